@@ -1,0 +1,92 @@
+"""The failures that a kernel reports as an integer, and their SQLSTATE and text. 0 is success.
+
+nogil kernels must not raise; they return one of these codes and the row. `RowError` is what callers raise from it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+OK = 0
+DIVISION_BY_ZERO = 1
+SMALLINT_RANGE = 2
+INTEGER_RANGE = 3
+BIGINT_RANGE = 4
+NUMERIC_OVERFLOW = 5
+FLOAT_OVERFLOW = 6
+FLOAT_UNDERFLOW = 7
+REAL_RANGE = 8
+TIMESTAMP_RANGE = 9
+DATE_RANGE = 10
+VALUE_TOO_LONG = 11
+INVALID_TEXT = 12
+INVALID_DATETIME = 13
+DATETIME_OVERFLOW = 14
+NUMERIC_FIELD_OVERFLOW = 15
+NULL_VIOLATION = 16
+MISSING_COLUMN = 17
+EXTRA_COLUMN = 18
+UNTERMINATED_QUOTE = 19
+INVALID_ENCODING = 20
+CARRIAGE_RETURN = 21
+NEGATIVE_LENGTH = 22
+INVALID_ESCAPE = 23
+INVALID_ARGUMENT = 24
+BINARY_FORMAT = 25
+NUMERIC_DIGITS = 26
+NUL_CHARACTER = 27
+ROW_MISMATCH = 28
+
+MESSAGES: dict[int, tuple[str, str]] = {
+    DIVISION_BY_ZERO: ("22012", "division by zero"),
+    SMALLINT_RANGE: ("22003", "smallint out of range"),
+    INTEGER_RANGE: ("22003", "integer out of range"),
+    BIGINT_RANGE: ("22003", "bigint out of range"),
+    NUMERIC_OVERFLOW: ("22003", "value overflows numeric format"),
+    FLOAT_OVERFLOW: ("22003", "value out of range: overflow"),
+    FLOAT_UNDERFLOW: ("22003", "value out of range: underflow"),
+    REAL_RANGE: ("22003", "real out of range"),
+    TIMESTAMP_RANGE: ("22008", "timestamp out of range"),
+    DATE_RANGE: ("22008", "date out of range"),
+    VALUE_TOO_LONG: ("22001", "value too long for type character varying"),
+    INVALID_TEXT: ("22P02", "invalid input syntax"),
+    INVALID_DATETIME: ("22007", "invalid input syntax for date or time"),
+    DATETIME_OVERFLOW: ("22008", "date/time field value out of range"),
+    NUMERIC_FIELD_OVERFLOW: ("22003", "numeric field overflow"),
+    NULL_VIOLATION: ("23502", "null value violates not-null constraint"),
+    MISSING_COLUMN: ("22P04", "missing data for column"),
+    EXTRA_COLUMN: ("22P04", "extra data after last expected column"),
+    UNTERMINATED_QUOTE: ("22P04", "unterminated CSV quoted field"),
+    INVALID_ENCODING: ("22021", 'invalid byte sequence for encoding "UTF8"'),
+    CARRIAGE_RETURN: ("22P04", "literal carriage return found in data"),
+    NEGATIVE_LENGTH: ("22011", "negative substring length not allowed"),
+    INVALID_ESCAPE: ("22025", "LIKE pattern must not end with escape character"),
+    INVALID_ARGUMENT: ("22023", "invalid argument"),
+    BINARY_FORMAT: ("22P03", "incorrect binary data format"),
+    NUMERIC_DIGITS: ("22003", "numeric value has more than 38 digits"),
+    NUL_CHARACTER: ("22021", 'invalid byte sequence for encoding "UTF8": 0x00'),
+    ROW_MISMATCH: ("22P04", "row has a different number of columns"),
+}
+
+
+@dataclass
+class RowError(Exception):
+    """A row of a client's data that can't be taken. row: from 0 in the input; column: index, or -1; field: its text, if known.
+
+    expression: index of the failing expression of a pipeline, or -1.
+    """
+
+    code: int
+    row: int
+    column: int = -1
+    field: str = ""
+    line: int = -1
+    expression: int = -1
+
+    @property
+    def sqlstate(self) -> str:
+        return MESSAGES[self.code][0]
+
+    @property
+    def message(self) -> str:
+        return MESSAGES[self.code][1]

@@ -1,0 +1,49 @@
+"""What bind asks of a catalog: frozen descriptions of relations and one Protocol. No storage, no locks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Protocol
+
+from sql.datatypes import SqlType
+from sql.expressions import Expression
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnDescription:
+    """A column of a relation. default: a bound expression without columns, or None (NULL)."""
+
+    name: str
+    type: SqlType
+    not_null: bool = False
+    default: Expression | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RelationDescription:
+    """A stream or a continuous view as a client sees it. kind: 'stream', 'view', 'table'. oid >= 16384, stable over restarts."""
+
+    name: str
+    kind: str
+    oid: int
+    columns: tuple[ColumnDescription, ...]
+    schema_name: str = "public"
+
+
+class Catalog(Protocol):
+    """The relations that a statement can name."""
+
+    def relation(self, name: str) -> RelationDescription | None:
+        """Return the relation called `name` (already case-folded), or None."""
+
+    def relation_names(self) -> Iterable[str]:
+        """Return all names, for 'did you mean'."""
+
+
+@dataclass(frozen=True, slots=True)
+class SessionSettings:
+    """The session values that bind captures into a tree."""
+
+    time_zone: str = "UTC"
+    search_path: str = '"$user", public'

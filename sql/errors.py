@@ -1,0 +1,33 @@
+"""The client's failures: one exception that carries every field of a PostgreSQL ErrorResponse.
+
+Raised anywhere between the socket and the rings for what a client did wrong; never for our own bugs (those are asserts).
+Must not know of sockets or of the rooms that raise it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass
+class SqlError(Exception):
+    """A failure that is reported to the client.
+
+    sqlstate: five characters (PostgreSQL's appendix A). position: 1-based character offset in the statement's text, or None.
+    """
+
+    sqlstate: str
+    message: str
+    position: int | None = None
+    detail: str | None = None
+    hint: str | None = None
+    context: str | None = None
+    severity: str = "ERROR"
+
+    def __str__(self) -> str:
+        return f"{self.sqlstate}: {self.message}"
+
+
+def not_supported(what: str, position: int | None = None, hint: str | None = None) -> SqlError:
+    """Return the 0A000 error that names a construct that Antumbra does not have yet."""
+    return SqlError("0A000", f"{what} is not supported yet", position=position, hint=hint)

@@ -1,0 +1,128 @@
+"""The typed scalar expressions that `bind` yields: immutable, hashable, self-contained.
+
+Every node has its `type`. Operators have operands of equal type family after binding (bind puts the casts in), so a printer or a
+kernel never guesses a conversion. A session value (time zone) is a literal inside the tree; only `now` stays a call, and
+`parameters` are replaced by literals before anything runs. Must not know how anything is evaluated.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal
+
+from sql.datatypes import SqlType
+
+# bool, int, float, str as they are; numeric a Decimal with its digits; date: days since 1970-01-01; timestamps: microseconds since then.
+LiteralValue = bool | int | float | str | Decimal | None
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """Column `index` (from 0) of the input relation's schema. `name` is for people only."""
+
+    index: int
+    name: str
+    type: SqlType
+    position: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Literal:
+    """A constant; value None is NULL."""
+
+    value: LiteralValue
+    type: SqlType
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """$number (from 1) of the extended protocol."""
+
+    number: int
+    type: SqlType
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A function or an operator: `function` is a canonical name of `sql.functions`, resolved with the operands' types.
+
+    position: 1-based character offset in the statement, for errors. text: the piece of the user's SQL, for CONTEXT lines.
+    """
+
+    function: str
+    arguments: tuple[Expression, ...]
+    type: SqlType
+    position: int | None = None
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Cast:
+    """A conversion to `type`; `explicit` decides what varchar(n) does to a value too long (cut, or 22001).
+
+    zone: the session's TimeZone where the conversion depends on it (timestamptz to and from date, timestamp, text); else "".
+    """
+
+    operand: Expression
+    type: SqlType
+    explicit: bool = False
+    zone: str = ""
+    position: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A searched CASE (a simple one is bound as equalities). Branches after the first true condition are not evaluated."""
+
+    branches: tuple[tuple[Expression, Expression], ...]
+    default: Expression
+    type: SqlType
+
+
+@dataclass(frozen=True, slots=True)
+class AggregateCall:
+    """count_star, count, sum, avg, min, max, bool_and, bool_or over the rows that pass `filter`."""
+
+    function: str
+    arguments: tuple[Expression, ...]
+    type: SqlType
+    filter: Expression | None = None
+    distinct: bool = False
+    position: int | None = None
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SortKey:
+    """One key of an ORDER BY; PostgreSQL's default for NULLs (last when ascending) is already resolved."""
+
+    expression: Expression
+    descending: bool = False
+    nulls_first: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class WindowFrame:
+    """ROWS or RANGE between two bounds; a bound is ('unbounded'|'preceding'|'current'|'following', offset or None)."""
+
+    unit: str
+    start: tuple[str, int | None]
+    end: tuple[str, int | None]
+
+
+@dataclass(frozen=True, slots=True)
+class WindowCall:
+    """A window function or an aggregate with OVER. frame None: PostgreSQL's default."""
+
+    function: str
+    arguments: tuple[Expression, ...]
+    type: SqlType
+    partition_by: tuple[Expression, ...] = ()
+    order_by: tuple[SortKey, ...] = ()
+    frame: WindowFrame | None = None
+    filter: Expression | None = None
+    position: int | None = None
+    text: str = ""
+
+
+Expression = Column | Literal | Parameter | Call | Cast | Case

@@ -1,0 +1,66 @@
+"""How a SQL type looks as an Arrow column, and as a column layout of a stream: the two bridges from sql's table to the data.
+
+Enters: `SqlType`, relation descriptions. Leaves: Arrow types and ring layouts. The only Arrow forms that cross rooms are these.
+"""
+
+from __future__ import annotations
+
+import pyarrow as pa
+
+from ringbuffer.columns import ColumnLayout, Layout, PhysicalType
+from sql.catalog import ColumnDescription
+from sql.datatypes import FAMILIES, SqlType
+from sql.relations import Schema
+
+NUMERIC_DIGITS_MAX = 38
+
+# A numeric whose scale differs by value: the value is unscaled * 10^-scale.
+VARIABLE_NUMERIC = pa.struct([pa.field("unscaled", pa.decimal128(NUMERIC_DIGITS_MAX, 0)), pa.field("scale", pa.int16())])
+
+FIXED_FORMS: dict[str, pa.DataType] = {
+    "bool": pa.bool_(),
+    "int2": pa.int16(),
+    "int4": pa.int32(),
+    "int8": pa.int64(),
+    "float4": pa.float32(),
+    "float8": pa.float64(),
+    "text": pa.string(),
+    "varchar": pa.string(),
+    "unknown": pa.string(),
+    "date": pa.date32(),
+    "timestamp": pa.timestamp("us"),
+    "timestamptz": pa.timestamp("us", tz="UTC"),
+}
+
+
+def arrow_type(sql_type: SqlType) -> pa.DataType:
+    """Return the Arrow type of a column of `sql_type` in hand-overs, stored versions and results."""
+    if sql_type.family != "numeric":
+        return FIXED_FORMS[sql_type.family]
+    if sql_type.display_scale is None:
+        return VARIABLE_NUMERIC
+    return pa.decimal128(NUMERIC_DIGITS_MAX, sql_type.display_scale)
+
+
+def arrow_schema(schema: Schema) -> pa.Schema:
+    """Return the Arrow schema of a relation's rows; duplicate names are allowed."""
+    return pa.schema([pa.field(column.name, arrow_type(column.type)) for column in schema])
+
+
+def column_layout(column: ColumnDescription) -> ColumnLayout:
+    """Return how the ring stores `column`."""
+    kind = column.type
+    return ColumnLayout(
+        name=column.name,
+        physical=PhysicalType(FAMILIES[kind.family].kernel),
+        precision=kind.precision or 0,
+        scale=kind.scale or 0,
+        length_max=kind.length,
+        not_null=column.not_null,
+        zoned=kind.family == "timestamptz",
+    )
+
+
+def stream_layout(columns: tuple[ColumnDescription, ...]) -> Layout:
+    """Return the layout of a stream's ring."""
+    return tuple(column_layout(column) for column in columns)
