@@ -1,0 +1,214 @@
+"""Everything a frontend can say in protocol 3, as immutable values: what `Conversation.receive` returns.
+
+Enters: nothing; `reader` and `startup` build these from bytes. Leaves: values that `engine` dispatches on by type. Must not know of
+sockets, sessions or transactions. The messages without a body exist once (`SYNC`, `FLUSH`, ...).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from sql.errors import SqlError
+
+ObjectKind = Literal["S", "P"]
+
+
+@dataclass(frozen=True, slots=True)
+class Startup:
+    """StartupMessage. `parameters` has user, database (always filled in) and any setting; those of `options` are merged into it.
+
+    minor_version: of protocol 3. protocol_options: the `_pq_.` names asked for, all of them unknown to us.
+    """
+
+    parameters: Mapping[str, str]
+    minor_version: int = 0
+    protocol_options: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SslRequest:
+    """The client asks for TLS; the answer is one byte."""
+
+
+@dataclass(frozen=True, slots=True)
+class GssRequest:
+    """The client asks for GSSAPI encryption; the answer is one byte."""
+
+
+@dataclass(frozen=True, slots=True)
+class CancelRequest:
+    """A connection that only asks to cancel what another one runs."""
+
+    process_id: int
+    secret_key: int
+
+
+@dataclass(frozen=True, slots=True)
+class Password:
+    """PasswordMessage, SASLInitialResponse and SASLResponse share one type byte; `payload` is the body."""
+
+    payload: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """Simple query: any number of statements in one text."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Parse:
+    """Prepare `text` under `name` ('' is the unnamed statement); parameter type OIDs, 0 where the server shall infer."""
+
+    name: str
+    text: str
+    parameter_oids: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Bind:
+    """Make a portal of a prepared statement.
+
+    The values stay in the bytes that were received: at `parameters_offset` of `payload` stand `parameters_count` times an int32
+    length (-1: NULL) and that many bytes; the reader has checked that they fit. Binds received together share one `payload`, so a run of
+    them can be decoded in one kernel call. Formats: none (all text), one for all, or one each; 0 text, 1 binary.
+    """
+
+    portal: str
+    statement: str
+    parameter_formats: tuple[int, ...]
+    payload: bytes
+    parameters_offset: int
+    parameters_count: int
+    result_formats: tuple[int, ...]
+
+    def parameters(self) -> list[bytes | None]:
+        """Return the raw parameter values, None for NULL."""
+        values: list[bytes | None] = []
+        payload, offset = self.payload, self.parameters_offset
+        for _ in range(self.parameters_count):
+            length = int.from_bytes(payload[offset : offset + 4], "big", signed=True)
+            offset += 4
+            if length < 0:
+                values.append(None)
+            else:
+                values.append(payload[offset : offset + length])
+                offset += length
+        return values
+
+
+@dataclass(frozen=True, slots=True)
+class Describe:
+    """Describe a prepared statement ('S') or a portal ('P')."""
+
+    kind: ObjectKind
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Execute:
+    """Run a portal; row_limit 0 means all rows."""
+
+    portal: str
+    row_limit: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Close:
+    """Forget a prepared statement ('S') or a portal ('P')."""
+
+    kind: ObjectKind
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Flush:
+    """Send what is buffered."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sync:
+    """The end of a pipeline segment."""
+
+
+@dataclass(frozen=True, slots=True)
+class CopyData:
+    """Bytes of a COPY FROM STDIN. Neighbouring messages that arrived together are one CopyData: their borders mean nothing."""
+
+    data: bytes | memoryview
+
+
+@dataclass(frozen=True, slots=True)
+class CopyDone:
+    """The COPY data is complete."""
+
+
+@dataclass(frozen=True, slots=True)
+class CopyFail:
+    """The client gives up a COPY."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Terminate:
+    """The client says goodbye."""
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionCall:
+    """The obsolete fast-path call of a function by OID; only to be refused politely."""
+
+    function_oid: int
+
+
+@dataclass(frozen=True, slots=True)
+class Malformed:
+    """A message that was framed well but holds something unreadable: the statement it stands for fails with `error` (severity ERROR).
+
+    extended: it belongs to the extended protocol, so that what follows is skipped until Sync; otherwise it stands for a Query.
+    """
+
+    error: SqlError
+    extended: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Violation:
+    """The byte stream can't be followed any further: report `error` (severity FATAL) and close. Always the last message."""
+
+    error: SqlError
+
+
+SSL_REQUEST = SslRequest()
+GSS_REQUEST = GssRequest()
+FLUSH = Flush()
+SYNC = Sync()
+COPY_DONE = CopyDone()
+TERMINATE = Terminate()
+
+FrontendMessage = (
+    Startup
+    | SslRequest
+    | GssRequest
+    | CancelRequest
+    | Password
+    | Query
+    | Parse
+    | Bind
+    | Describe
+    | Execute
+    | Close
+    | Flush
+    | Sync
+    | CopyData
+    | CopyDone
+    | CopyFail
+    | Terminate
+    | FunctionCall
+    | Malformed
+    | Violation
+)
