@@ -145,7 +145,9 @@ def copy_done() -> bytes:
 
 def negotiate_protocol_version(minor_version: int, protocol_options: Sequence[str]) -> bytes:
     """Return NegotiateProtocolVersion: the newest minor version we speak, and the options we do not know."""
-    body = struct.pack("!ii", minor_version, len(protocol_options)) + b"".join(_string(name) for name in protocol_options)
+    body = struct.pack("!ii", minor_version, len(protocol_options)) + b"".join(
+        _string(name) for name in protocol_options
+    )
     return message(b"v", body)
 
 

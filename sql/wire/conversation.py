@@ -1,0 +1,266 @@
+"""One connection's protocol state, without I/O: bytes in, messages out, and which of them the present state admits.
+
+Enters: bytes as the socket gave them. Leaves: messages in order. `receive` only frames and decodes; `admit` is asked right before a
+message is handled, because handling an earlier one may have begun a COPY or failed a pipeline that is received already. Must not
+touch a socket or know of transactions.
+
+    STARTUP --Startup--> READY --begin_copy_in--> COPY_IN --CopyDone, CopyFail, end_copy_in--> READY
+                         READY, COPY_IN --fail_until_sync--> SKIP_UNTIL_SYNC --Sync--> READY
+                         any --Violation, close--> CLOSED
+"""
+
+from __future__ import annotations
+
+import struct
+from enum import Enum, auto
+
+from sql.errors import SqlError
+from sql.wire.messages import (
+    Bind,
+    CancelRequest,
+    Close,
+    CopyData,
+    CopyDone,
+    CopyFail,
+    Describe,
+    Execute,
+    Flush,
+    FrontendMessage,
+    FunctionCall,
+    Malformed,
+    Parse,
+    Password,
+    Query,
+    Startup,
+    Sync,
+    Terminate,
+    Violation,
+)
+from sql.wire.reader import CONSTANTS, DECODERS
+from sql.wire.startup import STARTUP_BYTES_MAX, STARTUP_BYTES_MIN, fatal, read_opening
+
+# PostgreSQL's PQ_SMALL_MESSAGE_LIMIT, for the messages that hold a name at most.
+SMALL_MESSAGE_BYTES_MAX = 10_000
+
+HEAD_BYTES = 5
+_COPY_DATA = ord("d")
+_SMALL_KINDS = frozenset(b"CDEHSXcf")
+_EXTENDED_KINDS = frozenset(b"BCDEHP")
+_INT32 = struct.Struct("!i").unpack_from
+
+_KIND_OF = {
+    Query: "Q",
+    Parse: "P",
+    Bind: "B",
+    Describe: "D",
+    Execute: "E",
+    Close: "C",
+    FunctionCall: "F",
+    Password: "p",
+}
+_COPY_MESSAGES = frozenset({CopyData, CopyDone, CopyFail})
+
+
+class State(Enum):
+    """What the conversation expects; the table is in the module's docstring."""
+
+    STARTUP = auto()
+    READY = auto()
+    COPY_IN = auto()
+    SKIP_UNTIL_SYNC = auto()
+    CLOSED = auto()
+
+
+class Conversation:
+    """The protocol of one connection. message_bytes_max: limit of every message but CopyData, which is passed on as it comes."""
+
+    __slots__ = ("_copy_bytes_left", "_is_deaf", "_message_bytes_max", "_partial", "_partial_bytes_needed", "state")
+
+    def __init__(self, message_bytes_max: int) -> None:
+        self.state = State.STARTUP
+        self._message_bytes_max = message_bytes_max
+        self._partial = bytearray()
+        self._partial_bytes_needed = 0
+        self._copy_bytes_left = 0
+        self._is_deaf = False
+
+    def receive(self, data: bytes) -> list[FrontendMessage]:
+        """Return the messages that `data` completes. A Violation is the last one ever."""
+        messages: list[FrontendMessage] = []
+        if self._is_deaf:
+            return messages
+        if self._partial:
+            self._partial += data
+            if len(self._partial) < self._partial_bytes_needed:
+                return messages
+            data = bytes(self._partial)
+            self._partial = bytearray()
+        offset = 0
+        try:
+            while self.state is State.STARTUP:
+                end = self._startup_end(data, offset)
+                if end < 0:
+                    return messages
+                messages.append(read_opening(data[offset + 4 : end]))
+                offset = end
+                if isinstance(messages[-1], Startup):
+                    self.state = State.READY
+                elif isinstance(messages[-1], CancelRequest):
+                    self.close()
+                    return messages
+            self._receive_messages(data, offset, messages)
+        except SqlError as error:
+            assert error.severity == "FATAL"
+            messages.append(Violation(error))
+            self._stop_listening()
+        return messages
+
+    def admit(self, message: FrontendMessage) -> bool:
+        """Return whether `message` is to be handled now, False to ignore it, and take the transition it causes.
+
+        Raises SqlError (FATAL) for a message that the state does not allow.
+        """
+        kind = type(message)
+        state = self.state
+        if kind is Violation:
+            self.state = State.CLOSED
+            return True
+        if state is State.READY:
+            if kind is Password:
+                raise fatal("08P01", "unexpected password message")
+            # A client may still be sending after its COPY failed.
+            return kind not in _COPY_MESSAGES
+        if state is State.SKIP_UNTIL_SYNC:
+            if kind is Sync:
+                self.state = State.READY
+                return True
+            return kind is Terminate
+        if state is State.COPY_IN:
+            return self._admit_in_copy(message)
+        return kind is Startup
+
+    def fail_until_sync(self) -> None:
+        """An extended message failed: ignore everything up to the next Sync."""
+        if self.state is not State.CLOSED:
+            self.state = State.SKIP_UNTIL_SYNC
+
+    def begin_copy_in(self) -> None:
+        """CopyInResponse was sent: expect COPY data."""
+        assert self.state is State.READY, self.state
+        self.state = State.COPY_IN
+
+    def end_copy_in(self) -> None:
+        """The COPY failed on our side: what is left of its data is ignored."""
+        if self.state is State.COPY_IN:
+            self.state = State.READY
+
+    def close(self) -> None:
+        """Take no more input."""
+        self.state = State.CLOSED
+        self._stop_listening()
+
+    def _stop_listening(self) -> None:
+        self._is_deaf = True
+        self._partial = bytearray()
+        self._copy_bytes_left = 0
+
+    def _admit_in_copy(self, message: FrontendMessage) -> bool:
+        kind = type(message)
+        if kind is CopyData or kind is Terminate:
+            return True
+        if kind is CopyDone or kind is CopyFail or kind is Malformed:
+            self.state = State.READY
+            return True
+        if kind is Flush or kind is Sync:
+            # A client of the extended protocol sends Sync before it knows that the server waits for data.
+            return False
+        raise fatal("08P01", f"unexpected message type 0x{ord(_KIND_OF[kind]):02X} during COPY from stdin")
+
+    def _startup_end(self, data: bytes, offset: int) -> int:
+        """Return where the opening packet at `offset` ends, or -1 after keeping what there is of it."""
+        if len(data) - offset < 4:
+            self._keep(data, offset, 4)
+            return -1
+        (length,) = _INT32(data, offset)
+        if not STARTUP_BYTES_MIN <= length <= STARTUP_BYTES_MAX:
+            raise fatal("08P01", "invalid length of startup packet")
+        if len(data) - offset < length:
+            self._keep(data, offset, length)
+            return -1
+        end: int = offset + length
+        return end
+
+    def _receive_messages(self, data: bytes, offset: int, messages: list[FrontendMessage]) -> None:
+        """Append every complete message of `data` from `offset` on; keep the rest."""
+        size = len(data)
+        if self._copy_bytes_left:
+            offset = self._receive_copy_data(data, offset, offset + self._copy_bytes_left, messages)
+        append = messages.append
+        while size - offset >= HEAD_BYTES:
+            kind = data[offset]
+            (length,) = _INT32(data, offset + 1)
+            end = offset + 1 + length
+            if kind == _COPY_DATA and length >= 4:
+                offset = self._receive_copy_data(data, offset, end, messages)
+                continue
+            decode = DECODERS.get(kind)
+            if decode is None or not 4 <= length <= SMALL_MESSAGE_BYTES_MAX:
+                self._check_head(kind, length)
+            if end > size:
+                self._keep(data, offset, length + 1)
+                return
+            if decode is None:
+                append(CONSTANTS[kind])
+            else:
+                try:
+                    append(decode(data, offset + HEAD_BYTES, end))
+                except SqlError as error:
+                    append(Malformed(error, kind in _EXTENDED_KINDS))
+            offset = end
+        if offset < size:
+            self._keep(data, offset, HEAD_BYTES)
+
+    def _check_head(self, kind: int, length: int) -> None:
+        """Refuse an unknown type and a length that the type does not allow."""
+        if kind not in DECODERS and kind not in CONSTANTS and kind != _COPY_DATA:
+            raise fatal("08P01", f"invalid frontend message type {kind}")
+        if (
+            length < 4
+            or (kind in _SMALL_KINDS and length > SMALL_MESSAGE_BYTES_MAX)
+            or (kind in CONSTANTS and length != 4)
+        ):
+            raise fatal("08P01", "invalid message length")
+        if length > self._message_bytes_max:
+            raise fatal("54000", f"message of {length} bytes exceeds the limit of {self._message_bytes_max} bytes")
+
+    def _receive_copy_data(self, data: bytes, offset: int, end: int, messages: list[FrontendMessage]) -> int:
+        """Append one CopyData with the bytes of this and all CopyData that follow it at once; return the offset behind them.
+
+        end: where the body that begins or goes on at `offset` ends, possibly behind the received bytes.
+        """
+        view = memoryview(data)
+        start = offset if self._copy_bytes_left else offset + HEAD_BYTES
+        pieces: list[memoryview] = []
+        while True:
+            if end > len(data):
+                pieces.append(view[start:])
+                self._copy_bytes_left = end - len(data)
+                offset = len(data)
+                break
+            pieces.append(view[start:end])
+            self._copy_bytes_left = 0
+            offset = end
+            if len(data) - offset < HEAD_BYTES or data[offset] != _COPY_DATA:
+                break
+            (length,) = _INT32(data, offset + 1)
+            if length < 4:
+                break
+            start, end = offset + HEAD_BYTES, offset + 1 + length
+        body: bytes | memoryview = pieces[0] if len(pieces) == 1 else b"".join(pieces)
+        if len(body):
+            messages.append(CopyData(body))
+        return offset
+
+    def _keep(self, data: bytes, offset: int, bytes_needed: int) -> None:
+        self._partial = bytearray(memoryview(data)[offset:])
+        self._partial_bytes_needed = bytes_needed
