@@ -12,8 +12,7 @@ from typing import Any
 
 import numpy as np
 from llvmlite import ir
-from numba import types
-from numba.core import cgutils
+from numba.core import cgutils, types
 from numba.extending import intrinsic
 
 from ringbuffer.jit import kernel
@@ -27,13 +26,17 @@ WORD_BITS = ir.Constant(I128, 64)
 ZERO = ir.Constant(I128, 0)
 
 Build = Callable[[Any, Any], list[Any]]
+UniTuple: Any = types.UniTuple
+global_constant: Any = cgutils.global_constant
+
+# The conversions between signed and unsigned words, as compiled code sees them.
+signed_word: Any = np.int64
+unsigned_word: Any = np.uint64
 
 
 def words_intrinsic(arguments_count: int, results_count: int, build: Build, result: Any = types.int64) -> Any:
     """Return an intrinsic of `arguments_count` int64 words; `build(builder, words)` emits the code of `results_count` results."""
-    signature = (result if results_count == 1 else types.UniTuple(result, results_count))(
-        *[types.int64] * arguments_count
-    )
+    signature = (result if results_count == 1 else UniTuple(result, results_count))(*[types.int64] * arguments_count)
 
     def generate(context: Any, builder: Any, signature: Any, words: Any) -> Any:
         results = build(builder, words)
@@ -105,7 +108,7 @@ def build_exceeds_digits(builder: Any, words: Any) -> list[Any]:
 
 def power_of_ten(builder: Any, exponent: Any) -> Any:
     """Emit 10^exponent for 0 <= exponent <= 38 from a table; a constant exponent folds."""
-    table = cgutils.global_constant(
+    table = global_constant(
         builder,
         "powers_of_ten",
         ir.Constant(ir.ArrayType(I128, DIGITS_MAX + 1), [10**k for k in range(DIGITS_MAX + 1)]),
@@ -201,7 +204,7 @@ def divide_wide(alo: int, ahi: int, blo: int, bhi: int) -> tuple[int, int, int, 
     _, top = int128_shift_left(blo, bhi, shift)
     half_lo, half_hi = int128_shift_right_unsigned(alo, ahi, 1)
     digit, _ = divide_two_words(half_hi, half_lo, top)
-    quotient = np.int64(np.uint64(digit) >> np.uint64(63 - shift))
+    quotient = signed_word(unsigned_word(digit) >> unsigned_word(63 - shift))
     if quotient != 0:
         quotient -= 1
     product_lo, product_hi, _ = int128_multiply_unsigned(quotient, 0, blo, bhi)
@@ -215,16 +218,16 @@ def divide_wide(alo: int, ahi: int, blo: int, bhi: int) -> tuple[int, int, int, 
 @kernel
 def divide_two_words(high: int, low: int, divisor: int) -> tuple[int, int]:
     """Return (quotient, remainder) of (high, low) by one word, all unsigned; high < divisor. Knuth's D with 32-bit digits."""
-    shift = np.uint64(leading_zeros(divisor))
-    normal = np.uint64(divisor) << shift
+    shift = unsigned_word(leading_zeros(divisor))
+    normal = unsigned_word(divisor) << shift
     top = normal >> HALF_BITS
     bottom = normal & HALF_MASK
-    shifted_lo, shifted_hi = int128_shift_left(low, high, np.int64(shift))
-    upper = np.uint64(shifted_hi)
-    lower = np.uint64(shifted_lo)
+    shifted_lo, shifted_hi = int128_shift_left(low, high, signed_word(shift))
+    upper = unsigned_word(shifted_hi)
+    lower = unsigned_word(shifted_lo)
     first, upper = divide_digit(upper, lower >> HALF_BITS, top, bottom, normal)
     second, upper = divide_digit(upper, lower & HALF_MASK, top, bottom, normal)
-    return np.int64((first << HALF_BITS) | second), np.int64(upper >> shift)
+    return signed_word((first << HALF_BITS) | second), signed_word(upper >> shift)
 
 
 @kernel
