@@ -1,20 +1,48 @@
 """The one decorator of the compiled functions: nogil, cached on disk, C division semantics.
 
 A kernel takes scalars and arrays that its caller owns, returns scalars and never raises: failures are codes of error_codes.
-Must not hold kernels itself.
+numba's cache looks only at the kernel's own file, so a change in a file that it imports would leave old machine code in use; here
+the cache is stamped with the contents of all of ringbuffer's files that it reaches. Must not hold kernels itself.
 """
 
 from __future__ import annotations
 
+import hashlib
+import re
 from collections.abc import Callable
-from typing import TypeVar
+from functools import cache
+from pathlib import Path
+from typing import Any, TypeVar
 
 import numba
 
 Function = TypeVar("Function", bound=Callable[..., object])
 
+PACKAGE = Path(__file__).resolve().parent
+IMPORT = re.compile(rb"^(?:from|import) ringbuffer\.(\w+)", re.MULTILINE)
+
 
 def kernel(function: Function) -> Function:
     """Compile `function` at its first call with given types; it runs without the interpreter lock."""
-    compiled: Function = numba.njit(nogil=True, cache=True, error_model="numpy", boundscheck=False)(function)
-    return compiled
+    compiled: Any = numba.njit(nogil=True, cache=True, error_model="numpy", boundscheck=False)(function)
+    # The attributes are private, but numba offers no hook; test_jit fails when they go away.
+    compiled._cache._cache_file._source_stamp = sources_stamp(Path(function.__code__.co_filename))
+    result: Function = compiled
+    return result
+
+
+@cache
+def sources_stamp(path: Path) -> str:
+    """Return a digest of the file at `path` and of every file of ringbuffer that it imports, directly or not."""
+    reached: dict[Path, bytes] = {}
+    waiting = [path]
+    while waiting:
+        file = waiting.pop()
+        if file in reached or not file.is_file():
+            continue
+        reached[file] = file.read_bytes()
+        waiting += [PACKAGE / f"{name.decode()}.py" for name in IMPORT.findall(reached[file])]
+    digest = hashlib.sha256()
+    for file in sorted(reached):
+        digest.update(reached[file])
+    return digest.hexdigest()

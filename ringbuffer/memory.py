@@ -1,0 +1,131 @@
+"""Raw memory for kernels: loads and stores at an address, copies, 128-bit products and atomics.
+
+A kernel that serves every schema can't name its columns' types, so it writes through addresses. The owner of the memory keeps it alive
+and large enough; nothing here checks. All are intrinsics: callable from compiled functions only. Must not know columns or rows.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic
+
+I64 = ir.IntType(64)
+I128 = ir.IntType(128)
+
+
+def _loader(numba_type: Any, llvm_type: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, words: Any) -> Any:
+        pointer = builder.inttoptr(words[0], llvm_type.as_pointer())
+        return builder.load(pointer, align=1)
+
+    return intrinsic(lambda typing, address: (numba_type(types.int64), generate))
+
+
+def _storer(numba_type: Any, llvm_type: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, words: Any) -> Any:
+        pointer = builder.inttoptr(words[0], llvm_type.as_pointer())
+        builder.store(words[1], pointer, align=1)
+        return context.get_dummy_value()
+
+    return intrinsic(lambda typing, address, value: (types.void(types.int64, numba_type), generate))
+
+
+load_byte = _loader(types.uint8, ir.IntType(8))
+load_word = _loader(types.int64, I64)
+store_byte = _storer(types.uint8, ir.IntType(8))
+store_int16 = _storer(types.int16, ir.IntType(16))
+store_int32 = _storer(types.int32, ir.IntType(32))
+store_word = _storer(types.int64, I64)
+store_float32 = _storer(types.float32, ir.FloatType())
+store_float64 = _storer(types.float64, ir.DoubleType())
+
+
+@intrinsic
+def copy_bytes(typing: Any, target: Any, source: Any, count: Any) -> Any:
+    """copy_bytes(target, source, count): memcpy between two addresses."""
+
+    def generate(context: Any, builder: Any, signature: Any, words: Any) -> Any:
+        byte = ir.IntType(8).as_pointer()
+        cgutils.raw_memcpy(builder, builder.inttoptr(words[0], byte), builder.inttoptr(words[1], byte), words[2], 1)
+        return context.get_dummy_value()
+
+    return types.void(types.int64, types.int64, types.int64), generate
+
+
+@intrinsic
+def multiply_unsigned(typing: Any, a: Any, b: Any) -> Any:
+    """multiply_unsigned(a, b) -> (low, high): the 128-bit product of two uint64."""
+    signature = types.UniTuple(types.uint64, 2)(types.uint64, types.uint64)
+
+    def generate(context: Any, builder: Any, signature: Any, words: Any) -> Any:
+        product = builder.mul(builder.zext(words[0], I128), builder.zext(words[1], I128))
+        low = builder.trunc(product, I64)
+        high = builder.trunc(builder.lshr(product, ir.Constant(I128, 64)), I64)
+        return context.make_tuple(builder, signature.return_type, [low, high])
+
+    return signature, generate
+
+
+@intrinsic
+def float_from_bits(typing: Any, bits: Any) -> Any:
+    """float_from_bits(bits) -> float64 with these 64 bits."""
+
+    def generate(context: Any, builder: Any, signature: Any, words: Any) -> Any:
+        return builder.bitcast(words[0], ir.DoubleType())
+
+    return types.float64(types.uint64), generate
+
+
+@intrinsic
+def float32_from_bits(typing: Any, bits: Any) -> Any:
+    """float32_from_bits(bits) -> float32 with these 32 bits."""
+
+    def generate(context: Any, builder: Any, signature: Any, words: Any) -> Any:
+        return builder.bitcast(words[0], ir.FloatType())
+
+    return types.float32(types.uint32), generate
+
+
+@intrinsic
+def bits_of_float(typing: Any, value: Any) -> Any:
+    """bits_of_float(value) -> uint64: the bits of a float64."""
+
+    def generate(context: Any, builder: Any, signature: Any, words: Any) -> Any:
+        return builder.bitcast(words[0], I64)
+
+    return types.uint64(types.float64), generate
+
+
+@intrinsic
+def atomic_add(typing: Any, address: Any, value: Any) -> Any:
+    """atomic_add(address, value) -> the int64 before the addition."""
+
+    def generate(context: Any, builder: Any, signature: Any, words: Any) -> Any:
+        return builder.atomic_rmw("add", builder.inttoptr(words[0], I64.as_pointer()), words[1], "seq_cst")
+
+    return types.int64(types.int64, types.int64), generate
+
+
+@intrinsic
+def load_acquire(typing: Any, address: Any) -> Any:
+    """load_acquire(address) -> int64; later reads are not moved before it."""
+
+    def generate(context: Any, builder: Any, signature: Any, words: Any) -> Any:
+        return builder.load_atomic(builder.inttoptr(words[0], I64.as_pointer()), "acquire", 8)
+
+    return types.int64(types.int64), generate
+
+
+@intrinsic
+def store_release(typing: Any, address: Any, value: Any) -> Any:
+    """store_release(address, value): earlier writes are seen by whoever reads the value with load_acquire."""
+
+    def generate(context: Any, builder: Any, signature: Any, words: Any) -> Any:
+        builder.store_atomic(words[1], builder.inttoptr(words[0], I64.as_pointer()), "release", 8)
+        return context.get_dummy_value()
+
+    return types.void(types.int64, types.int64), generate
