@@ -1,0 +1,47 @@
+"""From a definition to a running view.
+
+Enters: a definition and its bound query. Leaves: a `ContinuousView` whose kernels are generated, imported and warmed up. Must not
+attach a view to anything: the engine's catalog does that (`views.phases` holds the moves that follow).
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from sql.errors import SqlError
+from sql.relations import BoundQuery
+from views.arrow_schema import arrow_schema
+from views.definition import ViewDefinition
+from views.phases import Lifecycle
+from views.plan.nodes import ViewPlan
+from views.plan.planner import plan_view
+from views.plan.split import GROUPS
+from views.protocols import UpperExecutor
+from views.state import ViewState
+from views.view import ContinuousView
+
+
+def build_view(definition: ViewDefinition, bound: BoundQuery, kernels_dir: Path, executor: UpperExecutor) -> ContinuousView:
+    """Plan, split, generate and warm up a view.
+
+    Raises SqlError: 0A000 for what has no plan, 42701 for two columns of one name, 42601 for too many column names.
+    """
+    planned = plan_view(definition, bound)
+    state = ViewState(definition.name, planned.plan, kernels_dir)
+    if planned.plan.upper is not None:
+        _warm_up(definition.name, planned.plan, executor)
+    return ContinuousView(
+        definition, planned.schema, planned.plan, state, planned.time_dependent, planned.notices, Lifecycle(definition.name)
+    )
+
+
+def _warm_up(name: str, plan: ViewPlan, executor: UpperExecutor) -> None:
+    """Run the upper pipeline over no groups: an unsupported expression fails here, and the first reader finds a prepared plan."""
+    assert plan.upper is not None
+    groups = arrow_schema(plan.finish.output).empty_table()
+    try:
+        executor.run(name, plan.upper.relation, {GROUPS: groups})
+    except SqlError as error:
+        # An aggregate without keys has a row even of no groups, and that row may divide by zero: the reader's error, later.
+        if not error.sqlstate.startswith("22"):
+            raise

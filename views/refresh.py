@@ -1,0 +1,172 @@
+"""Reading continuous views: one consistent cut of all views that a statement names, and a version of each at that cut.
+
+Enters: views, the commit lock, the reader's now() and cancellation. Leaves: a `Version` per view name. Under the commit lock a cut only
+swaps local tables; merging, exporting and Spark run outside it, one refresh at a time per view, and readers of one position share the
+result. A swapped table is merged before anything that can fail, so an error or a cancelled read loses nothing. Must not know sessions.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import pyarrow as pa
+
+from sql.errors import SqlError
+from views.arrow_schema import arrow_schema
+from views.plan.split import GROUPS
+from views.plan.trees import substitute_now
+from views.protocols import Clock, UpperExecutor
+from views.view import ContinuousView, Cut, Version
+
+QUERY_CANCELED = "57014"
+CANCEL_POLL_S = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """The statement that reads. now_us: its transaction's now(). check_cancelled: raises 57014 once the client has cancelled."""
+
+    now_us: int
+    check_cancelled: Callable[[], None]
+
+
+def cut(
+    views: Sequence[ContinuousView],
+    executor: UpperExecutor,
+    clock: Clock,
+    commit_lock: threading.Lock,
+    reader: Reader,
+) -> dict[str, Version]:
+    """Return a version of each view by name, all of them at one position between two commits.
+
+    Raises SqlError for what fails above the stream pipelines, and 57014; the views' states are intact then.
+    """
+    if len(views) == 1:
+        stored = _reusable(views[0])
+        if stored is not None:
+            return {views[0].definition.name: stored}
+    exact = len(views) > 1
+    with commit_lock:
+        wanted = [(view, _take(view, exact, reader)) for view in views]
+    versions: dict[str, Version] = {}
+    try:
+        for view, entry in wanted:
+            versions[view.definition.name] = _obtain(view, entry, executor, clock, reader)
+    finally:
+        for view, entry in wanted:
+            with view.changed:
+                entry.waiting -= 1
+    return versions
+
+
+def _reusable(view: ContinuousView) -> Version | None:
+    """Return the stored version if nothing was committed since it was cut, and its answer does not depend on the time."""
+    stored = view.latest
+    if view.time_dependent or stored is None or stored.position != view.committed:
+        return None
+    return stored
+
+
+def _take(view: ContinuousView, exact: bool, reader: Reader) -> Cut:
+    """Return the cut of `view` at the last commit, joining one that other readers wait for. The caller holds the commit lock."""
+    stored = _reusable(view)
+    if stored is not None:
+        return Cut(stored.position, None, exact, None, version=stored)
+    now_us = reader.now_us if view.time_dependent else None
+    with view.changed:
+        if view.cuts and not view.time_dependent:
+            last = view.cuts[-1]
+            if last.position == view.committed:
+                last.waiting += 1
+                last.exact = last.exact or exact
+                return last
+        table = view.state.swap() if view.swapped != view.committed else None
+        view.swapped = view.committed
+        entry = Cut(view.committed, table, exact, now_us)
+        view.cuts.append(entry)
+        return entry
+
+
+def _obtain(view: ContinuousView, wanted: Cut, executor: UpperExecutor, clock: Clock, reader: Reader) -> Version:
+    """Return the version of `wanted`: wait for the reader who is refreshing the view, or become that reader."""
+    while True:
+        with view.changed:
+            while view.refreshing and not wanted.done:
+                view.changed.wait(CANCEL_POLL_S)
+                reader.check_cancelled()
+            if not wanted.done:
+                view.refreshing = True
+        if wanted.version is not None:
+            return wanted.version
+        if wanted.error is not None:
+            # A copy, because several threads may raise it and each adds its own traceback.
+            raise replace(wanted.error)
+        try:
+            while not wanted.done:
+                reader.check_cancelled()
+                _refresh_next(view, executor, clock, reader)
+        finally:
+            with view.changed:
+                view.refreshing = False
+                view.changed.notify_all()
+
+
+def _refresh_next(view: ContinuousView, executor: UpperExecutor, clock: Clock, reader: Reader) -> None:
+    """Merge up to the next cut that needs a version of its own, make that version, and give it to the cuts that it serves.
+
+    When making it is cancelled, or fails by a bug of ours, the cuts stay in the queue with their rows merged: the next reader goes on.
+    """
+    with view.changed:
+        batch = _next_batch(view)
+    for entry in batch:
+        if entry.table is not None:
+            table, entry.table = entry.table, None
+            view.state.merge(table)
+    target = batch[-1]
+    version: Version | None = None
+    error: SqlError | None = None
+    try:
+        version = _make_version(view, target, executor, clock, reader)
+    except SqlError as failure:
+        if failure.sqlstate == QUERY_CANCELED:
+            raise
+        error = failure
+    with view.changed:
+        for entry in batch:
+            first = view.cuts.popleft()
+            assert first is entry, "cuts leave their queue in the order in which they were taken"
+            entry.version, entry.error = version, error
+        if version is not None and not view.time_dependent:
+            view.latest = version
+        view.changed.notify_all()
+
+
+def _next_batch(view: ContinuousView) -> list[Cut]:
+    """Return the first cuts in the queue, up to the one whose version serves them all. The caller holds `view.changed`.
+
+    A reader of this view alone is served by any later position as well, so that readers share; a reader of several views needs its own.
+    """
+    batch: list[Cut] = []
+    for entry in view.cuts:
+        batch.append(entry)
+        if entry.waiting > 0 and (entry.exact or entry.now_us is not None):
+            break
+    return batch
+
+
+def _make_version(view: ContinuousView, target: Cut, executor: UpperExecutor, clock: Clock, reader: Reader) -> Version:
+    """Export the merged groups and run what lies above them."""
+    now_us = reader.now_us if target.now_us is None else target.now_us
+    plan = view.plan
+    table: pa.Table = view.state.export(now_us)
+    if plan.upper is not None:
+        relation = substitute_now(plan.upper.relation, now_us) if view.time_dependent else plan.upper.relation
+        table = executor.run(view.definition.name, relation, {GROUPS: table})
+    if plan.tail is not None:
+        table = view.state.finish_tail(table, plan.tail)
+    expected = arrow_schema(view.schema)
+    assert table.schema.types == expected.types, f"view {view.definition.name}: {table.schema} instead of {expected}"
+    view.versions_count += 1
+    return Version(view.versions_count, target.position, table.rename_columns(expected.names), clock.now_us())

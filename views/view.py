@@ -1,0 +1,109 @@
+"""A continuous view as the process runs it: definition, plan, state, and the versions that readers were given.
+
+Enters: a built plan and state; `note_commit` from the committing statement. Leaves: the description that bind sees, and the latest
+version. `views.refresh` makes versions. Must not know sessions, streams or other views.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from sql.catalog import ColumnDescription, RelationDescription
+from sql.errors import SqlError
+from sql.relations import Schema
+from views.definition import ViewDefinition
+from views.phases import Lifecycle
+from views.plan.nodes import ViewPlan
+
+if TYPE_CHECKING:
+    from ringbuffer.hash_table import GroupTable
+    from views.state import ViewState
+
+
+@dataclass(frozen=True, eq=False)
+class Version:
+    """A view's rows after `position` committed statements. number: 1, 2, ... per view; created_us: when it was made, UTC."""
+
+    number: int
+    position: int
+    table: pa.Table
+    created_us: int
+
+
+@dataclass(eq=False)
+class Cut:
+    """One position at which readers want a view, from the moment it is taken until its version is there.
+
+    table: what was swapped out and is not merged yet. exact: some reader needs this very position, since it reads other views too.
+    now_us: the reader's now() for a view that depends on it, so that no other reader can share. waiting: readers that still want it.
+    """
+
+    position: int
+    table: GroupTable | None
+    exact: bool
+    now_us: int | None
+    waiting: int = 1
+    version: Version | None = None
+    error: SqlError | None = None
+
+    @property
+    def done(self) -> bool:
+        """True when there is a version or an error to give to the readers."""
+        return self.version is not None or self.error is not None
+
+
+class ContinuousView:
+    """A view over a stream under split maintenance. Two are equal only when they are the same object.
+
+    time_dependent: what lies above the stream pipeline uses now(), so that no version can be reused.
+    notices: what CREATE VIEW tells the client besides its success.
+    """
+
+    def __init__(
+        self,
+        definition: ViewDefinition,
+        schema: Schema,
+        plan: ViewPlan,
+        state: ViewState,
+        time_dependent: bool,
+        notices: tuple[str, ...],
+        lifecycle: Lifecycle,
+    ) -> None:
+        self.definition = definition
+        self.schema = schema
+        self.plan = plan
+        self.state = state
+        self.time_dependent = time_dependent
+        self.notices = notices
+        self.lifecycle = lifecycle
+        self.committed = 0  # statements; written under the commit lock only
+        self.swapped = 0  # statements that have left the local state; written under the commit lock only
+        self.latest: Version | None = None
+        # `changed` guards what follows: cuts in order of position, and whether some reader is working on them.
+        self.changed = threading.Condition()
+        self.cuts: deque[Cut] = deque()
+        self.refreshing = False
+        self.versions_count = 0
+
+    def __repr__(self) -> str:
+        return f"<view {self.definition.name}: {self.committed} statements, {self.versions_count} versions>"
+
+    @property
+    def stream_name(self) -> str:
+        """The stream that the view reads."""
+        return self.plan.stream.stream
+
+    @property
+    def description(self) -> RelationDescription:
+        """What bind sees of the view."""
+        columns = tuple(ColumnDescription(column.name, column.type) for column in self.schema)
+        return RelationDescription(self.definition.name, "view", self.definition.oid, columns)
+
+    def note_commit(self) -> None:
+        """Count one more statement whose rows are in the local state. The caller holds the commit lock."""
+        self.committed += 1
