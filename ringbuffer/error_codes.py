@@ -36,6 +36,14 @@ BINARY_FORMAT = 25
 NUMERIC_DIGITS = 26
 NUL_CHARACTER = 27
 ROW_MISMATCH = 28
+# 40-49: decoders. NEEDS_FALLBACK never leaves a decoder: the field's text goes to the caller's slow parser.
+NEEDS_FALLBACK = 40
+NUMERIC_SPECIAL = 41
+LITERAL_NEWLINE = 42
+UNQUOTED_CARRIAGE_RETURN = 43
+UNQUOTED_NEWLINE = 44
+END_MARKER_CORRUPT = 45
+END_MARKER_STYLE = 46
 
 MESSAGES: dict[int, tuple[str, str]] = {
     DIVISION_BY_ZERO: ("22012", "division by zero"),
@@ -66,6 +74,13 @@ MESSAGES: dict[int, tuple[str, str]] = {
     NUMERIC_DIGITS: ("22003", "numeric value has more than 38 digits"),
     NUL_CHARACTER: ("22021", 'invalid byte sequence for encoding "UTF8": 0x00'),
     ROW_MISMATCH: ("22P04", "row has a different number of columns"),
+    NEEDS_FALLBACK: ("22007", "invalid input syntax for date or time"),
+    NUMERIC_SPECIAL: ("0A000", "numeric NaN and infinity are not supported"),
+    LITERAL_NEWLINE: ("22P04", "literal newline found in data"),
+    UNQUOTED_CARRIAGE_RETURN: ("22P04", "unquoted carriage return found in data"),
+    UNQUOTED_NEWLINE: ("22P04", "unquoted newline found in data"),
+    END_MARKER_CORRUPT: ("22P04", "end-of-copy marker corrupt"),
+    END_MARKER_STYLE: ("22P04", "end-of-copy marker does not match previous newline style"),
 }
 
 
@@ -73,7 +88,7 @@ MESSAGES: dict[int, tuple[str, str]] = {
 class RowError(Exception):
     """A row of a client's data that can't be taken. row: from 0 in the input; column: index, or -1; field: its text, if known.
 
-    expression: index of the failing expression of a pipeline, or -1.
+    expression: index of the failing expression of a pipeline, or -1. position: byte offset of a literal in the statement, or -1.
     """
 
     code: int
@@ -82,6 +97,7 @@ class RowError(Exception):
     field: str = ""
     line: int = -1
     expression: int = -1
+    position: int = -1
 
     @property
     def sqlstate(self) -> str:
