@@ -2,12 +2,13 @@
 
 Every node has its `type`. Operators have operands of equal type family after binding (bind puts the casts in), so a printer or a
 kernel never guesses a conversion. A session value (time zone) is a literal inside the tree; only `now` stays a call, and
-`parameters` are replaced by literals before anything runs. Must not know how anything is evaluated.
+`parameters` are replaced by literals before anything runs. Positions, texts and names for people take no part in equality and hashing,
+so that equal expressions are equal wherever they were written. Must not know how anything is evaluated.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
 
 from sql.datatypes import SqlType
@@ -21,9 +22,9 @@ class Column:
     """Column `index` (from 0) of the input relation's schema. `name` is for people only."""
 
     index: int
-    name: str
+    name: str = field(compare=False)
     type: SqlType
-    position: int | None = None
+    position: int | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +33,7 @@ class Literal:
 
     value: LiteralValue
     type: SqlType
+    position: int | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +42,7 @@ class Parameter:
 
     number: int
     type: SqlType
+    position: int | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +55,8 @@ class Call:
     function: str
     arguments: tuple[Expression, ...]
     type: SqlType
-    position: int | None = None
-    text: str = ""
+    position: int | None = field(default=None, compare=False)
+    text: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +70,7 @@ class Cast:
     type: SqlType
     explicit: bool = False
     zone: str = ""
-    position: int | None = None
+    position: int | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,8 +91,8 @@ class AggregateCall:
     type: SqlType
     filter: Expression | None = None
     distinct: bool = False
-    position: int | None = None
-    text: str = ""
+    position: int | None = field(default=None, compare=False)
+    text: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,8 +124,8 @@ class WindowCall:
     order_by: tuple[SortKey, ...] = ()
     frame: WindowFrame | None = None
     filter: Expression | None = None
-    position: int | None = None
-    text: str = ""
+    position: int | None = field(default=None, compare=False)
+    text: str = field(default="", compare=False)
 
 
 Expression = Column | Literal | Parameter | Call | Cast | Case

@@ -1,6 +1,6 @@
 """What a client can say, as frozen dataclasses; `sql.parse` makes them. Names are case-folded; positions are 1-based characters.
 
-`text` of a statement is the user's own text without the semicolon; `query` fields hold a sqlglot expression of a SELECT that
+`text` of a statement is the user's own text without the semicolon; `query` fields hold a `syntax.Query` that
 `sql.bind` turns into a typed tree.
 """
 
@@ -9,14 +9,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from sqlglot import expressions as syntax
-
+from sql import syntax
 from sql.datatypes import SqlType
 
 
 @dataclass(frozen=True)
 class ColumnDefinition:
-    """A column of CREATE FOREIGN TABLE. default: sqlglot expression or None."""
+    """A column of CREATE FOREIGN TABLE. default: its expression or None."""
 
     name: str
     type: SqlType
@@ -57,7 +56,7 @@ class CreateView:
     name: str
     column_names: tuple[str, ...]
     options: Mapping[str, str]
-    query: syntax.Expression
+    query: syntax.Query
     query_text: str
     query_offset: int
     name_position: int
@@ -69,7 +68,7 @@ class Select:
     """A SELECT or VALUES statement."""
 
     text: str
-    query: syntax.Expression
+    query: syntax.Query
 
 
 @dataclass(frozen=True)
@@ -84,7 +83,7 @@ class Insert:
     name_position: int
     columns: tuple[tuple[str, int], ...] | None
     rows: tuple[tuple[syntax.Expression | None, ...], ...]
-    query: syntax.Expression | None = None
+    query: syntax.Query | None = None
     returning: bool = False
 
 
@@ -121,7 +120,7 @@ class CopyTo:
     """COPY (query) TO STDOUT, or COPY relation TO STDOUT (query None)."""
 
     text: str
-    query: syntax.Expression | None
+    query: syntax.Query | None
     name: str
     name_position: int
     options: CopyOptions
@@ -129,7 +128,7 @@ class CopyTo:
 
 @dataclass(frozen=True)
 class Transaction:
-    """action: 'begin', 'commit', 'rollback'; chain: AND CHAIN."""
+    """action: 'begin', 'commit', 'rollback', 'set' (SET TRANSACTION modes), 'set_session' (SET SESSION CHARACTERISTICS); chain: AND CHAIN."""
 
     text: str
     action: str

@@ -1,0 +1,35 @@
+"""Durations and sizes as settings write them: '100ms', '1min', '64MB'. Enters: text. Leaves: whole units, or None where it is no number."""
+
+from __future__ import annotations
+
+import re
+
+from sql.errors import SqlError
+
+MILLISECONDS = {"us": 0.001, "ms": 1.0, "s": 1000.0, "min": 60_000.0, "h": 3_600_000.0, "d": 86_400_000.0}
+KILOBYTES = {"B": 1 / 1024, "kB": 1.0, "MB": 1024.0, "GB": 1024.0**2, "TB": 1024.0**3}
+
+QUANTITY = re.compile(r"\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|[+-]?0[xX][0-9a-fA-F]+)\s*([A-Za-z]*)\s*")
+
+
+def quantity(text: str, units: dict[str, float]) -> int | None:
+    """Return `text` as a whole number of the base unit of `units` (rounded half to even as PostgreSQL does), or None."""
+    match = QUANTITY.fullmatch(text)
+    if match is None:
+        return None
+    number, unit = match.groups()
+    value = float(int(number, 16)) if "x" in number.lower() else float(number)
+    if unit:
+        if unit not in units:
+            return None
+        value *= units[unit]
+    return round(value)
+
+
+def milliseconds(text: str) -> int:
+    """Return the duration of a `publish` option."""
+    value = quantity(text, MILLISECONDS)
+    if value is None or value < 0:
+        hint = 'Valid units for this parameter are "us", "ms", "s", "min", "h", and "d".'
+        raise SqlError("22023", f'invalid value for option "publish": "{text}"', hint=hint)
+    return value

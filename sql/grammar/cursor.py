@@ -1,0 +1,213 @@
+"""A place in a list of tokens, and the small steps that every rule of the grammar is made of.
+
+Enters: text. Leaves: words, names, positions and PostgreSQL's syntax errors. Must not know any statement.
+"""
+
+from __future__ import annotations
+
+from typing import NoReturn
+
+from sql.errors import SqlError, not_supported
+from sql.grammar.keywords import COLUMN_NAME, NEED_AS, RESERVED, TYPE_OR_FUNCTION
+from sql.lexer import Token, scan
+
+# Deeper nesting than this is refused with 54001 before Python's own stack would end.
+NESTING_MAX = 100
+
+
+class Cursor:
+    """Walks over the tokens of one message."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.tokens = scan(text)
+        self.index = 0
+        self.depth = 0
+        self.parameters_allowed = True
+
+    @property
+    def token(self) -> Token:
+        """The token that is next."""
+        return self.tokens[self.index]
+
+    @property
+    def position(self) -> int:
+        """1-based character position of the next token."""
+        return self.tokens[self.index].start + 1
+
+    def ahead(self, count: int) -> Token:
+        """Return the token `count` after the next one, or the last."""
+        return self.tokens[min(self.index + count, len(self.tokens) - 1)]
+
+    def advance(self) -> Token:
+        """Step over the next token and return it."""
+        token = self.tokens[self.index]
+        if token.kind in ("error", "end"):
+            self.fail()
+        self.index += 1
+        return token
+
+    def text_since(self, index: int) -> str:
+        """Return the user's text from token `index` up to the last one read."""
+        if index >= self.index:
+            return ""
+        return self.text[self.tokens[index].start : self.tokens[self.index - 1].end]
+
+    def fail(self) -> NoReturn:
+        """Raise PostgreSQL's syntax error at the next token."""
+        token = self.token
+        if token.error is not None:
+            raise token.error
+        if token.kind == "end":
+            raise SqlError("42601", "syntax error at end of input", position=len(self.text) + 1)
+        near = self.text[token.start : token.end]
+        raise SqlError("42601", f'syntax error at or near "{near}"', position=token.start + 1)
+
+    def enter(self) -> None:
+        """Count one more level of nesting; pair it with `leave`."""
+        self.depth += 1
+        if self.depth > NESTING_MAX:
+            raise SqlError("54001", "stack depth limit exceeded", hint=f"Expressions nest at most {NESTING_MAX} deep.")
+
+    def leave(self) -> None:
+        """End the level of nesting that `enter` began."""
+        self.depth -= 1
+
+    # Words and operators
+
+    def at(self, *words: str) -> bool:
+        """Tell whether the next token is one of these unquoted words."""
+        token = self.tokens[self.index]
+        return token.kind == "word" and token.value in words
+
+    def at_words(self, *words: str) -> bool:
+        """Tell whether the next tokens are these words, one after the other."""
+        for offset, word in enumerate(words):
+            token = self.ahead(offset)
+            if token.kind != "word" or token.value != word:
+                return False
+        return True
+
+    def accept(self, *words: str) -> bool:
+        """Step over these words if they are all next."""
+        if not self.at_words(*words):
+            return False
+        self.index += len(words)
+        return True
+
+    def accept_any(self, *words: str) -> str | None:
+        """Step over one of these words and return it, or None."""
+        if not self.at(*words):
+            return None
+        return self.advance().value
+
+    def expect(self, *words: str) -> None:
+        """Step over these words; anything else is a syntax error."""
+        for word in words:
+            if not self.at(word):
+                self.fail()
+            self.index += 1
+
+    def at_operator(self, *operators: str) -> bool:
+        """Tell whether the next token is one of these operators or punctuation marks."""
+        token = self.tokens[self.index]
+        return token.kind == "operator" and token.value in operators
+
+    def accept_operator(self, operator: str) -> bool:
+        """Step over the operator or punctuation mark if it is next."""
+        if not self.at_operator(operator):
+            return False
+        self.index += 1
+        return True
+
+    def expect_operator(self, operator: str) -> None:
+        """Step over the operator or punctuation mark; anything else is a syntax error."""
+        if not self.accept_operator(operator):
+            self.fail()
+
+    def at_end_of_statement(self) -> bool:
+        """Tell whether the statement ends here."""
+        return self.token.kind == "end" or self.at_operator(";")
+
+    # Names
+
+    def at_name(self) -> bool:
+        """Tell whether a column or relation name is next (ColId)."""
+        token = self.token
+        if token.kind == "quoted":
+            return True
+        return token.kind == "word" and token.value not in RESERVED and token.value not in TYPE_OR_FUNCTION
+
+    def name(self) -> str:
+        """Read a column or relation name."""
+        if not self.at_name():
+            self.fail()
+        return self.advance().value
+
+    def label(self) -> str:
+        """Read a name where any keyword will do (ColLabel)."""
+        if self.token.kind not in ("word", "quoted"):
+            self.fail()
+        return self.advance().value
+
+    def bare_label(self) -> str | None:
+        """Read a column label that is not led by AS, if one is next."""
+        token = self.token
+        if token.kind == "quoted" or (token.kind == "word" and token.value not in NEED_AS):
+            return self.advance().value
+        return None
+
+    def function_name(self) -> bool:
+        """Tell whether the next word may name a function or a type."""
+        token = self.token
+        if token.kind == "quoted":
+            return True
+        return token.kind == "word" and token.value not in RESERVED and token.value not in COLUMN_NAME
+
+    def qualified_name(self) -> tuple[str, ...]:
+        """Read name[.name[.name]]."""
+        parts = [self.name()]
+        while self.accept_operator("."):
+            parts.append(self.label())
+        return tuple(parts)
+
+    def relation_name(self) -> str:
+        """Read the name of a relation of ours: bare, or in schema public."""
+        position = self.position
+        return relation_of(self.qualified_name(), position)
+
+    def names_in_parentheses(self) -> tuple[tuple[str, int], ...]:
+        """Read (name, ...) with the position of each."""
+        self.expect_operator("(")
+        names = []
+        while True:
+            position = self.position
+            names.append((self.name(), position))
+            if not self.accept_operator(","):
+                break
+        self.expect_operator(")")
+        return tuple(names)
+
+    def string(self) -> str:
+        """Read a string constant."""
+        if self.token.kind != "string":
+            self.fail()
+        return self.advance().value
+
+    def skip_statement(self) -> None:
+        """Go to the end of the statement, over anything."""
+        while not self.at_end_of_statement():
+            self.advance()
+
+
+def relation_of(parts: tuple[str, ...], position: int) -> str:
+    """Return the relation that a dotted name means; schemas other than public do not exist yet."""
+    if len(parts) > 3:
+        raise SqlError("42601", f"improper qualified name (too many dotted names): {'.'.join(parts)}", position)
+    if len(parts) == 3 and parts[0] not in ("antumbra", "postgres"):
+        raise SqlError("0A000", f'cross-database references are not implemented: "{".".join(parts)}"', position)
+    if len(parts) > 1 and parts[-2] in ("pg_catalog", "information_schema"):
+        raise not_supported(f"the catalog relation {parts[-2]}.{parts[-1]}", position)
+    if len(parts) > 1 and parts[-2] != "public":
+        raise SqlError("3F000", f'schema "{parts[-2]}" does not exist', position)
+    return parts[-1]

@@ -1,0 +1,41 @@
+"""CREATE [OR REPLACE] VIEW name [(columns)] [WITH (on_error = skip | reject)] AS query."""
+
+from __future__ import annotations
+
+from sql.errors import SqlError, not_supported
+from sql.grammar import queries
+from sql.grammar.cursor import Cursor
+from sql.statements.options import relation_options
+from sql.statements.statement import CreateView
+
+OPTIONS = {"on_error": ("reject", "skip")}
+
+
+def create_view(cursor: Cursor) -> CreateView:
+    """Read the statement from its first word."""
+    first = cursor.index
+    cursor.expect("create")
+    or_replace = cursor.accept("or", "replace")
+    if cursor.at("temp", "temporary", "recursive"):
+        raise not_supported(f"CREATE {cursor.token.value.upper()} VIEW", cursor.position)
+    cursor.expect("view")
+    name_position = cursor.position
+    name = cursor.relation_name()
+    columns = tuple(column for column, _ in cursor.names_in_parentheses()) if cursor.at_operator("(") else ()
+    repeated = next((column for index, column in enumerate(columns) if column in columns[:index]), None)
+    if repeated is not None:
+        raise SqlError("42701", f'column "{repeated}" specified more than once')
+    options = relation_options(cursor, OPTIONS) if cursor.accept("with") else {}
+    cursor.expect("as")
+    if not queries.at_query(cursor):
+        cursor.fail()
+    query_offset = cursor.token.start
+    query_first = cursor.index
+    cursor.parameters_allowed = False
+    query = queries.query(cursor)
+    cursor.parameters_allowed = True
+    query_text = cursor.text_since(query_first)
+    if cursor.at("with"):
+        raise not_supported("WITH CHECK OPTION", cursor.position)
+    text = cursor.text_since(first)
+    return CreateView(text, name, columns, options, query, query_text, query_offset, name_position, or_replace)

@@ -1,0 +1,55 @@
+"""EXPLAIN [ANALYZE] [VERBOSE] [(options)] SELECT ... | CREATE VIEW ..."""
+
+from __future__ import annotations
+
+from sql.errors import SqlError, not_supported
+from sql.grammar import queries
+from sql.grammar.cursor import Cursor
+from sql.statements.create_view import create_view
+from sql.statements.options import option_value
+from sql.statements.statement import Explain, Select
+
+OPTIONS = frozenset({"analyze", "verbose", "costs", "settings", "buffers", "wal", "timing", "summary", "format"})
+
+
+def explain(cursor: Cursor) -> Explain:
+    """Read the statement from its first word."""
+    first = cursor.index
+    cursor.expect("explain")
+    options: dict[str, str] = {}
+    if cursor.at_operator("(") and cursor.ahead(1).value not in ("select", "with", "values", "("):
+        options = explain_options(cursor)
+    else:
+        for word in ("analyze", "analyse", "verbose"):
+            if cursor.accept(word):
+                options["analyze" if word == "analyse" else word] = "true"
+    if cursor.at("create"):
+        view = create_view(cursor)
+        return Explain(cursor.text_since(first), view, options)
+    if cursor.at("insert", "update", "delete", "merge", "declare", "execute", "refresh"):
+        raise not_supported(f"EXPLAIN {cursor.token.value.upper()}", cursor.position)
+    if not queries.at_query(cursor):
+        cursor.fail()
+    query_first = cursor.index
+    query = queries.query(cursor)
+    return Explain(cursor.text_since(first), Select(cursor.text_since(query_first), query), options)
+
+
+def explain_options(cursor: Cursor) -> dict[str, str]:
+    """Read (name [value], ...)."""
+    cursor.expect_operator("(")
+    found: dict[str, str] = {}
+    while True:
+        position = cursor.position
+        name = cursor.label()
+        name = "analyze" if name == "analyse" else name
+        value = "true" if cursor.at_operator(",", ")") else option_value(cursor).lower()
+        if name not in OPTIONS:
+            raise SqlError("42601", f'unrecognized EXPLAIN option "{name}"', position)
+        if name == "format" and value != "text":
+            raise not_supported(f"EXPLAIN (FORMAT {value.upper()})", position)
+        found[name] = value
+        if not cursor.accept_operator(","):
+            break
+    cursor.expect_operator(")")
+    return found

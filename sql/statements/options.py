@@ -1,0 +1,64 @@
+"""Lists of options: OPTIONS (name 'value', ...) of foreign tables and (name = value, ...) of WITH."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from sql.errors import SqlError
+from sql.grammar.cursor import Cursor
+
+
+def foreign_options(cursor: Cursor, valid: Collection[str]) -> dict[str, str]:
+    """Read OPTIONS (name 'value', ...)."""
+    cursor.expect("options")
+    cursor.expect_operator("(")
+    found: dict[str, str] = {}
+    while True:
+        name = cursor.label()
+        value = cursor.string()
+        if name not in valid:
+            raise SqlError("HV00D", f'invalid option "{name}"', hint=f"Valid options in this context are: {', '.join(sorted(valid))}")
+        if name in found:
+            raise SqlError("42710", f'option "{name}" provided more than once')
+        found[name] = value
+        if not cursor.accept_operator(","):
+            break
+    cursor.expect_operator(")")
+    return found
+
+
+def relation_options(cursor: Cursor, valid: dict[str, tuple[str, ...]]) -> dict[str, str]:
+    """Read (name [= value], ...), where `valid` lists the values of each option."""
+    cursor.expect_operator("(")
+    found: dict[str, str] = {}
+    while True:
+        name = cursor.label()
+        value = option_value(cursor).lower() if cursor.accept_operator("=") else "true"
+        if name not in valid:
+            raise SqlError("22023", f'unrecognized parameter "{name}"')
+        if name in found:
+            raise SqlError("42710", f'parameter "{name}" specified more than once')
+        if value not in valid[name]:
+            allowed = " and ".join(f'"{item}"' for item in valid[name])
+            raise SqlError("22023", f'invalid value for option "{name}": {value}', detail=f"Valid values are {allowed}.")
+        found[name] = value
+        if not cursor.accept_operator(","):
+            break
+    cursor.expect_operator(")")
+    return found
+
+
+def option_value(cursor: Cursor) -> str:
+    """Read one value: a word, a string, or a number with its sign."""
+    if cursor.token.kind in ("word", "quoted", "string"):
+        return cursor.advance().value
+    return signed_number(cursor)
+
+
+def signed_number(cursor: Cursor) -> str:
+    sign = "-" if cursor.accept_operator("-") else ""
+    if not sign:
+        cursor.accept_operator("+")
+    if cursor.token.kind not in ("integer", "decimal"):
+        cursor.fail()
+    return sign + cursor.advance().value

@@ -1,0 +1,129 @@
+"""SET, RESET and SHOW."""
+
+from __future__ import annotations
+
+from sql.errors import not_supported
+from sql.grammar.cursor import Cursor
+from sql.statements.options import signed_number
+from sql.statements.statement import SetVariable, Show, Transaction
+from sql.statements.transaction import transaction_modes
+
+# SET words that stand for a setting, and the setting.
+SPELLED = {"names": "client_encoding", "schema": "search_path", "role": "role"}
+
+
+def set_variable(cursor: Cursor) -> SetVariable | Transaction:
+    """Read SET from its first word. SET TRANSACTION is a `Transaction` with action 'set'; of SESSION CHARACTERISTICS 'set_session'."""
+    first = cursor.index
+    cursor.expect("set")
+    if cursor.accept("session", "characteristics"):
+        cursor.expect("as", "transaction")
+        modes = transaction_modes(cursor)
+        return Transaction(cursor.text_since(first), "set_session", modes=modes)
+    local = False
+    if cursor.at("session", "local") and not cursor.ahead(1).value == "=" and not cursor.at_words("session", "authorization"):
+        local = cursor.advance().value == "local"
+    if cursor.accept("transaction"):
+        if cursor.at("snapshot"):
+            raise not_supported("SET TRANSACTION SNAPSHOT", cursor.position)
+        modes = transaction_modes(cursor)
+        if not modes:
+            cursor.fail()
+        return Transaction(cursor.text_since(first), "set", modes=modes)
+    if cursor.at("constraints") and cursor.ahead(1).kind == "word":
+        raise not_supported("SET CONSTRAINTS", cursor.position)
+    if cursor.accept("session", "authorization"):
+        name, value = "session_authorization", spelled_value(cursor)
+    elif cursor.accept("time", "zone"):
+        name, value = "timezone", zone_value(cursor)
+    elif cursor.at(*SPELLED) and cursor.ahead(1).value not in ("=", "to"):
+        name = SPELLED[cursor.advance().value]
+        value = None if name == "client_encoding" and cursor.at_end_of_statement() else spelled_value(cursor)
+    else:
+        name = variable_name(cursor)
+        if not (cursor.accept_operator("=") or cursor.accept("to")):
+            cursor.fail()
+        value = values(cursor)
+    return SetVariable(cursor.text_since(first), name, value, local)
+
+
+def variable_name(cursor: Cursor) -> str:
+    """Read name[.name]; settings are found without regard to case."""
+    parts = [cursor.name()]
+    while cursor.accept_operator("."):
+        parts.append(cursor.name())
+    return ".".join(parts).lower()
+
+
+def values(cursor: Cursor) -> str | None:
+    """Read DEFAULT (None) or a list of values, quoted again where the setting is a list of names."""
+    if cursor.accept("default"):
+        return None
+    items = [one_value(cursor)]
+    while cursor.accept_operator(","):
+        items.append(one_value(cursor))
+    return items[0] if len(items) == 1 else ", ".join(quote_if_needed(item) for item in items)
+
+
+def one_value(cursor: Cursor) -> str:
+    token = cursor.token
+    if token.kind in ("string", "quoted"):
+        return cursor.advance().value
+    if token.kind == "word":
+        return cursor.label()
+    return signed_number(cursor)
+
+
+def quote_if_needed(item: str) -> str:
+    if item and item.replace("_", "a").isalnum() and item == item.lower() and not item[0].isdigit():
+        return item
+    return '"' + item.replace('"', '""') + '"'
+
+
+def spelled_value(cursor: Cursor) -> str | None:
+    if cursor.accept("default"):
+        return None
+    return one_value(cursor)
+
+
+def zone_value(cursor: Cursor) -> str | None:
+    """Read the value of SET TIME ZONE: a name, LOCAL, DEFAULT, a number of hours, or an interval."""
+    if cursor.accept_any("local", "default") is not None:
+        return None
+    if cursor.at("interval"):
+        raise not_supported("SET TIME ZONE INTERVAL", cursor.position)
+    return one_value(cursor)
+
+
+def reset(cursor: Cursor) -> SetVariable:
+    """Read RESET from its first word."""
+    first = cursor.index
+    cursor.expect("reset")
+    if cursor.accept("all"):
+        name = "all"
+    elif cursor.accept("time", "zone"):
+        name = "timezone"
+    elif cursor.accept("transaction", "isolation", "level"):
+        name = "transaction_isolation"
+    elif cursor.accept("session", "authorization"):
+        name = "session_authorization"
+    else:
+        name = variable_name(cursor)
+    return SetVariable(cursor.text_since(first), name, None)
+
+
+def show(cursor: Cursor) -> Show:
+    """Read SHOW from its first word."""
+    first = cursor.index
+    cursor.expect("show")
+    if cursor.accept("all"):
+        name = "all"
+    elif cursor.accept("time", "zone"):
+        name = "timezone"
+    elif cursor.accept("transaction", "isolation", "level"):
+        name = "transaction_isolation"
+    elif cursor.accept("session", "authorization"):
+        name = "session_authorization"
+    else:
+        name = variable_name(cursor)
+    return Show(cursor.text_since(first), name)

@@ -1,0 +1,299 @@
+"""The syntax of queries: what the client wrote, before names and types are known. Frozen dataclasses that `sql.grammar` makes.
+
+Every node has `position`, the 1-based character where PostgreSQL would point an error at it (an operator's own place, a function's
+name). Composite nodes keep `text`, their piece of the user's SQL. Words are case-folded unless they were quoted. Must not know types
+or relations.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """A column reference: column, relation.column, or schema.relation.column."""
+
+    parts: tuple[str, ...]
+    position: int
+
+
+@dataclass(frozen=True, slots=True)
+class Star:
+    """`*` or `relation.*` in a target list."""
+
+    qualifier: tuple[str, ...]
+    position: int
+
+
+@dataclass(frozen=True, slots=True)
+class Constant:
+    """A literal. kind: 'integer', 'decimal' (digits with point or exponent), 'string', 'bool', 'null'; value is its text."""
+
+    kind: str
+    value: str
+    position: int
+
+
+@dataclass(frozen=True, slots=True)
+class ParameterNumber:
+    """$number."""
+
+    number: int
+    position: int
+
+
+@dataclass(frozen=True, slots=True)
+class TypeName:
+    """A type as written: `name` folded and normalised to one word, its modifiers, and array brackets if any."""
+
+    name: str
+    modifiers: tuple[int, ...]
+    position: int
+    text: str
+    array: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """A unary (one operand) or binary operator, including comparison, arithmetic and ||."""
+
+    operator: str
+    operands: tuple[Expression, ...]
+    position: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Logic:
+    """operator 'and' or 'or' over two or more operands, or 'not' over one."""
+
+    operator: str
+    operands: tuple[Expression, ...]
+    position: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Test:
+    """operand IS [NOT] kind; kind: 'null', 'true', 'false', 'unknown'."""
+
+    kind: str
+    operand: Expression
+    negated: bool
+    position: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Distinctness:
+    """left IS [NOT] DISTINCT FROM right."""
+
+    left: Expression
+    right: Expression
+    negated: bool
+    position: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Between:
+    """operand [NOT] BETWEEN [SYMMETRIC] low AND high."""
+
+    operand: Expression
+    low: Expression
+    high: Expression
+    negated: bool
+    symmetric: bool
+    position: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class InList:
+    """operand [NOT] IN (items)."""
+
+    operand: Expression
+    items: tuple[Expression, ...]
+    negated: bool
+    position: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Like:
+    """operand [NOT] LIKE | ILIKE pattern [ESCAPE escape]."""
+
+    operand: Expression
+    pattern: Expression
+    escape: Expression | None
+    case_insensitive: bool
+    negated: bool
+    position: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class TypeCast:
+    """CAST(operand AS type), operand::type, or type 'literal'. fields: of an INTERVAL literal, as 'day' or 'day to second'."""
+
+    operand: Expression
+    type: TypeName
+    position: int
+    text: str
+    fields: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class CaseWhen:
+    """CASE [operand] WHEN ... THEN ... [ELSE default] END."""
+
+    operand: Expression | None
+    branches: tuple[tuple[Expression, Expression], ...]
+    default: Expression | None
+    position: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class SortItem:
+    """One ORDER BY item; nulls_first None when not written."""
+
+    expression: Expression
+    descending: bool
+    nulls_first: bool | None
+    position: int
+
+
+@dataclass(frozen=True, slots=True)
+class FrameBound:
+    """kind: 'unbounded_preceding', 'preceding', 'current', 'following', 'unbounded_following'."""
+
+    kind: str
+    offset: Expression | None
+    position: int
+
+
+@dataclass(frozen=True, slots=True)
+class WindowDefinition:
+    """The parentheses of OVER or WINDOW; `base` is a named window. frame: (unit, start, end) or None."""
+
+    base: str | None
+    partition_by: tuple[Expression, ...]
+    order_by: tuple[SortItem, ...]
+    frame: tuple[str, FrameBound, FrameBound] | None
+    position: int
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionCall:
+    """name(arguments). label: the output column's name that PostgreSQL gives. star: count(*).
+
+    over: a window definition, or the name of one.
+    """
+
+    name: str
+    arguments: tuple[Expression, ...]
+    position: int
+    text: str
+    label: str
+    star: bool = False
+    distinct: bool = False
+    order_by: tuple[SortItem, ...] = ()
+    filter: Expression | None = None
+    over: WindowDefinition | str | None = None
+
+
+Expression = (
+    Name | Star | Constant | ParameterNumber | Operation | Logic | Test | Distinctness | Between | InList | Like | TypeCast
+    | CaseWhen | FunctionCall
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """One item of a target list."""
+
+    expression: Expression
+    alias: str | None
+    position: int
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A named relation in FROM. name has one to three parts."""
+
+    name: tuple[str, ...]
+    alias: str | None
+    column_aliases: tuple[str, ...]
+    position: int
+
+
+@dataclass(frozen=True, slots=True)
+class Derived:
+    """(query) AS alias in FROM."""
+
+    query: Query
+    alias: str | None
+    column_aliases: tuple[str, ...]
+    position: int
+
+
+@dataclass(frozen=True, slots=True)
+class JoinClause:
+    """left JOIN right. kind: 'inner', 'left', 'right', 'full', 'cross'. using: column names with their positions."""
+
+    left: FromItem
+    right: FromItem
+    kind: str
+    natural: bool
+    using: tuple[tuple[str, int], ...]
+    condition: Expression | None
+    position: int
+
+
+FromItem = Table | Derived | JoinClause
+
+
+@dataclass(frozen=True, slots=True)
+class SelectBody:
+    """SELECT ... FROM ... WHERE ... GROUP BY ... HAVING ... WINDOW ..."""
+
+    targets: tuple[Target, ...]
+    distinct: bool
+    from_items: tuple[FromItem, ...]
+    where: Expression | None
+    group_by: tuple[Expression, ...]
+    having: Expression | None
+    windows: tuple[tuple[str, WindowDefinition], ...]
+    position: int
+
+
+@dataclass(frozen=True, slots=True)
+class ValuesBody:
+    """VALUES (...), (...). An item is None for DEFAULT, which only INSERT takes."""
+
+    rows: tuple[tuple[Expression | None, ...], ...]
+    position: int
+
+
+@dataclass(frozen=True, slots=True)
+class CommonTable:
+    """One item of WITH."""
+
+    name: str
+    column_aliases: tuple[str, ...]
+    query: Query
+    position: int
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """[WITH ...] body [ORDER BY ...] [LIMIT ...] [OFFSET ...]."""
+
+    common_tables: tuple[CommonTable, ...]
+    body: SelectBody | ValuesBody | Query
+    order_by: tuple[SortItem, ...]
+    limit: Expression | None
+    offset: Expression | None
+    position: int
