@@ -1,0 +1,103 @@
+"""PostgreSQL's binary form of parameters to the `LiteralValue` that they mean. A wrong length or form is 22P03."""
+
+from __future__ import annotations
+
+import struct
+from decimal import Context, Decimal
+
+from sql.civil import DATE_DAYS_END, DATE_DAYS_MIN, DAY_US, TIMESTAMP_US_END, TIMESTAMP_US_MIN
+from sql.datatypes import SqlType
+from sql.errors import SqlError, not_supported
+from sql.expressions import LiteralValue
+
+EPOCH_2000_DAYS = 10_957
+FIXED = {"int2": ">h", "int4": ">i", "int8": ">q", "float4": ">f", "float8": ">d", "date": ">i", "timestamp": ">q", "timestamptz": ">q"}
+NUMERIC_SIGNS = {0x0000: 0, 0x4000: 1}
+INFINITE_DATES = (-(1 << 31), (1 << 31) - 1)
+INFINITE_TIMESTAMPS = (-(1 << 63), (1 << 63) - 1)
+EXACT = Context(prec=2000, Emax=999_999, Emin=-999_999)
+
+
+def binary_value(data: bytes, kind: SqlType) -> LiteralValue:
+    """Return the value of `data`; modifiers of `kind` are not applied."""
+    family = kind.family
+    if family in ("text", "varchar", "unknown"):
+        return text_value(data)
+    if family == "numeric":
+        return numeric_value(data)
+    if family == "bool":
+        if len(data) != 1:
+            raise wrong_format()
+        return data != b"\0"
+    form = FIXED[family]
+    if len(data) != struct.calcsize(form):
+        raise wrong_format()
+    value: int | float = struct.unpack(form, data)[0]
+    if isinstance(value, float):
+        return value
+    if family == "date":
+        return date_value(value)
+    if family in ("timestamp", "timestamptz"):
+        return timestamp_value(value)
+    return value
+
+
+def wrong_format() -> SqlError:
+    return SqlError("22P03", "incorrect binary data format")
+
+
+def text_value(data: bytes) -> str:
+    try:
+        text = data.decode()
+    except UnicodeDecodeError as error:
+        wrong = " ".join(f"0x{byte:02x}" for byte in error.object[error.start : error.end])
+        raise SqlError("22021", f'invalid byte sequence for encoding "UTF8": {wrong}') from None
+    if "\0" in text:
+        raise SqlError("22021", 'invalid byte sequence for encoding "UTF8": 0x00')
+    return text
+
+
+def date_value(value: int) -> int:
+    if value in INFINITE_DATES:
+        raise not_supported("an infinite date")
+    days = value + EPOCH_2000_DAYS
+    if not DATE_DAYS_MIN <= days < DATE_DAYS_END:
+        raise SqlError("22008", "date out of range")
+    return days
+
+
+def timestamp_value(value: int) -> int:
+    if value in INFINITE_TIMESTAMPS:
+        raise not_supported("an infinite timestamp")
+    microseconds = value + EPOCH_2000_DAYS * DAY_US
+    if not TIMESTAMP_US_MIN <= microseconds < TIMESTAMP_US_END:
+        raise SqlError("22008", "timestamp out of range")
+    return microseconds
+
+
+def numeric_value(data: bytes) -> Decimal:
+    """Read the base-10000 digits of a numeric."""
+    if len(data) < 8:
+        raise wrong_format()
+    count, weight, sign, scale = struct.unpack_from(">hhHh", data)
+    if sign in (0xC000, 0xD000, 0xF000):
+        raise not_supported("NaN or infinity as a numeric")
+    if sign not in NUMERIC_SIGNS:
+        raise SqlError("22P03", "invalid sign in external \"numeric\" value")
+    if not 0 <= scale <= 0x3FFF:
+        raise SqlError("22P03", "invalid scale in external \"numeric\" value")
+    if count < 0 or len(data) != 8 + 2 * count:
+        raise wrong_format()
+    digits = struct.unpack_from(f">{count}H", data, 8)
+    if any(digit > 9999 for digit in digits):
+        raise SqlError("22P03", "invalid digit in external \"numeric\" value")
+    unscaled = 0
+    for digit in digits:
+        unscaled = unscaled * 10_000 + digit
+    value = Decimal(unscaled).scaleb((weight - count + 1) * 4, EXACT)
+    value = value.quantize(Decimal(1).scaleb(-scale), rounding="ROUND_DOWN", context=EXACT)
+    exponent = value.as_tuple().exponent
+    assert isinstance(exponent, int)
+    if max(len(value.as_tuple().digits) if value else 1, -exponent) > 38:
+        raise SqlError("22003", "numeric value has more than 38 digits")
+    return -value if NUMERIC_SIGNS[sign] and value else value

@@ -1,0 +1,97 @@
+"""PostgreSQL's text output (DateStyle ISO): a `LiteralValue` to text. For defaults, EXPLAIN and tests; results have their own encoders."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+from sql.civil import DAY_US, civil_from_days, utc_offset_us
+from sql.datatypes import SqlType
+from sql.expressions import LiteralValue
+
+
+def output_text(value: LiteralValue, kind: SqlType, zone: str = "UTC") -> str | None:
+    """Return the text of `value`, None for NULL."""
+    if value is None:
+        return None
+    match value:
+        case bool():
+            return "t" if value else "f"
+        case float():
+            return float_text(value, kind.family == "float4")
+        case Decimal():
+            return format(value, "f")
+        case str():
+            return value
+    match kind.family:
+        case "date":
+            return date_text(value)
+        case "timestamp":
+            return timestamp_text(value)
+        case "timestamptz":
+            return zoned_text(value, zone)
+    return str(value)
+
+
+def float_text(value: float, single: bool) -> str:
+    """Return the shortest digits that read back as the same value, in PostgreSQL's layout."""
+    if value != value:
+        return "NaN"
+    if value in (float("inf"), float("-inf")):
+        return "Infinity" if value > 0 else "-Infinity"
+    digits = shortest_single(value) if single else repr(value)
+    sign, exact, exponent = Decimal(digits).as_tuple()
+    assert isinstance(exponent, int)
+    figures = "".join(map(str, exact)).rstrip("0")
+    exponent += len(exact) - len(figures)
+    minus = "-" if sign else ""
+    if not figures:
+        return minus + "0"
+    point = len(figures) + exponent
+    # PostgreSQL's shortest output turns to exponents below 1e-4 and from 1e15 (1e6 for real) on.
+    if point < -3 or point > (6 if single else 15):
+        mantissa = figures[0] + ("." + figures[1:] if len(figures) > 1 else "")
+        return f"{minus}{mantissa}e{'-' if point < 1 else '+'}{abs(point - 1):02d}"
+    if point <= 0:
+        return f"{minus}0.{'0' * -point}{figures}"
+    if point >= len(figures):
+        return minus + figures + "0" * (point - len(figures))
+    return f"{minus}{figures[:point]}.{figures[point:]}"
+
+
+def shortest_single(value: float) -> str:
+    """Return the fewest digits that read back as the float4 `value`."""
+    from sql.literals import round_float4
+
+    for digits in range(1, 10):
+        text = f"{value:.{digits - 1}e}"
+        if abs(float(text)) < 3.4028235677973366e38 and round_float4(float(text), text) == value:
+            return text
+    return repr(value)
+
+
+def date_text(days: int) -> str:
+    year, month, day = civil_from_days(days)
+    if year > 0:
+        return f"{year:04d}-{month:02d}-{day:02d}"
+    return f"{1 - year:04d}-{month:02d}-{day:02d} BC"
+
+
+def timestamp_text(microseconds: int, zone: str = "") -> str:
+    days, rest = divmod(microseconds, DAY_US)
+    seconds, fraction = divmod(rest, 1_000_000)
+    clock = f"{seconds // 3600:02d}:{seconds // 60 % 60:02d}:{seconds % 60:02d}"
+    if fraction:
+        clock += f".{fraction:06d}".rstrip("0")
+    date, _, era = date_text(days).partition(" ")
+    return f"{date} {clock}{zone}{' ' + era if era else ''}"
+
+
+def zoned_text(microseconds: int, zone: str) -> str:
+    offset = utc_offset_us(microseconds, zone)
+    total = abs(offset) // 1_000_000
+    text = f"{'-' if offset < 0 else '+'}{total // 3600:02d}"
+    if total % 3600:
+        text += f":{total // 60 % 60:02d}"
+    if total % 60:
+        text += f":{total % 60:02d}"
+    return timestamp_text(microseconds + offset, text)

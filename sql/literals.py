@@ -1,0 +1,170 @@
+"""PostgreSQL's text input: the text of a value to the `LiteralValue` that it means, for every type.
+
+Enters: text, a type, the session's zone. Leaves: bool, int, float, Decimal, str; dates as days and timestamps as microseconds since
+1970. Errors are PostgreSQL's: 22P02, 22003, 22007, 22008, 22001. The plain-Python reference of the decoders in `ringbuffer`.
+"""
+
+from __future__ import annotations
+
+import re
+import struct
+from decimal import Context, Decimal
+
+from sql.datatypes import SqlType
+from sql.datetime_input import date_value, timestamp_value
+from sql.errors import SqlError, not_supported
+from sql.expressions import LiteralValue
+from sql.literal_binary import binary_value
+
+__all__ = ["DIGITS_MAX", "apply_modifier", "binary_value", "decimal_value", "fit_numeric", "input_value", "round_float4"]
+
+DIGITS_MAX = 38
+WHITESPACE = " \t\n\r\f\v"
+EXACT = Context(prec=2000, Emax=999_999, Emin=-999_999)
+
+INTEGER_BITS = {"int2": 16, "int4": 32, "int8": 64}
+INTEGER = re.compile(r"[+-]?[0-9]+")
+DECIMAL = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+SPECIAL_FLOATS = {"nan": "nan", "inf": "inf", "+inf": "inf", "-inf": "-inf"}
+SPECIAL_FLOATS |= {"infinity": "inf", "+infinity": "inf", "-infinity": "-inf"}
+FLOAT4_MAX = 3.4028235677973366e38  # halfway between the largest float4 and the next power
+FLOAT4_MIN = 7.006492321624085e-46  # half of the smallest one
+
+BOOLEANS = {
+    word[:length]: word in ("true", "yes") for word in ("true", "false", "yes", "no") for length in range(1, len(word) + 1)
+}
+BOOLEANS |= {"on": True, "off": False, "of": False, "1": True, "0": False}
+
+
+def input_value(text: str, kind: SqlType, zone: str = "UTC", position: int | None = None) -> LiteralValue:
+    """Return the value that `text` has as `kind`, with its length or (p,s) applied as an assignment does."""
+    return apply_modifier(unmodified_value(text, kind, zone, position), kind, position)
+
+
+def unmodified_value(text: str, kind: SqlType, zone: str, position: int | None) -> LiteralValue:
+    """Return the value before varchar's length and numeric's (p,s) are applied."""
+    match kind.family:
+        case "int2" | "int4" | "int8":
+            return integer_value(text, kind, position)
+        case "bool":
+            return bool_value(text, position)
+        case "float4" | "float8":
+            return float_value(text, kind, position)
+        case "numeric":
+            return decimal_value(text, position)
+        case "date":
+            return date_value(text, position)
+        case "timestamp":
+            return timestamp_value(text, "", position)
+        case "timestamptz":
+            return timestamp_value(text, zone, position)
+    return text
+
+
+def apply_modifier(value: LiteralValue, kind: SqlType, position: int | None = None, explicit: bool = False) -> LiteralValue:
+    """Return `value` within the length or (p,s) of `kind`; an explicit cast cuts a text that is too long."""
+    if isinstance(value, str) and kind.length is not None and len(value) > kind.length:
+        if not explicit and value[kind.length :].strip(" "):
+            raise SqlError("22001", f"value too long for type {kind.sql_name}", position)
+        return value[: kind.length]
+    if isinstance(value, Decimal) and kind.precision is not None:
+        return fit_numeric(value, kind.precision, kind.scale or 0, position)
+    return value
+
+
+def invalid(text: str, kind: SqlType, position: int | None) -> SqlError:
+    """Return the 22P02 error of a text that is no value of `kind`."""
+    return SqlError("22P02", f'invalid input syntax for type {kind.without_modifier().sql_name}: "{text}"', position)
+
+
+def integer_value(text: str, kind: SqlType, position: int | None) -> int:
+    stripped = text.strip(WHITESPACE)
+    if INTEGER.fullmatch(stripped) is None:
+        raise invalid(text, kind, position)
+    bound = 1 << (INTEGER_BITS[kind.family] - 1)
+    # int() of very long digit strings is refused by Python; 40 digits are out of range anyway.
+    value = int(stripped) if len(stripped.lstrip("+-0")) < 40 else bound
+    if not -bound <= value < bound:
+        raise SqlError("22003", f'value "{text}" is out of range for type {kind.sql_name}', position)
+    return value
+
+
+def bool_value(text: str, position: int | None) -> bool:
+    value = BOOLEANS.get(text.strip(WHITESPACE).lower())
+    if value is None:
+        raise SqlError("22P02", f'invalid input syntax for type boolean: "{text}"', position)
+    return value
+
+
+def float_value(text: str, kind: SqlType, position: int | None) -> float:
+    stripped = text.strip(WHITESPACE)
+    special = SPECIAL_FLOATS.get(stripped.lower())
+    if special is not None:
+        return float(special)
+    if DECIMAL.fullmatch(stripped) is None:
+        raise invalid(text, kind, position)
+    value = float(stripped)
+    underflow = value == 0.0 and any(digit in "123456789" for digit in stripped.lower().split("e")[0])
+    if kind.family == "float8":
+        if value in (float("inf"), float("-inf")) or underflow:
+            raise SqlError("22003", f'"{stripped}" is out of range for type double precision', position)
+        return value
+    # A float4 below its smallest normal number is kept as long as it does not round to zero.
+    if underflow or abs(value) >= FLOAT4_MAX or (value != 0.0 and abs(value) <= FLOAT4_MIN):
+        raise SqlError("22003", f'"{stripped}" is out of range for type real', position)
+    return round_float4(value, stripped)
+
+
+def round_float4(value: float, text: str = "") -> float:
+    """Return `value` as a float4; `text`, its digits, decides where rounding twice would err."""
+    single = float(struct.unpack("<f", struct.pack("<f", value))[0])
+    if not text or single == value:
+        return single
+    exact = Decimal(text)
+    if exact == Decimal(value):
+        return single
+    # The double may be a tie between two float4 that the text itself is not.
+    bits = struct.unpack("<i", struct.pack("<f", single))[0]
+    neighbours = [single]
+    for step in (-1, 1):
+        near = float(struct.unpack("<f", struct.pack("<i", bits + step))[0])
+        if near - near == 0.0:
+            neighbours.append(near)
+    return min(neighbours, key=lambda near: abs(EXACT.subtract(Decimal(near), exact)))
+
+
+def decimal_value(text: str, position: int | None = None) -> Decimal:
+    """Return the numeric with the digits of `text`: '1e3' has none after the point, '1.50' has two."""
+    stripped = text.strip(WHITESPACE)
+    if DECIMAL.fullmatch(stripped) is None:
+        if stripped.lower() in SPECIAL_FLOATS:
+            raise not_supported(f"the numeric value {stripped}", position)
+        raise SqlError("22P02", f'invalid input syntax for type numeric: "{text}"', position)
+    mantissa, _, exponent = stripped.lower().partition("e")
+    shift = int(exponent or "0") if len(exponent) < 8 else 9_999_999
+    if abs(shift) > 131_072:
+        raise SqlError("22003", "value overflows numeric format", position)
+    digits = len(mantissa.partition(".")[2])
+    value = Decimal(stripped)
+    scale = max(digits - shift, 0)
+    return check_digits(EXACT.quantize(value, Decimal(1).scaleb(-scale)), position)
+
+
+def check_digits(value: Decimal, position: int | None) -> Decimal:
+    """Raise 22003 when `value` needs more than 38 digits."""
+    _, digits, exponent = value.as_tuple()
+    assert isinstance(exponent, int)
+    used = len(digits) if value else 1
+    if max(used, -exponent) > DIGITS_MAX:
+        raise SqlError("22003", f"numeric value has more than {DIGITS_MAX} digits", position)
+    return value.copy_abs() if not value else value
+
+
+def fit_numeric(value: Decimal, precision: int, scale: int, position: int | None = None) -> Decimal:
+    """Return `value` rounded (half away from zero) to numeric(precision, scale)."""
+    rounded = EXACT.quantize(value, Decimal(1).scaleb(-scale), rounding="ROUND_HALF_UP")
+    if abs(rounded) >= Decimal(10) ** (precision - scale):
+        bound = f"10^{precision - scale}" if precision > scale else "1"
+        detail = f"A field with precision {precision}, scale {scale} must round to an absolute value less than {bound}."
+        raise SqlError("22003", "numeric field overflow", position, detail=detail)
+    return rounded.copy_abs() if not rounded else rounded
