@@ -1,0 +1,132 @@
+"""The command `antumbra`: reads the command line and hands over. Imports nothing heavy, so that --help is there at once."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+DESCRIPTION = "A stream database that every PostgreSQL client can talk to."
+
+SERVE_DESCRIPTION = """\
+Run the server until SIGTERM or SIGINT.
+
+It prints one line when clients can connect, for example with
+  psql -h 127.0.0.1 -p 5433 antumbra
+Any user name is accepted, so only this machine may connect unless --insecure-trust is given."""
+
+SERVE_EPILOG = """\
+Settings are read from antumbra.conf in the data folder (or from --config FILE), one `name = value` per line, and then
+from the command line. engine/README.md lists them all.
+
+exit status: 0 after a clean stop, 1 when the server can't start or fails, 2 for a wrong command line or setting."""
+
+DEMO_DESCRIPTION = """\
+Start a server in a temporary folder, stream all 336,776 flights that left New York City in 2013 into it, and show
+three continuous views while they change. At the end the views are compared with the same questions answered
+directly from the file."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line and return the exit status."""
+    options = build_parser().parse_args(arguments)
+    if options.version:
+        print(f"antumbra {installed_version()}")
+        return 0
+    if options.command == "serve":
+        from engine.commands import serve
+
+        return serve(serve_settings(options), options.config)
+    if options.command == "demo":
+        from engine.demo import demo
+
+        return demo(options.rate, options.port, options.keep)
+    build_parser().print_help()
+    return 2
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """Return the parser of the whole command line."""
+    parser = argparse.ArgumentParser(prog="antumbra", description=DESCRIPTION)
+    parser.add_argument("--version", action="store_true", help="print the version and exit")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", title="commands")
+    add_serve(commands)
+    add_demo(commands)
+    return parser
+
+
+def add_serve(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add `antumbra serve`. Options left out come from the settings file, so they have no defaults here."""
+    serve = commands.add_parser(
+        "serve",
+        help="run the server",
+        description=SERVE_DESCRIPTION,
+        epilog=SERVE_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    serve.add_argument("--host", metavar="HOST", help="address to listen on (default 127.0.0.1)")
+    serve.add_argument("--port", metavar="PORT", help="port to listen on (default 5433; 0 takes a free one)")
+    serve.add_argument("--data-dir", metavar="DIR", help="folder of this server's files (default ./antumbra-data)")
+    serve.add_argument("--config", metavar="FILE", type=Path, help="settings file (default DIR/antumbra.conf)")
+    serve.add_argument(
+        "--insecure-trust", action="store_true", help="let other machines connect although no password is asked"
+    )
+    serve.add_argument(
+        "-c", "--set", metavar="NAME=VALUE", action="append", default=[], help="any setting; may be repeated"
+    )
+
+
+def add_demo(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add `antumbra demo`."""
+    demo = commands.add_parser(
+        "demo",
+        help="stream a year of flights through three continuous views",
+        description=DEMO_DESCRIPTION,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    demo.add_argument(
+        "--rate",
+        metavar="ROWS",
+        type=count,
+        default=9000,
+        help="flights per second (default 9000, about 40 seconds in all; 0: as fast as possible)",
+    )
+    demo.add_argument("--port", metavar="PORT", type=count, default=0, help="port to use (default: a free one)")
+    demo.add_argument("--keep", action="store_true", help="keep the server running afterwards, for psql, until Ctrl-C")
+
+
+def count(text: str) -> int:
+    """Return the whole number in `text`, 0 or more."""
+    number = int(text)
+    if number < 0:
+        raise ValueError(text)
+    return number
+
+
+def serve_settings(options: argparse.Namespace) -> dict[str, str]:
+    """Return the settings given on the command line, as text."""
+    settings: dict[str, str] = {}
+    for assignment in options.set:
+        name, separator, value = assignment.partition("=")
+        if not separator:
+            build_parser().error(f"--set expects NAME=VALUE, not {assignment!r}")
+        settings[name.strip()] = value.strip()
+    for name in ("host", "port", "data_dir"):
+        value = getattr(options, name)
+        if value is not None:
+            settings[name] = value
+    if options.insecure_trust:
+        settings["insecure_trust"] = "on"
+    return settings
+
+
+def installed_version() -> str:
+    """Return the version of the installed distribution."""
+    from importlib.metadata import version
+
+    return version("antumbra")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

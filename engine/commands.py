@@ -1,0 +1,138 @@
+"""`antumbra serve`: from settings to a running server and back to an exit status.
+
+What keeps the server from starting is one line on stderr. Holds no behaviour of its own: settings are in `engine.config`, the
+listening in `engine.server`, everything that the sessions share in `engine.database`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import logging
+import os
+import signal
+import socket
+import sys
+from collections.abc import Mapping
+from functools import partial
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from engine.clock import SystemClock
+from engine.config import ConfigError, ServerConfig, load_config
+from engine.java import JavaError, find_java
+from engine.storage import DiskStorage, FolderLock, StorageError
+
+if TYPE_CHECKING:
+    from engine.server import ServerLimits
+
+EXIT_STOPPED = 0
+EXIT_FAILED = 1
+EXIT_USAGE = 2
+
+
+class StartError(Exception):
+    """The server can't start; the text is one line for a person."""
+
+
+def serve(given: Mapping[str, str], config_file: Path | None) -> int:
+    """Run a server with the settings of the command line until a signal stops it. Returns the exit status."""
+    logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    logging.getLogger("py4j").setLevel(logging.ERROR)
+    try:
+        config = load_config(given, config_file)
+    except ConfigError as error:
+        return refuse(str(error), EXIT_USAGE)
+    lock = FolderLock(config.data_dir)
+    try:
+        # PySpark looks for Java by itself, and must find the one that was checked.
+        os.environ["JAVA_HOME"] = str(find_java())
+        lock.acquire()
+        check_address(config)
+        run_server(config)
+    except (JavaError, StorageError, StartError) as error:
+        return refuse(str(error), EXIT_FAILED)
+    finally:
+        lock.release()
+    return EXIT_STOPPED
+
+
+def refuse(text: str, status: int) -> int:
+    """Say why there is no server."""
+    print(f"antumbra: {text}", file=sys.stderr, flush=True)
+    return status
+
+
+def run_server(config: ServerConfig) -> None:
+    """Open the database, listen, and close it again. The heavy imports happen only here."""
+    from engine.server import run
+
+    run(listen(config))
+
+
+async def listen(config: ServerConfig) -> None:
+    """Serve until SIGTERM or SIGINT. Raises StartError."""
+    from engine.database import Database
+    from engine.server import serve as serve_clients
+    from engine.session import open_session
+    from sql.errors import SqlError
+
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stop.set)
+    database = Database(config, SystemClock(), DiskStorage())
+    try:
+        try:
+            database.open()
+        except (SqlError, OSError) as error:
+            raise StartError(f"can't open the database in {config.data_dir}: {error}") from error
+        await serve_clients(
+            config.host,
+            config.port,
+            server_limits(config),
+            partial(open_session, database),
+            partial(announce, config),
+            stop,
+        )
+    finally:
+        database.close()
+
+
+def check_address(config: ServerConfig) -> None:
+    """Raise StartError when the address can't be had; asked before Spark and the definitions cost their seconds."""
+    try:
+        found = socket.getaddrinfo(config.host, config.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+        for family, kind, protocol, _, address in found:
+            with socket.socket(family, kind, protocol) as probe:
+                probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+                probe.bind(address)
+                probe.listen(1)
+    except OSError as error:
+        reason = "the port is in use" if error.errno == errno.EADDRINUSE else error.strerror
+        raise StartError(f"can't listen on {config.host}:{config.port}: {reason}") from error
+
+
+def announce(config: ServerConfig, host: str, port: int) -> None:
+    """Print the line that says where clients can connect, once they can."""
+    shown = f"[{host}]" if ":" in host else host
+    print(
+        f"antumbra {version('antumbra')} ready on {shown}:{port} (data in {config.data_dir}; "
+        "definitions survive a restart, the contents of streams and views do not yet)",
+        flush=True,
+    )
+
+
+def server_limits(config: ServerConfig) -> ServerLimits:
+    """Return the wire's share of the settings."""
+    from engine.server import ServerLimits
+
+    return ServerLimits(
+        connections_max=config.connections_max,
+        startup_wait_s_max=config.startup_wait_s_max,
+        shutdown_wait_s_max=config.shutdown_wait_s_max,
+        message_bytes_max=config.message_bytes_max,
+        read_high_water_bytes=config.read_high_water_bytes,
+        write_high_water_bytes=config.write_high_water_bytes,
+    )

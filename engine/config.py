@@ -1,0 +1,188 @@
+"""Every limit and setting of a server, in one frozen value: units in the names, relations between them checked at start.
+
+Enters: the defaults below, then `antumbra.conf` in the data folder (or the file of --config), then the command line. Leaves: one
+ServerConfig. Raises ConfigError with one line for a person. Must not touch the folders it names; knows no engine.
+"""
+
+from __future__ import annotations
+
+import difflib
+import ipaddress
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import get_type_hints
+
+CONFIG_FILE_NAME = "antumbra.conf"
+KIB = 1024
+MIB = 1024 * KIB
+GIB = 1024 * MIB
+
+
+class ConfigError(Exception):
+    """A setting that can't be; the text is one line that names it and where it was given."""
+
+
+@dataclass(frozen=True, slots=True)
+class ServerConfig:
+    """The settings of one server. The table in engine/README.md says when to change which."""
+
+    # The address. Without passwords, only this machine may connect unless insecure_trust is on.
+    host: str = "127.0.0.1"
+    port: int = 5433
+    insecure_trust: bool = False
+
+    data_dir: Path = Path("antumbra-data")
+
+    # Clients.
+    connections_max: int = 100
+    startup_wait_s_max: float = 60.0
+    shutdown_wait_s_max: float = 10.0
+
+    # Bytes on their way in and out, per connection.
+    message_bytes_max: int = 256 * MIB
+    read_high_water_bytes: int = 4 * MIB
+    write_high_water_bytes: int = 1 * MIB
+    copy_block_bytes: int = 1 * MIB
+
+    # Streams. A statement's rows wait in memory up to stage_memory_bytes_max, then in a file, until COMMIT.
+    stream_capacity_default: int = 65_536
+    stage_memory_bytes_max: int = 256 * MIB
+
+    # Reads. query_memory_bytes is what one embedded engine may use for all queries together.
+    worker_threads: int = 8
+    query_memory_bytes: int = 1 * GIB
+
+    # Spark, which runs the upper pipelines of views.
+    spark_memory_mb: int = 1024
+    spark_threads: int = 2
+
+    def __post_init__(self) -> None:
+        for problem in self._problems():
+            raise ConfigError(problem)
+
+    def _problems(self) -> list[str]:
+        """Return what is wrong with these values, in the order of the fields."""
+        rules = (
+            (0 <= self.port <= 65_535, "port must be between 0 and 65535"),
+            (self.connections_max >= 1, "connections_max must be at least 1"),
+            (self.startup_wait_s_max > 0, "startup_wait_s_max must be more than 0"),
+            (self.shutdown_wait_s_max >= 0, "shutdown_wait_s_max can't be negative"),
+            (self.copy_block_bytes >= 4 * KIB, "copy_block_bytes must be at least 4096"),
+            (self.write_high_water_bytes >= 64 * KIB, "write_high_water_bytes must be at least 65536"),
+            (
+                self.copy_block_bytes <= self.read_high_water_bytes,
+                "copy_block_bytes can't be more than read_high_water_bytes",
+            ),
+            (
+                self.read_high_water_bytes <= self.message_bytes_max,
+                "read_high_water_bytes can't be more than message_bytes_max",
+            ),
+            (self.message_bytes_max <= 1 * GIB, "message_bytes_max can't be more than 1 GB"),
+            (is_power_of_two(self.stream_capacity_default), "stream_capacity_default must be a power of two"),
+            (
+                self.stage_memory_bytes_max >= self.copy_block_bytes,
+                "stage_memory_bytes_max can't be less than copy_block_bytes",
+            ),
+            (1 <= self.worker_threads <= 256, "worker_threads must be between 1 and 256"),
+            (self.query_memory_bytes >= 64 * MIB, "query_memory_bytes must be at least 64 MB"),
+            (self.spark_memory_mb >= 512, "spark_memory_mb must be at least 512"),
+            (1 <= self.spark_threads <= 256, "spark_threads must be between 1 and 256"),
+            (
+                self.insecure_trust or is_loopback(self.host),
+                f"host {self.host} lets other machines in without a password; allow it with --insecure-trust",
+            ),
+        )
+        return [text for holds, text in rules if not holds]
+
+
+def load_config(given: Mapping[str, str], file: Path | None) -> ServerConfig:
+    """Return the settings of `file`, overridden by those `given`. Without `file`, the one in the data folder counts if it exists."""
+    if file is None:
+        default = Path(given.get("data_dir", str(ServerConfig.data_dir))) / CONFIG_FILE_NAME
+        from_file = read_file(default) if default.is_file() else {}
+    else:
+        from_file = read_file(file)
+    values = {name: parse_value(name, text, "the command line") for name, text in given.items()}
+    merged = {**from_file, **values}
+    data_dir = merged.get("data_dir", ServerConfig.data_dir)
+    assert isinstance(data_dir, Path)
+    merged["data_dir"] = data_dir.expanduser().absolute()
+    return ServerConfig(**merged)  # type: ignore[arg-type]  # parse_value returns each field's own type
+
+
+def read_file(path: Path) -> dict[str, object]:
+    """Return the settings in a file of `name = value` lines, as in postgresql.conf: # starts a comment, quotes are optional."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise ConfigError(f"can't read {path}: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{path} is not UTF-8 text") from error
+    values: dict[str, object] = {}
+    for number, line in enumerate(text.splitlines(), 1):
+        where = f"{path} line {number}"
+        match = LINE.fullmatch(line)
+        if match is None:
+            raise ConfigError(f"{where}: expected name = value")
+        name, quoted, plain = match.groups()
+        if name is not None:
+            values[name] = parse_value(name, quoted.replace("''", "'") if quoted is not None else plain, where)
+    return values
+
+
+LINE = re.compile(r"\s*(?:([A-Za-z_]\w*)\s*=?\s*(?:'((?:[^']|'')*)'|([^\s'#]+))\s*)?(?:#.*)?")
+SIZE = re.compile(r"(\d+)\s*(B|kB|MB|GB)?")
+UNIT_BYTES = {None: 1, "B": 1, "kB": KIB, "MB": MIB, "GB": GIB}
+BOOLEANS = {"on": True, "true": True, "yes": True, "1": True, "off": False, "false": False, "no": False, "0": False}
+
+
+def parse_value(name: str, text: str, where: str) -> object:
+    """Return the value of the setting `name`, in its field's type. Raises ConfigError that names `where`."""
+    kinds = get_type_hints(ServerConfig)
+    if name not in kinds or name not in {field.name for field in fields(ServerConfig)}:
+        near = difflib.get_close_matches(name, kinds, n=1)
+        hint = f"; did you mean {near[0]}?" if near else ""
+        raise ConfigError(f"{where}: there is no setting {name}{hint}")
+    kind = kinds[name]
+    if kind is Path:
+        return Path(text)
+    if kind is bool:
+        if text.lower() not in BOOLEANS:
+            raise ConfigError(f"{where}: {name} must be on or off, not {text!r}")
+        return BOOLEANS[text.lower()]
+    if kind is int:
+        return parse_count(name, text, where)
+    if kind is float:
+        try:
+            return float(text)
+        except ValueError:
+            raise ConfigError(f"{where}: {name} must be a number, not {text!r}") from None
+    return text
+
+
+def parse_count(name: str, text: str, where: str) -> int:
+    """Return a whole number; a size in bytes may carry kB, MB or GB."""
+    match = SIZE.fullmatch(text.strip())
+    if match is None:
+        raise ConfigError(f"{where}: {name} must be a whole number, not {text!r}")
+    count, unit = match.groups()
+    if unit is not None and "_bytes" not in name:
+        raise ConfigError(f"{where}: {name} is not a size in bytes, so it takes no {unit}")
+    return int(count) * UNIT_BYTES[unit]
+
+
+def is_loopback(host: str) -> bool:
+    """Tell whether only this machine can connect to `host`."""
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def is_power_of_two(number: int) -> bool:
+    """Tell whether `number` is 1, 2, 4, 8, ..."""
+    return number > 0 and number & (number - 1) == 0
