@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import get_type_hints
 
 CONFIG_FILE_NAME = "antumbra.conf"
+DATA_DIR_DEFAULT = Path("antumbra-data")
 KIB = 1024
 MIB = 1024 * KIB
 GIB = 1024 * MIB
@@ -33,7 +34,7 @@ class ServerConfig:
     port: int = 5433
     insecure_trust: bool = False
 
-    data_dir: Path = Path("antumbra-data")
+    data_dir: Path = DATA_DIR_DEFAULT
 
     # Clients.
     connections_max: int = 100
@@ -100,13 +101,13 @@ class ServerConfig:
 def load_config(given: Mapping[str, str], file: Path | None) -> ServerConfig:
     """Return the settings of `file`, overridden by those `given`. Without `file`, the one in the data folder counts if it exists."""
     if file is None:
-        default = Path(given.get("data_dir", str(ServerConfig.data_dir))) / CONFIG_FILE_NAME
+        default = Path(given.get("data_dir", str(DATA_DIR_DEFAULT))) / CONFIG_FILE_NAME
         from_file = read_file(default) if default.is_file() else {}
     else:
         from_file = read_file(file)
     values = {name: parse_value(name, text, "the command line") for name, text in given.items()}
     merged = {**from_file, **values}
-    data_dir = merged.get("data_dir", ServerConfig.data_dir)
+    data_dir = merged.get("data_dir", DATA_DIR_DEFAULT)
     assert isinstance(data_dir, Path)
     merged["data_dir"] = data_dir.expanduser().absolute()
     return ServerConfig(**merged)  # type: ignore[arg-type]  # parse_value returns each field's own type
