@@ -43,10 +43,11 @@ def rewrite(expression: Expression, replacement: Replacement) -> Expression:
         return expression
     if isinstance(expression, Call):
         arguments = tuple(rewrite(part, replacement) for part in expression.arguments)
-        return expression if arguments == expression.arguments else replace(expression, arguments=arguments)
+        same = all(new is old for new, old in zip(arguments, expression.arguments, strict=True))
+        return expression if same else replace(expression, arguments=arguments)
     if isinstance(expression, Cast):
         operand = rewrite(expression.operand, replacement)
-        return expression if operand == expression.operand else replace(expression, operand=operand)
+        return expression if operand is expression.operand else replace(expression, operand=operand)
     branches = tuple((rewrite(condition, replacement), rewrite(value, replacement)) for condition, value in expression.branches)
     return replace(expression, branches=branches, default=rewrite(expression.default, replacement))
 
@@ -87,6 +88,20 @@ def window_expressions(call: WindowCall) -> tuple[Expression, ...]:
 def substitute(expression: Expression, values: Sequence[Expression]) -> Expression:
     """Return the expression with column i replaced by `values[i]`."""
     return rewrite(expression, lambda part: values[part.index] if isinstance(part, Column) else None)
+
+
+def meaning(expression: Expression) -> Expression:
+    """Return the expression without what only errors and people read, so that equal values compare equal."""
+    if isinstance(expression, Column):
+        return Column(expression.index, "", expression.type)
+    if isinstance(expression, Call):
+        return Call(expression.function, tuple(meaning(part) for part in expression.arguments), expression.type)
+    if isinstance(expression, Cast):
+        return Cast(meaning(expression.operand), expression.type, expression.explicit, expression.zone)
+    if isinstance(expression, Case):
+        branches = tuple((meaning(condition), meaning(value)) for condition, value in expression.branches)
+        return Case(branches, meaning(expression.default), expression.type)
+    return expression
 
 
 def columns_of(expression: Expression) -> frozenset[int]:

@@ -1,0 +1,124 @@
+"""Scalar expressions of the first breaker above the groups move into the finish step, so that Spark sees plain columns.
+
+Enters: the finish step and the operators above it, bottom first; the first is a breaker. Leaves: both, changed. An argument behind a
+FILTER keeps its guard: it becomes CASE WHEN filter THEN argument END, so that nothing is computed for a row that the filter drops.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from sql.datatypes import BOOL
+from sql.expressions import AggregateCall, Case, Column, Expression, Literal, WindowCall
+from sql.relations import Aggregate, Limit, Project, Relation, Schema, Sort, Values, Window
+from views.plan.nodes import FinishStep
+from views.plan.steps import make_step
+from views.plan.trees import columns_of, meaning, substitute
+
+COUNT_STAR = "count_star"
+
+
+class Columns:
+    """The finish step's items as they grow; each value is computed once."""
+
+    def __init__(self, finish: FinishStep, kept: Sequence[tuple[str, Expression]]) -> None:
+        self.below = [item for _, item in finish.items]
+        self.items = list(kept)
+        self.places: dict[Expression, int] = {}
+        for index, (_, item) in enumerate(self.items):
+            self.places.setdefault(meaning(item), index)
+
+    def place(self, expression: Expression, name: str) -> Expression:
+        """Return the column that holds `expression`, which is over the finish step's old output; a constant stays as it is."""
+        if not columns_of(expression):
+            return expression
+        value = substitute(expression, self.below)
+        key = meaning(value)
+        if key not in self.places:
+            self.places[key] = len(self.items)
+            self.items.append((name, value))
+        index = self.places[key]
+        return Column(index, self.items[index][0], value.type)
+
+
+def hoist(finish: FinishStep, path: Sequence[Relation]) -> tuple[FinishStep, list[Relation]]:
+    """Return the finish step with more or fewer columns, and the operators above it on those."""
+    breaker = path[0]
+    if isinstance(breaker, Aggregate):
+        return _below_aggregate(finish, breaker, path[1:])
+    if isinstance(breaker, Window):
+        return _below_window(finish, breaker, path[1:])
+    if isinstance(breaker, Sort):
+        return _below_sort(finish, breaker, path[1:])
+    return finish, list(path)
+
+
+def _below_aggregate(finish: FinishStep, grouping: Aggregate, above: Sequence[Relation]) -> tuple[FinishStep, list[Relation]]:
+    columns = Columns(finish, ())
+    keys = tuple((name, columns.place(key, name)) for name, key in grouping.keys)
+    aggregates = tuple((name, _plain_aggregate(call, columns, name)) for name, call in grouping.aggregates)
+    # A table without columns would not know how many rows it has.
+    items = columns.items or [finish.items[0]]
+    return make_step(finish.input, finish.predicates, items), [replace(grouping, keys=keys, aggregates=aggregates), *above]
+
+
+def _plain_aggregate(call: AggregateCall, columns: Columns, name: str) -> AggregateCall:
+    function, arguments = guarded(call)
+    return replace(call, function=function, arguments=tuple(columns.place(part, name) for part in arguments), filter=None)
+
+
+def guarded(call: AggregateCall | WindowCall) -> tuple[str, tuple[Expression, ...]]:
+    """Return the function and the arguments of an aggregate with its filter put around the argument; aggregates skip NULL."""
+    if call.filter is None:
+        return call.function, call.arguments
+    if call.function == COUNT_STAR:
+        return "count", (Case(((call.filter, Literal(True, BOOL)),), Literal(None, BOOL), BOOL),)
+    (argument,) = call.arguments
+    return call.function, (Case(((call.filter, argument),), Literal(None, argument.type), argument.type),)
+
+
+def _below_window(finish: FinishStep, window: Window, above: Sequence[Relation]) -> tuple[FinishStep, list[Relation]]:
+    columns = Columns(finish, finish.items)
+    calls = []
+    for name, call in window.calls:
+        function, arguments = guarded(call)
+        calls.append(
+            (
+                name,
+                replace(
+                    call,
+                    function=function,
+                    arguments=tuple(columns.place(part, name) for part in arguments),
+                    partition_by=tuple(columns.place(part, name) for part in call.partition_by),
+                    order_by=tuple(replace(key, expression=columns.place(key.expression, name)) for key in call.order_by),
+                    filter=None,
+                ),
+            )
+        )
+    wider = make_step(finish.input, finish.predicates, columns.items)
+    operators: list[Relation] = [replace(window, calls=tuple(calls))]
+    added = len(columns.items) - len(finish.items)
+    if added:
+        kept = [*range(len(finish.items)), *range(len(columns.items), len(columns.items) + len(calls))]
+        schema = (*wider.output, *window.schema[len(finish.items) :])
+        operators.append(_project(schema, kept))
+    return wider, [*operators, *above]
+
+
+def _below_sort(finish: FinishStep, sort: Sort, above: Sequence[Relation]) -> tuple[FinishStep, list[Relation]]:
+    columns = Columns(finish, finish.items)
+    keys = tuple(replace(key, expression=columns.place(key.expression, "key")) for key in sort.keys)
+    wider = make_step(finish.input, finish.predicates, columns.items)
+    # The LIMIT stays directly on its ORDER BY; the columns that only the order needs go above both.
+    limits = [operator for operator in above[:1] if isinstance(operator, Limit)]
+    operators: list[Relation] = [replace(sort, keys=keys), *limits]
+    if len(columns.items) > len(finish.items):
+        operators.append(_project(wider.output, range(len(finish.items))))
+    return wider, [*operators, *above[len(limits) :]]
+
+
+def _project(schema: Schema, kept: Sequence[int]) -> Project:
+    """Return a projection to some columns; its input is put in when the operators are stacked."""
+    items = tuple((schema[index].name, Column(index, schema[index].name, schema[index].type)) for index in kept)
+    return Project(Values((), schema), items)

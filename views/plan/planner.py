@@ -1,0 +1,127 @@
+"""From a bound query to the pipelines of a continuous view: check, rewrite by rules, check, split.
+
+Enters: a definition and its bound query. Leaves: a `PlannedView`. `RULES` is the list of passes; after each the driver checks that the
+tree still yields the same columns. Must not generate or run anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from sql.datatypes import TEXT
+from sql.errors import SqlError
+from sql.expressions import Cast, Column, Expression, Literal
+from sql.relations import BoundQuery, OutputColumn, Project, Relation, Schema, Sort
+from views.definition import ViewDefinition
+from views.plan.checks import check_shape, check_sources
+from views.plan.nodes import ViewPlan
+from views.plan.rules.distinct_to_grouping import distinct_to_grouping
+from views.plan.rules.drop_limit_all import drop_limit_all
+from views.plan.rules.drop_order_by import drop_order_by
+from views.plan.rules.inline_projections import inline_projections
+from views.plan.rules.merge_filters import merge_filters
+from views.plan.rules.merge_projections import merge_projections
+from views.plan.rules.push_filters import push_filters
+from views.plan.rules.push_key_conditions import push_key_conditions
+from views.plan.rules.share_aggregates import share_aggregates
+from views.plan.split import split
+from views.plan.text import identifier
+from views.plan.trees import expressions, uses_now, walk, walk_relation
+
+Rule = Callable[[Relation], Relation]
+
+# In this order, once each as listed: a pass may rely on what those before it have removed.
+RULES: tuple[Rule, ...] = (
+    drop_limit_all,
+    drop_order_by,
+    distinct_to_grouping,
+    push_filters,
+    push_key_conditions,
+    push_filters,
+    merge_filters,
+    merge_projections,
+    inline_projections,
+    share_aggregates,
+    merge_projections,
+)
+
+# Inlining can double an expression per level of nesting; no query written by hand comes near this.
+EXPRESSION_NODES_MAX = 20_000
+
+
+@dataclass(frozen=True)
+class PlannedView:
+    """A view's pipelines, the columns that readers see, and what CREATE VIEW has to say besides its success.
+
+    time_dependent: something above the stream pipeline uses now(), so that no version can be reused.
+    """
+
+    plan: ViewPlan
+    schema: Schema
+    time_dependent: bool
+    notices: tuple[str, ...]
+
+
+def plan_view(definition: ViewDefinition, bound: BoundQuery) -> PlannedView:
+    """Return the plan of a continuous view. Raises SqlError 0A000 for a query without one, 42701 and 42601 for bad column names."""
+    root = _named(bound.root, definition.column_names)
+    check_sources(root)
+    rewritten = apply_rules(root, RULES)
+    check_shape(rewritten)
+    plan = split(rewritten, definition.on_error)
+    notices = []
+    if _sorts_count(rewritten) < _sorts_count(root):
+        notices.append("ORDER BY without LIMIT is dropped: a continuous view has no order, give it in the SELECT that reads the view")
+    stream_expressions = [*plan.stream.filters, *(key for _, key in plan.stream.keys)]
+    stream_expressions += [part for _, call in plan.stream.aggregates for part in (*call.arguments, call.filter) if part is not None]
+    if any(uses_now(part) for part in stream_expressions):
+        notices.append("now() below the grouping is the time at which a tuple is inserted, not the time at which the view is read")
+    return PlannedView(plan, rewritten.schema, time_dependent(plan), tuple(notices))
+
+
+def apply_rules(root: Relation, rules: Sequence[Rule]) -> Relation:
+    """Return the tree after all passes; each must keep the names and types of its columns."""
+    for rule in rules:
+        rewritten = rule(root)
+        assert rewritten.schema == root.schema, f"rule {rule.__name__} changed {root.schema} to {rewritten.schema}"
+        root = rewritten
+        if sum(1 for operator in walk_relation(root) for part in expressions(operator) for _ in walk(part)) > EXPRESSION_NODES_MAX:
+            raise SqlError("54001", "statement too complex", hint="Nest fewer subqueries whose columns are used several times above.")
+    return root
+
+
+def time_dependent(plan: ViewPlan) -> bool:
+    """Return whether anything above the stream pipeline uses now()."""
+    steps = [step for step in (plan.finish, plan.tail) if step is not None]
+    above = [part for step in steps for part in (*step.predicates, *(item for _, item in step.items))]
+    if plan.upper is not None:
+        above += [part for operator in walk_relation(plan.upper.relation) for part in expressions(operator)]
+    return any(uses_now(part) for part in above)
+
+
+def _named(root: Relation, column_names: tuple[str, ...]) -> Relation:
+    """Return the tree with the view's column names, and text for constants of unknown type, as PostgreSQL's CREATE VIEW does."""
+    if len(column_names) > len(root.schema):
+        raise SqlError("42601", "CREATE VIEW specifies more column names than columns")
+    names = [*column_names, *(column.name for column in root.schema[len(column_names) :])]
+    for index, name in enumerate(names):
+        if name in names[:index]:
+            raise SqlError("42701", f'column "{name}" specified more than once', hint=f"Name it with AS, or write CREATE VIEW name ({identifier(name)}, ...).")
+    if isinstance(root, Project):
+        items = [item for _, item in root.items]
+        return Project(root.input, tuple((name, _known(item)) for name, item in zip(names, items, strict=True)))
+    columns: list[Expression] = [Column(index, column.name, column.type) for index, column in enumerate(root.schema)]
+    if root.schema == tuple(OutputColumn(name, _known(item).type) for name, item in zip(names, columns, strict=True)):
+        return root
+    return Project(root, tuple((name, _known(item)) for name, item in zip(names, columns, strict=True)))
+
+
+def _known(item: Expression) -> Expression:
+    if item.type.family != "unknown":
+        return item
+    return replace(item, type=TEXT) if isinstance(item, Literal) else Cast(item, TEXT)
+
+
+def _sorts_count(root: Relation) -> int:
+    return sum(1 for part in walk_relation(root) if isinstance(part, Sort))

@@ -1,0 +1,54 @@
+"""A condition on the keys of a stream's first grouping goes below it, so that no state is kept for groups that nobody sees.
+
+Only conditions that can't fail go: an error above the stream pipeline is the reader's, one in it the inserter's, and moving a
+condition must not change whose it is. now() stays above as well, where it is the reader's.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from sql.expressions import Call, Column, Expression, Literal
+from sql.relations import Aggregate, Filter, Relation
+from views.plan.properties import is_first_grouping
+from views.plan.trees import columns_of, conjuncts, parts, rewrite_bottom_up, substitute
+
+CANNOT_FAIL = frozenset(
+    {
+        "eq", "ne", "lt", "le", "gt", "ge", "is_distinct", "is_not_distinct", "in_list", "is_null", "is_not_null",
+        "and", "or", "not", "is_true", "is_not_true", "is_false", "is_not_false",
+    }
+)  # fmt: skip
+
+
+def push_key_conditions(root: Relation) -> Relation:
+    """Return the tree with such conditions below the first grouping."""
+    return rewrite_bottom_up(root, _step)
+
+
+def _step(relation: Relation) -> Relation:
+    if not isinstance(relation, Filter) or not isinstance(relation.input, Aggregate) or not is_first_grouping(relation.input):
+        return relation
+    grouping = relation.input
+    keys = [key for _, key in grouping.keys]
+    above: list[Expression] = []
+    below: Relation = grouping.input
+    for condition in conjuncts(relation.predicate):
+        columns = columns_of(condition)
+        if columns and max(columns) < len(keys) and _cannot_fail(condition):
+            below = Filter(below, substitute(condition, keys))
+        else:
+            above.append(condition)
+    if below is grouping.input:
+        return relation
+    result: Relation = replace(grouping, input=below)
+    for condition in above:
+        result = Filter(result, condition)
+    return result
+
+
+def _cannot_fail(expression: Expression) -> bool:
+    if isinstance(expression, Column | Literal):
+        return True
+    known = isinstance(expression, Call) and expression.function in CANNOT_FAIL
+    return known and all(_cannot_fail(part) for part in parts(expression))

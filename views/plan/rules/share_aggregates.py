@@ -1,0 +1,40 @@
+"""Equal aggregates of a stream's first grouping are kept once: the same call written twice, and the keys likewise."""
+
+from __future__ import annotations
+
+from sql.expressions import AggregateCall, Column, Expression
+from sql.relations import Aggregate, Project, Relation
+from views.plan.properties import is_first_grouping
+from views.plan.trees import meaning, rewrite_bottom_up
+
+
+def share_aggregates(root: Relation) -> Relation:
+    """Return the tree with each distinct key and aggregate of the first grouping computed once."""
+    return rewrite_bottom_up(root, _step)
+
+
+def _step(relation: Relation) -> Relation:
+    if not isinstance(relation, Aggregate) or not is_first_grouping(relation):
+        return relation
+    keys: dict[Expression, tuple[str, Expression]] = {}
+    for name, key in relation.keys:
+        keys.setdefault(meaning(key), (name, key))
+    calls: dict[AggregateCall, tuple[str, AggregateCall]] = {}
+    for name, call in relation.aggregates:
+        calls.setdefault(_meaning(call), (name, call))
+    if len(keys) == len(relation.keys) and len(calls) == len(relation.aggregates):
+        return relation
+    key_places = {key: index for index, key in enumerate(keys)}
+    call_places = {call: len(keys) + index for index, call in enumerate(calls)}
+    items: list[tuple[str, Expression]] = []
+    for name, key in relation.keys:
+        items.append((name, Column(key_places[meaning(key)], name, key.type)))
+    for name, call in relation.aggregates:
+        items.append((name, Column(call_places[_meaning(call)], name, call.type)))
+    return Project(Aggregate(relation.input, tuple(keys.values()), tuple(calls.values())), tuple(items))
+
+
+def _meaning(call: AggregateCall) -> AggregateCall:
+    condition = None if call.filter is None else meaning(call.filter)
+    arguments = tuple(meaning(part) for part in call.arguments)
+    return AggregateCall(call.function, arguments, call.type, condition, call.distinct)

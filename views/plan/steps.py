@@ -1,0 +1,50 @@
+"""Breaker-free operators folded into one step, and operators put one on the other: what the split and its helpers build with.
+
+Enters: operators of a path through a tree, bottom first. Leaves: a `FinishStep`, or a relation. Must not choose what runs where.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sql.expressions import Column, Expression
+from sql.relations import Filter, OutputColumn, Project, Relation, Schema
+from views.plan.nodes import FinishStep
+from views.plan.trees import conjuncts, substitute, with_inputs
+
+
+def breaker_free_count(path: Sequence[Relation]) -> int:
+    """Return how many operators at the start of `path` (bottom first) are filters and projections."""
+    for count, operator in enumerate(path):
+        if not isinstance(operator, Filter | Project):
+            return count
+    return len(path)
+
+
+def compose(schema: Schema, operators: Sequence[Relation], values: Sequence[tuple[str, Expression]] | None = None) -> FinishStep:
+    """Return filters and projections (bottom first) as one step over `schema`; `values` are their input's columns in its terms."""
+    if values is None:
+        values = [(column.name, Column(index, column.name, column.type)) for index, column in enumerate(schema)]
+    items = list(values)
+    predicates: list[Expression] = []
+    for operator in operators:
+        below = [item for _, item in items]
+        if isinstance(operator, Filter):
+            predicates += conjuncts(substitute(operator.predicate, below))
+        else:
+            assert isinstance(operator, Project), f"{type(operator).__name__} breaks a pipeline"
+            items = [(name, substitute(item, below)) for name, item in operator.items]
+    return make_step(schema, predicates, items)
+
+
+def make_step(schema: Schema, predicates: Sequence[Expression], items: Sequence[tuple[str, Expression]]) -> FinishStep:
+    """Return a step with the schema of its items."""
+    return FinishStep(schema, tuple(predicates), tuple(items), tuple(OutputColumn(name, item.type) for name, item in items))
+
+
+def stack(leaf: Relation, operators: Sequence[Relation]) -> Relation:
+    """Return the operators (bottom first) one on the other, over `leaf`."""
+    root = leaf
+    for operator in operators:
+        root = with_inputs(operator, (root,))
+    return root
