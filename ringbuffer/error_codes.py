@@ -44,6 +44,15 @@ UNQUOTED_CARRIAGE_RETURN = 43
 UNQUOTED_NEWLINE = 44
 END_MARKER_CORRUPT = 45
 END_MARKER_STYLE = 46
+# 60-79: functions and casts.
+DATE_OUT_OF_TIMESTAMP = 60
+INVALID_SQUARE_ROOT = 61
+INVALID_LOGARITHM_ZERO = 62
+INVALID_LOGARITHM_NEGATIVE = 63
+INVALID_POWER = 64
+INVALID_POWER_ZERO = 65
+TEXT_TOO_LONG = 66
+INTERVAL_RANGE = 67
 
 MESSAGES: dict[int, tuple[str, str]] = {
     DIVISION_BY_ZERO: ("22012", "division by zero"),
@@ -81,6 +90,14 @@ MESSAGES: dict[int, tuple[str, str]] = {
     UNQUOTED_NEWLINE: ("22P04", "unquoted newline found in data"),
     END_MARKER_CORRUPT: ("22P04", "end-of-copy marker corrupt"),
     END_MARKER_STYLE: ("22P04", "end-of-copy marker does not match previous newline style"),
+    DATE_OUT_OF_TIMESTAMP: ("22008", "date out of range for timestamp"),
+    INVALID_SQUARE_ROOT: ("2201F", "cannot take square root of a negative number"),
+    INVALID_LOGARITHM_ZERO: ("2201E", "cannot take logarithm of zero"),
+    INVALID_LOGARITHM_NEGATIVE: ("2201E", "cannot take logarithm of a negative number"),
+    INVALID_POWER: ("2201F", "a negative number raised to a non-integer power yields a complex result"),
+    INVALID_POWER_ZERO: ("2201F", "zero raised to a negative power is undefined"),
+    TEXT_TOO_LONG: ("54000", "requested length too large"),
+    INTERVAL_RANGE: ("22008", "interval out of range"),
 }
 
 
