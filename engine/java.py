@@ -14,7 +14,7 @@ from pathlib import Path
 
 JAVA_MAJOR_MIN = 17
 ANSWER_S_MAX = 30.0
-REMEDY = "install one with: sudo apt-get install default-jre-headless (or set JAVA_HOME)"
+REMEDY = "install one with: sudo apt-get install openjdk-17-jre-headless (or 21, or set JAVA_HOME)"
 
 VERSION = re.compile(r'version "(\d+)(?:\.(\d+))?')
 

@@ -1,0 +1,60 @@
+# Everything that is done with this tree. `make demo` and `make test` need nothing but Python 3.11, make and a network.
+
+PYTHON ?= python3
+export PYTHON
+BIN := .venv/bin
+
+.PHONY: help setup demo test check test-long load bench lock format clean
+
+help:
+	@echo "make demo       set up .venv, start a server and stream a year of flights through three views"
+	@echo "make test       set up .venv and run all tests"
+	@echo "make setup      set up .venv alone"
+	@echo "make check      format, lint, types, import contracts, house rules, fast tests"
+	@echo "make test-long  the random tests with 2,000 cases; writes tests/evidence/*.json"
+	@echo "make load       locust against a server of its own, 30 s, without a browser"
+	@echo "make bench      the first numbers, PostgreSQL beside them in the same run"
+	@echo "make format     rewrite the sources in the house format"
+	@echo "make lock       write requirements.lock anew after a change of pyproject.toml"
+	@echo "make clean      remove what the tools leave behind, but not .venv"
+
+setup:
+	@docker/setup.sh java
+	@docker/setup.sh venv
+
+demo: setup
+	@$(BIN)/antumbra demo
+
+test: setup
+	@docker/setup.sh postgres
+	@$(BIN)/python -m pytest
+
+check: setup
+	@$(BIN)/ruff format --check --quiet .
+	@$(BIN)/ruff check --quiet .
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports --no-logo
+	@$(BIN)/python -m pytest -m "not slow"
+
+test-long: setup
+	@docker/setup.sh postgres
+	@$(BIN)/python -m pytest tests/randomized --cases 2000 --seconds 14400 --timeout 15000 --write-evidence
+
+load: setup
+	@$(BIN)/python -m bench.load
+
+bench: setup
+	@docker/setup.sh postgres
+	@$(BIN)/python -m bench.first_numbers
+
+format: setup
+	@$(BIN)/ruff check --quiet --fix . || true
+	@$(BIN)/ruff format .
+
+lock: setup
+	@$(BIN)/uv pip compile pyproject.toml --all-extras --universal --python-version 3.11 --generate-hashes \
+	    --no-config --default-index https://pypi.org/simple --no-emit-index-url --no-header --quiet --output-file requirements.lock
+
+clean:
+	rm -rf .mypy_cache .ruff_cache .pytest_cache .import_linter_cache build dist spark-warehouse artifacts metastore_db derby.log
+	find . -name __pycache__ -not -path './.venv/*' -prune -exec rm -rf {} +
