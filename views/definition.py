@@ -81,12 +81,16 @@ def define_view(statement: CreateView, oid: int, settings: SessionSettings) -> V
 def _on_error(options: Mapping[str, str]) -> str:
     for name in options:
         if name != "on_error":
-            raise SqlError("22023", f'unrecognized parameter "{name}"', hint="The option of a continuous view is on_error.")
+            raise SqlError(
+                "22023", f'unrecognized parameter "{name}"', hint="The option of a continuous view is on_error."
+            )
     return _checked_on_error(options.get("on_error", "reject"))
 
 
 def _checked_on_error(value: str) -> str:
     folded = value.lower()
     if folded not in ON_ERROR_CHOICES:
-        raise SqlError("22023", f'invalid value for option "on_error": "{value}"', detail='Valid values are "reject" and "skip".')
+        raise SqlError(
+            "22023", f'invalid value for option "on_error": "{value}"', detail='Valid values are "reject" and "skip".'
+        )
     return folded

@@ -21,7 +21,9 @@ from views.state import ViewState
 from views.view import ContinuousView
 
 
-def build_view(definition: ViewDefinition, bound: BoundQuery, kernels_dir: Path, executor: UpperExecutor) -> ContinuousView:
+def build_view(
+    definition: ViewDefinition, bound: BoundQuery, kernels_dir: Path, executor: UpperExecutor
+) -> ContinuousView:
     """Plan, split, generate and warm up a view.
 
     Raises SqlError: 0A000 for what has no plan, 42701 for two columns of one name, 42601 for too many column names.
@@ -31,7 +33,13 @@ def build_view(definition: ViewDefinition, bound: BoundQuery, kernels_dir: Path,
     if planned.plan.upper is not None:
         _warm_up(definition.name, planned.plan, executor)
     return ContinuousView(
-        definition, planned.schema, planned.plan, state, planned.time_dependent, planned.notices, Lifecycle(definition.name)
+        definition,
+        planned.schema,
+        planned.plan,
+        state,
+        planned.time_dependent,
+        planned.notices,
+        Lifecycle(definition.name),
     )
 
 

@@ -28,7 +28,7 @@ MOVES: dict[tuple[ViewPhase, ViewMove], ViewPhase] = {
 }
 
 
-class IllegalMove(AssertionError):
+class IllegalMoveError(AssertionError):
     """A bug: a view was asked to make a move that its phase does not allow."""
 
 
@@ -41,10 +41,10 @@ class Lifecycle:
     story: list[str] = field(default_factory=list)
 
     def move(self, move: ViewMove) -> None:
-        """Make a move, or raise `IllegalMove` with the story."""
+        """Make a move, or raise `IllegalMoveError` with the story."""
         target = MOVES.get((self.phase, move))
         if target is None:
             told = ", ".join(self.story) or "nothing yet"
-            raise IllegalMove(f'view "{self.name}" is {self.phase} and cannot {move}; its story: {told}')
+            raise IllegalMoveError(f'view "{self.name}" is {self.phase} and cannot {move}; its story: {told}')
         self.story.append(f"{move}: {self.phase} -> {target}")
         self.phase = target

@@ -9,20 +9,17 @@ from __future__ import annotations
 import threading
 from collections import deque
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from ringbuffer.hash_table import GroupTable
 from sql.catalog import ColumnDescription, RelationDescription
 from sql.errors import SqlError
 from sql.relations import Schema
 from views.definition import ViewDefinition
 from views.phases import Lifecycle
 from views.plan.nodes import ViewPlan
-
-if TYPE_CHECKING:
-    from ringbuffer.hash_table import GroupTable
-    from views.state import ViewState
+from views.state import ViewState
 
 
 @dataclass(frozen=True, eq=False)

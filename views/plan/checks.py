@@ -12,7 +12,9 @@ from views.plan.properties import joins, properties, scans
 from views.plan.text import aggregate_text, expression_text, identifier, key_text, window_text
 from views.plan.trees import inputs
 
-RULE_A = "Rule (a): the first pipeline breaker above a stream must be a grouping, since that is what is kept of its tuples."
+RULE_A = (
+    "Rule (a): the first pipeline breaker above a stream must be a grouping, since that is what is kept of its tuples."
+)
 RULE_B = "Rule (b): a join with one stream puts the stream on the probe side of a table; tables do not exist yet."
 RULE_C = "Rule (c): a join of streams needs both of them grouped below the join."
 RULE_D = "Rule (d): ORDER BY with LIMIT must lie above the grouping."
@@ -39,14 +41,20 @@ def check_shape(root: Relation) -> None:
     breaker = _first_breaker(root)
     if breaker is None:
         hint = f"Add GROUP BY or an aggregate, for example: SELECT count(*) FROM {stream}. SELECT DISTINCT is a grouping too."
-        raise refused("a continuous view without a grouping", f"no GROUP BY, aggregate or DISTINCT above stream {stream}", RULE_A, hint)
+        raise refused(
+            "a continuous view without a grouping",
+            f"no GROUP BY, aggregate or DISTINCT above stream {stream}",
+            RULE_A,
+            hint,
+        )
     if isinstance(breaker, Window):
         part = window_text(breaker.calls[0][1])
         hint = f"Group first, then use the window function: SELECT ..., {part} FROM (SELECT ..., ... FROM {stream} GROUP BY ...) g."
         raise refused("a window function directly over a stream", part, RULE_A, hint)
     if isinstance(breaker, Sort):
         part = "ORDER BY " + ", ".join(key_text(key) for key in breaker.keys) + " LIMIT"
-        raise refused("ORDER BY with LIMIT directly over a stream", part, RULE_D, "Group below it, or read the view with ORDER BY and LIMIT.")
+        hint = "Group below it, or read the view with ORDER BY and LIMIT."
+        raise refused("ORDER BY with LIMIT directly over a stream", part, RULE_D, hint)
     if isinstance(breaker, Limit):
         bound = breaker.limit if breaker.limit is not None else breaker.offset
         part = "LIMIT" if bound is None else f"LIMIT {expression_text(bound)}"
@@ -77,7 +85,9 @@ def _first_breaker(root: Relation) -> Relation | None:
 
 
 def _refused_join(join: Join) -> SqlError:
-    condition = "CROSS JOIN" if join.condition is None else f"{join.kind.upper()} JOIN ... ON {expression_text(join.condition)}"
+    condition = (
+        "CROSS JOIN" if join.condition is None else f"{join.kind.upper()} JOIN ... ON {expression_text(join.condition)}"
+    )
     if properties(join.left).contains_stream and properties(join.right).contains_stream:
         hint = "Make a view per stream, each with its GROUP BY, and join the views in the SELECT that reads them."
         return refused("a join of streams in a continuous view", condition, RULE_C, hint)
@@ -89,7 +99,6 @@ def _refused_distinct(grouping: Aggregate, call: AggregateCall, stream: str) -> 
     keys = "".join(f"{identifier(name)}, " for name, _ in grouping.keys)
     group_by = f" GROUP BY {keys.removesuffix(', ')}" if keys else ""
     value = expression_text(call.arguments[0]) if call.arguments else "..."
-    hint = (
-        f"Group by the value first: SELECT {keys}{call.function}(value) FROM (SELECT DISTINCT {keys}{value} AS value FROM {stream}) d{group_by}."
-    )
+    distinct = f"SELECT DISTINCT {keys}{value} AS value FROM {stream}"
+    hint = f"Group by the value first: SELECT {keys}{call.function}(value) FROM ({distinct}) d{group_by}."
     return refused("DISTINCT in an aggregate over a stream", aggregate_text(call), None, hint, call.position)

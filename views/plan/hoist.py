@@ -54,18 +54,25 @@ def hoist(finish: FinishStep, path: Sequence[Relation]) -> tuple[FinishStep, lis
     return finish, list(path)
 
 
-def _below_aggregate(finish: FinishStep, grouping: Aggregate, above: Sequence[Relation]) -> tuple[FinishStep, list[Relation]]:
+def _below_aggregate(
+    finish: FinishStep, grouping: Aggregate, above: Sequence[Relation]
+) -> tuple[FinishStep, list[Relation]]:
     columns = Columns(finish, ())
     keys = tuple((name, columns.place(key, name)) for name, key in grouping.keys)
     aggregates = tuple((name, _plain_aggregate(call, columns, name)) for name, call in grouping.aggregates)
     # A table without columns would not know how many rows it has.
     items = columns.items or [finish.items[0]]
-    return make_step(finish.input, finish.predicates, items), [replace(grouping, keys=keys, aggregates=aggregates), *above]
+    return make_step(finish.input, finish.predicates, items), [
+        replace(grouping, keys=keys, aggregates=aggregates),
+        *above,
+    ]
 
 
 def _plain_aggregate(call: AggregateCall, columns: Columns, name: str) -> AggregateCall:
     function, arguments = guarded(call)
-    return replace(call, function=function, arguments=tuple(columns.place(part, name) for part in arguments), filter=None)
+    return replace(
+        call, function=function, arguments=tuple(columns.place(part, name) for part in arguments), filter=None
+    )
 
 
 def guarded(call: AggregateCall | WindowCall) -> tuple[str, tuple[Expression, ...]]:
@@ -91,7 +98,9 @@ def _below_window(finish: FinishStep, window: Window, above: Sequence[Relation])
                     function=function,
                     arguments=tuple(columns.place(part, name) for part in arguments),
                     partition_by=tuple(columns.place(part, name) for part in call.partition_by),
-                    order_by=tuple(replace(key, expression=columns.place(key.expression, name)) for key in call.order_by),
+                    order_by=tuple(
+                        replace(key, expression=columns.place(key.expression, name)) for key in call.order_by
+                    ),
                     filter=None,
                 ),
             )

@@ -72,11 +72,17 @@ def plan_view(definition: ViewDefinition, bound: BoundQuery) -> PlannedView:
     plan = split(rewritten, definition.on_error)
     notices = []
     if _sorts_count(rewritten) < _sorts_count(root):
-        notices.append("ORDER BY without LIMIT is dropped: a continuous view has no order, give it in the SELECT that reads the view")
+        notices.append(
+            "ORDER BY without LIMIT is dropped: a continuous view has no order, give it in the SELECT that reads the view"
+        )
     stream_expressions = [*plan.stream.filters, *(key for _, key in plan.stream.keys)]
-    stream_expressions += [part for _, call in plan.stream.aggregates for part in (*call.arguments, call.filter) if part is not None]
+    stream_expressions += [
+        part for _, call in plan.stream.aggregates for part in (*call.arguments, call.filter) if part is not None
+    ]
     if any(uses_now(part) for part in stream_expressions):
-        notices.append("now() below the grouping is the time at which a tuple is inserted, not the time at which the view is read")
+        notices.append(
+            "now() below the grouping is the time at which a tuple is inserted, not the time at which the view is read"
+        )
     return PlannedView(plan, rewritten.schema, time_dependent(plan), tuple(notices))
 
 
@@ -86,8 +92,15 @@ def apply_rules(root: Relation, rules: Sequence[Rule]) -> Relation:
         rewritten = rule(root)
         assert rewritten.schema == root.schema, f"rule {rule.__name__} changed {root.schema} to {rewritten.schema}"
         root = rewritten
-        if sum(1 for operator in walk_relation(root) for part in expressions(operator) for _ in walk(part)) > EXPRESSION_NODES_MAX:
-            raise SqlError("54001", "statement too complex", hint="Nest fewer subqueries whose columns are used several times above.")
+        if (
+            sum(1 for operator in walk_relation(root) for part in expressions(operator) for _ in walk(part))
+            > EXPRESSION_NODES_MAX
+        ):
+            raise SqlError(
+                "54001",
+                "statement too complex",
+                hint="Nest fewer subqueries whose columns are used several times above.",
+            )
     return root
 
 
@@ -107,7 +120,8 @@ def _named(root: Relation, column_names: tuple[str, ...]) -> Relation:
     names = [*column_names, *(column.name for column in root.schema[len(column_names) :])]
     for index, name in enumerate(names):
         if name in names[:index]:
-            raise SqlError("42701", f'column "{name}" specified more than once', hint=f"Name it with AS, or write CREATE VIEW name ({identifier(name)}, ...).")
+            hint = f"Name it with AS, or write CREATE VIEW name ({identifier(name)}, ...)."
+            raise SqlError("42701", f'column "{name}" specified more than once', hint=hint)
     if isinstance(root, Project):
         items = [item for _, item in root.items]
         return Project(root.input, tuple((name, _known(item)) for name, item in zip(names, items, strict=True)))

@@ -22,7 +22,9 @@ class Properties:
 def properties(relation: Relation) -> Properties:
     """Return the facts of `relation`'s output, from one depth-first pass."""
     below = [properties(part) for part in inputs(relation)]
-    contains_stream = any(part.contains_stream for part in below) or (isinstance(relation, Scan) and relation.kind == "stream")
+    contains_stream = any(part.contains_stream for part in below) or (
+        isinstance(relation, Scan) and relation.kind == "stream"
+    )
     grouped = isinstance(relation, Aggregate) or all(part.grouped for part in below if part.contains_stream)
     return Properties(contains_stream, contains_stream and grouped and not isinstance(relation, Scan))
 

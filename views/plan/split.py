@@ -31,7 +31,9 @@ def split(root: Relation, on_error: str) -> ViewPlan:
     rest, tail = cut_tail(finish.output, rest)
     upper = stack(Scan(GROUPS, "groups", finish.output), rest)
     yielded = upper.schema if tail is None else tail.output
-    assert [column.type for column in yielded] == [column.type for column in root.schema], f"{yielded} instead of {root.schema}"
+    assert [column.type for column in yielded] == [column.type for column in root.schema], (
+        f"{yielded} instead of {root.schema}"
+    )
     return ViewPlan(stream, finish, UpperPipeline(upper), tail)
 
 
@@ -54,4 +56,6 @@ def _stream_pipeline(grouping: Aggregate, on_error: str) -> StreamPipeline:
         filters = conjuncts(source.predicate)
         source = source.input
     assert isinstance(source, Scan), f"the rules left {type(source).__name__} below the first grouping"
-    return StreamPipeline(source.name, source.schema, filters, grouping.keys, grouping.aggregates, grouping.schema, on_error)
+    return StreamPipeline(
+        source.name, source.schema, filters, grouping.keys, grouping.aggregates, grouping.schema, on_error
+    )

@@ -21,7 +21,9 @@ def breaker_free_count(path: Sequence[Relation]) -> int:
     return len(path)
 
 
-def compose(schema: Schema, operators: Sequence[Relation], values: Sequence[tuple[str, Expression]] | None = None) -> FinishStep:
+def compose(
+    schema: Schema, operators: Sequence[Relation], values: Sequence[tuple[str, Expression]] | None = None
+) -> FinishStep:
     """Return filters and projections (bottom first) as one step over `schema`; `values` are their input's columns in its terms."""
     if values is None:
         values = [(column.name, Column(index, column.name, column.type)) for index, column in enumerate(schema)]
@@ -39,7 +41,9 @@ def compose(schema: Schema, operators: Sequence[Relation], values: Sequence[tupl
 
 def make_step(schema: Schema, predicates: Sequence[Expression], items: Sequence[tuple[str, Expression]]) -> FinishStep:
     """Return a step with the schema of its items."""
-    return FinishStep(schema, tuple(predicates), tuple(items), tuple(OutputColumn(name, item.type) for name, item in items))
+    return FinishStep(
+        schema, tuple(predicates), tuple(items), tuple(OutputColumn(name, item.type) for name, item in items)
+    )
 
 
 def stack(leaf: Relation, operators: Sequence[Relation]) -> Relation:

@@ -70,9 +70,18 @@ def _without_averages(breaker: Relation) -> tuple[Relation | None, list[tuple[st
         total = replace(call, function="sum", type=sum_type(call.arguments[0].type))
         count = replace(call, function="count", type=INT8)
         new += [(f"{name}_sum", total), (f"{name}_count", count)]
-        values.append((name, _quotient(Column(index, f"{name}_sum", total.type), Column(index + 1, f"{name}_count", INT8), call.type)))
+        values.append(
+            (
+                name,
+                _quotient(
+                    Column(index, f"{name}_sum", total.type), Column(index + 1, f"{name}_count", INT8), call.type
+                ),
+            )
+        )
     if isinstance(breaker, Aggregate):
-        return replace(breaker, aggregates=tuple((name, call) for name, call in new if isinstance(call, AggregateCall))), values
+        return replace(
+            breaker, aggregates=tuple((name, call) for name, call in new if isinstance(call, AggregateCall))
+        ), values
     return replace(breaker, calls=tuple((name, call) for name, call in new if isinstance(call, WindowCall))), values
 
 

@@ -35,7 +35,10 @@ def expression_text(expression: Expression) -> str:
         zone = f" AT TIME ZONE {_quoted(expression.zone)}" if expression.zone else ""
         return f"{_operand(expression.operand)}::{expression.type.sql_name}{zone}"
     if isinstance(expression, Case):
-        branches = (f"WHEN {expression_text(condition)} THEN {expression_text(value)}" for condition, value in expression.branches)
+        branches = (
+            f"WHEN {expression_text(condition)} THEN {expression_text(value)}"
+            for condition, value in expression.branches
+        )
         return f"CASE {' '.join(branches)} ELSE {expression_text(expression.default)} END"
     return _call(expression)
 
@@ -58,7 +61,8 @@ def window_text(call: WindowCall) -> str:
     if call.order_by:
         pieces.append("ORDER BY " + ", ".join(key_text(key) for key in call.order_by))
     if call.frame is not None:
-        pieces.append(f"{call.frame.unit.upper()} BETWEEN {_bound(call.frame.start)} AND {_bound(call.frame.end)}")
+        start, end = _bound(call.frame.start, "PRECEDING"), _bound(call.frame.end, "FOLLOWING")
+        pieces.append(f"{call.frame.unit.upper()} BETWEEN {start} AND {end}")
     return f"{plain} OVER ({' '.join(pieces)})"
 
 
@@ -102,7 +106,9 @@ def _operand(expression: Expression) -> str:
     """Return an expression in parentheses where an operator beside it would make its end unclear."""
     text = expression_text(expression)
     infix = isinstance(expression, Call) and (
-        expression.function in INFIX or expression.function in SUFFIX or expression.function in ("not", "in_list", "add_interval")
+        expression.function in INFIX
+        or expression.function in SUFFIX
+        or expression.function in ("not", "in_list", "add_interval")
     )
     return f"({text})" if infix else text
 
@@ -141,8 +147,8 @@ def _quoted(value: str) -> str:
     return "'" + value.replace("'", "''") + "'"
 
 
-def _bound(bound: tuple[str, int | None]) -> str:
+def _bound(bound: tuple[str, int | None], side: str) -> str:
     word, offset = bound
     if word == "current":
         return "CURRENT ROW"
-    return f"UNBOUNDED {offset}" if word == "unbounded" and offset is not None else f"{'' if offset is None else offset} {word}".strip().upper()
+    return f"UNBOUNDED {side}" if word == "unbounded" else f"{offset} {word.upper()}"

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from sql.datatypes import TIMESTAMPTZ
 from sql.expressions import AggregateCall, Call, Case, Cast, Column, Expression, Literal, Parameter, SortKey, WindowCall
-from sql.relations import Aggregate, Distinct, Filter, Join, Limit, Project, Relation, Scan, Sort, Values, Window
+from sql.relations import Aggregate, Filter, Join, Limit, Project, Relation, Scan, Sort, Values, Window
 
 Replacement = Callable[[Expression], Expression | None]
 
@@ -48,7 +48,9 @@ def rewrite(expression: Expression, replacement: Replacement) -> Expression:
     if isinstance(expression, Cast):
         operand = rewrite(expression.operand, replacement)
         return expression if operand is expression.operand else replace(expression, operand=operand)
-    branches = tuple((rewrite(condition, replacement), rewrite(value, replacement)) for condition, value in expression.branches)
+    branches = tuple(
+        (rewrite(condition, replacement), rewrite(value, replacement)) for condition, value in expression.branches
+    )
     return replace(expression, branches=branches, default=rewrite(expression.default, replacement))
 
 
@@ -186,7 +188,9 @@ def rewrite_expressions(relation: Relation, replacement: Replacement) -> Relatio
             aggregates=tuple((name, rewrite_aggregate(call, replacement)) for name, call in relation.aggregates),
         )
     if isinstance(relation, Window):
-        return replace(relation, calls=tuple((name, rewrite_window(call, replacement)) for name, call in relation.calls))
+        return replace(
+            relation, calls=tuple((name, rewrite_window(call, replacement)) for name, call in relation.calls)
+        )
     if isinstance(relation, Sort):
         return replace(relation, keys=tuple(rewrite_key(key, replacement) for key in relation.keys))
     if isinstance(relation, Limit):
@@ -197,7 +201,9 @@ def rewrite_expressions(relation: Relation, replacement: Replacement) -> Relatio
         condition = None if relation.condition is None else rewrite(relation.condition, replacement)
         return replace(relation, condition=condition)
     if isinstance(relation, Values):
-        return replace(relation, rows=tuple(tuple(rewrite(value, replacement) for value in row) for row in relation.rows))
+        return replace(
+            relation, rows=tuple(tuple(rewrite(value, replacement) for value in row) for row in relation.rows)
+        )
     return relation
 
 

@@ -13,7 +13,11 @@ def drop_limit_all(root: Relation) -> Relation:
 
 
 def _step(relation: Relation) -> Relation:
-    if isinstance(relation, Limit) and _is_null(relation.limit) and (_is_null(relation.offset) or _is_zero(relation.offset)):
+    if (
+        isinstance(relation, Limit)
+        and _is_null(relation.limit)
+        and (_is_null(relation.offset) or _is_zero(relation.offset))
+    ):
         return relation.input
     return relation
 

@@ -14,7 +14,11 @@ def inline_projections(root: Relation) -> Relation:
 
 
 def _step(relation: Relation) -> Relation:
-    if not isinstance(relation, Aggregate) or not isinstance(relation.input, Project) or not is_first_grouping(relation):
+    if (
+        not isinstance(relation, Aggregate)
+        or not isinstance(relation.input, Project)
+        or not is_first_grouping(relation)
+    ):
         return relation
     values = [item for _, item in relation.input.items]
 

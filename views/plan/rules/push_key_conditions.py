@@ -27,7 +27,11 @@ def push_key_conditions(root: Relation) -> Relation:
 
 
 def _step(relation: Relation) -> Relation:
-    if not isinstance(relation, Filter) or not isinstance(relation.input, Aggregate) or not is_first_grouping(relation.input):
+    if (
+        not isinstance(relation, Filter)
+        or not isinstance(relation.input, Aggregate)
+        or not is_first_grouping(relation.input)
+    ):
         return relation
     grouping = relation.input
     keys = [key for _, key in grouping.keys]

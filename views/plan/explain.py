@@ -1,0 +1,180 @@
+"""EXPLAIN: the pipelines of a continuous view, or how a SELECT over continuous views is answered, as lines of text.
+
+Enters: plans, views, and what prints the engines' SQL. Leaves: lines for the one column QUERY PLAN. Runs nothing and changes nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Protocol
+
+from sql.expressions import Expression
+from sql.relations import (
+    Aggregate,
+    BoundQuery,
+    Distinct,
+    Filter,
+    Join,
+    Limit,
+    Project,
+    Relation,
+    Scan,
+    Sort,
+    Values,
+    Window,
+)
+from views.definition import ViewDefinition
+from views.plan.kept import group_bytes, kept_columns, kernel_name
+from views.plan.nodes import FinishStep, StreamPipeline, ViewPlan
+from views.plan.planner import PlannedView
+from views.plan.text import aggregate_text, expression_text, identifier, key_text, window_text
+from views.plan.trees import inputs
+from views.protocols import UpperExecutor
+from views.view import ContinuousView
+
+INDENT = "  "
+
+
+class QueryPrinter(Protocol):
+    """Prints the SQL that the embedded engine runs for a relation."""
+
+    def explain(self, root: Relation) -> str:
+        """Return the SQL text of `root`."""
+
+
+def explain_plan(
+    planned: PlannedView, definition: ViewDefinition, kernels_dir: Path, executor: UpperExecutor
+) -> list[str]:
+    """Return the pipelines of a continuous view, the last to run first; `kernels_dir` is shown relative to its parent, the data folder."""
+    plan = planned.plan
+    lines = [f"Continuous view {identifier(definition.name)} over stream {identifier(plan.stream.stream)}"]
+    if plan.tail is not None:
+        lines += [
+            "Tail pipeline: on each refresh, in kernels, on the rows that Spark returns",
+            *_indented(step_lines(plan.tail)),
+        ]
+    if plan.upper is not None:
+        lines += ["Upper pipeline: on each refresh, in Spark", *_indented(relation_lines(plan.upper.relation))]
+        lines += [INDENT + "Spark SQL:", *_indented(_indented(executor.explain(plan.upper.relation).splitlines()))]
+    lines += [
+        "Finish step: on each refresh, in kernels, while groups are exported",
+        *_indented(step_lines(plan.finish)),
+    ]
+    lines += ["Stream pipeline: on each insert, in kernels", *_indented(stream_lines(plan.stream))]
+    lines += _indented(kept_lines(plan))
+    lines.append(f"{INDENT}Kernel: {kernels_dir.name}/{kernel_name(definition.name, plan)}")
+    if planned.time_dependent:
+        lines.append("Every read refreshes: something above the stream pipeline uses now()")
+    return lines
+
+
+def explain_select(bound: BoundQuery, views: Sequence[ContinuousView], printer: QueryPrinter) -> list[str]:
+    """Return how a SELECT is answered: which version of which view, then the embedded engine and its SQL."""
+    lines = ["Query on stored versions, in the embedded engine (DuckDB)", *_indented(relation_lines(bound.root))]
+    lines += [INDENT + "DuckDB SQL:", *_indented(_indented(printer.explain(bound.root).splitlines()))]
+    if len(views) > 1:
+        lines.append("All views are cut at one position per stream, between two commits")
+    return lines + [_version_line(view) for view in views]
+
+
+def relation_lines(relation: Relation) -> list[str]:
+    """Return a tree of operators, the root first, each input indented below."""
+    lines = [_operator_text(relation)]
+    for part in inputs(relation):
+        lines += _indented(relation_lines(part))
+    return lines
+
+
+def step_lines(step: FinishStep) -> list[str]:
+    """Return what a breaker-free step keeps and yields."""
+    lines = [f"Rows where: {_joined(step.predicates)}"] if step.predicates else []
+    return [*lines, f"Yields: {_items(step.items)}"]
+
+
+def stream_lines(stream: StreamPipeline) -> list[str]:
+    """Return the operators of a stream pipeline, the breaker first."""
+    lines = [
+        _grouping_text(Aggregate(Scan(stream.stream, "stream", stream.input), stream.keys, stream.aggregates))
+        + " (pipeline breaker)"
+    ]
+    scan = f"Scan stream {identifier(stream.stream)}"
+    if stream.on_error == "skip":
+        scan += ", leaving out rows that fail (on_error = skip)"
+    if stream.filters:
+        return [*lines, f"{INDENT}Filter: {_joined(stream.filters)}", INDENT * 2 + scan]
+    return [*lines, INDENT + scan]
+
+
+def kept_lines(plan: ViewPlan) -> list[str]:
+    """Return what is kept per group."""
+    columns = ", ".join(f"{name} {form}" for name, form in kept_columns(plan.stream))
+    return [f"Kept per group: {columns} ({group_bytes(plan.stream)} bytes)"]
+
+
+def _version_line(view: ContinuousView) -> str:
+    name, latest = identifier(view.definition.name), view.latest
+    if view.time_dependent:
+        return f"View {name}: refreshed at every read, since it uses now()"
+    if latest is None:
+        return f"View {name}: no version yet, the first read makes version 1"
+    if latest.position == view.committed:
+        return f"View {name}: version {latest.number} is used again, {latest.table.num_rows} rows, nothing was committed since"
+    since = view.committed - latest.position
+    return f"View {name}: version {latest.number} is {since} statements old, a read makes version {view.versions_count + 1}"
+
+
+def _operator_text(relation: Relation) -> str:
+    match relation:
+        case Scan():
+            return (
+                f"Scan {relation.kind} {identifier(relation.name)}"
+                if relation.kind != "groups"
+                else "Scan groups of the finish step"
+            )
+        case Values():
+            return f"Values: {len(relation.rows)} rows"
+        case Filter():
+            return f"Filter: {expression_text(relation.predicate)}"
+        case Project():
+            return f"Project: {_items(relation.items)}"
+        case Aggregate():
+            return _grouping_text(relation)
+        case Window():
+            return "Window: " + ", ".join(f"{window_text(call)} AS {identifier(name)}" for name, call in relation.calls)
+        case Distinct():
+            return "Distinct"
+        case Sort():
+            return "Sort: " + ", ".join(key_text(key) for key in relation.keys)
+        case Limit():
+            bounds = [("LIMIT", relation.limit), ("OFFSET", relation.offset)]
+            return "Limit: " + " ".join(
+                f"{word} {expression_text(bound)}" for word, bound in bounds if bound is not None
+            )
+        case Join():
+            condition = "" if relation.condition is None else f" on {expression_text(relation.condition)}"
+            return f"Join: {relation.kind}{condition}"
+
+
+def _grouping_text(grouping: Aggregate) -> str:
+    keys = f" by {_items(grouping.keys)}" if grouping.keys else ""
+    calls = ", ".join(f"{aggregate_text(call)} AS {identifier(name)}" for name, call in grouping.aggregates)
+    return f"Group{keys}" + (f": {calls}" if calls else "")
+
+
+def _items(items: Sequence[tuple[str, Expression]]) -> str:
+    shown = []
+    for name, item in items:
+        text = expression_text(item)
+        shown.append(text if text == identifier(name) else f"{text} AS {identifier(name)}")
+    return ", ".join(shown)
+
+
+def _joined(predicates: Sequence[Expression]) -> str:
+    return " AND ".join(
+        f"({expression_text(part)})" if len(predicates) > 1 else expression_text(part) for part in predicates
+    )
+
+
+def _indented(lines: Sequence[str]) -> list[str]:
+    return [INDENT + line for line in lines]
