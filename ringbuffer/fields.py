@@ -30,6 +30,7 @@ EXPONENT_MAX = 1073741823
 # The most digits before the point that PostgreSQL's numeric can hold.
 NUMERIC_WEIGHT_MAX = 131072
 INT64_MIN = -(2**63)
+INT64_MAX = 2**63 - 1
 
 POWERS = np.array([[10**k & (2**64 - 1), 10**k >> 64] for k in range(DIGITS_MAX + 1)], dtype=np.uint64)
 
@@ -82,7 +83,7 @@ def parse_integer(buffer: Bytes, start: int, end: int, low: int, high: int, rang
         if value < -922337203685477580 or (value == -922337203685477580 and digit == 9):
             return 0, range_code
         value = value * 10 - digit
-        if value < low - 1:
+        if value < low:
             return 0, range_code
         start += 1
     if start == first:
@@ -91,8 +92,6 @@ def parse_integer(buffer: Bytes, start: int, end: int, low: int, high: int, rang
         if value == INT64_MIN or -value > high:
             return 0, range_code
         value = -value
-    elif value < low:
-        return 0, range_code
     while start < end:
         if not is_space(buffer[start]):
             return 0, INVALID_TEXT
@@ -103,7 +102,7 @@ def parse_integer(buffer: Bytes, start: int, end: int, low: int, high: int, rang
 @kernel
 def parse_int64(buffer: Bytes, start: int, end: int) -> tuple[int, int]:
     """-> (value, error) of a bigint."""
-    return parse_integer(buffer, start, end, INT64_MIN + 1, 9223372036854775807, BIGINT_RANGE)
+    return parse_integer(buffer, start, end, INT64_MIN, INT64_MAX, BIGINT_RANGE)
 
 
 @kernel
