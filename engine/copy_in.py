@@ -1,0 +1,166 @@
+"""COPY stream FROM STDIN: bytes of any size in, staged morsels out, published at intervals when the statement asks for it.
+
+Enters: CopyData payloads. They are collected to blocks, decoded in nogil kernels on a worker thread and staged. Must not write to the
+socket; the session does.
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING
+
+from engine.row_errors import copy_error
+from engine.staging import StatementStage
+from engine.stream import whole_rows
+from ringbuffer.columns import Morsel
+from ringbuffer.decode_csv import CsvDecoder, CsvFormat
+from ringbuffer.decode_text import TextDecoder, TextFormat
+from ringbuffer.error_codes import RowError
+from sql.errors import SqlError
+from sql.statements.statement import CopyOptions
+from sql.wire import writer
+
+if TYPE_CHECKING:
+    from engine.catalog import CatalogImage, StreamEntry
+    from engine.database import Database
+    from engine.insert import InsertTarget
+
+
+class CopyIn:
+    """One COPY under way. rows_count: rows decoded so far. publish_ms: commit by itself after each such interval, or None."""
+
+    def __init__(
+        self,
+        database: Database,
+        target: InsertTarget,
+        options: CopyOptions,
+        image: CatalogImage,
+        now_us: int,
+        time_zone: str,
+        publish_ms: int | None,
+    ) -> None:
+        self.rows_count = 0
+        self._database = database
+        self._target = target
+        self._image = image
+        self._now_us = now_us
+        self._time_zone = time_zone
+        self._publish_ms = publish_ms
+        self._published_rows = 0
+        self._said_published = False
+        self._published_at_s = database.clock.monotonic_s()
+        self._pieces: list[bytes | memoryview] = []
+        self._pieces_bytes = 0
+        # A timer's publish and the client's next block may meet; blocks are taken in order under this lock.
+        self._decoding = threading.Lock()
+        self._decoder = _decoder(target, options, time_zone)
+        self._stage = self._new_stage()
+
+    def response(self) -> bytes:
+        """Return CopyInResponse."""
+        return writer.copy_in_response(0, len(self._target.targets))
+
+    def take(self, data: bytes | memoryview) -> bool:
+        """Collect a payload; True when a block is full or the interval is over, so that `decode` is due."""
+        self._pieces.append(data)
+        self._pieces_bytes += len(data)
+        return self._pieces_bytes >= self._database.config.copy_block_bytes or self._publish_due()
+
+    def decode(self) -> None:
+        """Decode and stage what was collected; publish when that is due. Runs on a worker thread. Raises SqlError."""
+        with self._decoding:
+            pieces, self._pieces, self._pieces_bytes = self._pieces, [], 0
+            try:
+                self._add(self._decoder.feed(b"".join(pieces)))
+            except RowError as error:
+                raise self._error(error) from None
+            if self._publish_due():
+                self._publish()
+
+    def finish(self) -> None:
+        """Decode the last bytes. Raises SqlError."""
+        self.decode()
+        with self._decoding:
+            try:
+                self._add(self._decoder.finish())
+            except RowError as error:
+                raise self._error(error) from None
+
+    def publish_wait_s(self) -> float | None:
+        """Return how long an idle client's rows may wait to be published; None when nothing waits."""
+        if self._publish_ms is None or not (self._pieces or self._stage.rows_count):
+            return None
+        passed_s = self._database.clock.monotonic_s() - self._published_at_s
+        return max(self._publish_ms / 1000 - passed_s, 0.0)
+
+    def stages(self) -> list[StatementStage]:
+        """Return what the session has to commit."""
+        return [self._stage]
+
+    def drop(self) -> None:
+        """Forget what is staged and not yet published."""
+        self._stage.close()
+
+    def with_published(self, error: SqlError) -> SqlError:
+        """Return `error`, saying how many lines a publishing COPY has already committed."""
+        if self._publish_ms is not None and not self._said_published:
+            self._said_published = True
+            said = f"{self._published_rows} lines of this COPY are already committed."
+            error.detail = said if error.detail is None else f"{error.detail}\n{said}"
+        return error
+
+    def _add(self, morsels: list[Morsel]) -> None:
+        for morsel in morsels:
+            rows = whole_rows(self._target.entry.stream, morsel, self._target.targets, self._target.defaults)
+            self._stage.add(rows)
+            self.rows_count += rows.rows_count
+
+    def _publish_due(self) -> bool:
+        if self._publish_ms is None:
+            return False
+        return (self._database.clock.monotonic_s() - self._published_at_s) * 1000 >= self._publish_ms
+
+    def _publish(self) -> None:
+        if self._stage.rows_count:
+            transaction = self._database.begin()
+            transaction.operations.append(self._stage)
+            self._database.commit(transaction)
+            self._published_rows += self._stage.rows_count
+            self._stage = self._new_stage()
+        self._published_at_s = self._database.clock.monotonic_s()
+
+    def _new_stage(self) -> StatementStage:
+        image = self._image if self._publish_ms is None else self._database.image
+        return self._database.stage(self._target.entry, image, self._now_us)
+
+    def _error(self, error: RowError) -> SqlError:
+        target = self._target
+        columns = tuple(target.entry.stream.columns[index] for index in target.targets)
+        return self.with_published(copy_error(error, columns, target.entry.description.name, self._time_zone))
+
+
+def _decoder(target: InsertTarget, options: CopyOptions, time_zone: str) -> TextDecoder | CsvDecoder:
+    if options.format == "csv":
+        return CsvDecoder(target.layout, _csv_format(target, options), target.fallback(time_zone), time_zone)
+    return TextDecoder(
+        target.layout,
+        TextFormat(options.delimiter, options.null, options.header),
+        target.fallback(time_zone),
+        time_zone,
+    )
+
+
+def _csv_format(target: InsertTarget, options: CopyOptions) -> CsvFormat:
+    names = [layout.name for layout in target.layout]
+    for name in (*options.force_not_null, *options.force_null):
+        if name not in names:
+            raise SqlError("42703", f'column "{name}" does not exist')
+    return CsvFormat(
+        options.delimiter,
+        options.null,
+        options.header,
+        options.quote,
+        options.escape,
+        frozenset(options.force_not_null),
+        frozenset(options.force_null),
+    )

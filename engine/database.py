@@ -1,0 +1,123 @@
+"""The database of one server process: the catalog image, the commit point, and the engines behind reads.
+
+Enters: transactions to commit, bound queries to answer. Leaves: applied rows, Arrow tables. All sessions share one instance. The commit
+lock is held for pointer swaps and small folds only: never for Spark, a merge into global state, or a client.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pyarrow as pa
+
+from engine.catalog import CatalogImage, StreamEntry, ViewEntry
+from engine.catalog_file import load_catalog, save_catalog
+from engine.config import ServerConfig
+from engine.reading import KeptAnswers
+from engine.spark import SparkRuntime
+from engine.spill import SpillFile
+from engine.staging import StatementStage
+from engine.storage import Storage
+from engine.tables import QueryEngine
+from engine.transaction import CatalogChange, Transaction
+from engine.upper import SparkUpperExecutor
+from sql.errors import SqlError
+from sql.relations import Relation
+from views.protocols import Clock
+from views.refresh import Reader, cut
+from views.view import Version
+
+log = logging.getLogger(__name__)
+
+
+class Database:
+    """Everything that the sessions of one server share. open() before use, close() at the end."""
+
+    def __init__(self, config: ServerConfig, clock: Clock, storage: Storage) -> None:
+        self.config = config
+        self.clock = clock
+        self.storage = storage
+        self.image = CatalogImage()
+        self.ddl_lock = asyncio.Lock()
+        self.workers = ThreadPoolExecutor(config.worker_threads, thread_name_prefix="antumbra")
+        self.tables = QueryEngine(config.query_memory_bytes)
+        self._spark = SparkRuntime(config.spark_memory_mb, config.spark_threads, config.data_dir / "spark")
+        self.upper = SparkUpperExecutor(self._spark)
+        self.commit_lock = threading.Lock()
+        self.answers = KeptAnswers()
+
+    @property
+    def kernels_dir(self) -> Path:
+        """Where the generated kernels of all views lie."""
+        return self.config.data_dir / "kernels"
+
+    def open(self) -> None:
+        """Start Spark in the background and restore the definitions. Raises SqlError or OSError with what is wrong."""
+        self._spark.start()
+        self.image = load_catalog(self)
+
+    def close(self) -> None:
+        """Stop Spark and the worker threads."""
+        self.workers.shutdown(wait=True, cancel_futures=True)
+        self._spark.stop()
+        self.tables.close()
+
+    def begin(self, explicit: bool = False) -> Transaction:
+        """Return a new transaction at the present time."""
+        return Transaction(self.clock.now_us(), explicit)
+
+    def stage(self, entry: StreamEntry, image: CatalogImage, now_us: int) -> StatementStage:
+        """Return the empty stage of a statement that writes to `entry`."""
+        views = image.views_of(entry.description.name)
+        return StatementStage(entry.stream, views, now_us, self.config.stage_memory_bytes_max, self._new_spill)
+
+    def commit(self, transaction: Transaction) -> None:
+        """Apply the transaction, all of it or nothing. Raises SqlError, and then nothing of it is applied."""
+        stages = [operation for operation in transaction.operations if isinstance(operation, StatementStage)]
+        try:
+            with self.commit_lock:
+                self._prepare(transaction)
+                if transaction.image is not None:
+                    save_catalog(self.storage, self.config.data_dir, transaction.image)
+                    self.image = transaction.image
+                for stage in stages:
+                    stage.apply()
+        except BaseException:
+            transaction.drop()
+            raise
+        for stage in stages:
+            stage.append_to_ring()
+        transaction.operations.clear()
+
+    def _prepare(self, transaction: Transaction) -> None:
+        """Let each stage meet the views that are attached at its place among the transaction's statements."""
+        image = self.image
+        for operation in transaction.operations:
+            if isinstance(operation, CatalogChange):
+                image = operation.image
+                continue
+            name = operation.stream.name
+            entry = image.entries.get(name)
+            if not isinstance(entry, StreamEntry) or entry.stream is not operation.stream:
+                raise SqlError(
+                    "40001",
+                    f'stream "{name}" was dropped before this transaction committed',
+                    hint="Nothing of the transaction was applied.",
+                )
+            operation.prepare(image.views_of(name))
+
+    def cut(self, image: CatalogImage, relations: frozenset[str], reader: Reader) -> dict[str, Version]:
+        """Return one version of each continuous view in `relations`, all cut at one position per stream."""
+        entries = [entry for name in sorted(relations) if isinstance(entry := image.entries.get(name), ViewEntry)]
+        return cut([entry.view for entry in entries], self.upper, self.clock, self.commit_lock, reader)
+
+    def answer(self, root: Relation, versions: dict[str, Version], token: object) -> pa.Table:
+        """Return the rows of a bound query over stored versions."""
+        return self.tables.run(root, {name: version.table for name, version in versions.items()}, token)
+
+    def _new_spill(self) -> SpillFile:
+        return SpillFile(self.config.data_dir)

@@ -1,0 +1,104 @@
+"""What a statement yields, and how its rows reach the client: whole, or portal slice by portal slice.
+
+Enters: an Arrow table with its SQL schema. Leaves: RowDescription, DataRow and CommandComplete bytes. Rows are encoded once, in bulk,
+by the ring buffer's encoders; a row limit cuts the encoded bytes at row ends.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from ringbuffer.encode_rows import encode_data_rows
+from sql.datatypes import TEXT
+from sql.relations import OutputColumn, Schema
+from sql.settings import Settings
+from sql.wire import writer
+
+if TYPE_CHECKING:
+    from engine.server import Connection
+
+# Rows are encoded and sent in batches of this many, with back-pressure between them.
+BATCH_ROWS = 16_384
+
+
+@dataclass
+class Outcome:
+    """A finished statement. tag: of CommandComplete; '#' in it stands for the rows sent.
+
+    schema None: no rows. sent: rows of `table` that the client has got already (a portal with a row limit).
+    """
+
+    tag: str
+    schema: Schema | None = None
+    table: pa.Table | None = None
+    sent: int = 0
+    copy_out: bytes | None = None
+
+
+def text_outcome(tag: str, names: Sequence[str], rows: Sequence[Sequence[str | None]]) -> Outcome:
+    """Return an outcome of text columns, as SHOW and EXPLAIN give them."""
+    schema = tuple(OutputColumn(name, TEXT) for name in names)
+    columns = [pa.array([row[index] for row in rows], pa.string()) for index in range(len(names))]
+    return Outcome(tag, schema, pa.Table.from_arrays(columns, names=list(names)))
+
+
+def row_description(schema: Schema, formats: Sequence[int]) -> bytes:
+    """Return the RowDescription of `schema`; formats as in Bind (none, one, or one per column)."""
+    return writer.row_description(
+        [(column.name, column.type, code) for column, code in zip(schema, expand(formats, len(schema)), strict=True)]
+    )
+
+
+def expand(formats: Sequence[int], columns_count: int) -> Sequence[int]:
+    """Return one format code per column from Bind's short forms."""
+    if len(formats) == columns_count:
+        return formats
+    return [formats[0] if formats else 0] * columns_count
+
+
+def encode(
+    table: pa.Table, schema: Schema, formats: Sequence[int], time_zone: str
+) -> tuple[bytes, npt.NDArray[np.int64]]:
+    """Return all rows as DataRow messages, and the end offset of each."""
+    families = [column.type.family for column in schema]
+    return encode_data_rows(table.columns, families, list(expand(formats, len(schema))), time_zone)
+
+
+async def send_rows(
+    connection: Connection,
+    outcome: Outcome,
+    settings: Settings,
+    formats: Sequence[int] = (),
+    row_limit: int = 0,
+    described: bool = False,
+) -> None:
+    """Send the outcome: description (unless `described`), rows from where the last Execute stopped, and how it ended."""
+    if outcome.schema is None or outcome.table is None:
+        if outcome.copy_out is not None:
+            connection.write(outcome.copy_out)
+        connection.write(writer.command_complete(outcome.tag))
+        return
+    if not described:
+        connection.write(row_description(outcome.schema, formats))
+    rows_count = outcome.table.num_rows
+    end = rows_count if row_limit <= 0 else min(rows_count, outcome.sent + row_limit)
+    first = outcome.sent
+    while outcome.sent < end:
+        upper = min(end, outcome.sent + BATCH_ROWS)
+        data, _ = encode(
+            outcome.table.slice(outcome.sent, upper - outcome.sent), outcome.schema, formats, settings.time_zone
+        )
+        connection.write(data)
+        outcome.sent = upper
+        if upper < end:
+            await connection.drain()
+    if row_limit > 0 and end - first == row_limit:
+        connection.write(writer.PORTAL_SUSPENDED)
+    else:
+        connection.write(writer.command_complete(outcome.tag.replace("#", str(end - first))))

@@ -1,0 +1,73 @@
+"""From a kernel's error code to what PostgreSQL would say: message with type and value, DETAIL, CONTEXT.
+
+The exact words come from the text input function in `sql.literals`, which is asked again for the one bad field.
+"""
+
+from __future__ import annotations
+
+from ringbuffer import error_codes
+from ringbuffer.error_codes import RowError
+from sql.catalog import ColumnDescription
+from sql.errors import SqlError
+from sql.literals import input_value
+from views.view import ContinuousView
+
+# Errors of the line as a whole: the CONTEXT shows the line, not a column.
+LINE_ERRORS = frozenset(
+    {
+        error_codes.EXTRA_COLUMN,
+        error_codes.MISSING_COLUMN,
+        error_codes.UNTERMINATED_QUOTE,
+        error_codes.CARRIAGE_RETURN,
+        error_codes.INVALID_ENCODING,
+        error_codes.NUL_CHARACTER,
+        error_codes.ROW_MISMATCH,
+    }
+)
+SHOWN_CHARACTERS_MAX = 100
+
+
+def value_error(error: RowError, columns: tuple[ColumnDescription, ...], relation: str, time_zone: str) -> SqlError:
+    """Return the client's error for a bad value of `columns[error.column]`."""
+    if error.column < 0:
+        return SqlError(error.sqlstate, error.message)
+    column = columns[error.column]
+    if error.code == error_codes.NULL_VIOLATION:
+        return SqlError(
+            error.sqlstate,
+            f'null value in column "{column.name}" of relation "{relation}" violates not-null constraint',
+        )
+    if error.code == error_codes.MISSING_COLUMN:
+        return SqlError(error.sqlstate, f'missing data for column "{column.name}"')
+    if error.code not in LINE_ERRORS:
+        try:
+            input_value(error.field, column.type, time_zone, None)
+        except SqlError as exact:
+            return exact
+    return SqlError(error.sqlstate, error.message)
+
+
+def copy_error(error: RowError, columns: tuple[ColumnDescription, ...], relation: str, time_zone: str) -> SqlError:
+    """Return the client's error for a bad COPY line, with PostgreSQL's CONTEXT."""
+    result = value_error(error, columns, relation, time_zone)
+    place = f"COPY {relation}, line {error.line}"
+    shown = error.field[:SHOWN_CHARACTERS_MAX] + ("..." if len(error.field) > SHOWN_CHARACTERS_MAX else "")
+    if error.code in (error_codes.INVALID_ENCODING, error_codes.NUL_CHARACTER):
+        result.context = place
+    elif error.code in LINE_ERRORS or error.column < 0:
+        result.context = f'{place}: "{shown}"'
+    elif error.code == error_codes.NULL_VIOLATION:
+        result.context = place
+    else:
+        result.context = f'{place}, column {columns[error.column].name}: "{shown}"'
+    return result
+
+
+def view_error(view: ContinuousView, error: RowError) -> SqlError:
+    """Return the inserting client's error for a row that a view's expression can't take."""
+    return SqlError(
+        error.sqlstate,
+        error.message,
+        context=f'continuous view "{view.definition.name}", expression {view.state.expression_text(error.expression)}',
+        hint="The statement was not applied. CREATE VIEW ... WITH (on_error = skip) lets a view leave such rows out.",
+    )

@@ -1,0 +1,47 @@
+"""What all tests share: one PostgreSQL as oracle, one Antumbra server, and how large the random suites are.
+
+--cases and --seconds bound each random suite (whichever is reached first), --seed re-runs one, --write-evidence keeps its account.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.oracle.antumbra import AntumbraServer
+from tests.oracle.postgres import PostgresCluster
+
+CASES_DEFAULT = 200
+SECONDS_DEFAULT = 300.0
+SEED_DEFAULT = 20_261_120
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    group = parser.getgroup("antumbra")
+    group.addoption("--cases", type=int, default=CASES_DEFAULT, help="cases of each random suite")
+    group.addoption("--seconds", type=float, default=SECONDS_DEFAULT, help="time of each random suite at most")
+    group.addoption("--seed", type=int, default=SEED_DEFAULT, help="first seed of the random suites")
+    group.addoption("--rewrite-slt", action="store_true", help="write the server's answers into tests/slt/*.slt")
+    group.addoption("--write-evidence", action="store_true", help="write tests/evidence/<suite>.json")
+
+
+@pytest.fixture(scope="session")
+def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PostgresCluster]:
+    """The oracle, started once per test run."""
+    base = tmp_path_factory.getbasetemp()
+    # The cluster's own user has to reach its folder below pytest's private one.
+    for folder in (base, base.parent):
+        folder.chmod(0o755)
+    cluster = PostgresCluster(tmp_path_factory.mktemp("postgres"))
+    cluster.start()
+    yield cluster
+    cluster.stop()
+
+
+@pytest.fixture(scope="session")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AntumbraServer]:
+    """The server under test, started once per test run; tests drop what they create."""
+    running = AntumbraServer(tmp_path_factory.mktemp("antumbra") / "data").start()
+    yield running
+    assert running.stop() == 0

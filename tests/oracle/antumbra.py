@@ -1,0 +1,81 @@
+"""The server under test as its users run it: a process of its own, started by the command, reached through its port only."""
+
+from __future__ import annotations
+
+import re
+import signal
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import psycopg
+
+READY = re.compile(r"ready on (\S+):(\d+)")
+START_WAIT_S_MAX = 90.0
+STOP_WAIT_S_MAX = 30.0
+
+
+class AntumbraServer:
+    """`antumbra serve` on a free port with its data in `folder`. Its standard error is kept in `folder`/../server.log."""
+
+    def __init__(self, folder: Path, *options: str) -> None:
+        self.folder = folder
+        self.port = 0
+        self.ready_line = ""
+        self._options = options
+        self._process: subprocess.Popen[str] | None = None
+
+    @property
+    def dsn(self) -> str:
+        """Connection string of any user."""
+        return f"host=127.0.0.1 port={self.port} user=tester dbname=antumbra"
+
+    @property
+    def process_id(self) -> int:
+        """The operating system's number of the server process."""
+        assert self._process is not None
+        return self._process.pid
+
+    def start(self) -> AntumbraServer:
+        """Start the process and wait for its ready line. Raises RuntimeError with what it said instead."""
+        log_path = self.folder.with_name(self.folder.name + ".log")
+        command = [sys.executable, "-m", "engine", "serve", "--port", str(self.port), "--data-dir", str(self.folder)]
+        with log_path.open("a") as log_file:
+            self._process = subprocess.Popen(
+                [*command, *self._options], stdout=subprocess.PIPE, stderr=log_file, text=True
+            )
+        watchdog = threading.Timer(START_WAIT_S_MAX, self._process.kill)
+        watchdog.start()
+        try:
+            assert self._process.stdout is not None
+            for line in self._process.stdout:
+                found = READY.search(line)
+                if found:
+                    self.ready_line = line.strip()
+                    self.port = int(found.group(2))
+                    return self
+        finally:
+            watchdog.cancel()
+        raise RuntimeError(f"the server did not get ready:\n{log_path.read_text()[-4000:]}")
+
+    def stop(self) -> int:
+        """Ask the server to shut down and return its exit code."""
+        assert self._process is not None
+        self._process.send_signal(signal.SIGTERM)
+        try:
+            return self._process.wait(STOP_WAIT_S_MAX)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+            raise
+
+    def kill(self) -> None:
+        """Kill the process without warning, as a power loss would."""
+        assert self._process is not None
+        self._process.kill()
+        self._process.wait()
+
+    def connect(self, autocommit: bool = True) -> psycopg.Connection[tuple[object, ...]]:
+        """Return a new connection."""
+        return psycopg.connect(self.dsn, autocommit=autocommit)

@@ -1,0 +1,209 @@
+"""One random case: a stream, its views, writes good and bad, and the reads to compare, all drawn from one seed."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from random import Random
+
+from tests.randomized.values import BAD_TEXTS, Column, copy_csv, copy_text, literal, parameter, random_column
+from tests.randomized.views import Select, SelectMaker, View, ViewMaker
+
+TIME_ZONES = ("UTC", "UTC", "Europe/Berlin", "America/New_York", "Asia/Kolkata")
+
+
+@dataclass(frozen=True)
+class Write:
+    """One statement that writes, or ends a transaction. data: what COPY sends; parameters: of the extended protocol."""
+
+    text: str
+    parameters: tuple[object, ...] | None = None
+    data: str | None = None
+    binary: bool = False
+
+
+@dataclass
+class Case:
+    """Everything of one case. extended, binary: how its reads are sent and answered."""
+
+    seed: int
+    stream: str
+    columns: Sequence[Column]
+    views: Sequence[View]
+    writes: Sequence[Write]
+    selects: Sequence[Select]
+    time_zone: str
+    extended: bool
+    binary: bool
+    counts: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def column_list(self) -> str:
+        """The column definitions of the stream."""
+        return ", ".join(column.definition for column in self.columns)
+
+
+def make_case(seed: int) -> Case:
+    """Return the case of a seed."""
+    random = Random(seed)
+    counts: Counter[str] = Counter()
+    stream = f"s{seed}"
+    columns = [random_column(random, index) for index in range(random.randint(2, 6))]
+    for column in columns:
+        counts[f"column {column.family}"] += 1
+    maker = ViewMaker(random, stream, columns, counts)
+    views = [maker.view(f"v{seed}_{index}") for index in range(random.choice([1, 1, 2]))]
+    writes = WriteMaker(random, stream, columns, counts).writes()
+    selects = [Select(f"SELECT * FROM {view.name}", ordered=False) for view in views]
+    select_maker = SelectMaker(random, views, counts)
+    selects += [select_maker.select() for _ in range(4)]
+    extended = random.random() < 0.5
+    binary = extended and random.random() < 0.5
+    counts["binary" if binary else "extended" if extended else "simple"] += 1
+    return Case(seed, stream, columns, views, writes, selects, random.choice(TIME_ZONES), extended, binary, counts)
+
+
+class WriteMaker:
+    """Draws the statements that fill one stream."""
+
+    def __init__(self, random: Random, stream: str, columns: Sequence[Column], counts: Counter[str]) -> None:
+        self._random = random
+        self._stream = stream
+        self._columns = columns
+        self._counts = counts
+
+    def writes(self) -> list[Write]:
+        """Return all writes of a case, in order."""
+        writes: list[Write] = []
+        for _ in range(self._random.randint(3, 7)):
+            if self._random.random() < 0.25:
+                self._count("transaction")
+                writes.append(Write("BEGIN"))
+                writes += [self._write() for _ in range(self._random.randint(1, 3))]
+                writes.append(Write(self._random.choice(["COMMIT", "COMMIT", "ROLLBACK"])))
+            else:
+                writes.append(self._write())
+        return writes
+
+    def _count(self, construct: str) -> None:
+        self._counts[construct] += 1
+
+    def _write(self) -> Write:
+        made = self._random.choice(
+            [
+                self._literals,
+                self._literals,
+                self._expressions,
+                self._parameters,
+                self._parameters,
+                self._copy,
+                self._copy,
+                self._wrong,
+            ]
+        )
+        return made()
+
+    def _row(self, columns: Sequence[Column]) -> list[str | None]:
+        return [self._random.choice(column.values) for column in columns]
+
+    def _some_columns(self) -> list[Column]:
+        if self._random.random() < 0.7:
+            return list(self._columns)
+        chosen = [column for column in self._columns if column.not_null or self._random.random() < 0.6]
+        chosen = chosen or [self._columns[0]]
+        self._random.shuffle(chosen)
+        return chosen
+
+    def _head(self, columns: Sequence[Column]) -> str:
+        if list(columns) == list(self._columns) and self._random.random() < 0.5:
+            return f"INSERT INTO {self._stream} VALUES "
+        return f"INSERT INTO {self._stream} ({', '.join(column.name for column in columns)}) VALUES "
+
+    def _literals(self) -> Write:
+        self._count("insert literals")
+        columns = self._some_columns()
+        bare = self._random.random() < 0.6
+        rows = []
+        for _ in range(self._random.choice([1, 1, 2, 20])):
+            values = [
+                literal(value, column.family, bare) for value, column in zip(self._row(columns), columns, strict=True)
+            ]
+            rows.append(f"({', '.join(values)})")
+        return Write(self._head(columns) + ", ".join(rows))
+
+    def _expressions(self) -> Write:
+        self._count("insert expressions")
+        columns = list(self._columns)
+        items = []
+        for value, column in zip(self._row(columns), columns, strict=True):
+            text = literal(value, column.family)
+            if self._random.random() < 0.3:
+                text = "DEFAULT"
+            elif column.family in ("int2", "int4", "int8") and value is not None and not column.extreme:
+                text = f"{value} + 2 * 3"
+            elif column.family in ("text", "varchar") and value is not None:
+                text = f"COALESCE(NULL, {text})"
+            elif column.family == "numeric" and value is not None:
+                text = f"{value} * 1"
+            items.append(text)
+        return Write(f"INSERT INTO {self._stream} VALUES ({', '.join(items)})")
+
+    def _parameters(self) -> Write:
+        self._count("insert parameters")
+        columns = self._some_columns()
+        values = tuple(
+            parameter(value, column.family) for value, column in zip(self._row(columns), columns, strict=True)
+        )
+        marks = ", ".join(["%s"] * len(columns))
+        return Write(f"{self._head(columns)}({marks})", parameters=values, binary=self._random.random() < 0.5)
+
+    def _copy(self) -> Write:
+        columns = self._some_columns()
+        rows = [self._row(columns) for _ in range(self._random.choice([0, 1, 10, 60]))]
+        names = f" ({', '.join(column.name for column in columns)})"
+        if self._random.random() < 0.5:
+            self._count("copy text")
+            data = "".join("\t".join(copy_text(value) for value in row) + "\n" for row in rows)
+            return Write(f"COPY {self._stream}{names} FROM STDIN", data=data)
+        self._count("copy csv")
+        header = self._random.choice([True, False])
+        lines = [",".join(copy_csv(value, self._random) for value in row) for row in rows]
+        if header:
+            lines.insert(0, ",".join(column.name for column in columns))
+        # A line of one empty field is a NULL; PostgreSQL reads it so too.
+        data = "".join(line + "\n" for line in lines)
+        return Write(
+            f"COPY {self._stream}{names} FROM STDIN WITH (FORMAT csv, HEADER {str(header).lower()})", data=data
+        )
+
+    def _wrong(self) -> Write:
+        """Return a write that fails, or that would if the value was not accepted."""
+        random = self._random
+        column = random.choice([column for column in self._columns if column.family in BAD_TEXTS] or self._columns)
+        bad = random.choice(BAD_TEXTS.get(column.family, ("x",)))
+        kind = random.choice(["literal", "copy", "name", "count", "division", "null", "many"])
+        self._count(f"wrong {kind}")
+        row = {other.name: value for other, value in zip(self._columns, self._row(self._columns), strict=True)}
+        row[column.name] = bad
+        values = ", ".join(literal(row[other.name], other.family) for other in self._columns)
+        if kind == "copy":
+            good = "\t".join(copy_text(value) for value in self._row(self._columns))
+            line = "\t".join(copy_text(row[other.name]) for other in self._columns)
+            return Write(f"COPY {self._stream} FROM STDIN", data=f"{good}\n{line}\n{good}\n")
+        if kind == "name":
+            return Write(f"INSERT INTO {self._stream} (nosuchcolumn) VALUES (1)")
+        if kind == "count":
+            return Write(f"INSERT INTO {self._stream} VALUES ({values}, 1, 2)")
+        if kind == "division":
+            return Write(f"INSERT INTO {self._stream} ({column.name}) VALUES (NULLIF(1, 1 / (2 - 2)))")
+        if kind == "null":
+            nulls = ", ".join("NULL" for _ in self._columns)
+            return Write(f"INSERT INTO {self._stream} VALUES ({nulls})")
+        if kind == "many":
+            good_values = ", ".join(
+                literal(value, other.family)
+                for value, other in zip(self._row(self._columns), self._columns, strict=True)
+            )
+            return Write(f"INSERT INTO {self._stream} VALUES ({good_values}), ({values})")
+        return Write(f"INSERT INTO {self._stream} VALUES ({values})")
