@@ -1,0 +1,15 @@
+"""merge_filters: before and after."""
+
+from __future__ import annotations
+
+from sql.datatypes import BOOL
+from sql.expressions import Call
+from sql.relations import Filter
+from tests.views.building import SALES, col, compare, lit, where
+from views.plan.rules.merge_filters import merge_filters
+
+
+def test_the_lower_filter_comes_first() -> None:
+    lower, middle, upper = (compare("gt", col(SALES, "n"), lit(value)) for value in (1, 2, 3))
+    before = where(where(where(SALES, lower), middle), upper)
+    assert merge_filters(before) == Filter(SALES, Call("and", (lower, middle, upper), BOOL))
