@@ -1,0 +1,35 @@
+"""Compiling the encoders before the first client waits for them: from the cache on disk this is a matter of milliseconds each."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime
+from decimal import Decimal
+
+import pyarrow as pa
+
+from ringbuffer.encode_copy import CopyFormat, encode_copy_rows
+from ringbuffer.encode_rows import BINARY_FORMAT, TEXT_FORMAT, encode_data_rows
+
+MOMENT = datetime(2000, 1, 1, tzinfo=UTC)
+
+# One column of each form that has kernels of its own, with and without NULL alike.
+SAMPLES: tuple[tuple[str, pa.Array], ...] = (
+    ("int8", pa.array([1, None], pa.int64())),
+    ("float4", pa.array([1.0, None], pa.float32())),
+    ("float8", pa.array([1.0, None], pa.float64())),
+    ("numeric", pa.array([Decimal(1), None], pa.decimal128(38, 0))),
+    ("text", pa.array(["a", None], pa.string())),
+    ("date", pa.array([date(2000, 1, 1), None], pa.date32())),
+    ("timestamp", pa.array([MOMENT.replace(tzinfo=None), None], pa.timestamp("us"))),
+    ("timestamptz", pa.array([MOMENT, None], pa.timestamp("us", tz="UTC"))),
+)
+
+
+def warm_up_encoders() -> None:
+    """Compile or load every kernel of the encoders. Takes seconds in a new installation; may run on any thread."""
+    families = [family for family, _ in SAMPLES]
+    columns = [column for _, column in SAMPLES]
+    for code in (TEXT_FORMAT, BINARY_FORMAT):
+        encode_data_rows(columns, families, [code] * len(columns), "UTC")
+    for name in ("text", "csv"):
+        encode_copy_rows(columns, families, families, CopyFormat(name, delimiter=","), "UTC", header=False)
