@@ -44,6 +44,7 @@ from ringbuffer.copy_rows import (
 )
 from ringbuffer.fields import Bytes
 from ringbuffer.jit import kernel
+from ringbuffer.memory import borrowed
 from ringbuffer.row_block import Array
 from ringbuffer.store_field import check_encoding
 from ringbuffer.time_zones import Offsets, Transitions
@@ -83,6 +84,9 @@ def decode_text(
     transitions: Transitions, offsets: Offsets, block: Bytes, capacity: int, heap: Bytes, fields: Array, fallbacks: Array, state: Array,
 ) -> int:  # fmt: skip
     """-> rows stored in `block`. state, fields int64[columns + 1, 3] and fallbacks int64[m, 6]: see copy_rows."""
+    buffer, classes, null_text, columns = borrowed(buffer), borrowed(classes), borrowed(null_text), borrowed(columns)
+    transitions, offsets, block, heap = borrowed(transitions), borrowed(offsets), borrowed(block), borrowed(heap)
+    fields, fallbacks, state = borrowed(fields), borrowed(fallbacks), borrowed(state)
     row = 0
     columns_count = columns.shape[0]
     state[CONSUMED] = start

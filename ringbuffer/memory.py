@@ -129,3 +129,20 @@ def store_release(typing: Any, address: Any, value: Any) -> Any:
         return context.get_dummy_value()
 
     return types.void(types.int64, types.int64), generate
+
+
+@intrinsic
+def borrowed(typing: Any, array: Any) -> Any:
+    """borrowed(array) -> the same array without a reference count of its own; the caller keeps `array` alive.
+
+    numba counts references atomically wherever an array is passed to a function that is not inlined: with a dozen arrays that was
+    200 ns of the 300 ns that a row of COPY took.
+    """
+
+    def generate(context: Any, builder: Any, signature: Any, words: Any) -> Any:
+        value = cgutils.create_struct_proxy(signature.return_type)(context, builder, value=words[0])
+        value.meminfo = cgutils.get_null_value(value.meminfo.type)
+        value.parent = cgutils.get_null_value(value.parent.type)
+        return value._getvalue()
+
+    return array(array), generate
