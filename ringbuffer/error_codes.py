@@ -53,6 +53,8 @@ INVALID_POWER = 64
 INVALID_POWER_ZERO = 65
 TEXT_TOO_LONG = 66
 INTERVAL_RANGE = 67
+# Never leaves a pipeline: its owner grows the scratch heap and runs the row again.
+SCRATCH_FULL = 68
 
 MESSAGES: dict[int, tuple[str, str]] = {
     DIVISION_BY_ZERO: ("22012", "division by zero"),
@@ -97,6 +99,7 @@ MESSAGES: dict[int, tuple[str, str]] = {
     INVALID_POWER: ("2201F", "a negative number raised to a non-integer power yields a complex result"),
     INVALID_POWER_ZERO: ("2201F", "zero raised to a negative power is undefined"),
     TEXT_TOO_LONG: ("54000", "requested length too large"),
+    SCRATCH_FULL: ("53200", "out of memory"),
     INTERVAL_RANGE: ("22008", "interval out of range"),
 }
 
