@@ -202,9 +202,8 @@ def text_position(a0: int, a1: int, aheap: int, b0: int, b1: int, bheap: int) ->
     return count_chars(a_address, offset) + 1
 
 
-@intrinsic
-def bytes_at(typing: Any, address: Any, length: Any) -> Any:
-    """bytes_at(address, length) -> uint8[length] over memory that somebody else owns: for functions that take arrays."""
+def borrowed_bytes(typing: Any, address: Any, length: Any) -> Any:
+    """Emit an array over memory that somebody else owns."""
     array_type = types.Array(types.uint8, 1, "C")
 
     def generate(context: Any, builder: Any, signature: Any, words: Any) -> Any:
@@ -215,3 +214,7 @@ def bytes_at(typing: Any, address: Any, length: Any) -> Any:
         return array._getvalue()
 
     return array_type(types.int64, types.int64), generate
+
+
+# (address, length) -> uint8[length], for functions that take arrays; nobody keeps the memory alive
+bytes_at: Any = intrinsic(borrowed_bytes)
