@@ -71,7 +71,9 @@ def sales_per_shop() -> Aggregate:
 
 def top(relation: Relation, name: str, count: int) -> Limit:
     """ORDER BY name DESC LIMIT count."""
-    return Limit(Sort(relation, (SortKey(col(relation, name), descending=True, nulls_first=True),)), lit(count, INT8), None)
+    return Limit(
+        Sort(relation, (SortKey(col(relation, name), descending=True, nulls_first=True),)), lit(count, INT8), None
+    )
 
 
 def project(relation: Relation, *items: tuple[str, Expression]) -> Project:

@@ -27,7 +27,7 @@ from views.plan.rules.push_key_conditions import push_key_conditions
 from views.plan.rules.share_aggregates import share_aggregates
 from views.plan.split import split
 from views.plan.text import identifier
-from views.plan.trees import expressions, uses_now, walk, walk_relation
+from views.plan.trees import expressions, uses_now, walk_relation
 
 Rule = Callable[[Relation], Relation]
 
@@ -45,9 +45,6 @@ RULES: tuple[Rule, ...] = (
     share_aggregates,
     merge_projections,
 )
-
-# Inlining can double an expression per level of nesting; no query written by hand comes near this.
-EXPRESSION_NODES_MAX = 20_000
 
 
 @dataclass(frozen=True)
@@ -92,15 +89,6 @@ def apply_rules(root: Relation, rules: Sequence[Rule]) -> Relation:
         rewritten = rule(root)
         assert rewritten.schema == root.schema, f"rule {rule.__name__} changed {root.schema} to {rewritten.schema}"
         root = rewritten
-        if (
-            sum(1 for operator in walk_relation(root) for part in expressions(operator) for _ in walk(part))
-            > EXPRESSION_NODES_MAX
-        ):
-            raise SqlError(
-                "54001",
-                "statement too complex",
-                hint="Nest fewer subqueries whose columns are used several times above.",
-            )
     return root
 
 

@@ -10,8 +10,12 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from sql.datatypes import TIMESTAMPTZ
+from sql.errors import SqlError
 from sql.expressions import AggregateCall, Call, Case, Cast, Column, Expression, Literal, Parameter, SortKey, WindowCall
 from sql.relations import Aggregate, Filter, Join, Limit, Project, Relation, Scan, Sort, Values, Window
+
+# Putting an expression in can double it per level of nesting; no query written by hand comes near this.
+EXPRESSION_NODES_MAX = 20_000
 
 Replacement = Callable[[Expression], Expression | None]
 
@@ -88,8 +92,20 @@ def window_expressions(call: WindowCall) -> tuple[Expression, ...]:
 
 
 def substitute(expression: Expression, values: Sequence[Expression]) -> Expression:
-    """Return the expression with column i replaced by `values[i]`."""
-    return rewrite(expression, lambda part: values[part.index] if isinstance(part, Column) else None)
+    """Return the expression with column i replaced by `values[i]`. Raises 54001 when that makes it huge."""
+    nodes_count = 0
+
+    def value(part: Expression) -> Expression | None:
+        nonlocal nodes_count
+        if not isinstance(part, Column):
+            return None
+        nodes_count += sum(1 for _ in walk(values[part.index]))
+        if nodes_count > EXPRESSION_NODES_MAX:
+            hint = "Nest fewer subqueries whose columns are used several times above."
+            raise SqlError("54001", "statement too complex", hint=hint)
+        return values[part.index]
+
+    return rewrite(expression, value)
 
 
 def meaning(expression: Expression) -> Expression:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from sql.expressions import Column, Expression
+from dataclasses import replace
+
 from sql.relations import Aggregate, Project, Relation
 from views.plan.properties import is_first_grouping
-from views.plan.trees import rewrite, rewrite_aggregate, rewrite_bottom_up
+from views.plan.trees import rewrite_bottom_up, substitute
 
 
 def inline_projections(root: Relation) -> Relation:
@@ -21,12 +22,10 @@ def _step(relation: Relation) -> Relation:
     ):
         return relation
     values = [item for _, item in relation.input.items]
-
-    def value(part: Expression) -> Expression | None:
-        return values[part.index] if isinstance(part, Column) else None
-
-    return Aggregate(
-        relation.input.input,
-        tuple((name, rewrite(key, value)) for name, key in relation.keys),
-        tuple((name, rewrite_aggregate(call, value)) for name, call in relation.aggregates),
-    )
+    aggregates = []
+    for name, call in relation.aggregates:
+        condition = None if call.filter is None else substitute(call.filter, values)
+        arguments = tuple(substitute(part, values) for part in call.arguments)
+        aggregates.append((name, replace(call, arguments=arguments, filter=condition)))
+    keys = tuple((name, substitute(key, values)) for name, key in relation.keys)
+    return Aggregate(relation.input.input, keys, tuple(aggregates))
