@@ -43,7 +43,11 @@ class Catalog(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class SessionSettings:
-    """The session values that bind captures into a tree."""
+    """The session values that bind captures into a tree. variables: (name in lower case, value as SHOW prints it)."""
 
     time_zone: str = "UTC"
     search_path: str = '"$user", public'
+    user: str = "antumbra"
+    database: str = "antumbra"
+    process_id: int = 0
+    variables: tuple[tuple[str, str], ...] = ()

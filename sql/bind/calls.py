@@ -1,0 +1,124 @@
+"""Function calls: plain functions by overload, forms that take any type, session functions; aggregates and windows go to their files."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sql.bind import aggregates, time_functions, windows
+from sql.bind.coerce import coerce
+from sql.bind.common_type import unify
+from sql.bind.operators import finish, type_name
+from sql.bind.session_functions import SESSION_FUNCTIONS, session_function
+from sql.datatypes import TEXT, SqlType
+from sql.errors import SqlError, not_supported
+from sql.expressions import Call, Case, Expression, Literal
+from sql.functions import AGGREGATES, AGGREGATES_NOT_YET, FUNCTIONS, NOT_YET, WINDOW_FUNCTIONS
+from sql.overloads import Ambiguous, choose
+from sql.syntax import FunctionCall
+
+if TYPE_CHECKING:
+    from sql.bind.expressions import Binder
+
+NONE_HINT = "No function matches the given name and argument types. You might need to add explicit type casts."
+MANY_HINT = "Could not choose a best candidate function. You might need to add explicit type casts."
+
+
+def call(binder: Binder, node: FunctionCall) -> Expression:
+    """Bind a call."""
+    name = node.name
+    if name in AGGREGATES or name in AGGREGATES_NOT_YET:
+        if name in AGGREGATES_NOT_YET:
+            raise not_supported(f"the aggregate {name}", node.position)
+        return aggregates.aggregate(binder, node)
+    if node.over is not None or name in WINDOW_FUNCTIONS:
+        return windows.window(binder, node)
+    refuse_decorations(node)
+    if name in time_functions.TIME_FUNCTIONS:
+        return time_functions.time_function(binder, node)
+    if name in SESSION_FUNCTIONS:
+        return session_function(binder, node)
+    if name in ("coalesce", "greatest", "least"):
+        operands = [binder.bind(argument) for argument in node.arguments]
+        kind, values = unify(operands, name.upper(), binder.context, node.position)
+        return Call(name, tuple(values), kind, node.position, node.text)
+    if name == "nullif":
+        return nullif(binder, node)
+    return function(binder, node)
+
+
+def refuse_decorations(node: FunctionCall) -> None:
+    """Raise what PostgreSQL says about DISTINCT, FILTER and the like on a function that is no aggregate."""
+    name = node.name
+    if node.star and name in FUNCTIONS:
+        raise no_function(f"{name}()", node.position)
+    for present, what in (
+        (node.star, f"{name}(*) specified, but {name} is not an aggregate function"),
+        (node.distinct, f"DISTINCT specified, but {name} is not an aggregate function"),
+        (node.order_by, f"ORDER BY specified, but {name} is not an aggregate function"),
+        (node.filter, f"FILTER specified, but {name} is not an aggregate function"),
+    ):
+        if present:
+            raise SqlError("42809", what, node.position)
+
+
+def no_function(written: str, position: int) -> SqlError:
+    return SqlError("42883", f"function {written} does not exist", position, hint=NONE_HINT)
+
+
+def nullif(binder: Binder, node: FunctionCall) -> Expression:
+    """Bind NULLIF: compared as `=` compares, with the type of the first argument."""
+    from sql.bind.operators import binary
+
+    left, right = (binder.bind(argument) for argument in node.arguments)
+    equal = binary(binder, "=", left, right, node.position, node.text)
+    assert isinstance(equal, Call)
+    operands = equal.arguments
+    if left.type.family in (operands[0].type.family, "unknown"):
+        kind = operands[0].type if left.type.family == "unknown" else left.type
+        return Call("nullif", operands, kind.without_modifier(), node.position, node.text)
+    # The comparison is made in another type than the value has.
+    null = Literal(None, left.type)
+    return Case(((equal, null),), left, left.type.without_modifier())
+
+
+def function(binder: Binder, node: FunctionCall) -> Expression:
+    """Bind an ordinary function by its overloads."""
+    name = node.name
+    operands = [binder.bind(argument) for argument in node.arguments]
+    families = [operand.type.family for operand in operands]
+    written = f"{name}({', '.join(type_name(operand) for operand in operands)})"
+    candidates = FUNCTIONS.get(name, ())
+    if not candidates:
+        if name in NOT_YET:
+            raise not_supported(f"the function {name}", node.position)
+        raise no_function(written, node.position)
+    try:
+        found = choose(candidates, families)
+    except Ambiguous:
+        raise SqlError("42725", f"function {written} is not unique", node.position, hint=MANY_HINT) from None
+    if found is None:
+        if "interval" in families:
+            raise not_supported(f"the function {written}", node.position)
+        raise no_function(written, node.position)
+    if not found.canonical:
+        raise not_supported(f"the function {name}({', '.join(found.arguments)})", node.position)
+    if found.variadic:
+        values = [as_output_text(binder, operand) for operand in operands]
+        return Call(found.canonical, tuple(values), TEXT, node.position, node.text)
+    values = [coerce(operand, SqlType(family), binder.context) for operand, family in zip(operands, found.cast_to, strict=True)]
+    if found.canonical in ("date_trunc", "extract", "date_part", "to_zone", "from_zone"):
+        return time_functions.field_function(binder, found, values, node)
+    if found.canonical in ("trim_both", "trim_left", "trim_right") and len(values) == 1:
+        values.append(Literal(" ", TEXT))
+    if found.canonical in ("lpad", "rpad") and len(values) == 2:
+        values.append(Literal(" ", TEXT))
+    return finish(found, values, node.position, node.text)
+
+
+def as_output_text(binder: Binder, operand: Expression) -> Expression:
+    """Return the operand as its output function prints it, which for a boolean is not what a cast to text gives."""
+    if operand.type.family == "bool":
+        words = (Literal("t", TEXT), Literal("f", TEXT))
+        branches = ((operand, words[0]), (Call("not", (operand,), SqlType("bool")), words[1]))
+        return Case(branches, Literal(None, TEXT), TEXT)
+    return coerce(operand, TEXT, binder.context)

@@ -1,0 +1,142 @@
+"""Conversions that bind puts in: literals are converted at once, parameters take the type, everything else gets a Cast."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from decimal import Decimal
+
+from sql.bind.context import BindContext
+from sql.casts import can_cast, needs_zone
+from sql.datatypes import SqlType, scaled_numeric
+from sql.errors import SqlError, not_supported
+from sql.expressions import Call, Case, Cast, Column, Expression, Literal, Parameter
+from sql.intervals import interval_value
+from sql.literals import apply_modifier, input_value, integer_value
+
+INTERVAL = SqlType("interval")
+INTEGERS = ("int2", "int4", "int8")
+CAST_ERRORS = {
+    "assignment": 'column "{name}" is of type {target} but expression is of type {source}',
+    "explicit": "cannot cast type {source} to {target}",
+}
+
+
+def coerce(expression: Expression, target: SqlType, context: BindContext, explicit: bool = False, position: int | None = None) -> Expression:
+    """Return `expression` as `target`; the caller has checked that the conversion is allowed."""
+    source = expression.type
+    if isinstance(expression, Literal) and (source.family == "unknown" or expression.value is None):
+        return coerce_literal(expression, target, context, explicit)
+    if isinstance(expression, Parameter) and source.family == "unknown":
+        expression = context.parameters.decide(expression, target)
+        source = expression.type
+    if source.family == target.family and not changes_modifier(source, target):
+        return expression
+    folded = fold(expression, target)
+    if folded is not None:
+        return folded
+    zone = context.settings.time_zone if needs_zone(source.family, target.family) else ""
+    return Cast(expression, cast_type(source, target), explicit, zone, position)
+
+
+def cast_type(source: SqlType, target: SqlType) -> SqlType:
+    """Return `target` with the display scale that the conversion of `source` yields."""
+    if target.family != "numeric" or target.precision is not None:
+        return target
+    if source.family in INTEGERS:
+        return scaled_numeric(0)
+    return scaled_numeric(source.display_scale if source.family == "numeric" else None)
+
+
+def changes_modifier(source: SqlType, target: SqlType) -> bool:
+    """Tell whether a value of `source` must be checked against the length or (p,s) of `target`."""
+    if target.family == "varchar":
+        return target.length is not None and target.length != source.length
+    if target.family == "numeric":
+        return target.precision is not None and (target.precision, target.scale) != (source.precision, source.scale)
+    return False
+
+
+def coerce_literal(literal: Literal, target: SqlType, context: BindContext, explicit: bool) -> Expression:
+    """Return an untyped constant as `target`, read by the type's input function."""
+    position = literal.position
+    if literal.value is None:
+        kind = target
+        if target.family == "numeric" and target.display_scale is None:
+            kind = replace(target, display_scale=0)
+        return Literal(None, kind, position)
+    text = str(literal.value)
+    if target.family == "interval":
+        return Literal(interval_text(text, "", position), INTERVAL, position)
+    value = input_value(text, target.without_modifier(), context.settings.time_zone, position)
+    value = apply_modifier(value, target, None, explicit)
+    kind = target
+    if isinstance(value, Decimal) and target.precision is None:
+        kind = scaled_numeric(scale_of(value))
+    return Literal(value, kind, position)
+
+
+def interval_text(text: str, fields: str, position: int | None) -> str:
+    """Return the form in which an interval constant travels inside bind: its months, days and microseconds."""
+    return " ".join(map(str, interval_value(text, fields, position)))
+
+
+def scale_of(value: Decimal) -> int:
+    """Return the decimal digits of a numeric value."""
+    exponent = value.as_tuple().exponent
+    assert isinstance(exponent, int)
+    return -exponent
+
+
+def fold(expression: Expression, target: SqlType) -> Literal | None:
+    """Return a number literal converted to another number type where that loses nothing, else None."""
+    if not isinstance(expression, Literal) or isinstance(expression.value, bool | str) or expression.value is None:
+        return None
+    value, source = expression.value, expression.type.family
+    if isinstance(value, int) and source in INTEGERS:
+        if target.family in INTEGERS:
+            # Out of range is the same error that the cast would raise, but at once.
+            in_range = abs(value) < 1 << 15 or target.family != "int2"
+            return Literal(value, target, expression.position) if in_range and fits(value, target) else None
+        if target.family == "numeric" and target.precision is None:
+            return Literal(Decimal(value), scaled_numeric(0), expression.position)
+        if target.family == "float8":
+            return Literal(float(value), target, expression.position)
+    if isinstance(value, Decimal) and target.family == "float8":
+        converted = float(value)
+        return Literal(converted, target, expression.position) if abs(converted) < float("inf") else None
+    return None
+
+
+def fits(value: int, target: SqlType) -> bool:
+    try:
+        integer_value(str(value), target, None)
+    except SqlError:
+        return False
+    return True
+
+
+def explicit_cast(expression: Expression, target: SqlType, context: BindContext, position: int) -> Expression:
+    """Return CAST(expression AS target)."""
+    source = expression.type
+    if source.family == "interval" or target.family == "interval":
+        raise not_supported("a conversion of an interval", position)
+    if not can_cast(source.family, target.family, "explicit"):
+        message = f"cannot cast type {source.without_modifier().sql_name} to {target.without_modifier().sql_name}"
+        raise SqlError("42846", message, position)
+    return coerce(expression, target, context, explicit=True, position=position)
+
+
+def require_boolean(expression: Expression, context: BindContext, clause: str, position: int) -> Expression:
+    """Return `expression` as a boolean, or raise what PostgreSQL says about the argument of `clause`."""
+    if not can_cast(expression.type.family, "bool", "implicit"):
+        message = f"argument of {clause} must be type boolean, not type {expression.type.without_modifier().sql_name}"
+        raise SqlError("42804", message, position)
+    return coerce(expression, SqlType("bool"), context)
+
+
+def position_of(expression: Expression, default: int | None = None) -> int | None:
+    """Return where an expression was written."""
+    if isinstance(expression, Column | Literal | Parameter | Call | Cast):
+        return expression.position or default
+    assert isinstance(expression, Case)
+    return default

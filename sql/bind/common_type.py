@@ -1,0 +1,69 @@
+"""One type for several expressions: CASE, COALESCE, GREATEST, IN, VALUES (PostgreSQL's select_common_type)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from sql.bind.coerce import coerce, position_of
+from sql.bind.context import BindContext
+from sql.casts import can_cast, category, common_family, same_modifier
+from sql.datatypes import SqlType, scaled_numeric
+from sql.errors import SqlError, not_supported
+from sql.expressions import Expression, Literal
+from sql.numeric_scale import common_scale
+
+
+def common_type(expressions: Sequence[Expression]) -> SqlType | None:
+    """Return the common type, None when there is none."""
+    families = [expression.type.family for expression in expressions]
+    if "interval" in families:
+        return None
+    family = common_family(families)
+    if family is None:
+        return None
+    typed = [expression.type for expression in expressions if not is_null(expression)]
+    plain = SqlType(family)
+    if not typed or family in ("unknown",):
+        return plain
+    if all(kind.family == family for kind in typed) and same_modifier(typed):
+        plain = replace(plain, length=typed[0].length, precision=typed[0].precision, scale=typed[0].scale)
+    if family == "numeric":
+        scales = [scaled_numeric(0) if kind.family.startswith("int") else kind for kind in typed]
+        return replace(plain, display_scale=common_scale([kind for kind in scales if kind.family == "numeric"] or scales))
+    return plain
+
+
+def is_null(expression: Expression) -> bool:
+    return isinstance(expression, Literal) and expression.value is None
+
+
+def unify(
+    expressions: Sequence[Expression], what: str, context: BindContext, position: int | None
+) -> tuple[SqlType, list[Expression]]:
+    """Return the common type and the expressions converted to it; `what` names the construct in PostgreSQL's error."""
+    kind = common_type(expressions)
+    if kind is None:
+        raise mismatch(expressions, what, position)
+    # Untyped literals are read as the family first: their digits take part in the common scale.
+    base = replace(kind, length=None, precision=None, scale=None, display_scale=None)
+    converted = [coerce(expression, base, context) for expression in expressions]
+    final = common_type(converted)
+    assert final is not None, "values of one family have a common type"
+    aligned = [Literal(None, final, item.position) if isinstance(item, Literal) and item.value is None else item for item in converted]
+    return final, aligned
+
+
+def mismatch(expressions: Sequence[Expression], what: str, position: int | None) -> SqlError:
+    """Return PostgreSQL's error about the first two types that do not match."""
+    if any(expression.type.family == "interval" for expression in expressions):
+        return not_supported("interval as a value", position)
+    typed = [expression for expression in expressions if expression.type.family != "unknown"]
+    first = typed[0]
+    for other in typed[1:]:
+        if category(other.type.family) != category(first.type.family):
+            names = f"{first.type.without_modifier().sql_name} and {other.type.without_modifier().sql_name}"
+            return SqlError("42804", f"{what} types {names} cannot be matched", position_of(other, position))
+        if not can_cast(other.type.family, first.type.family, "implicit"):
+            first = other
+    return SqlError("42846", f"{what} could not convert type {first.type.sql_name}", position)

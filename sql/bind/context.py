@@ -1,0 +1,26 @@
+"""What the binding of one statement shares: catalog, session values, parameter types, and what it finds on the way."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from sql.bind.parameters import ParameterTypes
+from sql.catalog import Catalog, SessionSettings
+from sql.syntax import CommonTable
+
+CommonTables = dict[str, tuple[CommonTable, "CommonTables"]]
+
+
+@dataclass
+class BindContext:
+    """relations: names of all scanned relations so far. stable: now() or the like was used.
+
+    common_tables: the WITH items in scope, each with those that it may itself use.
+    """
+
+    catalog: Catalog
+    settings: SessionSettings
+    parameters: ParameterTypes
+    relations: set[str] = field(default_factory=set)
+    stable: bool = False
+    common_tables: CommonTables = field(default_factory=dict)

@@ -1,0 +1,259 @@
+"""Scalar expressions of the syntax to typed ones. Operators, calls, aggregates and windows have their own files.
+
+Enters: `sql.syntax` nodes and a scope. Leaves: `sql.expressions` nodes over the row of the scope. Aggregates and window calls are
+bound to columns that only stand for them (see `sql.bind.virtual`), which `select` replaces.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+
+from sql.bind import calls, operators
+from sql.bind.coerce import INTERVAL, coerce, explicit_cast, interval_text, require_boolean, scale_of
+from sql.bind.common_type import common_type, unify
+from sql.bind.context import BindContext
+from sql.bind.scope import Scope
+from sql.bind.virtual import VirtualColumns
+from sql.datatypes import BOOL, INT4, INT8, TEXT, UNKNOWN, scaled_numeric
+from sql.errors import SqlError, not_supported
+from sql.expressions import Call, Case, Expression, Literal
+from sql.literals import decimal_value
+from sql.syntax import (
+    Between,
+    CaseWhen,
+    Constant,
+    Distinctness,
+    FunctionCall,
+    InList,
+    Like,
+    Logic,
+    Name,
+    Operation,
+    ParameterNumber,
+    Star,
+    Test,
+    TypeCast,
+    WindowDefinition,
+)
+from sql.syntax import Expression as Syntax
+from sql.type_names import resolve_type
+
+INT4_MAX = (1 << 31) - 1
+INT8_MAX = (1 << 63) - 1
+
+
+@dataclass
+class Binder:
+    """Binds the expressions of one clause.
+
+    clause: PostgreSQL's words for it in errors ('WHERE', 'JOIN conditions'). virtual: where aggregates and windows are collected, None
+    where there can be neither. aggregates_allowed, windows_allowed: what this clause may contain.
+    """
+
+    scope: Scope
+    context: BindContext
+    clause: str = "SELECT"
+    virtual: VirtualColumns | None = None
+    aggregates_allowed: bool = False
+    windows_allowed: bool = False
+    inside_aggregate: bool = False
+    inside_window: bool = False
+    windows: Mapping[str, WindowDefinition] = field(default_factory=dict)
+
+    def bind(self, node: Syntax) -> Expression:
+        """Return the typed expression of `node`; an untyped literal keeps the type 'unknown'."""
+        match node:
+            case Name():
+                return self.scope.column(node)
+            case Constant():
+                return constant(node)
+            case ParameterNumber():
+                return self.context.parameters.use(node.number, node.position)
+            case Operation():
+                return operators.operation(self, node)
+            case Logic():
+                return logic(self, node)
+            case FunctionCall():
+                return calls.call(self, node)
+            case TypeCast():
+                return type_cast(self, node)
+            case CaseWhen():
+                return case(self, node)
+            case Test():
+                return test(self, node)
+            case Distinctness():
+                return distinctness(self, node)
+            case Between():
+                return between(self, node)
+            case InList():
+                return in_list(self, node)
+            case Like():
+                return like(self, node)
+            case Star():
+                raise SqlError("42601", "row expansion via \"*\" is not supported here", node.position)
+
+    def bind_value(self, node: Syntax) -> Expression:
+        """Return the typed expression; what is still untyped becomes text."""
+        return settle(self.bind(node), self.context)
+
+    def bind_boolean(self, node: Syntax, clause: str = "") -> Expression:
+        """Return the condition `node`, which must be boolean."""
+        return require_boolean(self.bind(node), self.context, clause or self.clause, start_of(node))
+
+
+def settle(expression: Expression, context: BindContext) -> Expression:
+    """Return `expression`, as text if its type is still unknown."""
+    if expression.type.family == "unknown":
+        return coerce(expression, TEXT, context)
+    return expression
+
+
+def start_of(node: Syntax) -> int:
+    """Return where an expression begins, which for an operator is its left operand."""
+    match node:
+        case Operation() if len(node.operands) == 2:
+            return min(node.position, start_of(node.operands[0]))
+        case Logic() if len(node.operands) > 1:
+            return min(node.position, start_of(node.operands[0]))
+        case Test() | Between() | InList() | Like():
+            return min(node.position, start_of(node.operand))
+        case Distinctness():
+            return min(node.position, start_of(node.left))
+        case TypeCast():
+            return min(node.position, start_of(node.operand))
+    return node.position
+
+
+def constant(node: Constant) -> Expression:
+    """Return a literal: integers take the smallest of int4, int8, numeric."""
+    match node.kind:
+        case "integer":
+            value = int(node.value) if len(node.value) < 30 else INT8_MAX + 1
+            if -INT4_MAX - 1 <= value <= INT4_MAX:
+                return Literal(value, INT4, node.position)
+            if -INT8_MAX - 1 <= value <= INT8_MAX:
+                return Literal(value, INT8, node.position)
+            return number(node)
+        case "decimal":
+            return number(node)
+        case "bool":
+            return Literal(node.value == "true", BOOL, node.position)
+        case "null":
+            return Literal(None, UNKNOWN, node.position)
+    return Literal(node.value, UNKNOWN, node.position)
+
+
+def number(node: Constant) -> Expression:
+    value: Decimal = decimal_value(node.value, node.position)
+    return Literal(value, scaled_numeric(scale_of(value)), node.position)
+
+
+def logic(binder: Binder, node: Logic) -> Expression:
+    clause = node.operator.upper()
+    operands = tuple(binder.bind_boolean(item, clause) for item in node.operands)
+    return Call(node.operator, operands, BOOL, node.position, node.text)
+
+
+def type_cast(binder: Binder, node: TypeCast) -> Expression:
+    if node.type.name == "interval" and not node.type.array:
+        operand = node.operand
+        if isinstance(operand, Constant) and operand.kind == "string":
+            return Literal(interval_text(operand.value, node.fields, operand.position), INTERVAL, node.position)
+    target = resolve_type(node.type)
+    return explicit_cast(binder.bind(node.operand), target, binder.context, node.position)
+
+
+def case(binder: Binder, node: CaseWhen) -> Expression:
+    conditions = []
+    results = []
+    for condition, result in node.branches:
+        if node.operand is None:
+            conditions.append(binder.bind_boolean(condition, "CASE/WHEN"))
+        else:
+            equal = Operation("=", (node.operand, condition), start_of(condition), node.text)
+            conditions.append(operators.operation(binder, equal))
+        results.append(binder.bind(result))
+    default = Literal(None, UNKNOWN) if node.default is None else binder.bind(node.default)
+    # PostgreSQL looks at the ELSE branch first.
+    kind, values = unify([default, *results], "CASE", binder.context, start_of(node.default or node.branches[0][1]))
+    return Case(tuple(zip(conditions, values[1:], strict=True)), values[0], kind)
+
+
+def test(binder: Binder, node: Test) -> Expression:
+    """Bind IS [NOT] NULL, TRUE, FALSE, UNKNOWN."""
+    if node.kind == "null":
+        operand = binder.bind(node.operand)
+        if isinstance(operand, Literal):
+            operand = settle(operand, binder.context)
+        return Call("is_not_null" if node.negated else "is_null", (operand,), BOOL, node.position, node.text)
+    words = f"IS {'NOT ' if node.negated else ''}{node.kind.upper()}"
+    operand = binder.bind_boolean(node.operand, words)
+    if node.kind == "unknown":
+        name = "is_not_null" if node.negated else "is_null"
+    else:
+        name = f"is_not_{node.kind}" if node.negated else f"is_{node.kind}"
+    return Call(name, (operand,), BOOL, node.position, node.text)
+
+
+def distinctness(binder: Binder, node: Distinctness) -> Expression:
+    equal = operators.binary(binder, "=", binder.bind(node.left), binder.bind(node.right), node.position, node.text)
+    assert isinstance(equal, Call)
+    return Call("is_not_distinct" if node.negated else "is_distinct", equal.arguments, BOOL, node.position, node.text)
+
+
+def between(binder: Binder, node: Between) -> Expression:
+    """Bind as AND of two comparisons; SYMMETRIC takes the bounds in both orders."""
+
+    def inside(low: Syntax, high: Syntax) -> Expression:
+        bounds = [
+            operators.operation(binder, Operation(operator, (node.operand, bound), node.position, node.text))
+            for operator, bound in ((">=", low), ("<=", high))
+        ]
+        return Call("and", tuple(bounds), BOOL, node.position, node.text)
+
+    found = inside(node.low, node.high)
+    if node.symmetric:
+        found = Call("or", (found, inside(node.high, node.low)), BOOL, node.position, node.text)
+    return negate(found, node.negated, node.position, node.text)
+
+
+def negate(expression: Expression, negated: bool, position: int, text: str) -> Expression:
+    return Call("not", (expression,), BOOL, position, text) if negated else expression
+
+
+def in_list(binder: Binder, node: InList) -> Expression:
+    """Bind IN: with one common type as `in_list`, else as equalities, where PostgreSQL looks for an operator per item."""
+    operand = binder.bind(node.operand)
+    items = [binder.bind(item) for item in node.items]
+    kind = common_type([operand, *items])
+    if kind is not None and len(items) > 1:
+        _, values = unify([operand, *items], "IN", binder.context, node.position)
+        probe = operators.binary(binder, "=", values[0], values[1], node.position, node.text)
+        assert isinstance(probe, Call)
+        family = probe.arguments[0].type
+        arguments = tuple(coerce(value, family, binder.context) for value in values)
+        found: Expression = Call("in_list", arguments, BOOL, node.position, node.text)
+    else:
+        equalities = [operators.binary(binder, "=", operand, item, node.position, node.text) for item in items]
+        found = equalities[0] if len(equalities) == 1 else Call("or", tuple(equalities), BOOL, node.position, node.text)
+    return negate(found, node.negated, node.position, node.text)
+
+
+def like(binder: Binder, node: Like) -> Expression:
+    """Bind LIKE and ILIKE; the escape character is a constant."""
+    operator = "~~*" if node.case_insensitive else "~~"
+    shown = ("!" if node.negated else "") + operator
+    found = operators.binary(binder, shown, binder.bind(node.operand), binder.bind(node.pattern), node.position, node.text)
+    if node.escape is None:
+        return found
+    escape = binder.bind(node.escape)
+    if not isinstance(escape, Literal) or not isinstance(escape.value, str | None):
+        raise not_supported("an ESCAPE that is not a constant string", node.position)
+    if escape.value is None:
+        return Literal(None, BOOL, node.position)
+    if len(escape.value) > 1:
+        hint = "Escape string must be empty or one character."
+        raise SqlError("22025", "invalid escape string", hint=hint)
+    return operators.with_escape(found, escape.value)

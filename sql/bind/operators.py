@@ -1,0 +1,149 @@
+"""Operators: PostgreSQL's overload for the operands, the casts it needs, and the canonical call."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from sql.bind.coerce import INTERVAL, coerce
+from sql.casts import can_cast
+from sql.datatypes import BOOL, FAMILIES, INT4, INT8, TEXT, TIMESTAMP, SqlType, scaled_numeric
+from sql.errors import SqlError, not_supported
+from sql.expressions import Call, Cast, Expression, Literal
+from sql.functions import BINARY_OPERATORS, PREFIX_OPERATORS, Signature
+from sql.numeric_scale import result_scale
+from sql.overloads import Ambiguous, choose
+from sql.syntax import Operation
+
+if TYPE_CHECKING:
+    from sql.bind.expressions import Binder
+
+NEGATED = {"not_like": "like", "not_ilike": "ilike"}
+SWAPPED = {"days_add_date": "date_add_days", "interval_add": "add_interval"}
+NONE_HINT = "No operator matches the given name and argument types. You might need to add explicit type casts."
+NONE_HINT_UNARY = "No operator matches the given name and argument type. You might need to add an explicit type cast."
+MANY_HINT = "Could not choose a best candidate operator. You might need to add explicit type casts."
+
+
+def operation(binder: Binder, node: Operation) -> Expression:
+    """Bind a unary or binary operator."""
+    operands = [binder.bind(operand) for operand in node.operands]
+    if len(operands) == 2:
+        return binary(binder, node.operator, operands[0], operands[1], node.position, node.text)
+    return prefix(binder, node.operator, operands[0], node.position, node.text)
+
+
+def prefix(binder: Binder, operator: str, operand: Expression, position: int, text: str) -> Expression:
+    signature = pick(PREFIX_OPERATORS.get(operator, ()), operator, [operand], position)
+    if not signature.canonical:
+        raise not_supported(f"the operator {operator} {type_name(operand)}", position)
+    value = coerce(operand, SqlType(signature.cast_to[0]), binder.context)
+    if signature.canonical == "plus":
+        return value
+    return finish(signature, [value], position, text)
+
+
+def binary(binder: Binder, operator: str, left: Expression, right: Expression, position: int, text: str) -> Expression:
+    """Bind a binary operator over typed operands."""
+    if operator == "||":
+        left, right = text_operands(binder, left, right)
+    signature = pick(BINARY_OPERATORS.get(operator, ()), operator, [left, right], position)
+    if not signature.canonical:
+        written = f"{type_name(left)} {operator} {type_name(right)}"
+        if signature.result == "interval":
+            raise not_supported(f"an interval as the result of {written}", position)
+        raise not_supported(f"the operator {written}", position)
+    if "interval" in signature.arguments:
+        return interval_arithmetic(binder, signature, left, right, position, text)
+    operands = [
+        coerce(operand, SqlType(family), binder.context)
+        for operand, family in zip((left, right), signature.cast_to, strict=True)
+    ]
+    return finish(signature, operands, position, text)
+
+
+def text_operands(binder: Binder, left: Expression, right: Expression) -> tuple[Expression, Expression]:
+    """For ||: PostgreSQL takes any type beside a text, and converts it."""
+    strings = ("text", "varchar")
+    families = (left.type.family, right.type.family)
+    if not any(family in (*strings, "unknown") for family in families) or "interval" in families:
+        return left, right
+    if families[0] not in strings and families[1] not in strings and "unknown" in families:
+        # A bare literal beside a number: textanycat is the one candidate that is left.
+        typed = families[0] if families[1] == "unknown" else families[1]
+        if typed != "unknown" and not can_cast(typed, "text", "assignment"):
+            return left, right
+    return coerce(left, TEXT, binder.context), coerce(right, TEXT, binder.context)
+
+
+def pick(candidates: Sequence[Signature], operator: str, operands: Sequence[Expression], position: int) -> Signature:
+    """Return the overload, or raise 42883 or 42725."""
+    families = [operand.type.family for operand in operands]
+    names = [type_name(operand) for operand in operands]
+    written = f"{names[0]} {operator} {names[1]}" if len(names) == 2 else f"{operator} {names[0]}"
+    try:
+        found = choose(candidates, families, is_operator=True)
+    except Ambiguous:
+        raise SqlError("42725", f"operator is not unique: {written}", position, hint=MANY_HINT) from None
+    if found is None:
+        if "interval" in families and candidates:
+            raise not_supported(f"the operator {written}", position)
+        hint = NONE_HINT if len(names) == 2 else NONE_HINT_UNARY
+        raise SqlError("42883", f"operator does not exist: {written}", position, hint=hint)
+    return found
+
+
+def type_name(expression: Expression) -> str:
+    """Return the type's name as it stands in error messages."""
+    family = expression.type.family
+    return FAMILIES[family].sql_name if family in FAMILIES else family
+
+
+def finish(signature: Signature, operands: Sequence[Expression], position: int, text: str) -> Expression:
+    """Return the canonical call with its type."""
+    canonical = signature.canonical
+    arguments = tuple(operands)
+    if canonical in SWAPPED:
+        canonical, arguments = SWAPPED[canonical], arguments[::-1]
+    if canonical in NEGATED:
+        positive = Call(NEGATED[canonical], (*arguments, Literal("\\", TEXT)), BOOL, position, text)
+        return Call("not", (positive,), BOOL, position, text)
+    if canonical in ("like", "ilike"):
+        arguments = (*arguments, Literal("\\", TEXT))
+    return Call(canonical, arguments, result_type(signature, arguments, position), position, text)
+
+
+def result_type(signature: Signature, arguments: Sequence[Expression], position: int | None) -> SqlType:
+    """Return the type of a call; numerics get their display scale."""
+    if signature.result == "numeric":
+        return scaled_numeric(result_scale(signature.canonical, arguments, position))
+    return SqlType(signature.result)
+
+
+def with_escape(expression: Expression, escape: str) -> Expression:
+    """Return a bound LIKE with another escape character ('' is none)."""
+    assert isinstance(expression, Call)
+    if expression.function == "not":
+        inner = with_escape(expression.arguments[0], escape)
+        return Call("not", (inner,), BOOL, expression.position, expression.text)
+    arguments = (*expression.arguments[:2], Literal(escape, TEXT))
+    return Call(expression.function, arguments, BOOL, expression.position, expression.text)
+
+
+def interval_arithmetic(
+    binder: Binder, signature: Signature, left: Expression, right: Expression, position: int, text: str
+) -> Expression:
+    """Bind timestamp +- interval constant as add_interval(timestamp, months, days, microseconds, zone)."""
+    if signature.canonical == "interval_add":
+        left, right = right, left
+    interval = coerce(right, INTERVAL, binder.context)
+    if not isinstance(interval, Literal):
+        raise not_supported("an interval that is not a constant", position)
+    sign = -1 if signature.canonical == "subtract_interval" else 1
+    months, days, microseconds = (sign * int(part) for part in str(interval.value).split())
+    kind = left.type
+    if kind.family == "date":
+        left, kind = Cast(left, TIMESTAMP, False, "", position), TIMESTAMP
+    zone = binder.context.settings.time_zone if kind.family == "timestamptz" else ""
+    parts = (Literal(months, INT4), Literal(days, INT4), Literal(microseconds, INT8), Literal(zone, TEXT))
+    return Call("add_interval", (left, *parts), kind, position, text)

@@ -1,0 +1,72 @@
+"""Functions whose value the session knows: bound to literals."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sql.catalog import SessionSettings
+from sql.datatypes import INT4, TEXT
+from sql.errors import SqlError, not_supported
+from sql.expressions import Expression, Literal
+from sql.syntax import FunctionCall
+from sql.version import VERSION_TEXT
+
+if TYPE_CHECKING:
+    from sql.bind.expressions import Binder
+
+SESSION_FUNCTIONS = frozenset(
+    """
+    version current_database current_catalog current_schema current_user session_user user current_role current_setting
+    pg_backend_pid pg_is_in_recovery pg_typeof
+    """.split()
+)
+
+
+def session_function(binder: Binder, node: FunctionCall) -> Expression:
+    """Return the literal that the call means in this session."""
+    settings = binder.context.settings
+    if node.name == "pg_typeof":
+        return type_of(binder, node)
+    if node.name == "current_setting":
+        return current_setting(binder, node)
+    if node.arguments:
+        types = ", ".join("unknown" for _ in node.arguments)
+        raise SqlError("42883", f"function {node.name}({types}) does not exist", node.position)
+    match node.name:
+        case "version":
+            return Literal(VERSION_TEXT, TEXT, node.position)
+        case "current_database" | "current_catalog":
+            return Literal(settings.database, TEXT, node.position)
+        case "current_schema":
+            return Literal("public", TEXT, node.position)
+        case "pg_backend_pid":
+            return Literal(settings.process_id, INT4, node.position)
+        case "pg_is_in_recovery":
+            raise not_supported("the function pg_is_in_recovery", node.position)
+    return Literal(settings.user, TEXT, node.position)
+
+
+def type_of(binder: Binder, node: FunctionCall) -> Expression:
+    """Return the name of the argument's type, as text (PostgreSQL returns a regtype)."""
+    if len(node.arguments) != 1:
+        raise SqlError("42883", "function pg_typeof() does not exist", node.position)
+    operand = binder.bind(node.arguments[0])
+    return Literal(operand.type.without_modifier().sql_name, TEXT, node.position)
+
+
+def current_setting(binder: Binder, node: FunctionCall) -> Expression:
+    operands = [binder.bind(argument) for argument in node.arguments]
+    if len(operands) not in (1, 2) or not all(isinstance(operand, Literal) for operand in operands):
+        raise not_supported("current_setting of anything but a constant", node.position)
+    name = operands[0]
+    assert isinstance(name, Literal)
+    value = setting_value(binder.context.settings, str(name.value).lower())
+    if value is None and len(operands) == 1:
+        raise SqlError("42704", f'unrecognized configuration parameter "{name.value}"')
+    return Literal(value, TEXT, node.position)
+
+
+def setting_value(settings: SessionSettings, name: str) -> str | None:
+    """Return a setting as SHOW prints it, None when there is no such setting."""
+    known = {"timezone": settings.time_zone, "search_path": settings.search_path}
+    return dict(settings.variables).get(name, known.get(name))

@@ -1,0 +1,135 @@
+"""Functions of date and time: now and its relatives, and those with a field or a zone as a constant."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from sql.civil import zone_info
+from sql.datatypes import DATE, FAMILIES, FLOAT8, TEXT, TIMESTAMP, TIMESTAMPTZ, SqlType, scaled_numeric
+from sql.errors import SqlError, not_supported
+from sql.expressions import Call, Cast, Expression, Literal
+from sql.functions import NOW_FUNCTIONS, Signature
+from sql.syntax import FunctionCall
+
+if TYPE_CHECKING:
+    from sql.bind.expressions import Binder
+
+TIME_FUNCTIONS = NOW_FUNCTIONS | {"current_timestamp", "current_date", "current_time", "localtimestamp", "localtime"}
+
+# Every spelling of a field to its canonical name (PostgreSQL's unit tables).
+FIELD_SPELLINGS: dict[str, str] = {
+    **dict.fromkeys("microseconds microsecond microsecon us usec usecs usecond useconds".split(), "microseconds"),
+    **dict.fromkeys("milliseconds millisecond millisecon ms msec msecs msecond mseconds".split(), "milliseconds"),
+    **dict.fromkeys("second seconds s sec secs".split(), "second"),
+    **dict.fromkeys("minute minutes m min mins".split(), "minute"),
+    **dict.fromkeys("hour hours h hr hrs".split(), "hour"),
+    **dict.fromkeys("day days d".split(), "day"),
+    **dict.fromkeys("week weeks w".split(), "week"),
+    **dict.fromkeys("month months mon mons".split(), "month"),
+    **dict.fromkeys(["quarter", "qtr"], "quarter"),
+    **dict.fromkeys("year years y yr yrs".split(), "year"),
+    **dict.fromkeys("decade decades dec decs".split(), "decade"),
+    **dict.fromkeys("century centuries c cent".split(), "century"),
+    **dict.fromkeys("millennium millennia mil mils millenia".split(), "millennium"),
+    **{name: name for name in ("dow", "isodow", "doy", "isoyear", "epoch", "julian", "timezone", "timezone_hour", "timezone_minute")},
+    "timezone_h": "timezone_hour",
+    "timezone_m": "timezone_minute",
+}  # fmt: skip
+TRUNCATED = frozenset(
+    "microseconds milliseconds second minute hour day week month quarter year decade century millennium".split()
+)
+DATE_FIELDS = frozenset(
+    "day month quarter year decade century millennium isoyear week dow isodow doy epoch julian".split()
+)
+FIELD_SCALES = {"second": 6, "epoch": 6, "milliseconds": 3}
+
+
+def time_function(binder: Binder, node: FunctionCall) -> Expression:
+    """Bind now() and its relatives; only `now` itself stays a call."""
+    name = node.name
+    if name in ("current_time", "localtime"):
+        raise not_supported(f"the type of {name.upper()}", node.position)
+    if name in NOW_FUNCTIONS and node.arguments:
+        raise SqlError("42883", f"function {name}({', '.join('unknown' for _ in node.arguments)}) does not exist", node.position)
+    if node.arguments:
+        digits = binder.bind(node.arguments[0])
+        if not isinstance(digits, Literal) or not isinstance(digits.value, int) or digits.value < 6:
+            raise not_supported(f"{name.upper()} with a precision", node.position)
+    binder.context.stable = True
+    now = Call("now", (), TIMESTAMPTZ, node.position, node.text)
+    zone = binder.context.settings.time_zone
+    if name == "current_date":
+        return Cast(now, DATE, False, zone, node.position)
+    if name == "localtimestamp":
+        return Cast(now, TIMESTAMP, False, zone, node.position)
+    return now
+
+
+def field_function(binder: Binder, signature: Signature, values: Sequence[Expression], node: FunctionCall) -> Expression:
+    """Bind date_trunc, extract, date_part and AT TIME ZONE, whose first argument must be a constant."""
+    name = signature.canonical
+    first = values[0]
+    if not isinstance(first, Literal) or not isinstance(first.value, str | None):
+        raise not_supported(f"{node.name} with a first argument that is not a constant", node.position)
+    if first.value is None:
+        return Literal(None, null_type(signature), node.position)
+    if name in ("to_zone", "from_zone"):
+        zone = checked_zone(first.value, node.position)
+        target = TIMESTAMP if name == "to_zone" else TIMESTAMPTZ
+        return Cast(values[1], target, True, zone, node.position)
+    source = values[1]
+    field = checked_field(name, first.value, source.type, node.position)
+    zone = binder.context.settings.time_zone
+    if len(values) == 3:
+        third = values[2]
+        if not isinstance(third, Literal) or not isinstance(third.value, str):
+            raise not_supported(f"{node.name} with a zone that is not a constant", node.position)
+        zone = checked_zone(third.value, node.position)
+    arguments: tuple[Expression, ...] = (Literal(field, TEXT, first.position), source)
+    if source.type.family == "timestamptz":
+        arguments = (*arguments, Literal(zone, TEXT))
+    return Call(name, arguments, field_type(name, field, source.type), node.position, node.text)
+
+
+def null_type(signature: Signature) -> SqlType:
+    return scaled_numeric(0) if signature.result == "numeric" else SqlType(signature.result)
+
+
+def field_type(name: str, field: str, source: SqlType) -> SqlType:
+    """Return the result's type; extract of a field has a fixed number of digits."""
+    if name == "date_trunc":
+        return source
+    if name == "date_part":
+        return FLOAT8
+    if source.family == "date":
+        return scaled_numeric(0)
+    return scaled_numeric(FIELD_SCALES.get(field, 0))
+
+
+def checked_field(name: str, written: str, source: SqlType, position: int) -> str:
+    """Return the canonical name of a field, or raise PostgreSQL's error."""
+    field = FIELD_SPELLINGS.get(written.strip().lower())
+    kind = FAMILIES[source.family].sql_name
+    if field is None:
+        raise SqlError("22023", f'unit "{written}" not recognized for type {kind}')
+    if name == "date_trunc":
+        if field not in TRUNCATED:
+            raise SqlError("0A000", f'unit "{written}" not supported for type {kind}')
+        return field
+    if source.family == "date" and field not in DATE_FIELDS:
+        raise SqlError("0A000", f'unit "{written}" not supported for type date')
+    if source.family == "timestamp" and field.startswith("timezone"):
+        raise SqlError("0A000", f'unit "{written}" not supported for type {kind}')
+    if field.startswith("timezone") or (field == "julian" and source.family != "date"):
+        raise not_supported(f"{name} of the field {field}", position)
+    return field
+
+
+def checked_zone(zone: str, position: int) -> str:
+    """Return the zone's name, or raise 22023."""
+    try:
+        zone_info(zone)
+    except (KeyError, ValueError, OSError):
+        raise SqlError("22023", f'time zone "{zone}" not recognized', position) from None
+    return zone

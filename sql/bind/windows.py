@@ -1,0 +1,143 @@
+"""Window calls: functions and aggregates with OVER, named windows, frames, and where they may stand (42P20)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from sql.bind import aggregates
+from sql.bind.coerce import coerce
+from sql.bind.common_type import unify
+from sql.bind.operators import type_name
+from sql.datatypes import INT4, TEXT, SqlType
+from sql.errors import SqlError, not_supported
+from sql.expressions import Expression, Literal, SortKey, WindowCall, WindowFrame
+from sql.functions import AGGREGATES, FUNCTIONS, WINDOW_FUNCTIONS
+from sql.overloads import choose
+from sql.syntax import FrameBound, FunctionCall, SortItem, WindowDefinition
+
+if TYPE_CHECKING:
+    from sql.bind.expressions import Binder
+
+
+def window(binder: Binder, node: FunctionCall) -> Expression:
+    """Return the column that stands for a window call."""
+    name = node.name
+    if node.over is None:
+        raise SqlError("42809", f"window function {name} requires an OVER clause", node.position)
+    if name not in WINDOW_FUNCTIONS and name not in AGGREGATES:
+        if name in FUNCTIONS:
+            message = f"OVER specified, but {name} is not a window function nor an aggregate function"
+            raise SqlError("42809", message, node.position)
+        raise aggregates.no_function(f"{name}()", node.position)
+    refuse_place(binder, node)
+    if node.distinct:
+        raise SqlError("0A000", "DISTINCT is not implemented for window functions", node.position)
+    if node.order_by:
+        raise not_supported("ORDER BY in an aggregate", node.position)
+    inner = replace(binder, inside_window=True)
+    if name in AGGREGATES:
+        function, arguments, kind = aggregates.resolve(inner, node)
+        condition = aggregates.bind_filter(inner, node) if node.filter is not None else None
+    else:
+        if node.filter is not None:
+            raise SqlError("0A000", "FILTER is not implemented for non-aggregate window functions", node.position)
+        function, condition = name, None
+        arguments, kind = resolve(inner, node)
+    definition = named_window(binder, node.over, node.position)
+    partition = tuple(inner.bind_value(item) for item in definition.partition_by)
+    order = tuple(sort_key(inner, item) for item in definition.order_by)
+    frame = None if definition.frame is None else bind_frame(inner, definition.frame)
+    call = WindowCall(function, arguments, kind, partition, order, frame, condition, node.position, node.text)
+    assert binder.virtual is not None
+    return binder.virtual.window(node.label, call)
+
+
+def refuse_place(binder: Binder, node: FunctionCall) -> None:
+    """Raise PostgreSQL's error where a window call may not stand."""
+    if binder.inside_aggregate:
+        raise SqlError("42803", "aggregate function calls cannot contain window function calls", node.position)
+    if binder.inside_window:
+        raise SqlError("42P20", "window function calls cannot be nested", node.position)
+    if not binder.windows_allowed or binder.virtual is None:
+        raise SqlError("42P20", f"window functions are not allowed in {binder.clause}", node.position)
+
+
+def resolve(binder: Binder, node: FunctionCall) -> tuple[tuple[Expression, ...], SqlType]:
+    """Return the converted arguments and the type of a window function that is no aggregate."""
+    operands = [binder.bind(argument) for argument in node.arguments]
+    written = f"{node.name}({', '.join(type_name(operand) for operand in operands)})"
+    signature = None if node.star else choose(WINDOW_FUNCTIONS[node.name], [operand.type.family for operand in operands])
+    if signature is None:
+        raise aggregates.no_function(written, node.position)
+    if "element" not in signature.arguments:
+        values = [coerce(operand, SqlType(family), binder.context) for operand, family in zip(operands, signature.cast_to, strict=True)]
+        return tuple(values), SqlType(signature.result)
+    if len(operands) == 3:
+        kind, (operands[0], operands[2]) = unify([operands[0], operands[2]], node.name.upper(), binder.context, node.position)
+    else:
+        if operands[0].type.family == "unknown":
+            operands[0] = coerce(operands[0], TEXT, binder.context)
+        kind = operands[0].type
+    if len(operands) > 1:
+        operands[1] = coerce(operands[1], INT4, binder.context)
+    return tuple(operands), kind.without_modifier()
+
+
+def sort_key(binder: Binder, item: SortItem) -> SortKey:
+    """Return a window's ORDER BY item; NULLs come last when ascending."""
+    first = item.descending if item.nulls_first is None else item.nulls_first
+    return SortKey(binder.bind_value(item.expression), item.descending, first)
+
+
+def named_window(binder: Binder, over: WindowDefinition | str, position: int) -> WindowDefinition:
+    """Return the definition with the named window that it refers to merged in."""
+    if isinstance(over, str):
+        definition = binder.windows.get(over)
+        if definition is None:
+            raise SqlError("42704", f'window "{over}" does not exist', position)
+        return named_window(binder, definition, position)
+    if over.base is None:
+        return over
+    found = binder.windows.get(over.base)
+    if found is None:
+        raise SqlError("42704", f'window "{over.base}" does not exist', over.position)
+    base = named_window(binder, found, position)
+    if over.partition_by:
+        raise SqlError("42P20", f'cannot override PARTITION BY clause of window "{over.base}"', over.position)
+    if over.order_by and base.order_by:
+        raise SqlError("42P20", f'cannot override ORDER BY clause of window "{over.base}"', over.position)
+    if base.frame is not None:
+        raise SqlError("42P20", f'cannot copy window "{over.base}" because it has a frame clause', over.position)
+    return WindowDefinition(None, base.partition_by, over.order_by or base.order_by, over.frame, over.position)
+
+
+def bind_frame(binder: Binder, frame: tuple[str, FrameBound, FrameBound]) -> WindowFrame:
+    """Return the frame with constant offsets, checked as PostgreSQL checks it."""
+    unit, start, end = frame
+    if unit == "groups":
+        raise not_supported("a frame in GROUPS mode", start.position)
+    if start.kind == "unbounded_following":
+        raise SqlError("42P20", "frame start cannot be UNBOUNDED FOLLOWING", start.position)
+    if end.kind == "unbounded_preceding":
+        raise SqlError("42P20", "frame end cannot be UNBOUNDED PRECEDING", end.position)
+    if start.kind == "current" and end.kind == "preceding":
+        raise SqlError("42P20", "frame starting from current row cannot have preceding rows", end.position)
+    if start.kind == "following" and end.kind in ("preceding", "current"):
+        raise SqlError("42P20", "frame starting from following row cannot have preceding rows", end.position)
+    return WindowFrame(unit, bound(binder, unit, start), bound(binder, unit, end))
+
+
+def bound(binder: Binder, unit: str, item: FrameBound) -> tuple[str, int | None]:
+    kind = "unbounded" if item.kind.startswith("unbounded") else item.kind
+    if item.offset is None:
+        return kind, None
+    if unit == "range":
+        raise not_supported("RANGE with an offset", item.position)
+    offset = binder.bind(item.offset)
+    if not isinstance(offset, Literal) or not isinstance(offset.value, int) or isinstance(offset.value, bool):
+        raise not_supported("a frame offset that is not a constant integer", item.position)
+    if offset.value < 0:
+        side = "starting" if kind == "preceding" else "ending"
+        raise SqlError("22013", f"frame {side} offset must not be negative")
+    return kind, offset.value

@@ -1,0 +1,96 @@
+"""Which type converts to which, and in what context, as PostgreSQL's pg_cast has it.
+
+Contexts: 'implicit' (anywhere), 'assignment' (storing into a column), 'explicit' (CAST). Must not know expressions.
+"""
+
+from __future__ import annotations
+
+from sql.datatypes import FAMILIES, SqlType
+
+IMPLICIT: dict[str, frozenset[str]] = {
+    "int2": frozenset({"int4", "int8", "numeric", "float4", "float8"}),
+    "int4": frozenset({"int8", "numeric", "float4", "float8"}),
+    "int8": frozenset({"numeric", "float4", "float8"}),
+    "numeric": frozenset({"float4", "float8"}),
+    "float4": frozenset({"float8"}),
+    "date": frozenset({"timestamp", "timestamptz"}),
+    "timestamp": frozenset({"timestamptz"}),
+    "varchar": frozenset({"text"}),
+    "text": frozenset({"varchar"}),
+}
+
+ASSIGNMENT: dict[str, frozenset[str]] = {
+    "int4": frozenset({"int2"}),
+    "int8": frozenset({"int2", "int4"}),
+    "numeric": frozenset({"int2", "int4", "int8"}),
+    "float4": frozenset({"int2", "int4", "int8", "numeric"}),
+    "float8": frozenset({"int2", "int4", "int8", "numeric", "float4"}),
+    "timestamp": frozenset({"date"}),
+    "timestamptz": frozenset({"date", "timestamp"}),
+}
+
+EXPLICIT: dict[str, frozenset[str]] = {"int4": frozenset({"bool"}), "bool": frozenset({"int4"})}
+
+CONTEXTS = ("implicit", "assignment", "explicit")
+STRINGS = frozenset({"text", "varchar"})
+
+
+def cast_context(source: str, target: str) -> str | None:
+    """Return the widest context in which family `source` becomes family `target`, None when it never does."""
+    if source == target or source == "unknown" or target in IMPLICIT.get(source, ()):
+        return "implicit"
+    if target in ASSIGNMENT.get(source, ()):
+        return "assignment"
+    if target in EXPLICIT.get(source, ()):
+        return "explicit"
+    # Conversion through text: to a string in assignments, from a string only when it is asked for.
+    if target in STRINGS and source in FAMILIES:
+        return "assignment"
+    if source in STRINGS and target in FAMILIES:
+        return "explicit"
+    return None
+
+
+def can_cast(source: str, target: str, context: str) -> bool:
+    """Tell whether `source` becomes `target` in `context`."""
+    needed = cast_context(source, target)
+    return needed is not None and CONTEXTS.index(needed) <= CONTEXTS.index(context)
+
+
+def category(family: str) -> str:
+    """Return PostgreSQL's type category; intervals exist only inside bind."""
+    return "T" if family == "interval" else FAMILIES[family].category
+
+
+def preferred(family: str) -> bool:
+    """Tell whether the family is the preferred one of its category."""
+    return family == "interval" or FAMILIES[family].preferred
+
+
+def needs_zone(source: str, target: str) -> bool:
+    """Tell whether the session's TimeZone decides the result of the conversion."""
+    zoned = {source, target}
+    return "timestamptz" in zoned and bool(zoned & {"date", "timestamp", "text", "varchar"})
+
+
+def common_family(families: list[str]) -> str | None:
+    """Return the family that CASE, COALESCE, IN and VALUES give to these, as PostgreSQL chooses it; None when they do not match."""
+    known = [family for family in families if family != "unknown"]
+    if not known:
+        return "text"
+    chosen = known[0]
+    for family in known[1:]:
+        if family == chosen:
+            continue
+        if category(family) != category(chosen):
+            return None
+        if not preferred(chosen) and can_cast(chosen, family, "implicit") and not can_cast(family, chosen, "implicit"):
+            chosen = family
+    if all(can_cast(family, chosen, "implicit") for family in known):
+        return chosen
+    return None
+
+
+def same_modifier(types: list[SqlType]) -> bool:
+    """Tell whether all types carry the same length or (p,s)."""
+    return len({(kind.length, kind.precision, kind.scale) for kind in types}) == 1
