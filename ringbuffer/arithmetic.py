@@ -364,7 +364,7 @@ def power(a: float, b: float) -> tuple[float, int]:
     """Return (a^b, error)."""
     if a == 0.0 and b < 0.0:
         return 0.0, INVALID_POWER_ZERO
-    if a < 0.0 and not np.isinf(b) and np.floor(b) != b:
+    if a < 0.0 and np.floor(b) != b and not np.isnan(b):
         return 0.0, INVALID_POWER
     value = a**b
     if np.isinf(value) and not np.isinf(a) and not np.isinf(b):

@@ -1,6 +1,6 @@
 """Decimal arithmetic with PostgreSQL's scales: a numeric is (lo, hi, scale), its value is the 128-bit integer (lo, hi) times 10^-scale.
 
-All words are int64. A value has at most 38 digits and a scale from 0 to 1000; what needs more digits is NUMERIC_DIGITS, never a rounded
+All words are int64. A value has at most 38 digits and a scale of at most 38; what needs more is NUMERIC_DIGITS, never a rounded
 value. Results end with a code of error_codes (0 is success; the other results are 0 then). No NaN and no infinity. Rounding is half away
 from zero. Must not allocate or raise.
 """
@@ -26,7 +26,7 @@ from ringbuffer.int128 import (
 from ringbuffer.jit import kernel
 
 DIGITS_MAX = 38
-SCALE_MAX = 1000
+SCALE_MAX = 38
 
 # PostgreSQL counts digits of base 10,000 from the decimal point, and gives quotients at least 16 significant decimal digits.
 BASE_DIGITS = 4
@@ -63,9 +63,10 @@ def numeric_subtract(alo: int, ahi: int, ascale: int, blo: int, bhi: int, bscale
 def numeric_multiply(alo: int, ahi: int, ascale: int, blo: int, bhi: int, bscale: int) -> tuple[int, int, int, int]:
     """Return (lo, hi, scale, error) of the exact product; the scale is the sum."""
     lo, hi, overflow = int128_multiply(alo, ahi, blo, bhi)
-    if overflow or int128_exceeds_digits(lo, hi):
+    scale = ascale + bscale
+    if overflow or int128_exceeds_digits(lo, hi) or scale > SCALE_MAX:
         return 0, 0, 0, NUMERIC_DIGITS
-    return lo, hi, ascale + bscale, OK
+    return lo, hi, scale, OK
 
 
 @kernel
@@ -74,6 +75,8 @@ def numeric_divide(alo: int, ahi: int, ascale: int, blo: int, bhi: int, bscale: 
     if blo == 0 and bhi == 0:
         return 0, 0, 0, DIVISION_BY_ZERO
     scale = quotient_scale(alo, ahi, ascale, blo, bhi, bscale)
+    if scale > SCALE_MAX:
+        return 0, 0, 0, NUMERIC_DIGITS
     dividend_lo, dividend_hi = int128_absolute(alo, ahi)
     divisor_lo, divisor_hi = int128_absolute(blo, bhi)
     lo, hi, rest_lo, rest_hi, error = divide_shifted(
@@ -199,6 +202,8 @@ def numeric_trunc(lo: int, hi: int, scale: int, digits: int) -> tuple[int, int, 
 @kernel
 def cut(lo: int, hi: int, scale: int, digits: int, rounded: bool) -> tuple[int, int, int, int]:
     """Return (lo, hi, scale, error) with `digits` decimal digits, rounded or truncated."""
+    if digits > SCALE_MAX:
+        return 0, 0, 0, NUMERIC_DIGITS
     if digits >= scale:
         lo, hi, error = scale_up(lo, hi, digits - scale)
         return lo, hi, digits if error == OK else 0, error
@@ -318,7 +323,7 @@ def quotient_scale(alo: int, ahi: int, ascale: int, blo: int, bhi: int, bscale: 
     weight = weight_a - weight_b
     if first_a <= first_b:
         weight -= 1
-    return min(max(QUOTIENT_DIGITS_MIN - weight * BASE_DIGITS, ascale, bscale, 0), SCALE_MAX)
+    return max(QUOTIENT_DIGITS_MIN - weight * BASE_DIGITS, ascale, bscale)
 
 
 @kernel

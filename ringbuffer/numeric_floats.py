@@ -17,11 +17,10 @@ from ringbuffer.arithmetic import real
 from ringbuffer.error_codes import NUMERIC_DIGITS, NUMERIC_SPECIAL, OK, REAL_RANGE
 from ringbuffer.int128 import I64, UniTuple, int128_absolute, int128_divide_unsigned, int128_negate, signed_word
 from ringbuffer.jit import kernel
-from ringbuffer.numeric import scale_up
+from ringbuffer.numeric import SCALE_MAX, scale_up
 
 FLOAT8_DIGITS = 15
 FLOAT4_DIGITS = 6
-SCALE_MAX = 1000
 
 # Integers below 2^53 and powers of ten up to 10^22 are exact doubles, so one division of them is rounded once.
 EXACT_INTEGER_MAX = 1 << 53
