@@ -22,7 +22,7 @@ from ringbuffer.memory import copy_bytes, load_byte, load_word
 
 Words = npt.NDArray[np.int64]
 
-# Words of a control block. A kernel that returns early has set ERROR, or needs more rows, heap or scratch.
+# Words of a control block. A kernel that returns early has set ERROR, or HEAP_NEEDED, or needs more rows.
 ROWS_COUNT = 0
 ROWS_MAX = 1
 HEAP_USED = 2
@@ -32,7 +32,7 @@ ERROR = 5
 EXPRESSION = 6
 ROWS_PASSED = 7
 ROWS_SKIPPED = 8
-SCRATCH_NEEDED = 9
+HEAP_NEEDED = 9
 ENTRY = 16
 
 ENTRY_WORDS_MAX = 200
@@ -49,6 +49,7 @@ LENGTH_MASK = 0xFFFFFFFF
 
 unsigned_word: Any = np.uint64
 signed_word: Any = np.int64
+copy_memory: Any = copy_bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +103,7 @@ class GroupTable:
     def grow_heap(self, free_bytes: int) -> None:
         """Make room for at least `free_bytes` more bytes of strings."""
         used = int(self.control[HEAP_USED])
+        self.control[HEAP_NEEDED] = 0
         if used + free_bytes <= len(self.heap):
             return
         heap = np.zeros(max(used + free_bytes, 2 * len(self.heap)), dtype=np.uint8)
@@ -140,7 +142,7 @@ def find_group(
         if entry == 0:
             break
         if entry >> 32 == tag:
-            row = ((entry & LENGTH_MASK) - 1) * row_words
+            row: int = ((entry & LENGTH_MASK) - 1) * row_words
             if equal_entries(rows, row + 1, control[HEAP_ADDRESS], source, start, source_heap, key_words, text_mask):
                 return row
         slot = (slot + 1) & mask
@@ -151,17 +153,21 @@ def find_group(
     rows[row] = hash_word
     for word in range(entry_words):
         rows[row + 1 + word] = source[start + word]
-        if text_mask != 0 and (text_mask >> word) & 1 and (source[start + word] & LENGTH_MASK) > INLINE_BYTES_MAX:
-            # The next word, an offset into the source's heap, is replaced when the loop comes to it; so copy after it.
-            continue
-        if text_mask != 0 and word > 0 and (text_mask >> (word - 1)) & 1:
-            if (source[start + word - 1] & LENGTH_MASK) > INLINE_BYTES_MAX:
-                rows[row + 1 + word] = store_text(
-                    control, source[start + word - 1] & LENGTH_MASK, source_heap + source[start + word]
-                )
+    if text_mask != 0:
+        own_texts(control, rows, row + 1, source_heap, entry_words, text_mask)
     control[ROWS_COUNT] = count + 1
     slots[slot] = (tag << 32) | (count + 1)
     return row
+
+
+@kernel
+def own_texts(control: Words, rows: Words, at: int, source_heap: int, entry_words: int, text_mask: int) -> None:
+    """Copy the long texts of a new entry from the source's heap to the table's."""
+    for word in range(entry_words - 1):
+        if (text_mask >> word) & 1:
+            length = rows[at + word] & LENGTH_MASK
+            if length > INLINE_BYTES_MAX:
+                rows[at + word + 1] = store_text(control, length, source_heap + rows[at + word + 1])
 
 
 @kernel
@@ -178,14 +184,16 @@ def hash_entry(source: Words, start: int, source_heap: int, key_words: int, text
         mixed = mix(mixed, value)
         if text_mask != 0 and (text_mask >> word) & 1:
             previous_long = (value & LENGTH_MASK) > INLINE_BYTES_MAX
-    return signed_word(mixed ^ (mixed >> HALF))
+    result: int = signed_word(mixed ^ (mixed >> HALF))
+    return result
 
 
 @kernel
 def mix(mixed: np.uint64, value: int) -> np.uint64:
     """Return the hash state after one more word."""
     mixed = (mixed ^ unsigned_word(value)) * HASH_FACTOR
-    return mixed ^ (mixed >> HALF)
+    result: np.uint64 = mixed ^ (mixed >> HALF)
+    return result
 
 
 @kernel
@@ -240,8 +248,8 @@ def equal_bytes(a: int, b: int, length: int) -> bool:
 @kernel
 def store_text(control: Words, length: int, address: int) -> int:
     """Copy `length` bytes to the table's heap and return their offset there; the caller saw to room."""
-    offset = control[HEAP_USED]
-    copy_bytes(control[HEAP_ADDRESS] + offset, address, length)
+    offset: int = control[HEAP_USED]
+    copy_memory(control[HEAP_ADDRESS] + offset, address, length)
     control[HEAP_USED] = offset + length
     return offset
 

@@ -1,0 +1,165 @@
+"""Merging one group table into another: one compiled kernel for all views, driven by a program.
+
+program int64[k, 3]: for each state of a row (its kind, its first word, the word of the count that it shares), counts after the states
+that they belong to. Merging is what makes local tables cheap: it never fails on data. Must not know SQL.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from ringbuffer.aggregates import (
+    OUT_OF_RANGE,
+    State,
+    add_float32,
+    add_float64,
+    add_integer,
+    add_numeric,
+    from_bits,
+    max_float,
+    max_integer,
+    max_numeric,
+    max_text,
+    merge_average,
+    min_float,
+    min_integer,
+    min_numeric,
+    min_text,
+    unsigned_word,
+)
+from ringbuffer.hash_table import HEAP_ADDRESS, HEAP_USED, GroupTable, Words, find_group
+from ringbuffer.jit import kernel
+
+Program = npt.NDArray[np.int64]
+
+COUNT = int(State.COUNT)
+SUM_INTEGER = int(State.SUM_INTEGER)
+SUM_NUMERIC = int(State.SUM_NUMERIC)
+SUM_FLOAT64 = int(State.SUM_FLOAT64)
+SUM_FLOAT32 = int(State.SUM_FLOAT32)
+AVERAGE_FLOAT = int(State.AVERAGE_FLOAT)
+MIN_INTEGER = int(State.MIN_INTEGER)
+MAX_INTEGER = int(State.MAX_INTEGER)
+MIN_FLOAT = int(State.MIN_FLOAT)
+MAX_FLOAT = int(State.MAX_FLOAT)
+MIN_NUMERIC = int(State.MIN_NUMERIC)
+MAX_NUMERIC = int(State.MAX_NUMERIC)
+MIN_TEXT = int(State.MIN_TEXT)
+MAX_TEXT = int(State.MAX_TEXT)
+
+
+def merge_tables(target: GroupTable, source: GroupTable, program: Program) -> None:
+    """Add the groups of `source` to those of `target`; both have the same layout. The source is left as it is."""
+    layout = target.layout
+    # Each string of the source is copied at most once, so with this much room the kernel needs no check.
+    target.grow_heap(int(source.control[HEAP_USED]))
+    start, count = 0, source.groups_count
+    while True:
+        start = merge_rows(
+            target.control,
+            target.slots,
+            target.rows,
+            source.control,
+            source.rows,
+            program,
+            start,
+            count,
+            layout.key_words,
+            layout.entry_words,
+            layout.row_words,
+            layout.text_mask,
+        )
+        if start == count:
+            return
+        target.grow_rows()
+
+
+@kernel
+def merge_rows(
+    control: Words,
+    slots: Words,
+    rows: Words,
+    source_control: Words,
+    source: Words,
+    program: Program,
+    start: int,
+    count: int,
+    key_words: int,
+    entry_words: int,
+    row_words: int,
+    text_mask: int,
+) -> int:
+    """Merge the source's rows [start, count); return `count`, or the row at which the table must grow first."""
+    heap = source_control[HEAP_ADDRESS]
+    for number in range(start, count):
+        row = number * row_words
+        group = find_group(control, slots, rows, source, row + 1, heap, key_words, entry_words, row_words, text_mask)
+        if group < 0:
+            return number
+        for step in range(len(program)):
+            added = source[row + program[step, 2]]
+            if added != 0:
+                merge_state(
+                    program[step, 0],
+                    control,
+                    rows,
+                    group + program[step, 1],
+                    rows[group + program[step, 2]],
+                    source,
+                    row + program[step, 1],
+                    added,
+                    heap,
+                )
+    return count
+
+
+@kernel
+def merge_state(
+    kind: int, control: Words, rows: Words, at: int, seen: int, source: Words, start: int, added: int, heap: int
+) -> None:
+    """Add the state at source[start], made of `added` > 0 values, to the one at rows[at], made of `seen` values."""
+    if kind == COUNT:
+        rows[at] += added
+    elif kind == SUM_INTEGER:
+        add_integer(rows, at, source[start], source[start + 1])
+        rows[at + 2] += source[start + 2]
+    elif kind == SUM_NUMERIC:
+        merge_numeric(rows, at, source, start)
+    elif kind == SUM_FLOAT64:
+        add_float64(rows, at, from_bits(unsigned_word(source[start])))
+        rows[at + 1] |= source[start + 1]
+    elif kind == SUM_FLOAT32:
+        add_float32(rows, at, from_bits(unsigned_word(source[start])))
+        rows[at + 1] |= source[start + 1]
+    elif kind == AVERAGE_FLOAT:
+        merge_average(rows, at, seen, source, start, added)
+    elif kind == MIN_INTEGER:
+        min_integer(rows, at, seen, source[start])
+    elif kind == MAX_INTEGER:
+        max_integer(rows, at, seen, source[start])
+    elif kind == MIN_FLOAT:
+        min_float(rows, at, seen, from_bits(unsigned_word(source[start])))
+    elif kind == MAX_FLOAT:
+        max_float(rows, at, seen, from_bits(unsigned_word(source[start])))
+    elif kind == MIN_NUMERIC:
+        min_numeric(rows, at, seen, source[start], source[start + 1], source[start + 2])
+    elif kind == MAX_NUMERIC:
+        max_numeric(rows, at, seen, source[start], source[start + 1], source[start + 2])
+    elif kind == MIN_TEXT:
+        min_text(control, rows, at, seen, source[start], source[start + 1], heap)
+    elif kind == MAX_TEXT:
+        max_text(control, rows, at, seen, source[start], source[start + 1], heap)
+    else:
+        rows[at] |= source[start]
+
+
+@kernel
+def merge_numeric(rows: Words, at: int, source: Words, start: int) -> None:
+    """Add a decimal sum (lo, hi, wraps, scale); one that has wrapped has a value that no common scale can hold."""
+    if source[start + 2] != 0 and (source[start + 3] != rows[at + 3] or source[start + 2] == OUT_OF_RANGE):
+        rows[at + 2] = OUT_OF_RANGE
+        return
+    add_numeric(rows, at, source[start], source[start + 1], source[start + 3])
+    if source[start + 2] != 0 and rows[at + 2] < OUT_OF_RANGE >> 1:
+        rows[at + 2] += source[start + 2]

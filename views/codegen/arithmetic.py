@@ -1,0 +1,111 @@
+"""Arithmetic of integers, floats and decimals with PostgreSQL's errors, and the mathematical functions."""
+
+from __future__ import annotations
+
+from sql.errors import not_supported
+from sql.expressions import Call, Case, Cast
+from views.codegen.expressions import ExpressionWriter, FunctionWriter
+from views.codegen.values import INTEGERS, Value
+
+WIDTHS = {"int2": "int16", "int4": "int32", "int8": "int64", "float4": "float32", "float8": "float64"}
+ROOTS = {"sqrt": "square_root", "ln": "natural_logarithm", "exp": "exponential", "power": "power"}
+
+
+def write_binary(writer: ExpressionWriter, node: Call | Cast | Case) -> Value:
+    """+, -, *, /, %."""
+    assert isinstance(node, Call)
+    left, right = (writer.evaluate(argument) for argument in node.arguments)
+    words = ", ".join((*left.words, *right.words))
+    use = writer.writer.use
+    if node.type.family == "numeric":
+        call = f"{use('numeric', 'numeric_' + node.function)}({words})"
+    else:
+        call = f"{use('arithmetic', f'{node.function}_{WIDTHS[node.type.family]}')}({words})"
+    return writer.strict(node, call, (left, right), node.function, fallible=True)
+
+
+def write_negate(writer: ExpressionWriter, node: Call | Cast | Case) -> Value:
+    """-x."""
+    assert isinstance(node, Call)
+    value = writer.evaluate(node.arguments[0])
+    use = writer.writer.use
+    if node.type.family in INTEGERS:
+        call = f"{use('arithmetic', 'negate_' + WIDTHS[node.type.family])}({value.word})"
+        return writer.strict(node, call, (value,), "negate", fallible=True)
+    if node.type.family == "numeric":
+        return _same_scale(writer, node, value, "numeric_negate")
+    return writer.strict(node, f"-{value.word}", (value,), "negate", fallible=False)
+
+
+def write_abs(writer: ExpressionWriter, node: Call | Cast | Case) -> Value:
+    """abs(x)."""
+    assert isinstance(node, Call)
+    value = writer.evaluate(node.arguments[0])
+    use = writer.writer.use
+    if node.type.family in INTEGERS:
+        call = f"{use('arithmetic', 'absolute_' + WIDTHS[node.type.family])}({value.word})"
+        return writer.strict(node, call, (value,), "absolute", fallible=True)
+    if node.type.family == "numeric":
+        return _same_scale(writer, node, value, "numeric_absolute")
+    return writer.strict(node, f"abs({value.word})", (value,), "absolute", fallible=False)
+
+
+def _same_scale(writer: ExpressionWriter, node: Call, value: Value, function: str) -> Value:
+    """Write a function of (lo, hi) that leaves the scale as it is."""
+    lo, hi, scale = value.words
+    name = writer.writer.use("numeric", function)
+    names = [writer.writer.name(node.function + suffix) for suffix in ("_lo", "_hi")]
+    writer.writer.line(f"{', '.join(names)} = {name}({lo}, {hi})")
+    return Value((*names, scale), value.null)
+
+
+def write_rounding(writer: ExpressionWriter, node: Call | Cast | Case) -> Value:
+    """round, trunc, ceil, floor: of numeric with or without a number of digits, or of double precision."""
+    assert isinstance(node, Call)
+    value = writer.evaluate(node.arguments[0])
+    out = writer.writer
+    if node.type.family == "float8":
+        functions = {"round": "rint", "trunc": "trunc", "ceil": "ceil", "floor": "floor"}
+        return writer.strict(
+            node, f"np.{functions[node.function]}({value.word})", (value,), node.function, fallible=False
+        )
+    words = ", ".join(value.words)
+    if node.function in ("ceil", "floor"):
+        call = f"{out.use('numeric', 'numeric_' + node.function)}({words})"
+        return writer.strict(node, call, (value,), node.function, fallible=False, scale_returned=False)
+    digits = writer.evaluate(node.arguments[1]) if len(node.arguments) > 1 else Value(("0",))
+    call = f"{out.use('numeric', 'numeric_' + node.function)}({words}, {digits.word})"
+    return writer.strict(node, call, (value, digits), node.function, fallible=True)
+
+
+def write_sign(writer: ExpressionWriter, node: Call | Cast | Case) -> Value:
+    """sign(x): -1, 0 or 1."""
+    assert isinstance(node, Call)
+    value = writer.evaluate(node.arguments[0])
+    out = writer.writer
+    if node.type.family == "float8":
+        call = f"{out.use('arithmetic', 'sign_float64')}({value.word})"
+        return writer.strict(node, call, (value,), "sign", fallible=False)
+    lo = out.assign("sign", f"{out.use('numeric', 'numeric_sign')}({value.words[0]}, {value.words[1]})")
+    return Value((lo, f"({lo} >> 63)", "0"), value.null)
+
+
+def write_root(writer: ExpressionWriter, node: Call | Cast | Case) -> Value:
+    """sqrt, ln, exp, power of double precision."""
+    assert isinstance(node, Call)
+    if node.type.family != "float8":
+        raise not_supported(f"{node.function}({node.type.sql_name})", node.position)
+    values = tuple(writer.evaluate(argument) for argument in node.arguments)
+    words = ", ".join(value.word for value in values)
+    call = f"{writer.writer.use('arithmetic', ROOTS[node.function])}({words})"
+    return writer.strict(node, call, values, node.function, fallible=True)
+
+
+FUNCTIONS: dict[str, FunctionWriter] = {
+    **dict.fromkeys(("add", "subtract", "multiply", "divide", "modulo"), write_binary),
+    "negate": write_negate,
+    "abs": write_abs,
+    **dict.fromkeys(("round", "trunc", "ceil", "floor"), write_rounding),
+    "sign": write_sign,
+    **dict.fromkeys(ROOTS, write_root),
+}

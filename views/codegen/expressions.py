@@ -1,0 +1,141 @@
+"""From a typed expression to lines of a kernel: the driver, and the helpers that the families of functions share.
+
+Enters: an expression over the columns that a `ColumnSource` loads. Leaves: a `Value`; the lines that compute it are in the writer. What
+SQL does not evaluate (a CASE branch not taken, the rest of an AND) is behind a real branch, so its errors are not raised.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Protocol
+
+from sql.datatypes import SqlType
+from sql.errors import not_supported
+from sql.expressions import Call, Case, Cast, Column, Expression, Literal
+from views.codegen.literals import literal_value
+from views.codegen.values import ALWAYS, NEVER, Value, any_null, word_suffixes, zero_words
+from views.codegen.writer import KernelWriter
+from views.plan.text import expression_text
+from views.plan.trees import meaning
+
+
+class ColumnSource(Protocol):
+    """Where the columns of the input come from."""
+
+    def load(self, writer: KernelWriter, index: int) -> Value:
+        """Write the lines that load column `index` of the row at hand."""
+
+
+class ExpressionWriter:
+    """Evaluates expressions in one kernel. long_texts collects the bytes of literals that are not inline."""
+
+    def __init__(self, writer: KernelWriter, columns: ColumnSource, functions: dict[str, FunctionWriter]) -> None:
+        self.writer = writer
+        self.columns = columns
+        self.long_texts = bytearray()
+        self._functions = functions
+
+    def evaluate(self, expression: Expression) -> Value:
+        """Write what computes `expression`, unless it is computed already, and return its value."""
+        if isinstance(expression, Literal):
+            return literal_value(expression, self.long_texts)
+        key = meaning(expression)
+        known = self.writer.recall(key)
+        if known is not None:
+            return known
+        return self.writer.remember(key, self._compute(expression))
+
+    def _compute(self, expression: Expression) -> Value:
+        if isinstance(expression, Column):
+            return self.columns.load(self.writer, expression.index)
+        if isinstance(expression, Call):
+            write = self._functions.get(expression.function)
+            if write is None:
+                raise not_supported(f"{expression.function}() in a continuous view", expression.position)
+            return write(self, expression)
+        if isinstance(expression, Cast):
+            return self._functions["cast"](self, expression)
+        assert isinstance(expression, Case), f"{type(expression).__name__} must have been replaced before"
+        return self._functions["case"](self, expression)
+
+    def declare(self, stem: str, kind: SqlType, null: str = ALWAYS) -> Value:
+        """Write variables for a value of `kind` that branches will set, NULL at first, and return it."""
+        names = [self.writer.name(stem + suffix) for suffix in word_suffixes(kind)]
+        zeros = zero_words(kind)
+        if kind.family == "numeric" and kind.display_scale is not None:
+            names[2] = str(kind.display_scale)
+        for name, zero in zip(names, zeros, strict=True):
+            if name != zero:
+                self.writer.line(f"{name} = {zero}")
+        return Value(tuple(names), self.writer.assign(stem + "_null", null))
+
+    def store(self, target: Value, source: Value) -> None:
+        """Write the assignment of a value to declared variables."""
+        for name, word in zip(target.words, source.words, strict=True):
+            if name != word:
+                self.writer.line(f"{name} = {word}")
+        self.writer.line(f"{target.null} = {source.null}")
+
+    def strict(
+        self,
+        node: Call | Cast,
+        call: str,
+        arguments: tuple[Value, ...],
+        stem: str,
+        fallible: bool,
+        scale_returned: bool = True,
+    ) -> Value:
+        """Write a call that is NULL when an argument is, and return its value of the node's type.
+
+        call: source text that gives the words of the result (of a numeric of known scale without the scale unless `scale_returned`),
+        followed by an error code if `fallible`; then it is only called for arguments that are not NULL.
+        """
+        kind = node.type
+        null = any_null(*arguments)
+        if null == ALWAYS:
+            return Value(zero_words(kind), ALWAYS)
+        names = [self.writer.name(stem + suffix) for suffix in word_suffixes(kind)]
+        targets = list(names)
+        words = list(names)
+        if kind.family == "numeric" and kind.display_scale is not None:
+            words[2] = str(kind.display_scale)
+            targets[2:] = ["_"] if scale_returned else []
+        if not fallible:
+            self.writer.line(f"{', '.join(targets)} = {call}")
+            return Value(tuple(words), null)
+        if null == NEVER:
+            self.writer.line(f"{', '.join(targets)}, error = {call}")
+            self.writer.fail_if_error(text_of(node))
+            return Value(tuple(words), NEVER)
+        for name, zero in zip(words, zero_words(kind), strict=True):
+            if name != zero:
+                self.writer.line(f"{name} = {zero}")
+        if " " in null:
+            null = self.writer.assign(stem + "_null", null)
+        with self.writer.block(f"if not {null}:"):
+            self.writer.line(f"{', '.join(targets)}, error = {call}")
+            self.writer.fail_if_error(text_of(node))
+        return Value(tuple(words), null)
+
+    def named_null(self, stem: str, null: str) -> str:
+        """Return a null text short enough to be repeated."""
+        return self.writer.assign(stem + "_null", null) if " " in null else null
+
+
+FunctionWriter = Callable[[ExpressionWriter, "Call | Cast | Case"], Value]
+
+
+def text_of(expression: Expression) -> str:
+    """Return the SQL of an expression for CONTEXT lines: as the user wrote it where that is known."""
+    if isinstance(expression, Call) and expression.text:
+        return expression.text
+    return expression_text(expression)
+
+
+def literal_argument(call: Call, index: int) -> str | int:
+    """Return an argument that bind has made a literal, such as the unit of date_trunc."""
+    argument = call.arguments[index]
+    if not isinstance(argument, Literal) or argument.value is None or isinstance(argument.value, float):
+        raise not_supported(f"{call.function}() with an argument that is not a constant", call.position)
+    assert isinstance(argument.value, str | int)
+    return argument.value

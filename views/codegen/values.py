@@ -1,0 +1,76 @@
+"""What an expression is in generated code: the source text of its words, and of whether it is NULL.
+
+Words by form: bool True or False; integers, dates and timestamps one int64; float4 a float32, float8 a float64; numeric (lo, hi, scale);
+text (w0, w1, address that the offset of a long one counts from). The words of a NULL may hold anything.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sql.datatypes import SqlType
+
+NEVER = "False"
+ALWAYS = "True"
+
+INTEGERS = frozenset({"int2", "int4", "int8"})
+FLOATS = frozenset({"float4", "float8"})
+TEXTS = frozenset({"text", "varchar", "unknown"})
+TIMES = frozenset({"date", "timestamp", "timestamptz"})
+WORDS = INTEGERS | TIMES  # families whose values are one int64
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """Source text of an evaluated expression. null: `NEVER`, `ALWAYS`, or an expression without side effects."""
+
+    words: tuple[str, ...]
+    null: str = NEVER
+
+    @property
+    def word(self) -> str:
+        """The only word of a value that has one."""
+        (word,) = self.words
+        return word
+
+    @property
+    def known(self) -> str:
+        """Source text that is true when the value is not NULL."""
+        if self.null == NEVER:
+            return "True"
+        return "False" if self.null == ALWAYS else f"not {self.null}"
+
+    @property
+    def truth(self) -> str:
+        """Source text that is true when a boolean value is true: neither false nor NULL."""
+        if self.null == NEVER:
+            return self.word
+        return "False" if self.null == ALWAYS else f"{self.word} and not {self.null}"
+
+
+def zero_words(kind: SqlType) -> tuple[str, ...]:
+    """Return the words with which a variable of a type starts."""
+    if kind.family == "bool":
+        return ("False",)
+    if kind.family == "float8":
+        return ("0.0",)
+    if kind.family == "float4":
+        return ("real(0.0)",)
+    if kind.family == "numeric":
+        return ("0", "0", "0" if kind.display_scale is None else str(kind.display_scale))
+    return ("0", "0", "0") if kind.family in TEXTS else ("0",)
+
+
+def word_suffixes(kind: SqlType) -> tuple[str, ...]:
+    """Return what distinguishes the names of the variables of one value."""
+    if kind.family == "numeric":
+        return ("_lo", "_hi", "_scale")
+    return ("_w0", "_w1", "_heap") if kind.family in TEXTS else ("",)
+
+
+def any_null(*values: Value) -> str:
+    """Return source text that is true when one of the values is NULL."""
+    nulls = dict.fromkeys(value.null for value in values if value.null != NEVER)
+    if ALWAYS in nulls:
+        return ALWAYS
+    return " or ".join(nulls) if nulls else NEVER
