@@ -1,0 +1,185 @@
+"""Exact decimal arithmetic with PostgreSQL's result scales, on Python integers: a numeric is (unscaled, scale).
+
+Holds at most 38 digits; anything longer is 22003, never rounded. The kernels' twin of this is `ringbuffer/numeric.py`; this one serves
+the embedded engine's functions, where operands arrive as Arrow columns, and is the reference in its tests.
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+from sql.datatypes import NUMERIC
+from sql.errors import SqlError
+from sql.literals import input_value
+
+Numeric = tuple[int, int]
+"""unscaled, scale: the value is unscaled * 10^-scale."""
+
+DIGITS_MAX = 38
+UNSCALED_LIMIT = 10**DIGITS_MAX
+MINIMUM_SIGNIFICANT_DIGITS = 16
+DIGITS_PER_WEIGHT = 4
+KEY_PART_DIGITS = 19
+
+
+def checked(unscaled: int, scale: int) -> Numeric:
+    """Return the numeric, or raise 22003 when 38 digits do not hold it."""
+    if not -UNSCALED_LIMIT < unscaled < UNSCALED_LIMIT or scale > DIGITS_MAX:
+        raise SqlError(
+            "22003", "value overflows numeric format", detail=f"A numeric holds at most {DIGITS_MAX} digits."
+        )
+    return unscaled, scale
+
+
+def divide_rounded(dividend: int, divisor: int) -> int:
+    """Return dividend / divisor rounded half away from zero."""
+    quotient, remainder = divmod(abs(dividend), abs(divisor))
+    quotient += 2 * remainder >= abs(divisor)
+    return quotient if (dividend < 0) == (divisor < 0) else -quotient
+
+
+def rescaled(value: Numeric, scale: int) -> int:
+    """Return the unscaled integer of `value` at another scale, rounded half away from zero."""
+    unscaled, old = value
+    return unscaled * 10 ** (scale - old) if scale >= old else divide_rounded(unscaled, 10 ** (old - scale))
+
+
+def add(left: Numeric, right: Numeric) -> Numeric:
+    scale = max(left[1], right[1])
+    return checked(rescaled(left, scale) + rescaled(right, scale), scale)
+
+
+def subtract(left: Numeric, right: Numeric) -> Numeric:
+    return add(left, negate(right))
+
+
+def multiply(left: Numeric, right: Numeric) -> Numeric:
+    return checked(left[0] * right[0], left[1] + right[1])
+
+
+def divide(left: Numeric, right: Numeric) -> Numeric:
+    """Divide at the scale that PostgreSQL's select_div_scale gives: at least 16 significant digits, by weights of base 10,000."""
+    if right[0] == 0:
+        raise SqlError("22012", "division by zero")
+    weight, first = _leading_digit(left)
+    divisor_weight, divisor_first = _leading_digit(right)
+    quotient_weight = weight - divisor_weight - (first <= divisor_first)
+    scale = max(MINIMUM_SIGNIFICANT_DIGITS - quotient_weight * DIGITS_PER_WEIGHT, left[1], right[1], 0)
+    exponent = scale - left[1] + right[1]
+    dividend = left[0] * 10 ** max(exponent, 0)
+    return checked(divide_rounded(dividend, right[0] * 10 ** max(-exponent, 0)), scale)
+
+
+def _leading_digit(value: Numeric) -> tuple[int, int]:
+    """Return weight and value of the first base-10,000 digit that is not zero."""
+    unscaled, scale = abs(value[0]), value[1]
+    if unscaled == 0:
+        return 0, 0
+    weight = (len(str(unscaled)) - 1 - scale) // DIGITS_PER_WEIGHT
+    shift = weight * DIGITS_PER_WEIGHT + scale
+    return weight, unscaled // 10**shift if shift >= 0 else unscaled * 10**-shift
+
+
+def modulo(left: Numeric, right: Numeric) -> Numeric:
+    """Return the remainder of the truncated quotient: it has the dividend's sign."""
+    if right[0] == 0:
+        raise SqlError("22012", "division by zero")
+    scale = max(left[1], right[1])
+    dividend, divisor = rescaled(left, scale), rescaled(right, scale)
+    remainder = abs(dividend) % abs(divisor)
+    return checked(-remainder if dividend < 0 else remainder, scale)
+
+
+def negate(value: Numeric) -> Numeric:
+    return -value[0], value[1]
+
+
+def absolute(value: Numeric) -> Numeric:
+    return abs(value[0]), value[1]
+
+
+def rounded(value: Numeric, digits: int) -> Numeric:
+    """Return round(value, digits): negative digits round before the point and leave none behind it."""
+    if digits >= 0:
+        return checked(rescaled(value, digits), digits)
+    return checked(rescaled(value, digits) * 10**-digits, 0)
+
+
+def truncated(value: Numeric, digits: int) -> Numeric:
+    """Return trunc(value, digits)."""
+    unscaled, scale = value
+    if digits >= scale:
+        return checked(rescaled(value, digits), digits)
+    cut = abs(unscaled) // 10 ** (scale - digits)
+    cut = -cut if unscaled < 0 else cut
+    return (cut, digits) if digits >= 0 else (cut * 10**-digits, 0)
+
+
+def ceiling(value: Numeric) -> Numeric:
+    return -(-value[0] // 10 ** value[1]), 0
+
+
+def floor(value: Numeric) -> Numeric:
+    return value[0] // 10 ** value[1], 0
+
+
+def sign(value: Numeric) -> Numeric:
+    return (value[0] > 0) - (value[0] < 0), 0
+
+
+def at_scale(value: Numeric, scale: int) -> int:
+    """Return the unscaled integer at a fixed scale, or raise 22003."""
+    return checked(rescaled(value, scale), scale)[0]
+
+
+def key(value: Numeric) -> tuple[int, int, int]:
+    """Return (whole, high, low): whole part and 38 fraction digits in two halves, all of the value's sign.
+
+    Equal values have equal keys whatever their scale, keys order as values do, and sums of keys give the sum of the values.
+    """
+    unscaled, scale = abs(value[0]), value[1]
+    whole, fraction = divmod(unscaled, 10**scale)
+    high, low = divmod(fraction * 10 ** (DIGITS_MAX - scale), 10**KEY_PART_DIGITS)
+    return (-whole, -high, -low) if value[0] < 0 else (whole, high, low)
+
+
+def total(whole: int, high: int, low: int, scale: int) -> Numeric:
+    """Return the value whose key parts were summed, at `scale`, the largest of the summands."""
+    unscaled = (whole * 10**KEY_PART_DIGITS + high) * 10**KEY_PART_DIGITS + low
+    return checked(unscaled // 10 ** (DIGITS_MAX - scale), scale)
+
+
+def compare(left: Numeric, right: Numeric) -> int:
+    scale = max(left[1], right[1])
+    difference = rescaled(left, scale) - rescaled(right, scale)
+    return (difference > 0) - (difference < 0)
+
+
+def to_text(value: Numeric) -> str:
+    """Return all digits, without an exponent."""
+    unscaled, scale = value
+    digits = str(abs(unscaled)).rjust(scale + 1, "0")
+    text = f"{digits[:-scale]}.{digits[-scale:]}" if scale else digits
+    return f"-{text}" if unscaled < 0 else text
+
+
+def from_decimal(value: Decimal) -> Numeric:
+    """Return a Decimal with its digits."""
+    sign_bit, digits, exponent = value.as_tuple()
+    assert isinstance(exponent, int) and exponent <= 0, "PostgreSQL's numerics have no exponent"
+    unscaled = int("".join(map(str, digits)))
+    return checked(-unscaled if sign_bit else unscaled, -exponent)
+
+
+def from_text(text: str) -> Numeric:
+    """Return the numeric that a text spells; its scale is the number of digits behind the point."""
+    value = input_value(text, NUMERIC)
+    assert isinstance(value, Decimal)
+    return from_decimal(value)
+
+
+def from_float(value: float, significant_digits: int) -> Numeric:
+    """Return a float at 15 (real: 6) significant digits, as PostgreSQL casts it."""
+    if value != value or value in (float("inf"), float("-inf")):
+        raise SqlError("0A000", f"numeric {value} is not supported yet")
+    return from_text(f"{value:.{significant_digits}g}")

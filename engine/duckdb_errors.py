@@ -1,0 +1,52 @@
+"""DuckDB's exceptions as PostgreSQL's: SQLSTATE and message.
+
+Errors of our own functions carry mark, SQLSTATE and message in their text; DuckDB's own are told apart by class and wording. What is
+not known here is a bug of the printed SQL and stays a DuckDB exception.
+"""
+
+from __future__ import annotations
+
+import re
+
+import duckdb
+
+from engine.functions import ERROR_MARK
+from sql.errors import SqlError
+
+OWN_ERROR = re.compile(rf"{ERROR_MARK} (\w{{5}}): (.*)", re.DOTALL)
+INTEGER_NAMES = {"INT16": "smallint", "INT32": "integer", "INT64": "bigint"}
+TYPE_IN_TEXT = re.compile(r"(?:destination type|of) (INT16|INT32|INT64|DECIMAL)|to type (DECIMAL)")
+
+
+def sql_error(error: duckdb.Error) -> Exception:
+    """Return the client's error for `error`, or `error` itself where no client caused it."""
+    text = str(error)
+    own = OWN_ERROR.search(text)
+    if own is not None:
+        return SqlError(own.group(1), own.group(2).strip())
+    if isinstance(error, duckdb.InterruptException):
+        return SqlError("57014", "canceling statement due to user request")
+    if isinstance(error, duckdb.OutOfMemoryException):
+        return SqlError("53200", "out of memory", detail=text.splitlines()[0])
+    if "Division by zero" in text:
+        return SqlError("22012", "division by zero")
+    if "must not end with escape character" in text:
+        return SqlError("22025", "LIKE pattern must not end with escape character")
+    if isinstance(error, (duckdb.OutOfRangeException, duckdb.ConversionException)):
+        return _out_of_range(text)
+    return error
+
+
+def _out_of_range(text: str) -> SqlError:
+    lowered = text.lower()
+    if "timestamp" in lowered or "interval" in lowered:
+        return SqlError("22008", "timestamp out of range")
+    if "date" in lowered:
+        return SqlError("22008", "date out of range")
+    found = TYPE_IN_TEXT.search(text)
+    kind = found.group(1) or found.group(2) if found is not None else ""
+    if kind in INTEGER_NAMES:
+        return SqlError("22003", f"{INTEGER_NAMES[kind]} out of range")
+    if kind == "DECIMAL" or "DECIMAL" in text or "HUGEINT" in text:
+        return SqlError("22003", "numeric field overflow")
+    return SqlError("22003", "value out of range")

@@ -1,0 +1,169 @@
+"""The embedded engine: runs a bound relation over Arrow tables in DuckDB and answers as PostgreSQL would.
+
+Enters: a relation tree and its inputs by scan name. Leaves: an Arrow table exactly in the forms of `views.arrow_schema`, in order.
+Every call has a cursor of its own, so calls may come from many threads; a cursor keeps its inputs registered and its statements parsed
+for the next call. Holds no data of its own yet. Must not know of sessions or of continuous views.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Hashable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+import duckdb
+import pyarrow as pa
+
+from engine.duckdb_errors import sql_error
+from engine.functions import register_functions
+from engine.result_forms import in_forms
+from sql.emit.names import column_names
+from sql.emit_duckdb import emit_duckdb
+from sql.relations import Join, Relation, Scan, Values
+
+STATEMENTS_CACHED_MAX = 256
+INPUTS_PER_CURSOR_MAX = 64
+SETTINGS = (
+    "SET TimeZone = 'UTC'",
+    "SET default_null_order = 'NULLS_LAST'",
+    # A filter that guards another against an error must stay before it.
+    "SET disabled_optimizers = 'reorder_filter'",
+    "SET enable_progress_bar = false",
+    "SET autoinstall_known_extensions = false",
+    "SET autoload_known_extensions = false",
+)
+
+
+@dataclass
+class Cursor:
+    """A DuckDB cursor with what it has registered: input name -> the Arrow table behind it."""
+
+    connection: duckdb.DuckDBPyConnection
+    inputs: OrderedDict[str, pa.Table] = field(default_factory=OrderedDict)
+    statements: OrderedDict[str, duckdb.Statement] = field(default_factory=OrderedDict)
+
+
+class QueryEngine:
+    """Runs relations; thread-safe. `memory_bytes_max` bounds what DuckDB may use."""
+
+    def __init__(self, memory_bytes_max: int, threads_count: int = 2) -> None:
+        self._database = duckdb.connect(
+            ":memory:", config={"threads": threads_count, "memory_limit": f"{memory_bytes_max}B"}
+        )
+        for setting in SETTINGS:
+            self._database.execute(setting)
+        register_functions(self._database)
+        self._lock = threading.Lock()
+        self._idle: list[Cursor] = []
+        self._running: dict[Hashable, Cursor] = {}
+        self._texts: OrderedDict[Relation, str] = OrderedDict()
+
+    def run(self, root: Relation, inputs: Mapping[str, pa.Table], token: Hashable | None = None) -> pa.Table:
+        """Return the rows of `root`. `token` names the call for `interrupt`.
+
+        Raises SqlError for what PostgreSQL would raise, and 57014 when interrupted.
+        """
+        text = self._text(root)
+        with self._cursor(token) as cursor:
+            for scan in scans(root):
+                _register_input(cursor, scan, inputs[scan.name])
+            try:
+                result = _execute(cursor, text)
+            except duckdb.Error as error:
+                raise sql_error(error) from error
+        return in_forms(result, root.schema)
+
+    def interrupt(self, token: Hashable) -> None:
+        """Stop the call that runs under `token`, if any; from another thread."""
+        with self._lock:
+            cursor = self._running.get(token)
+            if cursor is not None:
+                cursor.connection.interrupt()
+
+    def explain(self, root: Relation) -> str:
+        """Return the SQL text that `run` executes."""
+        return self._text(root)
+
+    def close(self) -> None:
+        """Release the database; no call may run."""
+        with self._lock:
+            for cursor in self._idle:
+                cursor.connection.close()
+            self._idle.clear()
+            self._database.close()
+
+    def _text(self, root: Relation) -> str:
+        with self._lock:
+            text = self._texts.get(root)
+            if text is not None:
+                self._texts.move_to_end(root)
+                return text
+        text = emit_duckdb(root, {scan.name: source_name(scan.name) for scan in scans(root)})
+        with self._lock:
+            self._texts[root] = text
+            if len(self._texts) > STATEMENTS_CACHED_MAX:
+                self._texts.popitem(last=False)
+        return text
+
+    @contextmanager
+    def _cursor(self, token: Hashable | None) -> Iterator[Cursor]:
+        with self._lock:
+            cursor = self._idle.pop() if self._idle else Cursor(self._database.cursor())
+            if token is not None:
+                self._running[token] = cursor
+        try:
+            yield cursor
+        finally:
+            with self._lock:
+                if token is not None:
+                    del self._running[token]
+                self._idle.append(cursor)
+
+
+def _register_input(cursor: Cursor, scan: Scan, table: pa.Table) -> None:
+    """Make `table` known under the scan's name, unless this very table is."""
+    name = source_name(scan.name)
+    if cursor.inputs.get(name) is table:
+        cursor.inputs.move_to_end(name)
+        return
+    cursor.connection.register(name, table.rename_columns(list(column_names(scan.schema))))
+    cursor.inputs[name] = table
+    if len(cursor.inputs) > INPUTS_PER_CURSOR_MAX:
+        old, _ = cursor.inputs.popitem(last=False)
+        cursor.connection.unregister(old)
+
+
+def _execute(cursor: Cursor, text: str) -> pa.Table:
+    statement = cursor.statements.get(text)
+    if statement is None:
+        (statement,) = cursor.connection.extract_statements(text)
+        cursor.statements[text] = statement
+        if len(cursor.statements) > STATEMENTS_CACHED_MAX:
+            cursor.statements.popitem(last=False)
+    cursor.connection.execute(statement)
+    return cursor.connection.to_arrow_table()
+
+
+def source_name(name: str) -> str:
+    """Return the name of a relation in DuckDB, which folds case where PostgreSQL does not."""
+    return name if name == name.lower() else f"{name} {name.encode().hex()}"
+
+
+def scans(root: Relation) -> tuple[Scan, ...]:
+    """Return the leaves of `root` that read inputs, each name once."""
+    found: dict[str, Scan] = {}
+    pending: list[Relation] = [root]
+    while pending:
+        node = pending.pop()
+        match node:
+            case Scan():
+                found[node.name] = node
+            case Join():
+                pending += [node.left, node.right]
+            case Values():
+                pass
+            case _:
+                pending.append(node.input)
+    return tuple(found.values())

@@ -1,0 +1,168 @@
+"""Aggregates and window calls as SQL, from templates that both engines understand.
+
+A FILTER becomes a CASE around the argument: then an argument that raises is not evaluated for rows that it leaves out.
+Sums of variable numerics are taken over `numeric_key`'s three integer parts and put together by `numeric_total`, exactly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from sql.datatypes import SqlType, scaled_numeric
+from sql.emit.expressions import ExpressionPrinter, form_of
+from sql.errors import not_supported
+from sql.expressions import AggregateCall, Expression, Literal, SortKey, WindowCall, WindowFrame
+
+RANKINGS = frozenset({"row_number", "rank", "dense_rank", "percent_rank", "cume_dist"})
+# arguments that must be whole numbers and come back as integer in PostgreSQL
+INTEGER_RANKINGS = {"ntile": "int4"}
+NAVIGATION = frozenset({"lag", "lead", "first_value", "last_value", "nth_value"})
+INTEGERS = frozenset({"int2", "int4", "int8"})
+FLOATS = frozenset({"float4", "float8"})
+
+Wrap = Callable[[str], str]
+"""Completes one engine aggregate, such as 'sum(x)', with its OVER clause."""
+
+
+def aggregate_text(printer: ExpressionPrinter, call: AggregateCall) -> str:
+    """Return an aggregate of a grouping."""
+    return _aggregate(printer, call, call.distinct, lambda text: text)
+
+
+def window_text(printer: ExpressionPrinter, call: WindowCall) -> str:
+    """Return a window function or an aggregate with OVER."""
+    over = over_clause(printer, call)
+    name = call.function
+    if name in RANKINGS:
+        return f"{name}() {over}"
+    arguments = [printer.text(argument) for argument in call.arguments]
+    if name in INTEGER_RANKINGS:
+        return f"CAST(ntile({arguments[0]}) {over} AS {printer.type_name(call.type)})"
+    if name in NAVIGATION:
+        if name in ("lag", "lead") and len(arguments) == 3:
+            arguments[0] = printer.fit(call.arguments[0], call.type)
+            arguments[2] = printer.fit(call.arguments[2], call.type)
+        if name in ("lag", "lead", "nth_value") and len(arguments) > 1:
+            arguments[1] = _whole_number(call.arguments[1], name)
+        return f"{name}({', '.join(arguments)}) {over}"
+    return _aggregate(printer, call, False, lambda text: f"{text} {over}")
+
+
+def over_clause(printer: ExpressionPrinter, call: WindowCall) -> str:
+    """Return OVER (...) with NULLs' places spelled out."""
+    parts = []
+    if call.partition_by:
+        parts.append("PARTITION BY " + ", ".join(printer.comparable(key) for key in call.partition_by))
+    if call.order_by:
+        parts.append("ORDER BY " + ", ".join(sort_key(printer, key) for key in call.order_by))
+    if call.frame is not None and call.function not in RANKINGS | {"lag", "lead", "ntile"}:
+        parts.append(_frame(call.frame, call))
+    return f"OVER ({' '.join(parts)})"
+
+
+def sort_key(printer: ExpressionPrinter, key: SortKey) -> str:
+    """Return one key of an ORDER BY."""
+    way = (" DESC" if key.descending else "") + (" NULLS FIRST" if key.nulls_first else " NULLS LAST")
+    return printer.comparable(key.expression) + way
+
+
+def _frame(frame: WindowFrame, call: WindowCall) -> str:
+    has_offset = any(bound[1] is not None for bound in (frame.start, frame.end))
+    if frame.unit.lower() == "range" and has_offset:
+        raise not_supported("RANGE with an offset", call.position)
+    if frame.unit.lower() == "groups":
+        raise not_supported("GROUPS in a window frame", call.position)
+    return f"{frame.unit.upper()} BETWEEN {_bound(frame.start, 'PRECEDING')} AND {_bound(frame.end, 'FOLLOWING')}"
+
+
+def _bound(bound: tuple[str, int | None], side: str) -> str:
+    kind, offset = bound
+    if kind == "current":
+        return "CURRENT ROW"
+    if kind == "unbounded":
+        return f"UNBOUNDED {side}"
+    return f"{offset} {kind.upper()}"
+
+
+def _whole_number(node: Expression, name: str) -> str:
+    while not isinstance(node, Literal) and hasattr(node, "operand"):
+        node = node.operand
+    if not isinstance(node, Literal) or not isinstance(node.value, int):
+        raise not_supported(f"an offset of {name} that is not a constant")
+    return str(node.value)
+
+
+def _aggregate(printer: ExpressionPrinter, call: AggregateCall | WindowCall, distinct: bool, wrap: Wrap) -> str:
+    name = call.function
+    if name in ("count_star", "count") and not call.arguments:
+        return wrap("count(*)" if call.filter is None else f"count({_kept(printer, call, '1')})")
+    if len(call.arguments) != 1:
+        raise not_supported(f"aggregate {name} with {len(call.arguments)} arguments", call.position)
+    kind = call.arguments[0].type
+    text = _kept(printer, call, printer.text(call.arguments[0]))
+    word = "DISTINCT " if distinct and name not in ("min", "max", "bool_and", "bool_or") else ""
+    form = form_of(kind)
+    key = printer.comparable_text(text, kind)
+    if name == "count":
+        return wrap(f"count({word}{key})")
+    if name in ("bool_and", "bool_or") and form == "bool":
+        return wrap(f"{name}({text})")
+    if name in ("min", "max"):
+        return wrap(
+            f"{'min_by' if name == 'min' else 'max_by'}({text}, {key})" if form == "variable" else f"{name}({text})"
+        )
+    if name in ("sum", "avg"):
+        if word and form in ("variable", "float4", "float8"):
+            raise not_supported(f"{name}(DISTINCT {kind.sql_name})", call.position)
+        total = _total(printer, call, text, kind, word, wrap)
+        return total if name == "sum" else _average(printer, call, text, kind, word, wrap, total)
+    raise not_supported(f"aggregate {name}({kind.sql_name})", call.position)
+
+
+def _kept(printer: ExpressionPrinter, call: AggregateCall | WindowCall, text: str) -> str:
+    return text if call.filter is None else f"CASE WHEN {printer.text(call.filter)} THEN {text} END"
+
+
+def _total(
+    printer: ExpressionPrinter, call: AggregateCall | WindowCall, text: str, kind: SqlType, word: str, wrap: Wrap
+) -> str:
+    """Return the sum in the physical form of PostgreSQL's sum; that of avg's inner sum is DECIMAL for whole numbers."""
+    if kind.family in INTEGERS:
+        target = scaled_numeric(0) if call.function == "avg" or kind.family == "int8" else call.type
+        inner = text if kind.family != "int8" else f"CAST({text} AS {printer.type_name(scaled_numeric(0))})"
+        return f"CAST({wrap(f'sum({word}{inner})')} AS {printer.type_name(target)})"
+    if kind.family in FLOATS:
+        total, infinite = wrap(f"sum({text})"), wrap(f"bool_or({_is_infinite(text)})")
+        checked = f"float8_total({total}, {infinite})"
+        narrow = kind.family == "float4" and call.function == "sum"
+        return f"float4_from_float8({checked})" if narrow else checked
+    if form_of(kind) == "numeric":
+        return f"CAST({wrap(f'sum({word}{text})')} AS {printer.type_name(kind)})"
+    if form_of(kind) == "variable":
+        wide = printer.type_name(scaled_numeric(0))
+        parts = ", ".join(
+            f"CAST({wrap(f'sum(numeric_key({text}).{part})')} AS {wide})" for part in ("whole", "high", "low")
+        )
+        return f"numeric_total({parts}, {wrap(f'max(numeric_scale({text}))')})"
+    raise not_supported(f"aggregate {call.function}({kind.sql_name})", call.position)
+
+
+def _is_infinite(text: str) -> str:
+    return f"{text} IN (CAST('Infinity' AS DOUBLE), CAST('-Infinity' AS DOUBLE))"
+
+
+def _average(
+    printer: ExpressionPrinter,
+    call: AggregateCall | WindowCall,
+    text: str,
+    kind: SqlType,
+    word: str,
+    wrap: Wrap,
+    total: str,
+) -> str:
+    """Return sum / count, with PostgreSQL's scale of a quotient for numerics."""
+    count = wrap(f"count({word}{printer.comparable_text(text, kind)})")
+    if kind.family in FLOATS:
+        return f"({total} / CAST({count} AS DOUBLE))"
+    packed = total if form_of(kind) == "variable" else printer.pack(total, kind.display_scale or 0)
+    return f"numeric_quotient({packed}, {count})"

@@ -1,0 +1,218 @@
+"""The walk over a typed expression that both engines share: it chooses a rule by function and operand form, and fits numeric forms.
+
+A *form* is a type family, with two physical forms of numeric: 'numeric' (DECIMAL(38,S), one scale for all values) and 'variable'
+(STRUCT(unscaled, scale)), and one of text ('text' is also varchar and unknown). A rule is a template over the operands' texts, or a
+function that prints. The rule tables themselves are the engines' own. Must not know of relations.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+
+from sql.datatypes import SqlType
+from sql.errors import SqlError, not_supported
+from sql.expressions import Call, Case, Cast, Column, Expression, Literal, Parameter
+
+NUMERIC_DIGITS_MAX = 38
+
+Rule = str | Callable[["ExpressionPrinter", Call, list[str]], str]
+CastRule = str | Callable[["ExpressionPrinter", Cast, str], str]
+
+# Functions whose numeric operands keep their own scales: the result's scale is not that of the widest operand.
+KEEPS_SCALES = frozenset({"multiply", "round", "trunc", "ceil", "floor", "sign"})
+# Functions that cannot raise on any operand: what they guard need not be evaluated lazily.
+NEVER_FAILS = frozenset(
+    "eq ne lt le gt ge is_distinct is_not_distinct and or not is_true is_not_true is_false is_not_false is_null is_not_null "
+    "in_list coalesce nullif greatest least like ilike concat_op lower upper length octet_length trim_both trim_left trim_right "
+    "replace left right strpos starts_with reverse concat date_trunc extract date_part".split()
+)
+TEXT_FAMILIES = frozenset({"text", "varchar", "unknown"})
+SAFE_CASTS = frozenset(
+    {("int2", "int4"), ("int2", "int8"), ("int4", "int8"), ("float4", "float8"), ("date", "timestamp")}
+)
+
+
+def rule_table(rows: Mapping[str, Mapping[str, Rule]]) -> dict[tuple[str, str], Rule]:
+    """Spread {function: {"form form": rule}} into {(function, form): rule}."""
+    return {
+        (name, form): rule for name, cells in rows.items() for forms, rule in cells.items() for form in forms.split()
+    }
+
+
+def cast_table(rows: Mapping[str, CastRule]) -> dict[tuple[str, str], CastRule]:
+    """Spread {"form form > form form": rule} into {(from, to): rule}."""
+    table: dict[tuple[str, str], CastRule] = {}
+    for key, rule in rows.items():
+        sources, targets = key.split(">")
+        table.update({(source, target): rule for source in sources.split() for target in targets.split()})
+    return table
+
+
+def form_of(kind: SqlType) -> str:
+    """Return the physical form of a type's values in an engine."""
+    if kind.family == "numeric":
+        return "variable" if kind.display_scale is None else "numeric"
+    return "text" if kind.family in TEXT_FAMILIES else kind.family
+
+
+def is_null_literal(node: Expression) -> bool:
+    """True for a constant NULL."""
+    return isinstance(node, Literal) and node.value is None
+
+
+def can_fail(node: Expression) -> bool:
+    """True when evaluating `node` may raise; then it must stay behind the condition that guards it."""
+    match node:
+        case Column() | Literal() | Parameter():
+            return False
+        case Call():
+            return node.function not in NEVER_FAILS or any(can_fail(argument) for argument in node.arguments)
+        case Cast():
+            pair = (node.operand.type.family, node.type.family)
+            return pair not in SAFE_CASTS or can_fail(node.operand)
+        case Case():
+            parts = [part for branch in node.branches for part in branch]
+            return any(can_fail(part) for part in (*parts, node.default))
+
+
+def check_scale(kind: SqlType) -> None:
+    """Refuse a numeric type whose scale no 38-digit decimal can hold."""
+    if kind.family == "numeric" and kind.display_scale is not None and kind.display_scale > NUMERIC_DIGITS_MAX:
+        raise SqlError("22003", "value overflows numeric format", detail="A numeric holds at most 38 digits.")
+
+
+class ExpressionPrinter(ABC):
+    """Prints expressions over the columns of one scope; `columns` are their texts by index."""
+
+    rules: Mapping[tuple[str, str], Rule]
+    casts: Mapping[tuple[str, str], CastRule]
+
+    def __init__(self, columns: Sequence[str]) -> None:
+        self.columns = columns
+
+    @abstractmethod
+    def literal(self, value: Literal) -> str:
+        """Return a typed constant in the physical form of its type."""
+
+    @abstractmethod
+    def type_name(self, kind: SqlType) -> str:
+        """Return the engine's type of an expression's values."""
+
+    @abstractmethod
+    def pack(self, text: str, scale: int) -> str:
+        """Return a DECIMAL(38,scale) expression in variable form."""
+
+    def text(self, node: Expression) -> str:
+        """Return the engine's SQL of `node`."""
+        match node:
+            case Column():
+                return self.columns[node.index]
+            case Literal():
+                check_scale(node.type)
+                return self.literal(node)
+            case Call():
+                return self.call(node)
+            case Cast():
+                return self.cast(node)
+            case Case():
+                return self.case(node)
+            case Parameter():
+                raise not_supported(f"parameter ${node.number} in this place")
+
+    def call(self, node: Call) -> str:
+        """Return a function call, its numeric operands brought to one form."""
+        check_scale(node.type)
+        form = self.operand_form(node)
+        rule = self.rules.get((node.function, form)) or self.rules.get((node.function, "any"))
+        if rule is None:
+            families = ", ".join(argument.type.sql_name for argument in node.arguments)
+            raise not_supported(f"function {node.function}({families})", node.position)
+        texts = self.operands(node)
+        return rule.format(*texts) if isinstance(rule, str) else rule(self, node, texts)
+
+    def operand_form(self, node: Call) -> str:
+        """Return the form that selects the rule: that of the operands, 'variable' as soon as one side of a numeric is."""
+        if not node.arguments:
+            return "any"
+        numerics = [argument.type for argument in node.arguments if argument.type.family == "numeric"]
+        if numerics:
+            kinds = [*numerics, node.type] if node.type.family == "numeric" else numerics
+            return "variable" if any(kind.is_variable_numeric for kind in kinds) else "numeric"
+        return form_of(node.arguments[0].type)
+
+    def operands(self, node: Call) -> list[str]:
+        """Return the operands' texts, numeric ones in one form and (but for products) one scale."""
+        numerics = [argument.type for argument in node.arguments if argument.type.family == "numeric"]
+        if not numerics:
+            return [self.text(argument) for argument in node.arguments]
+        if self.operand_form(node) == "variable":
+            target = replace(node.type, family="numeric", display_scale=None)
+        elif node.function in KEEPS_SCALES:
+            return [self.text(argument) for argument in node.arguments]
+        else:
+            target = replace(numerics[0], display_scale=max(kind.display_scale or 0 for kind in numerics))
+        return [
+            self.fit(argument, target) if argument.type.family == "numeric" else self.text(argument)
+            for argument in node.arguments
+        ]
+
+    def fit(self, node: Expression, target: SqlType) -> str:
+        """Return `node` in the physical form of `target`, a type of the same family with at least as many decimal digits."""
+        if isinstance(node, Literal) and (node.value is None or target.family == "numeric"):
+            return self.literal(Literal(node.value, target))
+        return self.fit_text(self.text(node), node.type, target)
+
+    def fit_text(self, text: str, kind: SqlType, target: SqlType) -> str:
+        """As `fit`, for a text that is printed already."""
+        if target.family != "numeric" or kind.display_scale == target.display_scale:
+            return text
+        if target.display_scale is None:
+            assert kind.display_scale is not None
+            return self.pack(text, kind.display_scale)
+        assert kind.display_scale is not None and kind.display_scale < target.display_scale, "fitting must not round"
+        check_scale(target)
+        return f"CAST({text} AS {self.type_name(target)})"
+
+    def cast(self, node: Cast) -> str:
+        """Return a conversion."""
+        check_scale(node.type)
+        if is_null_literal(node.operand):
+            return self.literal(Literal(None, node.type))
+        rule = self.casts.get(
+            (form_of(node.operand.type), node.type.family if form_of(node.type) != "text" else "text")
+        )
+        if rule is None:
+            names = f"cast from {node.operand.type.sql_name} to {node.type.sql_name}"
+            raise not_supported(names, node.position)
+        text = self.text(node.operand)
+        return rule.format(text) if isinstance(rule, str) else rule(self, node, text)
+
+    def case(self, node: Case) -> str:
+        """Return a CASE whose results have one form."""
+        branches = "".join(
+            f" WHEN {self.text(condition)} THEN {self.fit(result, node.type)}" for condition, result in node.branches
+        )
+        return f"CASE{branches} ELSE {self.fit(node.default, node.type)} END"
+
+    def comparable(self, node: Expression) -> str:
+        """Return what orders and groups the values of `node`: itself, or the key of a variable numeric."""
+        text = self.text(node)
+        return self.comparable_text(text, node.type)
+
+    def comparable_text(self, text: str, kind: SqlType) -> str:
+        """As `comparable`, for a text that is printed already."""
+        return f"numeric_key({text})" if kind.is_variable_numeric else text
+
+
+def short_circuit(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
+    """AND and OR evaluate from the left and stop: operands that may raise stay behind the ones that decide before them."""
+    word, decided, stop = (" AND ", "FALSE", "NOT {}") if node.function == "and" else (" OR ", "TRUE", "{}")
+    first = next((index for index, item in enumerate(node.arguments) if index and can_fail(item)), len(texts))
+    head = texts[0] if first == 1 else f"({word.join(texts[:first])})"
+    if first == len(texts):
+        return head
+    rest = replace(node, arguments=node.arguments[first:])
+    tail = texts[first] if first == len(texts) - 1 else short_circuit(printer, rest, texts[first:])
+    return f"CASE WHEN {stop.format(head)} THEN {decided} ELSE ({head}{word}{tail}) END"

@@ -1,0 +1,22 @@
+"""LIKE patterns brought to the one form on which the engines agree: backslash escapes, and only where an escape is needed."""
+
+from __future__ import annotations
+
+from sql.errors import SqlError
+
+WILDCARDS = "%_"
+
+
+def like_pattern(pattern: str, escape: str) -> str:
+    """Return `pattern` with backslash as its escape character; `escape` is '' where the user switched escapes off."""
+    out = []
+    characters = iter(pattern)
+    for character in characters:
+        if escape and character == escape:
+            escaped = next(characters, None)
+            if escaped is None:
+                raise SqlError("22025", "LIKE pattern must not end with escape character")
+            out.append(f"\\{escaped}" if escaped in WILDCARDS + "\\" else escaped)
+        else:
+            out.append("\\\\" if character == "\\" else character)
+    return "".join(out)

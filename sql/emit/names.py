@@ -1,0 +1,27 @@
+"""Names of columns in printed SQL: each relation's output gets names that are unique whatever case an engine folds.
+
+Enters: a schema. Leaves: one name per column, the user's own where it is the first of its kind. Engines register inputs under the
+same names, and read results by position.
+"""
+
+from __future__ import annotations
+
+from sql.relations import Schema
+
+ANONYMOUS = "?column?"
+
+
+def column_names(schema: Schema) -> tuple[str, ...]:
+    """Return a unique name for each column of `schema`; a repeated name gets the suffix _2, _3, ..."""
+    taken = {column.name.lower() for column in schema}
+    seen: set[str] = set()
+    names = []
+    for column in schema:
+        name = "column" if column.name in ("", ANONYMOUS) else column.name
+        candidate, number = name, 1
+        while candidate.lower() in seen or (number > 1 and candidate.lower() in taken):
+            number += 1
+            candidate = f"{name}_{number}"
+        seen.add(candidate.lower())
+        names.append(candidate)
+    return tuple(names)

@@ -1,0 +1,165 @@
+"""Rules that both engines print alike: comparison, logic, exact and checked functions that the runtimes define under one name.
+
+The functions called here and not built into an engine (numeric_divide, float8_add, text_substring, ...) are `engine/functions.py`'s in
+DuckDB and `engine/SparkFunctions.java`'s in Spark; both have PostgreSQL's meaning, errors included.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from sql.emit.expressions import ExpressionPrinter, Rule, form_of, short_circuit
+from sql.errors import not_supported
+from sql.expressions import Call, Expression, Literal
+
+COMPARABLE = "bool int2 int4 int8 float4 float8 numeric text date timestamp timestamptz"
+INTEGERS = "int2 int4 int8"
+
+
+def literal_text(node: Expression, what: str) -> str:
+    """Return the value of a literal text argument such as a unit or a zone."""
+    if not isinstance(node, Literal) or not isinstance(node.value, str):
+        raise not_supported(f"{what} that is not a constant")
+    return node.value
+
+
+def literal_integer(node: Expression, what: str) -> int:
+    """Return the value of a literal integer argument."""
+    if not isinstance(node, Literal) or not isinstance(node.value, int):
+        raise not_supported(f"{what} that is not a constant")
+    return node.value
+
+
+def _keys(template: str) -> Rule:
+    """Return a comparison of variable numerics by their keys."""
+
+    def rule(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
+        return template.format(*(f"numeric_key({text})" for text in texts))
+
+    return rule
+
+
+def _in_list(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
+    if printer.operand_form(node) == "variable":
+        texts = [f"numeric_key({text})" for text in texts]
+    return f"({texts[0]} IN ({', '.join(texts[1:])}))"
+
+
+def _coalesce(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
+    fitted = [printer.fit(argument, node.type) for argument in node.arguments]
+    return fitted[0] if len(fitted) == 1 else f"coalesce({', '.join(fitted)})"
+
+
+def _extreme(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
+    """GREATEST and LEAST: NULLs don't count."""
+    fitted = [printer.fit(argument, node.type) for argument in node.arguments]
+    if form_of(node.type) != "variable":
+        return fitted[0] if len(fitted) == 1 else f"{node.function}({', '.join(fitted)})"
+    text = fitted[0]
+    for other in fitted[1:]:
+        text = f"numeric_{node.function}({text}, {other})"
+    return text
+
+
+def _nullif(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
+    first, second = texts
+    kept = printer.fit(node.arguments[0], node.type)
+    if printer.operand_form(node) == "variable":
+        first, second = f"numeric_key({first})", f"numeric_key({second})"
+    return f"CASE WHEN {first} = {second} THEN {printer.literal(Literal(None, node.type))} ELSE {kept} END"
+
+
+def _negate_integer(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
+    return f"({printer.literal(Literal(0, node.type))} - {texts[0]})"
+
+
+def divisor_guarded(texts: list[str], node: Call) -> str:
+    """Return the divisor of a remainder, 1 instead of -1: PostgreSQL's min % -1 is 0, not an overflow."""
+    divisor = node.arguments[1]
+    if isinstance(divisor, Literal) and divisor.value != -1:
+        return texts[1]
+    return f"(CASE WHEN {texts[1]} = -1 THEN 1 ELSE {texts[1]} END)"
+
+
+def _numeric_divide(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
+    return f"numeric_divide({texts[0]}, {texts[1]})"
+
+
+def _substring(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
+    """SUBSTRING counts from 1 even when it starts before the text."""
+    bounds = node.arguments[1:]
+    if all(isinstance(bound, Literal) and isinstance(bound.value, int) for bound in bounds):
+        start = literal_integer(bounds[0], "a start")
+        if len(bounds) == 1:
+            return f"substring({texts[0]}, {max(start, 1)})"
+        length = literal_integer(bounds[1], "a length")
+        if length >= 0:
+            end = max(start + length, 1)
+            return f"substring({texts[0]}, {max(start, 1)}, {max(end - max(start, 1), 0)})"
+    return f"text_substring({', '.join(texts)})"
+
+
+SHARED_RULES: Mapping[str, Mapping[str, Rule]] = {
+    "eq": {COMPARABLE: "({0} = {1})", "variable": _keys("({0} = {1})")},
+    "ne": {COMPARABLE: "({0} <> {1})", "variable": _keys("({0} <> {1})")},
+    "lt": {COMPARABLE: "({0} < {1})", "variable": _keys("({0} < {1})")},
+    "le": {COMPARABLE: "({0} <= {1})", "variable": _keys("({0} <= {1})")},
+    "gt": {COMPARABLE: "({0} > {1})", "variable": _keys("({0} > {1})")},
+    "ge": {COMPARABLE: "({0} >= {1})", "variable": _keys("({0} >= {1})")},
+    "and": {"bool": short_circuit},
+    "or": {"bool": short_circuit},
+    "not": {"bool": "(NOT {0})"},
+    "is_true": {"bool": "({0} IS TRUE)"},
+    "is_not_true": {"bool": "({0} IS NOT TRUE)"},
+    "is_false": {"bool": "({0} IS FALSE)"},
+    "is_not_false": {"bool": "({0} IS NOT FALSE)"},
+    "is_null": {"any": "({0} IS NULL)"},
+    "is_not_null": {"any": "({0} IS NOT NULL)"},
+    "in_list": {"any": _in_list},
+    "coalesce": {"any": _coalesce},
+    "nullif": {"any": _nullif},
+    "greatest": {"any": _extreme},
+    "least": {"any": _extreme},
+    "add": {
+        f"{INTEGERS} numeric": "({0} + {1})",
+        "variable": "numeric_add({0}, {1})",
+        "float4": "float4_add({0}, {1})",
+        "float8": "float8_add({0}, {1})",
+    },
+    "subtract": {
+        f"{INTEGERS} numeric": "({0} - {1})",
+        "variable": "numeric_subtract({0}, {1})",
+        "float4": "float4_subtract({0}, {1})",
+        "float8": "float8_subtract({0}, {1})",
+    },
+    "multiply": {
+        f"{INTEGERS} numeric": "({0} * {1})",
+        "variable": "numeric_multiply({0}, {1})",
+        "float4": "float4_multiply({0}, {1})",
+        "float8": "float8_multiply({0}, {1})",
+    },
+    "divide": {
+        "variable": _numeric_divide,
+        "float4": "float4_divide({0}, {1})",
+        "float8": "float8_divide({0}, {1})",
+    },
+    "modulo": {"numeric": "({0} % {1})", "variable": "numeric_modulo({0}, {1})"},
+    "negate": {INTEGERS: _negate_integer, "numeric float4 float8": "(-{0})", "variable": "numeric_negate({0})"},
+    "abs": {f"{INTEGERS} numeric float4 float8": "abs({0})", "variable": "numeric_abs({0})"},
+    "sqrt": {"float8": "float8_sqrt({0})"},
+    "power": {"float8": "float8_power({0}, {1})"},
+    "ln": {"float8": "float8_ln({0})"},
+    "exp": {"float8": "float8_exp({0})"},
+    "concat_op": {"text": "({0} || {1})"},
+    "substring": {"text": _substring},
+    "replace": {"text": "replace({0}, {1}, {2})"},
+    "left": {"text": "text_left({0}, {1})"},
+    "right": {"text": "text_right({0}, {1})"},
+    "strpos": {"text": "text_position({0}, {1})"},
+    "repeat": {"text": "text_repeat({0}, {1})"},
+    "lpad": {"text": "text_lpad({0}, {1}, {2})"},
+    "rpad": {"text": "text_rpad({0}, {1}, {2})"},
+    "reverse": {"text": "reverse({0})"},
+    "split_part": {"text": "text_split_part({0}, {1}, {2})"},
+    "concat": {"any": lambda printer, node, texts: f"concat_ws('', {', '.join(texts)})"},
+}

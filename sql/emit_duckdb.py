@@ -1,0 +1,87 @@
+"""DuckDB's SQL of a bound relation: how it writes constants, types and names. Its functions are in `sql/emit/duckdb_rules.py`.
+
+Enters: a relation tree. Leaves: text for DuckDB 2 with the functions of `engine/functions.py` and the session zone UTC.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from sql.datatypes import FAMILIES, SqlType
+from sql.emit.constants import civil_date, civil_text, decimal_text, unscaled_value
+from sql.emit.duckdb_rules import CASTS, RULES, quote_text
+from sql.emit.expressions import ExpressionPrinter
+from sql.emit.select import SelectPrinter
+from sql.expressions import Literal
+from sql.relations import Relation
+
+VARIABLE_NUMERIC = "STRUCT(unscaled DECIMAL(38,0), scale SMALLINT)"
+
+
+def emit_duckdb(root: Relation, sources: Mapping[str, str]) -> str:
+    """Return the text that yields the rows of `root`; `sources` maps the names of its scans to registered tables."""
+    return SelectPrinter(DuckDbDialect(), sources).statement(root)
+
+
+@dataclass(frozen=True)
+class DuckDbDialect:
+    """How DuckDB's SELECT is written."""
+
+    def printer(self, columns: Sequence[str]) -> ExpressionPrinter:
+        return DuckDbExpressions(columns)
+
+    def identifier(self, name: str) -> str:
+        return '"' + name.replace('"', '""') + '"'
+
+    def first_value(self, text: str) -> str:
+        return f"any_value({text})"
+
+
+class DuckDbExpressions(ExpressionPrinter):
+    """Expressions for DuckDB."""
+
+    rules = RULES
+    casts = CASTS
+
+    def type_name(self, kind: SqlType) -> str:
+        if kind.family != "numeric":
+            return FAMILIES[kind.family].duckdb
+        return VARIABLE_NUMERIC if kind.display_scale is None else f"DECIMAL(38,{kind.display_scale})"
+
+    def pack(self, text: str, scale: int) -> str:
+        return f"numeric_pack_{scale}({text})"
+
+    def literal(self, value: Literal) -> str:
+        kind, constant = value.type, value.value
+        if constant is None:
+            return f"CAST(NULL AS {self.type_name(kind)})"
+        match kind.family:
+            case "bool":
+                return "TRUE" if constant else "FALSE"
+            case "int4" if isinstance(constant, int) and abs(constant) < 2**31:
+                return str(constant) if constant >= 0 else f"({constant})"
+            case "int2" | "int4" | "int8":
+                return f"CAST({constant} AS {self.type_name(kind)})"
+            case "float4" | "float8":
+                return f"CAST('{constant!r}' AS {self.type_name(kind)})"
+            case "numeric":
+                unscaled, scale = unscaled_value(constant, kind)
+                if kind.display_scale is None:
+                    return f"{{'unscaled': CAST('{unscaled}' AS DECIMAL(38,0)), 'scale': CAST({scale} AS SMALLINT)}}"
+                return f"CAST('{decimal_text(unscaled, scale)}' AS DECIMAL(38,{scale}))"
+            case "date" | "timestamp" | "timestamptz":
+                assert isinstance(constant, int)
+                return time_literal(constant, kind.family)
+        return quote_text(str(constant))
+
+
+def time_literal(value: int, family: str) -> str:
+    """Return a date (days) or a time stamp (microseconds)."""
+    if family == "date":
+        day = civil_date(value)
+        return f"DATE '{day}'" if day is not None else f"(DATE '1970-01-01' + ({value}))"
+    text = civil_text(value)
+    if family == "timestamp":
+        return f"TIMESTAMP '{text}'" if text is not None else f"make_timestamp({value})"
+    return f"TIMESTAMPTZ '{text}+00'" if text is not None else f"make_timestamptz({value})"
