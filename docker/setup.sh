@@ -49,7 +49,7 @@ java_is_enough() {
     [ -n "$major" ] && [ "$major" -ge 17 ]
 }
 
-java() {
+setup_java() {
     java_is_enough && return
     if [ -n "${JAVA_HOME:-}" ]; then
         say "JAVA_HOME=$JAVA_HOME is not a Java 17 or newer; set it to one that is, or unset it"
@@ -61,7 +61,7 @@ java() {
     exit 1
 }
 
-postgres() {
+setup_postgres() {
     for program in /usr/lib/postgresql/*/bin/postgres; do
         if [ -x "$program" ]; then return; fi
     done
@@ -69,7 +69,7 @@ postgres() {
 }
 
 # Installs the lock into a virtual environment; the stamp says from which lock and pyproject it was made.
-venv() {
+setup_venv() {
     python=${PYTHON:-python3}
     stamp=.venv/antumbra-setup
     wanted=$(cat requirements.lock pyproject.toml docker/setup.sh | sha256sum)
@@ -95,7 +95,7 @@ venv() {
 }
 
 case "${1:-}" in
-java | postgres | venv) "$1" ;;
+java | postgres | venv) "setup_$1" ;;
 *)
     say "usage: docker/setup.sh java|postgres|venv"
     exit 2
