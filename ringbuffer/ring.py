@@ -1,0 +1,204 @@
+"""The ring buffer of a stream: column-wise slots for the last `capacity` tuples, strings in two buffers used by alternate rounds.
+
+Enters: morsels. Leaves: tids, and morsels of earlier tuples. tid = claim; slot = tid mod capacity; a round is one pass over the slots and
+its long strings lie in strings[round mod 2], which is replaced by a fresh buffer when the round starts, so that a reader who still
+holds the old one keeps it alive. Tids are claimed per morsel and published in order. Must not know SQL, views or statements.
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ringbuffer.columns import Layout, Morsel, PhysicalType, empty_column
+from ringbuffer.strings import copy_strings, heap_bytes
+
+# A morsel up to this size is written under the lock: handing the lock over would cost more than the copy.
+LOCKED_ROWS_MAX = 256
+STRING_BYTES_MIN = 4096
+GROWTH = 2
+
+
+class OverwrittenError(Exception):
+    """Tuples that were asked for are no longer in the ring, or were overwritten while they were read."""
+
+
+class Ring:
+    """The last `capacity` tuples (a power of two) of a stream. string_bytes: first size of each string buffer, which grows."""
+
+    def __init__(self, layout: Layout, capacity: int, string_bytes: int = STRING_BYTES_MIN) -> None:
+        assert capacity > 0 and capacity & (capacity - 1) == 0, capacity
+        self.layout = layout
+        self.capacity = capacity
+        self._data = tuple(empty_column(column.physical, capacity) for column in layout)
+        self._nulls = tuple(np.zeros(capacity, dtype=np.uint8) for _ in layout)
+        self._texts = tuple(index for index, column in enumerate(layout) if column.physical == PhysicalType.TEXT)
+        self._fixed = tuple(index for index in range(len(layout)) if index not in self._texts)
+        self._columns = range(len(layout))
+        self._strings = [np.empty(max(string_bytes, 1), dtype=np.uint8) for _ in range(2)]
+        self._strings_round = [0, 1]
+        self._strings_used = [0, 0]
+        self._writers = [0, 0]
+        self._changed = threading.Condition(threading.Lock())
+        self._claimed = 0
+        self._published = 0
+
+    @property
+    def tuples_count(self) -> int:
+        """Tuples published since the beginning."""
+        return self._published
+
+    @property
+    def newest_tid(self) -> int:
+        """The tid published last, or -1."""
+        return self._published - 1
+
+    @property
+    def oldest_tid(self) -> int:
+        """The smallest tid that can still be read; newest_tid + 1 when there is none."""
+        return min(self._published, max(0, self._claimed - self.capacity))
+
+    @property
+    def rounds_count(self) -> int:
+        """Rounds that have begun."""
+        return -(-self._published // self.capacity)
+
+    @property
+    def bytes_count(self) -> int:
+        """Bytes of memory that the ring holds."""
+        arrays = (*self._data, *self._nulls, *self._strings)
+        return sum(array.nbytes for array in arrays)
+
+    def append(self, morsel: Morsel) -> int:
+        """Write the rows under consecutive tids and return the first; they are visible when this returns. Any thread may call."""
+        rows_count = morsel.rows_count
+        changed = self._changed
+        with changed:
+            first = self._claimed
+            slot = first % self.capacity
+            if rows_count <= LOCKED_ROWS_MAX and slot + rows_count <= self.capacity and self._published == first:
+                string_bytes = self._long_bytes(morsel, 0, rows_count)
+                start = self._reserve(first // self.capacity, string_bytes) if string_bytes else 0
+                self._write(morsel, 0, rows_count, first, start, string_bytes)
+                self._claimed = self._published = first + rows_count
+                return first
+            self._claimed = first + rows_count
+        done = 0
+        while done < rows_count:
+            done += self._append_part(morsel, done, first + done)
+        return first
+
+    def read(self, first_tid: int, rows_count: int) -> Morsel:
+        """Return tuples as a morsel of copies. Raises OverwrittenError when some are gone, or go while they are copied."""
+        with self._changed:
+            if first_tid + rows_count > self._published:
+                raise ValueError(f"tid {first_tid + rows_count - 1} is not published, the newest is {self.newest_tid}")
+            self._check_kept(first_tid)
+            strings = tuple(self._strings)
+        data: list[npt.NDArray[Any]] = [empty_column(column.physical, rows_count) for column in self.layout]
+        nulls = [np.empty(rows_count, dtype=np.uint8) for _ in self.layout]
+        parts: list[tuple[int, int, int]] = []
+        row = 0
+        while row < rows_count:
+            slot = (first_tid + row) % self.capacity
+            count = min(rows_count - row, self.capacity - slot)
+            parts.append((row, slot, count))
+            for index in self._columns:
+                data[index][row : row + count] = self._data[index][slot : slot + count]
+                nulls[index][row : row + count] = self._nulls[index][slot : slot + count]
+            row += count
+        # The words are whole only if nobody has claimed their slots again; only then may their offsets be followed.
+        with self._changed:
+            self._check_kept(first_tid)
+        heap = self._copied_strings(data, parts, first_tid, strings)
+        return Morsel(rows_count, tuple(data), tuple(nulls), heap)
+
+    def _copied_strings(
+        self,
+        data: list[npt.NDArray[Any]],
+        parts: list[tuple[int, int, int]],
+        first_tid: int,
+        strings: tuple[npt.NDArray[np.uint8], ...],
+    ) -> npt.NDArray[np.uint8]:
+        heap = np.empty(sum(heap_bytes(data[index]) for index in self._texts), dtype=np.uint8)
+        used = 0
+        for index in self._texts:
+            for row, _, count in parts:
+                words = data[index][row : row + count]
+                source = strings[(first_tid + row) // self.capacity % 2]
+                used += copy_strings(words, source, words, heap, used)
+        return heap
+
+    def _check_kept(self, first_tid: int) -> None:
+        oldest = self._claimed - self.capacity
+        if first_tid < oldest:
+            raise OverwrittenError(f"tid {first_tid} is gone, the oldest is {max(0, oldest)}")
+
+    def _append_part(self, morsel: Morsel, done: int, tid: int) -> int:
+        """Write and publish the rows from `done` on that fit before the round ends; return how many."""
+        count = min(morsel.rows_count - done, self.capacity - tid % self.capacity)
+        string_bytes = self._long_bytes(morsel, done, count)
+        parity = tid // self.capacity % 2
+        with self._changed:
+            # The slots' earlier tuples, one round back, must be visible before they may go.
+            self._changed.wait_for(lambda: self._published >= tid + count - self.capacity)
+            start = self._reserve(tid // self.capacity, string_bytes)
+            self._writers[parity] += 1
+        try:
+            self._write(morsel, done, count, tid, start, string_bytes)
+        finally:
+            with self._changed:
+                self._writers[parity] -= 1
+                self._changed.notify_all()
+                self._changed.wait_for(lambda: self._published == tid)
+                self._published = tid + count
+                self._changed.notify_all()
+        return count
+
+    def _long_bytes(self, morsel: Morsel, done: int, count: int) -> int:
+        if len(morsel.heap) == 0:
+            return 0
+        total = 0
+        for index in self._texts:
+            words: npt.NDArray[Any] = morsel.data[index]
+            total += heap_bytes(words[done : done + count])
+        return total
+
+    def _reserve(self, round_number: int, size: int) -> int:
+        """Return where `size` bytes of the round's string buffer begin; the lock is held."""
+        parity = round_number % 2
+        while True:
+            if self._strings_round[parity] != round_number:
+                self._strings[parity] = np.empty(max(len(self._strings[parity]), size), dtype=np.uint8)
+                self._strings_round[parity] = round_number
+                self._strings_used[parity] = 0
+            start = self._strings_used[parity]
+            if start + size <= len(self._strings[parity]):
+                self._strings_used[parity] = start + size
+                return start
+            if self._writers[parity] == 0:
+                grown = np.empty(max(start + size, GROWTH * len(self._strings[parity])), dtype=np.uint8)
+                grown[:start] = self._strings[parity][:start]
+                self._strings[parity] = grown
+            else:
+                # Others still copy into the buffer; they need no lock to get that done.
+                self._changed.wait()
+
+    def _write(self, morsel: Morsel, done: int, count: int, tid: int, start: int, string_bytes: int) -> None:
+        slot = tid % self.capacity
+        end = slot + count
+        whole = count == morsel.rows_count
+        rows = slice(done, done + count)
+        for index in self._columns if string_bytes == 0 else self._fixed:
+            self._data[index][slot:end] = morsel.data[index] if whole else morsel.data[index][rows]
+        for index in self._columns:
+            self._nulls[index][slot:end] = morsel.nulls[index] if whole else morsel.nulls[index][rows]
+        if string_bytes:
+            strings = self._strings[tid // self.capacity % 2]
+            for index in self._texts:
+                source: npt.NDArray[Any] = morsel.data[index]
+                target: npt.NDArray[Any] = self._data[index]
+                start += copy_strings(source[rows], morsel.heap, target[slot:end], strings, start)
