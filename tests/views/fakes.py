@@ -1,0 +1,96 @@
+"""A view whose state is a plain list of integers and whose upper executor is Python: what `views.refresh` needs, and nothing slow."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import cast
+
+import pyarrow as pa
+
+from sql.catalog import SessionSettings
+from sql.datatypes import INT8
+from sql.errors import SqlError
+from sql.expressions import AggregateCall, Column
+from sql.relations import OutputColumn, Relation, Scan
+from views.arrow_schema import arrow_schema
+from views.definition import ViewDefinition
+from views.phases import Lifecycle
+from views.plan.nodes import FinishStep, StreamPipeline, UpperPipeline, ViewPlan
+from views.state import ViewState
+from views.view import ContinuousView
+
+SCHEMA = (OutputColumn("sum", INT8), OutputColumn("count", INT8))
+
+
+class FakeState:
+    """Local and global integers; exporting yields their sum and count. `failures` are raised by the next exports, first one first."""
+
+    def __init__(self) -> None:
+        self.local: list[int] = []
+        self.merged: list[int] = []
+        self.failures: list[Exception] = []
+        self.swaps_count = 0
+        self.exports: list[int] = []
+
+    def apply_rows(self, rows: list[int]) -> None:
+        self.local += rows
+
+    def swap(self) -> list[int]:
+        self.swaps_count += 1
+        table, self.local = self.local, []
+        return table
+
+    def merge(self, table: list[int]) -> None:
+        self.merged += table
+
+    def export(self, now_us: int) -> pa.Table:
+        self.exports.append(now_us)
+        if self.failures:
+            raise self.failures.pop(0)
+        return pa.table({"sum": [sum(self.merged)], "count": [len(self.merged)]}, schema=arrow_schema(SCHEMA))
+
+
+class FakeClock:
+    def now_us(self) -> int:
+        return 5
+
+    def monotonic_s(self) -> float:
+        return 0.0
+
+
+class FakeExecutor:
+    """Hands its input back after calling `before`, and counts its runs."""
+
+    def __init__(self, before: Callable[[], None] = lambda: None) -> None:
+        self.before = before
+        self.runs: list[Relation] = []
+
+    def run(self, view: str, relation: Relation, inputs: Mapping[str, pa.Table]) -> pa.Table:
+        self.runs.append(relation)
+        self.before()
+        return inputs["groups"]
+
+    def explain(self, relation: Relation) -> str:
+        return "SELECT *\nFROM groups"
+
+
+def make_view(
+    name: str = "v", *, upper: bool = False, time_dependent: bool = False
+) -> tuple[ContinuousView, FakeState]:
+    """Return a view over stream `numbers(n bigint)` with sum and count, and its state."""
+    calls = (
+        ("sum", AggregateCall("sum", (Column(0, "n", INT8),), INT8)),
+        ("count", AggregateCall("count_star", (), INT8)),
+    )
+    stream = StreamPipeline("numbers", (OutputColumn("n", INT8),), (), (), calls, SCHEMA)
+    items = tuple((column.name, Column(index, column.name, INT8)) for index, column in enumerate(SCHEMA))
+    finish = FinishStep(SCHEMA, (), items, SCHEMA)
+    plan = ViewPlan(stream, finish, UpperPipeline(Scan("groups", "groups", SCHEMA)) if upper else None, None)
+    definition = ViewDefinition(name, 16385, "CREATE VIEW ...", "...", 0, (), SessionSettings())
+    state = FakeState()
+    view = ContinuousView(definition, SCHEMA, plan, cast(ViewState, state), time_dependent, (), Lifecycle(name))
+    return view, state
+
+
+def cancelled() -> SqlError:
+    return SqlError("57014", "canceling statement due to user request")
