@@ -32,6 +32,7 @@ copy_memory: Any = copy_bytes
 
 # In the wraps word of a sum: it can't be represented whatever else is added.
 OUT_OF_RANGE = 1 << 62
+NAN_KEY = 0x7FF8000000000000
 
 
 class State(IntEnum):
@@ -250,3 +251,21 @@ def text_heap_bytes(w0: int) -> int:
     """Return the heap bytes that a text needs: 0 if it is inline."""
     length = w0 & LENGTH_MASK
     return length if length > INLINE_BYTES_MAX else 0
+
+
+@kernel
+def float_word(value: float) -> int:
+    """Return the bits of a float."""
+    word: int = signed_word(bits(value))
+    return word
+
+
+@kernel
+def float_key(value: float) -> int:
+    """Return bits that are equal for equal floats: those of -0 and 0, and those of every NaN."""
+    if value == 0.0:
+        return 0
+    if np.isnan(value):
+        return NAN_KEY
+    word: int = signed_word(bits(value))
+    return word

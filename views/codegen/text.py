@@ -8,7 +8,7 @@ from sql.errors import not_supported
 from sql.expressions import Call, Case, Cast, Literal
 from views.codegen.expressions import ExpressionWriter, FunctionWriter, literal_argument
 from views.codegen.literals import text_words
-from views.codegen.values import ALWAYS, NEVER, Value, any_null
+from views.codegen.values import ALWAYS, Value
 from views.codegen.writer import KernelWriter
 
 # canonical function -> (kernel, takes the scratch heap, can fail); the arguments are the values' words in order.
@@ -70,19 +70,7 @@ def write_measure(writer: ExpressionWriter, node: Call | Cast | Case) -> Value:
     words = ", ".join(word for value in values for word in value.words)
     function = MEASURES.get(node.function, "text_starts_with")
     call = f"{writer.writer.use('text_values', function)}({words})"
-    # The words of a NULL may be any, and an address among them must not be read.
-    null = any_null(*values)
-    if null in (NEVER, ALWAYS):
-        return writer.strict(node, call, values, node.function, fallible=False)
-    return guarded(writer, node.type, call, null, node.function)
-
-
-def guarded(writer: ExpressionWriter, kind: SqlType, call: str, null: str, stem: str) -> Value:
-    """Write a call that is made only when its arguments are not NULL."""
-    result = writer.declare(stem, kind, null)
-    with writer.writer.block(f"if not {result.null}:"):
-        writer.writer.line(f"{', '.join(result.words)} = {call}")
-    return result
+    return writer.strict(node, call, values, node.function, fallible=False)
 
 
 def write_like(writer: ExpressionWriter, node: Call | Cast | Case) -> Value:

@@ -1,0 +1,48 @@
+"""Generated kernels as files: written once per fingerprint, imported under a name of their own, compiled for exact types.
+
+numba caches machine code beside the file, so a view that is created again or after a restart is compiled once. A file is never rewritten
+in place: its name carries the fingerprint of its text. Must not know what the kernels compute.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import re
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+Kernel = Callable[..., int]
+
+PACKAGE = "antumbra_kernels"
+NAME_CHARACTERS_MAX = 100
+
+
+def load_kernel(folder: Path, name: str, text: str, function: str, types: Sequence[str]) -> tuple[Kernel, Path]:
+    """Write `text` to folder/name.py unless it is there, import it, and return its kernel, compiled for `types`, with the path."""
+    path = folder / f"{file_name(name)}.py"
+    if not path.is_file() or path.read_text() != text:
+        folder.mkdir(parents=True, exist_ok=True)
+        # Other processes and threads see either no file or all of it.
+        unfinished = path.with_suffix(f".{os.getpid()}.unfinished")
+        unfinished.write_text(text)
+        unfinished.replace(path)
+    module_name = f"{PACKAGE}.{path.stem}"
+    specification = importlib.util.spec_from_file_location(module_name, path)
+    assert specification is not None and specification.loader is not None
+    module = importlib.util.module_from_spec(specification)
+    # numba asks for the module by name when it loads cached code.
+    sys.modules[module_name] = module
+    specification.loader.exec_module(module)
+    kernel: Any = getattr(module, function)
+    kernel.compile(f"int64({', '.join(types)})")
+    # From here on other types are an error of ours, not a reason to compile for a second.
+    kernel.disable_compile()
+    return kernel, path
+
+
+def file_name(name: str) -> str:
+    """Return a name that is safe on every file system and as a module."""
+    return re.sub(r"\W", "_", name, flags=re.ASCII)[:NAME_CHARACTERS_MAX]

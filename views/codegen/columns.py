@@ -1,0 +1,79 @@
+"""Columns as arguments of a kernel: which arrays it takes, and the lines that load a value from them.
+
+A column has an array of data, one of nulls, and a decimal of variable scale also one of scales (int16). Only columns that are used become
+arguments. Must not know where the arrays come from.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from sql.datatypes import FAMILIES, SqlType
+from sql.relations import Schema
+from views.codegen.values import TEXTS, Value
+from views.codegen.writer import KernelWriter
+
+ARRAYS: dict[str, str] = {
+    "BOOL": "uint8[::1]",
+    "INT16": "int16[::1]",
+    "INT32": "int32[::1]",
+    "INT64": "int64[::1]",
+    "FLOAT32": "float32[::1]",
+    "FLOAT64": "float64[::1]",
+    "DATE": "int32[::1]",
+    "TIMESTAMP": "int64[::1]",
+    "NUMERIC": "int64[:,::1]",
+    "TEXT": "int64[:,::1]",
+}
+NULLS = "uint8[::1]"
+SCALES = "int16[::1]"
+
+
+@dataclass(slots=True)
+class InputColumns:
+    """The columns of a kernel's input. heap: the variable with the address that long texts count from."""
+
+    schema: Schema
+    heap: str = "input_heap"
+    used: dict[int, str] = field(default_factory=dict)  # column -> the stem of its names, in the order of first use
+
+    def load(self, writer: KernelWriter, index: int) -> Value:
+        """Write the lines that load column `index` of the row at hand."""
+        kind = self.schema[index].type
+        stem = self.used.get(index)
+        if stem is None:
+            stem = self.used[index] = writer.name("c_" + self.schema[index].name)
+        null = writer.assign(stem + "_null", f"{stem}_nulls[row] != 0")
+        return Value(self._words(writer, stem, kind), null)
+
+    def _words(self, writer: KernelWriter, stem: str, kind: SqlType) -> tuple[str, ...]:
+        data = f"{stem}_data[row"
+        if kind.family == "numeric":
+            lo = writer.assign(stem + "_lo", f"{data}, 0]")
+            hi = writer.assign(stem + "_hi", f"{data}, 1]")
+            if kind.display_scale is not None:
+                return lo, hi, str(kind.display_scale)
+            return lo, hi, writer.assign(stem + "_scale", f"{writer.use('int128', 'signed_word')}({stem}_scales[row])")
+        if kind.family in TEXTS:
+            return writer.assign(stem + "_w0", f"{data}, 0]"), writer.assign(stem + "_w1", f"{data}, 1]"), self.heap
+        if kind.family == "bool":
+            return (writer.assign(stem + "_value", f"{data}] != 0"),)
+        if kind.family in ("int8", "timestamp", "timestamptz", "float4", "float8"):
+            return (writer.assign(stem + "_value", f"{data}]"),)
+        return (writer.assign(stem + "_value", f"{writer.use('int128', 'signed_word')}({data}])"),)
+
+    @property
+    def has_texts(self) -> bool:
+        """Whether one of the used columns is a text."""
+        return any(self.schema[index].type.family in TEXTS for index in self.used)
+
+    def parameters(self) -> list[tuple[str, str]]:
+        """Return (name, type) of the arrays of the used columns."""
+        found = []
+        for index, stem in self.used.items():
+            kind = self.schema[index].type
+            found.append((stem + "_data", ARRAYS[FAMILIES[kind.family].kernel]))
+            found.append((stem + "_nulls", NULLS))
+            if kind.is_variable_numeric:
+                found.append((stem + "_scales", SCALES))
+        return found

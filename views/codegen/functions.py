@@ -1,0 +1,15 @@
+"""The one table from canonical functions to what writes them."""
+
+from __future__ import annotations
+
+from views.codegen import arithmetic, casts, comparisons, logic, text, times
+from views.codegen.expressions import FunctionWriter
+
+FUNCTIONS: dict[str, FunctionWriter] = {
+    **arithmetic.FUNCTIONS,
+    **casts.FUNCTIONS,
+    **comparisons.FUNCTIONS,
+    **logic.FUNCTIONS,
+    **text.FUNCTIONS,
+    **times.FUNCTIONS,
+}

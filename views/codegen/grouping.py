@@ -1,0 +1,180 @@
+"""How the groups of a stream pipeline lie in the rows of a hash table (ringbuffer/hash_table.py).
+
+Enters: the keys and aggregates of a `StreamPipeline`. Leaves: a `Grouping`, from which the kernel that folds rows, the program that merges
+tables and the export of results all take their word offsets. Must not write code.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from ringbuffer.aggregates import WORDS, State
+from ringbuffer.hash_table import ENTRY_WORDS_MAX, TableLayout
+from sql.datatypes import BOOL, SqlType
+from sql.errors import not_supported
+from sql.expressions import AggregateCall, Case, Expression, Literal
+from views.codegen.values import FLOATS, INTEGERS, TEXTS, TIMES
+from views.plan.nodes import StreamPipeline
+from views.plan.trees import meaning
+
+KEYS_MAX = 63  # bits of the null mask
+HASH_WORDS = 1
+
+
+@dataclass(frozen=True, slots=True)
+class KeySlot:
+    """Where a key is: `word` in the entry (the null mask is word 0), and what is shown where that differs from what is compared."""
+
+    expression: Expression
+    type: SqlType
+    null_bit: int
+    word: int
+    shown_word: int | None
+
+
+@dataclass(slots=True)
+class InputSlot:
+    """What several aggregates may share: an argument under a filter (None: count(*)), its count word and its states, by row word."""
+
+    argument: Expression | None
+    filter: Expression | None
+    count_word: int = 0
+    states: dict[State, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class AggregateSlot:
+    """An aggregate's place: the number of its input, and the state that it is read from."""
+
+    call: AggregateCall
+    input: int
+    state: State
+
+
+@dataclass(frozen=True, slots=True)
+class Grouping:
+    """The whole row: layout for the table, slots, and the steps (kind, word, count word) that merge one row into another."""
+
+    table: TableLayout
+    keys: tuple[KeySlot, ...]
+    inputs: tuple[InputSlot, ...]
+    aggregates: tuple[AggregateSlot, ...]
+    merge_steps: tuple[tuple[int, int, int], ...]
+
+
+def make_grouping(pipeline: StreamPipeline) -> Grouping:
+    """Return the layout of a pipeline's groups. Raises SqlError 0A000 for an aggregate without a mergeable state."""
+    if len(pipeline.keys) > KEYS_MAX:
+        raise not_supported(f"a GROUP BY with more than {KEYS_MAX} keys")
+    keys, key_words, entry_words, text_mask = place_keys(tuple(key for _, key in pipeline.keys))
+    inputs, aggregates = place_aggregates(tuple(call for _, call in pipeline.aggregates))
+    word = HASH_WORDS + entry_words
+    steps: list[tuple[int, int, int]] = []
+    for slot in inputs:
+        slot.count_word = word
+        word += WORDS[State.COUNT]
+        for state in slot.states:
+            slot.states[state] = word
+            steps.append((int(state), word, slot.count_word))
+            word += WORDS[state]
+        steps.append((int(State.COUNT), slot.count_word, slot.count_word))
+    table = TableLayout(key_words, entry_words, word, text_mask)
+    return Grouping(table, keys, inputs, aggregates, tuple(steps))
+
+
+def place_keys(expressions: tuple[Expression, ...]) -> tuple[tuple[KeySlot, ...], int, int, int]:
+    """Return (slots, key words, entry words, text mask). Shown words come after all that are compared."""
+    compared = 1
+    words = []
+    text_mask = 0
+    for expression in expressions:
+        words.append(compared)
+        if expression.type.family in TEXTS:
+            text_mask |= 1 << compared
+        compared += key_words(expression.type)
+    shown = compared
+    slots = []
+    for position, expression in enumerate(expressions):
+        shown_word = None
+        if shows_apart(expression.type):
+            shown_word = shown
+            shown += 1
+        slots.append(KeySlot(expression, expression.type, position, words[position], shown_word))
+    if shown > ENTRY_WORDS_MAX:
+        raise not_supported(f"a GROUP BY whose keys need more than {ENTRY_WORDS_MAX} words")
+    return tuple(slots), compared, shown, text_mask
+
+
+def key_words(kind: SqlType) -> int:
+    """Return the words of a key that are compared: a decimal of variable scale is compared without trailing zeros."""
+    if kind.family == "numeric":
+        return 3 if kind.display_scale is None else 2
+    return 2 if kind.family in TEXTS else 1
+
+
+def shows_apart(kind: SqlType) -> bool:
+    """Return whether equal keys can look different: -0 and 0, 1.0 and 1.00. The first one seen is shown."""
+    return kind.family in FLOATS or kind.is_variable_numeric
+
+
+def place_aggregates(calls: tuple[AggregateCall, ...]) -> tuple[tuple[InputSlot, ...], tuple[AggregateSlot, ...]]:
+    """Return the inputs, each argument and filter once, and where each aggregate is read from."""
+    inputs: list[InputSlot] = []
+    numbers: dict[tuple[Expression | None, Expression | None], int] = {}
+    slots = []
+    for call in calls:
+        if call.distinct:
+            raise not_supported(
+                f"{call.function}(DISTINCT ...) in the first grouping of a continuous view", call.position
+            )
+        argument = call.arguments[0] if call.arguments else None
+        key = (
+            None if argument is None else meaning(argument),
+            None if call.filter is None else meaning(call.filter),
+        )
+        if key not in numbers:
+            numbers[key] = len(inputs)
+            inputs.append(InputSlot(argument, call.filter))
+        state = state_of(call)
+        if state is not State.COUNT:
+            inputs[numbers[key]].states[state] = 0
+        slots.append(AggregateSlot(call, numbers[key], state))
+    return tuple(inputs), tuple(slots)
+
+
+def state_of(call: AggregateCall) -> State:
+    """Return the state that an aggregate needs besides the count."""
+    if call.function in ("count", "count_star"):
+        return State.COUNT
+    kind = call.arguments[0].type
+    family = kind.family
+    if call.function in ("bool_and", "bool_or") and kind == BOOL:
+        return State.ANY_FALSE if call.function == "bool_and" else State.ANY_TRUE
+    if call.function in ("sum", "avg"):
+        if family in INTEGERS:
+            return State.SUM_INTEGER
+        if family == "numeric":
+            return State.SUM_INTEGER if kind.display_scale is not None else State.SUM_NUMERIC
+        if family in FLOATS and call.function == "avg":
+            return State.AVERAGE_FLOAT
+        if family in FLOATS:
+            return State.SUM_FLOAT64 if family == "float8" else State.SUM_FLOAT32
+    if call.function in ("min", "max"):
+        smaller = call.function == "min"
+        if family in INTEGERS or family in TIMES:
+            return State.MIN_INTEGER if smaller else State.MAX_INTEGER
+        if family in FLOATS:
+            return State.MIN_FLOAT if smaller else State.MAX_FLOAT
+        if family == "numeric":
+            return State.MIN_NUMERIC if smaller else State.MAX_NUMERIC
+        if family in TEXTS:
+            return State.MIN_TEXT if smaller else State.MAX_TEXT
+    raise not_supported(f"{call.function}({kind.sql_name}) in a continuous view", call.position)
+
+
+def guarded_argument(slot: InputSlot) -> Expression | None:
+    """Return what is evaluated per row for an input: NULL where its filter does not hold, so that errors stay behind the filter."""
+    if slot.filter is None:
+        return slot.argument
+    argument = Literal(True, BOOL) if slot.argument is None else slot.argument
+    return Case(((slot.filter, argument),), Literal(None, argument.type), argument.type)

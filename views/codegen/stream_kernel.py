@@ -1,0 +1,263 @@
+"""The kernel of a stream pipeline: rows of a morsel in, groups of a table out.
+
+    stream_pipeline(start, end, folding, now_us, constants, control, slots, rows, [scratch], [heap], columns...) -> rows done
+
+It returns `end`, or the row at which it stopped: control[ERROR] is set and control[EXPRESSION] says where, or control[HEAP_NEEDED] is set,
+or else the table needs more rows; the caller makes room and goes on from there. A row is evaluated completely before the table is touched,
+so a row that fails leaves nothing behind. Without `folding` rows are only evaluated.
+"""
+
+from __future__ import annotations
+
+from ringbuffer.aggregates import State
+from ringbuffer.hash_table import ENTRY
+from sql.expressions import Expression
+from sql.relations import Schema
+from views.codegen.columns import InputColumns
+from views.codegen.expressions import ExpressionWriter
+from views.codegen.functions import FUNCTIONS
+from views.codegen.grouping import Grouping, InputSlot, KeySlot, guarded_argument
+from views.codegen.modules import GeneratedModule, module_text
+from views.codegen.values import ALWAYS, FLOATS, NEVER, TEXTS, Value
+from views.codegen.writer import INDENT, KernelWriter
+from views.plan.nodes import StreamPipeline
+from views.plan.text import aggregate_text, expression_text
+
+FUNCTION = "stream_pipeline"
+# name and type of the arguments that every stream kernel has
+ARGUMENTS = (
+    ("start", "int64"),
+    ("end", "int64"),
+    ("folding", "boolean"),
+    ("now_us", "int64"),
+    ("constants", "int64"),
+    ("control", "int64[::1]"),
+    ("slots", "int64[::1]"),
+    ("rows", "int64[::1]"),
+)
+
+
+def generate_stream_kernel(view: str, pipeline: StreamPipeline, grouping: Grouping) -> GeneratedModule:
+    """Return the module of a view's stream pipeline. Raises SqlError 0A000 for what a kernel can't evaluate."""
+    return StreamKernelWriter(view, pipeline, grouping).generate()
+
+
+class StreamKernelWriter:
+    """Writes one stream kernel."""
+
+    def __init__(self, view: str, pipeline: StreamPipeline, grouping: Grouping) -> None:
+        self.view = view
+        self.pipeline = pipeline
+        self.grouping = grouping
+        self.skipping = pipeline.on_error == "skip"
+        self.writer = KernelWriter(2, self._failure)
+        self.columns = InputColumns(pipeline.input)
+        self.expressions = ExpressionWriter(self.writer, self.columns, FUNCTIONS)
+
+    def generate(self) -> GeneratedModule:
+        """Write everything and put the module together."""
+        self._write_filters()
+        keys = [self.expressions.evaluate(key.expression) for key in self.grouping.keys]
+        inputs = [self._evaluate_input(slot) for slot in self.grouping.inputs]
+        with self.writer.block("if not folding:"):
+            self.writer.line("continue")
+        self._write_room(keys, inputs)
+        self._write_group(keys)
+        for slot, value in zip(self.grouping.inputs, inputs, strict=True):
+            self._write_updates(slot, value)
+        self._control("ROWS_PASSED")
+        self.writer.line("control[ROWS_PASSED] += 1")
+        return self._module()
+
+    def _failure(self, error: str, number: int) -> list[str]:
+        """Return the lines that leave a row which can't be evaluated."""
+        stop = [f"control[ERROR] = {error}", f"control[EXPRESSION] = {number}", "return row"]
+        self._control("ERROR", "EXPRESSION")
+        if not self.skipping:
+            return stop
+        self.writer.use("error_codes", "SCRATCH_FULL")
+        self._control("ROWS_SKIPPED")
+        # A scratch heap that is too small is not the row's fault.
+        return [
+            f"if {error} == SCRATCH_FULL:",
+            *(INDENT + line for line in stop),
+            "if folding:",
+            INDENT + "control[ROWS_SKIPPED] += 1",
+            "continue",
+        ]
+
+    def _control(self, *names: str) -> None:
+        for name in names:
+            self.writer.use("hash_table", name)
+
+    def _write_filters(self) -> None:
+        for condition in self.pipeline.filters:
+            truth = self.expressions.evaluate(condition).truth
+            with self.writer.block(f"if not ({truth}):"):
+                self.writer.line("continue")
+
+    def _evaluate_input(self, slot: InputSlot) -> Value:
+        argument = guarded_argument(slot)
+        return Value(()) if argument is None else self.expressions.evaluate(argument)
+
+    def _write_room(self, keys: list[Value], inputs: list[Value]) -> None:
+        """Write the check that the table's heap can take all texts of this row."""
+        texts = [value for key, value in zip(self.grouping.keys, keys, strict=True) if key.type.family in TEXTS]
+        for slot, value in zip(self.grouping.inputs, inputs, strict=True):
+            texts += [value] * len({State.MIN_TEXT, State.MAX_TEXT} & slot.states.keys())
+        if not texts:
+            return
+        size = self.writer.use("aggregates", "text_heap_bytes")
+        needed = self.writer.assign("text_bytes", " + ".join(f"{size}({value.words[0]})" for value in texts))
+        self._control("HEAP_USED", "HEAP_MAX", "HEAP_NEEDED")
+        with self.writer.block(f"if control[HEAP_USED] + {needed} > control[HEAP_MAX]:"):
+            self.writer.line(f"control[HEAP_NEEDED] = {needed}")
+            self.writer.line("return row")
+
+    def _write_group(self, keys: list[Value]) -> None:
+        """Write the entry of the row's group, and find or make the group."""
+        if not keys:
+            self.writer.line("group = 0")
+            return
+        self._control("ENTRY")
+        bits = [
+            f"{1 << key.null_bit} * ({value.null})"
+            for key, value in zip(self.grouping.keys, keys, strict=True)
+            if value.null != NEVER
+        ]
+        self.writer.line(f"control[ENTRY] = {' + '.join(bits) if bits else '0'}")
+        for key, value in zip(self.grouping.keys, keys, strict=True):
+            words = self._key_words(key, value)
+            for word, text in words.items():
+                absent = value.null
+                chosen = text if absent == NEVER else f"0 if {absent} else {text}"
+                self.writer.line(f"control[{ENTRY + word}] = {'0' if absent == ALWAYS else chosen}")
+        table = self.grouping.table
+        find = self.writer.use("hash_table", "find_group")
+        sizes = f"{table.key_words}, {table.entry_words}, {table.row_words}, {table.text_mask}"
+        self.writer.line(f"group = {find}(control, slots, rows, control, ENTRY, 0, {sizes})")
+        with self.writer.block("if group < 0:"):
+            self.writer.line("return row")
+
+    def _key_words(self, key: KeySlot, value: Value) -> dict[int, str]:
+        """Return the source text of a key's words by their place in the entry."""
+        family = key.type.family
+        use = self.writer.use
+        if family == "bool":
+            return {key.word: f"1 * {value.word}"}
+        if family in FLOATS:
+            assert key.shown_word is not None
+            float_word = f"float({value.word})"
+            return {
+                key.word: f"{use('aggregates', 'float_key')}({float_word})",
+                key.shown_word: f"{use('aggregates', 'float_word')}({float_word})",
+            }
+        if family in TEXTS:
+            return {
+                key.word: value.words[0],
+                key.word + 1: f"{use('aggregates', 'text_key')}({', '.join(value.words)})",
+            }
+        if family != "numeric":
+            return {key.word: value.word}
+        if key.shown_word is None:
+            return {key.word: value.words[0], key.word + 1: value.words[1]}
+        names = [self.writer.name("key" + suffix) for suffix in ("_lo", "_hi", "_scale")]
+        self.writer.line(f"{', '.join(names)} = {use('numeric', 'numeric_normalise')}({', '.join(value.words)})")
+        return {
+            **{key.word + position: name for position, name in enumerate(names)},
+            key.shown_word: value.words[2],
+        }
+
+    def _write_updates(self, slot: InputSlot, value: Value) -> None:
+        """Write the updates of all states of an input, and of its count at last."""
+        if value.null == ALWAYS:
+            return
+        count = f"rows[group + {slot.count_word}]"
+        if value.null == NEVER:
+            self._write_states(slot, value, count)
+            return
+        with self.writer.block(f"if {value.known}:"):
+            self._write_states(slot, value, count)
+
+    def _write_states(self, slot: InputSlot, value: Value, count: str) -> None:
+        if not slot.states:
+            self.writer.line(f"{count} += 1")
+            return
+        self.writer.line(f"seen = {count}")
+        for state, word in slot.states.items():
+            self.writer.line(self._update(state, word, value))
+        self.writer.line(f"{count} = seen + 1")
+
+    def _update(self, state: State, word: int, value: Value) -> str:
+        """Return the source text that adds a value to one state."""
+        use = self.writer.use
+        at = f"rows, group + {word}"
+        words = ", ".join(value.words)
+        if state in (State.ANY_FALSE, State.ANY_TRUE):
+            return f"rows[group + {word}] |= 1 * ({'not ' if state is State.ANY_FALSE else ''}{value.word})"
+        if state is State.SUM_INTEGER:
+            lo, hi = value.words[:2] if len(value.words) > 1 else (value.word, f"{value.word} >> 63")
+            return f"{use('aggregates', 'add_integer')}({at}, {lo}, {hi})"
+        if state in (State.SUM_NUMERIC, State.SUM_FLOAT64, State.SUM_FLOAT32):
+            function = state.name.lower().replace("sum", "add")
+            return f"{use('aggregates', function)}({at}, {words if state is State.SUM_NUMERIC else f'float({words})'})"
+        if state is State.AVERAGE_FLOAT:
+            return f"{use('aggregates', 'add_average')}({at}, seen, float({words}))"
+        function = use("aggregates", state.name.lower())
+        if state in (State.MIN_TEXT, State.MAX_TEXT):
+            return f"{function}(control, {at}, seen, {words})"
+        if state in (State.MIN_FLOAT, State.MAX_FLOAT):
+            words = f"float({words})"
+        return f"{function}({at}, seen, {words})"
+
+    def _module(self) -> GeneratedModule:
+        """Put header, prologue and loop around the body."""
+        arguments = list(ARGUMENTS)
+        prologue = [f"{name} = borrowed({name})" for name in ("control", "slots", "rows")]
+        self.writer.use("memory", "borrowed")
+        if self.writer.uses_scratch:
+            arguments.append(("scratch", "int64[::1]"))
+            prologue.append("scratch = borrowed(scratch)")
+        if self.columns.has_texts:
+            arguments.append(("heap", "uint8[::1]"))
+            prologue.append(f"input_heap = {self.writer.use('int128', 'signed_word')}(heap.ctypes.data)")
+        arguments += self.columns.parameters()
+        self.writer.use("jit", "kernel")
+        lines = ["@kernel", f"def {FUNCTION}("]
+        lines += [f"{INDENT}{name}," for name, _ in arguments]
+        lines += ["):", *(INDENT + line for line in prologue), f"{INDENT}for row in range(start, end):"]
+        if self.writer.uses_scratch:
+            lines.append(f"{INDENT * 2}scratch[{self.writer.use('text_functions', 'USED')}] = 0")
+        lines += [*self.writer.lines, f"{INDENT}return end"]
+        title = f'Stream pipeline of the continuous view "{self.view}"'
+        text, fingerprint = module_text(title, summary(self.pipeline), "\n".join(lines), self.writer)
+        return GeneratedModule(
+            text,
+            fingerprint,
+            FUNCTION,
+            tuple(kind for _, kind in arguments),
+            tuple(self.columns.used),
+            self.columns.has_texts,
+            self.writer.uses_scratch,
+            bytes(self.expressions.long_texts),
+            tuple(self.writer.texts),
+        )
+
+
+def summary(pipeline: StreamPipeline) -> list[str]:
+    """Return what a pipeline computes, as lines of SQL."""
+    calls = [f"{aggregate_text(call)} AS {name}" for name, call in pipeline.aggregates]
+    lines = [f"SELECT {item}" if position == 0 else f"     , {item}" for position, item in enumerate(calls)]
+    lines.append(f"FROM {pipeline.stream}({', '.join(names(pipeline.input))})")
+    lines += [_line("WHERE", pipeline.filters, " AND ")] if pipeline.filters else []
+    lines += [_line("GROUP BY", tuple(key for _, key in pipeline.keys), ", ")] if pipeline.keys else []
+    return lines
+
+
+def names(schema: Schema) -> list[str]:
+    """Return the columns' names."""
+    return [column.name for column in schema]
+
+
+def _line(keyword: str, expressions: tuple[Expression, ...], joint: str) -> str:
+    return f"{keyword} {joint.join(expression_text(expression) for expression in expressions)}"
