@@ -7,7 +7,9 @@ import re
 from sql.errors import SqlError
 
 SIMPLE = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
-ESCAPE = re.compile(r"''|\\(?:x([0-9A-Fa-f]{1,2})|([0-7]{1,3})|u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|([uU])|(.))", re.DOTALL)
+ESCAPE = re.compile(
+    r"''|\\(?:x([0-9A-Fa-f]{1,2})|([0-7]{1,3})|u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|([uU])|(.))", re.DOTALL
+)
 UNICODE_ESCAPE = re.compile(r"\\(?:(\\)|\+([0-9A-Fa-f]{6})|([0-9A-Fa-f]{4})|(.?))", re.DOTALL)
 
 
@@ -40,7 +42,9 @@ def escaped_bytes(match: re.Match[str], position: int) -> bytes:
     if short or long:
         return code_point(int(short or long, 16), position).encode()
     if broken:
-        raise SqlError("22025", "invalid Unicode escape", position, hint=r"Unicode escapes must be \uXXXX or \UXXXXXXXX.")
+        raise SqlError(
+            "22025", "invalid Unicode escape", position, hint=r"Unicode escapes must be \uXXXX or \UXXXXXXXX."
+        )
     if other:
         return SIMPLE.get(other, other).encode()
     return b"'"

@@ -69,7 +69,10 @@ def unary(canonical: str, families: tuple[str, ...]) -> list[Signature]:
 
 def times_with_interval(sign: str) -> list[Signature]:
     results = {"date": "timestamp", "timestamp": "timestamp", "timestamptz": "timestamptz"}
-    return [Signature(f"{sign}_interval", (family, "interval"), result, (result, "interval")) for family, result in results.items()]
+    return [
+        Signature(f"{sign}_interval", (family, "interval"), result, (result, "interval"))
+        for family, result in results.items()
+    ]
 
 
 PLUS = [
@@ -94,7 +97,11 @@ BITS = [Signature("", (left, right), left) for left, right in product(INTEGERS, 
 BINARY_OPERATORS: dict[str, tuple[Signature, ...]] = {
     "+": tuple(PLUS),
     "-": tuple(MINUS),
-    "*": (*arithmetic("multiply", NUMBERS), Signature("", ("interval", "float8"), "interval"), Signature("", ("float8", "interval"), "")),
+    "*": (
+        *arithmetic("multiply", NUMBERS),
+        Signature("", ("interval", "float8"), "interval"),
+        Signature("", ("float8", "interval"), ""),
+    ),
     "/": (*arithmetic("divide", NUMBERS), Signature("", ("interval", "float8"), "interval")),
     "%": tuple(arithmetic("modulo", (*INTEGERS, "numeric"))),
     "^": (Signature("power", ("float8", "float8"), "float8"), Signature("", ("numeric", "numeric"), "numeric")),
@@ -142,7 +149,11 @@ def text_function(canonical: str, *arguments: str, result: str = "text") -> tupl
 
 POWER = (Signature("power", ("float8", "float8"), "float8"), Signature("", ("numeric", "numeric"), "numeric"))
 CEILING = rounding("ceil")
-SUBSTRING = (*text_function("substring", "int4"), *text_function("substring", "int4", "int4"), *text_function("", "text"))
+SUBSTRING = (
+    *text_function("substring", "int4"),
+    *text_function("substring", "int4", "int4"),
+    *text_function("", "text"),
+)
 CHARACTERS = text_function("length", result="int4")
 
 

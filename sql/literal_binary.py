@@ -11,7 +11,16 @@ from sql.errors import SqlError, not_supported
 from sql.expressions import LiteralValue
 
 EPOCH_2000_DAYS = 10_957
-FIXED = {"int2": ">h", "int4": ">i", "int8": ">q", "float4": ">f", "float8": ">d", "date": ">i", "timestamp": ">q", "timestamptz": ">q"}
+FIXED = {
+    "int2": ">h",
+    "int4": ">i",
+    "int8": ">q",
+    "float4": ">f",
+    "float8": ">d",
+    "date": ">i",
+    "timestamp": ">q",
+    "timestamptz": ">q",
+}
 NUMERIC_SIGNS = {0x0000: 0, 0x4000: 1}
 INFINITE_DATES = (-(1 << 31), (1 << 31) - 1)
 INFINITE_TIMESTAMPS = (-(1 << 63), (1 << 63) - 1)
@@ -83,14 +92,14 @@ def numeric_value(data: bytes) -> Decimal:
     if sign in (0xC000, 0xD000, 0xF000):
         raise not_supported("NaN or infinity as a numeric")
     if sign not in NUMERIC_SIGNS:
-        raise SqlError("22P03", "invalid sign in external \"numeric\" value")
+        raise SqlError("22P03", 'invalid sign in external "numeric" value')
     if not 0 <= scale <= 0x3FFF:
-        raise SqlError("22P03", "invalid scale in external \"numeric\" value")
+        raise SqlError("22P03", 'invalid scale in external "numeric" value')
     if count < 0 or len(data) != 8 + 2 * count:
         raise wrong_format()
     digits = struct.unpack_from(f">{count}H", data, 8)
     if any(digit > 9999 for digit in digits):
-        raise SqlError("22P03", "invalid digit in external \"numeric\" value")
+        raise SqlError("22P03", 'invalid digit in external "numeric" value')
     unscaled = 0
     for digit in digits:
         unscaled = unscaled * 10_000 + digit

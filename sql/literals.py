@@ -16,7 +16,15 @@ from sql.errors import SqlError, not_supported
 from sql.expressions import LiteralValue
 from sql.literal_binary import binary_value
 
-__all__ = ["DIGITS_MAX", "apply_modifier", "binary_value", "decimal_value", "fit_numeric", "input_value", "round_float4"]
+__all__ = [
+    "DIGITS_MAX",
+    "apply_modifier",
+    "binary_value",
+    "decimal_value",
+    "fit_numeric",
+    "input_value",
+    "round_float4",
+]
 
 DIGITS_MAX = 38
 WHITESPACE = " \t\n\r\f\v"
@@ -31,7 +39,9 @@ FLOAT4_MAX = 3.4028235677973366e38  # halfway between the largest float4 and the
 FLOAT4_MIN = 7.006492321624085e-46  # half of the smallest one
 
 BOOLEANS = {
-    word[:length]: word in ("true", "yes") for word in ("true", "false", "yes", "no") for length in range(1, len(word) + 1)
+    word[:length]: word in ("true", "yes")
+    for word in ("true", "false", "yes", "no")
+    for length in range(1, len(word) + 1)
 }
 BOOLEANS |= {"on": True, "off": False, "of": False, "1": True, "0": False}
 
@@ -61,7 +71,9 @@ def unmodified_value(text: str, kind: SqlType, zone: str, position: int | None) 
     return text
 
 
-def apply_modifier(value: LiteralValue, kind: SqlType, position: int | None = None, explicit: bool = False) -> LiteralValue:
+def apply_modifier(
+    value: LiteralValue, kind: SqlType, position: int | None = None, explicit: bool = False
+) -> LiteralValue:
     """Return `value` within the length or (p,s) of `kind`; an explicit cast cuts a text that is too long."""
     if isinstance(value, str) and kind.length is not None and len(value) > kind.length:
         if not explicit and value[kind.length :].strip(" "):
@@ -157,14 +169,14 @@ def check_digits(value: Decimal, position: int | None) -> Decimal:
     used = len(digits) if value else 1
     if max(used, -exponent) > DIGITS_MAX:
         raise SqlError("22003", f"numeric value has more than {DIGITS_MAX} digits", position)
-    return value.copy_abs() if not value else value
+    return value or value.copy_abs()
 
 
 def fit_numeric(value: Decimal, precision: int, scale: int, position: int | None = None) -> Decimal:
     """Return `value` rounded (half away from zero) to numeric(precision, scale)."""
-    rounded = EXACT.quantize(value, Decimal(1).scaleb(-scale), rounding="ROUND_HALF_UP")
+    rounded = value.quantize(Decimal(1).scaleb(-scale), rounding="ROUND_HALF_UP", context=EXACT)
     if abs(rounded) >= Decimal(10) ** (precision - scale):
         bound = f"10^{precision - scale}" if precision > scale else "1"
         detail = f"A field with precision {precision}, scale {scale} must round to an absolute value less than {bound}."
         raise SqlError("22003", "numeric field overflow", position, detail=detail)
-    return rounded.copy_abs() if not rounded else rounded
+    return rounded or rounded.copy_abs()

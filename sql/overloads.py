@@ -94,14 +94,17 @@ def narrow_by_category(found: list[Signature], places: list[int]) -> list[Signat
         else:
             return found
         has_preferred = any(
-            preferred(candidate.arguments[place]) for candidate in found if category(candidate.arguments[place]) == chosen
+            preferred(candidate.arguments[place])
+            for candidate in found
+            if category(candidate.arguments[place]) == chosen
         )
         wanted[place] = (chosen, has_preferred)
     kept = [
         candidate
         for candidate in found
         if all(
-            category(candidate.arguments[place]) == chosen and (not has_preferred or preferred(candidate.arguments[place]))
+            category(candidate.arguments[place]) == chosen
+            and (not has_preferred or preferred(candidate.arguments[place]))
             for place, (chosen, has_preferred) in wanted.items()
         )
     ]

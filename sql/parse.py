@@ -67,6 +67,7 @@ def statement(cursor: Cursor) -> Statement:
     if cursor.at_words("drop", "foreign", "table") or cursor.at_words("drop", "view"):
         return drop(cursor)
     refuse(cursor)
+    return None
 
 
 def query_statement(cursor: Cursor) -> Select | Insert:

@@ -40,7 +40,9 @@ def resolve_type(written: TypeName) -> SqlType:
             return varchar_type(written)
         case "timestamp" | "timestamptz":
             if modifiers and modifiers[0] < TIMESTAMP_DIGITS_MAX:
-                raise not_supported(f"the type {written.text}", written.position, hint="Timestamps have 6 digits of a second.")
+                raise not_supported(
+                    f"the type {written.text}", written.position, hint="Timestamps have 6 digits of a second."
+                )
             return SqlType(name)
     if modifiers:
         raise SqlError("42601", f'type modifier is not allowed for type "{name}"', written.position)
@@ -51,7 +53,9 @@ def column_type(written: TypeName) -> SqlType:
     """Return the type of a stream's column; a plain numeric is refused, because a slot of the ring has a fixed width."""
     found = resolve_type(written)
     if found.family == "numeric" and found.precision is None:
-        raise not_supported("numeric without precision in a stream", written.position, hint="Give it as numeric(p,s), with p up to 38.")
+        raise not_supported(
+            "numeric without precision in a stream", written.position, hint="Give it as numeric(p,s), with p up to 38."
+        )
     return found
 
 

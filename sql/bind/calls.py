@@ -105,7 +105,10 @@ def function(binder: Binder, node: FunctionCall) -> Expression:
     if found.variadic:
         values = [as_output_text(binder, operand) for operand in operands]
         return Call(found.canonical, tuple(values), TEXT, node.position, node.text)
-    values = [coerce(operand, SqlType(family), binder.context) for operand, family in zip(operands, found.cast_to, strict=True)]
+    values = [
+        coerce(operand, SqlType(family), binder.context)
+        for operand, family in zip(operands, found.cast_to, strict=True)
+    ]
     if found.canonical in ("date_trunc", "extract", "date_part", "to_zone", "from_zone"):
         return time_functions.field_function(binder, found, values, node)
     if found.canonical in ("trim_both", "trim_left", "trim_right") and len(values) == 1:

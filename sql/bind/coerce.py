@@ -15,13 +15,11 @@ from sql.literals import apply_modifier, input_value, integer_value
 
 INTERVAL = SqlType("interval")
 INTEGERS = ("int2", "int4", "int8")
-CAST_ERRORS = {
-    "assignment": 'column "{name}" is of type {target} but expression is of type {source}',
-    "explicit": "cannot cast type {source} to {target}",
-}
 
 
-def coerce(expression: Expression, target: SqlType, context: BindContext, explicit: bool = False, position: int | None = None) -> Expression:
+def coerce(
+    expression: Expression, target: SqlType, context: BindContext, explicit: bool = False, position: int | None = None
+) -> Expression:
     """Return `expression` as `target`; the caller has checked that the conversion is allowed."""
     source = expression.type
     if isinstance(expression, Literal) and (source.family == "unknown" or expression.value is None):
@@ -92,6 +90,8 @@ def fold(expression: Expression, target: SqlType) -> Literal | None:
     if not isinstance(expression, Literal) or isinstance(expression.value, bool | str) or expression.value is None:
         return None
     value, source = expression.value, expression.type.family
+    if isinstance(value, Decimal) and target.family == "numeric" and target.precision is not None:
+        return fold_modifier(value, target, expression.position)
     if isinstance(value, int) and source in INTEGERS:
         if target.family in INTEGERS:
             # Out of range is the same error that the cast would raise, but at once.
@@ -105,6 +105,14 @@ def fold(expression: Expression, target: SqlType) -> Literal | None:
         converted = float(value)
         return Literal(converted, target, expression.position) if abs(converted) < float("inf") else None
     return None
+
+
+def fold_modifier(value: Decimal, target: SqlType, position: int | None) -> Literal | None:
+    """Return a decimal literal rounded to (p,s); one that does not fit is left to fail when it is evaluated."""
+    try:
+        return Literal(apply_modifier(value, target), target, position)
+    except SqlError:
+        return None
 
 
 def fits(value: int, target: SqlType) -> bool:

@@ -24,13 +24,15 @@ def common_type(expressions: Sequence[Expression]) -> SqlType | None:
         return None
     typed = [expression.type for expression in expressions if not is_null(expression)]
     plain = SqlType(family)
-    if not typed or family in ("unknown",):
+    if not typed or family == "unknown":
         return plain
     if all(kind.family == family for kind in typed) and same_modifier(typed):
         plain = replace(plain, length=typed[0].length, precision=typed[0].precision, scale=typed[0].scale)
     if family == "numeric":
         scales = [scaled_numeric(0) if kind.family.startswith("int") else kind for kind in typed]
-        return replace(plain, display_scale=common_scale([kind for kind in scales if kind.family == "numeric"] or scales))
+        return replace(
+            plain, display_scale=common_scale([kind for kind in scales if kind.family == "numeric"] or scales)
+        )
     return plain
 
 
@@ -50,7 +52,10 @@ def unify(
     converted = [coerce(expression, base, context) for expression in expressions]
     final = common_type(converted)
     assert final is not None, "values of one family have a common type"
-    aligned = [Literal(None, final, item.position) if isinstance(item, Literal) and item.value is None else item for item in converted]
+    aligned = [
+        Literal(None, final, item.position) if isinstance(item, Literal) and item.value is None else item
+        for item in converted
+    ]
     return final, aligned
 
 

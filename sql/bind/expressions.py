@@ -92,7 +92,7 @@ class Binder:
             case Like():
                 return like(self, node)
             case Star():
-                raise SqlError("42601", "row expansion via \"*\" is not supported here", node.position)
+                raise SqlError("42601", 'row expansion via "*" is not supported here', node.position)
 
     def bind_value(self, node: Syntax) -> Expression:
         """Return the typed expression; what is still untyped becomes text."""
@@ -245,7 +245,9 @@ def like(binder: Binder, node: Like) -> Expression:
     """Bind LIKE and ILIKE; the escape character is a constant."""
     operator = "~~*" if node.case_insensitive else "~~"
     shown = ("!" if node.negated else "") + operator
-    found = operators.binary(binder, shown, binder.bind(node.operand), binder.bind(node.pattern), node.position, node.text)
+    found = operators.binary(
+        binder, shown, binder.bind(node.operand), binder.bind(node.pattern), node.position, node.text
+    )
     if node.escape is None:
         return found
     escape = binder.bind(node.escape)

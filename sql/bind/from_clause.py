@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from sql.bind import query as queries
-from sql.bind.closeness import close_names
 from sql.bind.common_type import unify
 from sql.bind.context import BindContext
 from sql.bind.expressions import Binder
@@ -14,6 +13,7 @@ from sql.datatypes import BOOL
 from sql.errors import SqlError
 from sql.expressions import Call, Column, Expression, Literal
 from sql.grammar.cursor import relation_of
+from sql.names import did_you_mean
 from sql.relations import Join, OutputColumn, Relation, Scan, Schema, Values
 from sql.syntax import Derived, FromItem, JoinClause, Table, ValuesBody
 
@@ -41,8 +41,12 @@ def bind_item(item: FromItem, context: BindContext) -> tuple[Relation, Scope]:
         case Derived():
             if item.alias is None:
                 hint = "For example, FROM (SELECT ...) [AS] foo."
-                message = "VALUES in FROM must have an alias" if is_values(item) else "subquery in FROM must have an alias"
-                raise SqlError("42601", message, item.position, hint=hint.replace("SELECT", "VALUES") if is_values(item) else hint)
+                message = (
+                    "VALUES in FROM must have an alias" if is_values(item) else "subquery in FROM must have an alias"
+                )
+                raise SqlError(
+                    "42601", message, item.position, hint=hint.replace("SELECT", "VALUES") if is_values(item) else hint
+                )
             relation = queries.bind_relation(item.query, context)
             return aliased(relation, item.alias, item.column_aliases, item.position)
         case JoinClause():
@@ -66,8 +70,7 @@ def bind_table(item: Table, context: BindContext) -> tuple[Relation, Scope]:
     name = relation_of(item.name, item.position)
     found = context.catalog.relation(name)
     if found is None:
-        close = close_names(name, context.catalog.relation_names())
-        hint = f'Perhaps you meant the relation "{close[0]}".' if close else None
+        hint = did_you_mean(name, context.catalog.relation_names())
         raise SqlError("42P01", f'relation "{".".join(item.name)}" does not exist', item.position, hint=hint)
     context.relations.add(found.name)
     schema = tuple(OutputColumn(column.name, column.type) for column in found.columns)

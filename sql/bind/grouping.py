@@ -45,7 +45,9 @@ class Regrouping:
             return None
         if node.index >= AGGREGATES:
             return Column(len(self.keys) + node.index - AGGREGATES, node.name, node.type, node.position)
-        message = f'column "{self.qualified(node)}" must appear in the GROUP BY clause or be used in an aggregate function'
+        message = (
+            f'column "{self.qualified(node)}" must appear in the GROUP BY clause or be used in an aggregate function'
+        )
         raise SqlError("42803", message, node.position)
 
     def qualified(self, column: Column) -> str:

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from sql.bind.closeness import close_names, distance
 from sql.datatypes import SqlType
 from sql.errors import SqlError, not_supported
 from sql.expressions import Column, Expression
+from sql.names import close_names, distance
 from sql.syntax import Name
 
 
@@ -52,7 +52,9 @@ class Scope:
         renamed = next((table for table in self.tables if table.relation == alias), None)
         if renamed is not None:
             hint = f'Perhaps you meant to reference the table alias "{renamed.alias}".'
-            raise SqlError("42P01", f'invalid reference to FROM-clause entry for table "{written}"', position, hint=hint)
+            raise SqlError(
+                "42P01", f'invalid reference to FROM-clause entry for table "{written}"', position, hint=hint
+            )
         close = close_names(alias, (table.alias for table in self.tables))
         hint_text = f'Perhaps you meant to reference the table "{close[0]}".' if close else None
         raise SqlError("42P01", f'missing FROM-clause entry for table "{written}"', position, hint=hint_text)
@@ -60,7 +62,9 @@ class Scope:
     def column(self, name: Name) -> Expression:
         """Return the column that `name` means."""
         if len(name.parts) > 4:
-            raise SqlError("42601", f"improper qualified name (too many dotted names): {'.'.join(name.parts)}", name.position)
+            raise SqlError(
+                "42601", f"improper qualified name (too many dotted names): {'.'.join(name.parts)}", name.position
+            )
         if len(name.parts) > 1:
             return self.qualified_column(name)
         wanted = name.parts[0]
@@ -97,7 +101,8 @@ class Scope:
         for table in self.tables:
             extra = 0 if alias is None or alias == table.alias else distance(alias, table.alias)
             scored += [
-                (distance(wanted, column.name) + extra, f'column "{table.alias}.{column.name}"') for column in table.columns
+                (distance(wanted, column.name) + extra, f'column "{table.alias}.{column.name}"')
+                for column in table.columns
             ]
         # PostgreSQL gives up when more than half of the letters differ, and when more than two are equally close.
         limit = len(wanted) // 2 if alias is None else (len(wanted) + len(alias)) // 2

@@ -194,7 +194,11 @@ def add_windows(
 
 
 def finish(
-    relation: Relation, named: tuple[tuple[str, Expression], ...], order: list[SortKey], distinct: bool, positions: list[int]
+    relation: Relation,
+    named: tuple[tuple[str, Expression], ...],
+    order: list[SortKey],
+    distinct: bool,
+    positions: list[int],
 ) -> Relation:
     """Put Project, Distinct and Sort on the relation. Sort keys that are no output columns are projected beside and then away."""
     places = [place_of(key.expression, named) for key in order]
@@ -215,7 +219,9 @@ def finish(
         return projected
     ordered: Relation = Sort(projected, tuple(keys))
     if hidden:
-        ordered = Project(ordered, tuple((name, Column(index, name, item.type)) for index, (name, item) in enumerate(named)))
+        ordered = Project(
+            ordered, tuple((name, Column(index, name, item.type)) for index, (name, item) in enumerate(named))
+        )
     return ordered
 
 
@@ -226,7 +232,11 @@ def place_of(expression: Expression, named: tuple[tuple[str, Expression], ...]) 
 def project(relation: Relation, items: tuple[tuple[str, Expression], ...]) -> Relation:
     """Return the projection, which is the relation itself when it changes nothing."""
     same = tuple(OutputColumn(name, item.type) for name, item in items) == relation.schema
-    if same and all(isinstance(item, Column) and item.index == index for index, (_, item) in enumerate(items)) and items:
+    if (
+        same
+        and all(isinstance(item, Column) and item.index == index for index, (_, item) in enumerate(items))
+        and items
+    ):
         return relation
     return Project(relation, items)
 

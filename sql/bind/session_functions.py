@@ -8,6 +8,7 @@ from sql.catalog import SessionSettings
 from sql.datatypes import INT4, TEXT
 from sql.errors import SqlError, not_supported
 from sql.expressions import Expression, Literal
+from sql.settings import default_value
 from sql.syntax import FunctionCall
 from sql.version import VERSION_TEXT
 
@@ -68,5 +69,5 @@ def current_setting(binder: Binder, node: FunctionCall) -> Expression:
 
 def setting_value(settings: SessionSettings, name: str) -> str | None:
     """Return a setting as SHOW prints it, None when there is no such setting."""
-    known = {"timezone": settings.time_zone, "search_path": settings.search_path}
-    return dict(settings.variables).get(name, known.get(name))
+    known = {"timezone": settings.time_zone, "search_path": settings.search_path, **dict(settings.variables)}
+    return known.get(name, default_value(name))

@@ -51,7 +51,9 @@ def time_function(binder: Binder, node: FunctionCall) -> Expression:
     if name in ("current_time", "localtime"):
         raise not_supported(f"the type of {name.upper()}", node.position)
     if name in NOW_FUNCTIONS and node.arguments:
-        raise SqlError("42883", f"function {name}({', '.join('unknown' for _ in node.arguments)}) does not exist", node.position)
+        raise SqlError(
+            "42883", f"function {name}({', '.join('unknown' for _ in node.arguments)}) does not exist", node.position
+        )
     if node.arguments:
         digits = binder.bind(node.arguments[0])
         if not isinstance(digits, Literal) or not isinstance(digits.value, int) or digits.value < 6:
@@ -66,7 +68,9 @@ def time_function(binder: Binder, node: FunctionCall) -> Expression:
     return now
 
 
-def field_function(binder: Binder, signature: Signature, values: Sequence[Expression], node: FunctionCall) -> Expression:
+def field_function(
+    binder: Binder, signature: Signature, values: Sequence[Expression], node: FunctionCall
+) -> Expression:
     """Bind date_trunc, extract, date_part and AT TIME ZONE, whose first argument must be a constant."""
     name = signature.canonical
     first = values[0]

@@ -22,7 +22,9 @@ def map_expression(expression: Expression, change: Mapping) -> Expression:
         case Cast():
             return replace(expression, operand=map_expression(expression.operand, change))
         case Case():
-            branches = tuple((map_expression(when, change), map_expression(then, change)) for when, then in expression.branches)
+            branches = tuple(
+                (map_expression(when, change), map_expression(then, change)) for when, then in expression.branches
+            )
             return replace(expression, branches=branches, default=map_expression(expression.default, change))
     return expression
 
@@ -89,7 +91,9 @@ def map_relation(relation: Relation, change: Mapping) -> Relation:
         case Scan():
             return relation
         case Values():
-            return replace(relation, rows=tuple(tuple(map_expression(item, change) for item in row) for row in relation.rows))
+            return replace(
+                relation, rows=tuple(tuple(map_expression(item, change) for item in row) for row in relation.rows)
+            )
         case Join():
             condition = None if relation.condition is None else map_expression(relation.condition, change)
             left, right = map_relation(relation.left, change), map_relation(relation.right, change)
@@ -102,7 +106,9 @@ def map_relation(relation: Relation, change: Mapping) -> Relation:
             return Project(below, tuple((name, map_expression(item, change)) for name, item in relation.items))
         case Aggregate():
             keys = tuple((name, map_expression(item, change)) for name, item in relation.keys)
-            return Aggregate(below, keys, tuple((name, map_aggregate(call, change)) for name, call in relation.aggregates))
+            return Aggregate(
+                below, keys, tuple((name, map_aggregate(call, change)) for name, call in relation.aggregates)
+            )
         case Window():
             return Window(below, tuple((name, map_window(call, change)) for name, call in relation.calls))
         case Distinct():

@@ -67,14 +67,21 @@ def resolve(binder: Binder, node: FunctionCall) -> tuple[tuple[Expression, ...],
     """Return the converted arguments and the type of a window function that is no aggregate."""
     operands = [binder.bind(argument) for argument in node.arguments]
     written = f"{node.name}({', '.join(type_name(operand) for operand in operands)})"
-    signature = None if node.star else choose(WINDOW_FUNCTIONS[node.name], [operand.type.family for operand in operands])
+    signature = (
+        None if node.star else choose(WINDOW_FUNCTIONS[node.name], [operand.type.family for operand in operands])
+    )
     if signature is None:
         raise aggregates.no_function(written, node.position)
     if "element" not in signature.arguments:
-        values = [coerce(operand, SqlType(family), binder.context) for operand, family in zip(operands, signature.cast_to, strict=True)]
+        values = [
+            coerce(operand, SqlType(family), binder.context)
+            for operand, family in zip(operands, signature.cast_to, strict=True)
+        ]
         return tuple(values), SqlType(signature.result)
     if len(operands) == 3:
-        kind, (operands[0], operands[2]) = unify([operands[0], operands[2]], node.name.upper(), binder.context, node.position)
+        kind, (operands[0], operands[2]) = unify(
+            [operands[0], operands[2]], node.name.upper(), binder.context, node.position
+        )
     else:
         if operands[0].type.family == "unknown":
             operands[0] = coerce(operands[0], TEXT, binder.context)

@@ -83,7 +83,13 @@ def special(cursor: Cursor) -> Expression | None:
         return None
     if word in UNSUPPORTED_FORMS:
         raise not_supported(word.upper(), position)
-    reader = {"extract": extract, "substring": substring, "trim": trim, "position": position_of, "overlay": overlay}.get(word)
+    reader = {
+        "extract": extract,
+        "substring": substring,
+        "trim": trim,
+        "position": position_of,
+        "overlay": overlay,
+    }.get(word)
     if word not in EXPRESSION_LISTS and reader is None:
         return None
     cursor.advance()

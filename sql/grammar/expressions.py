@@ -183,6 +183,7 @@ def is_test(cursor: Cursor, left: Expression, first: int) -> Expression:
     if cursor.at("document", "normalized", "nfc", "nfd", "nfkc", "nfkd"):
         raise not_supported(f"IS {cursor.token.value.upper()}", position)
     cursor.fail()
+    return None
 
 
 def membership(cursor: Cursor, left: Expression, first: int) -> Expression:

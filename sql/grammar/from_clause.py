@@ -67,9 +67,7 @@ def table(cursor: Cursor) -> Table:
 def alias_clause(cursor: Cursor) -> tuple[str | None, tuple[str, ...]]:
     """Read [AS] alias [(columns)]."""
     alias = None
-    if cursor.accept("as"):
-        alias = cursor.name()
-    elif cursor.at_name():
+    if cursor.accept("as") or cursor.at_name():
         alias = cursor.name()
     if alias is None or not cursor.at_operator("("):
         return alias, ()

@@ -39,6 +39,7 @@ def primary(cursor: Cursor) -> Expression:
         case "word":
             return worded(cursor)
     cursor.fail()
+    return None
 
 
 def worded(cursor: Cursor) -> Expression:

@@ -60,6 +60,7 @@ def query_body(cursor: Cursor) -> SelectBody | ValuesBody | Query:
     if cursor.at("table"):
         return table(cursor)
     cursor.fail()
+    return None
 
 
 def common_tables(cursor: Cursor) -> tuple[CommonTable, ...]:
@@ -68,7 +69,7 @@ def common_tables(cursor: Cursor) -> tuple[CommonTable, ...]:
         return ()
     if cursor.at("recursive"):
         raise not_supported("WITH RECURSIVE", cursor.position)
-    found = []
+    found: list[CommonTable] = []
     while True:
         position = cursor.position
         name = cursor.name()
@@ -110,7 +111,11 @@ def select(cursor: Cursor) -> SelectBody:
 
 
 def target_list(cursor: Cursor) -> tuple[Target, ...]:
-    if cursor.at_end_of_statement() or cursor.at("from", "where", "group", "having", "order", "limit") or cursor.at_operator(")"):
+    if (
+        cursor.at_end_of_statement()
+        or cursor.at("from", "where", "group", "having", "order", "limit")
+        or cursor.at_operator(")")
+    ):
         # SELECT without columns is legal in PostgreSQL.
         raise not_supported("a SELECT without columns", cursor.position)
     targets = [target(cursor)]
@@ -219,7 +224,12 @@ def limits(cursor: Cursor) -> tuple[Expression | None, Expression | None]:
         if cursor.accept("limit"):
             limit = Constant("null", "", cursor.position) if cursor.accept("all") else grammar.expression(cursor)
             if cursor.at_operator(","):
-                raise SqlError("42601", "LIMIT #,# syntax is not supported", position, hint="Use separate LIMIT and OFFSET clauses.")
+                raise SqlError(
+                    "42601",
+                    "LIMIT #,# syntax is not supported",
+                    position,
+                    hint="Use separate LIMIT and OFFSET clauses.",
+                )
         elif cursor.accept("offset"):
             offset = grammar.expression(cursor)
             cursor.accept_any("row", "rows")

@@ -46,7 +46,9 @@ def old_copy_options(cursor: Cursor) -> list[RawOption]:
     found: list[RawOption] = []
     while not cursor.at_end_of_statement() and not cursor.at("where"):
         position = cursor.position
-        word = cursor.accept_any("binary", "freeze", "delimiter", "null", "csv", "header", "quote", "escape", "force", "encoding")
+        word = cursor.accept_any(
+            "binary", "freeze", "delimiter", "null", "csv", "header", "quote", "escape", "force", "encoding"
+        )
         if word is None:
             cursor.fail()
         if word in ("delimiter", "null", "quote", "escape"):
@@ -131,7 +133,11 @@ def check_option(name: str, value: OptionValue, position: int, is_from: bool) ->
         case "delimiter" | "null" | "quote" | "escape" | "encoding" | "publish":
             if not isinstance(value, str):
                 raise SqlError("42601", f"{name} requires a parameter", position)
-            if name == "encoding" and value.upper().replace("-", "").replace("_", "") not in ("UTF8", "UNICODE", "SQLASCII"):
+            if name == "encoding" and value.upper().replace("-", "").replace("_", "") not in (
+                "UTF8",
+                "UNICODE",
+                "SQLASCII",
+            ):
                 raise not_supported(f'the encoding "{value}"', position)
             if name == "publish" and not is_from:
                 raise SqlError("0A000", "COPY publish only available using COPY FROM", position)
@@ -140,7 +146,7 @@ def check_option(name: str, value: OptionValue, position: int, is_from: bool) ->
             if value == "match" and not is_from:
                 raise SqlError("0A000", 'cannot use "match" with HEADER in COPY TO', position)
             if value != "match" and value not in BOOLEANS:
-                raise SqlError("42601", "header requires a Boolean value or \"match\"", position)
+                raise SqlError("42601", 'header requires a Boolean value or "match"', position)
         case "freeze":
             if BOOLEANS.get(str("true" if value is None else value).lower(), True):
                 raise not_supported("COPY FREEZE", position)

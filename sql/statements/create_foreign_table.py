@@ -33,7 +33,9 @@ def create_foreign_table(cursor: Cursor) -> CreateStream:
     server = cursor.name()
     options = foreign_options(cursor, OPTIONS) if cursor.at("options") else {}
     if server != SERVER:
-        raise SqlError("42704", f'server "{server}" does not exist', hint=f'The server of streams is called "{SERVER}".')
+        raise SqlError(
+            "42704", f'server "{server}" does not exist', hint=f'The server of streams is called "{SERVER}".'
+        )
     return CreateStream(cursor.text_since(first), name, columns, options, if_not_exists, name_position)
 
 
@@ -70,7 +72,9 @@ def column_definition(cursor: Cursor) -> ColumnDefinition:
         if cursor.accept("not", "null") or cursor.accept("null"):
             wanted = cursor.tokens[cursor.index - 2].value == "not"
             if not_null is not None and not_null != wanted:
-                raise SqlError("42601", f'conflicting NULL/NOT NULL declarations for column "{name}"', constraint_position)
+                raise SqlError(
+                    "42601", f'conflicting NULL/NOT NULL declarations for column "{name}"', constraint_position
+                )
             not_null = wanted
         elif cursor.accept("default"):
             first = cursor.index

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 
 from sql.errors import SqlError
 from sql.grammar.cursor import Cursor
@@ -17,7 +17,11 @@ def foreign_options(cursor: Cursor, valid: Collection[str]) -> dict[str, str]:
         name = cursor.label()
         value = cursor.string()
         if name not in valid:
-            raise SqlError("HV00D", f'invalid option "{name}"', hint=f"Valid options in this context are: {', '.join(sorted(valid))}")
+            raise SqlError(
+                "HV00D",
+                f'invalid option "{name}"',
+                hint=f"Valid options in this context are: {', '.join(sorted(valid))}",
+            )
         if name in found:
             raise SqlError("42710", f'option "{name}" provided more than once')
         found[name] = value
@@ -27,7 +31,7 @@ def foreign_options(cursor: Cursor, valid: Collection[str]) -> dict[str, str]:
     return found
 
 
-def relation_options(cursor: Cursor, valid: dict[str, tuple[str, ...]]) -> dict[str, str]:
+def relation_options(cursor: Cursor, valid: Mapping[str, tuple[str, ...]]) -> dict[str, str]:
     """Read (name [= value], ...), where `valid` lists the values of each option."""
     cursor.expect_operator("(")
     found: dict[str, str] = {}
@@ -40,7 +44,9 @@ def relation_options(cursor: Cursor, valid: dict[str, tuple[str, ...]]) -> dict[
             raise SqlError("42710", f'parameter "{name}" specified more than once')
         if value not in valid[name]:
             allowed = " and ".join(f'"{item}"' for item in valid[name])
-            raise SqlError("22023", f'invalid value for option "{name}": {value}', detail=f"Valid values are {allowed}.")
+            raise SqlError(
+                "22023", f'invalid value for option "{name}": {value}', detail=f"Valid values are {allowed}."
+            )
         found[name] = value
         if not cursor.accept_operator(","):
             break

@@ -10,7 +10,7 @@ def deallocate(cursor: Cursor) -> Deallocate:
     """Read DEALLOCATE [PREPARE] name | ALL."""
     first = cursor.index
     cursor.expect("deallocate")
-    if cursor.at("prepare") and not cursor.ahead(1).kind == "end" and cursor.ahead(1).value != ";":
+    if cursor.at("prepare") and cursor.ahead(1).kind != "end" and cursor.ahead(1).value != ";":
         cursor.advance()
     name = None if cursor.accept("all") else cursor.name()
     return Deallocate(cursor.text_since(first), name)

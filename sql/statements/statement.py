@@ -128,7 +128,7 @@ class CopyTo:
 
 @dataclass(frozen=True)
 class Transaction:
-    """action: 'begin', 'commit', 'rollback', 'set' (SET TRANSACTION modes), 'set_session' (SET SESSION CHARACTERISTICS); chain: AND CHAIN."""
+    """action: 'begin', 'commit', 'rollback'; chain: AND CHAIN."""
 
     text: str
     action: str
@@ -138,7 +138,10 @@ class Transaction:
 
 @dataclass(frozen=True)
 class SetVariable:
-    """SET [SESSION | LOCAL] name = value; value None is DEFAULT (also RESET name); name 'all' with None is RESET ALL."""
+    """SET [SESSION | LOCAL] name = value; value None is DEFAULT (also RESET name); name 'all' with None is RESET ALL.
+
+    SET TRANSACTION modes has the name 'transaction' and the modes as value; SESSION CHARACTERISTICS: 'session characteristics'.
+    """
 
     text: str
     name: str
@@ -187,6 +190,18 @@ class Empty:
 
 
 Statement = (
-    CreateStream | DropRelation | CreateView | Select | Insert | CopyFrom | CopyTo | Transaction
-    | SetVariable | Show | Explain | Deallocate | Discard | Empty
+    CreateStream
+    | DropRelation
+    | CreateView
+    | Select
+    | Insert
+    | CopyFrom
+    | CopyTo
+    | Transaction
+    | SetVariable
+    | Show
+    | Explain
+    | Deallocate
+    | Discard
+    | Empty
 )

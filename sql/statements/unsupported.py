@@ -41,7 +41,16 @@ def refuse(cursor: Cursor) -> NoReturn:
         what = "REFRESH MATERIALIZED VIEW"
     elif word == "security":
         what = "SECURITY LABEL"
-    elif cursor.at_end_of_statement() and word in ("alter", "comment", "grant", "import", "prepare", "revoke", "update", "delete"):
+    elif cursor.at_end_of_statement() and word in (
+        "alter",
+        "comment",
+        "grant",
+        "import",
+        "prepare",
+        "revoke",
+        "update",
+        "delete",
+    ):
         cursor.fail()
     raise not_supported(what, position)
 
@@ -54,6 +63,8 @@ def refuse_object(cursor: Cursor, verb: str, position: int) -> NoReturn:
     for words in OBJECTS:
         if cursor.at_words(*words.split()):
             if words in ("table", "unlogged table", "temp", "temporary", "materialized view"):
-                hint = "Streams are made with CREATE FOREIGN TABLE ... SERVER stream, continuous views with CREATE VIEW."
+                hint = (
+                    "Streams are made with CREATE FOREIGN TABLE ... SERVER stream, continuous views with CREATE VIEW."
+                )
             raise SqlError("0A000", f"{verb.upper()} {words.upper()} is not supported yet", position, hint=hint)
     cursor.fail()

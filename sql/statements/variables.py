@@ -5,31 +5,33 @@ from __future__ import annotations
 from sql.errors import not_supported
 from sql.grammar.cursor import Cursor
 from sql.statements.options import signed_number
-from sql.statements.statement import SetVariable, Show, Transaction
+from sql.statements.statement import SetVariable, Show
 from sql.statements.transaction import transaction_modes
 
 # SET words that stand for a setting, and the setting.
 SPELLED = {"names": "client_encoding", "schema": "search_path", "role": "role"}
 
 
-def set_variable(cursor: Cursor) -> SetVariable | Transaction:
-    """Read SET from its first word. SET TRANSACTION is a `Transaction` with action 'set'; of SESSION CHARACTERISTICS 'set_session'."""
+def set_variable(cursor: Cursor) -> SetVariable:
+    """Read SET from its first word."""
     first = cursor.index
     cursor.expect("set")
     if cursor.accept("session", "characteristics"):
         cursor.expect("as", "transaction")
-        modes = transaction_modes(cursor)
-        return Transaction(cursor.text_since(first), "set_session", modes=modes)
+        modes = required_modes(cursor)
+        return SetVariable(cursor.text_since(first), "session characteristics", modes)
     local = False
-    if cursor.at("session", "local") and not cursor.ahead(1).value == "=" and not cursor.at_words("session", "authorization"):
+    if (
+        cursor.at("session", "local")
+        and cursor.ahead(1).value != "="
+        and not cursor.at_words("session", "authorization")
+    ):
         local = cursor.advance().value == "local"
     if cursor.accept("transaction"):
         if cursor.at("snapshot"):
             raise not_supported("SET TRANSACTION SNAPSHOT", cursor.position)
-        modes = transaction_modes(cursor)
-        if not modes:
-            cursor.fail()
-        return Transaction(cursor.text_since(first), "set", modes=modes)
+        modes = required_modes(cursor)
+        return SetVariable(cursor.text_since(first), "transaction", modes, local=True)
     if cursor.at("constraints") and cursor.ahead(1).kind == "word":
         raise not_supported("SET CONSTRAINTS", cursor.position)
     if cursor.accept("session", "authorization"):
@@ -45,6 +47,14 @@ def set_variable(cursor: Cursor) -> SetVariable | Transaction:
             cursor.fail()
         value = values(cursor)
     return SetVariable(cursor.text_since(first), name, value, local)
+
+
+def required_modes(cursor: Cursor) -> str:
+    """Read at least one transaction mode."""
+    modes = transaction_modes(cursor)
+    if not modes:
+        cursor.fail()
+    return ", ".join(modes)
 
 
 def variable_name(cursor: Cursor) -> str:

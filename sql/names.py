@@ -1,0 +1,29 @@
+"""'Did you mean' for names of relations, columns and settings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+
+def did_you_mean(wanted: str, names: Iterable[str], what: str = "the relation") -> str | None:
+    """Return a hint with the closest of `names`, None when none is close."""
+    close = close_names(wanted, names)
+    return f'Perhaps you meant {what} "{close[0]}".' if close else None
+
+
+def close_names(wanted: str, names: Iterable[str]) -> list[str]:
+    """Return the names that are close to `wanted`, closest first; none when more than a third of the letters differ."""
+    limit = max(1, len(wanted) // 3)
+    scored = sorted((distance(wanted, name), name) for name in names if abs(len(name) - len(wanted)) <= limit)
+    return [name for score, name in scored if score <= limit]
+
+
+def distance(left: str, right: str) -> int:
+    """Return the Levenshtein distance."""
+    previous = list(range(len(right) + 1))
+    for row, letter in enumerate(left, 1):
+        current = [row]
+        for column, other in enumerate(right, 1):
+            current.append(min(previous[column] + 1, current[-1] + 1, previous[column - 1] + (letter != other)))
+        previous = current
+    return previous[-1]

@@ -1,0 +1,137 @@
+"""The text of a setting's value: checked and brought to the form that is kept, and shown again. Errors are PostgreSQL's 22023."""
+
+from __future__ import annotations
+
+from sql.datetime_input import zone_names
+from sql.durations import KILOBYTES, MILLISECONDS, quantity
+from sql.errors import SqlError, not_supported
+from sql.setting_table import LEVELS, Setting
+
+UNITS = {"ms": MILLISECONDS, "kB": KILOBYTES}
+UNIT_HINTS = {
+    "ms": 'Valid units for this parameter are "us", "ms", "s", "min", "h", and "d".',
+    "kB": 'Valid units for this parameter are "B", "kB", "MB", "GB", and "TB".',
+}
+# Largest first: a value is shown in the largest unit that keeps it whole.
+SHOWN_UNITS = {
+    "ms": (("d", 86_400_000), ("h", 3_600_000), ("min", 60_000), ("s", 1000), ("ms", 1)),
+    "kB": (("TB", 1 << 30), ("GB", 1 << 20), ("MB", 1 << 10), ("kB", 1)),
+}
+DATE_ORDERS = frozenset({"mdy", "us", "noneuro", "noneuropean"})
+OTHER_ORDERS = frozenset({"dmy", "ymd", "euro", "european"})
+OTHER_STYLES = frozenset({"sql", "postgres", "german"})
+ENCODINGS = frozenset({"utf8", "unicode"})
+
+
+def checked_value(setting: Setting, text: str) -> str:
+    """Return the value in the form that is kept; integers are in their base unit, without it."""
+    match setting.kind:
+        case "bool":
+            return bool_value(setting, text)
+        case "integer":
+            return integer_value(setting, text)
+        case "enum":
+            return enum_value(setting, text)
+        case "timezone":
+            return zone_value(setting, text)
+        case "datestyle":
+            return date_style(setting, text)
+        case "encoding":
+            return encoding(setting, text)
+        case "isolation":
+            if text.lower() not in LEVELS:
+                raise invalid(setting, text, "Available values: " + ", ".join(LEVELS) + ".")
+            return text.lower()
+    if setting.name == "standard_conforming_strings" and text == "off":
+        raise not_supported("standard_conforming_strings = off")
+    return text
+
+
+def invalid(setting: Setting, text: str, hint: str | None = None) -> SqlError:
+    return SqlError("22023", f'invalid value for parameter "{setting.name}": "{text}"', hint=hint)
+
+
+def parse_bool(text: str) -> bool | None:
+    """Return what PostgreSQL reads as a boolean, or None."""
+    word = text.strip().lower()
+    if word in ("1", "on"):
+        return True
+    if word in ("0", "off", "of"):
+        return False
+    if word and ("true".startswith(word) or "yes".startswith(word)):
+        return True
+    if word and ("false".startswith(word) or "no".startswith(word)):
+        return False
+    return None
+
+
+def bool_value(setting: Setting, text: str) -> str:
+    value = parse_bool(text)
+    if value is None:
+        raise SqlError("22023", f'parameter "{setting.name}" requires a Boolean value')
+    if setting.name == "standard_conforming_strings" and not value:
+        raise not_supported("standard_conforming_strings = off")
+    return "on" if value else "off"
+
+
+def integer_value(setting: Setting, text: str) -> str:
+    value = quantity(text, UNITS.get(setting.unit, {}))
+    if value is None:
+        raise invalid(setting, text, UNIT_HINTS.get(setting.unit) if text.strip()[:1].isdigit() else None)
+    if not setting.minimum <= value <= setting.maximum:
+        unit = f" {setting.unit}" if setting.unit else ""
+        limits = f"({setting.minimum:.0f} .. {setting.maximum:.0f})"
+        message = f'{value}{unit} is outside the valid range for parameter "{setting.name}" {limits}'
+        raise SqlError("22023", message)
+    return str(value)
+
+
+def enum_value(setting: Setting, text: str) -> str:
+    word = text.lower()
+    if word in setting.choices:
+        return word
+    aliases = {"true": "on", "yes": "on", "1": "on", "false": "off", "no": "off", "0": "off", "debug": "debug2"}
+    if aliases.get(word) in setting.choices:
+        return aliases[word]
+    raise invalid(setting, text, f"Available values: {', '.join(setting.choices)}.")
+
+
+def zone_value(setting: Setting, text: str) -> str:
+    name = zone_names().get(text.strip().lower())
+    if name is None:
+        if text.strip().lstrip("+-").replace(".", "", 1).isdigit():
+            raise not_supported(
+                f"the time zone {text}", hint="Use the name of a zone, such as Etc/GMT-2 or Europe/Berlin."
+            )
+        raise invalid(setting, text)
+    return name
+
+
+def date_style(setting: Setting, text: str) -> str:
+    for word in text.lower().replace(",", " ").split():
+        if word in OTHER_ORDERS or word in OTHER_STYLES:
+            raise not_supported(f'DateStyle "{text}"', hint='Dates are written as "ISO, MDY".')
+        if word not in DATE_ORDERS and word not in ("iso", "default"):
+            raise SqlError(
+                "22023",
+                f'invalid value for parameter "{setting.name}": "{text}"',
+                detail=f'Unrecognized key word: "{word}".',
+            )
+    return "ISO, MDY"
+
+
+def encoding(setting: Setting, text: str) -> str:
+    plain = "".join(letter for letter in text.lower() if letter.isalnum())
+    if plain not in ENCODINGS:
+        raise invalid(setting, text, "The one encoding is UTF8.")
+    return "UTF8"
+
+
+def shown_value(setting: Setting, value: str) -> str:
+    """Return the value as SHOW prints it."""
+    if setting.unit and value != "0":
+        number = int(value)
+        for unit, size in SHOWN_UNITS[setting.unit]:
+            if number % size == 0:
+                return f"{number // size}{unit}"
+    return value

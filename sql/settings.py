@@ -1,0 +1,264 @@
+"""The settings of one session: SET, RESET, SHOW and SET LOCAL, undone by ROLLBACK as PostgreSQL does.
+
+Enters: names and values as the client writes them. Leaves: shown values, changes to report, and `SessionSettings` for bind. A value set
+in a transaction lasts when it commits; one set with LOCAL ends with it. No I/O, no clock.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+
+from sql.catalog import SessionSettings
+from sql.errors import SqlError
+from sql.names import did_you_mean
+from sql.setting_table import BY_NAME, MESSAGE_LEVELS, TABLE, TRANSACTION_DEFAULTS, Setting
+from sql.setting_values import checked_value, shown_value
+
+STARTUP_WORDS = frozenset({"user", "database", "options", "replication"})
+OPTION = re.compile(r"(?:\\.|\S)+")
+# A dotted name is the client's own; anything may be in it.
+CUSTOM_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_$]*(?:\.[A-Za-z_][A-Za-z0-9_$]*)+")
+
+
+class Settings:
+    """The values of a session. user, database and process_id are what session functions return."""
+
+    def __init__(self, user: str = "antumbra", database: str = "antumbra", process_id: int = 0) -> None:
+        self.user = user
+        self.database = database
+        self.process_id = process_id
+        self._start: dict[str, str] = {name: setting.default for name, setting in BY_NAME.items()}
+        self._start["session_authorization"] = user
+        self._session: dict[str, str] = dict(self._start)
+        self._local: dict[str, str] = {}
+        self._before: dict[str, str] | None = None
+        self._told: dict[str, str] = {}
+        self._captured: SessionSettings | None = None
+
+    @classmethod
+    def for_startup(cls, parameters: Mapping[str, str]) -> Settings:
+        """Return the settings of a new session; what the client sends at startup is what RESET goes back to."""
+        user = parameters.get("user", "antumbra")
+        settings = cls(user, parameters.get("database") or user)
+        for name, value in startup_values(parameters):
+            try:
+                settings._start[name.lower()] = checked_value(settings._settable(name), value)
+            except SqlError as error:
+                error.severity = "FATAL"
+                raise
+        settings._session = dict(settings._start)
+        return settings
+
+    # Reading
+
+    def value(self, name: str) -> str:
+        """Return the kept value of a setting, by its lower-case name. Raises 42704."""
+        found = self._local.get(name)
+        if found is not None:
+            return found
+        if name in TRANSACTION_DEFAULTS and self._session[name] == self._start[name]:
+            return self.value(TRANSACTION_DEFAULTS[name])
+        found = self._session.get(name)
+        if found is None:
+            raise unrecognized(name)
+        return found
+
+    def show(self, name: str) -> str:
+        """Return the value as SHOW prints it."""
+        lowered = name.lower()
+        value = self.value(lowered)
+        setting = BY_NAME.get(lowered)
+        return value if setting is None else shown_value(setting, value)
+
+    def show_all(self) -> list[list[str]]:
+        """Return (name, setting, description) of all settings, as SHOW ALL does."""
+        return [
+            [setting.name, self.show(setting.name), setting.description]
+            for setting in sorted(TABLE, key=lambda s: s.name.lower())
+        ]
+
+    @property
+    def time_zone(self) -> str:
+        """The session's TimeZone."""
+        return self.value("timezone")
+
+    @property
+    def publish_interval_ms(self) -> int:
+        """stream_publish_interval; 0: a COPY commits at its end."""
+        return int(self.value("stream_publish_interval"))
+
+    @property
+    def statement_timeout_ms(self) -> int:
+        """statement_timeout; 0: none."""
+        return int(self.value("statement_timeout"))
+
+    def lets_through(self, severity: str) -> bool:
+        """Tell whether client_min_messages lets a message of this severity through."""
+        level = severity.lower()
+        if level not in MESSAGE_LEVELS:
+            return True
+        return MESSAGE_LEVELS.index(level) >= MESSAGE_LEVELS.index(self.value("client_min_messages"))
+
+    def captured(self) -> SessionSettings:
+        """Return what bind captures; the same object until a setting changes."""
+        if self._captured is None:
+            current = {**self._session, **self._local}
+            variables = tuple(
+                sorted(
+                    (name, self.show(name))
+                    for name, value in current.items()
+                    if name not in BY_NAME or value != BY_NAME[name].default
+                )
+            )
+            self._captured = SessionSettings(
+                self.time_zone, self.value("search_path"), self.user, self.database, self.process_id, variables
+            )
+        return self._captured
+
+    # Writing
+
+    def set(self, name: str, value: str | None, local: bool = False) -> None:
+        """Set a setting (None: back to its start value). 'all' with None is RESET ALL."""
+        if name == "all" and value is None:
+            self.reset_all()
+            return
+        if name in ("transaction", "session characteristics"):
+            self._set_modes(value or "", local)
+            return
+        lowered = name.lower()
+        setting = self._settable(lowered)
+        if value is None:
+            kept = self._start.get(lowered, "")
+        elif lowered == "session_authorization" and value != self.user:
+            raise SqlError("42501", f'permission denied to set session authorization "{value}"')
+        else:
+            kept = checked_value(setting, value)
+        self._change(lowered, kept, local or lowered in TRANSACTION_DEFAULTS)
+
+    def reset_all(self) -> None:
+        """Return every setting to its start value."""
+        self._remember()
+        self._session = {**self._start}
+        self._local.clear()
+        self._captured = None
+
+    def begin(self, modes: Iterable[str] = ()) -> None:
+        """Note the start of a transaction block with its modes."""
+        self._remember()
+        self._set_modes(", ".join(modes), local=True)
+
+    def commit(self) -> None:
+        """Keep what was set; end what was set LOCAL."""
+        self._before = None
+        if self._local:
+            self._local.clear()
+            self._captured = None
+
+    def rollback(self) -> None:
+        """Undo what was set since the transaction began."""
+        if self._before is not None and self._before != self._session:
+            self._session = self._before
+            self._captured = None
+        self.commit()
+
+    # What the client is told
+
+    def reports(self) -> list[tuple[str, str]]:
+        """Return the reported settings with their values."""
+        found = [(setting.name, self.show(setting.name)) for setting in TABLE if setting.reported]
+        self._told = dict(found)
+        return found
+
+    def changed_reports(self) -> list[tuple[str, str]]:
+        """Return the reported settings that differ from what the client was last told."""
+        if self._captured is not None and self._told.get("") == str(id(self._captured)):
+            return []
+        changed = [
+            (setting.name, value)
+            for setting in TABLE
+            if setting.reported and self._told.get(setting.name) != (value := self.show(setting.name))
+        ]
+        self._told.update(changed)
+        self._told[""] = str(id(self.captured()))
+        return changed
+
+    # Inside
+
+    def _settable(self, name: str) -> Setting:
+        """Return the setting, or raise 42704 or 55P02."""
+        setting = BY_NAME.get(name.lower())
+        if setting is None:
+            if CUSTOM_NAME.fullmatch(name):
+                return Setting(name, "", "string", "")
+            raise unrecognized(name)
+        if setting.context == "internal":
+            raise SqlError("55P02", f'parameter "{setting.name}" cannot be changed')
+        if setting.context == "postmaster":
+            raise SqlError("55P02", f'parameter "{setting.name}" cannot be changed without restarting the server')
+        return setting
+
+    def _change(self, name: str, value: str, local: bool) -> None:
+        self._remember()
+        if local:
+            self._local[name] = value
+        else:
+            self._session[name] = value
+            self._local.pop(name, None)
+        self._captured = None
+
+    def _remember(self) -> None:
+        if self._before is None:
+            self._before = dict(self._session)
+
+    def _set_modes(self, modes: str, local: bool) -> None:
+        """Set transaction modes, of this transaction or as the session's defaults."""
+        prefix = "" if local else "default_"
+        for mode in filter(None, modes.split(", ")):
+            if mode.startswith("isolation level "):
+                self._change(prefix + "transaction_isolation", mode.removeprefix("isolation level "), local)
+            elif mode.startswith("read "):
+                self._change(prefix + "transaction_read_only", "on" if mode == "read only" else "off", local)
+            else:
+                self._change(prefix + "transaction_deferrable", "off" if mode.startswith("not") else "on", local)
+
+
+def unrecognized(name: str) -> SqlError:
+    """Return the 42704 error, with a hint when a known name is close."""
+    return SqlError(
+        "42704", f'unrecognized configuration parameter "{name}"', hint=did_you_mean(name, BY_NAME, "the parameter")
+    )
+
+
+def canonical_name(name: str) -> str:
+    """Return a setting's name as SHOW heads its column."""
+    setting = BY_NAME.get(name.lower())
+    return name if setting is None else setting.name
+
+
+def default_value(name: str) -> str | None:
+    """Return the default of a setting as SHOW prints it, None for an unknown one."""
+    setting = BY_NAME.get(name.lower())
+    return None if setting is None else shown_value(setting, setting.default)
+
+
+def startup_values(parameters: Mapping[str, str]) -> list[tuple[str, str]]:
+    """Return the settings among the startup parameters; `options` holds -c name=value and --name=value."""
+    found = []
+    words = [re.sub(r"\\(.)", r"\1", word) for word in OPTION.findall(parameters.get("options", ""))]
+    while words:
+        word = words.pop(0)
+        if word == "-c" and words:
+            word = "--" + words.pop(0)
+        elif word.startswith("-c"):
+            word = "--" + word[2:]
+        name, equals, value = word.removeprefix("--").partition("=")
+        if not word.startswith("--") or not equals:
+            raise SqlError("42601", f"invalid command-line argument for server process: {word}", severity="FATAL")
+        found.append((name.replace("-", "_"), value))
+    found += [
+        (name, value)
+        for name, value in parameters.items()
+        if name not in STARTUP_WORDS and not name.startswith("_pq_.")
+    ]
+    return found
