@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ringbuffer.error_codes import OK
+from ringbuffer.int128 import signed_word
 from ringbuffer.jit import kernel
 from ringbuffer.numeric import numeric_divide
 
@@ -27,7 +28,7 @@ def divide_columns(
         out[row, 0], out[row, 1], out_scales[row] = 0, 0, 0
         if nulls[row] == 0:
             lo, hi, scale, error = numeric_divide(
-                a[row, 0], a[row, 1], ascales[row], b[row, 0], b[row, 1], bscales[row]
+                a[row, 0], a[row, 1], signed_word(ascales[row]), b[row, 0], b[row, 1], signed_word(bscales[row])
             )
             if error != OK:
                 return row, error
