@@ -209,8 +209,13 @@ class Connection(asyncio.Protocol):
             self._replies_bytes = 0
 
     async def drain(self) -> None:
-        """Flush, and wait while the client has too many replies to take. Raises ConnectionError when it is gone."""
+        """Flush, let other connections have a turn, and wait while the client has too many replies to take.
+
+        Raises ConnectionError when it is gone.
+        """
         self.flush()
+        # Without the turn, a client that reads fast, or one that has gone, would keep the event loop to itself.
+        await asyncio.sleep(0)
         await self._may_write.wait()
         if self._transport is None:
             raise ConnectionResetError("the client has gone")
