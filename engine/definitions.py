@@ -9,7 +9,8 @@ from pathlib import Path
 
 from engine.catalog import CatalogImage, Entry, StreamEntry, ViewEntry
 from engine.stream import make_stream
-from sql.bind import bind_default, bind_query
+from sql.bind.insert import bind_default
+from sql.bind.query import bind_query
 from sql.catalog import ColumnDescription, RelationDescription, SessionSettings
 from sql.errors import SqlError
 from sql.names import did_you_mean
@@ -80,7 +81,7 @@ def drop(statement: DropRelation, image: CatalogImage) -> tuple[CatalogImage, li
         entry = image.entries.get(name)
         if entry is None:
             if not statement.if_exists:
-                hint = did_you_mean(name, image.relation_names())
+                hint = did_you_mean(name, image.relation_names(), f"the {word}")
                 raise SqlError("42P01", f'{word} "{name}" does not exist', hint=hint, position=position or None)
             notices.append(f'{word} "{name}" does not exist, skipping')
             continue

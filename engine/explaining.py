@@ -8,12 +8,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from engine.catalog import CatalogImage, StreamEntry, ViewEntry
-from sql.bind import bind_query
+from sql.bind.query import bind_query
 from sql.catalog import SessionSettings
 from sql.errors import not_supported
 from sql.statements.statement import CreateView, Explain
 from views.definition import define_view
-from views.lifecycle import plan_view
+from views.plan.planner import plan_view
 from views.plan.explain import explain_plan, explain_select
 
 if TYPE_CHECKING:

@@ -19,11 +19,13 @@ from engine.stream import whole_rows
 from engine.tables import QueryEngine
 from ringbuffer.arrow import morsel_from_arrow
 from ringbuffer.columns import Layout, Morsel, empty_column
-from sql.bind import BoundInsert, substitute_now
+from ringbuffer.error_codes import DATETIME_OVERFLOW, INVALID_DATETIME, INVALID_TEXT, RowError
+from sql.bind.insert import BoundInsert
+from sql.bind.substitute import substitute_now
 from sql.datatypes import SqlType
 from sql.errors import SqlError
-from sql.expressions import Call, Expression, Literal
-from sql.literals import LiteralValue, input_value
+from sql.expressions import Call, Expression, Literal, LiteralValue
+from sql.literals import input_value
 from sql.relations import OutputColumn, Values
 from sql.statements.statement import Insert
 from views.arrow_schema import arrow_schema
@@ -32,6 +34,8 @@ HEAD = re.compile(
     r"\s*insert\s+into\s+(?:public\s*\.\s*)?([a-z_][a-z0-9_$]*)\s*(?:\(([a-z0-9_$,\s]*)\))?\s*values\s*",
     re.IGNORECASE | re.ASCII,
 )
+
+CODE_OF_SQLSTATE = {"22007": INVALID_DATETIME, "22008": DATETIME_OVERFLOW}
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,9 +48,16 @@ class InsertTarget:
     defaults: Morsel
 
     def fallback(self, time_zone: str) -> Callable[[int, str], LiteralValue]:
-        """Return what decoders ask for a field they do not know: (column, text) -> value. Raises SqlError."""
+        """Return what decoders ask for a field they do not know: (column, text) -> value; it raises RowError."""
         columns = [self.entry.stream.columns[index] for index in self.targets]
-        return lambda index, text: input_value(text, columns[index].type, time_zone, None)
+
+        def value(index: int, text: str) -> LiteralValue:
+            try:
+                return input_value(text, columns[index].type, time_zone)
+            except SqlError as error:
+                raise RowError(CODE_OF_SQLSTATE.get(error.sqlstate, INVALID_TEXT), 0, index, text) from None
+
+        return value
 
     def rows(self, given: Morsel) -> Morsel:
         """Return the given columns as whole rows of the stream."""

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from engine.results import Outcome, expand, row_description
-from sql.bind import BoundInsert, bind_insert, bind_query
+from sql.bind.insert import BoundInsert, bind_insert
+from sql.bind.query import bind_query
 from sql.catalog import Catalog
 from sql.datatypes import TEXT, UNKNOWN, SqlType, by_oid
 from sql.errors import SqlError
@@ -19,7 +20,7 @@ from sql.expressions import Literal
 from sql.literals import binary_value, input_value
 from sql.parse import parse
 from sql.relations import BoundQuery, OutputColumn, Schema
-from sql.settings import Settings
+from sql.settings import Settings, canonical_name
 from sql.statements.statement import Empty, Explain, Insert, Select, Show, Statement
 from sql.wire import writer
 from sql.wire.messages import Bind
@@ -64,7 +65,7 @@ class Prepared:
             self.bound = bind_insert(statement, catalog, captured, self.declared)
             self.parameter_types = self.bound.parameters
         elif isinstance(statement, Show):
-            names = SHOW_ALL_COLUMNS if statement.name == "all" else (statement.name,)
+            names = SHOW_ALL_COLUMNS if statement.name == "all" else (canonical_name(statement.name),)
             self.schema = tuple(OutputColumn(name, TEXT) for name in names)
         elif isinstance(statement, Explain):
             self.schema = (OutputColumn("QUERY PLAN", TEXT),)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from engine.catalog import ViewEntry
 from engine.results import Outcome, encode, row_description
-from sql.bind import substitute_now, substitute_parameters
+from sql.bind.substitute import substitute_now, substitute_parameters
 from sql.expressions import Literal
 from sql.relations import BoundQuery
 from sql.settings import Settings

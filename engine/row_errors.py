@@ -22,6 +22,11 @@ LINE_ERRORS = frozenset(
         error_codes.INVALID_ENCODING,
         error_codes.NUL_CHARACTER,
         error_codes.ROW_MISMATCH,
+        error_codes.LITERAL_NEWLINE,
+        error_codes.UNQUOTED_CARRIAGE_RETURN,
+        error_codes.UNQUOTED_NEWLINE,
+        error_codes.END_MARKER_CORRUPT,
+        error_codes.END_MARKER_STYLE,
     }
 )
 SHOWN_CHARACTERS_MAX = 100
@@ -29,7 +34,7 @@ SHOWN_CHARACTERS_MAX = 100
 
 def value_error(error: RowError, columns: tuple[ColumnDescription, ...], relation: str, time_zone: str) -> SqlError:
     """Return the client's error for a bad value of `columns[error.column]`."""
-    if error.column < 0:
+    if error.column < 0 or error.column >= len(columns):
         return SqlError(error.sqlstate, error.message)
     column = columns[error.column]
     if error.code == error_codes.NULL_VIOLATION:

@@ -115,7 +115,7 @@ class Session:
 
     def startup_reports(self) -> Mapping[str, str]:
         """Return the settings that the client is told of before its first query."""
-        return self.settings.reports()
+        return dict(self.settings.reports())
 
     # Simple protocol.
 
@@ -401,7 +401,7 @@ class Session:
                 self.notice("25001", "there is already a transaction in progress", "WARNING")
             else:
                 self.current_transaction().explicit = True
-                self.settings.begin()
+                self.settings.begin(statement.modes)
             return Outcome("BEGIN")
         if transaction is None or not transaction.explicit:
             self.notice("25P01", "there is no transaction in progress", "WARNING")
@@ -413,7 +413,7 @@ class Session:
             tag = "ROLLBACK" if transaction is not None and transaction.failed else tag
         if statement.chain:
             self.current_transaction().explicit = True
-            self.settings.begin()
+            self.settings.begin(statement.modes)
         return Outcome(tag)
 
     def _end_implicit_now(self) -> None:
@@ -523,6 +523,7 @@ class Session:
 def open_session(database: Database, connection: Connection, parameters: Mapping[str, str]) -> Session:
     """Return the session of a client that has sent its startup parameters. Raises SqlError for a setting that can't be."""
     settings = Settings.for_startup(parameters)
+    settings.process_id = connection.process_id
     return Session(database, connection, settings, parameters["user"])
 
 

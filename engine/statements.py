@@ -18,11 +18,14 @@ from engine.reading import Reading, keep, read
 from engine.results import Outcome, text_outcome
 from engine.transaction import Transaction
 from ringbuffer.encode_copy import CopyFormat, encode_copy_rows
-from sql.bind import BoundInsert, bind_insert, bind_query, substitute_parameters
+from sql.bind.insert import BoundInsert, bind_insert
+from sql.bind.query import bind_query
+from sql.bind.substitute import substitute_parameters
 from sql.errors import SqlError, not_supported
 from sql.expressions import Literal
 from sql.names import did_you_mean
 from sql.relations import BoundQuery, Values
+from sql.settings import canonical_name
 from sql.statements.statement import (
     CopyFrom,
     CopyTo,
@@ -200,7 +203,7 @@ class StatementRunner:
             data = encode_copy_rows(rows.columns, names, families, form, self._session.settings.time_zone, header=first)
             first = False
             if data:
-                parts.append(writer.copy_data(data))
+                parts.append(data)
         parts.append(writer.COPY_DONE)
         return Outcome(f"COPY {table.num_rows}", copy_out=b"".join(parts))
 
@@ -305,7 +308,7 @@ class StatementRunner:
         settings = self._session.settings
         if statement.name == "all":
             return text_outcome("SHOW", SHOW_ALL_COLUMNS, settings.show_all())
-        return text_outcome("SHOW", [statement.name], [[settings.show(statement.name)]])
+        return text_outcome("SHOW", [canonical_name(statement.name)], [[settings.show(statement.name)]])
 
     def _discard(self, statement: Discard, transaction: Transaction) -> Outcome:
         if statement.what == "all":

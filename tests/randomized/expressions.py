@@ -88,7 +88,7 @@ class ExpressionMaker:
             return Term(column.text, family)
         value = random_value(self.random, family, "", 2)
         if family in ("int4", "int8", "numeric", "float8", "bool"):
-            text = literal(value, family, bare=family not in ("float8",))
+            text = literal(value, family, bare=family != "float8")
             if family == "float8":
                 text = f"{text}::double precision"
             return Term(f"({text})" if text.startswith("-") else text, family)

@@ -1,7 +1,7 @@
 """Runs a random case against Antumbra and PostgreSQL through real sockets and says where they differ.
 
-PostgreSQL gets the same text for all but two things: the stream is a table there, and since Antumbra refuses rows that a view can't evaluate,
-the view's row expressions are evaluated in PostgreSQL after each write, as part of it.
+PostgreSQL gets the same text for all but two things: the stream is a table there, and since Antumbra refuses rows that a view
+can't evaluate, the view's row expressions are evaluated in PostgreSQL after each write, as part of it.
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ class Answer:
         return sorted(self.rows, key=repr) == sorted(other.rows, key=repr)
 
 
-class Mismatch(AssertionError):
+class MismatchError(AssertionError):
     """The two servers differ; the text shows the case so far."""
 
 
 def run_case(case: Case, antumbra: Connection, postgres: Connection) -> None:
-    """Run one case on both. Raises Mismatch at the first difference."""
+    """Run one case on both. Raises MismatchError at the first difference."""
     story: list[str] = [f"-- seed {case.seed}", f"SET TimeZone = '{case.time_zone}'"]
     for connection in (antumbra, postgres):
         connection.execute(f"SET TimeZone = '{case.time_zone}'".encode())
@@ -82,7 +82,7 @@ def _compare(ours: Answer, theirs: Answer, ordered: bool, story: Sequence[str]) 
     if ours.same_as(theirs, ordered):
         return
     shown = "\n".join(f"{line};" for line in story)
-    raise Mismatch(f"{shown}\n-- antumbra: {_shown(ours)}\n-- postgres: {_shown(theirs)}")
+    raise MismatchError(f"{shown}\n-- antumbra: {_shown(ours)}\n-- postgres: {_shown(theirs)}")
 
 
 def _shown(answer: Answer) -> str:

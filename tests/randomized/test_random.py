@@ -10,7 +10,7 @@ from tests.oracle.antumbra import AntumbraServer
 from tests.oracle.evidence import Evidence
 from tests.oracle.postgres import PostgresCluster
 from tests.randomized.cases import make_case
-from tests.randomized.runner import Mismatch, run_case
+from tests.randomized.runner import MismatchError, run_case
 
 FAILURES_MAX = 10
 
@@ -30,7 +30,7 @@ def test_random_cases_equal_postgres(
             evidence.histogram += case.counts
             try:
                 run_case(case, antumbra, oracle)
-            except Mismatch as mismatch:
+            except MismatchError as mismatch:
                 evidence.failures.append(str(mismatch))
             evidence.seconds = time.monotonic() - started_s
             if len(evidence.failures) >= FAILURES_MAX or evidence.seconds > seconds_max:

@@ -10,6 +10,23 @@ from dataclasses import dataclass
 from decimal import Decimal
 from random import Random
 
+FAMILIES_DRAWN = (
+    "bool",
+    "int2",
+    "int4",
+    "int4",
+    "int8",
+    "float8",
+    "float4",
+    "numeric",
+    "numeric",
+    "text",
+    "text",
+    "varchar",
+    "date",
+    "timestamp",
+    "timestamptz",
+)
 EXTREMES: dict[str, tuple[str, ...]] = {
     "int2": ("-32768", "32767"),
     "int4": ("-2147483648", "2147483647"),
@@ -79,10 +96,7 @@ class Column:
 
 def random_column(random: Random, index: int) -> Column:
     """Return column number `index` of a random stream."""
-    family = random.choice(
-        ["bool", "int2", "int4", "int4", "int8", "float8", "float4", "numeric", "numeric", "text", "text", "varchar"]
-        + ["date", "timestamp", "timestamptz"]
-    )
+    family = random.choice(FAMILIES_DRAWN)
     scale = random.choice([0, 1, 2, 4])
     sql_type = {
         "bool": "boolean",

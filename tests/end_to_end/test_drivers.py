@@ -1,0 +1,153 @@
+"""psql, psycopg and asyncpg against the server, as their users would use them."""
+
+from __future__ import annotations
+
+import asyncio
+import datetime
+import subprocess
+from collections.abc import Iterator
+from decimal import Decimal
+
+import asyncpg
+import psycopg
+import pytest
+
+from tests.oracle.antumbra import AntumbraServer
+
+
+@pytest.fixture
+def events(server: AntumbraServer) -> Iterator[str]:
+    """A stream of all types with a view that has one column of each; dropped at the end."""
+    with server.connect() as connection:
+        connection.execute(
+            "CREATE FOREIGN TABLE events (b boolean, i2 smallint, i4 integer, i8 bigint, f8 double precision, f4 real,"
+            " n numeric(12,3), t text, v varchar(5), d date, ts timestamp, tz timestamptz) SERVER stream"
+        )
+        connection.execute(
+            "CREATE VIEW seen AS SELECT i4, b, i2, i8, f8, f4, n, t, v, d, ts, tz, count(*) AS c"
+            " FROM events GROUP BY i4, b, i2, i8, f8, f4, n, t, v, d, ts, tz"
+        )
+        yield "events"
+        connection.execute("DROP FOREIGN TABLE events CASCADE")
+
+
+ROW = (
+    True,
+    -3,
+    2_000_000_000,
+    9_000_000_000_000_000_000,
+    0.1,
+    0.5,
+    Decimal("-12345.678"),
+    "longer than twelve bytes, ünïcödé",
+    "abc",
+    datetime.date(2024, 2, 29),
+    datetime.datetime.fromisoformat("2024-02-29 12:30:01.250"),
+    datetime.datetime(2024, 2, 29, 12, 30, 1, tzinfo=datetime.UTC),
+)
+VIEW_ORDER = (2, 0, 1, 3, 4, 5, 6, 7, 8, 9, 10, 11)
+
+
+@pytest.mark.parametrize("binary", [False, True])
+def test_psycopg_round_trip_of_every_type(server: AntumbraServer, events: str, binary: bool) -> None:
+    with server.connect(autocommit=False) as connection:
+        marks = ", ".join(["%s"] * len(ROW))
+        connection.execute(f"INSERT INTO {events} VALUES ({marks})".encode(), ROW, binary=binary)
+        connection.execute(f"INSERT INTO {events} VALUES ({marks})".encode(), [None] * len(ROW), binary=binary)
+        connection.commit()
+        rows = connection.cursor(binary=binary).execute("SELECT * FROM seen ORDER BY i4").fetchall()
+    assert rows == [(*(ROW[index] for index in VIEW_ORDER), 1), (*[None] * len(ROW), 1)]
+
+
+def test_psycopg_default_connection_commits_and_rolls_back(server: AntumbraServer) -> None:
+    with server.connect(autocommit=False) as connection:
+        connection.execute("CREATE FOREIGN TABLE tx (k int) SERVER stream")
+        connection.execute("CREATE VIEW tx_count AS SELECT count(*) FROM tx")
+        connection.execute("INSERT INTO tx VALUES (1)")
+        connection.commit()
+        connection.execute("INSERT INTO tx VALUES (2)")
+        connection.rollback()
+        with pytest.raises(psycopg.errors.InvalidTextRepresentation):
+            connection.execute("INSERT INTO tx VALUES ('x')")
+        with pytest.raises(psycopg.errors.InFailedSqlTransaction):
+            connection.execute("SELECT * FROM tx_count")
+        connection.rollback()
+        assert connection.execute("SELECT * FROM tx_count").fetchone() == (1,)
+        connection.execute("DROP FOREIGN TABLE tx CASCADE")
+        connection.commit()
+
+
+def test_psycopg_pipeline_keeps_nothing_of_a_failed_segment(server: AntumbraServer) -> None:
+    with server.connect() as connection:
+        connection.execute("CREATE FOREIGN TABLE piped (k int) SERVER stream")
+        connection.execute("CREATE VIEW piped_sum AS SELECT count(*), sum(k) FROM piped")
+        with connection.pipeline():
+            for key in range(100):
+                connection.execute("INSERT INTO piped VALUES (%s)", (key,))
+        with pytest.raises(psycopg.errors.InvalidTextRepresentation), connection.pipeline():
+            connection.execute("INSERT INTO piped VALUES (%s)", (1,))
+            connection.execute("INSERT INTO piped VALUES (%s)", ("x",))
+        connection.cursor().executemany("INSERT INTO piped VALUES (%s)", [(key,) for key in range(50)])
+        assert connection.execute("SELECT * FROM piped_sum").fetchone() == (150, 4950 + 1225)
+        connection.execute("DROP FOREIGN TABLE piped CASCADE")
+
+
+def test_psycopg_copy_in_and_out(server: AntumbraServer) -> None:
+    with server.connect() as connection:
+        connection.execute("CREATE FOREIGN TABLE copied (k int, t text) SERVER stream")
+        connection.execute("CREATE VIEW copied_by_t AS SELECT t, count(*) AS n, sum(k) AS total FROM copied GROUP BY t")
+        with connection.cursor().copy("COPY copied FROM STDIN") as copy:
+            for key in range(1000):
+                copy.write_row((key, None if key % 3 == 0 else "a\tb" if key % 3 == 1 else "c"))
+        with connection.cursor().copy("COPY (SELECT * FROM copied_by_t ORDER BY t) TO STDOUT") as copy:
+            text = b"".join(bytes(piece) for piece in copy).decode()
+        assert text == "a\\tb\t333\t166167\nc\t333\t166500\n\\N\t334\t166833\n"
+        with pytest.raises(psycopg.errors.WrongObjectType), connection.cursor().copy("COPY copied_by_t TO STDOUT"):
+            pass
+        connection.execute("DROP FOREIGN TABLE copied CASCADE")
+
+
+def test_asyncpg_prepared_copy_and_cursor(server: AntumbraServer) -> None:
+    async def work() -> None:
+        connection = await asyncpg.connect(host="127.0.0.1", port=server.port, user="someone", database="postgres")
+        try:
+            await connection.execute("CREATE FOREIGN TABLE prepared (k int, x float8, n numeric(10,2)) SERVER stream")
+            await connection.execute(
+                "CREATE VIEW prepared_sum AS SELECT k, sum(x) AS x, sum(n) AS n FROM prepared GROUP BY k"
+            )
+            rows = [(key % 10, float(key), Decimal(key) / 4) for key in range(1000)]
+            await connection.executemany("INSERT INTO prepared VALUES ($1, $2, $3)", rows)
+            fetched = await connection.fetch("SELECT * FROM prepared_sum WHERE k >= $1 ORDER BY k", 8)
+            assert [tuple(row) for row in fetched] == [
+                (key, sum(row[1] for row in rows if row[0] == key), sum(row[2] for row in rows if row[0] == key))
+                for key in (8, 9)
+            ]
+            async with connection.transaction():
+                batches = [
+                    row["k"] async for row in connection.cursor("SELECT k FROM prepared_sum ORDER BY k", prefetch=3)
+                ]
+            assert batches == list(range(10))
+            await connection.execute("DROP FOREIGN TABLE prepared CASCADE")
+        finally:
+            await connection.close()
+
+    asyncio.run(work())
+
+
+def test_psql_session(server: AntumbraServer) -> None:
+    script = """
+        CREATE FOREIGN TABLE clicks (page text, ms integer) SERVER stream;
+        CREATE VIEW pages AS SELECT page, count(*) AS n, avg(ms) AS mean FROM clicks GROUP BY page;
+        INSERT INTO clicks VALUES ('home', 10), ('home', 11), ('help', NULL);
+        \\copy clicks from stdin with (format csv)
+home,12
+\\.
+        SELECT * FROM pages ORDER BY page;
+        SELECT pagee FROM pages;
+        DROP FOREIGN TABLE clicks CASCADE;
+    """
+    command = ["psql", "-X", "-A", "-h", "127.0.0.1", "-p", str(server.port), "-U", "anybody", "antumbra"]
+    done = subprocess.run(command, input=script, capture_output=True, text=True, check=False, timeout=60)
+    assert "help|1|\nhome|3|11.0000000000000000\n(2 rows)" in done.stdout, done
+    assert 'ERROR:  column "pagee" does not exist' in done.stderr
+    assert 'Perhaps you meant to reference the column "pages.page".' in done.stderr

@@ -1,0 +1,171 @@
+"""What only the whole server shows: publishing COPY, bad lines, skipped rows, cancellation, restarts, EXPLAIN."""
+
+from __future__ import annotations
+
+import threading
+import time
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from tests.oracle.antumbra import AntumbraServer
+
+WAIT_S_MAX = 20.0
+
+
+def wait_for(condition: object, text: str) -> None:
+    """Wait until `condition()` is true; fail with `text` when it never is."""
+    assert callable(condition)
+    deadline = time.monotonic() + WAIT_S_MAX
+    while not condition():
+        assert time.monotonic() < deadline, text
+        time.sleep(0.02)
+
+
+def test_a_publishing_copy_is_visible_while_it_runs(server: AntumbraServer) -> None:
+    with server.connect() as writer, server.connect() as reader:
+        writer.execute("CREATE FOREIGN TABLE pub (k int) SERVER stream")
+        writer.execute("CREATE VIEW pub_count AS SELECT count(*) AS n FROM pub")
+
+        def count() -> int:
+            row = reader.execute("SELECT n FROM pub_count").fetchone()
+            assert row is not None and isinstance(row[0], int)
+            return row[0]
+
+        with pytest.raises(psycopg.errors.InvalidTextRepresentation) as caught:
+            with writer.cursor().copy("COPY pub FROM STDIN WITH (publish '50ms')") as copy:
+                copy.write(b"1\n" * 100)
+                wait_for(lambda: count() == 100, "the first rows were not published")
+                copy.write(b"1\nx\n")
+        assert caught.value.diag.context == 'COPY pub, line 102, column k: "x"'
+        assert "100 lines" in (caught.value.diag.message_detail or "")
+        assert count() == 100
+        writer.execute("DROP FOREIGN TABLE pub CASCADE")
+
+
+def test_a_bad_line_keeps_nothing_of_its_copy(server: AntumbraServer) -> None:
+    with server.connect() as connection:
+        connection.execute("CREATE FOREIGN TABLE bad (k int, t varchar(3)) SERVER stream")
+        connection.execute("CREATE VIEW bad_count AS SELECT count(*) AS n FROM bad")
+        for lines, sqlstate, context in [
+            (b"1\ta\n2\n", "22P04", 'COPY bad, line 2: "2"'),
+            (b"1\ta\n2\tb\tc\n", "22P04", 'COPY bad, line 2: "2\tb\tc"'),
+            (b"1\tabcd\n", "22001", 'COPY bad, line 1, column t: "abcd"'),
+            (b"1\ta\n99999999999\tb\n", "22003", 'COPY bad, line 2, column k: "99999999999"'),
+        ]:
+            with pytest.raises(psycopg.Error) as caught, connection.cursor().copy("COPY bad FROM STDIN") as copy:
+                copy.write(lines)
+            assert (caught.value.sqlstate, caught.value.diag.context) == (sqlstate, context)
+        assert connection.execute("SELECT n FROM bad_count").fetchone() == (0,)
+        connection.execute("DROP FOREIGN TABLE bad CASCADE")
+
+
+def test_a_row_that_a_view_refuses_is_in_no_view(server: AntumbraServer) -> None:
+    with server.connect() as connection:
+        connection.execute("CREATE FOREIGN TABLE risky (a int, b int) SERVER stream")
+        connection.execute("CREATE VIEW all_rows AS SELECT count(*) AS n FROM risky")
+        connection.execute("CREATE VIEW ratios AS SELECT sum(a / b) AS s FROM risky")
+        with pytest.raises(psycopg.errors.DivisionByZero) as caught:
+            connection.execute("INSERT INTO risky VALUES (4, 2), (1, 0)")
+        assert 'continuous view "ratios"' in (caught.value.diag.context or "")
+        assert "a / b" in (caught.value.diag.context or "")
+        assert connection.execute("SELECT n FROM all_rows").fetchone() == (0,)
+        connection.execute("DROP VIEW ratios")
+        connection.execute(
+            "CREATE VIEW lenient WITH (on_error = skip) AS SELECT sum(a / b) AS s, count(*) AS n FROM risky"
+        )
+        connection.execute("INSERT INTO risky VALUES (4, 2), (1, 0)")
+        assert connection.execute("SELECT s, n FROM lenient").fetchone() == (2, 1)
+        assert connection.execute("SELECT n FROM all_rows").fetchone() == (2,)
+        connection.execute("DROP FOREIGN TABLE risky CASCADE")
+
+
+def test_an_error_above_the_grouping_is_the_readers(server: AntumbraServer) -> None:
+    with server.connect() as connection:
+        connection.execute("CREATE FOREIGN TABLE upper_s (k int, v int) SERVER stream")
+        connection.execute("CREATE VIEW upper_v AS SELECT k, 1 / sum(v) AS inverse FROM upper_s GROUP BY k")
+        connection.execute("INSERT INTO upper_s VALUES (1, 0)")
+        with pytest.raises(psycopg.errors.DivisionByZero):
+            connection.execute("SELECT * FROM upper_v")
+        connection.execute("INSERT INTO upper_s VALUES (1, 1)")
+        assert connection.execute("SELECT * FROM upper_v").fetchall() == [(1, 1)]
+        connection.execute("DROP FOREIGN TABLE upper_s CASCADE")
+
+
+def test_definitions_survive_a_restart(tmp_path: Path) -> None:
+    server = AntumbraServer(tmp_path / "data").start()
+    try:
+        assert "do not survive" in server.ready_line or "restart" in server.ready_line
+        with server.connect() as connection:
+            connection.execute("CREATE FOREIGN TABLE kept (k int DEFAULT 7, t text NOT NULL) SERVER stream")
+            connection.execute("CREATE VIEW kept_view AS SELECT t, sum(k) AS total FROM kept GROUP BY t")
+            connection.execute("INSERT INTO kept (t) VALUES ('before')")
+        assert server.stop() == 0
+        server.start()
+        notices: list[str] = []
+        with server.connect() as connection:
+            connection.add_notice_handler(lambda notice: notices.append(f"{notice.severity}: {notice.message_primary}"))
+            connection.execute("INSERT INTO kept (t) VALUES ('after')")
+            assert connection.execute("SELECT * FROM kept_view").fetchall() == [("after", 7)]
+            connection.execute("SELECT * FROM kept_view")
+        assert len(notices) == 1 and notices[0].startswith("WARNING") and "kept_view" in notices[0]
+    finally:
+        assert server.stop() == 0
+
+
+def test_cancel_ends_what_runs_with_57014(server: AntumbraServer) -> None:
+    with server.connect() as connection:
+        connection.execute("CREATE FOREIGN TABLE slow (k int) SERVER stream")
+        connection.execute("CREATE VIEW slow_v AS SELECT k, count(*) AS n FROM slow GROUP BY k")
+        with connection.cursor().copy("COPY slow FROM STDIN") as copy:
+            copy.write("".join(f"{key}\n" for key in range(20_000)))
+        timer = threading.Timer(1.0, connection.cancel)
+        timer.start()
+        with pytest.raises(psycopg.errors.QueryCanceled):
+            connection.execute(
+                "SELECT count(*) FROM slow_v AS a JOIN slow_v AS b ON a.k <> b.k JOIN slow_v AS c ON b.k <> c.k"
+            )
+        timer.join()
+        assert connection.execute("SELECT sum(n) FROM slow_v").fetchone() == (20_000,)
+        connection.execute("DROP FOREIGN TABLE slow CASCADE")
+
+
+def test_explain_shows_the_pipelines(server: AntumbraServer) -> None:
+    with server.connect() as connection:
+        connection.execute("CREATE FOREIGN TABLE ex (k int, v int) SERVER stream")
+        lines = connection.execute(
+            "EXPLAIN CREATE VIEW ex_v AS SELECT n, count(*) FROM (SELECT k, sum(v) AS n FROM ex WHERE v > 0 GROUP BY k) AS q GROUP BY n"
+        ).fetchall()
+        text = "\n".join(str(line) for (line,) in lines)
+        for piece in ("Stream pipeline", "Upper pipeline", "Spark SQL", "kernels/", "sum"):
+            assert piece in text, text
+        connection.execute("CREATE VIEW ex_v AS SELECT k, sum(v) AS n FROM ex GROUP BY k")
+        text = "\n".join(
+            str(line) for (line,) in connection.execute("EXPLAIN SELECT * FROM ex_v WHERE n > 1").fetchall()
+        )
+        assert "DuckDB" in text and "ex_v" in text
+        connection.execute("DROP FOREIGN TABLE ex CASCADE")
+
+
+def test_what_a_client_gets_wrong_disturbs_nobody(server: AntumbraServer) -> None:
+    with server.connect() as good, server.connect() as bad:
+        good.execute("CREATE FOREIGN TABLE calm (k int) SERVER stream")
+        for text, sqlstate in [
+            ("SELEC 1", "42601"),
+            ("SELECT * FROM calmm", "42P01"),
+            ("SELECT * FROM calm", "0A000"),
+            ("CREATE VIEW w AS SELECT k FROM calm", "0A000"),
+            ("CREATE FOREIGN TABLE w (k int4range) SERVER stream", "42704"),
+            ("CREATE TABLE w (k int)", "0A000"),
+            ("LISTEN x", "0A000"),
+            ("SET no_such_setting = 1", "42704"),
+            ("SELECT 1 / 0", "22012"),
+            ("SELECT 'x'::int", "22P02"),
+            ("DROP VIEW calm", "42809"),
+        ]:
+            with pytest.raises(psycopg.Error) as caught:
+                bad.execute(text.encode())
+            assert caught.value.sqlstate == sqlstate, (text, caught.value)
+        assert good.execute("SELECT 1").fetchone() == (1,)
+        good.execute("DROP FOREIGN TABLE calm")
