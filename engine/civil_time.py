@@ -58,7 +58,9 @@ def zone_truncated_us(unit: str, us: int, zone: str) -> int:
 
 
 def field(name: str, us: int) -> int:
-    """Return a field that the engines count otherwise: decade, century, millennium, julian."""
+    """Return a field that DuckDB counts otherwise: decade, century, millennium, julian, and a date's epoch."""
+    if name == "epoch":
+        return us // SECOND_US
     if name == "julian":
         return us // DAY_US + JULIAN_EPOCH_DAY
     year = civil_from_days(us // DAY_US)[0]
@@ -66,6 +68,20 @@ def field(name: str, us: int) -> int:
         return year // 10
     span = {"century": 100, "millennium": 1000}[name]
     return (year + span - 1) // span if year > 0 else -((span - 1 - (year - 1)) // span)
+
+
+def float_field(name: str, us: int) -> float:
+    """Return date_part of microseconds: PostgreSQL adds whole and fraction as doubles."""
+    seconds, fraction = divmod(us, SECOND_US)
+    match name:
+        case "epoch":
+            return us / 1e6
+        case "milliseconds":
+            return seconds * 1e3 + fraction / 1e3
+        case "second":
+            return seconds + fraction / 1e6
+    assert name == "microseconds", name
+    return float(us)
 
 
 def zone_field(name: str, us: int, zone: str) -> int:

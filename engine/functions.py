@@ -17,7 +17,7 @@ from duckdb.func import FunctionNullHandling, PythonUDFType
 
 from engine import civil_time, decimals, scalar_functions
 from engine.arrow_numerics import decimal_array, decimal_integers, numeric_array, numeric_rows, one_array
-from sql.civil import local_to_utc_us
+from sql.civil import DAY_US, local_to_utc_us
 from sql.datatypes import BOOL, DATE, FLOAT4, FLOAT8, INT2, INT4, INT8, TIMESTAMP, TIMESTAMPTZ, SqlType
 from sql.errors import SqlError
 from sql.expressions import LiteralValue
@@ -179,15 +179,6 @@ def numeric_extreme(keep_larger: bool) -> ArrowFunction:
     return run
 
 
-def _time_part(value: int, digits: int) -> float:
-    """date_part of a field in microseconds: PostgreSQL adds the whole and the fraction as doubles."""
-    if digits == 6 and abs(value) < 60 * 10**6:
-        return value // 10**6 + (value % 10**6) / 1e6
-    if digits == 3:
-        return (value // 10**6) * 1e3 + (value % 10**6) / 1e3
-    return value / 1e6
-
-
 def reader(kind: SqlType) -> Scalar:
     """Return the input function of a type."""
 
@@ -238,7 +229,7 @@ SPECIFICATIONS: list[tuple[str, list[str], str, Scalar]] = [
     ("int8_from_text", [_TEXT], "BIGINT", reader(INT8)),
     ("float4_from_text", [_TEXT], "FLOAT", reader(FLOAT4)),
     ("float8_from_text", [_TEXT], "DOUBLE", reader(FLOAT8)),
-    ("date_from_text", [_TEXT, _TEXT], "DATE", reader(DATE)),
+    ("date_from_text", [_TEXT, _TEXT], "BIGINT", lambda text, zone: reader(DATE)(text, zone) * DAY_US),
     ("timestamp_from_text", [_TEXT, _TEXT], "BIGINT", reader(TIMESTAMP)),
     ("timestamptz_from_text", [_TEXT, _TEXT], "BIGINT", reader(TIMESTAMPTZ)),
     ("text_substring", [_TEXT, "INTEGER", "INTEGER"], _TEXT, scalar_functions.substring),
@@ -249,8 +240,9 @@ SPECIFICATIONS: list[tuple[str, list[str], str, Scalar]] = [
     ("text_lpad", [_TEXT, "INTEGER", _TEXT], _TEXT, scalar_functions.lpad),
     ("text_rpad", [_TEXT, "INTEGER", _TEXT], _TEXT, scalar_functions.rpad),
     ("text_split_part", [_TEXT, _TEXT, "INTEGER"], _TEXT, scalar_functions.split_part),
+    ("text_like", [_TEXT, _TEXT, _TEXT], "BOOLEAN", scalar_functions.like),
     ("text_limit", [_TEXT, "INTEGER"], _TEXT, scalar_functions.limit_text),
-    ("date_text", ["DATE"], _TEXT, date_text),
+    ("date_text", ["BIGINT"], _TEXT, lambda us: date_text(us // DAY_US)),
     ("timestamp_text", ["BIGINT"], _TEXT, timestamp_text),
     ("timestamptz_text", _ZONED, _TEXT, zoned_text),
     ("zone_local", _ZONED, "BIGINT", civil_time.local_us),
@@ -259,5 +251,5 @@ SPECIFICATIONS: list[tuple[str, list[str], str, Scalar]] = [
     ("zone_part", [_TEXT, "BIGINT", _TEXT], "BIGINT", civil_time.zone_field),
     ("timestamp_trunc", [_TEXT, "BIGINT"], "BIGINT", civil_time.truncated_us),
     ("timestamp_part", [_TEXT, "BIGINT"], "BIGINT", civil_time.field),
-    ("time_part", ["BIGINT", "INTEGER"], "DOUBLE", _time_part),
+    ("time_part", [_TEXT, "BIGINT"], "DOUBLE", civil_time.float_field),
 ]

@@ -6,9 +6,12 @@ Strict: callers see to NULL. Raise SqlError with PostgreSQL's SQLSTATE. Must not
 from __future__ import annotations
 
 import math
+import re
+from functools import lru_cache
 
 import numpy as np
 
+from sql.emit.like import like_pattern
 from sql.errors import SqlError
 
 
@@ -128,6 +131,25 @@ def split_part(text: str, separator: str, field: int) -> str:
     parts = text.split(separator) if separator else [text]
     index = field - 1 if field > 0 else len(parts) + field
     return parts[index] if 0 <= index < len(parts) else ""
+
+
+def like(text: str, pattern: str, escape: str) -> bool:
+    """Return text LIKE pattern ESCAPE escape, for a pattern that is not a constant."""
+    return _like_expression(pattern, escape).fullmatch(text) is not None
+
+
+@lru_cache(maxsize=256)
+def _like_expression(pattern: str, escape: str) -> re.Pattern[str]:
+    out, escaped = [], False
+    for character in like_pattern(pattern, escape):
+        if escaped or character not in "\\%_":
+            out.append(re.escape(character))
+            escaped = False
+        elif character == "\\":
+            escaped = True
+        else:
+            out.append(".*" if character == "%" else ".")
+    return re.compile("".join(out), re.DOTALL)
 
 
 def limit_text(text: str, length: int) -> str:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from sql.datatypes import FAMILIES, SqlType
 from sql.emit.constants import civil_date, civil_text, decimal_text, unscaled_value
-from sql.emit.duckdb_rules import CASTS, RULES, quote_text
+from sql.emit.duckdb_rules import CASTS, RULES
 from sql.emit.expressions import ExpressionPrinter
 from sql.emit.select import SelectPrinter
 from sql.expressions import Literal
@@ -49,8 +49,29 @@ class DuckDbExpressions(ExpressionPrinter):
             return FAMILIES[kind.family].duckdb
         return VARIABLE_NUMERIC if kind.display_scale is None else f"DECIMAL(38,{kind.display_scale})"
 
+    def quoted(self, value: str) -> str:
+        return "'" + value.replace("'", "''") + "'"
+
     def pack(self, text: str, scale: int) -> str:
         return f"numeric_pack_{scale}({text})"
+
+    def unpack(self, text: str, scale: int) -> str:
+        return f"numeric_to_{scale}({text})"
+
+    def micros(self, text: str, kind: SqlType) -> str:
+        return f"epoch_us({text})"
+
+    def moment(self, micros: str, family: str) -> str:
+        return f"make_{family}({micros})"
+
+    def shifted(self, text: str, unit: str, amount: int) -> str:
+        return f"({text} + to_{unit}({amount}))"
+
+    def truncated(self, unit: str, text: str, kind: SqlType) -> str:
+        return f"date_trunc('{unit}', {text})"
+
+    def field(self, name: str, text: str, kind: SqlType) -> str:
+        return f"date_part('{name}', {text})"
 
     def literal(self, value: Literal) -> str:
         kind, constant = value.type, value.value
@@ -73,7 +94,7 @@ class DuckDbExpressions(ExpressionPrinter):
             case "date" | "timestamp" | "timestamptz":
                 assert isinstance(constant, int)
                 return time_literal(constant, kind.family)
-        return quote_text(str(constant))
+        return self.quoted(str(constant))
 
 
 def time_literal(value: int, family: str) -> str:

@@ -101,8 +101,36 @@ class ExpressionPrinter(ABC):
         """Return the engine's type of an expression's values."""
 
     @abstractmethod
+    def quoted(self, value: str) -> str:
+        """Return a string constant."""
+
+    @abstractmethod
     def pack(self, text: str, scale: int) -> str:
         """Return a DECIMAL(38,scale) expression in variable form."""
+
+    @abstractmethod
+    def unpack(self, text: str, scale: int) -> str:
+        """Return a variable numeric as DECIMAL(38,scale), rounded half away from zero; 22003 when it does not fit."""
+
+    @abstractmethod
+    def micros(self, text: str, kind: SqlType) -> str:
+        """Return a date or a timestamp as BIGINT microseconds since 1970."""
+
+    @abstractmethod
+    def moment(self, micros: str, family: str) -> str:
+        """Return the timestamp or timestamptz at BIGINT microseconds since 1970."""
+
+    @abstractmethod
+    def shifted(self, text: str, unit: str, amount: int) -> str:
+        """Return a timestamp moved by months, days or microseconds (`unit`); months clamp the day."""
+
+    @abstractmethod
+    def truncated(self, unit: str, text: str, kind: SqlType) -> str:
+        """Return date_trunc on the UTC clock."""
+
+    @abstractmethod
+    def field(self, name: str, text: str, kind: SqlType) -> str:
+        """Return a civil field of a date or timestamp as BIGINT; seconds are in microseconds of the minute."""
 
     def text(self, node: Expression) -> str:
         """Return the engine's SQL of `node`."""

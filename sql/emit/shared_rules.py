@@ -9,25 +9,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from sql.emit.expressions import ExpressionPrinter, Rule, form_of, short_circuit
-from sql.errors import not_supported
-from sql.expressions import Call, Expression, Literal
+from sql.emit.like import like_pattern
+from sql.emit.rule_arguments import literal_integer, literal_text
+from sql.expressions import Call, Literal
 
 COMPARABLE = "bool int2 int4 int8 float4 float8 numeric text date timestamp timestamptz"
 INTEGERS = "int2 int4 int8"
-
-
-def literal_text(node: Expression, what: str) -> str:
-    """Return the value of a literal text argument such as a unit or a zone."""
-    if not isinstance(node, Literal) or not isinstance(node.value, str):
-        raise not_supported(f"{what} that is not a constant")
-    return node.value
-
-
-def literal_integer(node: Expression, what: str) -> int:
-    """Return the value of a literal integer argument."""
-    if not isinstance(node, Literal) or not isinstance(node.value, int):
-        raise not_supported(f"{what} that is not a constant")
-    return node.value
+LOWER, UPPER = "abcdefghijklmnopqrstuvwxyz", "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
 def _keys(template: str) -> Rule:
@@ -99,6 +87,25 @@ def _substring(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
     return f"text_substring({', '.join(texts)})"
 
 
+def _ascii_case(source: str, target: str) -> Rule:
+    """LOWER and UPPER in the C locale change ASCII letters alone."""
+    return f"translate({{0}}, '{source}', '{target}')"
+
+
+def _like(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
+    """LIKE with a constant pattern is the engine's; another pattern may have escapes that the engines read each in their own way."""
+    text, pattern = texts[0], node.arguments[1]
+    escape = literal_text(node.arguments[2], "an escape character") if len(node.arguments) > 2 else "\\"
+    if isinstance(pattern, Literal) and isinstance(pattern.value, str):
+        printed = printer.quoted(like_pattern(pattern.value, escape))
+        template = f"({{0}} LIKE {{1}} ESCAPE {printer.quoted(chr(92))})"
+    else:
+        printed, template = texts[1], f"text_like({{0}}, {{1}}, {printer.quoted(escape)})"
+    if node.function == "ilike":
+        text, printed = (f"translate({part}, '{UPPER}', '{LOWER}')" for part in (text, printed))
+    return template.format(text, printed)
+
+
 SHARED_RULES: Mapping[str, Mapping[str, Rule]] = {
     "eq": {COMPARABLE: "({0} = {1})", "variable": _keys("({0} = {1})")},
     "ne": {COMPARABLE: "({0} <> {1})", "variable": _keys("({0} <> {1})")},
@@ -150,6 +157,20 @@ SHARED_RULES: Mapping[str, Mapping[str, Rule]] = {
     "power": {"float8": "float8_power({0}, {1})"},
     "ln": {"float8": "float8_ln({0})"},
     "exp": {"float8": "float8_exp({0})"},
+    "is_distinct": {
+        "any": "({0} IS DISTINCT FROM {1})",
+        "variable": _keys("({0} IS DISTINCT FROM {1})"),
+    },
+    "is_not_distinct": {
+        "any": "({0} IS NOT DISTINCT FROM {1})",
+        "variable": _keys("({0} IS NOT DISTINCT FROM {1})"),
+    },
+    "lower": {"text": _ascii_case(UPPER, LOWER)},
+    "upper": {"text": _ascii_case(LOWER, UPPER)},
+    "like": {"text": _like},
+    "ilike": {"text": _like},
+    "date_add_days": {"date": "({0} + {1})"},
+    "date_subtract_days": {"date": "({0} - {1})"},
     "concat_op": {"text": "({0} || {1})"},
     "substring": {"text": _substring},
     "replace": {"text": "replace({0}, {1}, {2})"},

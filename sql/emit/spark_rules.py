@@ -1,0 +1,62 @@
+"""Spark's rule tables: (function, operand form) and (form, target family) -> text with PostgreSQL's meaning, for ANSI mode.
+
+Each rule was tried against PostgreSQL 15 (tests/engine/test_upper.py). A missing entry is 0A000. Where a function of Spark means
+something else, one of `engine/spark_functions.java` stands in: CEIL of a double is a bigint, and a decimal is cut when cast to an integer.
+"""
+
+from __future__ import annotations
+
+from sql.emit.cast_rules import SHARED_CASTS, plain, to_text
+from sql.emit.expressions import ExpressionPrinter, cast_table, rule_table
+from sql.emit.numeric_rules import NUMERIC_RULES
+from sql.emit.shared_rules import INTEGERS, SHARED_RULES
+from sql.emit.time_rules import TIME_RULES
+from sql.expressions import Call, Cast
+
+
+def _divide_integer(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
+    """DIV yields a bigint; the cast back finds min / -1."""
+    return f"CAST(({texts[0]} div {texts[1]}) AS {printer.type_name(node.type)})"
+
+
+def _round_float(printer: ExpressionPrinter, node: Cast, text: str) -> str:
+    return plain(printer, node, f"rint({text})")
+
+
+def _round_numeric(printer: ExpressionPrinter, node: Cast, text: str) -> str:
+    whole = node.operand.type.display_scale == 0
+    return plain(printer, node, text if whole else f"CAST({text} AS DECIMAL(38,0))")
+
+
+RULES = (
+    rule_table(SHARED_RULES)
+    | rule_table(NUMERIC_RULES)
+    | rule_table(TIME_RULES)
+    | rule_table(
+        {
+            "divide": {INTEGERS: _divide_integer},
+            "modulo": {INTEGERS: "({0} % {1})"},
+            "round": {"float8": "rint({0})"},
+            "trunc": {"float8": "float8_trunc({0})"},
+            "ceil": {"float8": "float8_ceil({0})"},
+            "floor": {"float8": "float8_floor({0})"},
+            "sign": {"float8": "sign({0})"},
+            "length": {"text": "char_length({0})"},
+            "octet_length": {"text": "octet_length({0})"},
+            "trim_both": {"text": "trim(BOTH {1} FROM {0})"},
+            "trim_left": {"text": "trim(LEADING {1} FROM {0})"},
+            "trim_right": {"text": "trim(TRAILING {1} FROM {0})"},
+            "starts_with": {"text": "startswith({0}, {1})"},
+            "date_difference": {"date": "datediff({0}, {1})"},
+        }
+    )
+)
+
+CASTS = cast_table(
+    {
+        **{key: rule for key, rule in SHARED_CASTS.items() if not key.startswith("text > date")},
+        "float4 float8 > int2 int4 int8": _round_float,
+        "numeric > int2 int4 int8": _round_numeric,
+        "bool int2 int4 int8 numeric > text": to_text("CAST({0} AS STRING)"),
+    }
+)

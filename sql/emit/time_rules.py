@@ -1,0 +1,116 @@
+"""date_trunc, extract, date_part, intervals and zones: alike in both engines, which run with the session zone UTC.
+
+A zone is a constant in the tree; its clock is reached through the functions zone_local and zone_utc, never through an engine's session.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from sql.datatypes import TIMESTAMP, TIMESTAMPTZ, scaled_numeric
+from sql.emit.expressions import ExpressionPrinter, Rule
+from sql.emit.rule_arguments import literal_integer, literal_text
+from sql.emit.time_fields import FIELD_DIGITS, TRUNCATION_UNITS, full_name
+from sql.errors import not_supported
+from sql.expressions import Call
+
+UTC_ZONES = frozenset({"", "UTC", "Etc/UTC", "GMT", "Etc/GMT", "UCT", "Zulu", "Universal"})
+# What the engines count otherwise than PostgreSQL.
+OWN_FIELDS = frozenset({"decade", "century", "millennium", "julian"})
+OWN_UNITS = frozenset({"decade", "century", "millennium"})
+SECOND_FIELDS = frozenset({"second", "milliseconds", "microseconds"})
+
+
+def local_time(printer: ExpressionPrinter, text: str, zone: str) -> str:
+    """Return a timestamptz as the timestamp that clocks in `zone` show."""
+    if zone in UTC_ZONES:
+        return f"CAST({text} AS {printer.type_name(TIMESTAMP)})"
+    return printer.moment(f"zone_local({printer.micros(text, TIMESTAMPTZ)}, {printer.quoted(zone)})", "timestamp")
+
+
+def instant(printer: ExpressionPrinter, text: str, zone: str) -> str:
+    """Return the timestamptz at which clocks in `zone` show a timestamp."""
+    if zone in UTC_ZONES:
+        return f"CAST({text} AS {printer.type_name(TIMESTAMPTZ)})"
+    return printer.moment(f"zone_utc({printer.micros(text, TIMESTAMP)}, {printer.quoted(zone)})", "timestamptz")
+
+
+def _zone(node: Call, index: int) -> str:
+    return literal_text(node.arguments[index], "a time zone") if len(node.arguments) > index else ""
+
+
+def _date_trunc(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
+    kind = node.arguments[1].type
+    unit = full_name(literal_text(node.arguments[0], "a unit"), TRUNCATION_UNITS, kind.sql_name)
+    zone = _zone(node, 2)
+    if kind.family == "timestamptz" and zone not in UTC_ZONES:
+        micros = printer.micros(texts[1], kind)
+        return printer.moment(f"zone_trunc('{unit}', {micros}, {printer.quoted(zone)})", "timestamptz")
+    if unit in OWN_UNITS:
+        return printer.moment(f"timestamp_trunc('{unit}', {printer.micros(texts[1], kind)})", node.type.family)
+    return printer.truncated(unit, texts[1], kind)
+
+
+def _field(printer: ExpressionPrinter, node: Call, texts: list[str]) -> tuple[str, int]:
+    """Return EXTRACT's value as a BIGINT counted in 10^-digits, and the digits."""
+    kind = node.arguments[1].type
+    field = full_name(literal_text(node.arguments[0], "a field"), FIELD_DIGITS, kind.sql_name)
+    text = texts[1]
+    if field == "epoch":
+        micros = printer.micros(text, kind)
+        return (f"timestamp_part('epoch', {micros})", 0) if kind.family == "date" else (micros, 6)
+    if field.startswith("timezone"):
+        if kind.family != "timestamptz":
+            raise not_supported(f"field {field} of {kind.sql_name}", node.position)
+        return f"zone_part('{field}', {printer.micros(text, kind)}, {printer.quoted(_zone(node, 2) or 'UTC')})", 0
+    if field == "julian" and kind.family != "date":
+        raise not_supported(f"field julian of {kind.sql_name}", node.position)
+    if kind.family == "timestamptz":
+        text, kind = local_time(printer, text, _zone(node, 2)), TIMESTAMP
+    if field in SECOND_FIELDS:
+        return printer.field("microseconds", text, kind), FIELD_DIGITS[field]
+    if field in OWN_FIELDS:
+        return f"timestamp_part('{field}', {printer.micros(text, kind)})", 0
+    value = printer.field(field, text, kind)
+    if field in ("year", "isoyear"):
+        # PostgreSQL has no year 0: 1 BC is -1.
+        return f"CASE WHEN {value} > 0 THEN {value} ELSE {value} - 1 END", 0
+    return value, 0
+
+
+def _extract(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
+    value, digits = _field(printer, node, texts)
+    if digits == 0:
+        return printer.fit_text(f"CAST({value} AS DECIMAL(38,0))", scaled_numeric(0), node.type)
+    unit = f"CAST('{10.0**-digits:.{digits}f}' AS DECIMAL({digits},{digits}))"
+    text = f"CAST(CAST({value} AS DECIMAL({38 - digits},0)) * {unit} AS DECIMAL(38,{digits}))"
+    return printer.fit_text(text, scaled_numeric(digits), node.type)
+
+
+def _date_part(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
+    value, digits = _field(printer, node, texts)
+    if digits == 0:
+        return f"CAST({value} AS DOUBLE)"
+    field = full_name(literal_text(node.arguments[0], "a field"), FIELD_DIGITS, "")
+    return f"time_part('{field}', {value})"
+
+
+def _add_interval(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
+    """Months first, with the day clamped, then days, both on the zone's clock; then the exact time."""
+    months, days, micros = (literal_integer(argument, "an interval") for argument in node.arguments[1:4])
+    zone, text = _zone(node, 4), texts[0]
+    zoned = node.type.family == "timestamptz"
+    if months or days:
+        civil = local_time(printer, text, zone) if zoned else text
+        civil = printer.shifted(civil, "months", months) if months else civil
+        civil = printer.shifted(civil, "days", days) if days else civil
+        text = instant(printer, civil, zone) if zoned else civil
+    return printer.shifted(text, "microseconds", micros) if micros else text
+
+
+TIME_RULES: Mapping[str, Mapping[str, Rule]] = {
+    "add_interval": {"timestamp timestamptz": _add_interval},
+    "date_trunc": {"text": _date_trunc},
+    "extract": {"text": _extract, "numeric": _extract},
+    "date_part": {"text": _date_part},
+}

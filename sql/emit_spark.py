@@ -1,0 +1,124 @@
+"""Spark's SQL of a bound relation: how it writes constants, types and names. Its functions are in `sql/emit/spark_rules.py`.
+
+Enters: a relation tree. Leaves: text for Spark 4 in ANSI mode with the session zone UTC, TIMESTAMP_NTZ for timestamps, exact decimals
+(allowPrecisionLoss=false) and the functions of `engine/spark_functions.java`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from sql.datatypes import FAMILIES, SqlType
+from sql.emit.constants import civil_date, civil_text, decimal_text, unscaled_value
+from sql.emit.expressions import ExpressionPrinter
+from sql.emit.select import SelectPrinter
+from sql.emit.spark_rules import CASTS, RULES
+from sql.errors import SqlError
+from sql.expressions import Expression, Literal
+from sql.relations import Relation
+
+VARIABLE_NUMERIC = "STRUCT<unscaled: DECIMAL(38,0), scale: SMALLINT>"
+INTEGER_SUFFIXES = {"int2": "S", "int4": "", "int8": "L"}
+
+
+def emit_spark(root: Relation, sources: Mapping[str, str]) -> str:
+    """Return the text that yields the rows of `root`; `sources` maps the names of its scans to registered views."""
+    return SelectPrinter(SparkDialect(), sources).statement(root)
+
+
+def spark_supports(expression: Expression, columns_count: int) -> bool:
+    """True when Spark can evaluate `expression` over `columns_count` input columns as PostgreSQL does."""
+    try:
+        SparkExpressions([f"c{index}" for index in range(columns_count)]).text(expression)
+    except SqlError as error:
+        if error.sqlstate == "0A000":
+            return False
+        raise
+    return True
+
+
+@dataclass(frozen=True)
+class SparkDialect:
+    """How Spark's SELECT is written."""
+
+    def printer(self, columns: Sequence[str]) -> ExpressionPrinter:
+        return SparkExpressions(columns)
+
+    def identifier(self, name: str) -> str:
+        return "`" + name.replace("`", "``") + "`"
+
+    def first_value(self, text: str) -> str:
+        return f"first({text})"
+
+
+class SparkExpressions(ExpressionPrinter):
+    """Expressions for Spark."""
+
+    rules = RULES
+    casts = CASTS
+
+    def type_name(self, kind: SqlType) -> str:
+        if kind.family != "numeric":
+            return FAMILIES[kind.family].spark
+        return VARIABLE_NUMERIC if kind.display_scale is None else f"DECIMAL(38,{kind.display_scale})"
+
+    def quoted(self, value: str) -> str:
+        return "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"
+
+    def pack(self, text: str, scale: int) -> str:
+        return f"numeric_pack({text}, {scale})"
+
+    def unpack(self, text: str, scale: int) -> str:
+        # A registered function has one result type; the digits travel as text.
+        return f"CAST(numeric_at_scale({text}, {scale}) AS DECIMAL(38,{scale}))"
+
+    def micros(self, text: str, kind: SqlType) -> str:
+        return f"unix_micros({text})" if kind.family == "timestamptz" else f"unix_micros(CAST({text} AS TIMESTAMP))"
+
+    def moment(self, micros: str, family: str) -> str:
+        text = f"timestamp_micros({micros})"
+        return text if family == "timestamptz" else f"CAST({text} AS TIMESTAMP_NTZ)"
+
+    def shifted(self, text: str, unit: str, amount: int) -> str:
+        return f"timestampadd({unit[:-1].upper()}, {amount}{'L' if unit == 'microseconds' else ''}, {text})"
+
+    def truncated(self, unit: str, text: str, kind: SqlType) -> str:
+        singular = {"microseconds": "MICROSECOND", "milliseconds": "MILLISECOND"}.get(unit, unit.upper())
+        cut = f"date_trunc('{singular}', {text})"
+        return cut if kind.family == "timestamptz" else f"CAST({cut} AS TIMESTAMP_NTZ)"
+
+    def field(self, name: str, text: str, kind: SqlType) -> str:
+        return f"timestamp_part('{name}', {self.micros(text, kind)})"
+
+    def literal(self, value: Literal) -> str:
+        kind, constant = value.type, value.value
+        if constant is None:
+            return f"CAST(NULL AS {self.type_name(kind)})"
+        match kind.family:
+            case "bool":
+                return "TRUE" if constant else "FALSE"
+            case "int2" | "int4" | "int8":
+                assert isinstance(constant, int)
+                text = f"{constant}{INTEGER_SUFFIXES[kind.family]}"
+                return text if constant >= 0 else f"({text})"
+            case "float4" | "float8":
+                return f"CAST('{constant!r}' AS {self.type_name(kind)})"
+            case "numeric":
+                unscaled, scale = unscaled_value(constant, kind)
+                text = f"CAST('{decimal_text(unscaled, scale)}' AS DECIMAL(38,{scale}))"
+                return self.pack(text, scale) if kind.display_scale is None else text
+            case "date" | "timestamp" | "timestamptz":
+                assert isinstance(constant, int)
+                return self.time_literal(constant, kind.family)
+        return self.quoted(str(constant))
+
+    def time_literal(self, value: int, family: str) -> str:
+        """Return a date (days) or a time stamp (microseconds)."""
+        if family == "date":
+            day = civil_date(value)
+            return f"DATE'{day}'" if day is not None else f"date_from_unix_date({value})"
+        text = civil_text(value)
+        if text is None:
+            return self.moment(f"{value}L", family)
+        return f"TIMESTAMP_NTZ'{text}'" if family == "timestamp" else f"TIMESTAMP'{text}Z'"
