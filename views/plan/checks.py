@@ -5,12 +5,13 @@ Enters: a bound tree. Leaves: nothing, or SqlError 0A000. Must not change the tr
 
 from __future__ import annotations
 
+from sql.emit_spark import emit_spark
 from sql.errors import SqlError
 from sql.expressions import AggregateCall
 from sql.relations import Aggregate, Filter, Join, Limit, Project, Relation, Scan, Sort, Values, Window
 from views.plan.properties import joins, properties, scans
 from views.plan.text import aggregate_text, expression_text, identifier, key_text, window_text
-from views.plan.trees import inputs
+from views.plan.trees import inputs, substitute_now
 
 RULE_A = (
     "Rule (a): the first pipeline breaker above a stream must be a grouping, since that is what is kept of its tuples."
@@ -63,6 +64,16 @@ def check_shape(root: Relation) -> None:
     for _, call in breaker.aggregates:
         if call.distinct:
             raise _refused_distinct(breaker, call, stream)
+
+
+def check_upper(upper: Relation) -> None:
+    """Refuse what Spark can't evaluate as PostgreSQL does; the message names the function or the operator."""
+    try:
+        emit_spark(substitute_now(upper, 0), {name: name for name in scans(upper, "groups")})
+    except SqlError as error:
+        if error.sqlstate == "0A000" and error.detail is None:
+            error.detail = "The part of the query lies above a second pipeline breaker, where Spark runs it."
+        raise
 
 
 def refused(what: str, part: str, rule: str | None, hint: str | None, position: int | None = None) -> SqlError:

@@ -25,8 +25,8 @@ from sql.relations import (
     Window,
 )
 from views.definition import ViewDefinition
-from views.plan.kept import group_bytes, kept_columns, kernel_name
-from views.plan.nodes import FinishStep, StreamPipeline, ViewPlan
+from views.plan.kept import kept_lines, kernel_file_name
+from views.plan.nodes import FinishStep, StreamPipeline
 from views.plan.planner import PlannedView
 from views.plan.text import aggregate_text, expression_text, identifier, key_text, window_text
 from views.plan.trees import inputs
@@ -62,8 +62,8 @@ def explain_plan(
         *_indented(step_lines(plan.finish)),
     ]
     lines += ["Stream pipeline: on each insert, in kernels", *_indented(stream_lines(plan.stream))]
-    lines += _indented(kept_lines(plan))
-    lines.append(f"{INDENT}Kernel: {kernels_dir.name}/{kernel_name(definition.name, plan)}")
+    lines += _indented(kept_lines(plan.stream))
+    lines.append(f"{INDENT}Kernel: {kernels_dir.name}/{kernel_file_name(definition.name, plan.stream)}")
     if planned.time_dependent:
         lines.append("Every read refreshes: something above the stream pipeline uses now()")
     return lines
@@ -104,12 +104,6 @@ def stream_lines(stream: StreamPipeline) -> list[str]:
     if stream.filters:
         return [*lines, f"{INDENT}Filter: {_joined(stream.filters)}", INDENT * 2 + scan]
     return [*lines, INDENT + scan]
-
-
-def kept_lines(plan: ViewPlan) -> list[str]:
-    """Return what is kept per group."""
-    columns = ", ".join(f"{name} {form}" for name, form in kept_columns(plan.stream))
-    return [f"Kept per group: {columns} ({group_bytes(plan.stream)} bytes)"]
 
 
 def _version_line(view: ContinuousView) -> str:

@@ -12,9 +12,10 @@ from dataclasses import replace
 from sql.datatypes import BOOL
 from sql.expressions import AggregateCall, Case, Column, Expression, Literal, WindowCall
 from sql.relations import Aggregate, Limit, Project, Relation, Schema, Sort, Values, Window
+from views.plan.kernel_support import kernel_supports
 from views.plan.nodes import FinishStep
-from views.plan.steps import make_step
-from views.plan.trees import columns_of, meaning, substitute
+from views.plan.steps import make_step, unique_names
+from views.plan.trees import columns_of, meaning, rewrite, substitute
 
 COUNT_STAR = "count_star"
 
@@ -23,6 +24,7 @@ class Columns:
     """The finish step's items as they grow; each value is computed once."""
 
     def __init__(self, finish: FinishStep, kept: Sequence[tuple[str, Expression]]) -> None:
+        self.schema = finish.input
         self.below = [item for _, item in finish.items]
         self.items = list(kept)
         self.places: dict[Expression, int] = {}
@@ -30,14 +32,21 @@ class Columns:
             self.places.setdefault(meaning(item), index)
 
     def place(self, expression: Expression, name: str) -> Expression:
-        """Return the column that holds `expression`, which is over the finish step's old output; a constant stays as it is."""
+        """Return the column that holds `expression`, which is over the finish step's old output.
+
+        A constant stays as it is, and what a kernel can't evaluate stays an expression over the columns that it reads.
+        """
         if not columns_of(expression):
             return expression
         value = substitute(expression, self.below)
+        if not isinstance(expression, Column) and not kernel_supports(value, self.schema):
+            return rewrite(expression, lambda part: self.place(part, part.name) if isinstance(part, Column) else None)
         key = meaning(value)
         if key not in self.places:
             self.places[key] = len(self.items)
-            self.items.append((name, value))
+            wanted = value.name if isinstance(value, Column) else name
+            unique = unique_names([*(taken for taken, _ in self.items), wanted])[-1]
+            self.items.append((unique, value))
         index = self.places[key]
         return Column(index, self.items[index][0], value.type)
 

@@ -1,19 +1,45 @@
-"""interim"""
+"""What a continuous view keeps per group, and where its kernel is, for EXPLAIN: as `views.codegen` lays them out and names them.
+
+Enters: a stream pipeline. Leaves: lines of text. Must not change how groups are laid out.
+"""
 
 from __future__ import annotations
 
-from views.plan.nodes import StreamPipeline, ViewPlan
-from views.plan.text import aggregate_text, expression_text
+from ringbuffer.aggregates import WORDS, State
+from ringbuffer.loader import file_name
+from sql.expressions import Expression
+from views.codegen.grouping import InputSlot, key_words, make_grouping
+from views.codegen.stream_kernel import generate_stream_kernel
+from views.plan.nodes import StreamPipeline
+from views.plan.text import expression_text
+
+WORD_BYTES = 8
 
 
-def kept_columns(stream: StreamPipeline) -> list[tuple[str, str]]:
-    keys = [(expression_text(key), key.type.sql_name) for _, key in stream.keys]
-    return keys + [(aggregate_text(call), "state") for _, call in stream.aggregates]
+def kept_lines(stream: StreamPipeline) -> list[str]:
+    """Return one line per key and per input of the aggregates. Raises SqlError 0A000 for an aggregate without a mergeable state."""
+    grouping = make_grouping(stream)
+    lines = [f"Kept per group: {grouping.table.row_words * WORD_BYTES} bytes and what long texts take"]
+    for slot in grouping.keys:
+        shown = 0 if slot.shown_word is None else 1
+        lines.append(
+            f"  key {expression_text(slot.expression)}: {slot.type.sql_name}, {(key_words(slot.type) + shown) * WORD_BYTES} bytes"
+        )
+    return lines + [_input_line(slot) for slot in grouping.inputs]
 
 
-def group_bytes(stream: StreamPipeline) -> int:
-    return 0
+def kernel_file_name(view: str, stream: StreamPipeline) -> str:
+    """Return the name of the file that holds the stream pipeline's kernel."""
+    module = generate_stream_kernel(view, stream, make_grouping(stream))
+    return f"{file_name(f'{view}_{module.fingerprint}')}.py"
 
 
-def kernel_name(name: str, plan: ViewPlan) -> str:
-    return name
+def _input_line(slot: InputSlot) -> str:
+    words = WORDS[State.COUNT] + sum(WORDS[state] for state in slot.states)
+    states = ", ".join(["count", *(state.name.lower().replace("_", " ") for state in slot.states)])
+    return f"  states of {_argument_text(slot.argument, slot.filter)}: {states}, {words * WORD_BYTES} bytes"
+
+
+def _argument_text(argument: Expression | None, condition: Expression | None) -> str:
+    text = "*" if argument is None else expression_text(argument)
+    return text if condition is None else f"{text} where {expression_text(condition)}"

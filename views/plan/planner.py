@@ -14,7 +14,7 @@ from sql.errors import SqlError
 from sql.expressions import Cast, Column, Expression, Literal
 from sql.relations import BoundQuery, OutputColumn, Project, Relation, Schema, Sort
 from views.definition import ViewDefinition
-from views.plan.checks import check_shape, check_sources
+from views.plan.checks import check_shape, check_sources, check_upper
 from views.plan.nodes import ViewPlan
 from views.plan.rules.distinct_to_grouping import distinct_to_grouping
 from views.plan.rules.drop_limit_all import drop_limit_all
@@ -67,6 +67,8 @@ def plan_view(definition: ViewDefinition, bound: BoundQuery) -> PlannedView:
     rewritten = apply_rules(root, RULES)
     check_shape(rewritten)
     plan = split(rewritten, definition.on_error)
+    if plan.upper is not None:
+        check_upper(plan.upper.relation)
     notices = []
     if _sorts_count(rewritten) < _sorts_count(root):
         notices.append(

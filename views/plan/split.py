@@ -7,11 +7,14 @@ an expression before it (`views.plan.hoist`) or after it (`views.plan.tail`). Mu
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from sql.expressions import Expression
 from sql.relations import Aggregate, Filter, Relation, Scan
 from views.plan.hoist import hoist
-from views.plan.nodes import StreamPipeline, UpperPipeline, ViewPlan
-from views.plan.steps import breaker_free_count, compose, stack
+from views.plan.kernel_support import kernel_supports
+from views.plan.nodes import FinishStep, StreamPipeline, UpperPipeline, ViewPlan
+from views.plan.steps import breaker_free_count, compose, stack, unique_names
 from views.plan.tail import cut_tail
 from views.plan.trees import conjuncts, inputs
 
@@ -24,6 +27,9 @@ def split(root: Relation, on_error: str) -> ViewPlan:
     stream = _stream_pipeline(grouping, on_error)
     free = breaker_free_count(path)
     finish = compose(stream.groups, path[:free])
+    while free and not _in_kernels(finish):
+        free -= 1
+        finish = compose(stream.groups, path[:free])
     rest = path[free:]
     if not rest:
         return ViewPlan(stream, finish, None, None)
@@ -35,6 +41,12 @@ def split(root: Relation, on_error: str) -> ViewPlan:
         f"{yielded} instead of {root.schema}"
     )
     return ViewPlan(stream, finish, UpperPipeline(upper), tail)
+
+
+def _in_kernels(finish: FinishStep) -> bool:
+    """Return whether kernels can evaluate a whole step."""
+    parts = (*finish.predicates, *(item for _, item in finish.items))
+    return all(kernel_supports(part, finish.input) for part in parts)
 
 
 def _path_to_grouping(root: Relation) -> tuple[list[Relation], Aggregate]:
@@ -56,6 +68,8 @@ def _stream_pipeline(grouping: Aggregate, on_error: str) -> StreamPipeline:
         filters = conjuncts(source.predicate)
         source = source.input
     assert isinstance(source, Scan), f"the rules left {type(source).__name__} below the first grouping"
-    return StreamPipeline(
-        source.name, source.schema, filters, grouping.keys, grouping.aggregates, grouping.schema, on_error
-    )
+    names = unique_names([column.name for column in grouping.schema])
+    keys = tuple((name, key) for name, (_, key) in zip(names, grouping.keys, strict=False))
+    calls = tuple((name, call) for name, (_, call) in zip(names[len(keys) :], grouping.aggregates, strict=True))
+    groups = replace(grouping, keys=keys, aggregates=calls).schema
+    return StreamPipeline(source.name, source.schema, filters, keys, calls, groups, on_error)

@@ -52,3 +52,15 @@ def stack(leaf: Relation, operators: Sequence[Relation]) -> Relation:
     for operator in operators:
         root = with_inputs(operator, (root,))
     return root
+
+
+def unique_names(names: Sequence[str]) -> list[str]:
+    """Return the names with a number after those that were there before, so that a person can tell columns apart."""
+    found: list[str] = []
+    for name in names:
+        unique, number = name, 1
+        while unique in found:
+            number += 1
+            unique = f"{name}_{number}"
+        found.append(unique)
+    return found

@@ -13,6 +13,7 @@ from dataclasses import replace
 from sql.datatypes import INT8, SqlType, scaled_numeric
 from sql.expressions import AggregateCall, Call, Cast, Column, Expression, Literal, Parameter, WindowCall
 from sql.relations import Aggregate, Relation, Schema, Values, Window
+from views.plan.kernel_support import kernel_supports
 from views.plan.nodes import FinishStep
 from views.plan.steps import breaker_free_count, compose, stack
 from views.plan.trees import expressions, parts, uses_now, walk
@@ -24,6 +25,8 @@ def cut_tail(leaf: Schema, path: Sequence[Relation]) -> tuple[list[Relation], Fi
     """Return the operators that Spark runs, and the step on what it returns or None."""
     free = breaker_free_count(path[::-1])
     core, top = list(path[: len(path) - free]), list(path[len(path) - free :])
+    if not core:
+        return top, None
     breaker, values = _without_averages(stack(Values((), leaf), core))
     averaged = breaker is not None
     above = [part for operator in top for part in expressions(operator)]
@@ -32,7 +35,10 @@ def cut_tail(leaf: Schema, path: Sequence[Relation]) -> tuple[list[Relation], Fi
     if breaker is not None:
         core[-1] = breaker
     schema = stack(Values((), leaf), core).schema
-    return core, compose(schema, top, values)
+    step = compose(schema, top, values)
+    if not all(kernel_supports(part, schema) for part in (*step.predicates, *(item for _, item in step.items))):
+        return list(path), None
+    return core, step
 
 
 def _is_exact_work(expression: Expression) -> bool:
