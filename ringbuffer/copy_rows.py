@@ -13,12 +13,12 @@ import numpy as np
 import numpy.typing as npt
 
 from ringbuffer import error_codes as codes
-from ringbuffer.columns import Layout, Morsel, PhysicalType
+from ringbuffer.columns import Layout, Morsel
 from ringbuffer.error_codes import RowError
 from ringbuffer.fields import Bytes
 from ringbuffer.jit import kernel
-from ringbuffer.parse_float import exact_float
 from ringbuffer.row_block import FORCE, KIND, NOT_NULL, PADDING_BYTES, TEXT, Array, RowPlan, rounded_capacity
+from ringbuffer.slow_fields import FALLBACKS_MAX, Fallback, slow_value
 from ringbuffer.store_field import check_encoding, store_field, store_null
 from ringbuffer.time_zones import Offsets, Transitions, zone_table
 
@@ -41,14 +41,11 @@ LINE_ROW, LINE_CUT, LINE_END, LINE_ERROR = range(4)
 START, END, MARKED = range(3)
 # A field for the slow parser: its row, line, column, and where its text is.
 FALLBACK_ROW, FALLBACK_LINE, FALLBACK_COLUMN, FALLBACK_IN_HEAP, FALLBACK_START, FALLBACK_END = range(6)
-FALLBACKS_MAX = 1024
 # FORCE of a CSV column.
 FORCE_NULL, FORCE_NOT_NULL = 1, 2
 
 CUT_BYTES_MIN = 65_536
-
-Fallback = Callable[[int, str], Any]
-
+CUT_ROWS_SPARE = 64
 
 @kernel
 def convert_row(
@@ -308,26 +305,6 @@ class CopyDecoder:
         source = heap if state[ERROR_IN_HEAP] else buffer
         field = source[int(state[ERROR_START]) : int(state[ERROR_END])].tobytes().decode(errors="replace")
         return RowError(int(state[ERROR]), self.rows_count + row, int(state[ERROR_COLUMN]), field, int(state[LINE]))
-
-
-CUT_ROWS_SPARE = 64
-
-
-def slow_value(physical: PhysicalType, column: int, text: str, fallback: Fallback | None, error: RowError) -> Any:
-    """Return the value of a field that a kernel left open. Raises `error`, with its code, when the text is bad."""
-    if physical in (PhysicalType.FLOAT64, PhysicalType.FLOAT32):
-        value, error.code = exact_float(text, physical == PhysicalType.FLOAT32)
-        if error.code != OK:
-            raise error
-        return value
-    error.code = codes.INVALID_DATETIME
-    if fallback is None:
-        raise error
-    try:
-        return fallback(column, text)
-    except RowError as bad:
-        error.code = bad.code
-        raise error from None
 
 
 def heap_part(heap: npt.NDArray[np.uint8], used: int) -> npt.NDArray[np.uint8]:

@@ -24,7 +24,6 @@ from ringbuffer.copy_rows import (
     ERROR_IN_HEAP,
     ERROR_START,
     ESCAPE,
-    FALLBACKS_MAX,
     FALLBACKS_USED,
     FORCE_NOT_NULL,
     FORCE_NULL,
@@ -42,7 +41,6 @@ from ringbuffer.copy_rows import (
     RETURN,
     START,
     CopyDecoder,
-    Fallback,
     byte_classes,
     convert_row,
 )
@@ -51,6 +49,7 @@ from ringbuffer.fields import Bytes
 from ringbuffer.jit import kernel
 from ringbuffer.memory import borrowed
 from ringbuffer.row_block import FORCE, Array
+from ringbuffer.slow_fields import FALLBACKS_MAX, Fallback
 from ringbuffer.store_field import check_encoding
 from ringbuffer.time_zones import Offsets, Transitions
 

@@ -25,7 +25,6 @@ from ringbuffer.copy_rows import (
     ERROR_END,
     ERROR_IN_HEAP,
     ERROR_START,
-    FALLBACKS_MAX,
     FALLBACKS_USED,
     LINE,
     LINE_CUT,
@@ -38,7 +37,6 @@ from ringbuffer.copy_rows import (
     RETURN,
     START,
     CopyDecoder,
-    Fallback,
     byte_classes,
     convert_row,
 )
@@ -46,6 +44,7 @@ from ringbuffer.fields import Bytes
 from ringbuffer.jit import kernel
 from ringbuffer.memory import borrowed
 from ringbuffer.row_block import Array
+from ringbuffer.slow_fields import FALLBACKS_MAX, Fallback
 from ringbuffer.store_field import check_encoding
 from ringbuffer.time_zones import Offsets, Transitions
 
