@@ -1,0 +1,43 @@
+"""After the warm-up no result makes a client wait for the compiler."""
+
+from __future__ import annotations
+
+import random
+from types import ModuleType
+
+import pyarrow as pa
+
+from ringbuffer import encode_binary, encode_copy, encode_rows, encode_text, shortest_float
+from ringbuffer.encode_copy import CopyFormat, encode_copy_rows
+from ringbuffer.encode_rows import encode_data_rows
+from ringbuffer.encode_warm_up import warm_up_encoders
+from tests.ringbuffer.samples import FAMILIES, arrow_form, random_column, variable_numeric
+
+MODULES: tuple[ModuleType, ...] = (encode_text, encode_binary, encode_rows, encode_copy, shortest_float)
+
+
+def compiled_counts() -> dict[str, int]:
+    """Return how many variants of each kernel are compiled."""
+    return {
+        f"{module.__name__}.{name}": len(value.signatures)
+        for module in MODULES
+        for name, value in vars(module).items()
+        if hasattr(value, "signatures")
+    }
+
+
+def test_warm_up_compiles_all_that_results_need() -> None:
+    warm_up_encoders()
+    before = compiled_counts()
+    assert before["ringbuffer.encode_rows.put_fields"] == 1
+    source = random.Random(1)
+    columns = [random_column(source, family, 20) for family in FAMILIES] + [variable_numeric(source, 20)]
+    columns += [pa.array([None] * 20, arrow_form(family)) for family in FAMILIES]
+    families = [*FAMILIES, "numeric", *FAMILIES]
+    for rows_count in (20, 1, 0):
+        some = [column.slice(0, rows_count) for column in columns]
+        for code in (0, 1):
+            encode_data_rows(some, families, [code] * len(families), "Europe/Berlin")
+        for form in (CopyFormat(header=True), CopyFormat("csv", ",", "", header=True, force_quote=None)):
+            encode_copy_rows(some, [str(index) for index in range(len(families))], families, form, "UTC", header=True)
+    assert compiled_counts() == before
