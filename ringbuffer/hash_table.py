@@ -33,6 +33,7 @@ EXPRESSION = 6
 ROWS_PASSED = 7
 ROWS_SKIPPED = 8
 HEAP_NEEDED = 9
+ROWS_IN = 10
 ENTRY = 16
 
 ENTRY_WORDS_MAX = 200
@@ -252,6 +253,15 @@ def store_text(control: Words, length: int, address: int) -> int:
     copy_memory(control[HEAP_ADDRESS] + offset, address, length)
     control[HEAP_USED] = offset + length
     return offset
+
+
+@kernel
+def own_text(control: Words, w0: int, w1: int, heap: int) -> int:
+    """Return the second word of a text (words as in text_values.py) whose bytes, if long, are copied to the table's heap."""
+    length = w0 & LENGTH_MASK
+    if length > INLINE_BYTES_MAX:
+        return store_text(control, length, heap + w1)
+    return w1
 
 
 @kernel

@@ -28,7 +28,16 @@ from ringbuffer.aggregates import (
     min_text,
     unsigned_word,
 )
-from ringbuffer.hash_table import HEAP_ADDRESS, HEAP_USED, GroupTable, Words, find_group
+from ringbuffer.hash_table import (
+    HEAP_ADDRESS,
+    HEAP_USED,
+    ROWS_IN,
+    ROWS_PASSED,
+    ROWS_SKIPPED,
+    GroupTable,
+    Words,
+    find_group,
+)
 from ringbuffer.jit import kernel
 
 Program = npt.NDArray[np.int64]
@@ -71,8 +80,10 @@ def merge_tables(target: GroupTable, source: GroupTable, program: Program) -> No
             layout.text_mask,
         )
         if start == count:
-            return
+            break
         target.grow_rows()
+    for counter in (ROWS_IN, ROWS_PASSED, ROWS_SKIPPED):
+        target.control[counter] += source.control[counter]
 
 
 @kernel

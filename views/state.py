@@ -9,11 +9,30 @@ from __future__ import annotations
 import threading
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 
 from ringbuffer.columns import Morsel
-from ringbuffer.hash_table import GroupTable, TableLayout
+from ringbuffer.hash_table import (
+    CONTROL_WORDS,
+    ENTRY,
+    ROWS_IN,
+    ROWS_PASSED,
+    ROWS_SKIPPED,
+    GroupTable,
+    Words,
+    find_group,
+)
+from ringbuffer.merge import merge_tables
+from views.codegen.grouping import make_grouping
+from views.codegen.stream_kernel import generate_stream_kernel
+from views.finish import CompiledStep, array_places
+from views.groups import read_groups
+from views.kernels import CompiledKernel, needed_bytes, own_arrays
 from views.plan.nodes import FinishStep, ViewPlan
+
+# Stands for the arrays of a table where rows are only checked.
+NO_WORDS = np.zeros(1, dtype=np.int64)
 
 
 class ViewState:
@@ -23,15 +42,21 @@ class ViewState:
         """Generate, compile and warm up the kernels. Raises SqlError 0A000 for what a kernel can't evaluate yet."""
         self.name = name
         self.plan = plan
-        self.kernel_path = kernels_dir / name
-        self._layout = TableLayout(1, 1, 2, 0)
+        self._grouping = make_grouping(plan.stream)
+        module = generate_stream_kernel(name, plan.stream, self._grouping)
+        self._finish = CompiledStep(name, "groups", plan.finish, kernels_dir)
+        self._tail = None if plan.tail is None else CompiledStep(name, "tail", plan.tail, kernels_dir)
+        self._kernel = CompiledKernel(name, module, array_places(plan.stream.input), kernels_dir)
+        self._program = np.array(self._grouping.merge_steps, dtype=np.int64).reshape(-1, 3)
         self._lock = threading.Lock()
         self._refresh_lock = threading.Lock()
         self._local = self.new_table()
         self._global = self.new_table()
-        self.rows_in_count = 0
-        self.rows_passed_count = 0
-        self.rows_skipped_count = 0
+
+    @property
+    def kernel_path(self) -> Path:
+        """The generated file of the stream pipeline."""
+        return self._kernel.path
 
     @property
     def groups_count(self) -> int:
@@ -43,46 +68,105 @@ class ViewState:
         """Bytes of memory in both tables."""
         return self._global.bytes_count + self._local.bytes_count
 
-    def new_table(self) -> GroupTable:
-        """Return an empty table for one statement's rows."""
-        return GroupTable(self._layout)
+    @property
+    def rows_in_count(self) -> int:
+        """Rows that reached the pipeline, up to the last merge."""
+        return int(self._global.control[ROWS_IN])
 
-    def check(self, morsel: Morsel, now_us: int) -> None:
-        """Evaluate all row expressions and touch nothing. Raises RowError."""
-        raise NotImplementedError
+    @property
+    def rows_passed_count(self) -> int:
+        """Rows among them that the filters let through."""
+        return int(self._global.control[ROWS_PASSED])
 
-    def fold(self, morsel: Morsel, table: GroupTable, now_us: int) -> int:
-        """Fold the rows into a statement's own table; return the rows skipped (on_error = skip). Raises RowError."""
-        raise NotImplementedError
-
-    def apply(self, morsel: Morsel, now_us: int) -> None:
-        """Fold the rows of a checked morsel into the local table."""
-        raise NotImplementedError
-
-    def absorb(self, table: GroupTable) -> None:
-        """Merge a statement's table into the local table; it never fails on data."""
-        raise NotImplementedError
-
-    def swap(self) -> GroupTable:
-        """Return the local table and go on with an empty one."""
-        raise NotImplementedError
-
-    def merge(self, table: GroupTable) -> None:
-        """Merge a swapped table into the global table; it never fails on data."""
-        raise NotImplementedError
-
-    def export(self, now_us: int) -> pa.Table:
-        """Return the rows of the finish step in arrow_schema(finish.output). Raises SqlError (22003 of a sum) and changes nothing."""
-        raise NotImplementedError
-
-    def finish_tail(self, table: pa.Table, step: FinishStep) -> pa.Table:
-        """Run the tail step on what the upper executor returned. Raises SqlError."""
-        raise NotImplementedError
-
-    def reset(self) -> None:
-        """Forget all rows."""
-        raise NotImplementedError
+    @property
+    def rows_skipped_count(self) -> int:
+        """Rows among them that could not be evaluated and were left out (on_error = skip)."""
+        return int(self._global.control[ROWS_SKIPPED])
 
     def expression_text(self, index: int) -> str:
         """Return the SQL text of the expression with the index that a RowError carries."""
-        raise NotImplementedError
+        return self._kernel.expression_text(index)
+
+    def new_table(self) -> GroupTable:
+        """Return an empty table for one statement's rows; without keys it has its one group already."""
+        layout = self._grouping.table
+        table = GroupTable(layout)
+        if not self._grouping.keys:
+            sizes = (layout.key_words, layout.entry_words, layout.row_words, layout.text_mask)
+            find_group(table.control, table.slots, table.rows, table.control, ENTRY, 0, *sizes)
+        return table
+
+    def check(self, morsel: Morsel, now_us: int) -> None:
+        """Evaluate all row expressions and touch nothing. Raises RowError."""
+        control = np.zeros(CONTROL_WORDS, dtype=np.int64)
+        start, count = 0, morsel.rows_count
+        while start < count:
+            start = self._call(morsel, start, False, now_us, control, NO_WORDS, NO_WORDS)
+            if start < count:
+                self._kernel.can_go_on(control, start)
+
+    def fold(self, morsel: Morsel, table: GroupTable, now_us: int) -> int:
+        """Fold the rows into a statement's own table; return the rows skipped (on_error = skip). Raises RowError."""
+        control = table.control
+        skipped_before = int(control[ROWS_SKIPPED])
+        start, count = 0, morsel.rows_count
+        while start < count:
+            start = self._call(morsel, start, True, now_us, control, table.slots, table.rows)
+            if start < count and self._kernel.can_go_on(control, start):
+                if needed_bytes(control):
+                    table.grow_heap(needed_bytes(control))
+                else:
+                    table.grow_rows()
+        control[ROWS_IN] += count
+        return int(control[ROWS_SKIPPED]) - skipped_before
+
+    def apply(self, morsel: Morsel, now_us: int) -> None:
+        """Fold the rows of a checked morsel into the local table."""
+        with self._lock:
+            self.fold(morsel, self._local, now_us)
+
+    def absorb(self, table: GroupTable) -> None:
+        """Merge a statement's table into the local table; it never fails on data."""
+        with self._lock:
+            merge_tables(self._local, table, self._program)
+
+    def swap(self) -> GroupTable:
+        """Return the local table and go on with an empty one."""
+        fresh = self.new_table()
+        with self._lock:
+            table, self._local = self._local, fresh
+        return table
+
+    def merge(self, table: GroupTable) -> None:
+        """Merge a swapped table into the global table; it never fails on data."""
+        with self._refresh_lock:
+            merge_tables(self._global, table, self._program)
+
+    def export(self, now_us: int) -> pa.Table:
+        """Return the rows of the finish step in arrow_schema(finish.output). Raises SqlError (22003 of a sum) and changes nothing."""
+        with self._refresh_lock:
+            groups = read_groups(self._global, self._grouping)
+            return self._finish.run(groups, now_us)
+
+    def finish_tail(self, table: pa.Table, step: FinishStep) -> pa.Table:
+        """Run the tail step on what the upper executor returned. Raises SqlError."""
+        assert self._tail is not None and step == self.plan.tail
+        return self._tail.run_table(table, 0)
+
+    def reset(self) -> None:
+        """Forget all rows."""
+        with self._lock, self._refresh_lock:
+            self._local = self.new_table()
+            self._global = self.new_table()
+
+    def _call(
+        self, morsel: Morsel, start: int, folding: bool, now_us: int, control: Words, slots: Words, rows: Words
+    ) -> int:
+        """Run the stream kernel from row `start` on and return the row at which it stopped."""
+        kernel = self._kernel
+        table = (start, morsel.rows_count, folding, now_us, kernel.constants, control, slots, rows)
+        try:
+            return kernel.function(*table, *kernel.arrays(morsel))
+        except TypeError:
+            # Arrays that share memory with Arrow are read-only.
+            return kernel.function(*table, *kernel.arrays(own_arrays(morsel)))

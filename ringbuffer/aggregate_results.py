@@ -1,0 +1,119 @@
+"""From aggregate states to columns: one kernel per kind of result, over the first `count` rows of a group table.
+
+rows int64[...], rows of `row_words` words; `at` and `seen_at` are the words of the state and of its count within a row. Results go to
+arrays of `count` values and nulls uint8[count] (an aggregate of no values is NULL). Returned is the error code of the first group whose
+result can't be represented, or 0. Must not know SQL.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from ringbuffer.aggregates import from_bits, unsigned_word
+from ringbuffer.error_codes import BIGINT_RANGE, FLOAT_OVERFLOW, NUMERIC_DIGITS, OK
+from ringbuffer.hash_table import Words
+from ringbuffer.int128 import int128_exceeds_digits
+from ringbuffer.jit import kernel
+from ringbuffer.numeric import numeric_average, numeric_rescale
+
+Nulls = npt.NDArray[np.uint8]
+Scales = npt.NDArray[np.int16]
+Floats = npt.NDArray[np.float64]
+
+SCALE_OF_STATE = -1  # instead of a fixed scale: that of the fourth word
+
+
+@kernel
+def bigint_sums(rows: Words, row_words: int, count: int, at: int, seen_at: int, out: Words, nulls: Nulls) -> int:
+    """Write sums as int64."""
+    for number in range(count):
+        row = number * row_words
+        if rows[row + seen_at] == 0:
+            nulls[number] = 1
+            continue
+        if rows[row + at + 2] != 0 or rows[row + at + 1] != rows[row + at] >> 63:
+            return BIGINT_RANGE
+        out[number] = rows[row + at]
+    return OK
+
+
+@kernel
+def decimal_sums(
+    rows: Words, row_words: int, count: int, at: int, seen_at: int, scale: int, out: Words, scales: Scales, nulls: Nulls
+) -> int:
+    """Write sums as int64[count, 2] and their scales."""
+    for number in range(count):
+        row = number * row_words
+        if rows[row + seen_at] == 0:
+            nulls[number] = 1
+            continue
+        lo, hi = rows[row + at], rows[row + at + 1]
+        if rows[row + at + 2] != 0 or int128_exceeds_digits(lo, hi):
+            return NUMERIC_DIGITS
+        out[number, 0] = lo
+        out[number, 1] = hi
+        scales[number] = rows[row + at + 3] if scale == SCALE_OF_STATE else scale
+    return OK
+
+
+@kernel
+def decimal_averages(
+    rows: Words, row_words: int, count: int, at: int, seen_at: int, scale: int, out: Words, scales: Scales, nulls: Nulls
+) -> int:
+    """Write sums divided by counts as int64[count, 2], at PostgreSQL's scales."""
+    for number in range(count):
+        row = number * row_words
+        if rows[row + seen_at] == 0:
+            nulls[number] = 1
+            continue
+        if rows[row + at + 2] != 0:
+            return NUMERIC_DIGITS
+        sum_scale = rows[row + at + 3] if scale == SCALE_OF_STATE else scale
+        lo, hi, quotient_scale, error = numeric_average(
+            rows[row + at], rows[row + at + 1], sum_scale, rows[row + seen_at]
+        )
+        if error != OK:
+            return error
+        out[number, 0] = lo
+        out[number, 1] = hi
+        scales[number] = quotient_scale
+    return OK
+
+
+@kernel
+def float_sums(rows: Words, row_words: int, count: int, at: int, seen_at: int, out: Floats, nulls: Nulls) -> int:
+    """Write sums as float64."""
+    for number in range(count):
+        row = number * row_words
+        if rows[row + seen_at] == 0:
+            nulls[number] = 1
+            continue
+        if rows[row + at + 1] != 0:
+            return FLOAT_OVERFLOW
+        out[number] = from_bits(unsigned_word(rows[row + at]))
+    return OK
+
+
+@kernel
+def float_averages(rows: Words, row_words: int, count: int, at: int, seen_at: int, out: Floats, nulls: Nulls) -> int:
+    """Write averages as float64."""
+    for number in range(count):
+        row = number * row_words
+        if rows[row + seen_at] == 0:
+            nulls[number] = 1
+            continue
+        if rows[row + at + 2] != 0:
+            return FLOAT_OVERFLOW
+        out[number] = from_bits(unsigned_word(rows[row + at])) / rows[row + seen_at]
+    return OK
+
+
+@kernel
+def rescaled_keys(rows: Words, row_words: int, count: int, at: int, shown_at: int, out: Words) -> None:
+    """Write decimal keys (lo, hi, scale without trailing zeros) as int64[count, 2] at the scales that they are shown with."""
+    for number in range(count):
+        row = number * row_words
+        lo, hi, _ = numeric_rescale(rows[row + at], rows[row + at + 1], rows[row + at + 2], rows[row + shown_at])
+        out[number, 0] = lo
+        out[number, 1] = hi

@@ -1,0 +1,160 @@
+"""The kernel of a finish step: columns in, the rows that all predicates keep out, as the columns of the step's items.
+
+    finish(start, end, now_us, constants, control, [scratch], [heap], columns..., results...) -> rows done
+
+control[ROWS_COUNT] counts the rows put out, control[HEAP_*] is the arena of their texts. Like a stream kernel it returns `end`, or the row
+at which it stopped: control[ERROR] is set, or control[HEAP_NEEDED].
+"""
+
+from __future__ import annotations
+
+from sql.datatypes import FAMILIES, SqlType
+from sql.expressions import Expression
+from views.codegen.columns import ARRAYS, NULLS, SCALES, InputColumns
+from views.codegen.expressions import ExpressionWriter
+from views.codegen.functions import FUNCTIONS
+from views.codegen.modules import GeneratedModule, module_text
+from views.codegen.values import ALWAYS, NEVER, TEXTS, Value
+from views.codegen.writer import INDENT, KernelWriter
+from views.plan.nodes import FinishStep
+from views.plan.text import expression_text
+
+FUNCTION = "finish"
+ARGUMENTS = (
+    ("start", "int64"),
+    ("end", "int64"),
+    ("now_us", "int64"),
+    ("constants", "int64"),
+    ("control", "int64[::1]"),
+)
+
+
+def generate_finish_kernel(view: str, part: str, step: FinishStep) -> GeneratedModule:
+    """Return the module of a step. part: what it follows ('groups' or 'tail'). Raises SqlError 0A000."""
+    return FinishKernelWriter(view, part, step).generate()
+
+
+class FinishKernelWriter:
+    """Writes one finish kernel."""
+
+    def __init__(self, view: str, part: str, step: FinishStep) -> None:
+        self.view = view
+        self.part = part
+        self.step = step
+        self.writer = KernelWriter(2, self._failure)
+        self.columns = InputColumns(step.input)
+        self.expressions = ExpressionWriter(self.writer, self.columns, FUNCTIONS)
+        self.results = [self.writer.name(f"r_{name}") for name, _ in step.items]
+
+    def generate(self) -> GeneratedModule:
+        """Write everything and put the module together."""
+        for predicate in self.step.predicates:
+            truth = self.expressions.evaluate(predicate).truth
+            with self.writer.block(f"if not ({truth}):"):
+                self.writer.line("continue")
+        values = [self.expressions.evaluate(item) for _, item in self.step.items]
+        self._write_room(values)
+        self.writer.use("hash_table", "ROWS_COUNT")
+        self.writer.line("target = control[ROWS_COUNT]")
+        for stem, (_, item), value in zip(self.results, self.step.items, values, strict=True):
+            self._write_result(stem, item, value)
+        self.writer.line("control[ROWS_COUNT] = target + 1")
+        return self._module()
+
+    def _failure(self, error: str, number: int) -> list[str]:
+        self.writer.use("hash_table", "ERROR")
+        self.writer.use("hash_table", "EXPRESSION")
+        return [f"control[ERROR] = {error}", f"control[EXPRESSION] = {number}", "return row"]
+
+    def _write_room(self, values: list[Value]) -> None:
+        """Write the check that the heap can take all texts of this row."""
+        texts = [
+            value
+            for (_, item), value in zip(self.step.items, values, strict=True)
+            if item.type.family in TEXTS and value.null != ALWAYS
+        ]
+        if not texts:
+            return
+        size = self.writer.use("aggregates", "text_heap_bytes")
+        needed = self.writer.assign("text_bytes", " + ".join(f"{size}({value.words[0]})" for value in texts))
+        for name in ("HEAP_USED", "HEAP_MAX", "HEAP_NEEDED"):
+            self.writer.use("hash_table", name)
+        with self.writer.block(f"if control[HEAP_USED] + {needed} > control[HEAP_MAX]:"):
+            self.writer.line(f"control[HEAP_NEEDED] = {needed}")
+            self.writer.line("return row")
+
+    def _write_result(self, stem: str, item: Expression, value: Value) -> None:
+        """Write the stores of one item; the words of a NULL stay 0."""
+        if value.null == ALWAYS:
+            self.writer.line(f"{stem}_nulls[target] = 1")
+            return
+        if value.null == NEVER:
+            self._write_words(stem, item.type, value)
+            return
+        with self.writer.block(f"if {value.null}:"):
+            self.writer.line(f"{stem}_nulls[target] = 1")
+        with self.writer.block("else:"):
+            self._write_words(stem, item.type, value)
+
+    def _write_words(self, stem: str, kind: SqlType, value: Value) -> None:
+        line = self.writer.line
+        if kind.family in TEXTS:
+            keep = self.writer.use("hash_table", "own_text")
+            line(f"{stem}_data[target, 0] = {value.words[0]}")
+            line(f"{stem}_data[target, 1] = {keep}(control, {', '.join(value.words)})")
+        elif kind.family == "numeric":
+            line(f"{stem}_data[target, 0] = {value.words[0]}")
+            line(f"{stem}_data[target, 1] = {value.words[1]}")
+            if kind.display_scale is None:
+                line(f"{stem}_scales[target] = {value.words[2]}")
+        else:
+            line(f"{stem}_data[target] = {value.word}")
+
+    def _result_parameters(self) -> list[tuple[str, str]]:
+        found = []
+        for stem, (_, item) in zip(self.results, self.step.items, strict=True):
+            found.append((stem + "_data", ARRAYS[FAMILIES[item.type.family].kernel]))
+            found.append((stem + "_nulls", NULLS))
+            if item.type.is_variable_numeric:
+                found.append((stem + "_scales", SCALES))
+        return found
+
+    def _module(self) -> GeneratedModule:
+        """Put header, prologue and loop around the body."""
+        arguments = list(ARGUMENTS)
+        prologue = [f"control = {self.writer.use('memory', 'borrowed')}(control)"]
+        if self.writer.uses_scratch:
+            arguments.append(("scratch", "int64[::1]"))
+            prologue.append("scratch = borrowed(scratch)")
+        if self.columns.has_texts:
+            arguments.append(("heap", "uint8[::1]"))
+            prologue.append(f"input_heap = {self.writer.use('int128', 'signed_word')}(heap.ctypes.data)")
+        arguments += [*self.columns.parameters(), *self._result_parameters()]
+        self.writer.use("jit", "kernel")
+        lines = ["@kernel", f"def {FUNCTION}("]
+        lines += [f"{INDENT}{name}," for name, _ in arguments]
+        lines += ["):", *(INDENT + line for line in prologue), f"{INDENT}for row in range(start, end):"]
+        if self.writer.uses_scratch:
+            lines.append(f"{INDENT * 2}scratch[{self.writer.use('text_functions', 'USED')}] = 0")
+        lines += [*self.writer.lines, f"{INDENT}return end"]
+        title = f'Finish step after the {self.part} of the continuous view "{self.view}"'
+        text, fingerprint = module_text(title, self._summary(), "\n".join(lines), self.writer)
+        return GeneratedModule(
+            text,
+            fingerprint,
+            FUNCTION,
+            tuple(kind for _, kind in arguments),
+            tuple(self.columns.used),
+            self.columns.has_texts,
+            self.writer.uses_scratch,
+            bytes(self.expressions.long_texts),
+            tuple(self.writer.texts),
+        )
+
+    def _summary(self) -> list[str]:
+        items = [f"{expression_text(item)} AS {name}" for name, item in self.step.items]
+        lines = [f"SELECT {item}" if position == 0 else f"     , {item}" for position, item in enumerate(items)]
+        lines.append(f"FROM {self.part}({', '.join(column.name for column in self.step.input)})")
+        if self.step.predicates:
+            lines.append("WHERE " + " AND ".join(expression_text(part) for part in self.step.predicates))
+        return lines

@@ -1,0 +1,134 @@
+"""Reading a group table: its rows become columns, keys first, then the results of the aggregates.
+
+Enters: a table and the `Grouping` by which it was made. Leaves: a morsel whose texts lie in the table's heap. All aggregates of all groups
+are computed, as PostgreSQL does before HAVING; one that is out of range is the reader's SqlError. Changes nothing in the table.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ringbuffer.aggregate_results import (
+    SCALE_OF_STATE,
+    bigint_sums,
+    decimal_averages,
+    decimal_sums,
+    float_averages,
+    float_sums,
+    rescaled_keys,
+)
+from ringbuffer.aggregates import State
+from ringbuffer.columns import DTYPES, Morsel, PhysicalType
+from ringbuffer.error_codes import MESSAGES, OK
+from ringbuffer.hash_table import GroupTable
+from sql.datatypes import FAMILIES, SqlType
+from sql.errors import SqlError
+from views.codegen.grouping import AggregateSlot, Grouping, KeySlot
+from views.codegen.values import FLOATS, TEXTS
+from views.plan.text import aggregate_text
+
+Array = npt.NDArray[Any]
+Columns = list[tuple[Array, npt.NDArray[np.uint8]]]
+
+ENTRY_AT = 1  # the entry comes after the hash
+MASK_AT = 1
+
+
+def read_groups(table: GroupTable, grouping: Grouping) -> Morsel:
+    """Return the groups as columns, in the layout of `views.hand_over.morsel_layout`."""
+    reader = GroupReader(table, grouping)
+    columns: Columns = []
+    for key in grouping.keys:
+        columns += reader.key(key)
+    for slot in grouping.aggregates:
+        columns += reader.aggregate(slot)
+    return Morsel(reader.count, tuple(data for data, _ in columns), tuple(nulls for _, nulls in columns), table.heap)
+
+
+class GroupReader:
+    """The rows of one table while they are read."""
+
+    def __init__(self, table: GroupTable, grouping: Grouping) -> None:
+        self.grouping = grouping
+        self.count = table.groups_count
+        self.row_words = grouping.table.row_words
+        self.words = table.rows
+        self.rows = table.rows[: self.count * self.row_words].reshape(self.count, self.row_words)
+
+    def key(self, key: KeySlot) -> Columns:
+        """Return the column of a key, and that of its scales if they vary."""
+        nulls = ((self.rows[:, MASK_AT] >> key.null_bit) & 1).astype(np.uint8)
+        at = ENTRY_AT + key.word
+        family = key.type.family
+        if family in FLOATS:
+            assert key.shown_word is not None
+            floats = np.ascontiguousarray(self.rows[:, ENTRY_AT + key.shown_word]).view(np.float64)
+            return [(floats.astype(dtype_of(key.type)), nulls)]
+        if family in TEXTS or (family == "numeric" and key.shown_word is None):
+            return [(self.rows[:, at : at + 2].copy(), nulls)]
+        if family == "numeric":
+            assert key.shown_word is not None
+            shown_at = ENTRY_AT + key.shown_word
+            values = np.zeros((self.count, 2), dtype=np.int64)
+            rescaled_keys(self.words, self.row_words, self.count, at, shown_at, values)
+            return [(values, nulls), (self.rows[:, shown_at].astype(np.int16), np.zeros_like(nulls))]
+        return [(self.rows[:, at].astype(dtype_of(key.type)), nulls)]
+
+    def aggregate(self, slot: AggregateSlot) -> Columns:
+        """Return the column of an aggregate, and that of its scales if they vary."""
+        source = self.grouping.inputs[slot.input]
+        nulls = np.zeros(self.count, dtype=np.uint8)
+        if slot.state is State.COUNT:
+            return [(self.rows[:, source.count_word].copy(), nulls)]
+        at, seen_at = source.states[slot.state], source.count_word
+        if slot.call.function in ("sum", "avg"):
+            return self._total(slot, at, seen_at, nulls)
+        nulls[:] = self.rows[:, seen_at] == 0
+        if slot.state is State.ANY_FALSE:
+            return [((self.rows[:, at] == 0).astype(np.uint8), nulls)]
+        if slot.state in (State.MIN_FLOAT, State.MAX_FLOAT):
+            floats = np.ascontiguousarray(self.rows[:, at]).view(np.float64)
+            return [(floats.astype(dtype_of(slot.call.type)), nulls)]
+        if slot.state in (State.MIN_NUMERIC, State.MAX_NUMERIC, State.MIN_TEXT, State.MAX_TEXT):
+            values = self.rows[:, at : at + 2].copy()
+            scales = self.rows[:, at + 2].astype(np.int16) if slot.call.type.is_variable_numeric else None
+            return [(values, nulls)] if scales is None else [(values, nulls), (scales, np.zeros_like(nulls))]
+        return [(self.rows[:, at].astype(dtype_of(slot.call.type)), nulls)]
+
+    def _total(self, slot: AggregateSlot, at: int, seen_at: int, nulls: npt.NDArray[np.uint8]) -> Columns:
+        """Return a sum or an average."""
+        place = (self.words, self.row_words, self.count, at, seen_at)
+        result = slot.call.type
+        if result.family == "int8":
+            integers = np.zeros(self.count, dtype=np.int64)
+            check(bigint_sums(*place, integers, nulls), slot)
+            return [(integers, nulls)]
+        if result.family in FLOATS:
+            floats = np.zeros(self.count, dtype=np.float64)
+            read = float_averages if slot.call.function == "avg" else float_sums
+            check(read(*place, floats, nulls), slot)
+            return [(floats.astype(dtype_of(result)), nulls)]
+        summand = slot.call.arguments[0].type
+        scale = summand.display_scale if summand.family == "numeric" else 0
+        values = np.zeros((self.count, 2), dtype=np.int64)
+        scales = np.zeros(self.count, dtype=np.int16)
+        compute = decimal_averages if slot.call.function == "avg" else decimal_sums
+        check(compute(*place, SCALE_OF_STATE if scale is None else scale, values, scales, nulls), slot)
+        if result.is_variable_numeric:
+            return [(values, nulls), (scales, np.zeros_like(nulls))]
+        return [(values, nulls)]
+
+
+def check(error: int, slot: AggregateSlot) -> None:
+    """Raise the SqlError of an error code."""
+    if error != OK:
+        sqlstate, message = MESSAGES[error]
+        raise SqlError(sqlstate, message, context=f"aggregate {aggregate_text(slot.call)}")
+
+
+def dtype_of(kind: SqlType) -> str:
+    """Return numpy's name of the type's physical form."""
+    return DTYPES[PhysicalType(FAMILIES[kind.family].kernel)]
