@@ -1,0 +1,119 @@
+"""The command line as a user meets it: help, versions, and each reason not to start as one line without a traceback."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from engine.storage import FolderLock
+
+
+def antumbra(*arguments: str, environment: Mapping[str, str] | None = None) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "engine", *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+        env={**os.environ, **(environment or {})},
+    )
+
+
+def refusal(*arguments: str, environment: Mapping[str, str] | None = None) -> tuple[int, str]:
+    """Return the exit status and the one line of a server that does not start."""
+    result = antumbra("serve", *arguments, environment=environment)
+    assert result.stdout == ""
+    assert result.stderr.startswith("antumbra: ")
+    assert result.stderr.count("\n") == 1
+    return result.returncode, result.stderr
+
+
+@pytest.mark.parametrize("arguments", [("--help",), ("serve", "--help"), ("demo", "--help")])
+def test_help(arguments: tuple[str, ...]) -> None:
+    result = antumbra(*arguments)
+    assert result.returncode == 0
+    assert result.stdout.startswith("usage: antumbra")
+
+
+def test_help_names_every_option() -> None:
+    serve, demo = antumbra("serve", "--help").stdout, antumbra("demo", "--help").stdout
+    for option in ("--host", "--port", "--data-dir", "--config", "--insecure-trust", "--set"):
+        assert option in serve
+    for option in ("--rate", "--port", "--keep"):
+        assert option in demo
+
+
+def test_help_loads_nothing_heavy() -> None:
+    program = (
+        "import sys; from engine.__main__ import build_parser; build_parser().format_help(); "
+        "print([name for name in ('numpy', 'numba', 'pyarrow', 'pyspark', 'duckdb', 'psycopg', 'asyncio') "
+        "if name in sys.modules])"
+    )
+    result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert result.stdout.strip() == "[]"
+
+
+def test_version() -> None:
+    assert antumbra("--version").stdout == "antumbra 0.1.0\n"
+
+
+def test_no_command_prints_the_help() -> None:
+    result = antumbra()
+    assert result.returncode == 2
+    assert "serve" in result.stdout
+
+
+def test_a_port_in_use(tmp_path: Path) -> None:
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        port = str(other.getsockname()[1])
+        status, line = refusal("--port", port, "--data-dir", str(tmp_path))
+    assert status == 1
+    assert line == f"antumbra: can't listen on 127.0.0.1:{port}: the port is in use\n"
+
+
+def test_an_address_that_is_not_here(tmp_path: Path) -> None:
+    status, line = refusal("--host", "192.0.2.1", "--insecure-trust", "--data-dir", str(tmp_path))
+    assert status == 1
+    assert "can't listen on 192.0.2.1:5433" in line
+
+
+def test_no_java(tmp_path: Path) -> None:
+    status, line = refusal("--data-dir", str(tmp_path), environment={"JAVA_HOME": str(tmp_path)})
+    assert status == 1
+    assert "Spark needs Java 17 or newer" in line
+
+
+def test_a_folder_that_can_not_be_written(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    status, line = refusal("--data-dir", str(tmp_path / "file"))
+    assert status == 1
+    assert "can't write to the data folder" in line
+
+
+def test_a_folder_in_use(tmp_path: Path) -> None:
+    lock = FolderLock(tmp_path)
+    lock.acquire()
+    status, line = refusal("--data-dir", str(tmp_path))
+    lock.release()
+    assert status == 1
+    assert f"in use by another server (process {os.getpid()})" in line
+
+
+def test_no_trust_beyond_this_machine(tmp_path: Path) -> None:
+    status, line = refusal("--host", "0.0.0.0", "--data-dir", str(tmp_path))
+    assert status == 2
+    assert "--insecure-trust" in line
+
+
+def test_a_wrong_setting(tmp_path: Path) -> None:
+    status, line = refusal("--set", "spark_memory=3", "--data-dir", str(tmp_path))
+    assert status == 2
+    assert "there is no setting spark_memory; did you mean spark_memory_mb?" in line

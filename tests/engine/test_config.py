@@ -1,0 +1,87 @@
+"""Settings: defaults, the file, the command line over the file, and one line for each thing that can't be."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+
+from engine.config import CONFIG_FILE_NAME, MIB, ConfigError, ServerConfig, is_loopback, load_config
+
+README = Path(__file__).parents[2] / "engine" / "README.md"
+
+
+def test_defaults_are_valid_and_the_data_folder_is_absolute(tmp_path: Path) -> None:
+    config = load_config({"data_dir": str(tmp_path)}, None)
+    assert (config.host, config.port) == ("127.0.0.1", 5433)
+    assert load_config({"data_dir": "some/folder"}, None).data_dir == Path.cwd() / "some/folder"
+
+
+def test_the_file_in_the_data_folder_counts_and_the_command_line_wins(tmp_path: Path) -> None:
+    text = "# limits\n\nport = 6000  # of my own\nstage_memory_bytes_max 64MB\nhost = '::1'\n"
+    (tmp_path / CONFIG_FILE_NAME).write_text(text)
+    config = load_config({"data_dir": str(tmp_path), "port": "7000"}, None)
+    assert (config.host, config.port, config.stage_memory_bytes_max) == ("::1", 7000, 64 * MIB)
+
+
+def test_a_given_file_takes_the_place_of_the_default_one(tmp_path: Path) -> None:
+    (tmp_path / CONFIG_FILE_NAME).write_text("port = 6000\n")
+    other = tmp_path / "other.conf"
+    other.write_text("spark_threads=3\n")
+    config = load_config({"data_dir": str(tmp_path)}, other)
+    assert (config.port, config.spark_threads) == (5433, 3)
+
+
+@pytest.mark.parametrize(
+    ("line", "complaint"),
+    [
+        ("porrt = 1", "line 1: there is no setting porrt; did you mean port?"),
+        ("port = many", "port must be a whole number"),
+        ("port = 10MB", "not a size in bytes"),
+        ("port = 70000", "between 0 and 65535"),
+        ("= 3", "expected name = value"),
+        ("host = 'open", "expected name = value"),
+        ("insecure_trust = perhaps", "must be on or off"),
+        ("startup_wait_s_max = soon", "must be a number"),
+        ("stream_capacity_default = 1000", "power of two"),
+        ("copy_block_bytes = 1GB", "can't be more than read_high_water_bytes"),
+        ("host = 0.0.0.0", "--insecure-trust"),
+        ("host = db.example.org", "--insecure-trust"),
+    ],
+)
+def test_one_line_says_what_is_wrong(tmp_path: Path, line: str, complaint: str) -> None:
+    file = tmp_path / "bad.conf"
+    file.write_text(line + "\n")
+    with pytest.raises(ConfigError) as caught:
+        load_config({"data_dir": str(tmp_path)}, file)
+    assert complaint in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_file_that_can_not_be_read_is_one_line(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="No such file"):
+        load_config({}, tmp_path / "absent.conf")
+    binary = tmp_path / "binary.conf"
+    binary.write_bytes(b"\xff\xfe")
+    with pytest.raises(ConfigError, match="not UTF-8"):
+        load_config({}, binary)
+
+
+def test_other_machines_are_let_in_only_on_demand() -> None:
+    assert load_config({"host": "0.0.0.0", "insecure_trust": "on"}, None).host == "0.0.0.0"
+    assert [is_loopback(host) for host in ("localhost", "127.0.0.2", "::1", "0.0.0.0", "10.0.0.1", "::", "nas")] == [
+        True,
+        True,
+        True,
+        False,
+        False,
+        False,
+        False,
+    ]
+
+
+def test_the_readme_lists_every_setting() -> None:
+    text = README.read_text()
+    missing = [field.name for field in fields(ServerConfig) if f"`{field.name}`" not in text]
+    assert missing == []
