@@ -62,18 +62,18 @@ def zone_info(zone: str) -> ZoneInfo:
 
 
 def to_datetime(microseconds: int) -> datetime:
-    """Return a naive datetime for `microseconds`; years that Python lacks are moved by whole cycles of 400 years."""
+    """Return a datetime with the fields of `microseconds`; years that Python lacks are moved by whole cycles of 400 years."""
     days, rest = divmod(microseconds, DAY_US)
     year = civil_from_days(days)[0]
     if not 2 <= year <= 9998:
         target = 400 + year % 400 if year < 2 else 9200 + year % 400
         days += (target - year) // 400 * CYCLE_DAYS
-    return datetime(1970, 1, 1) + timedelta(days=days, microseconds=rest)
+    return datetime(1970, 1, 1, tzinfo=UTC) + timedelta(days=days, microseconds=rest)
 
 
 def utc_offset_us(utc_us: int, zone: str) -> int:
     """Return local time minus UTC at the instant `utc_us`."""
-    moment = to_datetime(utc_us).replace(tzinfo=UTC).astimezone(zone_info(zone))
+    moment = to_datetime(utc_us).astimezone(zone_info(zone))
     offset = moment.utcoffset()
     assert offset is not None
     return round(offset.total_seconds()) * 1_000_000

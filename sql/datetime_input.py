@@ -70,11 +70,11 @@ ABBREVIATIONS = {
 }  # fmt: skip
 
 
-class Invalid(Exception):
+class InvalidTextError(Exception):
     """The text has no date or time that can be read (22007)."""
 
 
-class OutOfRange(Exception):
+class OutOfRangeError(Exception):
     """A field is outside its range (22008); `ambiguous`: another DateStyle might read it."""
 
     def __init__(self, ambiguous: bool = False) -> None:
@@ -156,9 +156,9 @@ def read(text: str, kind: str, position: int | None) -> Fields:
     """Return the fields of `text`, or raise PostgreSQL's error."""
     try:
         return read_fields(text, position)
-    except Invalid:
+    except InvalidTextError:
         raise SqlError("22007", f'invalid input syntax for type {kind}: "{text}"', position) from None
-    except OutOfRange as error:
+    except OutOfRangeError as error:
         raise out_of_range(text, position, error.ambiguous) from None
 
 
@@ -171,28 +171,28 @@ def date_of(found: Fields, text: str, kind: str, position: int | None) -> int:
     """Return the days since 1970-01-01 of the date in `found`."""
     try:
         return checked_date(found)
-    except Invalid:
+    except InvalidTextError:
         raise SqlError("22007", f'invalid input syntax for type {kind}: "{text}"', position) from None
-    except OutOfRange as error:
+    except OutOfRangeError as error:
         raise out_of_range(text, position, error.ambiguous) from None
 
 
 def checked_date(found: Fields) -> int:
     year, month, day = found.year, found.month, found.day
     if year is None or month is None or day is None:
-        raise Invalid
+        raise InvalidTextError
     if found.before_christ:
         if year == 0:
-            raise OutOfRange
+            raise OutOfRangeError
         year = 1 - year
     elif found.two_digits:
         year += 2000 if year < 70 else 1900 if year < 100 else 0
     elif year == 0:
-        raise OutOfRange
+        raise OutOfRangeError
     if not 1 <= month <= 12 or not 1 <= day <= 31:
-        raise OutOfRange(ambiguous=True)
+        raise OutOfRangeError(ambiguous=True)
     if day > days_in_month(year, month):
-        raise OutOfRange
+        raise OutOfRangeError
     return days_from_civil(year, month, day)
 
 
@@ -214,24 +214,24 @@ def read_fields(text: str, position: int | None) -> Fields:
             case "special":
                 if piece.replace(" ", "").lower() in SPECIALS:
                     raise not_supported(f"the date or time '{piece}'", position)
-                raise Invalid
+                raise InvalidTextError
             case "bad":
-                raise Invalid
+                raise InvalidTextError
     finish_time(found)
     if found.year is None and found.time_us is None and not found.special:
-        raise Invalid
+        raise InvalidTextError
     return found
 
 
 def read_time(found: Fields, piece: str) -> None:
     if found.time_us is not None:
-        raise Invalid
+        raise InvalidTextError
     parts = piece.split(":")
     if len(parts) == 2 and "." in parts[1]:
         # mm:ss.fff is minutes and seconds in PostgreSQL.
         parts.insert(0, "0")
     if len(parts) > 3 or not all(parts[:2]) or any("." in part for part in parts[:2]):
-        raise Invalid
+        raise InvalidTextError
     seconds, _, fraction = (parts[2] if len(parts) == 3 else "0").partition(".")
     found.time_us = time_us(int(parts[0]), int(parts[1]), int(seconds or "0"), fraction)
 
@@ -239,13 +239,13 @@ def read_time(found: Fields, piece: str) -> None:
 def time_us(hour: int, minute: int, second: int, fraction: str) -> int:
     """Return the microseconds of the day; PostgreSQL takes second 60 and 24:00:00."""
     if not fraction.isdigit() and fraction:
-        raise Invalid
+        raise InvalidTextError
     micros = round(float("0." + (fraction or "0")) * 1e6)
     if hour > 24 or minute > 59 or second > 60 or (second == 60 and micros > 0):
-        raise OutOfRange
+        raise OutOfRangeError
     total = ((hour * 60 + minute) * 60 + second) * SECOND_US + micros
     if total > DAY_US:
-        raise OutOfRange
+        raise OutOfRangeError
     return total
 
 
@@ -254,10 +254,10 @@ def finish_time(found: Fields) -> None:
     if not found.half:
         return
     if found.time_us is None:
-        raise Invalid
+        raise InvalidTextError
     hour = found.time_us // (3600 * SECOND_US)
     if hour > 12:
-        raise OutOfRange
+        raise OutOfRangeError
     if found.half == "am" and hour == 12:
         found.time_us -= 12 * 3600 * SECOND_US
     elif found.half == "pm" and hour != 12:
@@ -267,10 +267,10 @@ def finish_time(found: Fields) -> None:
 def read_date(found: Fields, piece: str) -> None:
     """Read a date of which all parts hang together: month names first, then numbers in the order MDY or YMD."""
     if found.year is not None:
-        raise Invalid
+        raise InvalidTextError
     parts = re.split(r"[-/.]", piece)
     if not all(parts):
-        raise Invalid
+        raise InvalidTextError
     numbers = []
     for part in parts:
         if part.isalpha():
@@ -278,7 +278,7 @@ def read_date(found: Fields, piece: str) -> None:
         elif part.isdigit():
             numbers.append(part)
         else:
-            raise Invalid
+            raise InvalidTextError
     for number in numbers:
         place_number(found, number)
 
@@ -286,11 +286,11 @@ def read_date(found: Fields, piece: str) -> None:
 def read_month(found: Fields, word: str) -> None:
     month = MONTHS.get(word)
     if month is None or found.text_month:
-        raise Invalid
+        raise InvalidTextError
     if found.month is not None:
         # A number before the name was taken for the month, but is the day.
         if found.day is not None:
-            raise Invalid
+            raise InvalidTextError
         found.day = found.month
     found.month, found.text_month = month, True
 
@@ -301,7 +301,7 @@ def place_number(found: Fields, digits: str) -> None:
     wide = len(digits) >= 3
     have_year, have_month, have_day = found.year is not None, found.month is not None, found.day is not None
     if have_year and have_month and have_day:
-        raise Invalid
+        raise InvalidTextError
     if not (have_year or have_month or have_day):
         if wide:
             set_year(found, digits, value)
@@ -339,7 +339,7 @@ def read_number(found: Fields, piece: str) -> None:
         found.time_us = time_us(int(whole[:2]), int(whole[2:4]), second, fraction)
         return
     if fraction or "." in piece:
-        raise Invalid
+        raise InvalidTextError
     fresh = found.year is None and found.month is None and found.day is None
     if fresh and len(whole) >= 8:
         found.year, found.month, found.day = int(whole[:-4]), int(whole[-4:-2]), int(whole[-2:])
@@ -353,14 +353,14 @@ def read_number(found: Fields, piece: str) -> None:
 def read_offset(found: Fields, piece: str, text: str, position: int | None) -> None:
     """Read +hh[:mm[:ss]] or +hhmm[ss]."""
     if found.has_zone:
-        raise Invalid
+        raise InvalidTextError
     sign = -1 if piece[0] == "-" else 1
     digits = piece[1:].strip()
     parts = digits.split(":")
     if len(parts) == 1 and len(digits) > 2:
         parts = [digits[:-2], digits[-2:]] if len(digits) <= 4 else [digits[:-4], digits[-4:-2], digits[-2:]]
     if len(parts) > 3 or not all(part.isdigit() for part in parts):
-        raise Invalid
+        raise InvalidTextError
     hours, minutes, seconds = (*(int(part) for part in parts), 0, 0)[:3]
     if hours > ZONE_HOURS_MAX or minutes > 59 or seconds > 59:
         raise SqlError("22009", f'time zone displacement out of range: "{text}"', position)
@@ -384,14 +384,14 @@ def read_word(found: Fields, word: str, text: str, position: int | None) -> None
         return
     elif word in ABBREVIATIONS:
         if found.has_zone:
-            raise Invalid
+            raise InvalidTextError
         found.has_zone, found.offset_s = True, ABBREVIATIONS[word] * 3600
     elif word in zone_names() and not found.has_zone:
         found.has_zone, found.zone = True, zone_names()[word]
     elif "/" in word or "_" in word:
         raise SqlError("22023", f'time zone "{word}" not recognized', position)
     else:
-        raise Invalid
+        raise InvalidTextError
 
 
 @lru_cache(maxsize=1)

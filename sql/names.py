@@ -13,7 +13,7 @@ def did_you_mean(wanted: str, names: Iterable[str], what: str = "the relation") 
 
 def close_names(wanted: str, names: Iterable[str]) -> list[str]:
     """Return the names that are close to `wanted`, closest first; none when more than a third of the letters differ."""
-    limit = max(1, len(wanted) // 3)
+    limit = len(wanted) // 3 if len(wanted) > 2 else len(wanted) - 1
     scored = sorted((distance(wanted, name), name) for name in names if abs(len(name) - len(wanted)) <= limit)
     return [name for score, name in scored if score <= limit]
 

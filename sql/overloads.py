@@ -11,12 +11,12 @@ from sql.casts import can_cast, category, preferred
 from sql.functions import Signature
 
 
-class Ambiguous(Exception):
+class AmbiguousError(Exception):
     """More than one candidate is left (42725)."""
 
 
 def choose(candidates: Iterable[Signature], families: Sequence[str], is_operator: bool = False) -> Signature | None:
-    """Return the overload for arguments of these families, None when none takes them; raises Ambiguous."""
+    """Return the overload for arguments of these families, None when none takes them; raises AmbiguousError."""
     found = [candidate for candidate in candidates if takes(candidate, families)]
     exact = next((candidate for candidate in found if candidate.arguments == tuple(families)), None)
     if exact is not None:
@@ -63,7 +63,7 @@ def narrow(found: list[Signature], families: Sequence[str]) -> Signature:
     if len(found) == 1:
         return found[0]
     if len(known) == len(families):
-        raise Ambiguous
+        raise AmbiguousError
     unknown = [place for place, family in enumerate(families) if family == "unknown"]
     by_category = narrow_by_category(found, unknown)
     if len(by_category) == 1:
@@ -74,7 +74,7 @@ def narrow(found: list[Signature], families: Sequence[str]) -> Signature:
         left = [candidate for candidate in by_category if takes(candidate, guess)]
         if len(left) == 1:
             return left[0]
-    raise Ambiguous
+    raise AmbiguousError
 
 
 def best(found: list[Signature], scores: list[int]) -> list[Signature]:

@@ -20,7 +20,7 @@ from sql.statements.insert import insert
 from sql.statements.session_state import deallocate, discard
 from sql.statements.statement import Empty, Insert, Select, Statement
 from sql.statements.transaction import STARTS, transaction
-from sql.statements.unsupported import refuse
+from sql.statements.unsupported import refusal
 from sql.statements.variables import reset, set_variable, show
 
 RULES: dict[str, Callable[[Cursor], Statement]] = {
@@ -66,8 +66,7 @@ def statement(cursor: Cursor) -> Statement:
         return create_view(cursor)
     if cursor.at_words("drop", "foreign", "table") or cursor.at_words("drop", "view"):
         return drop(cursor)
-    refuse(cursor)
-    return None
+    raise refusal(cursor)
 
 
 def query_statement(cursor: Cursor) -> Select | Insert:

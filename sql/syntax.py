@@ -176,20 +176,21 @@ class FrameBound:
 
 @dataclass(frozen=True, slots=True)
 class WindowDefinition:
-    """The parentheses of OVER or WINDOW; `base` is a named window. frame: (unit, start, end) or None."""
+    """The parentheses of OVER or WINDOW; `base` is a named window. frame: (unit, start, end) or None. exact: OVER base."""
 
     base: str | None
     partition_by: tuple[Expression, ...]
     order_by: tuple[SortItem, ...]
     frame: tuple[str, FrameBound, FrameBound] | None
     position: int
+    exact: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class FunctionCall:
     """name(arguments). label: the output column's name that PostgreSQL gives. star: count(*).
 
-    over: a window definition, or the name of one.
+    spelled: written in a form of SQL's own, such as EXTRACT(... FROM ...).
     """
 
     name: str
@@ -201,7 +202,8 @@ class FunctionCall:
     distinct: bool = False
     order_by: tuple[SortItem, ...] = ()
     filter: Expression | None = None
-    over: WindowDefinition | str | None = None
+    over: WindowDefinition | None = None
+    spelled: bool = False
 
 
 Expression = (

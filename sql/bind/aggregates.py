@@ -11,7 +11,7 @@ from sql.datatypes import INT8, TEXT, SqlType
 from sql.errors import SqlError, not_supported
 from sql.expressions import AggregateCall, Expression
 from sql.functions import AGGREGATES, Signature
-from sql.overloads import Ambiguous, choose
+from sql.overloads import AmbiguousError, choose
 from sql.syntax import FunctionCall
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ def pick(name: str, operands: list[Expression], position: int) -> Signature:
     written = f"{name}({', '.join(type_name(operand) for operand in operands)})"
     try:
         found = choose(AGGREGATES[name], families)
-    except Ambiguous:
+    except AmbiguousError:
         hint = "Could not choose a best candidate function. You might need to add explicit type casts."
         raise SqlError("42725", f"function {written} is not unique", position, hint=hint) from None
     if found is None:

@@ -12,8 +12,17 @@ from sql.bind.session_functions import SESSION_FUNCTIONS, session_function
 from sql.datatypes import TEXT, SqlType
 from sql.errors import SqlError, not_supported
 from sql.expressions import Call, Case, Expression, Literal
-from sql.functions import AGGREGATES, AGGREGATES_NOT_YET, FUNCTIONS, NOT_YET, WINDOW_FUNCTIONS
-from sql.overloads import Ambiguous, choose
+from sql.functions import (
+    AGGREGATES,
+    AGGREGATES_NOT_YET,
+    FLOATS,
+    FUNCTIONS,
+    INTEGERS,
+    NOT_YET,
+    TIMES,
+    WINDOW_FUNCTIONS,
+)
+from sql.overloads import AmbiguousError, choose
 from sql.syntax import FunctionCall
 
 if TYPE_CHECKING:
@@ -66,19 +75,17 @@ def no_function(written: str, position: int) -> SqlError:
 
 
 def nullif(binder: Binder, node: FunctionCall) -> Expression:
-    """Bind NULLIF: compared as `=` compares, with the type of the first argument."""
+    """Bind NULLIF: compared as `=` compares, with the type that the first argument has there."""
     from sql.bind.operators import binary
 
     left, right = (binder.bind(argument) for argument in node.arguments)
     equal = binary(binder, "=", left, right, node.position, node.text)
     assert isinstance(equal, Call)
-    operands = equal.arguments
-    if left.type.family in (operands[0].type.family, "unknown"):
-        kind = operands[0].type if left.type.family == "unknown" else left.type
-        return Call("nullif", operands, kind.without_modifier(), node.position, node.text)
-    # The comparison is made in another type than the value has.
-    null = Literal(None, left.type)
-    return Case(((equal, null),), left, left.type.without_modifier())
+    sizes = {left.type.family, right.type.family}
+    if len(sizes) == 2 and any(sizes <= set(group) for group in (INTEGERS, FLOATS, TIMES)):
+        # PostgreSQL compares these without a conversion, so that the value keeps the left type.
+        return Case(((equal, Literal(None, left.type)),), left, left.type)
+    return Call("nullif", equal.arguments, equal.arguments[0].type, node.position, node.text)
 
 
 def function(binder: Binder, node: FunctionCall) -> Expression:
@@ -86,7 +93,8 @@ def function(binder: Binder, node: FunctionCall) -> Expression:
     name = node.name
     operands = [binder.bind(argument) for argument in node.arguments]
     families = [operand.type.family for operand in operands]
-    written = f"{name}({', '.join(type_name(operand) for operand in operands)})"
+    prefix = "pg_catalog." if node.spelled else ""
+    written = f"{prefix}{name}({', '.join(type_name(operand) for operand in operands)})"
     candidates = FUNCTIONS.get(name, ())
     if not candidates:
         if name in NOT_YET:
@@ -94,7 +102,7 @@ def function(binder: Binder, node: FunctionCall) -> Expression:
         raise no_function(written, node.position)
     try:
         found = choose(candidates, families)
-    except Ambiguous:
+    except AmbiguousError:
         raise SqlError("42725", f"function {written} is not unique", node.position, hint=MANY_HINT) from None
     if found is None:
         if "interval" in families:

@@ -42,7 +42,10 @@ class BoundInsert:
 
 
 def bind_insert(
-    statement: Insert, catalog: Catalog, settings: SessionSettings, parameter_types: Sequence[SqlType | None] = ()
+    statement: Insert,
+    catalog: Catalog,
+    settings: SessionSettings,
+    parameter_types: Sequence[SqlType | None] | None = None,
 ) -> BoundInsert:
     """Return the typed rows of an INSERT into a stream."""
     parameters = ParameterTypes(parameter_types)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sql.syntax import CaseWhen, Constant, Expression, FunctionCall, Name, TypeCast
+from sql.syntax import CaseWhen, Expression, FunctionCall, Name, TypeCast
 
 NAMELESS = "?column?"
 
@@ -25,6 +25,4 @@ def figure(expression: Expression) -> tuple[str, int]:
         case CaseWhen():
             name, strength = ("", 0) if expression.default is None else figure(expression.default)
             return ("case", 1) if strength <= 1 else (name, strength)
-        case Constant() if expression.kind == "bool":
-            return "bool", 1
     return "", 0

@@ -12,7 +12,7 @@ from sql.errors import SqlError, not_supported
 from sql.expressions import Call, Cast, Expression, Literal
 from sql.functions import BINARY_OPERATORS, PREFIX_OPERATORS, Signature
 from sql.numeric_scale import result_scale
-from sql.overloads import Ambiguous, choose
+from sql.overloads import AmbiguousError, choose
 from sql.syntax import Operation
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ def pick(candidates: Sequence[Signature], operator: str, operands: Sequence[Expr
     written = f"{names[0]} {operator} {names[1]}" if len(names) == 2 else f"{operator} {names[0]}"
     try:
         found = choose(candidates, families, is_operator=True)
-    except Ambiguous:
+    except AmbiguousError:
         raise SqlError("42725", f"operator is not unique: {written}", position, hint=MANY_HINT) from None
     if found is None:
         if "interval" in families and candidates:

@@ -10,18 +10,21 @@ from sql.expressions import Parameter
 
 
 class ParameterTypes:
-    """The parameters of one statement, from 1."""
+    """The parameters of one statement, from 1. given: the types that the client declared; None: the statement can have no parameters."""
 
-    def __init__(self, given: Sequence[SqlType | None] = ()) -> None:
+    def __init__(self, given: Sequence[SqlType | None] | None = None) -> None:
         self.types: dict[int, SqlType] = {}
         self.used: set[int] = set()
-        for index, kind in enumerate(given):
+        self.allowed = given is not None
+        for index, kind in enumerate(given or ()):
             if kind is not None and kind.family != "unknown":
                 self.types[index + 1] = kind
-        self.given_count = len(given)
+        self.given_count = len(given or ())
 
     def use(self, number: int, position: int) -> Parameter:
         """Return the parameter with the type known so far."""
+        if not self.allowed:
+            raise SqlError("42P02", f"there is no parameter ${number}", position)
         self.used.add(number)
         return Parameter(number, self.types.get(number, UNKNOWN), position)
 

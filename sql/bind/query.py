@@ -20,9 +20,11 @@ from sql.syntax import Constant, Name, Query, SelectBody, SortItem, ValuesBody
 
 
 def bind_query(
-    query: Query, catalog: Catalog, settings: SessionSettings, parameter_types: Sequence[SqlType | None] = ()
+    query: Query, catalog: Catalog, settings: SessionSettings, parameter_types: Sequence[SqlType | None] | None = None
 ) -> BoundQuery:
-    """Return the typed tree of a query; `parameter_types` are those that the client gave (None or unknown: to be found)."""
+    """Return the typed tree of a query; `parameter_types` are those that the client gave (an item None or unknown: to be
+    found; None instead of all: the statement came by the simple protocol and can have no parameters).
+    """
     parameters = ParameterTypes(parameter_types)
     context = BindContext(catalog, settings, parameters)
     root = bind_relation(query, context)

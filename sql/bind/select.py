@@ -138,7 +138,7 @@ def bind_order(item: SortItem, outputs: list[Output], binder: Binder) -> SortKey
     expression: Expression | None = None
     if isinstance(node, Name) and len(node.parts) == 1:
         expression = output_named(node, outputs, "ORDER BY")
-    elif isinstance(node, Constant) and node.kind != "null":
+    elif isinstance(node, Constant):
         expression = ordinal(node, outputs, "ORDER BY")
     if expression is None:
         expression = binder.bind_value(node)

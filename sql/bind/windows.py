@@ -44,10 +44,11 @@ def window(binder: Binder, node: FunctionCall) -> Expression:
             raise SqlError("0A000", "FILTER is not implemented for non-aggregate window functions", node.position)
         function, condition = name, None
         arguments, kind = resolve(inner, node)
-    definition = named_window(binder, node.over, node.position)
-    partition = tuple(inner.bind_value(item) for item in definition.partition_by)
-    order = tuple(sort_key(inner, item) for item in definition.order_by)
-    frame = None if definition.frame is None else bind_frame(inner, definition.frame)
+    definition = named_window(binder, node.over)
+    place = replace(binder, clause="window definitions", windows_allowed=False)
+    partition = tuple(place.bind_value(item) for item in definition.partition_by)
+    order = tuple(sort_key(place, item) for item in definition.order_by)
+    frame = None if definition.frame is None else bind_frame(place, definition.frame)
     call = WindowCall(function, arguments, kind, partition, order, frame, condition, node.position, node.text)
     assert binder.virtual is not None
     return binder.virtual.window(node.label, call)
@@ -97,19 +98,16 @@ def sort_key(binder: Binder, item: SortItem) -> SortKey:
     return SortKey(binder.bind_value(item.expression), item.descending, first)
 
 
-def named_window(binder: Binder, over: WindowDefinition | str, position: int) -> WindowDefinition:
+def named_window(binder: Binder, over: WindowDefinition) -> WindowDefinition:
     """Return the definition with the named window that it refers to merged in."""
-    if isinstance(over, str):
-        definition = binder.windows.get(over)
-        if definition is None:
-            raise SqlError("42704", f'window "{over}" does not exist', position)
-        return named_window(binder, definition, position)
     if over.base is None:
         return over
     found = binder.windows.get(over.base)
     if found is None:
         raise SqlError("42704", f'window "{over.base}" does not exist', over.position)
-    base = named_window(binder, found, position)
+    base = named_window(binder, found)
+    if over.exact:
+        return base
     if over.partition_by:
         raise SqlError("42P20", f'cannot override PARTITION BY clause of window "{over.base}"', over.position)
     if over.order_by and base.order_by:

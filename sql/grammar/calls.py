@@ -62,14 +62,20 @@ def call(cursor: Cursor, name: tuple[str, ...], position: int, first: int) -> Ex
         cursor.expect("where")
         condition = grammar.expression(cursor)
         cursor.expect_operator(")")
-    over: WindowDefinition | str | None = None
-    if cursor.accept("over"):
-        over = queries.window_definition(cursor) if cursor.at_operator("(") else cursor.name()
+    over = over_clause(cursor) if cursor.accept("over") else None
     text = cursor.text_since(first)
     return FunctionCall(
         name[-1], arguments, position, text, name[-1],
         star=star, distinct=distinct, order_by=order_by, filter=condition, over=over,
     )  # fmt: skip
+
+
+def over_clause(cursor: Cursor) -> WindowDefinition:
+    """Read what follows OVER: a definition, or the name of one."""
+    if cursor.at_operator("("):
+        return queries.window_definition(cursor)
+    position = cursor.position
+    return WindowDefinition(cursor.name(), (), (), None, position, exact=True)
 
 
 def special(cursor: Cursor) -> Expression | None:
@@ -101,7 +107,7 @@ def special(cursor: Cursor) -> Expression | None:
     else:
         name, arguments = reader(cursor)
     cursor.expect_operator(")")
-    return FunctionCall(name, arguments, position, cursor.text_since(first), name)
+    return FunctionCall(name, arguments, position, cursor.text_since(first), name, spelled=True)
 
 
 def without_parentheses(cursor: Cursor) -> Expression:

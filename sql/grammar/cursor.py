@@ -55,13 +55,17 @@ class Cursor:
 
     def fail(self) -> NoReturn:
         """Raise PostgreSQL's syntax error at the next token."""
+        raise self.syntax_error()
+
+    def syntax_error(self) -> SqlError:
+        """Return PostgreSQL's syntax error at the next token."""
         token = self.token
         if token.error is not None:
-            raise token.error
+            return token.error
         if token.kind == "end":
-            raise SqlError("42601", "syntax error at end of input", position=len(self.text) + 1)
+            return SqlError("42601", "syntax error at end of input", position=len(self.text) + 1)
         near = self.text[token.start : token.end]
-        raise SqlError("42601", f'syntax error at or near "{near}"', position=token.start + 1)
+        return SqlError("42601", f'syntax error at or near "{near}"', position=token.start + 1)
 
     def enter(self) -> None:
         """Count one more level of nesting; pair it with `leave`."""
@@ -171,10 +175,10 @@ class Cursor:
             parts.append(self.label())
         return tuple(parts)
 
-    def relation_name(self) -> str:
+    def relation_name(self, creating: bool = False) -> str:
         """Read the name of a relation of ours: bare, or in schema public."""
         position = self.position
-        return relation_of(self.qualified_name(), position)
+        return relation_of(self.qualified_name(), position, creating)
 
     def names_in_parentheses(self) -> tuple[tuple[str, int], ...]:
         """Read (name, ...) with the position of each."""
@@ -200,7 +204,7 @@ class Cursor:
             self.advance()
 
 
-def relation_of(parts: tuple[str, ...], position: int) -> str:
+def relation_of(parts: tuple[str, ...], position: int, creating: bool = False) -> str:
     """Return the relation that a dotted name means; schemas other than public do not exist yet."""
     if len(parts) > 3:
         raise SqlError("42601", f"improper qualified name (too many dotted names): {'.'.join(parts)}", position)
@@ -209,5 +213,7 @@ def relation_of(parts: tuple[str, ...], position: int) -> str:
     if len(parts) > 1 and parts[-2] in ("pg_catalog", "information_schema"):
         raise not_supported(f"the catalog relation {parts[-2]}.{parts[-1]}", position)
     if len(parts) > 1 and parts[-2] != "public":
+        if not creating:
+            raise SqlError("42P01", f'relation "{".".join(parts)}" does not exist', position)
         raise SqlError("3F000", f'schema "{parts[-2]}" does not exist', position)
     return parts[-1]

@@ -129,7 +129,7 @@ def infix(cursor: Cursor, left: Expression, level: int, first: int) -> Expressio
         case _ if level == ZONE:
             cursor.expect("at", "time", "zone")
             zone = expression(cursor, COLLATE)
-            return FunctionCall("timezone", (zone, left), position, cursor.text_since(first), "timezone")
+            return FunctionCall("timezone", (zone, left), position, cursor.text_since(first), "timezone", spelled=True)
         case _ if level == COLLATE:
             return collation(cursor, left)
         case _ if level == CAST:
@@ -182,8 +182,7 @@ def is_test(cursor: Cursor, left: Expression, first: int) -> Expression:
         return Distinctness(left, right, negated, position, cursor.text_since(first))
     if cursor.at("document", "normalized", "nfc", "nfd", "nfkc", "nfkd"):
         raise not_supported(f"IS {cursor.token.value.upper()}", position)
-    cursor.fail()
-    return None
+    raise cursor.syntax_error()
 
 
 def membership(cursor: Cursor, left: Expression, first: int) -> Expression:

@@ -38,8 +38,7 @@ def primary(cursor: Cursor) -> Expression:
             return named(cursor)
         case "word":
             return worded(cursor)
-    cursor.fail()
-    return None
+    raise cursor.syntax_error()
 
 
 def worded(cursor: Cursor) -> Expression:

@@ -59,8 +59,7 @@ def query_body(cursor: Cursor) -> SelectBody | ValuesBody | Query:
         return values(cursor)
     if cursor.at("table"):
         return table(cursor)
-    cursor.fail()
-    return None
+    raise cursor.syntax_error()
 
 
 def common_tables(cursor: Cursor) -> tuple[CommonTable, ...]:

@@ -23,7 +23,7 @@ def create_foreign_table(cursor: Cursor) -> CreateStream:
     cursor.expect("create", "foreign", "table")
     if_not_exists = cursor.accept("if", "not", "exists")
     name_position = cursor.position
-    name = cursor.relation_name()
+    name = cursor.relation_name(creating=True)
     if cursor.at("partition"):
         raise not_supported("PARTITION OF", cursor.position)
     columns = column_definitions(cursor)

@@ -17,7 +17,7 @@ def drop(cursor: Cursor) -> DropRelation:
     names = []
     while True:
         position = cursor.position
-        names.append((cursor.relation_name(), position))
+        names.append((cursor.relation_name(creating=True), position))
         if not cursor.accept_operator(","):
             break
     cascade = cursor.accept_any("cascade", "restrict") == "cascade"

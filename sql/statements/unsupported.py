@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import NoReturn
-
 from sql.errors import SqlError, not_supported
 from sql.grammar.cursor import Cursor
 
@@ -27,14 +25,14 @@ OBJECTS = (
 )  # fmt: skip
 
 
-def refuse(cursor: Cursor) -> NoReturn:
-    """Raise 0A000 that names the statement, or the syntax error that it is."""
+def refusal(cursor: Cursor) -> SqlError:
+    """Return 0A000 that names the statement, or the syntax error that it is."""
     position = cursor.position
     word = cursor.token.value if cursor.token.kind == "word" else ""
     if word in ("create", "drop", "alter"):
-        refuse_object(cursor, word, position)
+        return object_refusal(cursor, word, position)
     if word not in WHOLE:
-        cursor.fail()
+        return cursor.syntax_error()
     cursor.advance()
     what = word.upper()
     if word == "refresh" and cursor.accept("materialized", "view"):
@@ -51,20 +49,20 @@ def refuse(cursor: Cursor) -> NoReturn:
         "update",
         "delete",
     ):
-        cursor.fail()
-    raise not_supported(what, position)
+        return cursor.syntax_error()
+    return not_supported(what, position)
 
 
-def refuse_object(cursor: Cursor, verb: str, position: int) -> NoReturn:
+def object_refusal(cursor: Cursor, verb: str, position: int) -> SqlError:
     cursor.advance()
     hint = None
     if cursor.accept("or", "replace") and verb != "create":
-        cursor.fail()
+        return cursor.syntax_error()
     for words in OBJECTS:
         if cursor.at_words(*words.split()):
             if words in ("table", "unlogged table", "temp", "temporary", "materialized view"):
                 hint = (
                     "Streams are made with CREATE FOREIGN TABLE ... SERVER stream, continuous views with CREATE VIEW."
                 )
-            raise SqlError("0A000", f"{verb.upper()} {words.upper()} is not supported yet", position, hint=hint)
-    cursor.fail()
+            return SqlError("0A000", f"{verb.upper()} {words.upper()} is not supported yet", position, hint=hint)
+    return cursor.syntax_error()
