@@ -17,7 +17,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ringbuffer.columns import ColumnLayout, Layout, Morsel, PhysicalType, empty_column
-from ringbuffer.strings import copy_strings, heap_bytes, shift_strings, string_bytes, string_offsets, strings_from_offsets
+from ringbuffer.strings import (
+    copy_strings,
+    heap_bytes,
+    shift_strings,
+    string_bytes,
+    string_offsets,
+    strings_from_offsets,
+)
 
 NUMERIC_DIGITS_MAX = 38
 DECIMAL_BYTES = 16
@@ -95,7 +102,10 @@ def slice_morsel(morsel: Morsel, start: int, rows_count: int) -> Morsel:
     """Return rows [start, start + rows_count) as views; the heap is shared whole."""
     rows = slice(start, start + rows_count)
     return Morsel(
-        rows_count, tuple(array[rows] for array in morsel.data), tuple(array[rows] for array in morsel.nulls), morsel.heap
+        rows_count,
+        tuple(array[rows] for array in morsel.data),
+        tuple(array[rows] for array in morsel.nulls),
+        morsel.heap,
     )
 
 
@@ -175,7 +185,9 @@ def _string_buffers(array: pa.Array) -> tuple[npt.NDArray[np.int32], npt.NDArray
     if array.type != pa.string():
         array = array.cast(pa.string())
     buffers = array.buffers()
-    offsets = np.frombuffer(buffers[1], dtype=np.int32)[array.offset : array.offset + len(array) + 1] if len(array) else None
+    offsets = (
+        np.frombuffer(buffers[1], dtype=np.int32)[array.offset : array.offset + len(array) + 1] if len(array) else None
+    )
     content = np.frombuffer(buffers[2], dtype=np.uint8) if buffers[2] is not None and buffers[2].size else None
     return (
         np.zeros(1, dtype=np.int32) if offsets is None else _writable(offsets),
@@ -210,7 +222,9 @@ def _fixed(array: pa.Array, column: ColumnLayout, nulls: npt.NDArray[np.uint8]) 
     return np.array(array.to_numpy(zero_copy_only=False))
 
 
-def _arrow_column(data: npt.NDArray[Any], nulls: npt.NDArray[np.uint8], heap: npt.NDArray[np.uint8], column: ColumnLayout) -> pa.Array:
+def _arrow_column(
+    data: npt.NDArray[Any], nulls: npt.NDArray[np.uint8], heap: npt.NDArray[np.uint8], column: ColumnLayout
+) -> pa.Array:
     rows_count = len(nulls)
     mask = nulls != 0
     if column.physical == PhysicalType.TEXT:
@@ -233,7 +247,9 @@ def _arrow_strings(words: npt.NDArray[Any], mask: npt.NDArray[np.bool_], heap: n
     assert total >= 0, "strings of one morsel over 2 GiB"
     content = np.empty(total, dtype=np.uint8)
     string_bytes(words, heap, offsets, content)
-    return pa.Array.from_buffers(pa.string(), len(words), [_validity(mask), pa.py_buffer(offsets), pa.py_buffer(content)])
+    return pa.Array.from_buffers(
+        pa.string(), len(words), [_validity(mask), pa.py_buffer(offsets), pa.py_buffer(content)]
+    )
 
 
 def _validity(mask: npt.NDArray[np.bool_]) -> pa.Buffer | None:

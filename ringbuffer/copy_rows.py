@@ -1,51 +1,121 @@
-"""What the two COPY formats share: a line's fields into a row, and the decoder that is fed bytes of any size.
+"""COPY's lines into rows: one kernel for both formats and every schema, because it is compiled once and cached.
 
-Enters: bytes cut anywhere. Leaves: morsels of at most 65,536 rows, or the first bad field as a RowError with line and column. A format
-is one kernel that finds lines and fields; the rest is here. Must not know where bytes come from or what becomes of the rows.
+Enter: bytes, and the memory of a row block. Leave: rows in the block, or the first bad field in `state`. How lines and fields are found is
+in copy_text_line and copy_csv_line; what a field means is in store_field. Must not know where bytes come from.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 
 from ringbuffer import error_codes as codes
-from ringbuffer.columns import Layout, Morsel
-from ringbuffer.error_codes import RowError
+from ringbuffer.copy_csv_line import read_csv_line
+from ringbuffer.copy_lines import (
+    CONSUMED,
+    END,
+    ENDED,
+    ERROR,
+    ERROR_COLUMN,
+    ERROR_END,
+    ERROR_IN_HEAP,
+    ERROR_START,
+    FALLBACK_COLUMN,
+    FALLBACK_END,
+    FALLBACK_IN_HEAP,
+    FALLBACK_LINE,
+    FALLBACK_ROW,
+    FALLBACK_START,
+    FALLBACKS_USED,
+    HEAP_USED,
+    LINE,
+    LINE_CUT,
+    LINE_END,
+    LINE_ERROR,
+    LINE_ROW,
+    MARKED,
+    START,
+)
+from ringbuffer.copy_text_line import read_text_line
 from ringbuffer.fields import Bytes
 from ringbuffer.jit import kernel
-from ringbuffer.row_block import FORCE, KIND, NOT_NULL, PADDING_BYTES, TEXT, Array, RowPlan, rounded_capacity
-from ringbuffer.slow_fields import FALLBACKS_MAX, Fallback, slow_value
+from ringbuffer.memory import borrowed
+from ringbuffer.row_block import FORCE, KIND, NOT_NULL, PADDING_BYTES, TEXT, Array
+from ringbuffer.slow_fields import FALLBACKS_MAX
 from ringbuffer.store_field import check_encoding, store_field, store_null
-from ringbuffer.time_zones import Offsets, Transitions, zone_table
+from ringbuffer.time_zones import Offsets, Transitions
 
 OK = codes.OK
 NULL_VIOLATION = codes.NULL_VIOLATION
 MISSING_COLUMN = codes.MISSING_COLUMN
 EXTRA_COLUMN = codes.EXTRA_COLUMN
+UNTERMINATED_QUOTE = codes.UNTERMINATED_QUOTE
 NEEDS_FALLBACK = codes.NEEDS_FALLBACK
 
-# What a format's kernel keeps and tells, int64[16].
-(EOL, LINE, CONSUMED, HEAP_USED, FALLBACKS_USED, ENDED, ERROR, ERROR_COLUMN, ERROR_IN_HEAP, ERROR_START, ERROR_END) = range(11)
-STATE_WORDS = 16
-# How lines end: not known before the first one has ended.
-EOL_UNKNOWN, EOL_NEWLINE, EOL_RETURN, EOL_BOTH = range(4)
-# Classes of bytes, the same for both formats.
-ORDINARY, DELIMITER, NEWLINE, RETURN, BACKSLASH, NUL, HIGH, QUOTE, ESCAPE = range(9)
-# What a line turned out to be.
-LINE_ROW, LINE_CUT, LINE_END, LINE_ERROR = range(4)
-# A field of the line: where its bytes are, and whether they hold escapes or quotes.
-START, END, MARKED = range(3)
-# A field for the slow parser: its row, line, column, and where its text is.
-FALLBACK_ROW, FALLBACK_LINE, FALLBACK_COLUMN, FALLBACK_IN_HEAP, FALLBACK_START, FALLBACK_END = range(6)
 # FORCE of a CSV column.
 FORCE_NULL, FORCE_NOT_NULL = 1, 2
 
-CUT_BYTES_MIN = 65_536
-CUT_ROWS_SPARE = 64
+
+@kernel
+def decode_copy(
+    buffer: Bytes, start: int, end: int, final: bool, header: bool, csv: bool, quote: int, escape: int, classes: Bytes, null_text: Bytes,
+    columns: Array, transitions: Transitions, offsets: Offsets, block: Bytes, capacity: int, heap: Bytes, fields: Array,
+    fallbacks: Array, state: Array,
+) -> int:  # fmt: skip
+    """-> rows stored in `block`. classes uint8[256]; state, fields int64[columns + 1, 3], fallbacks int64[n, 6]: see copy_lines."""
+    buffer, classes, null_text, columns = borrowed(buffer), borrowed(classes), borrowed(null_text), borrowed(columns)
+    transitions, offsets, block, heap = borrowed(transitions), borrowed(offsets), borrowed(block), borrowed(heap)
+    fields, fallbacks, state = borrowed(fields), borrowed(fallbacks), borrowed(state)
+    row = 0
+    columns_count = columns.shape[0]
+    state[CONSUMED] = start
+    while row < capacity and state[FALLBACKS_USED] < FALLBACKS_MAX and state[ENDED] == 0:
+        if csv:
+            status, line_end, following, fields_count, lines, error = read_csv_line(
+                buffer, start, end, final, classes, columns_count, fields, state
+            )
+        else:
+            status, line_end, following, fields_count, lines, error = read_text_line(
+                buffer, start, end, final, classes, columns_count, fields, state
+            )
+        if status == LINE_CUT:
+            break
+        state[LINE] += lines
+        if status == LINE_END:
+            state[CONSUMED] = following
+            break
+        not_header = 1
+        if status == LINE_ROW and header:
+            header = False
+            not_header = 0
+            error = OK
+        elif error == OK and fields_count > columns_count:
+            error = EXTRA_COLUMN
+        elif error == OK:
+            error = convert_row(
+                columns, fields, fields_count, row, buffer, null_text, csv, quote, escape, block, capacity, heap, fallbacks,
+                transitions, offsets, state,
+            )  # fmt: skip
+        if error != OK:
+            note_error(state, error, status, start, line_end)
+            return row
+        row += not_header
+        start = following
+        state[CONSUMED] = start
+    return row
+
+
+@kernel
+def note_error(state: Array, error: int, status: int, start: int, line_end: int) -> None:
+    """Put into `state` what is wrong, and of errors that no column's value is the cause of, the line."""
+    state[ERROR] = error
+    whole = status == LINE_ERROR or error in (EXTRA_COLUMN, UNTERMINATED_QUOTE)
+    if whole:
+        state[ERROR_COLUMN] = -1
+    if whole or error in (MISSING_COLUMN, NULL_VIOLATION):
+        state[ERROR_IN_HEAP] = 0
+        state[ERROR_START] = start
+        state[ERROR_END] = line_end
+
 
 @kernel
 def convert_row(
@@ -204,124 +274,3 @@ def unquote(buffer: Bytes, start: int, end: int, quote: int, escape: int, heap: 
         heap[at] = byte
         at += 1
     return at
-
-
-class CopyDecoder:
-    """Bytes of COPY in, morsels out. A format's decoder is one of these with its kernel (see decode_text and decode_csv).
-
-    rows_count: rows of all morsels so far. fallback(column, text) gives the value of a date or timestamp that is not ISO, and
-    raises RowError for a bad one.
-    """
-
-    def __init__(
-        self, layout: Layout, decode: Callable[..., int], settings: tuple[Any, ...], null: str, header: bool, fallback: Fallback | None,
-        time_zone: str,
-    ) -> None:  # fmt: skip
-        self.rows_count = 0
-        self.plan = RowPlan(layout)
-        self._decode = decode
-        self._settings = settings
-        self._null_text = np.frombuffer(null.encode() + bytes(PADDING_BYTES), dtype=np.uint8).copy()
-        self._header = header
-        self._fallback = fallback
-        self._transitions, self._offsets = zone_table(time_zone)
-        self._pending = bytearray()
-        self._wait_bytes = 0
-        self._row_bytes = float(max(2, 2 * len(layout)))
-        self._state = np.zeros(STATE_WORDS, dtype=np.int64)
-        self._fields = np.zeros((len(layout) + 1, 3), dtype=np.int64)
-        self._fallbacks = np.zeros((FALLBACKS_MAX + len(layout), 6), dtype=np.int64)
-
-    def feed(self, data: bytes | bytearray | memoryview) -> list[Morsel]:
-        """Take some bytes and return the rows that are complete. Raises RowError."""
-        if self._state[ENDED]:
-            return []
-        self._pending += data
-        if len(self._pending) < self._wait_bytes:
-            return []
-        return self._decode_pending(False)
-
-    def finish(self) -> list[Morsel]:
-        """Return the rows of the last bytes, whose line end may be missing. Raises RowError."""
-        if self._state[ENDED]:
-            return []
-        return self._decode_pending(True)
-
-    def _decode_pending(self, final: bool) -> list[Morsel]:
-        pending, self._pending = self._pending, bytearray()
-        end = len(pending)
-        pending += bytes(PADDING_BYTES)
-        buffer = np.frombuffer(pending, dtype=np.uint8)
-        morsels: list[Morsel] = []
-        start = 0
-        while start < end and not self._state[ENDED]:
-            before = start
-            morsel = self._next_morsel(buffer, start, end, final)
-            start = int(self._state[CONSUMED])
-            if morsel.rows_count:
-                morsels.append(morsel)
-            elif start == before:
-                break
-        self._pending += memoryview(pending)[start:end]
-        # A row that is longer than all the bytes so far is not scanned again at each feed, only when they have doubled.
-        self._wait_bytes = 2 * len(self._pending) if len(self._pending) > CUT_BYTES_MIN else 0
-        return morsels
-
-    def _next_morsel(self, buffer: npt.NDArray[np.uint8], start: int, end: int, final: bool) -> Morsel:
-        state = self._state
-        capacity = rounded_capacity(int((end - start) / self._row_bytes * 1.1) + CUT_ROWS_SPARE)
-        block = self.plan.new_block(capacity)
-        heap = np.empty(end - start + PADDING_BYTES, dtype=np.uint8)
-        state[HEAP_USED] = state[FALLBACKS_USED] = state[ERROR] = 0
-        rows_count = self._decode(
-            buffer, start, end, final, self._header and state[LINE] == 0, *self._settings, self._null_text, self.plan.columns,
-            self._transitions, self._offsets, block, capacity, heap, self._fields, self._fallbacks, state,
-        )  # fmt: skip
-        morsel = self.plan.morsel(block, capacity, rows_count, heap_part(heap, int(state[HEAP_USED])))
-        self._settle_fallbacks(buffer, heap, block, capacity)
-        if state[ERROR]:
-            state[ENDED] = 1
-            raise self._error(buffer, heap, rows_count)
-        if rows_count:
-            self._row_bytes = max(1.0, (int(state[CONSUMED]) - start) / rows_count)
-        self.rows_count += rows_count
-        return morsel
-
-    def _settle_fallbacks(
-        self, buffer: npt.NDArray[np.uint8], heap: npt.NDArray[np.uint8], block: npt.NDArray[np.uint8], capacity: int
-    ) -> None:
-        count = int(self._state[FALLBACKS_USED])
-        if count == 0:
-            return
-        last = int(self._fallbacks[count - 1, FALLBACK_ROW]) + 1
-        data = self.plan.morsel(block, capacity, last, heap).data
-        for row, line, column, in_heap, start, end in self._fallbacks[:count].tolist():
-            text = (heap if in_heap else buffer)[start:end].tobytes().decode()
-            error = RowError(OK, self.rows_count + row, column, text, line)
-            data[column][row] = slow_value(self.plan.layout[column].physical, column, text, self._fallback, error)
-
-    def _error(self, buffer: npt.NDArray[np.uint8], heap: npt.NDArray[np.uint8], row: int) -> RowError:
-        state = self._state
-        source = heap if state[ERROR_IN_HEAP] else buffer
-        field = source[int(state[ERROR_START]) : int(state[ERROR_END])].tobytes().decode(errors="replace")
-        return RowError(int(state[ERROR]), self.rows_count + row, int(state[ERROR_COLUMN]), field, int(state[LINE]))
-
-
-def heap_part(heap: npt.NDArray[np.uint8], used: int) -> npt.NDArray[np.uint8]:
-    """Return the used bytes of a heap; a mostly empty one is copied so that its memory can go."""
-    return heap[:used] if 2 * used >= len(heap) else heap[:used].copy()
-
-
-def byte_classes(**classes: int) -> npt.NDArray[np.uint8]:
-    """Return the class of each byte value, uint8[256]; the arguments name characters by their class, as delimiter=9."""
-    table = np.zeros(256, dtype=np.uint8)
-    table[0x80:] = HIGH
-    table[0] = NUL
-    table[ord("\n")] = NEWLINE
-    table[ord("\r")] = RETURN
-    table[ord("\\")] = BACKSLASH
-    for name, byte in classes.items():
-        table[byte] = {"delimiter": DELIMITER, "quote": QUOTE, "escape": ESCAPE}[name]
-    return table
-
-

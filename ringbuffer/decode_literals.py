@@ -72,7 +72,7 @@ class LiteralDecoder:
         self._view = memoryview(self._buffer)
 
     def decode(self, text: bytes, start: int) -> Morsel | None:
-        """Return the rows `(literal, ...), ...` at text[start:], which an optional semicolon ends; RowError.position is in bytes of text."""
+        """Return the rows `(literal, ...), ...` at text[start:] up to an optional semicolon. RowError.position is in bytes."""
         size = len(text)
         if size + PADDING_BYTES > len(self._buffer):
             self._buffer = np.zeros(2 * size + PADDING_BYTES, dtype=np.uint8)
@@ -120,7 +120,12 @@ def decode_literal_rows(
     heap: Bytes, slow: Array, state: Array,
 ) -> tuple[int, int]:  # fmt: skip
     """-> (rows, error or UNSURE): see LiteralDecoder. slow int64[n, 4]: see slow_fields."""
-    buffer, columns, transitions, offsets = borrowed(buffer), borrowed(columns), borrowed(transitions), borrowed(offsets)
+    buffer, columns, transitions, offsets = (
+        borrowed(buffer),
+        borrowed(columns),
+        borrowed(transitions),
+        borrowed(offsets),
+    )
     block, heap, slow, state = borrowed(block), borrowed(heap), borrowed(slow), borrowed(state)
     columns_count = columns.shape[0]
     state[HEAP_USED] = 0
@@ -259,27 +264,27 @@ def store_literal(
         store_null(columns, column, base, capacity, row)
         return NULL_VIOLATION if columns[column, NOT_NULL] != 0 else OK
     target = base + capacity * columns[column, PREFIX] + row * columns[column, WIDTH]
-    if kind == TRUE or kind == FALSE:
+    if kind in (TRUE, FALSE):
         if physical != BOOL:
             return UNSURE
         store_byte(target, np.uint8(1) if kind == TRUE else np.uint8(0))
         store_byte(null_address(columns, column, base, capacity, row), np.uint8(0))
         return OK
-    if kind == INTEGER or kind == DECIMAL:
-        if physical == BOOL or physical == DATE or physical == TIMESTAMP:
+    if kind in (INTEGER, DECIMAL):
+        if physical in (BOOL, DATE, TIMESTAMP):
             return UNSURE
         if physical == TEXT and (kind == DECIMAL or not is_printed_integer(buffer, start, end)):
             return UNSURE
-        if physical == INT64 or physical == INT32 or physical == INT16:
+        if physical in (INT64, INT32, INT16):
             return store_rounded(columns, column, base, capacity, row, buffer, start, end)
-        if (physical == FLOAT64 or physical == FLOAT32) and is_zero(buffer, start, end):
+        if (physical in (FLOAT64, FLOAT32)) and is_zero(buffer, start, end):
             # An integer or numeric zero has no sign, so it stays behind.
             start = end - 1 if kind == INTEGER else start
             if kind == DECIMAL and buffer[start] == 45:
                 start += 1
     source = buffer
     if kind == MARKED_STRING:
-        if physical == DATE or physical == TIMESTAMP:
+        if physical in (DATE, TIMESTAMP):
             return UNSURE
         end = without_doubled_quotes(buffer, start, end, heap, used)
         start = used
@@ -287,7 +292,9 @@ def store_literal(
         state[ERROR_IN_HEAP] = 1
         state[ERROR_START] = start
         state[ERROR_END] = end
-    error, used = store_field(columns, column, base, capacity, row, source, start, end, heap, used, transitions, offsets)
+    error, used = store_field(
+        columns, column, base, capacity, row, source, start, end, heap, used, transitions, offsets
+    )
     state[HEAP_USED] = used
     if error == NEEDS_FALLBACK:
         if kind != STRING:

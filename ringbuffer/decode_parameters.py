@@ -192,7 +192,9 @@ def store_binary(
             return error, used
         return store_text(target, buffer, start, end, columns[column, LENGTH_MAX], heap, used)
     if kind == NUMERIC:
-        lo, hi, error = binary_numeric(buffer, start, end, columns[column, PRECISION], columns[column, SCALE], heap, used)
+        lo, hi, error = binary_numeric(
+            buffer, start, end, columns[column, PRECISION], columns[column, SCALE], heap, used
+        )
         store_word(target, lo)
         store_word(target + 8, hi)
         return error, used

@@ -55,6 +55,7 @@ TEXT_TOO_LONG = 66
 INTERVAL_RANGE = 67
 # Never leaves a pipeline: its owner grows the scratch heap and runs the row again.
 SCRATCH_FULL = 68
+DATETIME_SPELLING = 69
 
 MESSAGES: dict[int, tuple[str, str]] = {
     DIVISION_BY_ZERO: ("22012", "division by zero"),
@@ -99,6 +100,7 @@ MESSAGES: dict[int, tuple[str, str]] = {
     INVALID_POWER: ("2201F", "a negative number raised to a non-integer power yields a complex result"),
     INVALID_POWER_ZERO: ("2201F", "zero raised to a negative power is undefined"),
     TEXT_TOO_LONG: ("54000", "requested length too large"),
+    DATETIME_SPELLING: ("0A000", "dates and timestamps that are not in ISO form are not supported here"),
     SCRATCH_FULL: ("53200", "out of memory"),
     INTERVAL_RANGE: ("22008", "interval out of range"),
 }

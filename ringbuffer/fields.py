@@ -113,7 +113,7 @@ def parse_numeric(buffer: Bytes, start: int, end: int) -> tuple[int, int, int, i
         return 0, 0, 0, numeric_error(buffer, start, end)
     scale = max(0, -exponent)
     kept = digits_count + exponent + scale
-    if digits_count > 0 and digits_count + exponent > NUMERIC_WEIGHT_MAX or exponent > EXPONENT_MAX:
+    if (digits_count > 0 and digits_count + exponent > NUMERIC_WEIGHT_MAX) or exponent > EXPONENT_MAX:
         return 0, 0, 0, NUMERIC_OVERFLOW
     if scale > DIGITS_MAX or (digits_count > 0 and kept > DIGITS_MAX):
         return 0, 0, 0, NUMERIC_DIGITS
@@ -201,7 +201,9 @@ def scan_decimal(buffer: Bytes, start: int, end: int) -> tuple[int, bool, np.uin
 
 
 @kernel
-def scaled_digits(buffer: Bytes, first: int, word: np.uint64, digits_count: int, kept: int) -> tuple[np.uint64, np.uint64]:
+def scaled_digits(
+    buffer: Bytes, first: int, word: np.uint64, digits_count: int, kept: int
+) -> tuple[np.uint64, np.uint64]:
     """-> (lo, hi): the first `kept` (at most 38) digits as an integer, zeros appended or the rest rounded half away from zero."""
     if digits_count == 0:
         return np.uint64(0), np.uint64(0)

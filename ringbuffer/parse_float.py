@@ -61,7 +61,11 @@ def parse_float64(buffer: Bytes, start: int, end: int) -> tuple[float, int]:
         return special_float(buffer, start, end)
     if digits_count == 0:
         return (-0.0 if negative else 0.0), OK
-    if digits_count <= WORD_DIGITS_MAX and -EXACT_POWER_MAX <= exponent <= EXACT_POWER_MAX and word <= np.uint64(MANTISSA_MAX):
+    if (
+        digits_count <= WORD_DIGITS_MAX
+        and -EXACT_POWER_MAX <= exponent <= EXACT_POWER_MAX
+        and word <= np.uint64(MANTISSA_MAX)
+    ):
         value = np.float64(np.int64(word))
         value = value / EXACT_POWERS[-exponent] if exponent < 0 else value * EXACT_POWERS[exponent]
         return (-value if negative else value), OK
@@ -80,14 +84,17 @@ def parse_float64(buffer: Bytes, start: int, end: int) -> tuple[float, int]:
 def parse_float32(buffer: Bytes, start: int, end: int) -> tuple[float, int]:
     """-> (value, a float64 that is a float32, error): float4in, which rounds once, from the text."""
     value, error = parse_float64(buffer, start, end)
-    if error == FLOAT_OVERFLOW or error == FLOAT_UNDERFLOW:
+    if error in (FLOAT_OVERFLOW, FLOAT_UNDERFLOW):
         return 0.0, REAL_RANGE
     if error != OK or value == 0.0 or value - value != 0.0:
         return value, error
     bits = bits_of_float(value)
     nearest = np.float32(value)
     # Rounding twice differs from rounding once only within one step of the point between two float32.
-    if np.float32(float_from_bits(bits + np.uint64(1))) != nearest or np.float32(float_from_bits(bits - np.uint64(1))) != nearest:
+    if (
+        np.float32(float_from_bits(bits + np.uint64(1))) != nearest
+        or np.float32(float_from_bits(bits - np.uint64(1))) != nearest
+    ):
         return 0.0, NEEDS_FALLBACK
     if nearest == 0.0 or abs(np.float64(nearest)) > FLOAT32_MAX:
         return 0.0, REAL_RANGE

@@ -56,12 +56,16 @@ class RowPlan:
         """Return memory for `capacity` rows, a multiple of 8; its contents are not defined."""
         return np.empty(capacity * (self.row_bytes + self._columns_count), dtype=np.uint8)
 
-    def morsel(self, block: npt.NDArray[np.uint8], capacity: int, rows_count: int, heap: npt.NDArray[np.uint8]) -> Morsel:
+    def morsel(
+        self, block: npt.NDArray[np.uint8], capacity: int, rows_count: int, heap: npt.NDArray[np.uint8]
+    ) -> Morsel:
         """Return the first `rows_count` rows of a block as a morsel; it shares the memory."""
         array = np.ndarray
         one = (rows_count,)
         two = (rows_count, 2)
-        data = tuple([array(two if wide else one, dtype, block, capacity * prefix) for dtype, prefix, wide in self._views])
+        data = tuple(
+            [array(two if wide else one, dtype, block, capacity * prefix) for dtype, prefix, wide in self._views]
+        )
         start = capacity * self.row_bytes
         count = self._columns_count
         nulls: Array = array((count, capacity), np.uint8, block, start)

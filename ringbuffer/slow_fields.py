@@ -1,6 +1,6 @@
 """The few fields that kernels leave open: dates that are not ISO, floats that need exact arithmetic. Settled in Python, one by one.
 
-A kernel notes such a field as a row of `slow` int64[n, 4]; the caller's `fallback(column, text)` returns the value in its column's form (days,
+A kernel notes such a field in `slow` int64[n, 4]; the caller's `fallback(column, text)` gives the value in its column's form (days,
 microseconds) and raises RowError for a bad one. Must not know what PostgreSQL's date words mean.
 """
 
@@ -44,7 +44,9 @@ def note_slow_field(slow: Array, used: int, row: int, column: int, start: int, e
     return used + 1, OK
 
 
-def settle_slow_fields(slow: Array, buffer: npt.NDArray[np.uint8], morsel: Morsel, layout: Layout, fallback: Fallback | None) -> None:
+def settle_slow_fields(
+    slow: Array, buffer: npt.NDArray[np.uint8], morsel: Morsel, layout: Layout, fallback: Fallback | None
+) -> None:
     """Fill in the noted fields of a morsel. Raises RowError for the first bad one."""
     for row, column, start, end in slow.tolist():
         text = buffer[start:end].tobytes().decode()

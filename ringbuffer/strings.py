@@ -58,7 +58,9 @@ def shift_strings(words: Words, distance: int) -> None:
 
 
 @kernel
-def strings_from_offsets(offsets: npt.NDArray[np.int32], data: Heap, nulls: Heap, words: Words, heap: Heap, at: int) -> int:
+def strings_from_offsets(
+    offsets: npt.NDArray[np.int32], data: Heap, nulls: Heap, words: Words, heap: Heap, at: int
+) -> int:
     """-> heap bytes used after `at`: Arrow's string layout (offsets int32[n + 1] into data) to words int64[n, 2]; NULL is zero words."""
     data_address = data.ctypes.data
     heap_address = heap.ctypes.data

@@ -1,0 +1,142 @@
+"""A record of COPY's CSV format: where its fields are, with line ends inside quotes, by PostgreSQL 15's rules.
+
+Enter: `buffer` uint8[n]; the record starts at `start`, bytes are known up to `end`. Leave: what it is, and `fields` int64[columns + 1, 3].
+Must not know columns' types or values.
+"""
+
+from __future__ import annotations
+
+from ringbuffer import error_codes as codes
+from ringbuffer.copy_lines import (
+    DELIMITER,
+    END,
+    ENDED,
+    EOL,
+    EOL_BOTH,
+    EOL_NEWLINE,
+    ESCAPE,
+    HIGH,
+    LINE_CUT,
+    LINE_END,
+    LINE_ERROR,
+    LINE_ROW,
+    MARKED,
+    NEWLINE,
+    NUL,
+    ORDINARY,
+    QUOTE,
+    RETURN,
+    START,
+    end_marker,
+    end_of_line,
+)
+from ringbuffer.fields import Bytes
+from ringbuffer.jit import kernel
+from ringbuffer.row_block import Array
+from ringbuffer.store_field import check_encoding
+
+OK = codes.OK
+LITERAL_NEWLINE = codes.LITERAL_NEWLINE
+UNQUOTED_CARRIAGE_RETURN = codes.UNQUOTED_CARRIAGE_RETURN
+UNQUOTED_NEWLINE = codes.UNQUOTED_NEWLINE
+UNTERMINATED_QUOTE = codes.UNTERMINATED_QUOTE
+END_MARKER_CORRUPT = codes.END_MARKER_CORRUPT
+
+
+@kernel
+def read_csv_line(
+    buffer: Bytes, start: int, end: int, final: bool, classes: Bytes, columns_count: int, fields: Array,
+    state: Array,
+) -> tuple[int, int, int, int, int, int]:  # fmt: skip
+    """-> (what it is, end of its data, start of the next, fields, lines, error): find the record at `start` and its fields."""
+    at = start
+    following = end
+    count = 0
+    lines = 1
+    fields[0, START] = start
+    marked = 0
+    quoted = False
+    # As in PostgreSQL, an escape hides a quote only inside quotes, and not when it is itself hidden.
+    hidden = False
+    check = False
+    if start < end and buffer[start] == 92:
+        following, error = csv_end_marker(buffer, start, end, final, state[EOL])
+        if following < 0:
+            return LINE_CUT, at, at, 0, 0, OK
+        if error != OK:
+            return LINE_ERROR, at, at, 0, lines, error
+        if following > start:
+            state[ENDED] = 1
+            return LINE_END, at, following, 0, lines, OK
+        following = end
+    while True:
+        before = at
+        while at < end and classes[buffer[at]] == ORDINARY:
+            at += 1
+        if at > before:
+            hidden = False
+        if at >= end:
+            if not final:
+                return LINE_CUT, at, at, 0, 0, OK
+            break
+        byte_class = classes[buffer[at]]
+        if byte_class == QUOTE:
+            if not hidden:
+                quoted = not quoted
+            hidden = False
+            marked = 1
+            at += 1
+        elif byte_class == ESCAPE:
+            hidden = quoted and not hidden
+            at += 1
+        elif byte_class in (HIGH, NUL):
+            hidden = False
+            check = True
+            at += 1
+        elif quoted:
+            hidden = False
+            if buffer[at] == (10 if state[EOL] == EOL_NEWLINE else 13):
+                lines += 1
+            at += 1
+        elif byte_class == DELIMITER:
+            hidden = False
+            if count < columns_count:
+                fields[count, END] = at
+                fields[count, MARKED] = marked
+                fields[count + 1, START] = at + 1
+            count += 1
+            marked = 0
+            at += 1
+        elif byte_class in (NEWLINE, RETURN):
+            following, error = end_of_line(buffer, at, end, final, state)
+            if error != OK:
+                error = UNQUOTED_NEWLINE if error == LITERAL_NEWLINE else UNQUOTED_CARRIAGE_RETURN
+                return LINE_ERROR, at, at, count, lines, error
+            if following < 0:
+                return LINE_CUT, at, at, 0, 0, OK
+            break
+        else:
+            at += 1
+    if at == start and following == start:
+        return LINE_END, at, following, 0, lines, OK
+    if count < columns_count:
+        fields[count, END] = at
+        fields[count, MARKED] = marked
+    if check:
+        error = check_encoding(buffer, start, at)
+        if error != OK:
+            return LINE_ERROR, at, at, count, lines, error
+    return LINE_ROW, at, following, count + 1, lines, (UNTERMINATED_QUOTE if quoted else OK)
+
+
+@kernel
+def csv_end_marker(buffer: Bytes, start: int, end: int, final: bool, style: int) -> tuple[int, int]:
+    """-> (where the data after a marker \\. at `start` begins, error); `start` when it is data, -1 when more bytes are needed."""
+    if start + 1 >= end:
+        return (start if final else -1), OK
+    if buffer[start + 1] != 46:
+        return start, OK
+    following, error = end_marker(buffer, start, end, final, style)
+    if error == END_MARKER_CORRUPT or (error != OK and style == EOL_BOTH and buffer[start + 2] == 10):
+        return start, OK
+    return following, error

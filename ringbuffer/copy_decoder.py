@@ -1,0 +1,143 @@
+"""The decoder of COPY data that is fed bytes cut anywhere and gives morsels of at most 65,536 rows.
+
+Enters: bytes. Leaves: morsels, or the first bad field as a RowError with row, column and line; the good rows before it, in the same
+feed, are not given. Must not know formats, which are numbers here, or what becomes of the rows.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from ringbuffer import error_codes as codes
+from ringbuffer.columns import Layout, Morsel
+from ringbuffer.copy_lines import (
+    CONSUMED,
+    ENDED,
+    ERROR,
+    ERROR_COLUMN,
+    ERROR_END,
+    ERROR_IN_HEAP,
+    ERROR_START,
+    FALLBACK_ROW,
+    FALLBACKS_USED,
+    HEAP_USED,
+    LINE,
+    STATE_WORDS,
+)
+from ringbuffer.copy_rows import decode_copy
+from ringbuffer.error_codes import RowError
+from ringbuffer.fields import Bytes
+from ringbuffer.row_block import PADDING_BYTES, RowPlan, rounded_capacity
+from ringbuffer.slow_fields import FALLBACKS_MAX, Fallback, slow_value
+from ringbuffer.time_zones import zone_table
+
+OK = codes.OK
+
+CUT_BYTES_MIN = 65_536
+CUT_ROWS_SPARE = 64
+
+
+class CopyDecoder:
+    """Bytes of COPY in, morsels out. settings: whether it is CSV, quote, escape, and classes of bytes (decode_text and decode_csv).
+
+    rows_count: rows of all morsels so far. fallback(column, text) gives the value of a date or timestamp that is not ISO, and
+    raises RowError for a bad one.
+    """
+
+    def __init__(
+        self, layout: Layout, settings: tuple[bool, int, int, Bytes], null: str, header: bool, fallback: Fallback | None,
+        time_zone: str,
+    ) -> None:  # fmt: skip
+        self.rows_count = 0
+        self.plan = RowPlan(layout)
+        self._settings = settings
+        self._null_text = np.frombuffer(null.encode() + bytes(PADDING_BYTES), dtype=np.uint8).copy()
+        self._header = header
+        self._fallback = fallback
+        self._transitions, self._offsets = zone_table(time_zone)
+        self._pending = bytearray()
+        self._wait_bytes = 0
+        self._row_bytes = float(max(2, 2 * len(layout)))
+        self._state = np.zeros(STATE_WORDS, dtype=np.int64)
+        self._fields = np.zeros((len(layout) + 1, 3), dtype=np.int64)
+        self._fallbacks = np.zeros((FALLBACKS_MAX + len(layout), 6), dtype=np.int64)
+
+    def feed(self, data: bytes | bytearray | memoryview) -> list[Morsel]:
+        """Take some bytes and return the rows that are complete. Raises RowError."""
+        if self._state[ENDED]:
+            return []
+        self._pending += data
+        if len(self._pending) < self._wait_bytes:
+            return []
+        return self._decode_pending(False)
+
+    def finish(self) -> list[Morsel]:
+        """Return the rows of the last bytes, whose line end may be missing. Raises RowError."""
+        if self._state[ENDED]:
+            return []
+        return self._decode_pending(True)
+
+    def _decode_pending(self, final: bool) -> list[Morsel]:
+        pending, self._pending = self._pending, bytearray()
+        end = len(pending)
+        pending += bytes(PADDING_BYTES)
+        buffer = np.frombuffer(pending, dtype=np.uint8)
+        morsels: list[Morsel] = []
+        start = 0
+        while start < end and not self._state[ENDED]:
+            before = start
+            morsel = self._next_morsel(buffer, start, end, final)
+            start = int(self._state[CONSUMED])
+            if morsel.rows_count:
+                morsels.append(morsel)
+            elif start == before:
+                break
+        self._pending += memoryview(pending)[start:end]
+        # A row that is longer than all the bytes so far is not scanned again at each feed, only when they have doubled.
+        self._wait_bytes = 2 * len(self._pending) if len(self._pending) > CUT_BYTES_MIN else 0
+        return morsels
+
+    def _next_morsel(self, buffer: npt.NDArray[np.uint8], start: int, end: int, final: bool) -> Morsel:
+        state = self._state
+        capacity = rounded_capacity(int((end - start) / self._row_bytes * 1.1) + CUT_ROWS_SPARE)
+        block = self.plan.new_block(capacity)
+        heap = np.empty(end - start + PADDING_BYTES, dtype=np.uint8)
+        state[HEAP_USED] = state[FALLBACKS_USED] = state[ERROR] = 0
+        rows_count = decode_copy(
+            buffer, start, end, final, self._header and state[LINE] == 0, *self._settings, self._null_text, self.plan.columns,
+            self._transitions, self._offsets, block, capacity, heap, self._fields, self._fallbacks, state,
+        )  # fmt: skip
+        morsel = self.plan.morsel(block, capacity, rows_count, heap_part(heap, int(state[HEAP_USED])))
+        self._settle_fallbacks(buffer, heap, block, capacity)
+        if state[ERROR]:
+            state[ENDED] = 1
+            raise self._error(buffer, heap, rows_count)
+        if rows_count:
+            self._row_bytes = max(1.0, (int(state[CONSUMED]) - start) / rows_count)
+        self.rows_count += rows_count
+        return morsel
+
+    def _settle_fallbacks(
+        self, buffer: npt.NDArray[np.uint8], heap: npt.NDArray[np.uint8], block: npt.NDArray[np.uint8], capacity: int
+    ) -> None:
+        count = int(self._state[FALLBACKS_USED])
+        if count == 0:
+            return
+        last = int(self._fallbacks[count - 1, FALLBACK_ROW]) + 1
+        data = self.plan.morsel(block, capacity, last, heap).data
+        for row, line, column, in_heap, start, end in self._fallbacks[:count].tolist():
+            text = (heap if in_heap else buffer)[start:end].tobytes().decode()
+            error = RowError(OK, self.rows_count + row, column, text, line)
+            data[column][row] = slow_value(self.plan.layout[column].physical, column, text, self._fallback, error)
+
+    def _error(self, buffer: npt.NDArray[np.uint8], heap: npt.NDArray[np.uint8], row: int) -> RowError:
+        state = self._state
+        source = heap if state[ERROR_IN_HEAP] else buffer
+        field = source[int(state[ERROR_START]) : int(state[ERROR_END])].tobytes().decode(errors="replace")
+        return RowError(int(state[ERROR]), self.rows_count + row, int(state[ERROR_COLUMN]), field, int(state[LINE]))
+
+
+def heap_part(heap: npt.NDArray[np.uint8], used: int) -> npt.NDArray[np.uint8]:
+    """Return the used bytes of a heap; a mostly empty one is copied so that its memory can go."""
+    return heap[:used] if 2 * used >= len(heap) else heap[:used].copy()
