@@ -67,14 +67,14 @@ def _below_aggregate(
     finish: FinishStep, grouping: Aggregate, above: Sequence[Relation]
 ) -> tuple[FinishStep, list[Relation]]:
     columns = Columns(finish, ())
-    keys = tuple((name, columns.place(key, name)) for name, key in grouping.keys)
-    aggregates = tuple((name, _plain_aggregate(call, columns, name)) for name, call in grouping.aggregates)
+    names = unique_names([column.name for column in grouping.schema])
+    keys = tuple((name, columns.place(key, name)) for name, (_, key) in zip(names, grouping.keys, strict=False))
+    calls = zip(names[len(keys) :], grouping.aggregates, strict=True)
+    aggregates = tuple((name, _plain_aggregate(call, columns, name)) for name, (_, call) in calls)
     # A table without columns would not know how many rows it has.
     items = columns.items or [finish.items[0]]
-    return make_step(finish.input, finish.predicates, items), [
-        replace(grouping, keys=keys, aggregates=aggregates),
-        *above,
-    ]
+    step = make_step(finish.input, finish.predicates, items)
+    return step, [replace(grouping, keys=keys, aggregates=aggregates), *above]
 
 
 def _plain_aggregate(call: AggregateCall, columns: Columns, name: str) -> AggregateCall:
