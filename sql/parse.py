@@ -60,7 +60,7 @@ def statement(cursor: Cursor) -> Statement:
     rule = RULES.get(cursor.token.value)
     if rule is not None:
         return rule(cursor)
-    if cursor.at_words("create", "foreign", "table"):
+    if cursor.at_words("create", "foreign") and not cursor.at_words("create", "foreign", "data"):
         return create_foreign_table(cursor)
     if cursor.at_words("create", "view") or cursor.at_words("create", "or", "replace", "view"):
         return create_view(cursor)

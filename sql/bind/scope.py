@@ -48,16 +48,13 @@ class Scope:
             raise SqlError("42P09", f'table reference "{alias}" is ambiguous', position)
         if found:
             return found[0]
-        written = ".".join(parts)
         renamed = next((table for table in self.tables if table.relation == alias), None)
         if renamed is not None:
             hint = f'Perhaps you meant to reference the table alias "{renamed.alias}".'
-            raise SqlError(
-                "42P01", f'invalid reference to FROM-clause entry for table "{written}"', position, hint=hint
-            )
+            raise SqlError("42P01", f'invalid reference to FROM-clause entry for table "{alias}"', position, hint=hint)
         close = close_names(alias, (table.alias for table in self.tables))
         hint_text = f'Perhaps you meant to reference the table "{close[0]}".' if close else None
-        raise SqlError("42P01", f'missing FROM-clause entry for table "{written}"', position, hint=hint_text)
+        raise SqlError("42P01", f'missing FROM-clause entry for table "{alias}"', position, hint=hint_text)
 
     def column(self, name: Name) -> Expression:
         """Return the column that `name` means."""

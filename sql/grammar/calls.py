@@ -31,6 +31,13 @@ def expressions(cursor: Cursor) -> tuple[Expression, ...]:
     return tuple(items)
 
 
+def two_expressions(cursor: Cursor) -> tuple[Expression, ...]:
+    """Read exactly two expressions."""
+    first = grammar.expression(cursor)
+    cursor.expect_operator(",")
+    return first, grammar.expression(cursor)
+
+
 def call(cursor: Cursor, name: tuple[str, ...], position: int, first: int) -> Expression:
     """Read the parentheses of a call of `name`, and what may follow them."""
     if len(name) > 1 and name[-2] not in ("pg_catalog", "public"):
@@ -101,9 +108,7 @@ def special(cursor: Cursor) -> Expression | None:
     cursor.advance()
     cursor.expect_operator("(")
     if reader is None:
-        name, arguments = word, expressions(cursor)
-        if word == "nullif" and len(arguments) != 2:
-            cursor.fail()
+        name, arguments = word, two_expressions(cursor) if word == "nullif" else expressions(cursor)
     else:
         name, arguments = reader(cursor)
     cursor.expect_operator(")")

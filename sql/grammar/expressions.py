@@ -42,8 +42,10 @@ def expression(cursor: Cursor, level: int = OR) -> Expression:
     ceiling = CAST
     while True:
         found = infix_level(cursor)
-        if found < level or found > ceiling:
+        if found < level:
             break
+        if found > ceiling:
+            cursor.fail()
         left = infix(cursor, left, found, first)
         if found in (COMPARISON, MEMBERSHIP):
             ceiling = found - 1

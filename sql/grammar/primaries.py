@@ -17,6 +17,9 @@ LITERAL_TYPES = frozenset(
 )
 
 
+SPELLED_TYPES = frozenset({"double", "bit", "char", "character", "nchar", "time", "timestamp"})
+
+
 def primary(cursor: Cursor) -> Expression:
     """Read one primary expression."""
     token = cursor.token
@@ -67,11 +70,19 @@ def worded(cursor: Cursor) -> Expression:
     special = calls.special(cursor)
     if special is not None:
         return special
-    if word in LITERAL_TYPES:
+    if word in LITERAL_TYPES and begins_literal(cursor):
         return typed_literal(cursor)
     if cursor.function_name() and cursor.ahead(1).kind == "string":
         return typed_literal(cursor)
     return named(cursor)
+
+
+def begins_literal(cursor: Cursor) -> bool:
+    """Tell whether a type's word begins a literal here; otherwise it is a column's name."""
+    after = cursor.ahead(1)
+    if after.kind == "word":
+        return after.value in ("precision", "varying", "with", "without") and cursor.token.value in SPELLED_TYPES
+    return after.kind == "string" or (after.value == "(" and after.kind == "operator")
 
 
 def named(cursor: Cursor) -> Expression:

@@ -99,28 +99,28 @@ def select(cursor: Cursor) -> SelectBody:
         raise not_supported("DISTINCT ON", cursor.position)
     if not distinct:
         cursor.accept("all")
-    targets = target_list(cursor)
+    items = target_list(cursor)
     if cursor.at("into"):
         raise not_supported("SELECT INTO", cursor.position)
     from_items = from_clause.from_items(cursor) if cursor.accept("from") else ()
     where = grammar.expression(cursor) if cursor.accept("where") else None
     group = group_by(cursor)
     having = grammar.expression(cursor) if cursor.accept("having") else None
-    return SelectBody(targets, distinct, from_items, where, group, having, windows(cursor), position)
+    return SelectBody(items, distinct, from_items, where, group, having, windows(cursor), position)
 
 
 def target_list(cursor: Cursor) -> tuple[Target, ...]:
-    if (
-        cursor.at_end_of_statement()
-        or cursor.at("from", "where", "group", "having", "order", "limit")
-        or cursor.at_operator(")")
-    ):
-        # SELECT without columns is legal in PostgreSQL.
+    """Read the target list; PostgreSQL allows an empty one."""
+    if cursor.at_end_of_statement() or cursor.at("from", "where") or cursor.at_operator(")"):
         raise not_supported("a SELECT without columns", cursor.position)
-    targets = [target(cursor)]
+    return targets(cursor)
+
+
+def targets(cursor: Cursor) -> tuple[Target, ...]:
+    found = [target(cursor)]
     while cursor.accept_operator(","):
-        targets.append(target(cursor))
-    return tuple(targets)
+        found.append(target(cursor))
+    return tuple(found)
 
 
 def target(cursor: Cursor) -> Target:
@@ -135,8 +135,9 @@ def target(cursor: Cursor) -> Target:
 
 
 def group_by(cursor: Cursor) -> tuple[Expression, ...]:
-    if not cursor.accept("group", "by"):
+    if not cursor.accept("group"):
         return ()
+    cursor.expect("by")
     if cursor.accept_any("distinct", "all") == "distinct":
         raise not_supported("GROUP BY DISTINCT", cursor.position)
     items: list[Expression] = []
@@ -258,11 +259,10 @@ def windows(cursor: Cursor) -> tuple[tuple[str, WindowDefinition], ...]:
         return ()
     found: list[tuple[str, WindowDefinition]] = []
     while True:
-        position = cursor.position
         name = cursor.name()
         cursor.expect("as")
         if any(name == other for other, _ in found):
-            raise SqlError("42P20", f'window "{name}" is already defined', position)
+            raise SqlError("42P20", f'window "{name}" is already defined', cursor.position)
         found.append((name, window_definition(cursor)))
         if not cursor.accept_operator(","):
             return tuple(found)

@@ -186,6 +186,6 @@ def check_together(options: CopyOptions, found: dict[str, OptionValue], is_from:
         if name in found and not is_from:
             raise SqlError("0A000", f"COPY {name.replace('_', ' ')} only available using COPY FROM")
     if options.delimiter in options.null:
-        raise SqlError("22023", "COPY delimiter must not appear in the NULL specification")
+        raise SqlError("0A000", "COPY delimiter must not appear in the NULL specification")
     if is_csv and options.quote in options.null:
-        raise SqlError("22023", "CSV quote character must not appear in the NULL specification")
+        raise SqlError("0A000", "CSV quote character must not appear in the NULL specification")

@@ -69,8 +69,9 @@ def column_definition(cursor: Cursor) -> ColumnDefinition:
     default_text = ""
     while not cursor.at_operator(",", ")"):
         constraint_position = cursor.position
-        if cursor.accept("not", "null") or cursor.accept("null"):
-            wanted = cursor.tokens[cursor.index - 2].value == "not"
+        if cursor.at("not", "null"):
+            wanted = cursor.accept("not")
+            cursor.expect("null")
             if not_null is not None and not_null != wanted:
                 raise SqlError(
                     "42601", f'conflicting NULL/NOT NULL declarations for column "{name}"', constraint_position

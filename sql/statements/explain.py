@@ -5,6 +5,7 @@ from __future__ import annotations
 from sql.errors import SqlError, not_supported
 from sql.grammar import queries
 from sql.grammar.cursor import Cursor
+from sql.setting_values import parse_bool
 from sql.statements.create_view import create_view
 from sql.statements.options import option_value
 from sql.statements.statement import Explain, Select
@@ -48,6 +49,8 @@ def explain_options(cursor: Cursor) -> dict[str, str]:
             raise SqlError("42601", f'unrecognized EXPLAIN option "{name}"', position)
         if name == "format" and value != "text":
             raise not_supported(f"EXPLAIN (FORMAT {value.upper()})", position)
+        if name != "format" and parse_bool(value) is None:
+            raise SqlError("42601", f"{name} requires a Boolean value")
         found[name] = value
         if not cursor.accept_operator(","):
             break

@@ -38,7 +38,7 @@ def insert(cursor: Cursor) -> Insert:
     returning = cursor.at("returning")
     if returning:
         cursor.advance()
-        queries.target_list(cursor)
+        queries.targets(cursor)
     return Insert(cursor.text_since(first), name, position, columns, rows, query, returning)
 
 

@@ -13,6 +13,9 @@ WHOLE = frozenset(
     """.split()
 )
 
+# Of those, the ones that may be the whole statement.
+BARE = frozenset({"analyze", "analyse", "checkpoint", "cluster", "unlisten", "vacuum"})
+
 # What CREATE, DROP and ALTER can be about, in PostgreSQL's words.
 OBJECTS = (
     "access method", "aggregate", "cast", "collation", "conversion", "database", "default conversion", "domain", "event trigger",
@@ -39,16 +42,7 @@ def refusal(cursor: Cursor) -> SqlError:
         what = "REFRESH MATERIALIZED VIEW"
     elif word == "security":
         what = "SECURITY LABEL"
-    elif cursor.at_end_of_statement() and word in (
-        "alter",
-        "comment",
-        "grant",
-        "import",
-        "prepare",
-        "revoke",
-        "update",
-        "delete",
-    ):
+    elif cursor.at_end_of_statement() and word not in BARE:
         return cursor.syntax_error()
     return not_supported(what, position)
 
