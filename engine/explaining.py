@@ -12,9 +12,9 @@ from sql.bind.query import bind_query
 from sql.catalog import SessionSettings
 from sql.errors import not_supported
 from sql.statements.statement import CreateView, Explain
-from views.definition import define_view
-from views.plan.planner import plan_view
+from views.definition import ViewDefinition, define_view
 from views.plan.explain import explain_plan, explain_select
+from views.plan.planner import plan_view
 
 if TYPE_CHECKING:
     from engine.database import Database
@@ -34,7 +34,8 @@ def explain(statement: Explain, database: Database, image: CatalogImage, setting
         definition = define_view(explained, image.next_oid, settings)
         return explain_plan(plan_view(definition, bound), definition, database.kernels_dir, database.upper)
     if reads_stream:
-        definition = define_view(_as_view(explained.query, explained.text), image.next_oid, settings)
+        # What a view of this query would be; SELECT itself can't read a stream yet.
+        definition = ViewDefinition("query", image.next_oid, explained.text, explained.text, 0, (), settings)
         return explain_plan(plan_view(definition, bound), definition, database.kernels_dir, database.upper)
     views = [entry.view for name in sorted(bound.relations) if isinstance(entry := image.entries.get(name), ViewEntry)]
     return explain_select(bound, views, database.tables)

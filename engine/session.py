@@ -13,11 +13,11 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from engine.copy_in import CopyIn
+from engine.hot_path import HotPath
 from engine.prepared import Portal, Prepared, describe_portal, describe_prepared, make_portal, prepare
 from engine.results import Outcome, send_rows
-from engine.hot_path import HotPath
-from engine.statements import StatementRunner
 from engine.staging import StatementStage
+from engine.statements import StatementRunner
 from engine.transaction import Transaction
 from sql.errors import SqlError
 from sql.expressions import Literal
@@ -64,6 +64,8 @@ class Session:
         self.user = user
         self.transaction: Transaction | None = None
         self.cancelled = threading.Event()
+        # Views whose upper pipelines a running statement may be waiting for.
+        self.refreshing: tuple[str, ...] = ()
         self.runner = StatementRunner(self)
         self._hot = HotPath(self)
         self._prepared: dict[str, Prepared] = {}
@@ -92,7 +94,8 @@ class Session:
         """Stop what runs now, from any thread; it ends with 57014."""
         self.cancelled.set()
         self.database.tables.interrupt(self)
-        self.database.upper.cancel(self.cancelled)
+        for name in self.refreshing:
+            self.database.workers.submit(self.database.upper.cancel, name)
 
     def close(self) -> None:
         """Drop what the session holds: an open transaction is rolled back."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from engine.catalog import CatalogImage, StreamEntry, ViewEntry
+from engine.catalog import CatalogImage, Entry, StreamEntry, ViewEntry
 from engine.copy_in import CopyIn
 from engine.definitions import build_continuous_view, build_stream, drop, require_free
 from engine.explaining import explain
@@ -146,7 +146,12 @@ class StatementRunner:
         self._refuse_streams(bound, image)
         self._warn_of_lost_contents(bound, image)
         reader = Reader(transaction.now_us, self._session.check_cancelled)
-        return await self._session.in_worker(read, self._database, image, bound, parameters, reader, self._session)
+        session = self._session
+        session.refreshing = tuple(name for name in bound.relations if _has_upper_part(image.entries.get(name)))
+        try:
+            return await session.in_worker(read, self._database, image, bound, parameters, reader, session)
+        finally:
+            session.refreshing = ()
 
     def _refuse_streams(self, bound: BoundQuery, image: CatalogImage) -> None:
         for name in sorted(bound.relations):
@@ -317,3 +322,7 @@ class StatementRunner:
             self._session.deallocate(None)
             self._session.settings.reset_all()
         return Outcome(f"DISCARD {statement.what.upper()}")
+
+
+def _has_upper_part(entry: Entry | None) -> bool:
+    return isinstance(entry, ViewEntry) and entry.view.plan.upper is not None

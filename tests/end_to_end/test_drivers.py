@@ -84,12 +84,17 @@ def test_psycopg_pipeline_keeps_nothing_of_a_failed_segment(server: AntumbraServ
         with connection.pipeline():
             for key in range(100):
                 connection.execute("INSERT INTO piped VALUES (%s)", (key,))
-        with pytest.raises(psycopg.errors.InvalidTextRepresentation), connection.pipeline():
-            connection.execute("INSERT INTO piped VALUES (%s)", (1,))
-            connection.execute("INSERT INTO piped VALUES (%s)", ("x",))
+        with pytest.raises(psycopg.errors.InvalidTextRepresentation):
+            insert_a_good_and_a_bad_row(connection)
         connection.cursor().executemany("INSERT INTO piped VALUES (%s)", [(key,) for key in range(50)])
         assert connection.execute("SELECT * FROM piped_sum").fetchone() == (150, 4950 + 1225)
         connection.execute("DROP FOREIGN TABLE piped CASCADE")
+
+
+def insert_a_good_and_a_bad_row(connection: psycopg.Connection[tuple[object, ...]]) -> None:
+    with connection.pipeline():
+        connection.execute("INSERT INTO piped VALUES (%s)", (1,))
+        connection.execute("INSERT INTO piped VALUES (%s)", ("x",))
 
 
 def test_psycopg_copy_in_and_out(server: AntumbraServer) -> None:

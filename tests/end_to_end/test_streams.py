@@ -33,11 +33,14 @@ def test_a_publishing_copy_is_visible_while_it_runs(server: AntumbraServer) -> N
             assert row is not None and isinstance(row[0], int)
             return row[0]
 
-        with pytest.raises(psycopg.errors.InvalidTextRepresentation) as caught:
+        def publish_and_fail() -> None:
             with writer.cursor().copy("COPY pub FROM STDIN WITH (publish '50ms')") as copy:
                 copy.write(b"1\n" * 100)
                 wait_for(lambda: count() == 100, "the first rows were not published")
                 copy.write(b"1\nx\n")
+
+        with pytest.raises(psycopg.errors.InvalidTextRepresentation) as caught:
+            publish_and_fail()
         assert caught.value.diag.context == 'COPY pub, line 102, column k: "x"'
         assert "100 lines" in (caught.value.diag.message_detail or "")
         assert count() == 100
