@@ -10,10 +10,9 @@ import re
 
 import duckdb
 
-from engine.functions import ERROR_MARK
+from engine.error_mark import own_error
 from sql.errors import SqlError
 
-OWN_ERROR = re.compile(rf"{ERROR_MARK} (\w{{5}}): (.*)", re.DOTALL)
 INTEGER_NAMES = {"INT16": "smallint", "INT32": "integer", "INT64": "bigint"}
 TYPE_IN_TEXT = re.compile(r"(?:destination type|of) (INT16|INT32|INT64|DECIMAL)|to type (DECIMAL)")
 
@@ -21,9 +20,9 @@ TYPE_IN_TEXT = re.compile(r"(?:destination type|of) (INT16|INT32|INT64|DECIMAL)|
 def sql_error(error: duckdb.Error) -> Exception:
     """Return the client's error for `error`, or `error` itself where no client caused it."""
     text = str(error)
-    own = OWN_ERROR.search(text)
+    own = own_error(text)
     if own is not None:
-        return SqlError(own.group(1), own.group(2).strip())
+        return own
     if isinstance(error, duckdb.InterruptException):
         return SqlError("57014", "canceling statement due to user request")
     if isinstance(error, duckdb.OutOfMemoryException):

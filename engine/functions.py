@@ -1,7 +1,7 @@
 """The functions that DuckDB's SQL of ours calls beyond DuckDB's own: registered once per database, one Arrow column per argument.
 
 Each row of `SPECIFICATIONS` gives name, argument types, result type and a scalar function that is strict in NULL, but for the float
-arithmetic, which runs on whole numpy columns. Errors carry their SQLSTATE through DuckDB in the text that `sql_error_text` makes.
+arithmetic, which runs on whole numpy columns. Errors carry their SQLSTATE through DuckDB in the text that `engine.error_mark` makes.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from duckdb.func import FunctionNullHandling, PythonUDFType
 
 from engine import civil_time, decimals, scalar_functions
 from engine.arrow_numerics import decimal_array, decimal_integers, numeric_array, numeric_rows, one_array
+from engine.error_mark import marked
 from sql.civil import DAY_US, local_to_utc_us
 from sql.datatypes import BOOL, DATE, FLOAT4, FLOAT8, INT2, INT4, INT8, TIMESTAMP, TIMESTAMPTZ, SqlType
 from sql.errors import SqlError
@@ -33,7 +34,6 @@ KEY_FIELDS = [
     pa.field("low", pa.decimal128(19, 0)),
 ]
 POSITIONAL = inspect.Parameter.POSITIONAL_ONLY
-ERROR_MARK = "antumbra error"
 
 Scalar = Callable[..., Any]
 ArrowFunction = Callable[..., pa.Array]
@@ -72,11 +72,6 @@ def _register(
     )
 
 
-def sql_error_text(error: SqlError) -> str:
-    """Return an error as the text that crosses the engine: mark, SQLSTATE, message."""
-    return f"{ERROR_MARK} {error.sqlstate}: {error.message}"
-
-
 def row_by_row(function: Scalar, arguments: Sequence[str], result: str) -> ArrowFunction:
     """Return a strict scalar function as one over Arrow columns."""
     readers, writer = [_reader(argument) for argument in arguments], _writer(result)
@@ -86,7 +81,7 @@ def row_by_row(function: Scalar, arguments: Sequence[str], result: str) -> Arrow
         try:
             return writer([None if None in row else function(*row) for row in rows])
         except SqlError as error:
-            raise ValueError(sql_error_text(error)) from error
+            raise ValueError(marked(error)) from error
 
     return run
 
@@ -151,14 +146,14 @@ def float_arithmetic(name: str, dtype: type[np.floating[Any]]) -> ArrowFunction:
             result = ufunc(x, y)
         valid = ~nulls
         if name == "divide" and np.any(valid & (y == 0) & ~np.isnan(x)):
-            raise ValueError(sql_error_text(SqlError("22012", "division by zero")))
+            raise ValueError(marked(SqlError("22012", "division by zero")))
         if np.any(valid & np.isinf(result) & ~np.isinf(x) & ~np.isinf(y)):
-            raise ValueError(sql_error_text(scalar_functions.overflow()))
+            raise ValueError(marked(scalar_functions.overflow()))
         if name in ("multiply", "divide"):
             vanished = valid & (result == 0) & (x != 0)
             vanished &= (y != 0) if name == "multiply" else ~np.isinf(y)
             if np.any(vanished):
-                raise ValueError(sql_error_text(scalar_functions.underflow()))
+                raise ValueError(marked(scalar_functions.underflow()))
         return pa.array(result, mask=nulls)
 
     return run

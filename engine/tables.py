@@ -18,10 +18,11 @@ import pyarrow as pa
 
 from engine.duckdb_errors import sql_error
 from engine.functions import register_functions
+from engine.relation_scans import scans
 from engine.result_forms import in_forms
 from sql.emit.names import column_names
 from sql.emit_duckdb import emit_duckdb
-from sql.relations import Join, Relation, Scan, Values
+from sql.relations import Relation, Scan
 
 STATEMENTS_CACHED_MAX = 256
 INPUTS_PER_CURSOR_MAX = 64
@@ -149,21 +150,3 @@ def _execute(cursor: Cursor, text: str) -> pa.Table:
 def source_name(name: str) -> str:
     """Return the name of a relation in DuckDB, which folds case where PostgreSQL does not."""
     return name if name == name.lower() else f"{name} {name.encode().hex()}"
-
-
-def scans(root: Relation) -> tuple[Scan, ...]:
-    """Return the leaves of `root` that read inputs, each name once."""
-    found: dict[str, Scan] = {}
-    pending: list[Relation] = [root]
-    while pending:
-        node = pending.pop()
-        match node:
-            case Scan():
-                found[node.name] = node
-            case Join():
-                pending += [node.left, node.right]
-            case Values():
-                pass
-            case _:
-                pending.append(node.input)
-    return tuple(found.values())

@@ -1,8 +1,6 @@
-"""EXTRACT's fields and date_trunc's units under their full names, and the power of ten in which a field is counted."""
+"""EXTRACT's fields under their canonical names, and the power of ten in which a field is counted; date_trunc's small units."""
 
 from __future__ import annotations
-
-from sql.errors import SqlError
 
 # field -> decimal digits of extract's value: seconds are counted in microseconds.
 FIELD_DIGITS = {
@@ -29,33 +27,3 @@ FIELD_DIGITS = {
     "timezone_hour": 0,
     "timezone_minute": 0,
 }
-TRUNCATION_UNITS = frozenset(
-    "microseconds milliseconds second minute hour day week month quarter year decade century millennium".split()
-)
-SUB_DAY_UNITS = frozenset("microseconds milliseconds second minute hour".split())
-ALIASES = {
-    "microsecond": "microseconds",
-    "us": "microseconds",
-    "usec": "microseconds",
-    "usecs": "microseconds",
-    "millisecond": "milliseconds",
-    "ms": "milliseconds",
-    "msec": "milliseconds",
-    "msecs": "milliseconds",
-    "sec": "second",
-    "secs": "second",
-    "min": "minute",
-    "mins": "minute",
-    "centuries": "century",
-    "millennia": "millennium",
-    "mil": "millennium",
-}
-
-
-def full_name(word: str, known: frozenset[str] | dict[str, int], kind: str) -> str:
-    """Return the full name of a field or unit, which may be abbreviated or in the plural."""
-    lowered = word.lower()
-    for candidate in (lowered, ALIASES.get(lowered, ""), lowered.removesuffix("s")):
-        if candidate in known:
-            return candidate
-    raise SqlError("22023", f'unit "{word}" not recognized for type {kind}')

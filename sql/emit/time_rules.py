@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from sql.datatypes import TIMESTAMP, TIMESTAMPTZ, scaled_numeric
 from sql.emit.expressions import ExpressionPrinter, Rule
 from sql.emit.rule_arguments import literal_integer, literal_text
-from sql.emit.time_fields import FIELD_DIGITS, TRUNCATION_UNITS, full_name
+from sql.emit.time_fields import FIELD_DIGITS
 from sql.errors import not_supported
 from sql.expressions import Call
 
@@ -41,7 +41,7 @@ def _zone(node: Call, index: int) -> str:
 
 def _date_trunc(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
     kind = node.arguments[1].type
-    unit = full_name(literal_text(node.arguments[0], "a unit"), TRUNCATION_UNITS, kind.sql_name)
+    unit = literal_text(node.arguments[0], "a unit")
     zone = _zone(node, 2)
     if kind.family == "timestamptz" and zone not in UTC_ZONES:
         micros = printer.micros(texts[1], kind)
@@ -54,7 +54,7 @@ def _date_trunc(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str
 def _field(printer: ExpressionPrinter, node: Call, texts: list[str]) -> tuple[str, int]:
     """Return EXTRACT's value as a BIGINT counted in 10^-digits, and the digits."""
     kind = node.arguments[1].type
-    field = full_name(literal_text(node.arguments[0], "a field"), FIELD_DIGITS, kind.sql_name)
+    field = literal_text(node.arguments[0], "a field")
     text = texts[1]
     if field == "epoch":
         micros = printer.micros(text, kind)
@@ -91,7 +91,7 @@ def _date_part(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
     value, digits = _field(printer, node, texts)
     if digits == 0:
         return f"CAST({value} AS DOUBLE)"
-    field = full_name(literal_text(node.arguments[0], "a field"), FIELD_DIGITS, "")
+    field = literal_text(node.arguments[0], "a field")
     return f"time_part('{field}', {value})"
 
 

@@ -1,0 +1,20 @@
+"""How an error of our own functions crosses an engine: as a marked text inside the engine's exception."""
+
+from __future__ import annotations
+
+import re
+
+from sql.errors import SqlError
+
+OWN_ERROR = re.compile(r"antumbra error (\w{5}): (.*?) \(end\)", re.DOTALL)
+
+
+def marked(error: SqlError) -> str:
+    """Return the text that carries `error`."""
+    return f"antumbra error {error.sqlstate}: {error.message} (end)"
+
+
+def own_error(text: str) -> SqlError | None:
+    """Return the error that an engine's exception text carries, if any."""
+    match = OWN_ERROR.search(text)
+    return None if match is None else SqlError(match.group(1), match.group(2))

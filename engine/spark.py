@@ -1,0 +1,215 @@
+"""The Spark session that runs upper pipelines: one JVM, started in the background and stopped with the server.
+
+Everything it writes (local files, warehouse, compiled functions, its own log) is in one folder. The JVM's output goes to a log file
+there, never to the server's terminal. Must not know of views.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import os
+import threading
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from py4j.java_gateway import JavaGateway
+from py4j.protocol import Py4JError
+from pyspark import SparkConf, SparkContext
+from pyspark.errors import PySparkException
+from pyspark.java_gateway import launch_gateway
+from pyspark.sql import SparkSession
+
+from engine.spark_functions import FUNCTIONS, result_type_json
+from sql.errors import SqlError
+
+STOP_WAIT_S_MAX = 10.0
+SOURCE = Path(__file__).with_name("spark_functions.java")
+# Without an appender Spark would put its own settings in place of these.
+LOG_SETTINGS = """rootLogger.level = off
+rootLogger.appenderRef.none.ref = none
+appender.none.type = Null
+appender.none.name = none
+"""
+HEAP_MB_MIN = 512
+
+# What the answers depend on, then what the latency depends on.
+SETTINGS = {
+    "spark.sql.ansi.enabled": "true",
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.timestampType": "TIMESTAMP_NTZ",
+    "spark.sql.decimalOperations.allowPrecisionLoss": "false",
+    "spark.sql.caseSensitive": "false",
+    # '${...}' in a user's text is a text.
+    "spark.sql.variable.substitute": "false",
+    # A common part of AND's right side must not be computed for rows that its left side decides.
+    "spark.sql.subexpressionElimination.skipForShortcutExpression": "true",
+    "spark.sql.execution.arrow.pyspark.enabled": "true",
+    "spark.sql.execution.pythonUDF.arrow.enabled": "false",
+    "spark.sql.adaptive.enabled": "false",
+    "spark.sql.shuffle.partitions": "1",
+    "spark.sql.leafNodeDefaultParallelism": "1",
+    "spark.sql.optimizer.runtime.bloomFilter.enabled": "false",
+    "spark.sql.codegen.cache.maxEntries": "1000",
+    "spark.scheduler.mode": "FAIR",
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.eventLog.enabled": "false",
+    "spark.sql.ui.retainedExecutions": "1",
+    "spark.ui.retainedJobs": "10",
+    "spark.ui.retainedStages": "10",
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.driver.host": "127.0.0.1",
+    "spark.shutdown.timeout": "5s",
+}
+
+
+class SparkRuntime:
+    """Owns the JVM. `start` returns at once; `session` waits until Spark answers queries."""
+
+    def __init__(self, memory_mb_max: int, threads_count: int, folder: Path) -> None:
+        assert memory_mb_max >= HEAP_MB_MIN and threads_count >= 1
+        self._memory_mb_max = memory_mb_max
+        self._threads_count = threads_count
+        self._folder = folder.absolute()
+        self._lock = threading.Lock()
+        self._ready = threading.Event()
+        self._thread: threading.Thread | None = None
+        self._failure: BaseException | None = None
+        self._session: Any = None
+        self._gateway: Any = None
+        self._stopped = False
+
+    def start(self) -> None:
+        """Begin to start Spark in a thread of its own."""
+        with self._lock:
+            assert self._thread is None, "Spark is started once"
+            self._thread = threading.Thread(target=self._start, name="spark-start", daemon=True)
+            self._thread.start()
+
+    def session(self) -> Any:
+        """Return the SparkSession, waiting for its start. Raises SqlError 58000 when Spark could not start or is stopped."""
+        self._ready.wait()
+        if self._failure is not None or self._stopped:
+            detail = str(self._failure).splitlines()[0] if self._failure is not None else "The server is stopping."
+            raise SqlError("58000", "Spark is not running", detail=detail)
+        return self._session
+
+    def stop(self) -> None:
+        """Stop Spark and end the JVM; also while it still starts."""
+        with self._lock:
+            self._stopped = True
+            thread = self._thread
+        if thread is not None:
+            thread.join()
+        if self._session is not None:
+            self._session.stop()
+        if self._gateway is not None:
+            _end_java(self._gateway)
+            _forget_gateway()
+
+    def _start(self) -> None:
+        try:
+            self._session = self._started_session()
+            self._session.sql("SELECT count(*) FROM range(10) GROUP BY id % 2").toArrow()
+        except (RuntimeError, OSError, ValueError, Py4JError, PySparkException) as error:
+            self._failure = error
+        finally:
+            self._ready.set()
+
+    def _started_session(self) -> Any:
+        """Start the JVM, compile our functions in it, and open the session."""
+        quiet_python_logs()
+        classes = self._folder / "classes"
+        for folder in (classes, self._folder / "local", self._folder / "warehouse"):
+            folder.mkdir(parents=True, exist_ok=True)
+        configuration = SparkConf(loadDefaults=False)
+        for key, value in {**SETTINGS, **self._own_settings(classes)}.items():
+            configuration.set(key, value)
+        with (self._folder / "spark.log").open("ab") as log:
+            start: Callable[..., Any] = launch_gateway
+            self._gateway = start(conf=configuration, popen_kwargs={"stdout": log, "stderr": log})
+        compile_functions(self._gateway, classes)
+        context = SparkContext(conf=configuration, gateway=self._gateway)
+        session = SparkSession(context)
+        register_functions(session, self._gateway)
+        return session
+
+    def _own_settings(self, classes: Path) -> dict[str, str]:
+        """Return the settings that depend on this runtime's folder and limits."""
+        log_settings = self._folder / "log4j2.properties"
+        log_settings.write_text(LOG_SETTINGS)
+        options = [
+            f"-Dlog4j2.configurationFile={log_settings.as_uri()}",
+            f"-Dderby.system.home={self._folder}",
+            f"-Djava.io.tmpdir={self._folder / 'local'}",
+            "-XX:+UseSerialGC",
+            "-Xss4m",
+            "-XX:-UsePerfData",
+        ]
+        return {
+            "spark.app.name": "antumbra",
+            "spark.master": f"local[{self._threads_count}]",
+            "spark.driver.memory": f"{self._memory_mb_max}m",
+            "spark.driver.extraClassPath": str(classes),
+            "spark.driver.extraJavaOptions": " ".join(options),
+            "spark.local.dir": str(self._folder / "local"),
+            "spark.sql.warehouse.dir": (self._folder / "warehouse").as_uri(),
+            "spark.sql.artifact.isolation.enabled": "false",
+        }
+
+
+def compile_functions(gateway: JavaGateway, folder: Path) -> None:
+    """Compile `spark_functions.java` with Spark's own compiler into `folder`, unless this text is compiled there already."""
+    source = SOURCE.read_text()
+    stamp = folder / f"{hashlib.sha256(source.encode()).hexdigest()[:16]}.compiled"
+    if stamp.exists():
+        return
+    compiler = gateway.jvm.org.codehaus.janino.SimpleCompiler()
+    compiler.cook(source)
+    classes = compiler.getBytecodes()
+    for name in classes:
+        target = folder / (name.replace(".", "/") + ".class")
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(bytes(classes[name]))
+    stamp.touch()
+
+
+def register_functions(session: Any, gateway: JavaGateway) -> None:
+    """Make our functions known to the session's SQL."""
+    registry = session._jsparkSession.udf()
+    for name, (arguments_count, result) in FUNCTIONS.items():
+        kind = getattr(gateway.jvm.antumbra, f"SparkFunctions$Function{arguments_count}")
+        java_type = session._jsparkSession.parseDataType(result_type_json(result))
+        registry.register(name, kind(name), java_type)
+
+
+def quiet_python_logs() -> None:
+    """PySpark logs each failed query with its stack, where ours are the client's errors, and warns of a pandas that we don't use."""
+    warnings.filterwarnings("ignore", message="PySpark does not yet fully support pandas", category=FutureWarning)
+    for name in ("SQLQueryContextLogger", "DataFrameQueryContextLogger", "py4j"):
+        logging.getLogger(name).setLevel(logging.CRITICAL + 1)
+
+
+def _end_java(gateway: Any) -> None:
+    """Close the gateway and wait for the JVM, which ends when its input closes."""
+    process = getattr(gateway, "proc", None)
+    gateway.shutdown()
+    if process is None:
+        return
+    if process.stdin is not None:
+        process.stdin.close()
+    try:
+        process.wait(STOP_WAIT_S_MAX)
+    except TimeoutError:
+        process.kill()
+        process.wait()
+
+
+def _forget_gateway() -> None:
+    """PySpark keeps the gateway of a process; a later runtime needs one of its own."""
+    SparkContext._gateway = None
+    SparkContext._jvm = None
+    os.environ.pop("PYSPARK_GATEWAY_PORT", None)

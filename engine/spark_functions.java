@@ -1,0 +1,579 @@
+package antumbra;
+
+import java.math.BigDecimal;
+import java.math.BigInteger;
+import java.math.MathContext;
+import java.math.RoundingMode;
+import java.time.Instant;
+import java.time.LocalDate;
+import java.time.LocalDateTime;
+import java.time.ZoneId;
+import java.time.ZoneOffset;
+import java.time.temporal.IsoFields;
+import java.time.zone.ZoneOffsetTransition;
+import java.time.zone.ZoneRules;
+import java.util.regex.Pattern;
+import org.apache.spark.sql.Row;
+import org.apache.spark.sql.RowFactory;
+import org.apache.spark.sql.api.java.UDF1;
+import org.apache.spark.sql.api.java.UDF2;
+import org.apache.spark.sql.api.java.UDF3;
+import org.apache.spark.sql.api.java.UDF4;
+
+/**
+ * The functions that Spark's SQL of ours calls beyond Spark's own: the twin of functions.py, with PostgreSQL's meaning and errors.
+ *
+ * Spark's own compiler (Janino) compiles this text when the runtime starts, so there is neither a JDK nor a binary to ship; hence no
+ * lambdas and no inferred types. A numeric whose scale differs by value is a row (unscaled, scale). Errors carry their SQLSTATE in the
+ * message, between the mark and "(end)".
+ */
+public final class SparkFunctions {
+    static final int DIGITS_MAX = 38;
+    static final BigInteger UNSCALED_LIMIT = BigInteger.TEN.pow(DIGITS_MAX);
+    static final BigInteger KEY_PART = BigInteger.TEN.pow(19);
+    static final long SECOND_US = 1000000L;
+    static final long DAY_US = 86400L * SECOND_US;
+    static final Pattern INTEGER = Pattern.compile("[+-]?[0-9]+");
+    static final Pattern DECIMAL = Pattern.compile("[+-]?([0-9]+(\\.[0-9]*)?|\\.[0-9]+)([eE][+-]?[0-9]+)?");
+    static final Pattern SPECIAL = Pattern.compile("(?i)([+-]?inf(inity)?|nan)");
+
+    public static final class Function1 implements UDF1 {
+        private final String name;
+        public Function1(String name) { this.name = name; }
+        public Object call(Object a) { return apply(name, new Object[] {a}); }
+    }
+
+    public static final class Function2 implements UDF2 {
+        private final String name;
+        public Function2(String name) { this.name = name; }
+        public Object call(Object a, Object b) { return apply(name, new Object[] {a, b}); }
+    }
+
+    public static final class Function3 implements UDF3 {
+        private final String name;
+        public Function3(String name) { this.name = name; }
+        public Object call(Object a, Object b, Object c) { return apply(name, new Object[] {a, b, c}); }
+    }
+
+    public static final class Function4 implements UDF4 {
+        private final String name;
+        public Function4(String name) { this.name = name; }
+        public Object call(Object a, Object b, Object c, Object d) { return apply(name, new Object[] {a, b, c, d}); }
+    }
+
+    static RuntimeException error(String sqlstate, String message) {
+        return new IllegalArgumentException("antumbra error " + sqlstate + ": " + message + " (end)");
+    }
+
+    /** Strict but for the two that ignore NULLs, and for a sum without infinite values. */
+    static Object apply(String name, Object[] a) {
+        if (name.equals("numeric_greatest") || name.equals("numeric_least")) {
+            if (a[0] == null) return a[1];
+            if (a[1] == null) return a[0];
+        } else {
+            for (int i = 0; i < a.length; i++) {
+                if (a[i] == null) return null;
+            }
+        }
+        if (name.startsWith("numeric_")) return numericFunction(name, a);
+        if (name.startsWith("float8_") && a[0] instanceof Double) return float8Function(name, a);
+        if (name.startsWith("float4_") && a[0] instanceof Number) return float4Function(name, a);
+        if (name.startsWith("text_")) return textFunction(name, a);
+        if (name.endsWith("_from_text")) return fromText(name, (String) a[0]);
+        return timeFunction(name, a);
+    }
+
+    // Numerics
+
+    static BigDecimal numeric(Object row) {
+        Row r = (Row) row;
+        return new BigDecimal(r.getDecimal(0).toBigInteger(), r.getShort(1));
+    }
+
+    static Row row(BigDecimal value) {
+        BigDecimal v = value.scale() < 0 ? value.setScale(0) : value;
+        if (v.scale() > DIGITS_MAX || v.unscaledValue().abs().compareTo(UNSCALED_LIMIT) >= 0) {
+            throw error("22003", "value overflows numeric format");
+        }
+        return RowFactory.create(new Object[] {new BigDecimal(v.unscaledValue()), Short.valueOf((short) v.scale())});
+    }
+
+    static Object numericFunction(String name, Object[] a) {
+        switch (name) {
+            case "numeric_pack": return row(((BigDecimal) a[0]).setScale(((Integer) a[1]).intValue(), RoundingMode.UNNECESSARY));
+            case "numeric_at_scale": return row0(numeric(a[0]).setScale(((Integer) a[1]).intValue(), RoundingMode.HALF_UP));
+            case "numeric_add": return row(numeric(a[0]).add(numeric(a[1])));
+            case "numeric_subtract": return row(numeric(a[0]).subtract(numeric(a[1])));
+            case "numeric_multiply": return row(numeric(a[0]).multiply(numeric(a[1])));
+            case "numeric_divide": return row(divide(numeric(a[0]), numeric(a[1])));
+            case "numeric_quotient": return row(divide(numeric(a[0]), BigDecimal.valueOf(((Long) a[1]).longValue())));
+            case "numeric_modulo": return row(modulo(numeric(a[0]), numeric(a[1])));
+            case "numeric_negate": return row(numeric(a[0]).negate());
+            case "numeric_abs": return row(numeric(a[0]).abs());
+            case "numeric_round": return row(rounded(numeric(a[0]), ((Integer) a[1]).intValue(), RoundingMode.HALF_UP));
+            case "numeric_trunc": return row(rounded(numeric(a[0]), ((Integer) a[1]).intValue(), RoundingMode.DOWN));
+            case "numeric_ceil": return row(numeric(a[0]).setScale(0, RoundingMode.CEILING));
+            case "numeric_floor": return row(numeric(a[0]).setScale(0, RoundingMode.FLOOR));
+            case "numeric_sign": return row(BigDecimal.valueOf(numeric(a[0]).signum()));
+            case "numeric_greatest": return numeric(a[0]).compareTo(numeric(a[1])) >= 0 ? a[0] : a[1];
+            case "numeric_least": return numeric(a[0]).compareTo(numeric(a[1])) <= 0 ? a[0] : a[1];
+            case "numeric_key": return key(numeric(a[0]));
+            case "numeric_scale": return Short.valueOf(((Row) a[0]).getShort(1));
+            case "numeric_total": return row(total(a));
+            case "numeric_text": return numeric(a[0]).toPlainString();
+            case "numeric_from_text": return row(decimalFromText((String) a[0]));
+            case "numeric_from_float8": return row(fromDouble(((Double) a[0]).doubleValue(), 15));
+            case "numeric_from_float4": return row(fromDouble(((Float) a[0]).doubleValue(), 6));
+            default: throw new IllegalStateException(name);
+        }
+    }
+
+    static String row0(BigDecimal value) {
+        row(value);
+        return value.toPlainString();
+    }
+
+    /** PostgreSQL's select_div_scale: at least 16 significant digits, counted in weights of base 10,000. */
+    static BigDecimal divide(BigDecimal left, BigDecimal right) {
+        if (right.signum() == 0) throw error("22012", "division by zero");
+        int weight = weight(left) - weight(right);
+        if (leadingDigit(left).compareTo(leadingDigit(right)) <= 0) weight--;
+        int scale = Math.max(Math.max(16 - weight * 4, 0), Math.max(left.scale(), right.scale()));
+        return left.divide(right, scale, RoundingMode.HALF_UP);
+    }
+
+    static int weight(BigDecimal value) {
+        return value.signum() == 0 ? 0 : Math.floorDiv(value.precision() - value.scale() - 1, 4);
+    }
+
+    static BigInteger leadingDigit(BigDecimal value) {
+        return value.abs().movePointLeft(4 * weight(value)).toBigInteger();
+    }
+
+    static BigDecimal modulo(BigDecimal left, BigDecimal right) {
+        if (right.signum() == 0) throw error("22012", "division by zero");
+        return left.remainder(right).setScale(Math.max(left.scale(), right.scale()));
+    }
+
+    static BigDecimal rounded(BigDecimal value, int digits, RoundingMode mode) {
+        BigDecimal result = value.setScale(digits, mode);
+        return digits < 0 ? result.setScale(0) : result;
+    }
+
+    static Row key(BigDecimal value) {
+        BigInteger whole = value.toBigInteger();
+        BigInteger fraction = value.subtract(new BigDecimal(whole)).movePointRight(DIGITS_MAX).toBigInteger();
+        BigInteger[] halves = fraction.divideAndRemainder(KEY_PART);
+        return RowFactory.create(new Object[] {new BigDecimal(whole), new BigDecimal(halves[0]), new BigDecimal(halves[1])});
+    }
+
+    static BigDecimal total(Object[] a) {
+        BigInteger unscaled = ((BigDecimal) a[0]).toBigInteger().multiply(KEY_PART).add(((BigDecimal) a[1]).toBigInteger());
+        unscaled = unscaled.multiply(KEY_PART).add(((BigDecimal) a[2]).toBigInteger());
+        return new BigDecimal(unscaled, DIGITS_MAX).setScale(((Short) a[3]).intValue(), RoundingMode.UNNECESSARY);
+    }
+
+    static BigDecimal decimalFromText(String text) {
+        String t = strip(text);
+        if (SPECIAL.matcher(t).matches()) throw error("0A000", "the numeric value " + t + " is not supported yet");
+        if (!DECIMAL.matcher(t).matches()) throw invalid("numeric", text);
+        BigDecimal value = new BigDecimal(t);
+        return value.scale() < 0 ? value.setScale(0) : value;
+    }
+
+    static BigDecimal fromDouble(double value, int digits) {
+        if (Double.isNaN(value) || Double.isInfinite(value)) throw error("0A000", "numeric " + value + " is not supported yet");
+        BigDecimal v = new BigDecimal(value).round(new MathContext(digits, RoundingMode.HALF_EVEN)).stripTrailingZeros();
+        return v.scale() < 0 ? v.setScale(0) : v;
+    }
+
+    // Floats
+
+    static double checked(double result, boolean finiteOperands, boolean mayVanish) {
+        if (Double.isInfinite(result) && finiteOperands) throw error("22003", "value out of range: overflow");
+        if (result == 0 && mayVanish) throw error("22003", "value out of range: underflow");
+        return result;
+    }
+
+    static Object float8Function(String name, Object[] a) {
+        double x = ((Double) a[0]).doubleValue();
+        double y = a.length > 1 && a[1] instanceof Double ? ((Double) a[1]).doubleValue() : 0;
+        boolean finite = !Double.isInfinite(x) && !Double.isInfinite(y);
+        switch (name) {
+            case "float8_add": return Double.valueOf(checked(x + y, finite, false));
+            case "float8_subtract": return Double.valueOf(checked(x - y, finite, false));
+            case "float8_multiply": return Double.valueOf(checked(x * y, finite, x != 0 && y != 0));
+            case "float8_divide":
+                if (y == 0 && !Double.isNaN(x)) throw error("22012", "division by zero");
+                return Double.valueOf(checked(x / y, finite, x != 0 && !Double.isInfinite(y)));
+            case "float8_total": return Double.valueOf(checked(x, !((Boolean) a[1]).booleanValue(), false));
+            case "float8_sqrt":
+                if (x < 0) throw error("2201F", "cannot take square root of a negative number");
+                return Double.valueOf(Math.sqrt(x));
+            case "float8_ln":
+                if (x == 0) throw error("2201E", "cannot take logarithm of zero");
+                if (x < 0) throw error("2201E", "cannot take logarithm of a negative number");
+                return Double.valueOf(Math.log(x));
+            case "float8_exp": return Double.valueOf(checked(Math.exp(x), finite, finite));
+            case "float8_power": return Double.valueOf(power(x, y));
+            case "float8_ceil": return Double.valueOf(Math.ceil(x));
+            case "float8_floor": return Double.valueOf(Math.floor(x));
+            case "float8_trunc": return Double.valueOf(x < 0 ? Math.ceil(x) : Math.floor(x));
+            case "float8_text": return floatText(x, false);
+            default: throw new IllegalStateException(name);
+        }
+    }
+
+    static double power(double x, double y) {
+        boolean finite = !Double.isInfinite(x) && !Double.isInfinite(y);
+        if (x == 0 && y < 0) throw error("2201F", "zero raised to a negative power is undefined");
+        if (x < 0 && finite && y != Math.floor(y)) {
+            throw error("2201F", "a negative number raised to a non-integer power yields a complex result");
+        }
+        if (x == 1 || y == 0) return 1;
+        return checked(Math.pow(x, y), finite, finite && x != 0);
+    }
+
+    static Object float4Function(String name, Object[] a) {
+        if (name.equals("float4_from_float8")) {
+            double wide = ((Double) a[0]).doubleValue();
+            float narrow = (float) wide;
+            checked(narrow, !Double.isInfinite(wide), wide != 0);
+            return Float.valueOf(narrow);
+        }
+        float x = ((Float) a[0]).floatValue();
+        if (name.equals("float4_text")) return floatText(x, true);
+        float y = ((Float) a[1]).floatValue();
+        boolean finite = !Float.isInfinite(x) && !Float.isInfinite(y);
+        switch (name) {
+            case "float4_add": return Float.valueOf((float) checked(x + y, finite, false));
+            case "float4_subtract": return Float.valueOf((float) checked(x - y, finite, false));
+            case "float4_multiply": return Float.valueOf((float) checked(x * y, finite, x != 0 && y != 0));
+            case "float4_divide":
+                if (y == 0 && !Float.isNaN(x)) throw error("22012", "division by zero");
+                return Float.valueOf((float) checked(x / y, finite, x != 0 && !Float.isInfinite(y)));
+            default: throw new IllegalStateException(name);
+        }
+    }
+
+    /** The fewest digits that read back as the same value, with an exponent below 1e-4 and from 1e15 (a real: 1e6) on. */
+    static String floatText(double value, boolean single) {
+        if (Double.isNaN(value)) return "NaN";
+        if (Double.isInfinite(value)) return value > 0 ? "Infinity" : "-Infinity";
+        String sign = value < 0 || (value == 0 && 1 / value < 0) ? "-" : "";
+        if (value == 0) return sign + "0";
+        BigDecimal exact = new BigDecimal(Math.abs(value));
+        BigDecimal shortest = exact;
+        for (int digits = 1; digits <= 17; digits++) {
+            shortest = exact.round(new MathContext(digits, RoundingMode.HALF_EVEN));
+            boolean same = single ? shortest.floatValue() == (float) Math.abs(value) : shortest.doubleValue() == Math.abs(value);
+            if (same) break;
+        }
+        shortest = shortest.stripTrailingZeros();
+        int decade = shortest.precision() - shortest.scale() - 1;
+        if (decade >= -4 && decade < (single ? 6 : 15)) return sign + shortest.toPlainString();
+        String digits = shortest.unscaledValue().toString();
+        String fraction = digits.length() > 1 ? "." + digits.substring(1) : "";
+        String exponent = Math.abs(decade) < 10 ? "0" + Math.abs(decade) : Integer.toString(Math.abs(decade));
+        return sign + digits.charAt(0) + fraction + "e" + (decade < 0 ? "-" : "+") + exponent;
+    }
+
+    // Text to values
+
+    static String strip(String text) {
+        int start = 0;
+        int end = text.length();
+        while (start < end && " \t\n\r\f\u000b".indexOf(text.charAt(start)) >= 0) start++;
+        while (end > start && " \t\n\r\f\u000b".indexOf(text.charAt(end - 1)) >= 0) end--;
+        return text.substring(start, end);
+    }
+
+    static RuntimeException invalid(String type, String text) {
+        return error("22P02", "invalid input syntax for type " + type + ": \"" + text + "\"");
+    }
+
+    static Object fromText(String name, String text) {
+        switch (name) {
+            case "int2_from_text": return Short.valueOf((short) integer(text, "smallint", 15));
+            case "int4_from_text": return Integer.valueOf((int) integer(text, "integer", 31));
+            case "int8_from_text": return Long.valueOf(integer(text, "bigint", 63));
+            case "float8_from_text": return Double.valueOf(floating(text, "double precision", false));
+            case "float4_from_text": return Float.valueOf((float) floating(text, "real", true));
+            case "bool_from_text": return truth(text);
+            default: throw new IllegalStateException(name);
+        }
+    }
+
+    static long integer(String text, String type, int bits) {
+        String t = strip(text);
+        if (!INTEGER.matcher(t).matches()) throw invalid(type, text);
+        BigInteger value = new BigInteger(t.startsWith("+") ? t.substring(1) : t);
+        if (value.bitLength() > bits) throw error("22003", "value \"" + text + "\" is out of range for type " + type);
+        return value.longValue();
+    }
+
+    static double floating(String text, String type, boolean single) {
+        String t = strip(text);
+        if (SPECIAL.matcher(t).matches()) {
+            String lower = t.toLowerCase();
+            if (lower.equals("nan")) return Double.NaN;
+            return lower.startsWith("-") ? Double.NEGATIVE_INFINITY : Double.POSITIVE_INFINITY;
+        }
+        if (!DECIMAL.matcher(t).matches()) throw invalid(type, text);
+        double value = single ? Float.parseFloat(t) : Double.parseDouble(t);
+        if (Double.isInfinite(value) || (value == 0 && new BigDecimal(t).signum() != 0)) {
+            throw error("22003", "\"" + t + "\" is out of range for type " + type);
+        }
+        return value;
+    }
+
+    static Boolean truth(String text) {
+        String t = strip(text).toLowerCase();
+        if (t.length() > 0) {
+            if ("true".startsWith(t) || "yes".startsWith(t) || t.equals("on") || t.equals("1")) return Boolean.TRUE;
+            if ("false".startsWith(t) || "no".startsWith(t) || t.equals("of") || t.equals("off") || t.equals("0")) return Boolean.FALSE;
+        }
+        throw invalid("boolean", text);
+    }
+
+    // Text
+
+    static int length(String text) { return text.codePointCount(0, text.length()); }
+
+    /** The characters from `start` (0-based) up to `end`, both cut to the text. */
+    static String part(String text, long start, long end) {
+        int size = length(text);
+        int from = (int) Math.min(Math.max(start, 0), size);
+        int to = (int) Math.min(Math.max(end, from), size);
+        return text.substring(text.offsetByCodePoints(0, from), text.offsetByCodePoints(0, to));
+    }
+
+    static Object textFunction(String name, Object[] a) {
+        String text = (String) a[0];
+        switch (name) {
+            case "text_substring": return substring(text, a);
+            case "text_left": {
+                int count = ((Integer) a[1]).intValue();
+                return part(text, 0, count >= 0 ? count : (long) length(text) + count);
+            }
+            case "text_right": {
+                int count = ((Integer) a[1]).intValue();
+                return part(text, count >= 0 ? (long) length(text) - count : -(long) count, Integer.MAX_VALUE);
+            }
+            case "text_position": {
+                int found = text.indexOf((String) a[1]);
+                return Integer.valueOf(found < 0 ? 0 : text.codePointCount(0, found) + 1);
+            }
+            case "text_repeat": return text.repeat(Math.max(((Integer) a[1]).intValue(), 0));
+            case "text_lpad": return padded(text, ((Integer) a[1]).intValue(), (String) a[2], true);
+            case "text_rpad": return padded(text, ((Integer) a[1]).intValue(), (String) a[2], false);
+            case "text_split_part": return splitPart(text, (String) a[1], ((Integer) a[2]).intValue());
+            case "text_limit": {
+                int limit = ((Integer) a[1]).intValue();
+                String rest = part(text, limit, Integer.MAX_VALUE);
+                for (int i = 0; i < rest.length(); i++) {
+                    if (rest.charAt(i) != ' ') throw error("22001", "value too long for type character varying(" + limit + ")");
+                }
+                return part(text, 0, limit);
+            }
+            case "text_like": return Boolean.valueOf(like(text, (String) a[1], (String) a[2]));
+            default: throw new IllegalStateException(name);
+        }
+    }
+
+    static String substring(String text, Object[] a) {
+        long start = ((Integer) a[1]).intValue();
+        if (a.length == 2) return part(text, Math.max(start, 1) - 1, Integer.MAX_VALUE);
+        long size = ((Integer) a[2]).intValue();
+        if (size < 0) throw error("22011", "negative substring length not allowed");
+        return part(text, Math.max(start, 1) - 1, Math.max(start + size, 1) - 1);
+    }
+
+    static String padded(String text, int length, String fill, boolean left) {
+        int missing = Math.max(length, 0) - length(text);
+        if (missing <= 0 || fill.isEmpty()) return part(text, 0, Math.max(length, 0));
+        String padding = part(fill.repeat(missing / length(fill) + 1), 0, missing);
+        return left ? padding + text : text + padding;
+    }
+
+    static String splitPart(String text, String separator, int field) {
+        if (field == 0) throw error("22023", "field position must not be zero");
+        if (text.isEmpty()) return "";
+        String[] parts = separator.isEmpty() ? new String[] {text} : text.split(Pattern.quote(separator), -1);
+        int index = field > 0 ? field - 1 : parts.length + field;
+        return index >= 0 && index < parts.length ? parts[index] : "";
+    }
+
+    static boolean like(String text, String pattern, String escape) {
+        StringBuilder regex = new StringBuilder();
+        int escapeCharacter = escape.isEmpty() ? -1 : escape.codePointAt(0);
+        int i = 0;
+        while (i < pattern.length()) {
+            int c = pattern.codePointAt(i);
+            i += Character.charCount(c);
+            if (c == escapeCharacter) {
+                if (i >= pattern.length()) throw error("22025", "LIKE pattern must not end with escape character");
+                c = pattern.codePointAt(i);
+                i += Character.charCount(c);
+                regex.append(Pattern.quote(new String(Character.toChars(c))));
+            } else if (c == '%') {
+                regex.append(".*");
+            } else if (c == '_') {
+                regex.append('.');
+            } else {
+                regex.append(Pattern.quote(new String(Character.toChars(c))));
+            }
+        }
+        return Pattern.compile(regex.toString(), Pattern.DOTALL).matcher(text).matches();
+    }
+
+    // Times: microseconds since 1970
+
+    static LocalDateTime civil(long us) {
+        return LocalDateTime.ofEpochSecond(Math.floorDiv(us, SECOND_US), (int) (Math.floorMod(us, SECOND_US) * 1000), ZoneOffset.UTC);
+    }
+
+    static long offsetUs(long us, String zone) {
+        Instant instant = Instant.ofEpochSecond(Math.floorDiv(us, SECOND_US));
+        return ZoneId.of(zone).getRules().getOffset(instant).getTotalSeconds() * SECOND_US;
+    }
+
+    /** In a gap the offset before it counts, in an overlap the one after it: the smaller one in both. */
+    static long utcUs(long local, String zone) {
+        ZoneRules rules = ZoneId.of(zone).getRules();
+        LocalDateTime clock = civil(local);
+        ZoneOffsetTransition change = rules.getTransition(clock);
+        int seconds = change == null
+            ? rules.getOffset(clock).getTotalSeconds()
+            : Math.min(change.getOffsetBefore().getTotalSeconds(), change.getOffsetAfter().getTotalSeconds());
+        return local - seconds * SECOND_US;
+    }
+
+    static Object timeFunction(String name, Object[] a) {
+        switch (name) {
+            case "zone_local": return Long.valueOf(((Long) a[0]).longValue() + offsetUs(((Long) a[0]).longValue(), (String) a[1]));
+            case "zone_utc": return Long.valueOf(utcUs(((Long) a[0]).longValue(), (String) a[1]));
+            case "zone_trunc": return Long.valueOf(zoneTruncated((String) a[0], ((Long) a[1]).longValue(), (String) a[2]));
+            case "zone_part": return Long.valueOf(zonePart((String) a[0], ((Long) a[1]).longValue(), (String) a[2]));
+            case "timestamp_trunc": return Long.valueOf(truncated((String) a[0], ((Long) a[1]).longValue()));
+            case "timestamp_part": return Long.valueOf(part((String) a[0], ((Long) a[1]).longValue()));
+            case "time_part": return Double.valueOf(timePart((String) a[0], ((Long) a[1]).longValue()));
+            case "date_text": return dateText(civil(((Long) a[0]).longValue()).toLocalDate(), true);
+            case "timestamp_text": return timestampText(((Long) a[0]).longValue(), "");
+            case "timestamptz_text": return zonedText(((Long) a[0]).longValue(), (String) a[1]);
+            default: throw new IllegalStateException(name);
+        }
+    }
+
+    static long subDayUs(String unit) {
+        switch (unit) {
+            case "microseconds": return 1;
+            case "milliseconds": return 1000;
+            case "second": return SECOND_US;
+            case "minute": return 60 * SECOND_US;
+            case "hour": return 3600 * SECOND_US;
+            default: return 0;
+        }
+    }
+
+    static long truncated(String unit, long us) {
+        long step = subDayUs(unit);
+        if (step > 0) return us - Math.floorMod(us, step);
+        LocalDate day = civil(us).toLocalDate();
+        int year = day.getYear();
+        switch (unit) {
+            case "day": break;
+            case "week": day = day.minusDays(day.getDayOfWeek().getValue() - 1); break;
+            case "month": day = day.withDayOfMonth(1); break;
+            case "quarter": day = LocalDate.of(year, day.getMonthValue() - (day.getMonthValue() - 1) % 3, 1); break;
+            case "year": day = LocalDate.of(year, 1, 1); break;
+            case "decade": day = LocalDate.of(year - Math.floorMod(year, 10), 1, 1); break;
+            case "century": day = LocalDate.of(year - Math.floorMod(year - 1, 100), 1, 1); break;
+            case "millennium": day = LocalDate.of(year - Math.floorMod(year - 1, 1000), 1, 1); break;
+            default: throw new IllegalStateException(unit);
+        }
+        return day.toEpochDay() * DAY_US;
+    }
+
+    static long zoneTruncated(String unit, long us, String zone) {
+        long local = us + offsetUs(us, zone);
+        long cut = truncated(unit, local);
+        return subDayUs(unit) > 0 ? us - (local - cut) : utcUs(cut, zone);
+    }
+
+    static long part(String field, long us) {
+        LocalDateTime time = civil(us);
+        int year = time.getYear();
+        switch (field) {
+            case "microseconds": return Math.floorMod(us, 60 * SECOND_US);
+            case "minute": return time.getMinute();
+            case "hour": return time.getHour();
+            case "day": return time.getDayOfMonth();
+            case "week": return time.get(IsoFields.WEEK_OF_WEEK_BASED_YEAR);
+            case "month": return time.getMonthValue();
+            case "quarter": return (time.getMonthValue() + 2) / 3;
+            case "year": return year;
+            case "isoyear": return time.get(IsoFields.WEEK_BASED_YEAR);
+            case "decade": return Math.floorDiv(year, 10);
+            case "century": return year > 0 ? (year + 99) / 100 : -((99 - (year - 1)) / 100);
+            case "millennium": return year > 0 ? (year + 999) / 1000 : -((999 - (year - 1)) / 1000);
+            case "doy": return time.getDayOfYear();
+            case "dow": return time.getDayOfWeek().getValue() % 7;
+            case "isodow": return time.getDayOfWeek().getValue();
+            case "julian": return Math.floorDiv(us, DAY_US) + 2440588;
+            case "epoch": return Math.floorDiv(us, SECOND_US);
+            default: throw new IllegalStateException(field);
+        }
+    }
+
+    static long zonePart(String field, long us, String zone) {
+        long seconds = offsetUs(us, zone) / SECOND_US;
+        if (field.equals("timezone")) return seconds;
+        return field.equals("timezone_hour") ? seconds / 3600 : seconds / 60 % 60;
+    }
+
+    static double timePart(String field, long us) {
+        double seconds = Math.floorDiv(us, SECOND_US);
+        double fraction = Math.floorMod(us, SECOND_US);
+        switch (field) {
+            case "epoch": return us / 1e6;
+            case "milliseconds": return seconds * 1e3 + fraction / 1e3;
+            case "second": return seconds + fraction / 1e6;
+            default: return us;
+        }
+    }
+
+    static String digits(long value, int width) {
+        String text = Long.toString(value);
+        return text.length() >= width ? text : "0".repeat(width - text.length()) + text;
+    }
+
+    static String dateText(LocalDate day, boolean era) {
+        int year = day.getYear() > 0 ? day.getYear() : 1 - day.getYear();
+        String text = digits(year, 4) + "-" + digits(day.getMonthValue(), 2) + "-" + digits(day.getDayOfMonth(), 2);
+        return era && day.getYear() <= 0 ? text + " BC" : text;
+    }
+
+    static String timestampText(long us, String suffix) {
+        LocalDateTime time = civil(us);
+        String text = dateText(time.toLocalDate(), false) + " " + digits(time.getHour(), 2) + ":" + digits(time.getMinute(), 2)
+            + ":" + digits(time.getSecond(), 2);
+        long fraction = Math.floorMod(us, SECOND_US);
+        if (fraction != 0) {
+            String figures = digits(fraction, 6);
+            int end = figures.length();
+            while (figures.charAt(end - 1) == '0') end--;
+            text += "." + figures.substring(0, end);
+        }
+        return text + suffix + (time.getYear() <= 0 ? " BC" : "");
+    }
+
+    static String zonedText(long us, String zone) {
+        long seconds = offsetUs(us, zone) / SECOND_US;
+        long size = Math.abs(seconds);
+        String offset = (seconds < 0 ? "-" : "+") + digits(size / 3600, 2);
+        if (size % 3600 != 0) offset += ":" + digits(size / 60 % 60, 2);
+        if (size % 60 != 0) offset += ":" + digits(size % 60, 2);
+        return timestampText(us + seconds * SECOND_US, offset);
+    }
+}
