@@ -188,7 +188,7 @@ def timestamp_to_text(local_us: int, scratch: Scratch) -> tuple[int, int, int, i
 
 @kernel
 def timestamptz_to_text(
-    us: int, transitions: Transitions, offsets: Offsets, scratch: Scratch
+    us: int, scratch: Scratch, transitions: Transitions, offsets: Offsets
 ) -> tuple[int, int, int, int]:
     """Return a timestamp with time zone in ISO form: local time and offset."""
     target = reserve(scratch, TIMESTAMP_BYTES_MAX)

@@ -386,6 +386,7 @@ def text_questions() -> Iterator[Question]:
         for escape in ("#", "", "\\")
     ]
     yield "like_escape", "%s::text LIKE %s ESCAPE %s", escaped
+    yield from input_questions()
     yield (
         "float8_to_text",
         "%s::float8",
@@ -394,6 +395,66 @@ def text_questions() -> Iterator[Question]:
     yield "float4_to_text", "%s::float4", [(v,) for v in ("0", "1e6", "1e-5", "0.1", "16777216", "3.4e38", "NaN")]
     stamps = ["1970-01-01 00:00:00.1", "0044-03-15 12:00:00 BC", "12345-06-07 08:09:10.000001", "2024-07-01 00:00:00"]
     yield "timestamp_to_text", "%s::timestamp", [(s,) for s in stamps]
+
+
+def input_questions() -> Iterator[Question]:
+    """Yield casts from text, spelled well and badly."""
+    spellings = [
+        "",
+        " 1 ",
+        "x",
+        "+7",
+        "-0",
+        "1.5",
+        "-1.50",
+        ".5",
+        "5.",
+        "1e3",
+        "1.2e-3",
+        "12x",
+        "- 1",
+        "1 2",
+        "32768",
+        "2147483648",
+    ]
+    spellings += [
+        "9223372036854775808",
+        "-9223372036854775808",
+        "1e400",
+        "1e-400",
+        "3.5e38",
+        "1e-46",
+        "NaN",
+        "inf",
+        "0.1",
+        "1e",
+    ]
+    spellings += [
+        "0.1000000000000000055511151231257827021181583404541015625",
+        "9007199254740992.99999999999999999999",
+        "16777217.0000001",
+    ]
+    for kind in ("int2", "int4", "int8", "numeric", "float4", "float8"):
+        yield f"text_to_{kind}", f"%s::text::{kind}", [(spelling,) for spelling in spellings]
+    words = ["t", "TRUE", " yes ", "of", "o", "off", "0", "1", "2", "", "n", "tru", "truex"]
+    yield "text_to_bool", "%s::text::bool", [(word,) for word in words]
+    days = ["2020-02-29", " 2020-01-01 ", "2020-02-30", "2020-13-01", "0001-01-01", "9999-12-31", "", "x", "-"]
+    yield "text_to_date", "%s::text::date", [(day,) for day in days]
+    clocks = [
+        "",
+        " 12:34:56",
+        "T01:02:03.5",
+        " 23:59:59.999999",
+        " 25:00:00",
+        " 12:60:00",
+        " 12:34",
+        " 10:00+02",
+        " 10:00:00-03:30",
+    ]
+    moments = [(day.strip() + clock,) for day in days[:4] for clock in clocks]
+    yield "text_to_timestamp", "%s::text::timestamp", moments
+    zoned = [(*moment, zone) for moment in moments for zone in ("UTC", "Europe/Berlin")]
+    yield "zoned_text_to_timestamptz", "(%s::text::timestamptz) AT TIME ZONE 'UTC'", zoned
 
 
 if __name__ == "__main__":

@@ -18,6 +18,7 @@ from ringbuffer import (
     numeric,
     numeric_floats,
     text_functions,
+    text_input,
     text_like,
     text_output,
     text_values,
@@ -134,7 +135,7 @@ def numeric_answers() -> dict[str, Answer]:
     )
     wholes: dict[str, Any] = {"ceil": numeric.numeric_ceil, "floor": numeric.numeric_floor}
     for name, whole in wholes.items():
-        answers[f"numeric_{name}"] = lambda a, k=whole: numeric_text(*k(*numeric_words(a)), 0)
+        answers[f"numeric_{name}"] = lambda a, k=whole: whole_text(k, a)
     conversions = {
         "int2": casts.numeric_to_int16,
         "int4": casts.numeric_to_int32,
@@ -147,6 +148,11 @@ def numeric_answers() -> dict[str, Answer]:
     answers["float8_to_numeric"] = decimal_of_float(numeric_floats.numeric_from_float64, float)
     answers["float4_to_numeric"] = decimal_of_float(numeric_floats.numeric_from_float32, np.float32)
     return answers
+
+
+def whole_text(kernel: Any, argument: str) -> str:
+    lo, hi = kernel(*numeric_words(argument))
+    return numeric_text(lo, hi, 0)
 
 
 def decimal_of_float(kernel: Any, read: Callable[[str], Any]) -> Answer:
@@ -239,7 +245,7 @@ def zoned(kernel: Any, *readers: Callable[[str], Any]) -> Answer:
 
 def zoned_text(stamp: str, zone: str) -> str:
     SCRATCH.clear()
-    w0, w1, heap, error = text_output.timestamptz_to_text(timestamp(stamp), *time_zones.zone_table(zone), SCRATCH.words)
+    w0, w1, heap, error = text_output.timestamptz_to_text(timestamp(stamp), SCRATCH.words, *time_zones.zone_table(zone))
     assert error == OK
     return text(w0, w1, heap)
 
@@ -274,7 +280,38 @@ def text_answers() -> dict[str, Answer]:
     }
 
 
-ANSWERS = numeric_answers() | number_answers() | time_answers() | zone_answers() | text_answers()
+def input_answers() -> dict[str, Answer]:
+    answers: dict[str, Answer] = {
+        f"text_to_{kind}": parsed(getattr(text_input, f"text_to_{width}"), number) for kind, width in WIDTHS.items()
+    }
+    answers["text_to_float4"] = parsed(text_input.text_to_float32, lambda v: number(np.float32(v)))
+    answers["text_to_bool"] = parsed(text_input.text_to_bool, lambda v: "true" if v else "false")
+    answers["text_to_date"] = parsed(text_input.text_to_date, date_text)
+    answers["text_to_timestamp"] = lambda a: parsed(text_input.text_to_timestamp, timestamp_text, "UTC")(a)
+    answers["zoned_text_to_timestamptz"] = lambda a, zone: parsed(text_input.text_to_timestamptz, timestamp_text, zone)(
+        a
+    )
+    answers["text_to_numeric"] = text_to_numeric
+    return answers
+
+
+def parsed(kernel: Any, show: Callable[[Any], str], zone: str = "") -> Answer:
+    """Adapt a kernel from a string, and a zone, to (value, error)."""
+    more = time_zones.zone_table(zone) if zone else ()
+
+    def run(argument: str) -> str:
+        value, error = kernel(*TEXTS.words(argument), *more)
+        return outcome(error, show(value))
+
+    return run
+
+
+def text_to_numeric(argument: str) -> str:
+    lo, hi, scale, error = text_input.text_to_numeric(*TEXTS.words(argument))
+    return outcome(error, numeric_text(lo, hi, scale))
+
+
+ANSWERS = numeric_answers() | number_answers() | time_answers() | zone_answers() | text_answers() | input_answers()
 
 
 def expected(name: str, answer: str | None) -> str | None:
