@@ -187,7 +187,8 @@ def exact_float(text: str, single: bool) -> tuple[float, int]:
 
 def _exact_single(exact: Fraction, value: float) -> tuple[float, int]:
     """Return the float32 nearest to `exact`, even on ties; `value` is its float64 and points at the right pair of neighbours."""
-    middle = int(np.float32(value).view(np.uint32)) & 0x7FFFFFFF
+    with np.errstate(over="ignore"):
+        middle = int(np.float32(value).view(np.uint32)) & 0x7FFFFFFF
     size = abs(exact)
     best = min(
         (bits for bits in (middle - 1, middle, middle + 1) if 0 <= bits <= 0x7F800000),
