@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import threading
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
@@ -33,8 +33,7 @@ class SparkUpperExecutor:
         self._runtime = runtime
         self._numbers = itertools.count(1)
         self._lock = threading.Lock()
-        self._actor = threading.local()
-        self._running: dict[Hashable, str] = {}
+        self._running: dict[str, set[str]] = {}
         self._cancelled: set[str] = set()
 
     def run(self, view: str, relation: Relation, inputs: Mapping[str, pa.Table]) -> pa.Table:
@@ -60,23 +59,13 @@ class SparkUpperExecutor:
                     session.catalog.dropTempView(name)
         return in_forms(result, relation.schema)
 
-    @contextmanager
-    def acting_for(self, token: Hashable) -> Iterator[None]:
-        """What this thread runs within the block is stopped by `cancel(token)`."""
-        self._actor.token = token
-        try:
-            yield
-        finally:
-            self._actor.token = None
-
-    def cancel(self, token: Hashable) -> None:
-        """Stop what runs on behalf of `token`, if anything; from another thread."""
+    def cancel(self, view: str) -> None:
+        """Stop what runs for `view`, if anything; from another thread."""
         with self._lock:
-            job = self._running.get(token)
-            if job is None:
-                return
-            self._cancelled.add(job)
-        self._runtime.session().sparkContext.cancelJobGroup(job)
+            jobs = tuple(self._running.get(view, ()))
+            self._cancelled.update(jobs)
+        for job in jobs:
+            self._runtime.session().sparkContext.cancelJobGroup(job)
 
     def explain(self, relation: Relation) -> str:
         """Return the SQL text that `run` executes, its inputs under their own names."""
@@ -84,19 +73,19 @@ class SparkUpperExecutor:
 
     @contextmanager
     def _job(self, session: Any, view: str, number: int) -> Iterator[str]:
-        """Name this thread's Spark jobs, and tie them to the token that the thread acts for."""
-        job, token = f"{view} {number}", getattr(self._actor, "token", None)
+        """Name this thread's Spark jobs, so that `cancel` finds them by the view."""
+        job = f"{view} {number}"
         session.sparkContext.setJobGroup(job, f"refresh of {view}", interruptOnCancel=True)
-        if token is not None:
-            with self._lock:
-                self._running[token] = job
+        with self._lock:
+            self._running.setdefault(view, set()).add(job)
         try:
             yield job
         finally:
             with self._lock:
                 self._cancelled.discard(job)
-                if token is not None:
-                    self._running.pop(token, None)
+                self._running[view].discard(job)
+                if not self._running[view]:
+                    del self._running[view]
 
     def _client_error(self, job: str, error: Exception) -> Exception:
         with self._lock:
