@@ -75,10 +75,6 @@ def from_arrow(table: pa.Table, schema: Schema) -> Morsel:
 
 
 def _one_array(values: pa.ChunkedArray) -> pa.Array:
-    return (
-        values.chunk(0)
-        if values.num_chunks == 1
-        else pa.concat_arrays(values.chunks)
-        if values.num_chunks
-        else pa.array([], values.type)
-    )
+    if values.num_chunks == 1:
+        return values.chunk(0)
+    return pa.concat_arrays(values.chunks) if values.num_chunks else pa.array([], values.type)

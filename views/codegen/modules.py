@@ -37,6 +37,8 @@ class GeneratedModule:
 
 def module_text(title: str, summary: Sequence[str], function: str, writer: KernelWriter) -> tuple[str, str]:
     """Return (text of the file, fingerprint of what it computes). function: the lines of the kernel with its header."""
+    if "real(" in function:
+        writer.use("arithmetic", "real")
     body = "\n".join(_preamble(writer)) + "\n\n\n" + function + "\n"
     fingerprint = hashlib.sha256((title + body).encode()).hexdigest()[:FINGERPRINT_CHARACTERS]
     header = [f'"""{title}, fingerprint {fingerprint}. Generated from the view\'s definition: do not edit.', ""]
