@@ -1,0 +1,102 @@
+"""Checked arithmetic against Python's integers and IEEE floats; test_golden.py has PostgreSQL's own answers."""
+
+from __future__ import annotations
+
+import math
+import random
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ringbuffer import arithmetic
+from ringbuffer.error_codes import (
+    BIGINT_RANGE,
+    DIVISION_BY_ZERO,
+    FLOAT_OVERFLOW,
+    FLOAT_UNDERFLOW,
+    INTEGER_RANGE,
+    OK,
+    SMALLINT_RANGE,
+)
+
+SEED = 20_261_120
+CASES = 10_000
+
+
+@pytest.mark.parametrize(("bits", "code"), [(16, SMALLINT_RANGE), (32, INTEGER_RANGE), (64, BIGINT_RANGE)])
+def test_integers(bits: int, code: int) -> None:
+    chooser = random.Random(SEED)
+    least, most = -(1 << (bits - 1)), (1 << (bits - 1)) - 1
+    kernels: dict[str, Any] = {
+        name: getattr(arithmetic, f"{name}_int{bits}")
+        for name in ("add", "subtract", "multiply", "divide", "modulo", "negate", "absolute")
+    }
+
+    def checked(exact: int) -> tuple[int, int]:
+        return (exact, OK) if least <= exact <= most else (0, code)
+
+    def chosen() -> int:
+        return chooser.choice([0, 1, -1, least, most, chooser.randint(least, most), chooser.randint(-300, 300)])
+
+    for _ in range(CASES):
+        a, b = chosen(), chosen()
+        assert kernels["add"](a, b) == checked(a + b)
+        assert kernels["subtract"](a, b) == checked(a - b)
+        assert kernels["multiply"](a, b) == checked(a * b)
+        assert kernels["negate"](a) == checked(-a)
+        assert kernels["absolute"](a) == checked(abs(a))
+        if b == 0:
+            assert kernels["divide"](a, b) == kernels["modulo"](a, b) == (0, DIVISION_BY_ZERO)
+        else:
+            quotient = abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
+            assert kernels["divide"](a, b) == checked(quotient)
+            assert kernels["modulo"](a, b) == (a - quotient * b, OK)
+
+
+@pytest.mark.parametrize("form", [np.float32, np.float64])
+def test_floats(form: Any) -> None:
+    chooser = random.Random(SEED)
+    name = form.__name__
+    special = [0.0, -0.0, 1.0, math.inf, -math.inf, math.nan, float(np.finfo(form).max), float(np.finfo(form).tiny)]
+    kernels: dict[str, Any] = {
+        operation: getattr(arithmetic, f"{operation}_{name}") for operation in ("add", "subtract", "multiply", "divide")
+    }
+    exponent_max = 38 if form is np.float32 else 307
+    for _ in range(CASES):
+        a, b = (
+            form(
+                chooser.choice(
+                    [*special, chooser.uniform(-1, 1) * 10.0 ** chooser.randint(-exponent_max, exponent_max)]
+                )
+            )
+            for _ in range(2)
+        )
+        with np.errstate(all="ignore"):
+            exact = {"add": a + b, "subtract": a - b, "multiply": a * b, "divide": a / b if b != 0 else form(math.nan)}
+        for operation, value in exact.items():
+            expected = (value, float_error(operation, a, b, value))
+            got, error = kernels[operation](a, b)
+            assert error == expected[1], (operation, a, b)
+            assert error != OK or (form(got) == value or (np.isnan(got) and np.isnan(value))), (operation, a, b)
+
+
+def float_error(operation: str, a: Any, b: Any, value: Any) -> int:
+    """What PostgreSQL's float.h checks."""
+    if operation == "divide" and b == 0 and not np.isnan(a):
+        return DIVISION_BY_ZERO
+    if np.isinf(value) and not np.isinf(a) and (operation == "divide" or not np.isinf(b)):
+        return FLOAT_OVERFLOW
+    if operation == "multiply" and value == 0 and a != 0 and b != 0:
+        return FLOAT_UNDERFLOW
+    if operation == "divide" and value == 0 and a != 0 and not np.isinf(b):
+        return FLOAT_UNDERFLOW
+    return OK
+
+
+def test_nan_is_equal_to_itself_and_greatest() -> None:
+    order = [-math.inf, -1.0, 0.0, 1e300, math.inf, math.nan]
+    for i, a in enumerate(order):
+        for j, b in enumerate(order):
+            assert arithmetic.compare_float64(a, b) == (i > j) - (i < j)
+    assert arithmetic.compare_float64(0.0, -0.0) == 0
