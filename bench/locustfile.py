@@ -17,25 +17,14 @@ from locust import User, constant, constant_pacing, events, task
 from locust.env import Environment
 from locust.runners import WorkerRunner
 
+from bench.load_stream import COUNT, KEYS_COUNT, create_load_stream
+
 log = logging.getLogger(__name__)
 
 HOST_DEFAULT = "postgresql://127.0.0.1:5433/antumbra"
 BATCH_ROWS = 100
 COPY_ROWS = 10_000
-KEYS_COUNT = 100
 READ_EVERY_S = 0.2
-
-RANKING = (
-    "SELECT key, total, rank() OVER (ORDER BY total DESC, key) AS place "
-    "FROM (SELECT key, sum(amount) AS total FROM load_events GROUP BY key) AS totals"
-)
-SETUP = (
-    "DROP FOREIGN TABLE IF EXISTS load_events CASCADE",
-    "CREATE FOREIGN TABLE load_events (key integer, amount numeric(12,2), label text) SERVER stream",
-    "CREATE VIEW load_per_key AS SELECT key, count(*) AS events, sum(amount) AS total FROM load_events GROUP BY key",
-    f"CREATE VIEW load_ranking AS {RANKING}",
-)
-COUNT = "SELECT coalesce(sum(events), 0) FROM load_per_key"
 
 
 @events.test_start.add_listener
@@ -44,9 +33,7 @@ def create_stream(environment: Environment, **_: object) -> None:
     if isinstance(environment.runner, WorkerRunner):
         return
     AntumbraUser.acknowledged_rows_count = 0
-    with psycopg.connect(environment.host or HOST_DEFAULT, autocommit=True) as connection:
-        for statement in SETUP:
-            connection.execute(statement.encode())
+    create_load_stream(environment.host or HOST_DEFAULT)
 
 
 @events.test_stop.add_listener

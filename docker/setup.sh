@@ -1,5 +1,5 @@
 #!/bin/sh
-# What a machine needs to run Antumbra and its tests. `make` and the container image call it, a step at a time:
+# What a machine needs to run Antumbra and its tests. `make` calls it, a step at a time:
 #
 #   docker/setup.sh java       a Java that Spark runs on (17 or newer): JAVA_HOME, java, or a package
 #   docker/setup.sh postgres   the PostgreSQL server that the tests compare with
