@@ -241,7 +241,7 @@ def time_us(hour: int, minute: int, second: int, fraction: str) -> int:
     if not fraction.isdigit() and fraction:
         raise InvalidTextError
     micros = round(float("0." + (fraction or "0")) * 1e6)
-    if hour > 24 or minute > 59 or second > 60 or (second == 60 and micros > 0):
+    if hour > 24 or minute > 59 or second > 60:
         raise OutOfRangeError
     total = ((hour * 60 + minute) * 60 + second) * SECOND_US + micros
     if total > DAY_US:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from decimal import Decimal
+import math
+import struct
+from decimal import Context, Decimal
 
 from sql.civil import DAY_US, civil_from_days, utc_offset_us
 from sql.datatypes import SqlType
 from sql.expressions import LiteralValue
+
+# Enough for the sum of any two floats, digit by digit.
+EXACT = Context(prec=1200, Emax=999_999, Emin=-999_999)
 
 
 def output_text(value: LiteralValue, kind: SqlType, zone: str = "UTC") -> str | None:
@@ -38,7 +43,7 @@ def float_text(value: float, single: bool) -> str:
         return "NaN"
     if value in (float("inf"), float("-inf")):
         return "Infinity" if value > 0 else "-Infinity"
-    digits = shortest_single(value) if single else repr(value)
+    digits = shortest(value, single)
     sign, exact, exponent = Decimal(digits).as_tuple()
     assert isinstance(exponent, int)
     figures = "".join(map(str, exact)).rstrip("0")
@@ -58,15 +63,41 @@ def float_text(value: float, single: bool) -> str:
     return f"{minus}{figures[:point]}.{figures[point:]}"
 
 
-def shortest_single(value: float) -> str:
-    """Return the fewest digits that read back as the float4 `value`."""
-    from sql.literals import round_float4
+def shortest(value: float, single: bool) -> str:
+    """Return the fewest digits between the two neighbours' midpoints.
 
-    for digits in range(1, 10):
+    PostgreSQL does not take a midpoint itself, which round-half-even would read back as `value`; Python's repr does.
+    """
+    exact = Decimal(value)
+    low, high = (EXACT.divide(EXACT.add(exact, near), 2) for near in neighbours(value, single))
+    for digits in range(1, 18):
         text = f"{value:.{digits - 1}e}"
-        if abs(float(text)) < 3.4028235677973366e38 and round_float4(float(text), text) == value:
+        if low < Decimal(text) < high:
             return text
     return repr(value)
+
+
+def neighbours(value: float, single: bool) -> tuple[Decimal, Decimal]:
+    """Return the next smaller and the next larger float; beyond the largest one, the next power of two."""
+    if not single:
+        below, above = math.nextafter(value, -math.inf), math.nextafter(value, math.inf)
+        limit = Decimal(2) ** 1024
+    else:
+        below, above = next_single(value, -1), next_single(value, 1)
+        limit = Decimal(2) ** 128
+    return (
+        -limit if below == -math.inf else Decimal(below),
+        limit if above == math.inf else Decimal(above),
+    )
+
+
+def next_single(value: float, direction: int) -> float:
+    """Return the float4 next to `value`, upwards (1) or downwards (-1)."""
+    bits = int(struct.unpack("<i", struct.pack("<f", value))[0])
+    if value == 0.0:
+        return direction * 2.0**-149
+    step = direction if value > 0 else -direction
+    return float(struct.unpack("<f", struct.pack("<i", bits + step))[0])
 
 
 def date_text(days: int) -> str:

@@ -91,11 +91,15 @@ def invalid(text: str, kind: SqlType, position: int | None) -> SqlError:
 
 def integer_value(text: str, kind: SqlType, position: int | None) -> int:
     stripped = text.strip(WHITESPACE)
-    if INTEGER.fullmatch(stripped) is None:
+    digits = INTEGER.match(stripped)
+    if digits is None:
         raise invalid(text, kind, position)
     bound = 1 << (INTEGER_BITS[kind.family] - 1)
     # int() of very long digit strings is refused by Python; 40 digits are out of range anyway.
-    value = int(stripped) if len(stripped.lstrip("+-0")) < 40 else bound
+    value = int(digits[0]) if len(digits[0].lstrip("+-0")) < 40 else 2 * bound
+    # PostgreSQL reads from the left: too many digits are noticed before what stands behind them.
+    if abs(value) <= bound and digits.end() < len(stripped):
+        raise invalid(text, kind, position)
     if not -bound <= value < bound:
         raise SqlError("22003", f'value "{text}" is out of range for type {kind.sql_name}', position)
     return value

@@ -6,6 +6,7 @@ Keys and arguments of an Aggregate address the FROM clause's columns directly, b
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from sql.bind import grouping
@@ -61,7 +62,7 @@ def bind_select(query: Query, body: SelectBody, context: BindContext) -> Relatio
     relation, expressions = add_windows(relation, virtual, expressions)
     order = [replace(key, expression=item) for key, item in zip(order, expressions[len(outputs) :], strict=True)]
     named = tuple((output.name, item) for output, item in zip(outputs, expressions, strict=False))
-    return limits(finish(relation, named, order, body.distinct, [item.position for item in query.order_by]))
+    return finish(relation, named, order, body.distinct, [item.position for item in query.order_by], limits)
 
 
 def bind_target(target: Target, binder: Binder) -> list[Output]:
@@ -199,8 +200,9 @@ def finish(
     order: list[SortKey],
     distinct: bool,
     positions: list[int],
+    limits: Callable[[Relation], Relation],
 ) -> Relation:
-    """Put Project, Distinct and Sort on the relation. Sort keys that are no output columns are projected beside and then away."""
+    """Put Project, Distinct, Sort and Limit on the relation; sort keys that are no output columns are projected away again."""
     places = [place_of(key.expression, named) for key in order]
     hidden: list[tuple[str, Expression]] = []
     keys = []
@@ -216,8 +218,8 @@ def finish(
     if distinct:
         projected = Distinct(projected)
     if not keys:
-        return projected
-    ordered: Relation = Sort(projected, tuple(keys))
+        return limits(projected)
+    ordered = limits(Sort(projected, tuple(keys)))
     if hidden:
         ordered = Project(
             ordered, tuple((name, Column(index, name, item.type)) for index, (name, item) in enumerate(named))

@@ -11,8 +11,9 @@ from sql.errors import SqlError, not_supported
 from sql.grammar.keywords import COLUMN_NAME, NEED_AS, RESERVED, TYPE_OR_FUNCTION
 from sql.lexer import Token, scan
 
-# Deeper nesting than this is refused with 54001 before Python's own stack would end.
+# Deeper text, and higher trees, are refused with 54001 before Python's own stack would end here or in a later pass.
 NESTING_MAX = 100
+TREE_HEIGHT_MAX = 150
 
 
 class Cursor:
@@ -23,6 +24,7 @@ class Cursor:
         self.tokens = scan(text)
         self.index = 0
         self.depth = 0
+        self.height = 0
         self.parameters_allowed = True
 
     @property
@@ -76,6 +78,15 @@ class Cursor:
     def leave(self) -> None:
         """End the level of nesting that `enter` began."""
         self.depth -= 1
+
+    def grow(self, height: int) -> int:
+        """Return the height of a node above a tree of `height` and above what was read since `height` was last zero."""
+        grown = max(height, self.height) + 1
+        if grown > TREE_HEIGHT_MAX:
+            hint = f"At most {TREE_HEIGHT_MAX} operators follow each other; parentheses can balance them."
+            raise SqlError("54001", "stack depth limit exceeded", hint=hint)
+        self.height = 0
+        return grown
 
     # Words and operators
 

@@ -37,7 +37,9 @@ def expression(cursor: Cursor, level: int = OR) -> Expression:
     """Read an expression whose operators bind at least as tightly as `level`."""
     cursor.enter()
     first = cursor.index
+    outer, cursor.height = cursor.height, 0
     left = prefix(cursor)
+    height = cursor.grow(0)
     # PostgreSQL's comparisons and BETWEEN, IN, LIKE do not associate: a < b < c is a syntax error at the second <.
     ceiling = CAST
     while True:
@@ -47,9 +49,11 @@ def expression(cursor: Cursor, level: int = OR) -> Expression:
         if found > ceiling:
             cursor.fail()
         left = infix(cursor, left, found, first)
+        height = cursor.grow(height)
         if found in (COMPARISON, MEMBERSHIP):
             ceiling = found - 1
     cursor.leave()
+    cursor.height = max(outer, height)
     return left
 
 

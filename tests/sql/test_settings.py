@@ -1,0 +1,173 @@
+"""SET, RESET, SHOW, LOCAL, startup parameters, and what a rollback undoes."""
+
+from __future__ import annotations
+
+import pytest
+
+from sql.errors import SqlError
+from sql.settings import Settings, canonical_name
+
+
+def test_defaults_and_startup_parameters() -> None:
+    settings = Settings.for_startup(
+        {
+            "user": "ann",
+            "database": "antumbra",
+            "client_encoding": "'utf-8'",
+            "DateStyle": "ISO",
+            "application_name": "psql",
+            "options": r"-c statement_timeout=5min --TimeZone=europe/berlin -cmy.note=a\ b",
+        }
+    )
+    assert settings.show("statement_timeout") == "5min"
+    assert settings.statement_timeout_ms == 300_000
+    assert settings.time_zone == "Europe/Berlin"
+    assert settings.show("MY.note") == "a b"
+    reports = dict(settings.reports())
+    assert reports["client_encoding"] == "UTF8"
+    assert reports["session_authorization"] == "ann"
+    assert reports["TimeZone"] == "Europe/Berlin"
+    settings.set("timezone", "UTC")
+    settings.set("timezone", None)
+    assert settings.time_zone == "Europe/Berlin"
+
+
+@pytest.mark.parametrize(
+    ("parameters", "sqlstate"),
+    [
+        ({"nope": "1"}, "42704"),
+        ({"server_version": "9"}, "55P02"),
+        ({"options": "nonsense"}, "42601"),
+        ({"TimeZone": "Mars"}, "22023"),
+    ],
+)
+def test_bad_startup_parameters_are_fatal(parameters: dict[str, str], sqlstate: str) -> None:
+    with pytest.raises(SqlError) as raised:
+        Settings.for_startup({"user": "ann", **parameters})
+    assert (raised.value.sqlstate, raised.value.severity) == (sqlstate, "FATAL")
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "shown"),
+    [
+        ("statement_timeout", "90000", "90s"),
+        ("statement_timeout", "1.5s", "1500ms"),
+        ("statement_timeout", "0", "0"),
+        ("stream_publish_interval", "100ms", "100ms"),
+        ("work_mem", "64MB", "64MB"),
+        ("work_mem", "1000", "1000kB"),
+        ("jit", "FALSE", "off"),
+        ("jit", "y", "on"),
+        ("client_min_messages", "WARNING", "warning"),
+        ("synchronous_commit", "no", "off"),
+        ("DateStyle", "iso, mdy", "ISO, MDY"),
+        ("TimeZone", "america/new_york", "America/New_York"),
+        ("extra_float_digits", "-3", "-3"),
+        ("default_transaction_isolation", "Repeatable Read", "repeatable read"),
+    ],
+)
+def test_values_are_shown_in_postgres_form(name: str, value: str, shown: str) -> None:
+    settings = Settings()
+    settings.set(name, value)
+    assert settings.show(name) == shown
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "sqlstate", "message"),
+    [
+        ("nope", "1", "42704", 'unrecognized configuration parameter "nope"'),
+        ("timezone", "Mars", "22023", 'invalid value for parameter "TimeZone": "Mars"'),
+        ("statement_timeout", "5x", "22023", 'invalid value for parameter "statement_timeout": "5x"'),
+        ("statement_timeout", "-1", "22023",
+         '-1 ms is outside the valid range for parameter "statement_timeout" (0 .. 2147483647)'),
+        ("jit", "maybe", "22023", 'parameter "jit" requires a Boolean value'),
+        ("client_min_messages", "loud", "22023", 'invalid value for parameter "client_min_messages": "loud"'),
+        ("server_version", "1", "55P02", 'parameter "server_version" cannot be changed'),
+        ("max_connections", "1", "55P02", 'parameter "max_connections" cannot be changed without restarting the server'),
+        ("client_encoding", "LATIN1", "22023", 'invalid value for parameter "client_encoding": "LATIN1"'),
+        ("datestyle", "german", "0A000", 'DateStyle "german" is not supported yet'),
+        ("standard_conforming_strings", "off", "0A000", "standard_conforming_strings = off is not supported yet"),
+    ],
+)  # fmt: skip
+def test_bad_values(name: str, value: str, sqlstate: str, message: str) -> None:
+    settings = Settings()
+    with pytest.raises(SqlError) as raised:
+        settings.set(name, value)
+    assert (raised.value.sqlstate, raised.value.message) == (sqlstate, message)
+
+
+def test_close_names_are_hinted() -> None:
+    with pytest.raises(SqlError) as raised:
+        Settings().show("timezon")
+    assert raised.value.hint == 'Perhaps you meant the parameter "timezone".'
+
+
+def test_rollback_undoes_and_commit_keeps() -> None:
+    settings = Settings()
+    settings.begin()
+    settings.set("timezone", "Asia/Tokyo")
+    settings.rollback()
+    assert settings.time_zone == "UTC"
+    settings.set("timezone", "Asia/Tokyo")
+    settings.commit()
+    settings.rollback()
+    assert settings.time_zone == "Asia/Tokyo"
+
+
+def test_local_ends_with_the_transaction() -> None:
+    settings = Settings()
+    settings.begin()
+    settings.set("timezone", "Asia/Tokyo", local=True)
+    assert settings.time_zone == "Asia/Tokyo"
+    settings.set("timezone", "Europe/Paris")
+    assert settings.time_zone == "Europe/Paris"
+    settings.set("timezone", "Asia/Tokyo", local=True)
+    settings.commit()
+    assert settings.time_zone == "Europe/Paris"
+
+
+def test_transaction_modes() -> None:
+    settings = Settings()
+    settings.set("session characteristics", "isolation level serializable")
+    settings.commit()
+    assert settings.show("transaction_isolation") == "serializable"
+    settings.begin(["isolation level read committed", "read only"])
+    assert settings.show("transaction_isolation") == "read committed"
+    assert settings.show("transaction_read_only") == "on"
+    settings.commit()
+    assert settings.show("transaction_isolation") == "serializable"
+    assert settings.show("transaction_read_only") == "off"
+
+
+def test_only_changes_are_reported() -> None:
+    settings = Settings()
+    settings.reports()
+    assert settings.changed_reports() == []
+    settings.set("application_name", "x")
+    settings.set("timezone", "Asia/Tokyo", local=True)
+    assert settings.changed_reports() == [("application_name", "x"), ("TimeZone", "Asia/Tokyo")]
+    assert settings.changed_reports() == []
+    settings.rollback()
+    assert settings.changed_reports() == [("application_name", ""), ("TimeZone", "UTC")]
+
+
+def test_captured_is_the_same_object_until_a_setting_changes() -> None:
+    settings = Settings("ann", "antumbra", 7)
+    first = settings.captured()
+    assert settings.captured() is first
+    settings.set("jit", "off")
+    assert settings.captured() is not first
+    assert (first.user, first.process_id, dict(settings.captured().variables)["jit"]) == ("ann", 7, "off")
+
+
+def test_reset_all_show_all_and_messages() -> None:
+    settings = Settings()
+    settings.set("client_min_messages", "error")
+    assert not settings.lets_through("NOTICE")
+    assert not settings.lets_through("WARNING")
+    assert settings.lets_through("INFO")
+    settings.set("all", None)
+    assert settings.lets_through("NOTICE")
+    names = [name for name, _, _ in settings.show_all()]
+    assert names == sorted(names, key=str.lower)
+    assert canonical_name("TIMEZONE") == "TimeZone"

@@ -1,0 +1,83 @@
+"""Bound trees as short text, for snapshots: one operator per line, inputs indented below."""
+
+from __future__ import annotations
+
+from sql.expressions import AggregateCall, Call, Case, Cast, Column, Expression, Literal, Parameter, SortKey, WindowCall
+from sql.relations import Aggregate, Distinct, Filter, Join, Limit, Project, Relation, Scan, Sort, Values, Window
+
+
+def tree_text(relation: Relation, depth: int = 0) -> list[str]:
+    """Return the lines of a relation."""
+    below = [relation.left, relation.right] if isinstance(relation, Join) else []
+    if not isinstance(relation, Scan | Values | Join):
+        below = [relation.input]
+    lines = ["  " * depth + operator_text(relation)]
+    for item in below:
+        lines += tree_text(item, depth + 1)
+    return lines
+
+
+def operator_text(relation: Relation) -> str:
+    match relation:
+        case Scan():
+            return f"Scan {relation.kind} {relation.name}"
+        case Values():
+            return "Values " + "; ".join(", ".join(map(text, row)) for row in relation.rows)
+        case Filter():
+            return f"Filter {text(relation.predicate)}"
+        case Project():
+            return "Project " + ", ".join(f"{name}={text(item)}" for name, item in relation.items)
+        case Aggregate():
+            keys = ", ".join(f"{name}={text(item)}" for name, item in relation.keys)
+            return f"Aggregate [{keys}] " + ", ".join(
+                f"{name}={aggregate_text(call)}" for name, call in relation.aggregates
+            )
+        case Window():
+            return "Window " + ", ".join(f"{name}={window_text(call)}" for name, call in relation.calls)
+        case Distinct():
+            return "Distinct"
+        case Sort():
+            return "Sort " + ", ".join(map(key_text, relation.keys))
+        case Limit():
+            parts = (("limit", relation.limit), ("offset", relation.offset))
+            return "Limit " + ", ".join(f"{name} {text(value)}" for name, value in parts if value is not None)
+        case Join():
+            return f"Join {relation.kind}" + ("" if relation.condition is None else f" {text(relation.condition)}")
+
+
+def text(expression: Expression) -> str:
+    match expression:
+        case Column():
+            return f"#{expression.index}"
+        case Literal():
+            return f"{expression.value}:{expression.type.family}"
+        case Parameter():
+            return f"${expression.number}:{expression.type.family}"
+        case Call():
+            scale = f"[{expression.type.display_scale}]" if expression.type.family == "numeric" else ""
+            return f"{expression.function}({', '.join(map(text, expression.arguments))}){scale}"
+        case Cast():
+            zone = f" {expression.zone}" if expression.zone else ""
+            sign = "!" if expression.explicit else ""
+            return f"cast{sign}({text(expression.operand)} as {expression.type.sql_name}{zone})"
+        case Case():
+            branches = " ".join(f"{text(when)}->{text(then)}" for when, then in expression.branches)
+            return f"case({branches} else {text(expression.default)}):{expression.type.sql_name}"
+
+
+def aggregate_text(call: AggregateCall) -> str:
+    scale = f"[{call.type.display_scale}]" if call.type.family == "numeric" else ""
+    distinct = "distinct " if call.distinct else ""
+    condition = "" if call.filter is None else f" where {text(call.filter)}"
+    return f"{call.function}({distinct}{', '.join(map(text, call.arguments))}){scale}{condition}"
+
+
+def window_text(call: WindowCall) -> str:
+    partition = ", ".join(map(text, call.partition_by))
+    order = ", ".join(map(key_text, call.order_by))
+    frame = "" if call.frame is None else f" {call.frame.unit} {call.frame.start} {call.frame.end}"
+    return f"{call.function}({', '.join(map(text, call.arguments))}) over ({partition} | {order}{frame})"
+
+
+def key_text(key: SortKey) -> str:
+    return text(key.expression) + (" desc" if key.descending else "") + (" nulls first" if key.nulls_first else "")
