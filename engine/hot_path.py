@@ -8,14 +8,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from engine.insert import HEAD, InsertTarget, head_target, parameter_target
+from engine.insert import HEAD, InsertTarget, head_target
+from engine.parameter_rows import parameter_row
 from engine.prepared import Portal
 from engine.reading import answer_key
 from engine.results import expand
 from ringbuffer.decode_literals import decode_literals
-from ringbuffer.decode_parameters import decode_parameters
 from ringbuffer.error_codes import RowError
 from sql.wire import writer
 
@@ -60,7 +58,7 @@ class HotPath:
             return False
         if given is None:
             return False
-        self._stage(target, given, image)
+        self._stage(target, target.rows(given), image)
         session.connection.write(
             INSERTED_ONE if given.rows_count == 1 else writer.command_complete(f"INSERT 0 {given.rows_count}")
         )
@@ -80,17 +78,16 @@ class HotPath:
             if kept is not None:
                 session.connection.write(kept)
                 return True
-        target = parameter_target(prepared, image, self._database.tables)
-        if target is None:
+        row = parameter_row(prepared, image, self._database.tables)
+        if row is None:
             return False
         message = portal.message
-        formats_of = expand(message.parameter_formats, len(target.layout))
-        starts = np.array([message.parameters_offset], dtype=np.int64)
+        formats_of = expand(message.parameter_formats, len(row.layout))
         try:
-            given = decode_parameters(message.payload, starts, np.array(formats_of, dtype=np.int8), target.layout)
+            rows = row.decode(message.payload, message.parameters_offset, formats_of)
         except RowError:
             return False
-        self._stage(target, given, image)
+        self._stage(row.target, rows, image)
         session.connection.write(INSERTED_ONE)
         return True
 
@@ -105,8 +102,8 @@ class HotPath:
         target = self._heads[head] = head_target(head, image, self._database.tables)
         return target
 
-    def _stage(self, target: InsertTarget, given: Morsel, image: CatalogImage) -> None:
+    def _stage(self, target: InsertTarget, rows: Morsel, image: CatalogImage) -> None:
         transaction = self._session.current_transaction()
         stage = self._database.stage(target.entry, image, transaction.now_us)
-        stage.add(target.rows(given))
+        stage.add(rows)
         transaction.operations.append(stage)

@@ -11,24 +11,18 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import pyarrow as pa
 
 from engine.catalog import CatalogImage, StreamEntry
-from engine.prepared import Prepared
 from engine.stream import whole_rows
 from engine.tables import QueryEngine
 from ringbuffer.arrow import morsel_from_arrow
 from ringbuffer.columns import Layout, Morsel, empty_column
 from ringbuffer.error_codes import DATETIME_OVERFLOW, INVALID_DATETIME, INVALID_TEXT, RowError
-from sql.bind.insert import BoundInsert
 from sql.bind.substitute import substitute_now
-from sql.datatypes import SqlType
 from sql.errors import SqlError
 from sql.expressions import Call, Expression, Literal, LiteralValue
 from sql.literals import input_value
 from sql.relations import OutputColumn, Values
-from sql.statements.statement import Insert
-from views.arrow_schema import arrow_schema
 
 HEAD = re.compile(
     r"\s*insert\s+into\s+(?:public\s*\.\s*)?([a-z_][a-z0-9_$]*)\s*(?:\(([a-z0-9_$,\s]*)\))?\s*values\s*",
@@ -86,7 +80,9 @@ def make_target(
             seen.append(index_of[name])
         targets = tuple(seen)
     layout = tuple(entry.stream.layout[index] for index in targets)
-    return InsertTarget(entry, targets, layout, _defaults(entry, engine, now_us))
+    return InsertTarget(
+        entry, targets, layout, default_row(entry, [column.default for column in columns], engine, now_us)
+    )
 
 
 def has_volatile_default(entry: StreamEntry) -> bool:
@@ -109,33 +105,6 @@ def head_target(head: str, image: CatalogImage, engine: QueryEngine) -> InsertTa
         return None
 
 
-def parameter_target(prepared: Prepared, image: CatalogImage, engine: QueryEngine) -> InsertTarget | None:
-    """Return the target of a prepared one-row INSERT whose values are $1, $2, ... of the columns' own types; else None.
-
-    The answer is kept with the prepared statement for as long as the catalog stays the same.
-    """
-    if prepared.insert_image is not image:
-        prepared.insert_image = image
-        prepared.insert_target = _parameter_target(prepared, image, engine)
-    return prepared.insert_target
-
-
-def _parameter_target(prepared: Prepared, image: CatalogImage, engine: QueryEngine) -> InsertTarget | None:
-    statement, bound = prepared.statement, prepared.bound
-    if not isinstance(statement, Insert) or not isinstance(bound, BoundInsert) or bound.plain_parameters is None:
-        return None
-    entry = image.entries.get(statement.name)
-    if not isinstance(entry, StreamEntry) or has_volatile_default(entry):
-        return None
-    columns = [entry.stream.columns[index] for index in bound.targets]
-    if bound.plain_parameters != tuple(range(1, len(columns) + 1)):
-        return None
-    for column, kind in zip(columns, prepared.parameter_types, strict=True):
-        if kind.family != column.type.family:
-            return None
-    return make_target(entry, [(column.name, 0) for column in columns], engine, 0)
-
-
 def evaluate_rows(engine: QueryEngine, target: InsertTarget, root: Values, now_us: int, token: object) -> Morsel:
     """Return bound VALUES rows as whole rows of the stream."""
     table = engine.run(substitute_now(root, now_us), {}, token)
@@ -151,17 +120,16 @@ def _is_stable(expression: Expression) -> bool:
             return operand is not None and _is_stable(operand)
 
 
-def _defaults(entry: StreamEntry, engine: QueryEngine, now_us: int) -> Morsel:
-    """Return one row with every column's default."""
+def default_row(entry: StreamEntry, values: Sequence[Expression | None], engine: QueryEngine, now_us: int) -> Morsel:
+    """Return one row with `values`, an expression of its column's type or None for NULL for each column of the stream."""
     columns = entry.stream.columns
-    if all(column.default is None for column in columns):
+    if all(value is None for value in values):
         data = tuple(empty_column(layout.physical, 1) for layout in entry.stream.layout)
         nulls = tuple(np.ones(1, dtype=np.uint8) for _ in columns)
         return Morsel(1, data, nulls, np.zeros(0, dtype=np.uint8))
-    items: tuple[tuple[Expression, SqlType], ...] = tuple(
-        (Literal(None, column.type) if column.default is None else column.default, column.type) for column in columns
+    items = tuple(
+        Literal(None, column.type) if value is None else value for value, column in zip(values, columns, strict=True)
     )
     schema = tuple(OutputColumn(column.name, column.type) for column in columns)
-    root = substitute_now(Values((tuple(item for item, _ in items),), schema), now_us)
-    table: pa.Table = engine.run(root, {}, None)
-    return morsel_from_arrow(table.cast(arrow_schema(schema)), entry.stream.layout)
+    root = substitute_now(Values((items,), schema), now_us)
+    return morsel_from_arrow(engine.run(root, {}), entry.stream.layout)

@@ -26,7 +26,7 @@ from sql.wire import writer
 from sql.wire.messages import Bind
 
 if TYPE_CHECKING:
-    from engine.insert import InsertTarget
+    from engine.parameter_rows import ParameterRow
 
 SHOW_ALL_COLUMNS = ("name", "setting", "description")
 
@@ -42,7 +42,7 @@ class Prepared:
     bound: BoundQuery | BoundInsert | None = None
     bound_to: tuple[Catalog, object] | None = None
     insert_image: object = None
-    insert_target: InsertTarget | None = None
+    insert_row: ParameterRow | None = None
 
     @property
     def text(self) -> str:

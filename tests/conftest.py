@@ -5,7 +5,9 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -27,16 +29,15 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 @pytest.fixture(scope="session")
-def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PostgresCluster]:
+def postgres() -> Iterator[PostgresCluster]:
     """The oracle, started once per test run."""
-    base = tmp_path_factory.getbasetemp()
-    # The cluster's own user has to reach its folder below pytest's private one.
-    for folder in (base, base.parent):
-        folder.chmod(0o755)
-    cluster = PostgresCluster(tmp_path_factory.mktemp("postgres"))
-    cluster.start()
-    yield cluster
-    cluster.stop()
+    # Not below pytest's private folder: the cluster runs as a user of its own.
+    with tempfile.TemporaryDirectory(prefix="antumbra-oracle-") as folder:
+        Path(folder).chmod(0o755)
+        cluster = PostgresCluster(Path(folder) / "postgres")
+        cluster.start()
+        yield cluster
+        cluster.stop()
 
 
 @pytest.fixture(scope="session")

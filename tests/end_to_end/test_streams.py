@@ -35,15 +35,15 @@ def test_a_publishing_copy_is_visible_while_it_runs(server: AntumbraServer) -> N
 
         def publish_and_fail() -> None:
             with writer.cursor().copy("COPY pub FROM STDIN WITH (publish '50ms')") as copy:
-                copy.write(b"1\n" * 100)
-                wait_for(lambda: count() == 100, "the first rows were not published")
+                # libpq keeps what is less than its buffer to itself.
+                copy.write(b"1\n" * 100_000)
+                wait_for(lambda: count() > 90_000, "the first rows were not published")
                 copy.write(b"1\nx\n")
 
         with pytest.raises(psycopg.errors.InvalidTextRepresentation) as caught:
             publish_and_fail()
-        assert caught.value.diag.context == 'COPY pub, line 102, column k: "x"'
-        assert "100 lines" in (caught.value.diag.message_detail or "")
-        assert count() == 100
+        assert caught.value.diag.context == 'COPY pub, line 100002, column k: "x"'
+        assert f"{count()} lines" in (caught.value.diag.message_detail or "")
         writer.execute("DROP FOREIGN TABLE pub CASCADE")
 
 
@@ -159,7 +159,7 @@ def test_what_a_client_gets_wrong_disturbs_nobody(server: AntumbraServer) -> Non
             ("SELECT * FROM calmm", "42P01"),
             ("SELECT * FROM calm", "0A000"),
             ("CREATE VIEW w AS SELECT k FROM calm", "0A000"),
-            ("CREATE FOREIGN TABLE w (k int4range) SERVER stream", "42704"),
+            ("CREATE FOREIGN TABLE w (k nosuchtype) SERVER stream", "42704"),
             ("CREATE TABLE w (k int)", "0A000"),
             ("LISTEN x", "0A000"),
             ("SET no_such_setting = 1", "42704"),
