@@ -46,7 +46,18 @@ SCHEMA: Schema = (
     OutputColumn("i4", INT4),
     OutputColumn("x y", FLOAT8),
 )
-TEXTS = ["", "a", "abc", "  pad ", "%_\\", "zwölf Boxkämpfer", "a longer text than twelve bytes", "aa" * 40, "B", "日本語"]
+TEXTS = [
+    "",
+    "a",
+    "abc",
+    "  pad ",
+    "%_\\",
+    "zwölf Boxkämpfer",
+    "a longer text than twelve bytes",
+    "aa" * 40,
+    "B",
+    "日本語",
+]
 INTEGERS = {"int2": 2**15, "int4": 2**31, "int8": 2**63}
 NUMBERS = ("int2", "int4", "int8", "float4", "float8", "numeric")
 
@@ -63,7 +74,9 @@ def random_value(choose: random.Random, kind: SqlType, wild: float = 0.1) -> Any
         limit = INTEGERS[family]
         return choose.choice([-limit, limit - 1, limit // 2]) if extreme else choose.randint(-9, 9)
     if family == "float8":
-        return choose.choice([float("nan"), float("inf"), -0.0, 1e308, 5e-324]) if extreme else choose.randint(-64, 64) / 8
+        return (
+            choose.choice([float("nan"), float("inf"), -0.0, 1e308, 5e-324]) if extreme else choose.randint(-64, 64) / 8
+        )
     if family == "float4":
         wildest = [float("nan"), float("-inf"), -0.0, 3e38, 1e-45]
         return np.float32(choose.choice(wildest) if extreme else choose.randint(-64, 64) / 8)
@@ -144,7 +157,7 @@ class ExpressionMaker:
         if self.choose.random() < 0.2:
             return self.conditional(family, depth - 1)
         makers = {"bool": self.boolean, "text": self.text, "date": self.day, "timestamp": self.moment}
-        return makers.get(family, self.number)(*((depth - 1,) if family in makers else (family, depth - 1)))  # type: ignore[operator]
+        return makers[family](depth - 1) if family in makers else self.number(family, depth - 1)
 
     def leaf(self, family: str) -> Expression:
         """Return a column or a constant."""
@@ -263,13 +276,27 @@ class ExpressionMaker:
     def text(self, depth: int) -> Expression:
         """Return a string function or a cast to text."""
         name = self.choose.choice(
-            ("concat_op", "lower", "upper", "substring", "trim_both", "replace", "left", "right", "concat", "cast", "varchar")
+            (
+                "concat_op",
+                "lower",
+                "upper",
+                "substring",
+                "trim_both",
+                "replace",
+                "left",
+                "right",
+                "concat",
+                "cast",
+                "varchar",
+            )
         )
         operand = self.of("text", depth)
         if name == "cast":
             return Cast(self.of(self.choose.choice(("int4", "numeric", "bool", "date")), depth), TEXT)
         if name == "varchar":
-            return Cast(operand, SqlType("varchar", length=self.choose.randint(1, 8)), explicit=self.choose.random() < 0.8)
+            return Cast(
+                operand, SqlType("varchar", length=self.choose.randint(1, 8)), explicit=self.choose.random() < 0.8
+            )
         if name in ("concat_op", "concat"):
             return Call(name, (operand, self.of("text", depth)), TEXT)
         if name == "substring":

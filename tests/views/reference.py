@@ -1,7 +1,7 @@
 """A plain-Python model of typed expressions and groupings: what PostgreSQL answers, written for clarity and not for speed.
 
 Values: None, bool, int, float (numpy.float32 for real), Decimal with its digits, str; dates and timestamps as ints, like literals.
-A failure is `Failure` with PostgreSQL's SQLSTATE. It shares no code with the kernels.
+A failure is `SqlFailureError` with PostgreSQL's SQLSTATE. It shares no code with the kernels.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 @dataclass
-class Failure(Exception):
+class SqlFailureError(Exception):
     """What PostgreSQL reports."""
 
     sqlstate: str
@@ -153,14 +153,14 @@ def extreme(sign: int) -> Callable[[Call, list[Value]], Value]:
 
 def in_range(value: int, family: str) -> int:
     if not -RANGES[family] <= value < RANGES[family]:
-        raise Failure("22003")
+        raise SqlFailureError("22003")
     return value
 
 
 def in_digits(value: Decimal) -> Decimal:
     """Return a numeric, unless it needs more than 38 digits."""
     if abs(int(value.scaleb(digits(value), context=EXACT))) >= LIMIT:
-        raise Failure("22003")
+        raise SqlFailureError("22003")
     return value
 
 
@@ -177,7 +177,7 @@ def with_digits(value: Decimal, scale: int) -> Decimal:
     else:
         whole = value.scaleb(scale, context=EXACT).quantize(Decimal(1), rounding=ROUND_HALF_UP, context=EXACT)
         rounded = Decimal(int(whole) * 10**-scale)
-    return in_digits(rounded if rounded else abs(rounded))
+    return in_digits(rounded or abs(rounded))
 
 
 def division_scale(left: Decimal, right: Decimal) -> int:
@@ -197,15 +197,15 @@ def division_scale(left: Decimal, right: Decimal) -> int:
 
 def divide_numeric(left: Decimal, right: Decimal) -> Decimal:
     if not right:
-        raise Failure("22012")
+        raise SqlFailureError("22012")
     return with_digits(EXACT.divide(left, right), division_scale(left, right))
 
 
 def float_result(node: Call, result: Any, inputs: Sequence[Any], zero_is_exact: bool) -> Any:
     if np.isinf(result) and not any(np.isinf(value) for value in inputs):
-        raise Failure("22003")
+        raise SqlFailureError("22003")
     if result == 0 and not zero_is_exact:
-        raise Failure("22003")
+        raise SqlFailureError("22003")
     return result
 
 
@@ -218,7 +218,7 @@ def arithmetic(node: Call, values: list[Value]) -> Value:
         return float_arithmetic(node, left, right)
     if node.function in ("divide", "modulo"):
         if right == 0:
-            raise Failure("22012")
+            raise SqlFailureError("22012")
         quotient = abs(left) // abs(right) * (1 if (left < 0) == (right < 0) else -1)
         return in_range(quotient, family) if node.function == "divide" else left - quotient * right
     return in_range({"add": left + right, "subtract": left - right, "multiply": left * right}[node.function], family)
@@ -229,10 +229,10 @@ def numeric_arithmetic(function: str, left: Decimal, right: Decimal) -> Decimal:
         return divide_numeric(left, right)
     if function == "modulo":
         if not right:
-            raise Failure("22012")
+            raise SqlFailureError("22012")
         scale = max(digits(left), digits(right))
         result = EXACT.remainder(left, right).quantize(Decimal(1).scaleb(-scale), context=EXACT)
-        return in_digits(result if result else abs(result))
+        return in_digits(result or abs(result))
     exact = {"add": EXACT.add, "subtract": EXACT.subtract, "multiply": EXACT.multiply}[function](left, right)
     scale = digits(left) + digits(right) if function == "multiply" else max(digits(left), digits(right))
     if function != "multiply" and digits(left) != digits(right):
@@ -253,7 +253,7 @@ def float_arithmetic(node: Call, left: Any, right: Any) -> Any:
         if node.function == "multiply":
             return float_result(node, a * b, (a, b), a == 0 or b == 0)
         if b == 0 and not np.isnan(a):
-            raise Failure("22012")
+            raise SqlFailureError("22012")
         return float_result(node, a / b, (a,), a == 0 or bool(np.isinf(b)))
 
 
@@ -296,11 +296,12 @@ def sign(node: Call, values: list[Value]) -> Value:
 
 
 def substring(node: Call, values: list[Value]) -> str:
-    text, start, *count = values
+    text: str = values[0]
+    start, *count = values[1:]
     if not count:
         return text[max(start - 1, 0) :]
     if count[0] < 0:
-        raise Failure("22011")
+        raise SqlFailureError("22011")
     return text[max(start - 1, 0) : max(start - 1 + count[0], 0)]
 
 
@@ -315,7 +316,7 @@ def like_from(text: str, pattern: str, escape: str) -> bool:
     first, rest = pattern[0], pattern[1:]
     if escape and first == escape:
         if not rest:
-            raise Failure("22025")
+            raise SqlFailureError("22025")
         return bool(text) and text[0] == rest[0] and like_from(text[1:], rest[1:], escape)
     if first == "%":
         return any(like_from(text[skip:], rest, escape) for skip in range(len(text) + 1))
@@ -358,7 +359,7 @@ def extract(node: Call, values: list[Value]) -> Decimal:
     moment = EPOCH + timedelta(microseconds=us)
     if field == "second":
         return Decimal(us % 60_000_000).scaleb(-6)
-    return Decimal({"dow": (moment.weekday() + 1) % 7}.get(field) if field == "dow" else getattr(moment, field))
+    return Decimal((moment.weekday() + 1) % 7 if field == "dow" else int(getattr(moment, field)))
 
 
 # Casts
@@ -391,7 +392,7 @@ def limited_text(text: str, node: Cast) -> str:
     if node.type.length is None or len(text) <= node.type.length:
         return text
     if not node.explicit and text[node.type.length :].strip(" "):
-        raise Failure("22001")
+        raise SqlFailureError("22001")
     return text[: node.type.length]
 
 
@@ -409,27 +410,29 @@ def output(value: Value, family: str) -> str:
 def to_numeric(value: Value, source: str, kind: SqlType) -> Decimal:
     if source in FLOATS:
         if not np.isfinite(value):
-            raise Failure("0A000")
+            raise SqlFailureError("0A000")
         result = Decimal(f"{float(value):.{15 if source == 'float8' else 6}g}")
         result = result.normalize(EXACT) if result else Decimal(0)
         result = in_digits(result.quantize(Decimal(1), context=EXACT) if digits(result) == 0 else result)
+        if digits(result) > 38:  # ours, not PostgreSQL's: a scale has a limit too
+            raise SqlFailureError("22003")
     else:
         result = Decimal(value) if isinstance(value, int) else value
     if kind.precision is None:
         return result
     try:
         result = with_digits(result, kind.scale or 0)
-    except Failure:
-        raise Failure("22003") from None
+    except SqlFailureError:
+        raise SqlFailureError("22003") from None
     if abs(int(result.scaleb(kind.scale or 0, context=EXACT))) >= 10**kind.precision:
-        raise Failure("22003")
+        raise SqlFailureError("22003")
     return result
 
 
 def to_integer(value: Value, source: str, target: str) -> int:
     if source in FLOATS:
         if not np.isfinite(value):
-            raise Failure("22003")
+            raise SqlFailureError("22003")
         return in_range(int(np.rint(value)), target)
     if source == "numeric":
         return in_range(int(value.quantize(Decimal(1), rounding=ROUND_HALF_UP, context=EXACT)), target)
@@ -445,9 +448,9 @@ def to_float(value: Value, source: str, target: str) -> Any:
         result = np.float32(float(value))
     if source == "float8":
         if np.isinf(result) and not np.isinf(value):
-            raise Failure("22003")
+            raise SqlFailureError("22003")
         if result == 0 and value != 0:
-            raise Failure("22003")
+            raise SqlFailureError("22003")
     return result
 
 
@@ -547,7 +550,7 @@ def total(call: AggregateCall, kind: SqlType, values: list[Value]) -> Value:
             for value in values:
                 result = type(start)(result + type(start)(value))
             if np.isinf(result) and not any(np.isinf(value) for value in values):
-                raise Failure("22003")
+                raise SqlFailureError("22003")
             return result if call.function == "sum" else result / len(values)
     exact = add_all(values)
     if call.function == "sum":
@@ -572,7 +575,7 @@ def group(
     rows: Sequence[Row],
     skip_errors: bool = False,
 ) -> list[tuple[Value, ...]]:
-    """Return the rows of a grouping: keys as first seen, then aggregates. Raises Failure for the first bad row, or leaves it out."""
+    """Return the rows of a grouping: keys as first seen, then aggregates. Raises SqlFailureError for the first bad row, or leaves it out."""
     groups: dict[tuple[Value, ...], tuple[tuple[Value, ...], list[Row]]] = {}
     if not keys:
         groups[()] = ((), [])
@@ -585,7 +588,7 @@ def group(
                 if call.filter is None or evaluate(call.filter, row) is True:
                     for argument in call.arguments:
                         evaluate(argument, row)
-        except Failure:
+        except SqlFailureError:
             if skip_errors:
                 continue
             raise

@@ -15,7 +15,7 @@ from sql.errors import SqlError
 from sql.expressions import Expression
 from sql.relations import OutputColumn
 from tests.views.random_expressions import SCHEMA, ExpressionMaker, arrow_rows, python_rows, random_rows
-from tests.views.reference import Failure, evaluate
+from tests.views.reference import SqlFailureError, evaluate
 from views.finish import CompiledStep
 from views.plan.nodes import FinishStep
 from views.plan.text import expression_text
@@ -41,11 +41,11 @@ def same(left: Any, right: Any) -> bool:
     return bool(left == right) and (left is None) == (right is None)
 
 
-def model(items: list[Expression], row: tuple[Any, ...]) -> tuple[Any, ...] | Failure:
+def model(items: list[Expression], row: tuple[Any, ...]) -> tuple[Any, ...] | SqlFailureError:
     """Return the values of the items, or the first failure."""
     try:
         return tuple(evaluate(item, row) for item in items)
-    except Failure as failure:
+    except SqlFailureError as failure:
         return failure
 
 
@@ -57,13 +57,13 @@ def test_random_expressions(seed: int, tmp_path: Path) -> None:
     rows = random_rows(choose, ROWS)
     step = CompiledStep("v", "tail", finish_step(items), tmp_path)
     expected = [model(items, row) for row in rows]
-    failures = [outcome for outcome in expected if isinstance(outcome, Failure)]
+    failures = [outcome for outcome in expected if isinstance(outcome, SqlFailureError)]
     if failures:
         with pytest.raises(SqlError) as raised:
             step.run_table(arrow_rows(rows), 0)
         assert raised.value.sqlstate == failures[0].sqlstate, raised.value
-    good = [row for row, outcome in zip(rows, expected, strict=True) if not isinstance(outcome, Failure)]
-    wanted = [outcome for outcome in expected if not isinstance(outcome, Failure)]
+    good = [row for row, outcome in zip(rows, expected, strict=True) if not isinstance(outcome, SqlFailureError)]
+    wanted = [outcome for outcome in expected if not isinstance(outcome, SqlFailureError)]
     found = python_rows(step.run_table(arrow_rows(good), 0), step.step.output)
     assert len(found) == len(wanted)
     for row, got, want in zip(good, found, wanted, strict=True):
