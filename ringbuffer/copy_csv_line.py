@@ -31,7 +31,7 @@ from ringbuffer.copy_lines import (
     end_of_line,
 )
 from ringbuffer.fields import Bytes
-from ringbuffer.jit import kernel
+from ringbuffer.jit import inlined_kernel, kernel
 from ringbuffer.row_block import Array
 from ringbuffer.store_field import check_encoding
 
@@ -43,7 +43,7 @@ UNTERMINATED_QUOTE = codes.UNTERMINATED_QUOTE
 END_MARKER_CORRUPT = codes.END_MARKER_CORRUPT
 
 
-@kernel
+@inlined_kernel
 def read_csv_line(
     buffer: Bytes, start: int, end: int, final: bool, classes: Bytes, columns_count: int, fields: Array,
     state: Array,

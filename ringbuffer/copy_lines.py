@@ -20,9 +20,9 @@ END_MARKER_CORRUPT = codes.END_MARKER_CORRUPT
 END_MARKER_STYLE = codes.END_MARKER_STYLE
 
 # What a format's kernel keeps and tells, int64[16].
-(EOL, LINE, CONSUMED, HEAP_USED, FALLBACKS_USED, ENDED, ERROR, ERROR_COLUMN, ERROR_IN_HEAP, ERROR_START, ERROR_END) = (
-    range(11)
-)
+# NUMBERED: the line has escapes that give a byte by its number, so that its fields' encoding must be checked once more.
+EOL, LINE, CONSUMED, HEAP_USED, FALLBACKS_USED, ENDED, NUMBERED = range(7)
+ERROR, ERROR_COLUMN, ERROR_IN_HEAP, ERROR_START, ERROR_END = range(7, 12)
 STATE_WORDS = 16
 # How lines end: not known before the first one has ended.
 EOL_UNKNOWN, EOL_NEWLINE, EOL_RETURN, EOL_BOTH = range(4)

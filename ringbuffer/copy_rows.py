@@ -33,11 +33,12 @@ from ringbuffer.copy_lines import (
     LINE_ERROR,
     LINE_ROW,
     MARKED,
+    NUMBERED,
     START,
 )
 from ringbuffer.copy_text_line import read_text_line
 from ringbuffer.fields import Bytes
-from ringbuffer.jit import kernel
+from ringbuffer.jit import inlined_kernel, kernel
 from ringbuffer.memory import borrowed
 from ringbuffer.row_block import FORCE, KIND, NOT_NULL, PADDING_BYTES, TEXT, Array
 from ringbuffer.slow_fields import FALLBACKS_MAX
@@ -77,6 +78,12 @@ def decode_copy(
             status, line_end, following, fields_count, lines, error = read_text_line(
                 buffer, start, end, final, classes, columns_count, fields, state
             )
+            if status == LINE_ROW and state[NUMBERED] != 0:
+                error = check_escapes(
+                    fields, min(fields_count, columns_count), buffer, null_text, heap, state[HEAP_USED]
+                )
+                if error != OK:
+                    status = LINE_ERROR
         if status == LINE_CUT:
             break
         state[LINE] += lines
@@ -117,7 +124,7 @@ def note_error(state: Array, error: int, status: int, start: int, line_end: int)
         state[ERROR_END] = line_end
 
 
-@kernel
+@inlined_kernel
 def convert_row(
     columns: Array, fields: Array, fields_count: int, row: int, buffer: Bytes, null_text: Bytes, csv: bool, quote: int, escape: int,
     block: Bytes, capacity: int, heap: Bytes, fallbacks: Array, transitions: Transitions, offsets: Offsets, state: Array,
@@ -146,15 +153,13 @@ def convert_row(
             continue
         if marked:
             if csv:
-                end, error = unquote(buffer, start, end, quote, escape, heap, used), OK
+                end = unquote(buffer, start, end, quote, escape, heap, used)
             else:
-                end, error = unescape(buffer, start, end, heap, used)
+                end = unescape(buffer, start, end, heap, used)
             start = used
             state[ERROR_IN_HEAP] = 1
             state[ERROR_START] = start
             state[ERROR_END] = end
-            if error != OK:
-                return error
             if csv and force & FORCE_NULL != 0 and is_null_text(heap, start, end, null_text, null_bytes):
                 if columns[column, NOT_NULL] != 0 and missing_null < 0:
                     missing_null = column
@@ -186,7 +191,7 @@ def convert_row(
     return OK
 
 
-@kernel
+@inlined_kernel
 def is_null_text(buffer: Bytes, start: int, end: int, null_text: Bytes, null_bytes: int) -> bool:
     """-> whether the bytes are the null string."""
     if end - start != null_bytes:
@@ -198,10 +203,23 @@ def is_null_text(buffer: Bytes, start: int, end: int, null_text: Bytes, null_byt
 
 
 @kernel
-def unescape(buffer: Bytes, start: int, end: int, heap: Bytes, at: int) -> tuple[int, int]:
-    """-> (end, error): the field of the text format without its backslash escapes, written at heap[at]."""
-    first = at
-    check = False
+def check_escapes(fields: Array, count: int, buffer: Bytes, null_text: Bytes, heap: Bytes, at: int) -> int:
+    """-> error: whether the line's fields are good UTF-8 when their escapes are bytes. PostgreSQL looks before it converts any field."""
+    for column in range(count):
+        start = fields[column, START]
+        end = fields[column, END]
+        if fields[column, MARKED] != 0 and not is_null_text(
+            buffer, start, end, null_text, len(null_text) - PADDING_BYTES
+        ):
+            error = check_encoding(heap, at, unescape(buffer, start, end, heap, at))
+            if error != OK:
+                return error
+    return OK
+
+
+@kernel
+def unescape(buffer: Bytes, start: int, end: int, heap: Bytes, at: int) -> int:
+    """-> end: the field of the text format without its backslash escapes, written at heap[at]."""
     while start < end:
         byte = buffer[start]
         start += 1
@@ -217,7 +235,6 @@ def unescape(buffer: Bytes, start: int, end: int, heap: Bytes, at: int) -> tuple
                         value = value * 8 + np.int64(buffer[start]) - 48
                         start += 1
                 byte = np.uint8(value & 0xFF)
-                check = check or byte == 0 or byte >= 0x80
             elif byte == 120 and start < end and hexadecimal(buffer[start]) >= 0:
                 value = hexadecimal(buffer[start])
                 start += 1
@@ -225,7 +242,6 @@ def unescape(buffer: Bytes, start: int, end: int, heap: Bytes, at: int) -> tuple
                     value = value * 16 + hexadecimal(buffer[start])
                     start += 1
                 byte = np.uint8(value)
-                check = check or byte == 0 or byte >= 0x80
             elif byte == 98:
                 byte = np.uint8(8)
             elif byte == 102:
@@ -240,7 +256,7 @@ def unescape(buffer: Bytes, start: int, end: int, heap: Bytes, at: int) -> tuple
                 byte = np.uint8(11)
         heap[at] = byte
         at += 1
-    return at, (check_encoding(heap, first, at) if check else OK)
+    return at
 
 
 @kernel

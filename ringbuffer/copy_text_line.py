@@ -19,6 +19,7 @@ from ringbuffer.copy_lines import (
     LINE_ROW,
     MARKED,
     NEWLINE,
+    NUMBERED,
     ORDINARY,
     RETURN,
     START,
@@ -26,14 +27,14 @@ from ringbuffer.copy_lines import (
     end_of_line,
 )
 from ringbuffer.fields import Bytes
-from ringbuffer.jit import kernel
+from ringbuffer.jit import inlined_kernel
 from ringbuffer.row_block import Array
 from ringbuffer.store_field import check_encoding
 
 OK = codes.OK
 
 
-@kernel
+@inlined_kernel
 def read_text_line(
     buffer: Bytes, start: int, end: int, final: bool, classes: Bytes, columns_count: int, fields: Array, state: Array
 ) -> tuple[int, int, int, int, int, int]:
@@ -42,6 +43,7 @@ def read_text_line(
     following = end
     count = 0
     fields[0, START] = start
+    state[NUMBERED] = 0
     marked = 0
     check = False
     while True:
@@ -84,6 +86,8 @@ def read_text_line(
             else:
                 marked = 1
                 check = check or buffer[at + 1] >= 0x80 or buffer[at + 1] == 0
+                if buffer[at + 1] == 120 or 48 <= buffer[at + 1] <= 55:
+                    state[NUMBERED] = 1
                 at += 2
         else:
             check = True

@@ -1,8 +1,8 @@
 """The rows of an INSERT ... VALUES of plain literals, from the statement's own text into a morsel in one kernel call.
 
 Enters: the statement's bytes and where its rows start. Leaves: a morsel; None when anything but numbers, 'strings', NULL, TRUE and
-FALSE appears, or when a number meets a type where PostgreSQL's cast is more than its text says: the parser has to look then; RowError for
-a bad value. A string is read by its column's input function, a number is cast in the way of an assignment.
+FALSE appears, or a value that its column does not take as it is: the parser has to look then. A string that is no value of its column's
+type is a RowError. Strings are read by the input function, numbers are cast in the way of an assignment.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from ringbuffer import error_codes as codes
 from ringbuffer.columns import Layout, Morsel
 from ringbuffer.error_codes import RowError
 from ringbuffer.fields import Bytes, is_space, parse_numeric_column
-from ringbuffer.jit import kernel
+from ringbuffer.jit import inlined_kernel, kernel
 from ringbuffer.memory import borrowed, store_byte, store_int16, store_int32, store_word
 from ringbuffer.row_block import (
     BOOL,
@@ -39,11 +39,10 @@ from ringbuffer.store_field import null_address, store_field, store_null
 from ringbuffer.time_zones import Offsets, Transitions, zone_table
 
 OK = codes.OK
-SMALLINT_RANGE = codes.SMALLINT_RANGE
-INTEGER_RANGE = codes.INTEGER_RANGE
-BIGINT_RANGE = codes.BIGINT_RANGE
-NULL_VIOLATION = codes.NULL_VIOLATION
 NEEDS_FALLBACK = codes.NEEDS_FALLBACK
+VALUE_TOO_LONG = codes.VALUE_TOO_LONG
+NUMERIC_FIELD_OVERFLOW = codes.NUMERIC_FIELD_OVERFLOW
+NUMERIC_SPECIAL = codes.NUMERIC_SPECIAL
 
 # Not an error of the data: the text is for the parser.
 UNSURE = -1
@@ -249,7 +248,7 @@ def read_number(buffer: Bytes, at: int, size: int) -> tuple[int, int, int, int]:
     return kind, start, at, at
 
 
-@kernel
+@inlined_kernel
 def store_literal(
     columns: Array, column: int, base: int, capacity: int, row: int, kind: int, buffer: Bytes, start: int, end: int, heap: Bytes,
     slow: Array, transitions: Transitions, offsets: Offsets, state: Array,
@@ -262,7 +261,7 @@ def store_literal(
     used = state[HEAP_USED]
     if kind == NULL:
         store_null(columns, column, base, capacity, row)
-        return NULL_VIOLATION if columns[column, NOT_NULL] != 0 else OK
+        return UNSURE if columns[column, NOT_NULL] != 0 else OK
     target = base + capacity * columns[column, PREFIX] + row * columns[column, WIDTH]
     if kind in (TRUE, FALSE):
         if physical != BOOL:
@@ -296,6 +295,11 @@ def store_literal(
         columns, column, base, capacity, row, source, start, end, heap, used, transitions, offsets
     )
     state[HEAP_USED] = used
+    if error != OK and (
+        kind in (INTEGER, DECIMAL) or error in (VALUE_TOO_LONG, NUMERIC_FIELD_OVERFLOW, NUMERIC_SPECIAL)
+    ):
+        # PostgreSQL casts numbers and limits lengths after it has read all strings, whose errors come first.
+        return UNSURE
     if error == NEEDS_FALLBACK:
         if kind != STRING:
             return UNSURE
@@ -319,12 +323,12 @@ def store_rounded(
     outside = hi != lo >> 63
     if kind == INT64:
         store_word(target, lo)
-        return BIGINT_RANGE if outside else OK
+        return UNSURE if outside else OK
     if kind == INT32:
         store_int32(target, np.int32(lo))
-        return INTEGER_RANGE if outside or lo < -2147483648 or lo > 2147483647 else OK
+        return UNSURE if outside or lo < -2147483648 or lo > 2147483647 else OK
     store_int16(target, np.int16(lo))
-    return SMALLINT_RANGE if outside or lo < -32768 or lo > 32767 else OK
+    return UNSURE if outside or lo < -32768 or lo > 32767 else OK
 
 
 @kernel

@@ -15,7 +15,7 @@ from ringbuffer.calendar import DATE_DAYS_END, DATE_DAYS_MIN, TIMESTAMP_US_END, 
 from ringbuffer.columns import Layout, Morsel
 from ringbuffer.error_codes import RowError
 from ringbuffer.fields import Bytes, parse_numeric_column
-from ringbuffer.jit import kernel
+from ringbuffer.jit import inlined_kernel, kernel
 from ringbuffer.memory import (
     borrowed,
     float32_from_bits,
@@ -177,7 +177,7 @@ def decode_parameter_rows(
     return OK, used, slow_used
 
 
-@kernel
+@inlined_kernel
 def store_binary(
     columns: Array, column: int, base: int, capacity: int, row: int, buffer: Bytes, start: int, end: int, heap: Bytes, used: int
 ) -> tuple[int, int]:  # fmt: skip

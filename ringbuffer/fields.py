@@ -22,6 +22,8 @@ NUMERIC_OVERFLOW = codes.NUMERIC_OVERFLOW
 NUMERIC_FIELD_OVERFLOW = codes.NUMERIC_FIELD_OVERFLOW
 NUMERIC_DIGITS = codes.NUMERIC_DIGITS
 NUMERIC_SPECIAL = codes.NUMERIC_SPECIAL
+# Only between the functions here.
+NUMERIC_INFINITE = -1
 
 DIGITS_MAX = 38
 WORD_DIGITS_MAX = 19
@@ -110,7 +112,8 @@ def parse_numeric(buffer: Bytes, start: int, end: int) -> tuple[int, int, int, i
     """-> (lo, hi, scale, error) with the digits as written; more than 38 of them is NUMERIC_DIGITS."""
     error, negative, word, digits_count, first, exponent = scan_decimal(buffer, start, end)
     if error != OK:
-        return 0, 0, 0, numeric_error(buffer, start, end)
+        error = numeric_error(buffer, start, end)
+        return 0, 0, 0, NUMERIC_SPECIAL if error == NUMERIC_INFINITE else error
     scale = max(0, -exponent)
     kept = digits_count + exponent + scale
     if (digits_count > 0 and digits_count + exponent > NUMERIC_WEIGHT_MAX) or exponent > EXPONENT_MAX:
@@ -128,7 +131,9 @@ def parse_numeric_column(buffer: Bytes, start: int, end: int, precision: int, sc
     """-> (lo, hi, error) rounded half away from zero to `scale`; NUMERIC_FIELD_OVERFLOW beyond `precision` digits."""
     error, negative, word, digits_count, first, exponent = scan_decimal(buffer, start, end)
     if error != OK:
-        return 0, 0, numeric_error(buffer, start, end)
+        error = numeric_error(buffer, start, end)
+        # A column with a precision takes NaN but no infinity.
+        return 0, 0, NUMERIC_FIELD_OVERFLOW if error == NUMERIC_INFINITE else error
     if digits_count == 0:
         return 0, 0, OK
     if digits_count + exponent > NUMERIC_WEIGHT_MAX:
@@ -285,10 +290,11 @@ def numeric_error(buffer: Bytes, start: int, end: int) -> int:
     """-> what is wrong with the text of a numeric that scan_decimal refused."""
     start, end = trim(buffer, start, end)
     if start < end and end - start > 3 and (buffer[start] == 45 or buffer[start] == 43):
-        if is_word(buffer, start + 1, end, INF) or is_word(buffer, start + 1, end, INFINITY):
-            return NUMERIC_SPECIAL
-    if is_word(buffer, start, end, NAN) or is_word(buffer, start, end, INF) or is_word(buffer, start, end, INFINITY):
+        start += 1
+    elif is_word(buffer, start, end, NAN):
         return NUMERIC_SPECIAL
+    if is_word(buffer, start, end, INF) or is_word(buffer, start, end, INFINITY):
+        return NUMERIC_INFINITE
     return INVALID_TEXT
 
 

@@ -24,7 +24,18 @@ IMPORT = re.compile(rb"^(?:from|import) ringbuffer\.(\w+)", re.MULTILINE)
 
 def kernel(function: Function) -> Function:
     """Compile `function` at its first call with given types; it runs without the interpreter lock."""
-    compiled: Any = numba.njit(nogil=True, cache=True, error_model="numpy", boundscheck=False)(function)
+    return _compiled(function, inlined=False)
+
+
+def inlined_kernel(function: Function) -> Function:
+    """As `kernel`, but always inlined: each array that is passed costs seven words on the stack, more than a short loop does."""
+    return _compiled(function, inlined=True)
+
+
+def _compiled(function: Function, inlined: bool) -> Function:
+    compiled: Any = numba.njit(nogil=True, cache=True, error_model="numpy", boundscheck=False, forceinline=inlined)(
+        function
+    )
     # The attributes are private, but numba offers no hook; test_jit fails when they go away.
     compiled._cache._cache_file._source_stamp = sources_stamp(Path(function.__code__.co_filename))
     result: Function = compiled

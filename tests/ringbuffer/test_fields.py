@@ -40,8 +40,15 @@ def test_integers(seed: int) -> None:
     for _ in range(3000):
         bits = rng.choice((16, 32, 64))
         low, high = -(2 ** (bits - 1)), 2 ** (bits - 1) - 1
-        number = rng.choice((low, high, low - 1, high + 1, rng.randrange(-(10**20), 10**20), rng.randrange(low, high), 0))
-        text = rng.choice(("", " ", "\t ")) + rng.choice(("", "+", "-", "-0", "00")) + str(abs(number)) + rng.choice(("", " "))
+        number = rng.choice(
+            (low, high, low - 1, high + 1, rng.randrange(-(10**20), 10**20), rng.randrange(low, high), 0)
+        )
+        text = (
+            rng.choice(("", " ", "\t "))
+            + rng.choice(("", "+", "-", "-0", "00"))
+            + str(abs(number))
+            + rng.choice(("", " "))
+        )
         value, error = parse_integer(text_bytes(text), 0, len(text), low, high, codes.BIGINT_RANGE)
         expected = int(text)
         if low <= expected <= high:
@@ -93,12 +100,17 @@ def test_numeric(seed: int) -> None:
 
 @pytest.mark.parametrize(
     ("text", "error"),
-    [(text, codes.INVALID_TEXT) for text in ("", " ", ".", "-", "e5", "1e", "1e+", "1.2.3", "1 2", "0x1", "nana", "+-1")]
+    [
+        (text, codes.INVALID_TEXT)
+        for text in ("", " ", ".", "-", "e5", "1e", "1e+", "1.2.3", "1 2", "0x1", "nana", "+-1")
+    ]
     + [(text, codes.NUMERIC_SPECIAL) for text in ("NaN", " nan ", "Infinity", "-inf", "+INFINITY")]
     + [("1e200000", codes.NUMERIC_OVERFLOW), ("1e999999999999", codes.NUMERIC_OVERFLOW)],
 )
 def test_bad_numeric(text: str, error: int) -> None:
-    assert parse_numeric_column(text_bytes(text), 0, len(text), 10, 2)[2] == error
+    infinite = error == codes.NUMERIC_SPECIAL and "inf" in text.lower()
+    expected = codes.NUMERIC_FIELD_OVERFLOW if infinite else error
+    assert parse_numeric_column(text_bytes(text), 0, len(text), 10, 2)[2] == expected
     assert parse_numeric(text_bytes(text), 0, len(text))[3] == error
 
 
@@ -114,7 +126,11 @@ def random_float(rng: random.Random) -> str:
         return repr(struct.unpack("<d", rng.getrandbits(53).to_bytes(8, "little"))[0])
     if kind == 4:
         middle = struct.unpack("<f", rng.getrandbits(31).to_bytes(4, "little"))[0]
-        return f"{Decimal(middle) + Decimal(float(np.spacing(np.float32(middle)))) / 2:f}"[:60] if middle == middle else "1"
+        return (
+            f"{Decimal(middle) + Decimal(float(np.spacing(np.float32(middle)))) / 2:f}"[:60]
+            if middle == middle
+            else "1"
+        )
     return f"{rng.uniform(-1e6, 1e6):.4f}"
 
 
@@ -133,7 +149,9 @@ def test_float64(seed: int) -> None:
             assert error == codes.FLOAT_UNDERFLOW, text
         else:
             assert error == codes.OK, text
-            assert struct.pack("<d", value) == struct.pack("<d", expected) or (value != value and expected != expected), text
+            assert struct.pack("<d", value) == struct.pack("<d", expected) or (
+                value != value and expected != expected
+            ), text
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -152,7 +170,10 @@ def test_float32(seed: int) -> None:
             with localcontext() as context:
                 context.prec = 1200
                 distance = abs(Decimal(float(nearest)) - exact)
-                for neighbour in (np.nextafter(nearest, np.float32(-np.inf)), np.nextafter(nearest, np.float32(np.inf))):
+                for neighbour in (
+                    np.nextafter(nearest, np.float32(-np.inf)),
+                    np.nextafter(nearest, np.float32(np.inf)),
+                ):
                     if np.isfinite(neighbour):
                         other = abs(Decimal(float(neighbour)) - exact)
                         assert distance <= other, text

@@ -1,0 +1,112 @@
+"""VALUES rows of plain literals: the values of an assignment, what is left to the parser, and where a bad string stands."""
+
+from __future__ import annotations
+
+import random
+from decimal import ROUND_HALF_UP, Decimal
+
+import pytest
+
+from ringbuffer import error_codes as codes
+from ringbuffer.columns import ColumnLayout, Layout, PhysicalType
+from ringbuffer.decode_literals import LiteralDecoder, decode_literals
+from ringbuffer.error_codes import RowError
+from tests.ringbuffer.plain_rows import Row, plain_rows
+
+P = PhysicalType
+LAYOUT: Layout = (
+    ColumnLayout("a", P.INT32),
+    ColumnLayout("b", P.TEXT, length_max=20),
+    ColumnLayout("c", P.NUMERIC, 20, 2),
+)
+
+
+def decode(text: str, layout: Layout = LAYOUT) -> list[Row] | None:
+    morsel = decode_literals(text.encode(), 0, layout)
+    return None if morsel is None else plain_rows(morsel, layout)
+
+
+def random_literal(rng: random.Random, column: ColumnLayout) -> tuple[str, object]:
+    """Return a literal for the column and its value there."""
+    if rng.random() < 0.1:
+        return rng.choice(("NULL", "null", "Null")), None
+    if column.physical == P.TEXT:
+        if rng.random() < 0.2:
+            number = rng.randrange(-(10**6), 10**6)
+            return str(number), str(number)
+        value = "".join(rng.choice(("a", "'", "(", "),", "é", "€", "\\", "\n")) for _ in range(rng.randrange(0, 14)))
+        return "'" + value.replace("'", "''") + "'", value
+    number = Decimal(rng.randrange(-(10**8), 10**8)).scaleb(-rng.randrange(0, 5))
+    scale = column.scale if column.physical == P.NUMERIC else 0
+    text = f"{number:f}"
+    if rng.random() < 0.3 and column.physical == P.NUMERIC:
+        text = f"' {text} '"
+    return text, int(number.scaleb(scale).to_integral_value(ROUND_HALF_UP))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_against_the_model(seed: int) -> None:
+    rng = random.Random(seed)
+    for rows_count in (1, 1, 2, 10, 1000):
+        rows, texts = [], []
+        for _ in range(rows_count):
+            literals = [random_literal(rng, column) for column in LAYOUT]
+            space = rng.choice(("", " ", "\n\t"))
+            texts.append("(" + space + f",{space}".join(text for text, _ in literals) + space + ")")
+            rows.append(tuple(value for _, value in literals))
+        text = ", ".join(texts) + rng.choice(("", ";", " ; \n", " "))
+        assert decode(text) == rows
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "(1,2)", "(1,2,3,4)", "(1,2,3) x", "(1,2,3);;", "(1,2,3),", "(1,2,DEFAULT)", "(1,now(),3)", "(1,2+1,3)", "(1,E'x',3)",
+     "(1,'x'::text,3)", "(1,'x' 'y',3)", "(1,TRUE,3)", "(1,2,3) -- x", "(1,/* */ 2,3)", "((1),2,3)", "(1,'x,3)", "(1,2,--3\n4)",
+     "(1,$1,3)", "(1,1.50,3)", "(1,007,3)", "(1,-0,3)", "(1,+5,3)", "(99999999999,'x',3)", "(1,'x',1e30)", "(1_000,'x',3)",
+     "(1,'123456789012345678901',3)", "(1,123456789012345678901,3)", "(1,'x',3) returning a", "(1,nullx,3)", "(1,x'41',3)"],
+)  # fmt: skip
+def test_left_to_the_parser(text: str) -> None:
+    assert decode(text) is None
+
+
+def test_numbers_into_other_types() -> None:
+    layout = tuple(
+        ColumnLayout(physical, physical, not_null=physical == P.BOOL)
+        for physical in (P.FLOAT64, P.FLOAT32, P.INT16, P.BOOL)
+    )
+    assert decode("(-0.0, 0e5, 2.5, TRUE), (-0, 16777216, -2.5, false), ('-0', 0.1, '3', 'on')", layout) == [
+        (0.0, 0.0, 3, True),
+        (0.0, 16777216.0, -3, False),
+        (-0.0, 0.10000000149011612, 3, True),
+    ]
+    signs = [str(row[0]) for row in decode("(-0.0,1,1,'t'), (-0,1,1,'t'), ('-0',1,1,'t')", layout) or []]
+    assert signs == ["0.0", "0.0", "-0.0"]
+    for text in (
+        "(1,1,1,1)",
+        "(1e400,1,1,TRUE)",
+        "(1,1e40,1,TRUE)",
+        "(1,16777217,1,TRUE)",
+        "(1,1,32767.5,TRUE)",
+        "(1,1,1,NULL)",
+    ):
+        assert decode(text, layout) is None
+
+
+def test_bad_strings_have_a_place() -> None:
+    text = "insert into t values (1,'a',2), ('x1','b',3)"
+    with pytest.raises(RowError) as caught:
+        decode_literals(text.encode(), text.index("("), LAYOUT)
+    error = caught.value
+    assert (error.code, error.row, error.column, error.field) == (codes.INVALID_TEXT, 1, 0, "x1")
+    assert text[error.position :].startswith("x1")
+
+
+def test_dates() -> None:
+    layout = (ColumnLayout("d", P.DATE), ColumnLayout("t", P.TIMESTAMP, zoned=True))
+    assert decode("('1970-01-02', '1970-01-01 00:00:01+00')", layout) == [(1, 1_000_000)]
+    assert decode("('1970-01-02', '1970-01-01 00:00:01')", layout) is None
+    assert decode("('yesterday', NULL)", layout) is None
+    decoder = LiteralDecoder(layout, lambda column, text: 42, "Europe/Berlin")
+    morsel = decoder.decode(b"('some day', '1970-01-01 01:00:01'), ('1970-01-03', 'some time')", 0)
+    assert morsel is not None
+    assert plain_rows(morsel, layout) == [(42, 1_000_000), (2, 42)]

@@ -1,0 +1,52 @@
+"""The kernel cache must notice a change in any file that a kernel reaches, and intrinsics must do what their names say."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from ringbuffer import jit
+from ringbuffer.jit import kernel, sources_stamp
+from ringbuffer.memory import (
+    atomic_add,
+    bits_of_float,
+    borrowed,
+    copy_bytes,
+    float_from_bits,
+    load_acquire,
+    multiply_unsigned,
+    store_release,
+)
+
+
+@kernel
+def exercise(words: np.ndarray[tuple[int], np.dtype[np.int64]]) -> tuple[int, int, int, float]:
+    """-> (word before an addition, word after it, high word of 2^63 * 6, 1.5 through its bits); words int64[4]."""
+    words = borrowed(words)
+    address = words.ctypes.data
+    store_release(address, 5)
+    before = atomic_add(address, 3)
+    copy_bytes(address + 8, address, 8)
+    _, high = multiply_unsigned(np.uint64(1 << 63), np.uint64(6))
+    return before, load_acquire(address + 8), high, float_from_bits(bits_of_float(1.5))
+
+
+def test_intrinsics() -> None:
+    assert exercise(np.zeros(4, dtype=np.int64)) == (5, 8, 3, 1.5)
+
+
+def test_stamp_covers_imports(tmp_path: Path, monkeypatch: object) -> None:
+    stamp = sources_stamp(Path(exercise.__code__.co_filename) if hasattr(exercise, "__code__") else Path(__file__))
+    assert stamp == sources_stamp(Path(__file__))
+    file = tmp_path / "generated.py"
+    file.write_text("from ringbuffer.memory import borrowed\n")
+    with_memory = sources_stamp(file)
+    sources_stamp.cache_clear()
+    file.write_text("from ringbuffer.memory import borrowed\nfrom ringbuffer.fields import parse_bool\n")
+    assert sources_stamp(file) != with_memory
+    assert jit.IMPORT.findall(b"import os\nfrom ringbuffer.strings import x\n") == [b"strings"]
+
+
+def test_the_stamp_is_in_use() -> None:
+    assert exercise._cache._cache_file._source_stamp == sources_stamp(Path(__file__))  # type: ignore[attr-defined]
