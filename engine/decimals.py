@@ -163,23 +163,37 @@ def to_text(value: Numeric) -> str:
     return f"-{text}" if unscaled < 0 else text
 
 
-def from_decimal(value: Decimal) -> Numeric:
-    """Return a Decimal with its digits."""
+def from_decimal(value: Decimal, scale: int | None = None) -> Numeric:
+    """Return a Decimal with its digits, or rounded half away from zero to `scale` of them."""
     sign_bit, digits, exponent = value.as_tuple()
-    assert isinstance(exponent, int) and exponent <= 0, "PostgreSQL's numerics have no exponent"
-    unscaled = int("".join(map(str, digits)))
-    return checked(-unscaled if sign_bit else unscaled, -exponent)
+    assert isinstance(exponent, int)
+    unscaled = int("".join(map(str, digits))) * (-1 if sign_bit else 1)
+    exact = (unscaled, -exponent) if exponent <= 0 else (unscaled * 10**exponent, 0)
+    return checked(*exact) if scale is None else checked(rescaled(exact, scale), scale)
 
 
-def from_text(text: str) -> Numeric:
-    """Return the numeric that a text spells; its scale is the number of digits behind the point."""
+def from_text(text: str, scale: int | None = None) -> Numeric:
+    """Return the numeric that a text spells; its own scale is the number of digits behind the point."""
     value = input_value(text, NUMERIC)
     assert isinstance(value, Decimal)
-    return from_decimal(value)
+    return from_decimal(value, scale)
 
 
-def from_float(value: float, significant_digits: int) -> Numeric:
-    """Return a float at 15 (real: 6) significant digits, as PostgreSQL casts it."""
+def from_float8(value: float, scale: int | None = None) -> Numeric:
+    """Return a double at 15 significant digits, as PostgreSQL casts it."""
+    return _from_float(value, 15, scale)
+
+
+def from_float4(value: float, scale: int | None = None) -> Numeric:
+    """Return a real at 6 significant digits, as PostgreSQL casts it."""
+    return _from_float(value, 6, scale)
+
+
+def _from_float(value: float, significant_digits: int, scale: int | None) -> Numeric:
+    if scale is not None and value in (float("inf"), float("-inf")):
+        raise SqlError(
+            "22003", "numeric field overflow", detail="A field with a precision cannot hold an infinite value."
+        )
     if value != value or value in (float("inf"), float("-inf")):
-        raise SqlError("0A000", f"numeric {value} is not supported yet")
-    return from_text(f"{value:.{significant_digits}g}")
+        raise SqlError("0A000", f"the numeric value {value} is not supported yet")
+    return from_decimal(Decimal(f"{value:.{significant_digits}g}"), scale)

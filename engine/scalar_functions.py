@@ -51,7 +51,7 @@ def power(base: float, exponent: float) -> float:
     """Return base ^ exponent, with IEEE's special cases."""
     if base == 0 and exponent < 0:
         raise SqlError("2201F", "zero raised to a negative power is undefined")
-    if base < 0 and math.isfinite(base) and math.isfinite(exponent) and exponent != math.floor(exponent):
+    if base < 0 and math.isfinite(exponent) and exponent != math.floor(exponent):
         raise SqlError("2201F", "a negative number raised to a non-integer power yields a complex result")
     try:
         result = math.pow(base, exponent)
@@ -80,10 +80,8 @@ def float4_from_float8(value: float) -> float:
     return narrow
 
 
-def substring(text: str, start: int, length: int | None = None) -> str:
+def substring(text: str, start: int, length: int) -> str:
     """Return substring(text from start for length): positions before the text count, but hold nothing."""
-    if length is None:
-        return text[max(start, 1) - 1 :]
     if length < 0:
         raise SqlError("22011", "negative substring length not allowed")
     return text[max(start, 1) - 1 : max(start + length, 1) - 1]

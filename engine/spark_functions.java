@@ -124,8 +124,20 @@ public final class SparkFunctions {
             case "numeric_from_text": return row(decimalFromText((String) a[0]));
             case "numeric_from_float8": return row(fromDouble(((Double) a[0]).doubleValue(), 15));
             case "numeric_from_float4": return row(fromDouble(((Float) a[0]).doubleValue(), 6));
+            case "numeric_at_scale_from_float8": return row(atScale(finite(((Double) a[0]).doubleValue(), 15), a[1]));
+            case "numeric_at_scale_from_float4": return row(atScale(finite(((Float) a[0]).doubleValue(), 6), a[1]));
+            case "numeric_at_scale_from_text": return row(atScale(decimalFromText((String) a[0]), a[1]));
             default: throw new IllegalStateException(name);
         }
+    }
+
+    static BigDecimal atScale(BigDecimal value, Object scale) {
+        return value.setScale(((Integer) scale).intValue(), RoundingMode.HALF_UP);
+    }
+
+    static BigDecimal finite(double value, int digits) {
+        if (Double.isInfinite(value)) throw error("22003", "numeric field overflow");
+        return fromDouble(value, digits);
     }
 
     static String row0(BigDecimal value) {
@@ -227,7 +239,7 @@ public final class SparkFunctions {
     static double power(double x, double y) {
         boolean finite = !Double.isInfinite(x) && !Double.isInfinite(y);
         if (x == 0 && y < 0) throw error("2201F", "zero raised to a negative power is undefined");
-        if (x < 0 && finite && y != Math.floor(y)) {
+        if (x < 0 && !Double.isInfinite(y) && y != Math.floor(y)) {
             throw error("2201F", "a negative number raised to a non-integer power yields a complex result");
         }
         if (x == 1 || y == 0) return 1;
@@ -383,7 +395,6 @@ public final class SparkFunctions {
 
     static String substring(String text, Object[] a) {
         long start = ((Integer) a[1]).intValue();
-        if (a.length == 2) return part(text, Math.max(start, 1) - 1, Integer.MAX_VALUE);
         long size = ((Integer) a[2]).intValue();
         if (size < 0) throw error("22011", "negative substring length not allowed");
         return part(text, Math.max(start, 1) - 1, Math.max(start + size, 1) - 1);

@@ -8,6 +8,7 @@ for the next call. Holds no data of its own yet. Must not know of sessions or of
 from __future__ import annotations
 
 import threading
+import warnings
 from collections import OrderedDict
 from collections.abc import Hashable, Iterator, Mapping
 from contextlib import contextmanager
@@ -24,13 +25,17 @@ from sql.emit.names import column_names
 from sql.emit_duckdb import emit_duckdb
 from sql.relations import Relation, Scan
 
+# con.sql(...), which the warning recommends, is slower for the small results of point reads.
+warnings.filterwarnings("ignore", message="Arrow output on a DB-API result makes an extra copy")
+
 STATEMENTS_CACHED_MAX = 256
 INPUTS_PER_CURSOR_MAX = 64
 SETTINGS = (
     "SET TimeZone = 'UTC'",
     "SET default_null_order = 'NULLS_LAST'",
-    # A filter that guards another against an error must stay before it.
-    "SET disabled_optimizers = 'reorder_filter'",
+    # A filter that guards another against an error must stay before it, and what COALESCE or CASE guards must stay inside:
+    # common_subexpressions takes a part that occurs twice out of COALESCE and computes it for all rows.
+    "SET disabled_optimizers = 'reorder_filter,common_subexpressions'",
     "SET enable_progress_bar = false",
     "SET autoinstall_known_extensions = false",
     "SET autoload_known_extensions = false",

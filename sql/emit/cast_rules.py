@@ -49,7 +49,12 @@ def to_numeric(printer: ExpressionPrinter, node: Cast, text: str) -> str:
     source, target = node.operand.type, node.type
     form = form_of(source)
     if form in ("float4", "float8", "text"):
-        text, form = f"numeric_from_{form}({text})", "variable"
+        # With (p,s) a value of more than 38 digits may still round to one that fits.
+        if target.precision is None:
+            text = f"numeric_from_{form}({text})"
+        else:
+            text = f"numeric_at_scale_from_{form}({text}, {target.display_scale})"
+        form = "variable"
     if target.precision is None:
         if form == "variable":
             return unpacked(printer, text, target)

@@ -14,6 +14,7 @@ from sql.emit.rule_arguments import literal_integer, literal_text
 from sql.expressions import Call, Literal
 
 COMPARABLE = "bool int2 int4 int8 float4 float8 numeric text date timestamp timestamptz"
+INT4_MAX = 2**31 - 1
 INTEGERS = "int2 int4 int8"
 LOWER, UPPER = "abcdefghijklmnopqrstuvwxyz", "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
@@ -84,6 +85,8 @@ def _substring(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
         if length >= 0:
             end = max(start + length, 1)
             return f"substring({texts[0]}, {max(start, 1)}, {max(end - max(start, 1), 0)})"
+    if len(texts) == 2:
+        texts = [texts[0], f"CASE WHEN {texts[1]} < 1 THEN 1 ELSE {texts[1]} END", str(INT4_MAX)]
     return f"text_substring({', '.join(texts)})"
 
 

@@ -1,0 +1,56 @@
+"""The oracle's table, the table in Arrow, and one Spark session for the whole run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import psycopg
+import pyarrow as pa
+import pytest
+
+from engine.spark import SparkRuntime
+from engine.tables import QueryEngine
+from engine.upper import SparkUpperExecutor
+from tests.engine.answers import arrow_table, create_oracle_table
+from tests.oracle.postgres import PostgresCluster
+
+MEMORY_BYTES = 512 * 1024 * 1024
+SPARK_MEMORY_MB = 768
+
+
+@pytest.fixture(scope="session")
+def oracle(postgres: PostgresCluster) -> Iterator[psycopg.Connection[Any]]:
+    """A connection to PostgreSQL, whose table `t` has the rows of `inputs`."""
+    with postgres.connect() as connection:
+        create_oracle_table(connection)
+        yield connection
+
+
+@pytest.fixture(scope="session")
+def inputs() -> dict[str, pa.Table]:
+    """The table `t` in Arrow."""
+    return {"t": arrow_table()}
+
+
+@pytest.fixture(scope="session")
+def engine() -> Iterator[QueryEngine]:
+    """An embedded engine."""
+    running = QueryEngine(MEMORY_BYTES)
+    yield running
+    running.close()
+
+
+@pytest.fixture(scope="session")
+def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkRuntime]:
+    """The one Spark session of the run."""
+    runtime = SparkRuntime(SPARK_MEMORY_MB, 2, tmp_path_factory.mktemp("spark"))
+    runtime.start()
+    yield runtime
+    runtime.stop()
+
+
+@pytest.fixture(scope="session")
+def upper(spark: SparkRuntime) -> SparkUpperExecutor:
+    """An executor of upper pipelines."""
+    return SparkUpperExecutor(spark)
