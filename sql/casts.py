@@ -57,6 +57,11 @@ def can_cast(source: str, target: str, context: str) -> bool:
     return needed is not None and CONTEXTS.index(needed) <= CONTEXTS.index(context)
 
 
+def plain_name(kind: SqlType) -> str:
+    """Return a type's name without modifier, as it stands in error messages."""
+    return "interval" if kind.family == "interval" else FAMILIES[kind.family].sql_name
+
+
 def category(family: str) -> str:
     """Return PostgreSQL's type category; intervals exist only inside bind."""
     return "T" if family == "interval" else FAMILIES[family].category

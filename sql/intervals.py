@@ -26,7 +26,7 @@ MONTHS = {
 
 PIECE = re.compile(
     r"""\s* (?: (?P<time> [+-]? \d+ : \d+ (?: : \d+ (?: \.\d*)? )? )
-              | (?P<years> [+-]? \d+ - \d+ )
+              | (?P<years> [+-]? \d+ - \d+ (?! [\d-] ) )
               | (?P<number> [+-]? (?: \d+ \.? \d* | \.\d+ ) ) \s* (?P<unit> [A-Za-z]+ )?
               | (?P<word> ago\b | @ ) ) \s*""",
     re.VERBOSE | re.IGNORECASE,
@@ -55,7 +55,7 @@ def interval_value(text: str, fields: str = "", position: int | None = None) -> 
         raise invalid(text, position)
     months, days, micros = (round(total) for total in totals)
     if abs(months) >= 1 << 31 or abs(days) >= 1 << 31 or abs(micros) >= 1 << 63:
-        raise SqlError("22008", f'interval field value out of range: "{text}"', position)
+        raise SqlError("22015", f'interval field value out of range: "{text}"', position)
     return (-months, -days, -micros) if ago else (months, days, micros)
 
 
@@ -73,8 +73,19 @@ def add_piece(totals: list[Fraction], match: re.Match[str], fields: str, text: s
         totals[0] += sign * (int(years) * 12 + int(months))
         return
     amount = Fraction(match["number"])
-    unit = (match["unit"] or (fields.split(" to ")[-1] if fields else "second")).lower()
+    unit = (match["unit"] or bare_unit(match, fields, text, position)).lower()
     add_unit(totals, amount, unit, text, position)
+
+
+def bare_unit(match: re.Match[str], fields: str, text: str, position: int | None) -> str:
+    """Return the unit of a number without one: days before a time of day, else the last field, and only at the end."""
+    rest = text[match.end() :]
+    following = PIECE.match(rest) if rest else None
+    if following is not None and following["time"]:
+        return "day"
+    if rest.strip() and rest.strip().lower() != "ago":
+        raise invalid(text, position)
+    return fields.split(" to ")[-1] if fields else "second"
 
 
 def add_unit(totals: list[Fraction], amount: Fraction, unit: str, text: str, position: int | None) -> None:

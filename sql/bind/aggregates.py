@@ -83,6 +83,8 @@ def pick(name: str, operands: list[Expression], position: int) -> Signature:
         hint = "Could not choose a best candidate function. You might need to add explicit type casts."
         raise SqlError("42725", f"function {written} is not unique", position, hint=hint) from None
     if found is None:
+        if "interval" in families:
+            raise not_supported(f"the aggregate {written}", position)
         raise no_function(written, position)
     return found
 

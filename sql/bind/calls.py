@@ -7,21 +7,13 @@ from typing import TYPE_CHECKING
 from sql.bind import aggregates, time_functions, windows
 from sql.bind.coerce import coerce
 from sql.bind.common_type import unify
-from sql.bind.operators import finish, type_name
+from sql.bind.operators import binary, comparison_signature, finish, type_name
+from sql.bind.places import start_of
 from sql.bind.session_functions import SESSION_FUNCTIONS, session_function
 from sql.datatypes import TEXT, SqlType
 from sql.errors import SqlError, not_supported
 from sql.expressions import Call, Case, Expression, Literal
-from sql.functions import (
-    AGGREGATES,
-    AGGREGATES_NOT_YET,
-    FLOATS,
-    FUNCTIONS,
-    INTEGERS,
-    NOT_YET,
-    TIMES,
-    WINDOW_FUNCTIONS,
-)
+from sql.functions import AGGREGATES, AGGREGATES_NOT_YET, FUNCTIONS, NOT_YET, WINDOW_FUNCTIONS
 from sql.overloads import AmbiguousError, choose
 from sql.syntax import FunctionCall
 
@@ -48,7 +40,8 @@ def call(binder: Binder, node: FunctionCall) -> Expression:
         return session_function(binder, node)
     if name in ("coalesce", "greatest", "least"):
         operands = [binder.bind(argument) for argument in node.arguments]
-        kind, values = unify(operands, name.upper(), binder.context, node.position)
+        places = [start_of(argument) for argument in node.arguments]
+        kind, values = unify(operands, name.upper(), binder.context, places)
         return Call(name, tuple(values), kind, node.position, node.text)
     if name == "nullif":
         return nullif(binder, node)
@@ -76,15 +69,14 @@ def no_function(written: str, position: int) -> SqlError:
 
 def nullif(binder: Binder, node: FunctionCall) -> Expression:
     """Bind NULLIF: compared as `=` compares, with the type that the first argument has there."""
-    from sql.bind.operators import binary
-
     left, right = (binder.bind(argument) for argument in node.arguments)
     equal = binary(binder, "=", left, right, node.position, node.text)
     assert isinstance(equal, Call)
-    sizes = {left.type.family, right.type.family}
-    if len(sizes) == 2 and any(sizes <= set(group) for group in (INTEGERS, FLOATS, TIMES)):
-        # PostgreSQL compares these without a conversion, so that the value keeps the left type.
-        return Case(((equal, Literal(None, left.type)),), left, left.type)
+    kept = comparison_signature("=", left, right, node.position).arguments[0]
+    if kept != equal.arguments[0].type.family:
+        # PostgreSQL compares sizes of numbers and kinds of times without a conversion, so that the value keeps its type.
+        value = coerce(left, SqlType(kept), binder.context)
+        return Case(((equal, Literal(None, value.type)),), value, value.type)
     return Call("nullif", equal.arguments, equal.arguments[0].type, node.position, node.text)
 
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from decimal import Decimal
 
 from sql.bind.context import BindContext
-from sql.casts import can_cast, needs_zone
+from sql.casts import can_cast, needs_zone, plain_name
 from sql.datatypes import SqlType, scaled_numeric
 from sql.errors import SqlError, not_supported
 from sql.expressions import Call, Case, Cast, Column, Expression, Literal, Parameter
@@ -28,12 +28,22 @@ def coerce(
         expression = context.parameters.decide(expression, target)
         source = expression.type
     if source.family == target.family and not changes_modifier(source, target):
-        return expression
+        return stripped(expression) if explicit and target == target.without_modifier() else expression
     folded = fold(expression, target)
     if folded is not None:
         return folded
     zone = context.settings.time_zone if needs_zone(source.family, target.family) else ""
     return Cast(expression, cast_type(source, target), explicit, zone, position)
+
+
+def stripped(expression: Expression) -> Expression:
+    """Return `expression` without length or (p,s), as a cast to the bare type makes it."""
+    plain = expression.type.without_modifier()
+    if plain == expression.type:
+        return expression
+    if isinstance(expression, Literal):
+        return Literal(expression.value, plain, expression.position)
+    return Cast(expression, plain, True)
 
 
 def cast_type(source: SqlType, target: SqlType) -> SqlType:
@@ -129,7 +139,7 @@ def explicit_cast(expression: Expression, target: SqlType, context: BindContext,
     if source.family == "interval" or target.family == "interval":
         raise not_supported("a conversion of an interval", position)
     if not can_cast(source.family, target.family, "explicit"):
-        message = f"cannot cast type {source.without_modifier().sql_name} to {target.without_modifier().sql_name}"
+        message = f"cannot cast type {plain_name(source)} to {plain_name(target)}"
         raise SqlError("42846", message, position)
     return coerce(expression, target, context, explicit=True, position=position)
 
@@ -137,7 +147,7 @@ def explicit_cast(expression: Expression, target: SqlType, context: BindContext,
 def require_boolean(expression: Expression, context: BindContext, clause: str, position: int) -> Expression:
     """Return `expression` as a boolean, or raise what PostgreSQL says about the argument of `clause`."""
     if not can_cast(expression.type.family, "bool", "implicit"):
-        message = f"argument of {clause} must be type boolean, not type {expression.type.without_modifier().sql_name}"
+        message = f"argument of {clause} must be type boolean, not type {plain_name(expression.type)}"
         raise SqlError("42804", message, position)
     return coerce(expression, SqlType("bool"), context)
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from sql.bind.coerce import coerce, position_of
 from sql.bind.context import BindContext
-from sql.casts import can_cast, category, common_family, same_modifier
+from sql.casts import can_cast, category, common_family, plain_name, preferred, same_modifier
 from sql.datatypes import SqlType, scaled_numeric
 from sql.errors import SqlError, not_supported
 from sql.expressions import Expression, Literal
@@ -26,7 +26,8 @@ def common_type(expressions: Sequence[Expression]) -> SqlType | None:
     plain = SqlType(family)
     if not typed or family == "unknown":
         return plain
-    if all(kind.family == family for kind in typed) and same_modifier(typed):
+    kinds = [expression.type for expression in expressions]
+    if all(kind.family == family for kind in kinds) and same_modifier(kinds):
         plain = replace(plain, length=typed[0].length, precision=typed[0].precision, scale=typed[0].scale)
     if family == "numeric":
         scales = [scaled_numeric(0) if kind.family.startswith("int") else kind for kind in typed]
@@ -41,12 +42,15 @@ def is_null(expression: Expression) -> bool:
 
 
 def unify(
-    expressions: Sequence[Expression], what: str, context: BindContext, position: int | None
+    expressions: Sequence[Expression], what: str, context: BindContext, positions: Sequence[int] = ()
 ) -> tuple[SqlType, list[Expression]]:
-    """Return the common type and the expressions converted to it; `what` names the construct in PostgreSQL's error."""
+    """Return the common type and the expressions converted to it.
+
+    what: the construct's name in PostgreSQL's error. positions: where each expression begins, for the error.
+    """
     kind = common_type(expressions)
     if kind is None:
-        raise mismatch(expressions, what, position)
+        raise mismatch(expressions, what, positions)
     # Untyped literals are read as the family first: their digits take part in the common scale.
     base = replace(kind, length=None, precision=None, scale=None, display_scale=None)
     converted = [coerce(expression, base, context) for expression in expressions]
@@ -59,16 +63,21 @@ def unify(
     return final, aligned
 
 
-def mismatch(expressions: Sequence[Expression], what: str, position: int | None) -> SqlError:
+def mismatch(expressions: Sequence[Expression], what: str, positions: Sequence[int]) -> SqlError:
     """Return PostgreSQL's error about the first two types that do not match."""
+    places: list[int | None] = [*positions] or [position_of(expression) for expression in expressions]
     if any(expression.type.family == "interval" for expression in expressions):
-        return not_supported("interval as a value", position)
-    typed = [expression for expression in expressions if expression.type.family != "unknown"]
-    first = typed[0]
-    for other in typed[1:]:
-        if category(other.type.family) != category(first.type.family):
-            names = f"{first.type.without_modifier().sql_name} and {other.type.without_modifier().sql_name}"
-            return SqlError("42804", f"{what} types {names} cannot be matched", position_of(other, position))
-        if not can_cast(other.type.family, first.type.family, "implicit"):
+        return not_supported("interval as a value", places[0])
+    typed = [
+        (item.type, place) for item, place in zip(expressions, places, strict=True) if item.type.family != "unknown"
+    ]
+    first = typed[0][0]
+    for other, place in typed[1:]:
+        if category(other.family) != category(first.family):
+            names = f"{plain_name(first)} and {plain_name(other)}"
+            return SqlError("42804", f"{what} types {names} cannot be matched", place)
+        if not preferred(first.family) and can_cast(first.family, other.family, "implicit"):
             first = other
-    return SqlError("42846", f"{what} could not convert type {first.type.sql_name}", position)
+    return SqlError(
+        "42846", f"{what} could not convert type {plain_name(typed[0][0])} to {plain_name(first)}", typed[0][1]
+    )

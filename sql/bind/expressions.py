@@ -14,8 +14,10 @@ from sql.bind import calls, operators
 from sql.bind.coerce import INTERVAL, coerce, explicit_cast, interval_text, require_boolean, scale_of
 from sql.bind.common_type import common_type, unify
 from sql.bind.context import BindContext
+from sql.bind.places import start_of
 from sql.bind.scope import Scope
 from sql.bind.virtual import VirtualColumns
+from sql.bind.walk import columns_of
 from sql.datatypes import BOOL, INT4, INT8, TEXT, UNKNOWN, scaled_numeric
 from sql.errors import SqlError, not_supported
 from sql.expressions import Call, Case, Expression, Literal
@@ -110,22 +112,6 @@ def settle(expression: Expression, context: BindContext) -> Expression:
     return expression
 
 
-def start_of(node: Syntax) -> int:
-    """Return where an expression begins, which for an operator is its left operand."""
-    match node:
-        case Operation() if len(node.operands) == 2:
-            return min(node.position, start_of(node.operands[0]))
-        case Logic() if len(node.operands) > 1:
-            return min(node.position, start_of(node.operands[0]))
-        case Test() | Between() | InList() | Like():
-            return min(node.position, start_of(node.operand))
-        case Distinctness():
-            return min(node.position, start_of(node.left))
-        case TypeCast():
-            return min(node.position, start_of(node.operand))
-    return node.position
-
-
 def constant(node: Constant) -> Expression:
     """Return a literal: integers take the smallest of int4, int8, numeric."""
     match node.kind:
@@ -177,7 +163,8 @@ def case(binder: Binder, node: CaseWhen) -> Expression:
         results.append(binder.bind(result))
     default = Literal(None, UNKNOWN) if node.default is None else binder.bind(node.default)
     # PostgreSQL looks at the ELSE branch first.
-    kind, values = unify([default, *results], "CASE", binder.context, start_of(node.default or node.branches[0][1]))
+    places = [start_of(node.default or node), *(start_of(result) for _, result in node.branches)]
+    kind, values = unify([default, *results], "CASE", binder.context, places)
     return Case(tuple(zip(conditions, values[1:], strict=True)), values[0], kind)
 
 
@@ -224,21 +211,23 @@ def negate(expression: Expression, negated: bool, position: int, text: str) -> E
 
 
 def in_list(binder: Binder, node: InList) -> Expression:
-    """Bind IN: with one common type as `in_list`, else as equalities, where PostgreSQL looks for an operator per item."""
+    """Bind IN: items without columns as one `in_list` if they have a common type, each other item as an equality."""
     operand = binder.bind(node.operand)
     items = [binder.bind(item) for item in node.items]
-    kind = common_type([operand, *items])
-    if kind is not None and len(items) > 1:
-        _, values = unify([operand, *items], "IN", binder.context, node.position)
+    constants = [item for item in items if not any(columns_of(item))]
+    rest = items
+    found: list[Expression] = []
+    if len(constants) > 1 and common_type([operand, *constants]) is not None:
+        _, values = unify([operand, *constants], "IN", binder.context)
         probe = operators.binary(binder, "=", values[0], values[1], node.position, node.text)
         assert isinstance(probe, Call)
         family = probe.arguments[0].type
         arguments = tuple(coerce(value, family, binder.context) for value in values)
-        found: Expression = Call("in_list", arguments, BOOL, node.position, node.text)
-    else:
-        equalities = [operators.binary(binder, "=", operand, item, node.position, node.text) for item in items]
-        found = equalities[0] if len(equalities) == 1 else Call("or", tuple(equalities), BOOL, node.position, node.text)
-    return negate(found, node.negated, node.position, node.text)
+        found.append(Call("in_list", arguments, BOOL, node.position, node.text))
+        rest = [item for item in items if any(columns_of(item))]
+    found += [operators.binary(binder, "=", operand, item, node.position, node.text) for item in rest]
+    whole = found[0] if len(found) == 1 else Call("or", tuple(found), BOOL, node.position, node.text)
+    return negate(whole, node.negated, node.position, node.text)
 
 
 def like(binder: Binder, node: Like) -> Expression:

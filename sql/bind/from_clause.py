@@ -169,7 +169,7 @@ def merge_columns(
         one = using_column(left_scope, name, "left", position)
         two = shift_column(using_column(right_scope, name, "right", position), left_scope.width)
         equalities.append(binary(binder, "=", one.expression, two.expression, position, item_text(name)))
-        kind, (first, second) = unify([one.expression, two.expression], "JOIN/USING", context, position)
+        kind, (first, second) = unify([one.expression, two.expression], "JOIN/USING", context)
         value = {"right": second, "full": Call("coalesce", (first, second), kind, position)}.get(item.kind, first)
         merged.append(ScopeColumn(name, value, ""))
     condition = equalities[0] if len(equalities) == 1 else Call("and", tuple(equalities), BOOL, item.position)

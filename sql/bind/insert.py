@@ -10,11 +10,12 @@ from dataclasses import dataclass
 
 from sql.bind.coerce import coerce
 from sql.bind.context import BindContext
-from sql.bind.expressions import Binder, start_of
+from sql.bind.expressions import Binder
 from sql.bind.parameters import ParameterTypes
+from sql.bind.places import start_of
 from sql.bind.query import bind_relation
 from sql.bind.scope import Scope
-from sql.casts import can_cast
+from sql.casts import can_cast, plain_name
 from sql.catalog import Catalog, ColumnDescription, RelationDescription, SessionSettings
 from sql.datatypes import SqlType
 from sql.errors import SqlError, not_supported
@@ -76,7 +77,7 @@ def bind_default(definition: ColumnDefinition, catalog: Catalog, settings: Sessi
     binder = Binder(Scope(), context, "DEFAULT expressions")
     bound = binder.bind(definition.default)
     if not can_cast(bound.type.family, column.type.family, "assignment"):
-        source, target = bound.type.without_modifier().sql_name, column.type.without_modifier().sql_name
+        source, target = plain_name(bound.type), plain_name(column.type)
         message = f'column "{column.name}" is of type {target} but default expression is of type {source}'
         raise SqlError("42804", message, hint="You will need to rewrite or cast the expression.")
     return assign(bound, column, context, definition.position)
@@ -140,7 +141,7 @@ def assign(value: Expression, column: ColumnDescription, context: BindContext, p
     if family == "interval":
         raise not_supported("interval as a value", position)
     if not can_cast(family, column.type.family, "assignment"):
-        source, target = value.type.without_modifier().sql_name, column.type.without_modifier().sql_name
+        source, target = plain_name(value.type), plain_name(column.type)
         message = f'column "{column.name}" is of type {target} but expression is of type {source}'
         raise SqlError("42804", message, position, hint="You will need to rewrite or cast the expression.")
     return coerce(value, column.type, context, position=position)

@@ -8,7 +8,7 @@ from sql.bind.coerce import coerce, fold
 from sql.bind.context import BindContext
 from sql.bind.expressions import Binder
 from sql.bind.scope import Scope
-from sql.casts import can_cast
+from sql.casts import can_cast, plain_name
 from sql.datatypes import INT8, SqlType
 from sql.errors import SqlError
 from sql.expressions import Cast, Expression, Literal
@@ -37,7 +37,7 @@ def count(node: Syntax | None, clause: str, context: BindContext) -> Expression 
     value = Binder(Scope(), context, clause).bind(node)
     family = value.type.family
     if not can_cast(family, "int8", "assignment") or family == "bool":
-        message = f"argument of {clause} must be type bigint, not type {value.type.without_modifier().sql_name}"
+        message = f"argument of {clause} must be type bigint, not type {plain_name(value.type)}"
         raise SqlError("42804", message, node.position)
     found = coerce(value, INT8, context, position=node.position)
     if isinstance(found, Cast) and isinstance(found.operand, Literal):

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from sql.bind.coerce import INTERVAL, coerce
-from sql.casts import can_cast
-from sql.datatypes import BOOL, FAMILIES, INT4, INT8, TEXT, TIMESTAMP, SqlType, scaled_numeric
+from sql.casts import can_cast, plain_name
+from sql.datatypes import BOOL, INT4, INT8, TEXT, TIMESTAMP, SqlType, scaled_numeric
 from sql.errors import SqlError, not_supported
 from sql.expressions import Call, Cast, Expression, Literal
 from sql.functions import BINARY_OPERATORS, PREFIX_OPERATORS, Signature
@@ -62,6 +62,11 @@ def binary(binder: Binder, operator: str, left: Expression, right: Expression, p
     return finish(signature, operands, position, text)
 
 
+def comparison_signature(operator: str, left: Expression, right: Expression, position: int) -> Signature:
+    """Return the overload that compares two operands."""
+    return pick(BINARY_OPERATORS[operator], operator, [left, right], position)
+
+
 def text_operands(binder: Binder, left: Expression, right: Expression) -> tuple[Expression, Expression]:
     """For ||: PostgreSQL takes any type beside a text, and converts it."""
     strings = ("text", "varchar")
@@ -95,8 +100,7 @@ def pick(candidates: Sequence[Signature], operator: str, operands: Sequence[Expr
 
 def type_name(expression: Expression) -> str:
     """Return the type's name as it stands in error messages."""
-    family = expression.type.family
-    return FAMILIES[family].sql_name if family in FAMILIES else family
+    return plain_name(expression.type)
 
 
 def finish(signature: Signature, operands: Sequence[Expression], position: int, text: str) -> Expression:

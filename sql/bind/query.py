@@ -10,6 +10,7 @@ from sql.bind.context import BindContext
 from sql.bind.expressions import Binder
 from sql.bind.limits import bind_limits
 from sql.bind.parameters import ParameterTypes
+from sql.bind.places import start_of
 from sql.bind.scope import Scope
 from sql.catalog import Catalog, SessionSettings
 from sql.datatypes import SqlType
@@ -100,7 +101,8 @@ def bind_values(body: ValuesBody, context: BindContext) -> Values:
     for index, column in enumerate(columns):
         if any(item.type.family == "interval" for item in column):
             raise not_supported("interval as a value", body.position)
-        kind, values = unify(column, "VALUES", context, body.position)
+        places = [start_of(item) for row in body.rows if (item := row[index]) is not None]
+        kind, values = unify(column, "VALUES", context, places)
         schema.append(OutputColumn(f"column{index + 1}", kind))
         converted.append(values)
     return Values(tuple(zip(*converted, strict=True)), tuple(schema))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from sql.casts import plain_name
 from sql.catalog import SessionSettings
 from sql.datatypes import INT4, TEXT
 from sql.errors import SqlError, not_supported
@@ -52,7 +53,7 @@ def type_of(binder: Binder, node: FunctionCall) -> Expression:
     if len(node.arguments) != 1:
         raise SqlError("42883", "function pg_typeof() does not exist", node.position)
     operand = binder.bind(node.arguments[0])
-    return Literal(operand.type.without_modifier().sql_name, TEXT, node.position)
+    return Literal(plain_name(operand.type), TEXT, node.position)
 
 
 def current_setting(binder: Binder, node: FunctionCall) -> Expression:

@@ -80,9 +80,7 @@ def resolve(binder: Binder, node: FunctionCall) -> tuple[tuple[Expression, ...],
         ]
         return tuple(values), SqlType(signature.result)
     if len(operands) == 3:
-        kind, (operands[0], operands[2]) = unify(
-            [operands[0], operands[2]], node.name.upper(), binder.context, node.position
-        )
+        kind, (operands[0], operands[2]) = unify([operands[0], operands[2]], node.name.upper(), binder.context)
     else:
         if operands[0].type.family == "unknown":
             operands[0] = coerce(operands[0], TEXT, binder.context)

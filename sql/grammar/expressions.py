@@ -201,6 +201,8 @@ def membership(cursor: Cursor, left: Expression, first: int) -> Expression:
             symmetric = cursor.accept("symmetric")
             if not symmetric:
                 cursor.accept("asymmetric")
+            if cursor.at("not"):
+                cursor.fail()
             low = expression(cursor, OPERATOR)
             cursor.expect("and")
             high = expression(cursor, OPERATOR)
