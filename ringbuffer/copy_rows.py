@@ -39,7 +39,7 @@ from ringbuffer.copy_lines import (
 from ringbuffer.copy_text_line import read_text_line
 from ringbuffer.fields import Bytes
 from ringbuffer.jit import inlined_kernel, kernel
-from ringbuffer.memory import borrowed
+from ringbuffer.memory import borrowed, signed_word
 from ringbuffer.row_block import FORCE, KIND, NOT_NULL, PADDING_BYTES, TEXT, Array
 from ringbuffer.slow_fields import FALLBACKS_MAX
 from ringbuffer.store_field import check_encoding, store_field, store_null
@@ -229,19 +229,19 @@ def unescape(buffer: Bytes, start: int, end: int, heap: Bytes, at: int) -> int:
             byte = buffer[start]
             start += 1
             if 48 <= byte <= 55:
-                value = np.int64(byte) - 48
+                value = signed_word(byte) - 48
                 for _ in range(2):
                     if start < end and 48 <= buffer[start] <= 55:
-                        value = value * 8 + np.int64(buffer[start]) - 48
+                        value = value * 8 + signed_word(buffer[start]) - 48
                         start += 1
                 byte = np.uint8(value & 0xFF)
-            elif byte == 120 and start < end and hexadecimal(buffer[start]) >= 0:
-                value = hexadecimal(buffer[start])
+            elif byte == 120 and start < end and hexadecimal(signed_word(buffer[start])) >= 0:
+                value = hexadecimal(signed_word(buffer[start]))
                 start += 1
-                if start < end and hexadecimal(buffer[start]) >= 0:
-                    value = value * 16 + hexadecimal(buffer[start])
+                if start < end and hexadecimal(signed_word(buffer[start])) >= 0:
+                    value = value * 16 + hexadecimal(signed_word(buffer[start]))
                     start += 1
-                byte = np.uint8(value)
+                byte = np.uint8(value & 0xFF)
             elif byte == 98:
                 byte = np.uint8(8)
             elif byte == 102:
@@ -263,8 +263,8 @@ def unescape(buffer: Bytes, start: int, end: int, heap: Bytes, at: int) -> int:
 def hexadecimal(byte: int) -> int:
     """-> the value of a hexadecimal digit, or -1."""
     if 48 <= byte <= 57:
-        return np.int64(byte) - 48
-    lower = np.int64(byte) | 32
+        return byte - 48
+    lower = byte | 32
     if 97 <= lower <= 102:
         return lower - 87
     return -1

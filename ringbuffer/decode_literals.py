@@ -68,14 +68,14 @@ class LiteralDecoder:
         self._state = np.zeros(STATE_WORDS, dtype=np.int64)
         self._slow = np.zeros((FALLBACKS_MAX, 4), dtype=np.int64)
         self._buffer = np.zeros(4096, dtype=np.uint8)
-        self._view = memoryview(self._buffer)
+        self._view = self._buffer.data
 
     def decode(self, text: bytes, start: int) -> Morsel | None:
         """Return the rows `(literal, ...), ...` at text[start:] up to an optional semicolon. RowError.position is in bytes."""
         size = len(text)
         if size + PADDING_BYTES > len(self._buffer):
             self._buffer = np.zeros(2 * size + PADDING_BYTES, dtype=np.uint8)
-            self._view = memoryview(self._buffer)
+            self._view = self._buffer.data
         self._view[:size] = text
         # A string may hold more of them, but a row has at least one.
         capacity = (text.count(b"(", start) + 7) // 8 * 8
@@ -208,12 +208,13 @@ def read_literal(buffer: Bytes, at: int, size: int) -> tuple[int, int, int, int]
 @kernel
 def is_letters(buffer: Bytes, at: int, first: int, second: int, third: int, fourth: int) -> bool:
     """-> whether the four letters at `at`, in any case, are the given lower-case ones."""
-    return (
+    same: bool = (
         (buffer[at] | 32) == first
         and (buffer[at + 1] | 32) == second
         and (buffer[at + 2] | 32) == third
         and (buffer[at + 3] | 32) == fourth
     )
+    return same
 
 
 @kernel

@@ -20,6 +20,7 @@ from ringbuffer.memory import (
     borrowed,
     float32_from_bits,
     float_from_bits,
+    signed_word,
     store_byte,
     store_float32,
     store_float64,
@@ -89,7 +90,7 @@ class ParameterDecoder:
         self._state = np.zeros(STATE_WORDS, dtype=np.int64)
         self._slow = np.zeros((FALLBACKS_MAX, 4), dtype=np.int64)
         self._buffer = np.zeros(1024, dtype=np.uint8)
-        self._view = memoryview(self._buffer)
+        self._view = self._buffer.data
 
     def decode(
         self, data: bytes | bytearray | memoryview, starts: npt.NDArray[np.int64], formats: npt.NDArray[np.int8]
@@ -98,7 +99,7 @@ class ParameterDecoder:
         size = len(data)
         if size + PADDING_BYTES > len(self._buffer):
             self._buffer = np.zeros(2 * size + PADDING_BYTES, dtype=np.uint8)
-            self._view = memoryview(self._buffer)
+            self._view = self._buffer.data
         self._view[:size] = data
         rows_count = len(starts)
         capacity = (rows_count + 7) // 8 * 8
@@ -278,7 +279,8 @@ def binary_numeric(
 @kernel
 def signed_int16(buffer: Bytes, at: int) -> int:
     """-> the int16 in network order at `at`."""
-    return np.int64(np.int16((np.int64(buffer[at]) << 8) | np.int64(buffer[at + 1])))
+    value: int = signed_word(np.int16((signed_word(buffer[at]) << 8) | signed_word(buffer[at + 1])))
+    return value
 
 
 @kernel

@@ -6,14 +6,17 @@ the rest. White space around a value is allowed where PostgreSQL allows it. Must
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 
 from ringbuffer import error_codes as codes
 from ringbuffer.jit import kernel
-from ringbuffer.memory import multiply_unsigned
+from ringbuffer.memory import multiply_unsigned, signed_word
 
-Bytes = npt.NDArray[np.uint8]
+# uint8[n]; elements are Any, because in compiled code they are machine integers and no classes of numpy.
+Bytes = npt.NDArray[Any]
 
 OK = codes.OK
 INVALID_TEXT = codes.INVALID_TEXT
@@ -79,7 +82,7 @@ def parse_integer(buffer: Bytes, start: int, end: int, low: int, high: int, rang
     # Accumulated below zero, because the smallest value has no positive twin.
     value = 0
     while start < end:
-        digit = np.int64(buffer[start]) - 48
+        digit = signed_word(buffer[start]) - 48
         if digit < 0 or digit > 9:
             break
         if value < -922337203685477580 or (value == -922337203685477580 and digit == 9):
@@ -123,7 +126,7 @@ def parse_numeric(buffer: Bytes, start: int, end: int) -> tuple[int, int, int, i
     lo, hi = scaled_digits(buffer, first, word, digits_count, kept)
     if negative:
         lo, hi = negate(lo, hi)
-    return np.int64(lo), np.int64(hi), scale, OK
+    return signed_word(lo), signed_word(hi), scale, OK
 
 
 @kernel
@@ -148,7 +151,7 @@ def parse_numeric_column(buffer: Bytes, start: int, end: int, precision: int, sc
         return 0, 0, NUMERIC_FIELD_OVERFLOW
     if negative:
         lo, hi = negate(lo, hi)
-    return np.int64(lo), np.int64(hi), OK
+    return signed_word(lo), signed_word(hi), OK
 
 
 @kernel
@@ -169,7 +172,7 @@ def scan_decimal(buffer: Bytes, start: int, end: int) -> tuple[int, bool, np.uin
     seen = False
     point = False
     while start < end:
-        digit = np.int64(buffer[start]) - 48
+        digit = signed_word(buffer[start]) - 48
         if 0 <= digit <= 9:
             seen = True
             if point:
@@ -197,7 +200,7 @@ def scan_decimal(buffer: Bytes, start: int, end: int) -> tuple[int, bool, np.uin
         if start == end:
             return INVALID_TEXT, negative, word, 0, first, 0
         while start < end and 48 <= buffer[start] <= 57:
-            power = min(power * 10 + np.int64(buffer[start]) - 48, 2 * EXPONENT_MAX)
+            power = min(power * 10 + signed_word(buffer[start]) - 48, 2 * EXPONENT_MAX)
             start += 1
         exponent += -power if down else power
     if start != end:
@@ -260,7 +263,8 @@ def digit_at(buffer: Bytes, first: int, index: int) -> int:
     while True:
         if buffer[first] != 46:
             if index == 0:
-                return np.int64(buffer[first]) - 48
+                digit: int = signed_word(buffer[first]) - 48
+                return digit
             index -= 1
         first += 1
 
@@ -282,7 +286,8 @@ def negate(lo: np.uint64, hi: np.uint64) -> tuple[np.uint64, np.uint64]:
 @kernel
 def exceeds(lo: np.uint64, hi: np.uint64, precision: int) -> bool:
     """-> whether the unsigned (lo, hi) has more than `precision` digits."""
-    return hi > POWERS[precision, 1] or (hi == POWERS[precision, 1] and lo >= POWERS[precision, 0])
+    beyond: bool = hi > POWERS[precision, 1] or (hi == POWERS[precision, 1] and lo >= POWERS[precision, 0])
+    return beyond
 
 
 @kernel

@@ -8,10 +8,17 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 from llvmlite import ir
-from numba import types
-from numba.core import cgutils
+from numba import types as untyped_types
+from numba.core import cgutils as untyped_cgutils
 from numba.extending import intrinsic
+
+types: Any = untyped_types
+cgutils: Any = untyped_cgutils
+
+# The conversion to a signed word, as compiled code sees it.
+signed_word: Any = np.int64
 
 I64 = ir.IntType(64)
 I128 = ir.IntType(128)
@@ -44,8 +51,7 @@ store_float32 = _storer(types.float32, ir.FloatType())
 store_float64 = _storer(types.float64, ir.DoubleType())
 
 
-@intrinsic
-def copy_bytes(typing: Any, target: Any, source: Any, count: Any) -> Any:
+def _copy_bytes(typing: Any, target: Any, source: Any, count: Any) -> Any:
     """copy_bytes(target, source, count): memcpy between two addresses."""
 
     def generate(context: Any, builder: Any, signature: Any, words: Any) -> Any:
@@ -56,8 +62,7 @@ def copy_bytes(typing: Any, target: Any, source: Any, count: Any) -> Any:
     return types.void(types.int64, types.int64, types.int64), generate
 
 
-@intrinsic
-def multiply_unsigned(typing: Any, a: Any, b: Any) -> Any:
+def _multiply_unsigned(typing: Any, a: Any, b: Any) -> Any:
     """multiply_unsigned(a, b) -> (low, high): the 128-bit product of two uint64."""
     signature = types.UniTuple(types.uint64, 2)(types.uint64, types.uint64)
 
@@ -70,8 +75,7 @@ def multiply_unsigned(typing: Any, a: Any, b: Any) -> Any:
     return signature, generate
 
 
-@intrinsic
-def float_from_bits(typing: Any, bits: Any) -> Any:
+def _float_from_bits(typing: Any, bits: Any) -> Any:
     """float_from_bits(bits) -> float64 with these 64 bits."""
 
     def generate(context: Any, builder: Any, signature: Any, words: Any) -> Any:
@@ -80,8 +84,7 @@ def float_from_bits(typing: Any, bits: Any) -> Any:
     return types.float64(types.uint64), generate
 
 
-@intrinsic
-def float32_from_bits(typing: Any, bits: Any) -> Any:
+def _float32_from_bits(typing: Any, bits: Any) -> Any:
     """float32_from_bits(bits) -> float32 with these 32 bits."""
 
     def generate(context: Any, builder: Any, signature: Any, words: Any) -> Any:
@@ -90,8 +93,7 @@ def float32_from_bits(typing: Any, bits: Any) -> Any:
     return types.float32(types.uint32), generate
 
 
-@intrinsic
-def bits_of_float(typing: Any, value: Any) -> Any:
+def _bits_of_float(typing: Any, value: Any) -> Any:
     """bits_of_float(value) -> uint64: the bits of a float64."""
 
     def generate(context: Any, builder: Any, signature: Any, words: Any) -> Any:
@@ -100,8 +102,7 @@ def bits_of_float(typing: Any, value: Any) -> Any:
     return types.uint64(types.float64), generate
 
 
-@intrinsic
-def atomic_add(typing: Any, address: Any, value: Any) -> Any:
+def _atomic_add(typing: Any, address: Any, value: Any) -> Any:
     """atomic_add(address, value) -> the int64 before the addition."""
 
     def generate(context: Any, builder: Any, signature: Any, words: Any) -> Any:
@@ -110,8 +111,7 @@ def atomic_add(typing: Any, address: Any, value: Any) -> Any:
     return types.int64(types.int64, types.int64), generate
 
 
-@intrinsic
-def load_acquire(typing: Any, address: Any) -> Any:
+def _load_acquire(typing: Any, address: Any) -> Any:
     """load_acquire(address) -> int64; later reads are not moved before it."""
 
     def generate(context: Any, builder: Any, signature: Any, words: Any) -> Any:
@@ -120,8 +120,7 @@ def load_acquire(typing: Any, address: Any) -> Any:
     return types.int64(types.int64), generate
 
 
-@intrinsic
-def store_release(typing: Any, address: Any, value: Any) -> Any:
+def _store_release(typing: Any, address: Any, value: Any) -> Any:
     """store_release(address, value): earlier writes are seen by whoever reads the value with load_acquire."""
 
     def generate(context: Any, builder: Any, signature: Any, words: Any) -> Any:
@@ -131,8 +130,7 @@ def store_release(typing: Any, address: Any, value: Any) -> Any:
     return types.void(types.int64, types.int64), generate
 
 
-@intrinsic
-def borrowed(typing: Any, array: Any) -> Any:
+def _borrowed(typing: Any, array: Any) -> Any:
     """borrowed(array) -> the same array without a reference count of its own; the caller keeps `array` alive.
 
     numba counts references atomically wherever an array is passed to a function that is not inlined: with a dozen arrays that was
@@ -146,3 +144,14 @@ def borrowed(typing: Any, array: Any) -> Any:
         return value._getvalue()
 
     return array(array), generate
+
+
+copy_bytes: Any = intrinsic(_copy_bytes)
+multiply_unsigned: Any = intrinsic(_multiply_unsigned)
+float_from_bits: Any = intrinsic(_float_from_bits)
+float32_from_bits: Any = intrinsic(_float32_from_bits)
+bits_of_float: Any = intrinsic(_bits_of_float)
+atomic_add: Any = intrinsic(_atomic_add)
+load_acquire: Any = intrinsic(_load_acquire)
+store_release: Any = intrinsic(_store_release)
+borrowed: Any = intrinsic(_borrowed)

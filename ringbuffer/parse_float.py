@@ -14,7 +14,7 @@ import numpy as np
 from ringbuffer import error_codes as codes
 from ringbuffer.fields import INF, INFINITY, NAN, WORD_DIGITS_MAX, Bytes, is_word, scan_decimal, trim
 from ringbuffer.jit import kernel
-from ringbuffer.memory import bits_of_float, float_from_bits, multiply_unsigned
+from ringbuffer.memory import bits_of_float, float_from_bits, multiply_unsigned, signed_word
 
 OK = codes.OK
 INVALID_TEXT = codes.INVALID_TEXT
@@ -66,7 +66,7 @@ def parse_float64(buffer: Bytes, start: int, end: int) -> tuple[float, int]:
         and -EXACT_POWER_MAX <= exponent <= EXACT_POWER_MAX
         and word <= np.uint64(MANTISSA_MAX)
     ):
-        value = np.float64(np.int64(word))
+        value: float = signed_word(word) * 1.0
         value = value / EXACT_POWERS[-exponent] if exponent < 0 else value * EXACT_POWERS[exponent]
         return (-value if negative else value), OK
     exponent += max(0, digits_count - WORD_DIGITS_MAX)
@@ -117,7 +117,7 @@ def decimal_product(word: np.uint64, exponent: int) -> float:
         low = low + carry
         if carry > low:
             high += np.uint64(1)
-    upper = np.int64(high >> np.uint64(63))
+    upper = signed_word(high >> np.uint64(63))
     mantissa = high >> np.uint64(upper + 9)
     power = ((217706 * exponent) >> 16) + 63 + upper - zeros + EXPONENT_BIAS
     if power <= 0:
@@ -126,7 +126,8 @@ def decimal_product(word: np.uint64, exponent: int) -> float:
         mantissa >>= np.uint64(1 - power)
         mantissa += mantissa & np.uint64(1)
         # A mantissa that rounds up to 2^52 lands on the smallest normal number by itself.
-        return float_from_bits(mantissa >> np.uint64(1))
+        small: float = float_from_bits(mantissa >> np.uint64(1))
+        return small
     if low <= np.uint64(1) and -4 <= exponent <= 23 and mantissa & np.uint64(3) == np.uint64(1):
         if mantissa << np.uint64(upper + 9) == high:
             mantissa &= ~np.uint64(1)
@@ -138,7 +139,8 @@ def decimal_product(word: np.uint64, exponent: int) -> float:
     if power >= EXPONENT_INFINITE:
         return np.inf
     mantissa &= np.uint64((1 << MANTISSA_BITS) - 1)
-    return float_from_bits(mantissa | (np.uint64(power) << np.uint64(MANTISSA_BITS)))
+    value: float = float_from_bits(mantissa | (np.uint64(power) << np.uint64(MANTISSA_BITS)))
+    return value
 
 
 @kernel

@@ -6,12 +6,11 @@ and the errors. Enter: `buffer` uint8[n], the field's bytes [start, end), and th
 
 from __future__ import annotations
 
-import numpy as np
-
 from ringbuffer import error_codes as codes
 from ringbuffer.calendar import DAY_US, HOUR_US, MINUTE_US, SECOND_US, days_from_civil, days_of_month
 from ringbuffer.fields import Bytes, trim
 from ringbuffer.jit import kernel
+from ringbuffer.memory import signed_word
 from ringbuffer.time_zones import Offsets, Transitions, local_to_utc
 
 OK = codes.OK
@@ -102,7 +101,7 @@ def parse_time_of_day(buffer: Bytes, at: int, end: int) -> tuple[int, int, int]:
             unit //= 10
             if unit == 0:
                 return 0, at, NEEDS_FALLBACK
-            us += (np.int64(buffer[at]) - 48) * unit
+            us += (signed_word(buffer[at]) - 48) * unit
             at += 1
     return us, at, OK
 
@@ -136,8 +135,9 @@ def parse_offset(buffer: Bytes, at: int, end: int) -> tuple[int, int]:
 @kernel
 def two_digits(buffer: Bytes, at: int) -> int:
     """-> 0 to 99, or -1 when the two bytes at `at` are not digits."""
-    tens = np.int64(buffer[at]) - 48
-    ones = np.int64(buffer[at + 1]) - 48
+    tens = signed_word(buffer[at]) - 48
+    ones = signed_word(buffer[at + 1]) - 48
     if tens < 0 or tens > 9 or ones < 0 or ones > 9:
         return -1
-    return tens * 10 + ones
+    number: int = tens * 10 + ones
+    return number

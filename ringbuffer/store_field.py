@@ -123,7 +123,7 @@ def store_null(columns: Array, column: int, base: int, capacity: int, row: int) 
 def null_address(columns: Array, column: int, base: int, capacity: int, row: int) -> int:
     """-> where the null byte of a row's column lies in the block at `base`."""
     last = columns.shape[0] - 1
-    row_bytes = columns[last, PREFIX] + columns[last, WIDTH]
+    row_bytes: int = columns[last, PREFIX] + columns[last, WIDTH]
     return base + capacity * (row_bytes + column) + row
 
 

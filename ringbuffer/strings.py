@@ -6,15 +6,18 @@ needs no heap. Must not know rings or morsels.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 
 from ringbuffer.columns import INLINE_BYTES_MAX
 from ringbuffer.jit import kernel
-from ringbuffer.memory import copy_bytes
+from ringbuffer.memory import copy_bytes, signed_word
 
-Words = npt.NDArray[np.int64]
-Heap = npt.NDArray[np.uint8]
+# int64[n, 2] and uint8[n]; elements are Any, because in compiled code they are machine integers and no classes of numpy.
+Words = npt.NDArray[Any]
+Heap = npt.NDArray[Any]
 
 LENGTH_MASK = 0xFFFFFFFF
 
@@ -66,15 +69,15 @@ def strings_from_offsets(
     heap_address = heap.ctypes.data
     first = at
     for row in range(words.shape[0]):
-        start = np.int64(offsets[row])
-        length = np.int64(offsets[row + 1]) - start
+        start = signed_word(offsets[row])
+        length = signed_word(offsets[row + 1]) - start
         words[row, 0] = 0
         words[row, 1] = 0
         if nulls[row] != 0:
             continue
         low = 0
         for index in range(min(length, 4)):
-            low |= np.int64(data[start + index]) << (32 + 8 * index)
+            low |= signed_word(data[start + index]) << (32 + 8 * index)
         words[row, 0] = length | low
         if length > INLINE_BYTES_MAX:
             copy_bytes(heap_address + at, data_address + start, length)
@@ -83,7 +86,7 @@ def strings_from_offsets(
         else:
             high = 0
             for index in range(4, length):
-                high |= np.int64(data[start + index]) << (8 * (index - 4))
+                high |= signed_word(data[start + index]) << (8 * (index - 4))
             words[row, 1] = high
     return at - first
 
@@ -108,7 +111,7 @@ def string_bytes(words: Words, heap: Heap, offsets: npt.NDArray[np.int32], data:
     data_address = data.ctypes.data
     for row in range(words.shape[0]):
         length = words[row, 0] & LENGTH_MASK
-        start = np.int64(offsets[row])
+        start = signed_word(offsets[row])
         if length > INLINE_BYTES_MAX:
             copy_bytes(data_address + start, heap_address + words[row, 1], length)
             continue

@@ -50,7 +50,9 @@ def unescaped(field: str) -> str:
             result.append(int(digits, 8) & 255)
             at += 1 + len(digits)
         elif character == "x" and field[at + 2 : at + 3] in tuple("0123456789abcdefABCDEF"):
-            while len(digits) < 2 and field[at + 2 + len(digits) : at + 3 + len(digits)] in tuple("0123456789abcdefABCDEF"):
+            while len(digits) < 2 and field[at + 2 + len(digits) : at + 3 + len(digits)] in tuple(
+                "0123456789abcdefABCDEF"
+            ):
                 digits += field[at + 2 + len(digits)]
             result.append(int(digits, 16))
             at += 2 + len(digits)

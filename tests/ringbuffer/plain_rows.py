@@ -46,7 +46,9 @@ def plain_rows(morsel: Morsel, layout: Layout) -> list[Row]:
     columns = []
     for column, data, nulls in zip(layout, morsel.data, morsel.nulls, strict=True):
         assert data.shape[0] == nulls.shape[0] == morsel.rows_count
-        columns.append([plain_value(column.physical, data[row], nulls[row], morsel) for row in range(morsel.rows_count)])
+        columns.append(
+            [plain_value(column.physical, data[row], nulls[row], morsel) for row in range(morsel.rows_count)]
+        )
     return list(zip(*columns, strict=True))
 
 

@@ -21,10 +21,7 @@ from ringbuffer.columns import ColumnLayout, Layout, PhysicalType
 from tests.ringbuffer.plain_rows import Row, make_morsel, plain_rows
 
 LAYOUT: Layout = (
-    *tuple(
-        ColumnLayout(physical.value.lower(), physical, 38, 3, zoned=physical == PhysicalType.TIMESTAMP)
-        for physical in PhysicalType
-    ),
+    *(ColumnLayout(kind.value.lower(), kind, 38, 3, zoned=kind == PhysicalType.TIMESTAMP) for kind in PhysicalType),
     ColumnLayout("text2", PhysicalType.TEXT),
 )
 

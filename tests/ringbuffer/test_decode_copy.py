@@ -59,8 +59,10 @@ def test_text_against_the_model(seed: int) -> None:
         "\\N",
         "nil",
         "\\303\\251",
+        "\\" + delimiter,
+        "\\\n",
+        "x" * 30,
     )
-    pieces += ("\\" + delimiter, "\\\n", "x" * 30)
     data = ""
     for _ in range(150):
         fields = [

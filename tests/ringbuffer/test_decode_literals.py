@@ -32,8 +32,8 @@ def random_literal(rng: random.Random, column: ColumnLayout) -> tuple[str, objec
         return rng.choice(("NULL", "null", "Null")), None
     if column.physical == P.TEXT:
         if rng.random() < 0.2:
-            number = rng.randrange(-(10**6), 10**6)
-            return str(number), str(number)
+            printed = str(rng.randrange(-(10**6), 10**6))
+            return printed, printed
         value = "".join(rng.choice(("a", "'", "(", "),", "é", "€", "\\", "\n")) for _ in range(rng.randrange(0, 14)))
         return "'" + value.replace("'", "''") + "'", value
     number = Decimal(rng.randrange(-(10**8), 10**8)).scaleb(-rng.randrange(0, 5))

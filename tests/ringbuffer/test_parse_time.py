@@ -32,7 +32,19 @@ def test_dates(seed: int) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "2020-1-2", "2020-02-30", "2020-13-01", "0000-01-01", "20200102", "today", "2020/01/02", "2020-01-02 BC", "x020-01-02"]
+    "text",
+    [
+        "",
+        "2020-1-2",
+        "2020-02-30",
+        "2020-13-01",
+        "0000-01-01",
+        "20200102",
+        "today",
+        "2020/01/02",
+        "2020-01-02 BC",
+        "x020-01-02",
+    ],
 )
 def test_other_dates_need_the_fallback(text: str) -> None:
     assert parse_date(text_bytes(text), 0, len(text)) == (0, codes.NEEDS_FALLBACK)
@@ -86,4 +98,7 @@ def test_unknown_zone_needs_the_fallback() -> None:
     text = "2020-01-02 10:11"
     assert parse_timestamp(text_bytes(text), 0, len(text), True, *NO_ZONE) == (0, codes.NEEDS_FALLBACK)
     assert parse_timestamp(text_bytes(text + "Z"), 0, len(text) + 1, True, *NO_ZONE)[1] == codes.OK
-    assert parse_timestamp(text_bytes("2020-01-02"), 0, 10, False, *NO_ZONE) == (int(np.int64(18263)) * 86_400_000_000, codes.OK)
+    assert parse_timestamp(text_bytes("2020-01-02"), 0, 10, False, *NO_ZONE) == (
+        int(np.int64(18263)) * 86_400_000_000,
+        codes.OK,
+    )

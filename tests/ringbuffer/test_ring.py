@@ -23,7 +23,11 @@ LAYOUT = (
 
 
 def make_row(rng: random.Random, writer: int, number: int) -> Row:
-    words = None if rng.random() < 0.1 else "".join(chr(rng.choice((97, 233, 8364))) for _ in range(rng.choice((0, 3, 12, 13, 40, 300))))
+    words = (
+        None
+        if rng.random() < 0.1
+        else "".join(chr(rng.choice((97, 233, 8364))) for _ in range(rng.choice((0, 3, 12, 13, 40, 300))))
+    )
     return writer, number, words, rng.randrange(-(10**37), 10**37), "x" * rng.randrange(0, 30)
 
 
