@@ -16,6 +16,8 @@ from sql.errors import SqlError
 INTEGER_NAMES = {"INT16": "smallint", "INT32": "integer", "INT64": "bigint"}
 TYPE_IN_TEXT = re.compile(r"(?:destination type|of) (INT16|INT32|INT64|DECIMAL)|to type (DECIMAL)")
 
+NUMERIC_FIELD = re.compile(r"to (?:type )?DECIMAL\((\d+),\s*(\d+)\)")
+
 
 def sql_error(error: duckdb.Error) -> Exception:
     """Return the client's error for `error`, or `error` itself where no client caused it."""
@@ -32,11 +34,15 @@ def sql_error(error: duckdb.Error) -> Exception:
     if "must not end with escape character" in text:
         return SqlError("22025", "LIKE pattern must not end with escape character")
     if isinstance(error, (duckdb.OutOfRangeException, duckdb.ConversionException)):
-        return _out_of_range(text)
+        # The lines that follow quote the statement, whose words say nothing of the value.
+        return _out_of_range(text.splitlines()[0])
     return error
 
 
 def _out_of_range(text: str) -> SqlError:
+    field = NUMERIC_FIELD.search(text)
+    if field is not None:
+        return _field_overflow(int(field.group(1)), int(field.group(2)))
     lowered = text.lower()
     if "timestamp" in lowered or "interval" in lowered:
         return SqlError("22008", "timestamp out of range")
@@ -49,3 +55,10 @@ def _out_of_range(text: str) -> SqlError:
     if kind == "DECIMAL" or "DECIMAL" in text or "HUGEINT" in text:
         return SqlError("22003", "numeric field overflow")
     return SqlError("22003", "value out of range")
+
+
+def _field_overflow(precision: int, scale: int) -> SqlError:
+    digits = precision - scale
+    bound = f"10^{digits}" if digits else "1"
+    detail = f"A field with precision {precision}, scale {scale} must round to an absolute value less than {bound}."
+    return SqlError("22003", "numeric field overflow", detail=detail)
