@@ -34,6 +34,7 @@ class Settings:
         self._local: dict[str, str] = {}
         self._before: dict[str, str] | None = None
         self._told: dict[str, str] = {}
+        self._told_at: SessionSettings | None = None
         self._captured: SessionSettings | None = None
 
     @classmethod
@@ -172,7 +173,7 @@ class Settings:
 
     def changed_reports(self) -> list[tuple[str, str]]:
         """Return the reported settings that differ from what the client was last told."""
-        if self._captured is not None and self._told.get("") == str(id(self._captured)):
+        if self._captured is not None and self._told_at is self._captured:
             return []
         changed = [
             (setting.name, value)
@@ -180,7 +181,7 @@ class Settings:
             if setting.reported and self._told.get(setting.name) != (value := self.show(setting.name))
         ]
         self._told.update(changed)
-        self._told[""] = str(id(self.captured()))
+        self._told_at = self.captured()
         return changed
 
     # Inside
