@@ -179,7 +179,8 @@ def check_digits(value: Decimal, position: int | None) -> Decimal:
 def fit_numeric(value: Decimal, precision: int, scale: int, position: int | None = None) -> Decimal:
     """Return `value` rounded (half away from zero) to numeric(precision, scale)."""
     rounded = value.quantize(Decimal(1).scaleb(-scale), rounding="ROUND_HALF_UP", context=EXACT)
-    if abs(rounded) >= Decimal(10) ** (precision - scale):
+    # abs() would round to the default context's 28 digits.
+    if rounded.copy_abs() >= Decimal(10) ** (precision - scale):
         bound = f"10^{precision - scale}" if precision > scale else "1"
         detail = f"A field with precision {precision}, scale {scale} must round to an absolute value less than {bound}."
         raise SqlError("22003", "numeric field overflow", position, detail=detail)
