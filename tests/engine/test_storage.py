@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from engine import storage
 from engine.storage import DiskStorage, FolderLock, StorageError
 
 
@@ -46,8 +45,8 @@ def test_bytes_and_name_are_durable_in_this_order(tmp_path: Path, monkeypatch: p
         events.append("replace")
         replace(source, target)
 
-    monkeypatch.setattr(storage.os, "fsync", recording_fsync)
-    monkeypatch.setattr(storage.os, "replace", recording_replace)
+    monkeypatch.setattr(os, "fsync", recording_fsync)
+    monkeypatch.setattr(os, "replace", recording_replace)
     DiskStorage().write_atomic(tmp_path / "catalog", b"x")
     assert events == ["file", "replace", "folder"]
 
