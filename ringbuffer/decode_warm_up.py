@@ -1,0 +1,30 @@
+"""Compiling the decoders and the ring before the first client waits for them: seconds the first time, then half a second."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ringbuffer.arrow import compact_morsel, concat_morsels, morsel_from_arrow, morsel_to_arrow
+from ringbuffer.columns import ColumnLayout, Layout, PhysicalType
+from ringbuffer.decode_csv import CsvDecoder
+from ringbuffer.decode_literals import decode_literals
+from ringbuffer.decode_parameters import decode_parameters
+from ringbuffer.decode_text import TextDecoder
+from ringbuffer.ring import Ring
+
+LAYOUT: Layout = (ColumnLayout("number", PhysicalType.INT32), ColumnLayout("text", PhysicalType.TEXT))
+LONG_TEXT = b"longer than an inline string"
+
+
+def warm_up_decoders() -> None:
+    """Compile or load every kernel between a client's bytes and the ring. Call it before other threads decode."""
+    decode_literals(b"(1, 'a')", 0, LAYOUT)
+    parameters = b"\0\0\0\1" + b"1" + len(LONG_TEXT).to_bytes(4, "big") + LONG_TEXT
+    morsel = decode_parameters(parameters, np.zeros(1, dtype=np.int64), np.zeros(2, dtype=np.int8), LAYOUT)
+    for decoder, line in ((TextDecoder(LAYOUT), b"1\ta\n"), (CsvDecoder(LAYOUT), b"1,a\n")):
+        decoder.feed(line)
+    ring = Ring(LAYOUT, 8)
+    ring.append(morsel)
+    ring.read(0, 1)
+    morsel_from_arrow(morsel_to_arrow(morsel, LAYOUT), LAYOUT)
+    compact_morsel(concat_morsels([morsel, morsel], LAYOUT), LAYOUT)
