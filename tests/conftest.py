@@ -28,6 +28,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--write-evidence", action="store_true", help="write tests/evidence/<suite>.json")
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Whatever needs a server of either kind is slow."""
+    for item in items:
+        if isinstance(item, pytest.Function) and {"server", "postgres"} & set(item.fixturenames):
+            item.add_marker(pytest.mark.slow)
+
+
 @pytest.fixture(scope="session")
 def postgres() -> Iterator[PostgresCluster]:
     """The oracle, started once per test run."""

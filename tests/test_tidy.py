@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
 from importlib.metadata import packages_distributions
 from pathlib import Path
 
@@ -66,6 +67,11 @@ FORBIDDEN = {
 }
 
 
+@cache
+def syntax(path: Path) -> ast.Module:
+    return ast.parse(path.read_text())
+
+
 def tree_name(path: Path) -> str:
     return path.relative_to(TREE).as_posix()
 
@@ -81,7 +87,7 @@ def test_files_and_functions_are_short() -> None:
             lines = path.read_text().splitlines()
             if len(lines) > FILE_LINES_MAX:
                 yield f"{tree_name(path)} has {len(lines)} lines"
-            for node in ast.walk(ast.parse("\n".join(lines))):
+            for node in ast.walk(syntax(path)):
                 if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                     length = (node.end_lineno or node.lineno) - node.lineno + 1
                     if length > FUNCTION_LINES_MAX:
@@ -94,7 +100,7 @@ def test_every_module_says_what_it_holds() -> None:
     report(
         f"{tree_name(path)} has no docstring"
         for path in MODULES
-        if path.name != "__init__.py" and ast.get_docstring(ast.parse(path.read_text())) is None
+        if path.name != "__init__.py" and ast.get_docstring(syntax(path)) is None
     )
 
 
@@ -116,7 +122,7 @@ def test_a_bug_is_never_taken_for_a_clients_error() -> None:
 
     def problems() -> Iterator[str]:
         for path in MODULES:
-            for node in ast.walk(ast.parse(path.read_text())):
+            for node in ast.walk(syntax(path)):
                 if not isinstance(node, ast.ExceptHandler):
                     continue
                 names = (
@@ -155,10 +161,11 @@ def in_folder(name: str, pattern: str) -> bool:
     return pattern.endswith("/*") and name.startswith(pattern[:-1])
 
 
+@cache
 def imports(path: Path) -> set[str]:
     """Return the top-level names that a module imports."""
     names: set[str] = set()
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in ast.walk(syntax(path)):
         if isinstance(node, ast.Import):
             names |= {alias.name.split(".")[0] for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module is not None:
