@@ -21,7 +21,8 @@ from sql.expressions import AggregateCall, Call, Cast, Column, Expression, Liter
 from sql.relations import OutputColumn, Schema
 from tests.views.codegen.test_expressions import same
 from tests.views.random_expressions import SCHEMA, ExpressionMaker, arrow_rows, python_rows, random_rows
-from tests.views.reference import EXACT, SqlFailureError, group, group_key
+from tests.views.reference import EXACT, SqlFailureError
+from tests.views.reference_groups import group, group_key
 from views.hand_over import from_arrow
 from views.plan.nodes import FinishStep, StreamPipeline, ViewPlan
 from views.state import ViewState

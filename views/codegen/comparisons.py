@@ -5,7 +5,7 @@ from __future__ import annotations
 from sql.datatypes import SqlType
 from sql.expressions import Call, Case, Cast
 from views.codegen.expressions import ExpressionWriter, FunctionWriter
-from views.codegen.values import ALWAYS, FLOATS, NEVER, TEXTS, Value, any_null
+from views.codegen.values import ALWAYS, FLOATS, NEVER, TEXTS, Value, any_null, negation
 
 OPERATORS = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
 
@@ -28,8 +28,8 @@ def comparison_text(writer: ExpressionWriter, function: str, kind: SqlType, left
         return f"{use('arithmetic', 'compare_float64')}(float({a}), float({b})) {operator} 0"
     if kind.family in TEXTS:
         if operator in ("==", "!="):
-            negation = "not " if operator == "!=" else ""
-            return f"{negation}{use('text_values', 'text_equal')}({a}, {b})"
+            prefix = "not " if operator == "!=" else ""
+            return f"{prefix}{use('text_values', 'text_equal')}({a}, {b})"
         return f"{use('text_values', 'text_compare')}({a}, {b}) {operator} 0"
     if kind.family != "numeric":
         return f"{a} {operator} {b}"
@@ -54,9 +54,10 @@ def write_distinct(writer: ExpressionWriter, node: Call | Cast | Case) -> Value:
     if left.null == NEVER and right.null == NEVER:
         text = different
     else:
-        text = f"({left.null}) != ({right.null}) or (not ({left.null}) and {different})"
+        nulls = [writer.named_null("side", side.null) for side in (left, right)]
+        text = f"{nulls[0]} != {nulls[1]} or ({negation(nulls[0])} and {different})"
     negated = node.function == "is_not_distinct"
-    return Value((writer.writer.assign(node.function, f"not ({text})" if negated else text),))
+    return Value((writer.writer.assign(node.function, negation(text) if negated else text),))
 
 
 def write_in_list(writer: ExpressionWriter, node: Call | Cast | Case) -> Value:
@@ -76,12 +77,12 @@ def write_in_list(writer: ExpressionWriter, node: Call | Cast | Case) -> Value:
         test = comparison_text(writer, "eq", node.arguments[0].type, needle, value)
         if value.null != NEVER:
             unknown.append(value.null)
-            test = f"not ({value.null}) and {test}"
+            test = f"{value.known} and {test}"
         out.line(f"{found} = {found} or ({test})")
     if not unknown:
         return Value((found,))
     if needle.null != NEVER:
-        out.line(f"{found} = {found} and not ({needle.null})")
+        out.line(f"{found} = {found} and {needle.known}")
     return Value((found,), out.assign("found_null", f"not {found} and ({' or '.join(dict.fromkeys(unknown))})"))
 
 
@@ -95,7 +96,7 @@ def write_extreme(writer: ExpressionWriter, node: Call | Cast | Case) -> Value:
         if value.null == ALWAYS:
             continue
         better = f"{best.null} or {comparison_text(writer, function, node.type, value, best)}"
-        condition = better if value.null == NEVER else f"not ({value.null}) and ({better})"
+        condition = better if value.null == NEVER else f"{value.known} and ({better})"
         with writer.writer.block(f"if {condition}:"):
             writer.store(best, Value(value.words))
     return best

@@ -14,7 +14,7 @@ from views.codegen.columns import ARRAYS, NULLS, SCALES, InputColumns
 from views.codegen.expressions import ExpressionWriter
 from views.codegen.functions import FUNCTIONS
 from views.codegen.modules import GeneratedModule, module_text
-from views.codegen.values import ALWAYS, NEVER, TEXTS, Value
+from views.codegen.values import ALWAYS, NEVER, TEXTS, Value, negation
 from views.codegen.writer import INDENT, KernelWriter
 from views.plan.nodes import FinishStep
 from views.plan.text import expression_text
@@ -50,7 +50,7 @@ class FinishKernelWriter:
         """Write everything and put the module together."""
         for predicate in self.step.predicates:
             truth = self.expressions.evaluate(predicate).truth
-            with self.writer.block(f"if not ({truth}):"):
+            with self.writer.block(f"if {negation(truth)}:"):
                 self.writer.line("continue")
         values = [self.expressions.evaluate(item) for _, item in self.step.items]
         self._write_room(values)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from sql.expressions import Call, Case, Cast, Expression, Literal
 from views.codegen.comparisons import compare
 from views.codegen.expressions import ExpressionWriter, FunctionWriter
-from views.codegen.values import ALWAYS, NEVER, Value
+from views.codegen.values import ALWAYS, NEVER, Value, negation
 
 
 def write_and(writer: ExpressionWriter, node: Call | Cast | Case) -> Value:
@@ -19,43 +19,36 @@ def write_or(writer: ExpressionWriter, node: Call | Cast | Case) -> Value:
 
 
 def _connect(writer: ExpressionWriter, node: Call | Cast | Case, connective: str) -> Value:
-    """Write both connectives: they go on while the result is still open, which for AND is true, for OR false."""
+    """Write both connectives. They go on while the result is open: for AND not yet false, for OR not yet true."""
     assert isinstance(node, Call)
     out = writer.writer
-    open_value, still_open = ("True", "{0}") if connective == "and" else ("False", "not {0}")
-    result = out.assign(connective, open_value)
-    unknown = out.assign(connective + "_unknown", "False")
-    for position, operand in enumerate(node.arguments):
-        if position == 0:
-            _connect_operand(writer, operand, result, unknown, connective)
-            continue
-        with out.block(f"if {still_open.format(result)}:"):
-            _connect_operand(writer, operand, result, unknown, connective)
-    null = f"{unknown} and {still_open.format(result)}"
-    return Value((result,), out.assign(connective + "_null", null))
+    conjunction = connective == "and"
+    stem = "all_of" if conjunction else "any_of"
+    first = writer.evaluate(node.arguments[0])
+    result = out.assign(stem, _open_result(first, conjunction))
+    unknown = out.assign(stem + "_unknown", first.null)
+    still_open = result if conjunction else negation(result)
+    for operand in node.arguments[1:]:
+        with out.block(f"if {still_open}:"):
+            value = writer.evaluate(operand)
+            out.line(f"{result} = {_open_result(value, conjunction)}")
+            if value.null != NEVER:
+                out.line(f"{unknown} = {ALWAYS if value.null == ALWAYS else f'{unknown} or {value.null}'}")
+    return Value((result,), out.assign(stem + "_null", f"{unknown} and {still_open}"))
 
 
-def _connect_operand(writer: ExpressionWriter, operand: Expression, result: str, unknown: str, connective: str) -> None:
-    value = writer.evaluate(operand)
-    out = writer.writer
-    if value.null == ALWAYS:
-        out.line(f"{unknown} = True")
-        return
-    if value.null == NEVER:
-        out.line(f"{result} = {value.word}")
-        return
-    out.line(f"{unknown} = {unknown} or {value.null}")
-    if connective == "and":
-        out.line(f"{result} = {value.word} or {value.null}")
-    else:
-        out.line(f"{result} = {value.word} and not ({value.null})")
+def _open_result(value: Value, conjunction: bool) -> str:
+    """Return the source text of an operand, with NULL as what leaves the result open."""
+    if value.null in (NEVER, ALWAYS):
+        return value.word if value.null == NEVER else repr(conjunction)
+    return f"{value.word} or {value.null}" if conjunction else value.truth
 
 
 def write_not(writer: ExpressionWriter, node: Call | Cast | Case) -> Value:
     """Exchange true and false."""
     assert isinstance(node, Call)
     value = writer.evaluate(node.arguments[0])
-    return Value((f"(not {value.word})",), value.null)
+    return Value((f"({negation(value.word)})",), value.null)
 
 
 def write_truth_test(writer: ExpressionWriter, node: Call | Cast | Case) -> Value:
@@ -66,25 +59,25 @@ def write_truth_test(writer: ExpressionWriter, node: Call | Cast | Case) -> Valu
     if node.function.endswith("true"):
         text = value.truth
     elif value.null == NEVER:
-        text = f"not {value.word}"
+        text = negation(value.word)
     else:
-        text = f"not {value.word} and not ({value.null})"
-    return Value((writer.writer.assign(node.function, f"not ({text})" if negated else text),))
+        text = f"{negation(value.word)} and {value.known}"
+    return Value((writer.writer.assign(node.function, negation(text) if negated else text),))
 
 
 def write_null_test(writer: ExpressionWriter, node: Call | Cast | Case) -> Value:
     """IS [NOT] NULL."""
     assert isinstance(node, Call)
     null = writer.evaluate(node.arguments[0]).null
-    text = null if node.function == "is_null" else f"not ({null})"
+    text = null if node.function == "is_null" else negation(null)
     return Value((writer.writer.assign(node.function, text),))
 
 
 def write_case(writer: ExpressionWriter, node: Call | Cast | Case) -> Value:
     """The value behind the first condition that is true; nothing else is evaluated."""
     assert isinstance(node, Case)
-    result = writer.declare("case", node.type)
-    pending = "" if len(node.branches) == 1 else writer.writer.assign("case_open", "True")
+    result = writer.declare("chosen", node.type)
+    pending = "" if len(node.branches) == 1 else writer.writer.assign("undecided", "True")
     for position, (condition, value) in enumerate(node.branches):
         if position == 0:
             _write_branch(writer, condition, value, result, pending, None if pending else node.default)

@@ -39,7 +39,7 @@ def module_text(title: str, summary: Sequence[str], function: str, writer: Kerne
     """Return (text of the file, fingerprint of what it computes). function: the lines of the kernel with its header."""
     if "real(" in function:
         writer.use("arithmetic", "real")
-    body = "\n".join(_preamble(writer)) + "\n\n\n" + function + "\n"
+    body = "\n".join(_preamble(writer, "np." in function)) + "\n\n\n" + function + "\n"
     fingerprint = hashlib.sha256((title + body).encode()).hexdigest()[:FINGERPRINT_CHARACTERS]
     header = [f'"""{title}, fingerprint {fingerprint}. Generated from the view\'s definition: do not edit.', ""]
     header += [_comment(line) for line in summary]
@@ -53,8 +53,8 @@ def _comment(line: str) -> str:
     return safe if len(safe) <= LINE_CHARACTERS_MAX else safe[: LINE_CHARACTERS_MAX - 3].rstrip("\\") + "..."
 
 
-def _preamble(writer: KernelWriter) -> list[str]:
-    lines = ["import numpy as np", ""]
+def _preamble(writer: KernelWriter, uses_numpy: bool) -> list[str]:
+    lines = ["", "import numpy as np", ""] if uses_numpy else [""]
     for module in sorted(writer.imports):
         lines.append(f"from {module} import {', '.join(sorted(writer.imports[module]))}")
     if writer.globals:

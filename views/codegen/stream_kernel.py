@@ -10,7 +10,6 @@ so a row that fails leaves nothing behind. Without `folding` rows are only evalu
 from __future__ import annotations
 
 from ringbuffer.aggregates import State
-from ringbuffer.hash_table import ENTRY
 from sql.expressions import Expression
 from sql.relations import Schema
 from views.codegen.columns import InputColumns
@@ -18,7 +17,7 @@ from views.codegen.expressions import ExpressionWriter
 from views.codegen.functions import FUNCTIONS
 from views.codegen.grouping import Grouping, InputSlot, KeySlot, guarded_argument
 from views.codegen.modules import GeneratedModule, module_text
-from views.codegen.values import ALWAYS, FLOATS, NEVER, TEXTS, Value
+from views.codegen.values import ALWAYS, FLOATS, NEVER, TEXTS, Value, negation
 from views.codegen.writer import INDENT, KernelWriter
 from views.plan.nodes import StreamPipeline
 from views.plan.text import aggregate_text, expression_text
@@ -93,7 +92,7 @@ class StreamKernelWriter:
     def _write_filters(self) -> None:
         for condition in self.pipeline.filters:
             truth = self.expressions.evaluate(condition).truth
-            with self.writer.block(f"if not ({truth}):"):
+            with self.writer.block(f"if {negation(truth)}:"):
                 self.writer.line("continue")
 
     def _evaluate_input(self, slot: InputSlot) -> Value:
@@ -127,17 +126,28 @@ class StreamKernelWriter:
         ]
         self.writer.line(f"control[ENTRY] = {' + '.join(bits) if bits else '0'}")
         for key, value in zip(self.grouping.keys, keys, strict=True):
-            words = self._key_words(key, value)
-            for word, text in words.items():
-                absent = value.null
-                chosen = text if absent == NEVER else f"0 if {absent} else {text}"
-                self.writer.line(f"control[{ENTRY + word}] = {'0' if absent == ALWAYS else chosen}")
+            self._write_key(key, value)
         table = self.grouping.table
         find = self.writer.use("hash_table", "find_group")
         sizes = f"{table.key_words}, {table.entry_words}, {table.row_words}, {table.text_mask}"
         self.writer.line(f"group = {find}(control, slots, rows, control, ENTRY, 0, {sizes})")
         with self.writer.block("if group < 0:"):
             self.writer.line("return row")
+
+    def _write_key(self, key: KeySlot, value: Value) -> None:
+        """Write the words of a key to the entry, 0 for NULL."""
+        words = self._key_words(key, value)
+        if value.null == NEVER:
+            for word, text in words.items():
+                self.writer.line(f"control[ENTRY + {word}] = {text}")
+            return
+        for word in words:
+            self.writer.line(f"control[ENTRY + {word}] = 0")
+        if value.null == ALWAYS:
+            return
+        with self.writer.block(f"if {value.known}:"):
+            for word, text in words.items():
+                self.writer.line(f"control[ENTRY + {word}] = {text}")
 
     def _key_words(self, key: KeySlot, value: Value) -> dict[int, str]:
         """Return the source text of a key's words by their place in the entry."""
@@ -194,7 +204,7 @@ class StreamKernelWriter:
         at = f"rows, group + {word}"
         words = ", ".join(value.words)
         if state in (State.ANY_FALSE, State.ANY_TRUE):
-            return f"rows[group + {word}] |= 1 * ({'not ' if state is State.ANY_FALSE else ''}{value.word})"
+            return f"rows[group + {word}] |= 1 * ({negation(value.word) if state is State.ANY_FALSE else value.word})"
         if state is State.SUM_INTEGER:
             lo, hi = value.words[:2] if len(value.words) > 1 else (value.word, f"{value.word} >> 63")
             return f"{use('aggregates', 'add_integer')}({at}, {lo}, {hi})"

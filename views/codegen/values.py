@@ -36,16 +36,33 @@ class Value:
     @property
     def known(self) -> str:
         """Source text that is true when the value is not NULL."""
-        if self.null == NEVER:
-            return "True"
-        return "False" if self.null == ALWAYS else f"not {self.null}"
+        return negation(self.null)
 
     @property
     def truth(self) -> str:
         """Source text that is true when a boolean value is true: neither false nor NULL."""
         if self.null == NEVER:
             return self.word
-        return "False" if self.null == ALWAYS else f"{self.word} and not {self.null}"
+        return NEVER if self.null == ALWAYS else f"{self.word} and {self.known}"
+
+
+def negation(condition: str) -> str:
+    """Return source text of NOT condition."""
+    if condition in (NEVER, ALWAYS):
+        return ALWAYS if condition == NEVER else NEVER
+    return f"not {condition}" if condition.isidentifier() or is_enclosed(condition) else f"not ({condition})"
+
+
+def is_enclosed(text: str) -> bool:
+    """Return whether one pair of parentheses is around all of the text."""
+    if not (text.startswith("(") and text.endswith(")")):
+        return False
+    depth = 0
+    for position, character in enumerate(text):
+        depth += (character == "(") - (character == ")")
+        if depth == 0 and position < len(text) - 1:
+            return False
+    return True
 
 
 def zero_words(kind: SqlType) -> tuple[str, ...]:
