@@ -55,10 +55,8 @@ def read_csv_line(
     lines = 1
     fields[0, START] = start
     marked = 0
-    quoted = False
     # As in PostgreSQL, an escape hides a quote only inside quotes, and not when it is itself hidden.
-    hidden = False
-    check = False
+    quoted = hidden = check = False
     if start < end and buffer[start] == 92:
         following, error = csv_end_marker(buffer, start, end, final, state[EOL])
         if following < 0:
@@ -80,33 +78,23 @@ def read_csv_line(
                 return LINE_CUT, at, at, 0, 0, OK
             break
         byte_class = classes[buffer[at]]
+        was_hidden, hidden = hidden, False
         if byte_class == QUOTE:
-            if not hidden:
-                quoted = not quoted
-            hidden = False
+            quoted = quoted == was_hidden
             marked = 1
-            at += 1
         elif byte_class == ESCAPE:
-            hidden = quoted and not hidden
-            at += 1
+            hidden = quoted and not was_hidden
         elif byte_class in (HIGH, NUL):
-            hidden = False
             check = True
-            at += 1
         elif quoted:
-            hidden = False
-            if buffer[at] == (10 if state[EOL] == EOL_NEWLINE else 13):
-                lines += 1
-            at += 1
+            lines += 1 if buffer[at] == (10 if state[EOL] == EOL_NEWLINE else 13) else 0
         elif byte_class == DELIMITER:
-            hidden = False
             if count < columns_count:
                 fields[count, END] = at
                 fields[count, MARKED] = marked
                 fields[count + 1, START] = at + 1
             count += 1
             marked = 0
-            at += 1
         elif byte_class in (NEWLINE, RETURN):
             following, error = end_of_line(buffer, at, end, final, state)
             if error != OK:
@@ -115,8 +103,7 @@ def read_csv_line(
             if following < 0:
                 return LINE_CUT, at, at, 0, 0, OK
             break
-        else:
-            at += 1
+        at += 1
     if at == start and following == start:
         return LINE_END, at, following, 0, lines, OK
     if count < columns_count:
