@@ -1,0 +1,66 @@
+"""A server's life as its operator sees it: ready line, clean ends, what survives a restart; and the demo from start to end."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from tests.oracle.antumbra import AntumbraServer
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_ends_it_cleanly_and_tells_the_clients(tmp_path: Path, number: signal.Signals) -> None:
+    server = AntumbraServer(tmp_path / "data").start()
+    assert re.fullmatch(
+        rf"antumbra 0\.1\.0 ready on 127\.0\.0\.1:{server.port} \(data in {re.escape(str(tmp_path))}/data; .*restart.*\)",
+        server.ready_line,
+    )
+    client = server.connect()
+    os.kill(server.process_id, number)
+    assert server.stop() == 0
+    with pytest.raises(psycopg.OperationalError):
+        client.execute("SELECT 1")
+    assert "Traceback" not in (tmp_path / "data.log").read_text()
+
+
+def test_definitions_survive_a_restart_and_the_folder_has_one_server(tmp_path: Path) -> None:
+    server = AntumbraServer(tmp_path / "data").start()
+    with server.connect() as client:
+        client.execute("CREATE FOREIGN TABLE events (key integer) SERVER stream")
+        client.execute("CREATE VIEW counted AS SELECT key, count(*) AS n FROM events GROUP BY key")
+        client.execute("INSERT INTO events VALUES (1)")
+    with pytest.raises(RuntimeError, match="in use by another server"):
+        AntumbraServer(tmp_path / "data").start()
+    server.kill()
+    again = AntumbraServer(tmp_path / "data").start()
+    notices: list[str] = []
+    with again.connect() as client:
+        client.add_notice_handler(lambda notice: notices.append(f"{notice.severity}: {notice.message_primary}"))
+        assert client.execute("SELECT * FROM counted").fetchall() == []
+        client.execute("INSERT INTO events VALUES (2), (2)")
+        assert client.execute("SELECT * FROM counted").fetchall() == [(2, 2)]
+    assert again.stop() == 0
+    assert len(notices) == 1
+    assert notices[0].startswith("WARNING: ")
+
+
+def test_the_demo_from_start_to_end() -> None:
+    result = subprocess.run(
+        [sys.executable, "-m", "engine", "demo", "--rate", "0"],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=240,
+    )
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert "The 3 views equal the same SQL recomputed over the whole file by SQLite" in result.stdout
+    assert "Traceback" not in result.stderr
