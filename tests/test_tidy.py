@@ -32,6 +32,7 @@ FILES = [
     if (TREE / name).is_file()
 ]
 MODULES = [path for path in FILES if path.suffix == ".py"]
+TEXTS = [*MODULES, *(path for path in FILES if path.suffix in (".md", ".sh", ".yml", ".toml", ".lock", ".java"))]
 
 # Which files may import a library; the import contracts of pyproject.toml hold the same for whole packages.
 DOORS = {
@@ -63,6 +64,7 @@ FORBIDDEN = {
     "an untyped print of a syntax tree": re.compile(r"\.sql\(\s*dialect\s*="),
     "an ignore without a code": re.compile(r"#\s*type:\s*ignore(?!\[)|#\s*noqa(?!:)"),
     "a note to self": re.compile(r"\b(TO" + r"DO|FIX" + r"ME|XX" + r"X|HA" + r"CK)\b"),
+    "a place to download packages from": re.compile(r"pypi\.org|pythonhosted\.org"),
     "a path of one machine": re.compile(r"(?<![\w.])/(root|work|home/\w+)/"),
 }
 
@@ -106,7 +108,7 @@ def test_every_module_says_what_it_holds() -> None:
 
 def test_nothing_forbidden() -> None:
     def problems() -> Iterator[str]:
-        for path in MODULES:
+        for path in TEXTS:
             if path == Path(__file__):
                 continue
             for number, line in enumerate(path.read_text().splitlines(), 1):
