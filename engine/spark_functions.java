@@ -231,6 +231,7 @@ public final class SparkFunctions {
             case "float8_ceil": return Double.valueOf(Math.ceil(x));
             case "float8_floor": return Double.valueOf(Math.floor(x));
             case "float8_trunc": return Double.valueOf(x < 0 ? Math.ceil(x) : Math.floor(x));
+            case "float8_sign": return Double.valueOf(x > 0 ? 1 : x < 0 ? -1 : 0);
             case "float8_text": return floatText(x, false);
             default: throw new IllegalStateException(name);
         }

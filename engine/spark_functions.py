@@ -53,6 +53,7 @@ FUNCTIONS: dict[str, tuple[int, str]] = {
     "float8_ceil": (1, "double"),
     "float8_floor": (1, "double"),
     "float8_trunc": (1, "double"),
+    "float8_sign": (1, "double"),
     "float8_text": (1, "string"),
     "float4_add": (2, "float"),
     "float4_subtract": (2, "float"),

@@ -40,8 +40,7 @@ RULES = (
             "trunc": {"float8": "float8_trunc({0})"},
             "ceil": {"float8": "float8_ceil({0})"},
             "floor": {"float8": "float8_floor({0})"},
-            # Plus zero makes -0 a 0.
-            "sign": {"float8": "(sign({0}) + 0.0D)"},
+            "sign": {"float8": "float8_sign({0})"},
             "length": {"text": "char_length({0})"},
             "octet_length": {"text": "octet_length({0})"},
             "trim_both": {"text": "trim(BOTH {1} FROM {0})"},

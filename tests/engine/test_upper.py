@@ -28,7 +28,7 @@ BATCH = 12
 RANDOM_COUNT = 60
 REFRESH_S_MAX = 2.0
 FAILING = (
-    "1 / i", "i % s", "s + s", "i * i", "l + l", "-i", "n / 0.0", "w * w", "f / f", "f * 10", "r * r", "sqrt(f)", "ln(f)", "f::integer",
+    "1 / i", "i % s", "s + s", "i * i", "l + l", "-i", "n / 0.0", "f / f", "f * 10", "r * r", "sqrt(f)", "ln(f)", "f::integer",
     "w::integer", "c::integer", "c::boolean", "n::numeric(4,1)", "l::smallint", "split_part(c, 'a', 0)", "power(f, 0.5::float8)",
 )  # fmt: skip
 
@@ -89,7 +89,9 @@ def representable(answer: Answer) -> bool:
     if answer.sqlstate is not None:
         return False
     text = answer.rows[0][0]
-    return text is None or (len(text) <= 39 and text not in ("NaN", "Infinity", "-Infinity"))
+    return text is None or (
+        len(text.replace(".", "").lstrip("-")) <= 38 and text not in ("NaN", "Infinity", "-Infinity")
+    )
 
 
 def batches(texts: Iterator[str]) -> Iterator[list[str]]:
@@ -119,7 +121,7 @@ def test_errors(oracle: psycopg.Connection[Any], sut: Sut) -> None:
 
 
 def test_cancel(upper: SparkUpperExecutor, inputs: dict[str, pa.Table]) -> None:
-    relation = bound("select count(*) from t a, t b, t c, t d, t e, t f where a.f + b.f + c.f + d.f > e.f + f.f")
+    relation = bound("select count(*) from t a, t b, t c, t d, t e, t f where a.id + b.id + c.id > d.id + e.id + f.id")
     failures: list[SqlError] = []
 
     def run() -> None:
