@@ -15,7 +15,9 @@ from sql.relations import Schema
 NUMERIC_DIGITS_MAX = 38
 
 # A numeric whose scale differs by value: the value is unscaled * 10^-scale.
-VARIABLE_NUMERIC = pa.struct([pa.field("unscaled", pa.decimal128(NUMERIC_DIGITS_MAX, 0)), pa.field("scale", pa.int16())])
+VARIABLE_NUMERIC = pa.struct(
+    [pa.field("unscaled", pa.decimal128(NUMERIC_DIGITS_MAX, 0)), pa.field("scale", pa.int16())]
+)
 
 FIXED_FORMS: dict[str, pa.DataType] = {
     "bool": pa.bool_(),
