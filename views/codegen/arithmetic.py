@@ -98,7 +98,7 @@ def write_root(writer: ExpressionWriter, node: Call | Cast | Case) -> Value:
     values = tuple(writer.evaluate(argument) for argument in node.arguments)
     words = ", ".join(value.word for value in values)
     call = f"{writer.writer.use('arithmetic', ROOTS[node.function])}({words})"
-    return writer.strict(node, call, values, node.function, fallible=True)
+    return writer.strict(node, call, values, f"{node.function}_result", fallible=True)
 
 
 FUNCTIONS: dict[str, FunctionWriter] = {

@@ -64,7 +64,10 @@ class KernelWriter:
 
     def use(self, module: str, function: str) -> str:
         """Import `function` of ringbuffer's `module`, and return its name."""
-        self.imports.setdefault(RUNTIME + module, set()).add(function)
+        known = self.imports.setdefault(RUNTIME + module, set())
+        assert function in known or function not in self._names, f"{function} is the name of a variable"
+        known.add(function)
+        self._names.add(function)
         return function
 
     def constant(self, stem: str, text: str) -> str:
