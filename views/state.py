@@ -34,6 +34,10 @@ from views.plan.nodes import FinishStep, ViewPlan
 # Stands for the arrays of a table where rows are only checked.
 NO_WORDS = np.zeros(1, dtype=np.int64)
 
+# A statement's table of at most so many groups is merged at its commit; of larger ones at most so many wait for a refresh.
+MERGED_GROUPS_MAX = 4096
+TABLES_WAITING_MAX = 16
+
 
 class ViewState:
     """The compiled pipelines of one view, and its groups."""
@@ -51,12 +55,14 @@ class ViewState:
         self._lock = threading.Lock()
         self._refresh_lock = threading.Lock()
         self._local = self.new_table()
+        self._waiting: list[GroupTable] = []
         self._global = self.new_table()
 
     @property
-    def kernel_path(self) -> Path:
-        """The generated file of the stream pipeline."""
-        return self._kernel.path
+    def kernel_paths(self) -> tuple[Path, ...]:
+        """The generated files: the stream pipeline's first, then those of the finish step and the tail that need one."""
+        steps = [step.path for step in (self._finish, self._tail) if step is not None]
+        return (self._kernel.path, *(path for path in steps if path is not None))
 
     @property
     def groups_count(self) -> int:
@@ -66,7 +72,9 @@ class ViewState:
     @property
     def bytes_count(self) -> int:
         """Bytes of memory in both tables."""
-        return self._global.bytes_count + self._local.bytes_count
+        with self._lock:
+            local = sum(table.bytes_count for table in (self._local, *self._waiting))
+        return self._global.bytes_count + local
 
     @property
     def rows_in_count(self) -> int:
@@ -126,21 +134,32 @@ class ViewState:
             self.fold(morsel, self._local, now_us)
 
     def absorb(self, table: GroupTable) -> None:
-        """Merge a statement's table into the local table; it never fails on data."""
-        with self._lock:
-            merge_tables(self._local, table, self._program)
+        """Take a statement's table; it never fails on data.
 
-    def swap(self) -> GroupTable:
-        """Return the local table and go on with an empty one."""
+        A small one is merged at once. A large one waits for the next refresh, so that the committing statement holds the lock for no
+        longer than an append; when `TABLES_WAITING_MAX` wait already, the statement merges them itself.
+        """
+        with self._lock:
+            self._waiting.append(table)
+            if table.groups_count <= MERGED_GROUPS_MAX or len(self._waiting) > TABLES_WAITING_MAX:
+                for waiting in self._waiting:
+                    merge_tables(self._local, waiting, self._program)
+                self._waiting.clear()
+
+    def swap(self) -> tuple[GroupTable, ...]:
+        """Return the local tables and go on with an empty one."""
         fresh = self.new_table()
         with self._lock:
-            table, self._local = self._local, fresh
-        return table
+            tables = (self._local, *self._waiting)
+            self._local = fresh
+            self._waiting = []
+        return tables
 
-    def merge(self, table: GroupTable) -> None:
-        """Merge a swapped table into the global table; it never fails on data."""
+    def merge(self, tables: tuple[GroupTable, ...]) -> None:
+        """Merge swapped tables into the global table; it never fails on data."""
         with self._refresh_lock:
-            merge_tables(self._global, table, self._program)
+            for table in tables:
+                merge_tables(self._global, table, self._program)
 
     def export(self, now_us: int) -> pa.Table:
         """Return the rows of the finish step in arrow_schema(finish.output). Raises SqlError (22003 of a sum) and changes nothing."""

@@ -158,8 +158,8 @@ def in_range(value: int, family: str) -> int:
 
 
 def in_digits(value: Decimal) -> Decimal:
-    """Return a numeric, unless it needs more than 38 digits."""
-    if abs(int(value.scaleb(digits(value), context=EXACT))) >= LIMIT:
+    """Return a numeric, unless it needs more than 38 digits or a scale beyond 38: PostgreSQL's limits are wider."""
+    if digits(value) > 38 or abs(int(value.scaleb(digits(value), context=EXACT))) >= LIMIT:
         raise SqlFailureError("22003")
     return value
 
@@ -414,8 +414,6 @@ def to_numeric(value: Value, source: str, kind: SqlType) -> Decimal:
         result = Decimal(f"{float(value):.{15 if source == 'float8' else 6}g}")
         result = result.normalize(EXACT) if result else Decimal(0)
         result = in_digits(result.quantize(Decimal(1), context=EXACT) if digits(result) == 0 else result)
-        if digits(result) > 38:  # ours, not PostgreSQL's: a scale has a limit too
-            raise SqlFailureError("22003")
     else:
         result = Decimal(value) if isinstance(value, int) else value
     if kind.precision is None:

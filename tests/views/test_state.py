@@ -271,6 +271,7 @@ def test_finish_step_filters_and_computes(tmp_path: Path) -> None:
     state.merge(state.swap())
     found = exported(state)
     assert len(found) == 800
+    assert [path.parent for path in state.kernel_paths] == [tmp_path, tmp_path]
     assert ("t1 has the sum of", Decimal("1.0100000000000000")) in found
 
 
