@@ -82,9 +82,9 @@ def _take(view: ContinuousView, exact: bool, reader: Reader) -> Cut:
                 last.waiting += 1
                 last.exact = last.exact or exact
                 return last
-        table = view.state.swap() if view.swapped != view.committed else None
+        tables = view.state.swap() if view.swapped != view.committed else None
         view.swapped = view.committed
-        entry = Cut(view.committed, table, exact, now_us)
+        entry = Cut(view.committed, tables, exact, now_us)
         view.cuts.append(entry)
         return entry
 
@@ -121,9 +121,9 @@ def _refresh_next(view: ContinuousView, executor: UpperExecutor, clock: Clock, r
     with view.changed:
         batch = _next_batch(view)
     for entry in batch:
-        if entry.table is not None:
-            table, entry.table = entry.table, None
-            view.state.merge(table)
+        if entry.tables is not None:
+            tables, entry.tables = entry.tables, None
+            view.state.merge(tables)
     target = batch[-1]
     version: Version | None = None
     error: SqlError | None = None

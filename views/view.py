@@ -36,12 +36,12 @@ class Version:
 class Cut:
     """One position at which readers want a view, from the moment it is taken until its version is there.
 
-    table: what was swapped out and is not merged yet. exact: some reader needs this very position, since it reads other views too.
+    tables: what was swapped out and is not merged yet. exact: some reader needs this very position, since it reads other views too.
     now_us: the reader's now() for a view that depends on it, so that no other reader can share. waiting: readers that still want it.
     """
 
     position: int
-    table: GroupTable | None
+    tables: tuple[GroupTable, ...] | None
     exact: bool
     now_us: int | None
     waiting: int = 1

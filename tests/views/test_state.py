@@ -188,6 +188,25 @@ def test_many_groups_and_long_texts_grow_the_table(tmp_path: Path) -> None:
     assert state.groups_count == len(wanted)
 
 
+def test_large_tables_wait_for_the_refresh_up_to_a_bound(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("views.state.MERGED_GROUPS_MAX", 2)
+    monkeypatch.setattr("views.state.TABLES_WAITING_MAX", 3)
+    state = ViewState("v", make_plan([], [column("i4")], [make_aggregate("", None)]), tmp_path)
+    morsel = stream_morsel(rows_with(30, i4=lambda number: number % 5))
+    tables_counts = []
+    for statements_count in range(1, 7):
+        for _ in range(statements_count):
+            table = state.new_table()
+            state.fold(morsel, table, 0)
+            state.absorb(table)
+        swapped = state.swap()
+        tables_counts.append(len(swapped))
+        state.merge(swapped)
+    # The local table is always there; the fourth table to wait makes its statement merge all of them.
+    assert tables_counts == [2, 3, 4, 1, 2, 3]
+    assert exported(state) == [(key, 6 * 21) for key in range(5)]
+
+
 def test_an_error_names_row_and_expression_and_leaves_the_state(tmp_path: Path) -> None:
     quotient = Call("divide", (Literal(10, INT4), column("i4")), INT4, text="10 / i4")
     state = ViewState("v", make_plan([], [], [make_aggregate("sum", quotient)]), tmp_path)
