@@ -31,7 +31,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Whatever needs a server of either kind is slow."""
     for item in items:
-        if isinstance(item, pytest.Function) and {"server", "postgres"} & set(item.fixturenames):
+        starts_server = isinstance(item, pytest.Function) and {"server", "postgres"} & set(item.fixturenames)
+        if starts_server or "end_to_end" in item.path.parts:
             item.add_marker(pytest.mark.slow)
 
 
