@@ -70,9 +70,6 @@ def literal(node: Literal) -> Value:
     return np.float32(value) if node.type.family == "float4" and value is not None else value
 
 
-# Logic and comparison
-
-
 def write_and(node: Call, row: Row, now_us: int) -> Value:
     result: Value = True
     for argument in node.arguments:
@@ -146,9 +143,6 @@ def extreme(sign: int) -> Callable[[Call, list[Value]], Value]:
         return best
 
     return choose
-
-
-# Arithmetic
 
 
 def in_range(value: int, family: str) -> int:
@@ -292,9 +286,6 @@ def sign(node: Call, values: list[Value]) -> Value:
     return 0.0 if math.isnan(value) else float((value > 0) - (value < 0))
 
 
-# Text
-
-
 def substring(node: Call, values: list[Value]) -> str:
     text: str = values[0]
     start, *count = values[1:]
@@ -327,9 +318,6 @@ def ascii_case(text: str, upper: bool) -> str:
     return "".join((letter.upper() if upper else letter.lower()) if letter.isascii() else letter for letter in text)
 
 
-# Time
-
-
 def local(us: int, zone: str) -> int:
     moment = (EPOCH + timedelta(microseconds=us)).astimezone(ZoneInfo(zone))
     offset = moment.utcoffset()
@@ -360,9 +348,6 @@ def extract(node: Call, values: list[Value]) -> Decimal:
     if field == "second":
         return Decimal(us % 60_000_000).scaleb(-6)
     return Decimal((moment.weekday() + 1) % 7 if field == "dow" else int(getattr(moment, field)))
-
-
-# Casts
 
 
 def cast(value: Value, node: Cast) -> Value:
