@@ -91,6 +91,8 @@ setup_venv() {
     say "installing the packages of requirements.lock into .venv (about a minute, and a download of 1 GB the first time)"
     .venv/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
     .venv/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+    say "compiling kernels"
+    .venv/bin/python -m engine.warm_up
     echo "$wanted" >"$stamp"
 }
 
