@@ -9,12 +9,14 @@ from __future__ import annotations
 import hashlib
 import logging
 import os
+import subprocess
 import threading
 import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pyspark
 from py4j.java_gateway import JavaGateway
 from py4j.protocol import Py4JError
 from pyspark import SparkConf, SparkContext
@@ -103,8 +105,10 @@ class SparkRuntime:
             self._stopped = True
             thread = self._thread
         if thread is not None:
+            if not self._ready.is_set() and self._gateway is not None:
+                self._gateway.proc.kill()
             thread.join()
-        if self._session is not None:
+        if self._session is not None and self._failure is None:
             self._session.stop()
         if self._gateway is not None:
             _end_java(self._gateway)
@@ -128,9 +132,15 @@ class SparkRuntime:
         configuration = SparkConf(loadDefaults=False)
         for key, value in {**SETTINGS, **self._own_settings(classes)}.items():
             configuration.set(key, value)
+        # Another Spark on this machine, or its settings, must not get in.
+        os.environ["SPARK_HOME"] = str(Path(pyspark.__file__).parent)
+        os.environ["SPARK_CONF_DIR"] = str(self._folder)
+        os.environ["PYSPARK_SUBMIT_ARGS"] = "pyspark-shell"
         with (self._folder / "spark.log").open("ab") as log:
             start: Callable[..., Any] = launch_gateway
             self._gateway = start(conf=configuration, popen_kwargs={"stdout": log, "stderr": log})
+        if self._stopped:
+            raise RuntimeError("stopped while starting")
         compile_functions(self._gateway, classes)
         context = SparkContext(conf=configuration, gateway=self._gateway)
         session = SparkSession(context)
@@ -170,7 +180,9 @@ def compile_functions(gateway: JavaGateway, folder: Path) -> None:
     compiler = gateway.jvm.org.codehaus.janino.SimpleCompiler()
     compiler.cook(source)
     classes = compiler.getBytecodes()
-    for name in classes:
+    # An array, since the end of a Java iterator is an exception that PySpark would convert before there is a session.
+    names = classes.keySet().toArray()
+    for name in (names[index] for index in range(len(names))):
         target = folder / (name.replace(".", "/") + ".class")
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_bytes(bytes(classes[name]))
@@ -203,13 +215,14 @@ def _end_java(gateway: Any) -> None:
         process.stdin.close()
     try:
         process.wait(STOP_WAIT_S_MAX)
-    except TimeoutError:
+    except subprocess.TimeoutExpired:
         process.kill()
         process.wait()
 
 
 def _forget_gateway() -> None:
     """PySpark keeps the gateway of a process; a later runtime needs one of its own."""
+    SparkContext._active_spark_context = None
     SparkContext._gateway = None
     SparkContext._jvm = None
     os.environ.pop("PYSPARK_GATEWAY_PORT", None)

@@ -29,6 +29,8 @@ from sql.relations import Relation, Scan
 warnings.filterwarnings("ignore", message="Arrow output on a DB-API result makes an extra copy")
 
 STATEMENTS_CACHED_MAX = 256
+# A long text is an INSERT's rows, which do not come again.
+STATEMENT_CHARACTERS_CACHED_MAX = 16_384
 INPUTS_PER_CURSOR_MAX = 64
 SETTINGS = (
     "SET TimeZone = 'UTC'",
@@ -107,6 +109,8 @@ class QueryEngine:
                 self._texts.move_to_end(root)
                 return text
         text = emit_duckdb(root, {scan.name: source_name(scan.name) for scan in scans(root)})
+        if len(text) > STATEMENT_CHARACTERS_CACHED_MAX:
+            return text
         with self._lock:
             self._texts[root] = text
             if len(self._texts) > STATEMENTS_CACHED_MAX:
@@ -145,7 +149,8 @@ def _execute(cursor: Cursor, text: str) -> pa.Table:
     statement = cursor.statements.get(text)
     if statement is None:
         (statement,) = cursor.connection.extract_statements(text)
-        cursor.statements[text] = statement
+        if len(text) <= STATEMENT_CHARACTERS_CACHED_MAX:
+            cursor.statements[text] = statement
         if len(cursor.statements) > STATEMENTS_CACHED_MAX:
             cursor.statements.popitem(last=False)
     cursor.connection.execute(statement)
