@@ -12,7 +12,8 @@ from pathlib import Path
 import psycopg
 
 READY = re.compile(r"ready on (\S+):(\d+)")
-START_WAIT_S_MAX = 90.0
+# A first start compiles the kernels that all views share.
+START_WAIT_S_MAX = 300.0
 STOP_WAIT_S_MAX = 30.0
 
 
