@@ -76,7 +76,6 @@ async def listen(config: ServerConfig) -> None:
     from engine.database import Database
     from engine.server import serve as serve_clients
     from engine.session import open_session
-    from engine.warm_up import warm_up
     from sql.errors import SqlError
 
     stop = asyncio.Event()
@@ -89,8 +88,6 @@ async def listen(config: ServerConfig) -> None:
             database.open()
         except (SqlError, OSError) as error:
             raise StartError(f"can't open the database in {config.data_dir}: {error}") from error
-        # Spark starts meanwhile, in a process of its own.
-        warm_up()
         await serve_clients(
             config.host,
             config.port,
