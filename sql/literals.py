@@ -151,6 +151,11 @@ def round_float4(value: float, text: str = "") -> float:
 
 def decimal_value(text: str, position: int | None = None) -> Decimal:
     """Return the numeric with the digits of `text`: '1e3' has none after the point, '1.50' has two."""
+    return check_digits(unlimited_decimal(text, position), position)
+
+
+def unlimited_decimal(text: str, position: int | None = None) -> Decimal:
+    """Return the numeric as PostgreSQL has it, which may have more digits than ours can hold."""
     stripped = text.strip(WHITESPACE)
     if DECIMAL.fullmatch(stripped) is None:
         if stripped.lower() in SPECIAL_FLOATS:
@@ -163,7 +168,7 @@ def decimal_value(text: str, position: int | None = None) -> Decimal:
     digits = len(mantissa.partition(".")[2])
     value = Decimal(stripped)
     scale = max(digits - shift, 0)
-    return check_digits(EXACT.quantize(value, Decimal(1).scaleb(-scale)), position)
+    return EXACT.quantize(value, Decimal(1).scaleb(-scale))
 
 
 def check_digits(value: Decimal, position: int | None) -> Decimal:

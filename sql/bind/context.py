@@ -15,6 +15,7 @@ CommonTables = dict[str, tuple[CommonTable, "CommonTables"]]
 class BindContext:
     """relations: names of all scanned relations so far. stable: now() or the like was used.
 
+    wide_numbers: a numeric constant has more digits than a numeric can hold here, which is fine only where it becomes a float.
     common_tables: the WITH items in scope, each with those that it may itself use.
     """
 
@@ -23,4 +24,5 @@ class BindContext:
     parameters: ParameterTypes
     relations: set[str] = field(default_factory=set)
     stable: bool = False
+    wide_numbers: bool = False
     common_tables: CommonTables = field(default_factory=dict)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from decimal import Decimal
 
 from sql.bind import calls, operators
 from sql.bind.coerce import INTERVAL, coerce, explicit_cast, interval_text, require_boolean, scale_of
@@ -18,10 +17,11 @@ from sql.bind.places import start_of
 from sql.bind.scope import Scope
 from sql.bind.virtual import VirtualColumns
 from sql.bind.walk import columns_of
+from sql.bind.wide_numbers import is_wide
 from sql.datatypes import BOOL, INT4, INT8, TEXT, UNKNOWN, scaled_numeric
 from sql.errors import SqlError, not_supported
 from sql.expressions import Call, Case, Expression, Literal
-from sql.literals import decimal_value
+from sql.literals import unlimited_decimal
 from sql.syntax import (
     Between,
     CaseWhen,
@@ -70,7 +70,7 @@ class Binder:
             case Name():
                 return self.scope.column(node)
             case Constant():
-                return constant(node)
+                return constant(node, self.context)
             case ParameterNumber():
                 return self.context.parameters.use(node.number, node.position)
             case Operation():
@@ -112,7 +112,7 @@ def settle(expression: Expression, context: BindContext) -> Expression:
     return expression
 
 
-def constant(node: Constant) -> Expression:
+def constant(node: Constant, context: BindContext) -> Expression:
     """Return a literal: integers take the smallest of int4, int8, numeric."""
     match node.kind:
         case "integer":
@@ -121,9 +121,9 @@ def constant(node: Constant) -> Expression:
                 return Literal(value, INT4, node.position)
             if -INT8_MAX - 1 <= value <= INT8_MAX:
                 return Literal(value, INT8, node.position)
-            return number(node)
+            return number(node, context)
         case "decimal":
-            return number(node)
+            return number(node, context)
         case "bool":
             return Literal(node.value == "true", BOOL, node.position)
         case "null":
@@ -131,8 +131,9 @@ def constant(node: Constant) -> Expression:
     return Literal(node.value, UNKNOWN, node.position)
 
 
-def number(node: Constant) -> Expression:
-    value: Decimal = decimal_value(node.value, node.position)
+def number(node: Constant, context: BindContext) -> Expression:
+    value = unlimited_decimal(node.value, node.position)
+    context.wide_numbers |= is_wide(value)
     return Literal(value, scaled_numeric(scale_of(value)), node.position)
 
 

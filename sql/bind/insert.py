@@ -15,6 +15,7 @@ from sql.bind.parameters import ParameterTypes
 from sql.bind.places import start_of
 from sql.bind.query import bind_relation
 from sql.bind.scope import Scope
+from sql.bind.wide_numbers import refuse_wide_numbers
 from sql.casts import can_cast, plain_name
 from sql.catalog import Catalog, ColumnDescription, RelationDescription, SessionSettings
 from sql.datatypes import SqlType
@@ -56,6 +57,7 @@ def bind_insert(
     columns = [relation.columns[index] for index in targets]
     if statement.query is not None:
         source, columns = bind_source(statement, columns, context)
+        refuse_wide_numbers(source, context)
         return BoundInsert(relation, targets[: len(columns)], source, parameters.finish(), None, context.stable)
     width = len(statement.rows[0])
     check_width(statement, width, columns)
@@ -66,7 +68,8 @@ def bind_insert(
     plain = None
     if len(rows) == 1 and all(isinstance(item, Parameter) for item in rows[0]):
         plain = tuple(item.number for item in rows[0] if isinstance(item, Parameter))
-    return BoundInsert(relation, targets[:width], Values(rows, schema), parameters.finish(), plain, context.stable)
+    values = refuse_wide_numbers(Values(rows, schema), context)
+    return BoundInsert(relation, targets[:width], values, parameters.finish(), plain, context.stable)
 
 
 def bind_default(definition: ColumnDefinition, catalog: Catalog, settings: SessionSettings) -> Expression:

@@ -12,6 +12,7 @@ from sql.bind.limits import bind_limits
 from sql.bind.parameters import ParameterTypes
 from sql.bind.places import start_of
 from sql.bind.scope import Scope
+from sql.bind.wide_numbers import refuse_wide_numbers
 from sql.catalog import Catalog, SessionSettings
 from sql.datatypes import SqlType
 from sql.errors import SqlError, not_supported
@@ -28,7 +29,7 @@ def bind_query(
     """
     parameters = ParameterTypes(parameter_types)
     context = BindContext(catalog, settings, parameters)
-    root = bind_relation(query, context)
+    root = refuse_wide_numbers(bind_relation(query, context), context)
     return BoundQuery(root, parameters.finish(), frozenset(context.relations), context.stable)
 
 

@@ -316,22 +316,46 @@ def zone_questions(chooser: random.Random) -> Iterator[Question]:
     yield "zone_posix", "timestamp '2020-01-01' AT TIME ZONE %s AT TIME ZONE 'UTC'", [(zone,) for zone in fixed]
 
 
+TEXTS = [
+    "",
+    "a",
+    "abc",
+    "ABC",
+    "hällo wörld",
+    "Ä",
+    "日本語テキスト",
+    "abcabcabcabc",
+    "abcabcabcabca",
+    "  spaced  ",
+    "a%b_c\\d",
+    "ß€😀x",
+    "aab" * 9,
+]
+PATTERNS = [
+    "",
+    "%",
+    "_",
+    "a%",
+    "%c",
+    "%b%",
+    "a_c",
+    "___",
+    "%\\%%",
+    "a\\%b\\_c\\\\d",
+    "h_llo%",
+    "%a%b%c",
+    "%_%",
+    "_%_",
+    "abc\\",
+    "%\\",
+    "aab%aab",
+    "A%",
+    "%ö%d",
+]
+
+
 def text_questions() -> Iterator[Question]:
-    texts = [
-        "",
-        "a",
-        "abc",
-        "ABC",
-        "hällo wörld",
-        "Ä",
-        "日本語テキスト",
-        "abcabcabcabc",
-        "abcabcabcabca",
-        "  spaced  ",
-        "a%b_c\\d",
-        "ß€😀x",
-        "aab" * 9,
-    ]
+    texts = TEXTS
     one = [(text,) for text in texts]
     for name in ("lower", "upper", "length", "octet_length", "reverse"):
         yield name, f"{name}(%s::text)", one
@@ -357,27 +381,7 @@ def text_questions() -> Iterator[Question]:
     )
     yield "concat", "%s::text || %s::text", list(product(texts, texts))
     yield "text_compare", "sign(bttextcmp(%s::text, %s::text))", list(product(texts, texts))
-    patterns = [
-        "",
-        "%",
-        "_",
-        "a%",
-        "%c",
-        "%b%",
-        "a_c",
-        "___",
-        "%\\%%",
-        "a\\%b\\_c\\\\d",
-        "h_llo%",
-        "%a%b%c",
-        "%_%",
-        "_%_",
-        "abc\\",
-        "%\\",
-        "aab%aab",
-        "A%",
-        "%ö%d",
-    ]
+    patterns = PATTERNS
     for name in ("like", "ilike"):
         yield name, f"%s::text {name} %s", list(product(texts, patterns))
     escaped = [
