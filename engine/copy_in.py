@@ -21,7 +21,7 @@ from sql.statements.statement import CopyOptions
 from sql.wire import writer
 
 if TYPE_CHECKING:
-    from engine.catalog import CatalogImage, StreamEntry
+    from engine.catalog import CatalogImage
     from engine.database import Database
     from engine.insert import InsertTarget
 
@@ -154,7 +154,7 @@ def _csv_format(target: InsertTarget, options: CopyOptions) -> CsvFormat:
     names = [layout.name for layout in target.layout]
     for name in (*options.force_not_null, *options.force_null):
         if name not in names:
-            raise SqlError("42703", f'column "{name}" does not exist')
+            raise SqlError("42703", f'column "{name}" of relation "{target.entry.description.name}" does not exist')
     return CsvFormat(
         options.delimiter,
         options.null,

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import threading
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -17,6 +18,7 @@ import pyarrow as pa
 from engine.catalog import CatalogImage, StreamEntry, ViewEntry
 from engine.catalog_file import load_catalog, save_catalog
 from engine.config import ServerConfig
+from engine.kernel_files import remove_unused
 from engine.reading import KeptAnswers
 from engine.spark import SparkRuntime
 from engine.spill import SpillFile
@@ -25,11 +27,13 @@ from engine.storage import Storage
 from engine.tables import QueryEngine
 from engine.transaction import CatalogChange, Transaction
 from engine.upper import SparkUpperExecutor
+from engine.warm_up import warm_up
 from sql.errors import SqlError
 from sql.relations import Relation
+from views.phases import ViewMove
 from views.protocols import Clock
 from views.refresh import Reader, cut
-from views.view import Version
+from views.view import ContinuousView, Version
 
 log = logging.getLogger(__name__)
 
@@ -49,6 +53,7 @@ class Database:
         self.upper = SparkUpperExecutor(self._spark)
         self.commit_lock = threading.Lock()
         self.answers = KeptAnswers()
+        self._attached: frozenset[ContinuousView] = frozenset()
 
     @property
     def kernels_dir(self) -> Path:
@@ -58,7 +63,9 @@ class Database:
     def open(self) -> None:
         """Start Spark in the background and restore the definitions. Raises SqlError or OSError with what is wrong."""
         self._spark.start()
+        warm_up()
         self.image = load_catalog(self)
+        self._views_changed(())
 
     def close(self) -> None:
         """Stop Spark and the worker threads."""
@@ -109,6 +116,21 @@ class Database:
                     hint="Nothing of the transaction was applied.",
                 )
             operation.prepare(image.views_of(name))
+
+    def end_ddl(self, transaction: Transaction) -> None:
+        """A transaction that did DDL has ended, either way: let go of the views that are not there now, and let the next one begin."""
+        self._views_changed(transaction.built)
+        self.ddl_lock.release()
+
+    def _views_changed(self, built: Sequence[ContinuousView]) -> None:
+        """Move views on in their lives, now that the catalog is what it is, and delete the kernels that no view needs."""
+        views = frozenset(entry.view for entry in self.image.entries.values() if isinstance(entry, ViewEntry))
+        for view in views - self._attached:
+            view.lifecycle.move(ViewMove.ATTACH)
+        for view in (self._attached | frozenset(built)) - views:
+            view.lifecycle.move(ViewMove.DROP)
+        self._attached = views
+        remove_unused(self.kernels_dir, (path for view in views for path in view.state.kernel_paths))
 
     def cut(self, image: CatalogImage, relations: frozenset[str], reader: Reader) -> dict[str, Version]:
         """Return one version of each continuous view in `relations`, all cut at one position per stream."""

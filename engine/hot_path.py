@@ -1,7 +1,7 @@
 """The statements that are answered at once on the event loop: INSERTs of literals or plain parameters, and repeated reads.
 
-Enters: the text of a Query, or a bound portal. Leaves: True when the statement is done, its rows staged in the transaction and its reply
-written; False when the general way has to take it (it then raises the exact error, where there is one). No parser, no planner, no thread.
+Enters: the text of a Query, or a bound portal. Leaves: the reply when the statement is done, its rows staged in the transaction; None
+when the general way has to take it (it then raises the exact error, where there is one). No parser, no planner, no thread.
 """
 
 from __future__ import annotations
@@ -35,61 +35,60 @@ class HotPath:
         self._heads: dict[str, InsertTarget | None] = {}
         self._heads_image: CatalogImage | None = None
 
-    def try_query(self, text: str, image: CatalogImage) -> bool:
-        """Do the whole text of a Query, if it is one of ours. Raises SqlError when a view refuses the row."""
+    def try_query(self, text: str, image: CatalogImage) -> bytes | None:
+        """Do the whole text of a Query, if it is one of ours, and return the reply. Raises SqlError when a view refuses the row."""
         session = self._session
-        if session.transaction is not None and session.transaction.failed:
-            return False
+        if session.block.open is not None and session.block.open.failed:
+            return None
         kept = self._database.answers.find(answer_key(text, (), session.settings, described=False), image)
         if kept is not None:
-            session.connection.write(kept)
-            return True
+            return kept
         match = HEAD.match(text)
         if match is None:
-            return False
+            return None
         head = match.group(0)
         target = self._target(head, image)
         if target is None:
-            return False
+            return None
         prefix = head.encode()
         try:
             given = decode_literals(text.encode(), len(prefix), target.layout)
         except RowError:
-            return False
+            return None
         if given is None:
-            return False
-        self._stage(target, target.rows(given), image)
-        session.connection.write(
-            INSERTED_ONE if given.rows_count == 1 else writer.command_complete(f"INSERT 0 {given.rows_count}")
-        )
-        return True
+            return None
+        self._stage(target, given, image)
+        return INSERTED_ONE if given.rows_count == 1 else writer.command_complete(f"INSERT 0 {given.rows_count}")
 
-    def try_portal(self, portal: Portal, image: CatalogImage) -> bool:
-        """Run a portal, if it inserts one row of parameters or its answer is kept. Raises SqlError when a view refuses the row."""
-        session = self._session
-        if session.transaction is not None and session.transaction.failed:
-            return False
-        prepared = portal.prepared
-        if not prepared.parameter_types and prepared.text:
-            formats = tuple(expand(portal.result_formats, len(prepared.schema or ())))
-            kept = self._database.answers.find(
-                answer_key(prepared.text, formats, session.settings, described=True), image
-            )
-            if kept is not None:
-                session.connection.write(kept)
-                return True
-        row = parameter_row(prepared, image, self._database.tables)
+    def decode_row(self, portal: Portal, image: CatalogImage) -> bool:
+        """Decode the parameters of a portal that inserts one row of them. False: it does not, or a value needs the general way."""
+        row = parameter_row(portal.prepared, image, self._database.tables)
         if row is None:
             return False
         message = portal.message
-        formats_of = expand(message.parameter_formats, len(row.layout))
+        formats = expand(message.parameter_formats, len(row.layout))
         try:
-            rows = row.decode(message.payload, message.parameters_offset, formats_of)
+            portal.given = row.decode(message.payload, message.parameters_offset, formats)
         except RowError:
             return False
-        self._stage(row.target, rows, image)
-        session.connection.write(INSERTED_ONE)
+        portal.row = row
         return True
+
+    def try_portal(self, portal: Portal, row_limit: int, image: CatalogImage) -> bytes | None:
+        """Run a portal whose row is decoded or whose answer is kept, and return the reply. Raises SqlError when a view refuses the row."""
+        session = self._session
+        prepared = portal.prepared
+        row = portal.row
+        if row is not None:
+            if row is not parameter_row(prepared, image, self._database.tables):
+                return None
+            assert portal.given is not None
+            self._stage(row.target, portal.given, image)
+            return INSERTED_ONE
+        if prepared.parameter_types or row_limit or not prepared.text:
+            return None
+        formats = tuple(expand(portal.result_formats, len(prepared.schema or ())))
+        return self._database.answers.find(answer_key(prepared.text, formats, session.settings, described=True), image)
 
     def _target(self, head: str, image: CatalogImage) -> InsertTarget | None:
         if image is not self._heads_image:
@@ -102,8 +101,8 @@ class HotPath:
         target = self._heads[head] = head_target(head, image, self._database.tables)
         return target
 
-    def _stage(self, target: InsertTarget, rows: Morsel, image: CatalogImage) -> None:
-        transaction = self._session.current_transaction()
+    def _stage(self, target: InsertTarget, given: Morsel, image: CatalogImage) -> None:
+        transaction = self._session.block.current()
         stage = self._database.stage(target.entry, image, transaction.now_us)
-        stage.add(rows)
+        stage.add(target.rows(given))
         transaction.operations.append(stage)

@@ -40,13 +40,13 @@ class ParameterRow:
     layout: Layout
 
     def decode(self, payload: bytes, start: int, formats: Sequence[int]) -> Morsel:
-        """Return the row of one Bind. start: offset of its first length word. Raises RowError."""
+        """Return the target's columns of one Bind. start: offset of its first length word. Raises RowError."""
         starts = np.array([start], dtype=np.int64)
         given = decode_parameters(payload, starts, np.array(formats, dtype=np.int8), self.layout)
         if self.layout is not self.target.layout:
             columns = zip(given.data, self.target.layout, strict=True)
             given = replace(given, data=tuple(_as_column(data, layout) for data, layout in columns))
-        return self.target.rows(given)
+        return given
 
 
 def parameter_row(prepared: Prepared, image: CatalogImage, engine: QueryEngine) -> ParameterRow | None:

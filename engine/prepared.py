@@ -17,7 +17,8 @@ from sql.catalog import Catalog
 from sql.datatypes import TEXT, UNKNOWN, SqlType, by_oid
 from sql.errors import SqlError
 from sql.expressions import Literal
-from sql.literals import binary_value, input_value
+from sql.literal_binary import binary_value, text_value
+from sql.literals import input_value
 from sql.parse import parse
 from sql.relations import BoundQuery, OutputColumn, Schema
 from sql.settings import Settings, canonical_name
@@ -27,6 +28,7 @@ from sql.wire.messages import Bind
 
 if TYPE_CHECKING:
     from engine.parameter_rows import ParameterRow
+    from ringbuffer.columns import Morsel
 
 SHOW_ALL_COLUMNS = ("name", "setting", "description")
 
@@ -65,7 +67,11 @@ class Prepared:
             self.bound = bind_insert(statement, catalog, captured, self.declared)
             self.parameter_types = self.bound.parameters
         elif isinstance(statement, Show):
-            names = SHOW_ALL_COLUMNS if statement.name == "all" else (canonical_name(statement.name),)
+            if statement.name == "all":
+                names: Sequence[str] = SHOW_ALL_COLUMNS
+            else:
+                settings.value(statement.name.lower())
+                names = (canonical_name(statement.name),)
             self.schema = tuple(OutputColumn(name, TEXT) for name in names)
         elif isinstance(statement, Explain):
             self.schema = (OutputColumn("QUERY PLAN", TEXT),)
@@ -76,58 +82,67 @@ class Prepared:
 
 @dataclass
 class Portal:
-    """A prepared statement with its parameter values, and, once it ran, its outcome."""
+    """A prepared statement with its parameter values, and, once it ran, its outcome.
+
+    row, given: the decoded parameters, where they are one row of an INSERT; values: otherwise. is_spent: it ran and has no rows to give.
+    """
 
     prepared: Prepared
     message: Bind
-    time_zone: str
+    values: tuple[Literal, ...] = ()
+    row: ParameterRow | None = None
+    given: Morsel | None = None
     outcome: Outcome | None = None
+    is_spent: bool = False
 
     @property
     def result_formats(self) -> Sequence[int]:
         """Format codes of the result columns, in Bind's short form."""
         return self.message.result_formats
 
-    def parameters(self) -> tuple[Literal, ...]:
-        """Return the parameter values as literals. Raises 22P02, 22P03 and the like for a bad one."""
+    def decode_parameters(self, time_zone: str) -> None:
+        """Read the parameter values as literals. Raises 22P02, 22P03 and the like for a bad one."""
         types = self.prepared.parameter_types
         formats = expand(self.message.parameter_formats, len(types))
-        return tuple(
-            _literal(value, kind, code, self.time_zone)
-            for value, kind, code in zip(self.message.parameters(), types, formats, strict=True)
+        self.values = tuple(
+            _literal(value, kind, code, time_zone, number)
+            for number, (value, kind, code) in enumerate(zip(self.message.parameters(), types, formats, strict=True), 1)
         )
 
+    def check_result_formats(self) -> None:
+        """Raise 08P01 when there are neither none, nor one, nor as many formats as the result has columns."""
+        formats, schema = self.message.result_formats, self.prepared.schema
+        if schema is not None and len(formats) > 1 and len(formats) != len(schema):
+            raise SqlError(
+                "08P01", f"bind message has {len(formats)} result formats but query has {len(schema)} columns"
+            )
 
-def prepare(text: str, oids: Sequence[int], catalog: Catalog, settings: Settings) -> Prepared:
-    """Return the prepared form of one statement. Raises SqlError for anything that makes it unusable."""
+
+def prepare(text: str, oids: Sequence[int]) -> Prepared:
+    """Return one statement, parsed and not yet bound. Raises SqlError for anything that makes it unusable."""
     statements = [statement for statement in parse(text) if not isinstance(statement, Empty)]
     if len(statements) > 1:
         raise SqlError("42601", "cannot insert multiple commands into a prepared statement")
     declared = tuple(_declared(oid) for oid in oids)
-    prepared = Prepared(statements[0] if statements else Empty(text), declared)
-    prepared.refresh(catalog, settings)
-    return prepared
+    return Prepared(statements[0] if statements else Empty(text), declared)
 
 
-def make_portal(prepared: Prepared, message: Bind, settings: Settings) -> Portal:
-    """Return the portal of a Bind. Raises 08P01 when the counts do not fit."""
+def make_portal(prepared: Prepared, message: Bind) -> Portal:
+    """Return the portal of a Bind. Raises 08P01 when there are not as many parameters as the statement has."""
     expected = len(prepared.parameter_types)
+    formats_count = len(message.parameter_formats)
+    if formats_count > 1 and formats_count != message.parameters_count:
+        raise SqlError(
+            "08P01",
+            f"bind message has {formats_count} parameter formats but {message.parameters_count} parameters",
+        )
     if message.parameters_count != expected:
         raise SqlError(
             "08P01",
             f'bind message supplies {message.parameters_count} parameters, but prepared statement "{message.statement}" '
             f"requires {expected}",
         )
-    formats_count = len(message.parameter_formats)
-    if formats_count > 1 and formats_count != expected:
-        raise SqlError("08P01", f"bind message has {formats_count} parameter formats but {expected} parameters")
-    columns_count = len(prepared.schema or ())
-    if len(message.result_formats) > 1 and len(message.result_formats) != columns_count:
-        raise SqlError(
-            "08P01",
-            f"bind message has {len(message.result_formats)} result formats but query has {columns_count} columns",
-        )
-    return Portal(prepared, message, settings.time_zone)
+    return Portal(prepared, message)
 
 
 def describe_prepared(prepared: Prepared) -> bytes:
@@ -151,15 +166,14 @@ def _declared(oid: int) -> SqlType | None:
     return None if kind == UNKNOWN else kind
 
 
-def _literal(value: bytes | None, kind: SqlType, format_code: int, time_zone: str) -> Literal:
+def _literal(value: bytes | None, kind: SqlType, format_code: int, time_zone: str, number: int) -> Literal:
     if value is None:
         return Literal(None, kind)
     if format_code == 0:
-        try:
-            text = value.decode()
-        except UnicodeDecodeError:
-            raise SqlError("22021", 'invalid byte sequence for encoding "UTF8"') from None
-        return Literal(input_value(text, kind, time_zone, None), kind)
-    if format_code == 1:
+        return Literal(input_value(text_value(value), kind, time_zone, None), kind)
+    try:
         return Literal(binary_value(value, kind), kind)
-    raise SqlError("22023", f"unsupported format code: {format_code}")
+    except SqlError as error:
+        if error.sqlstate == "22P03":
+            error.message += f" in bind parameter {number}"
+        raise

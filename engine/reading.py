@@ -117,6 +117,7 @@ def read(
 ) -> Reading:
     """Run a bound query; blocks, so call it on a worker thread. Raises SqlError."""
     versions = database.cut(image, bound.relations, reader)
+    reader.check_cancelled()
     root = bound.root
     if parameters:
         root = substitute_parameters(root, parameters)

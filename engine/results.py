@@ -17,7 +17,6 @@ import pyarrow as pa
 from ringbuffer.encode_rows import encode_data_rows
 from sql.datatypes import TEXT
 from sql.relations import OutputColumn, Schema
-from sql.settings import Settings
 from sql.wire import writer
 
 if TYPE_CHECKING:
@@ -73,7 +72,7 @@ def encode(
 async def send_rows(
     connection: Connection,
     outcome: Outcome,
-    settings: Settings,
+    time_zone: str,
     formats: Sequence[int] = (),
     row_limit: int = 0,
     described: bool = False,
@@ -92,7 +91,7 @@ async def send_rows(
     while outcome.sent < end:
         upper = min(end, outcome.sent + BATCH_ROWS)
         data, _ = encode(
-            outcome.table.slice(outcome.sent, upper - outcome.sent), outcome.schema, formats, settings.time_zone
+            outcome.table.slice(outcome.sent, upper - outcome.sent), outcome.schema, formats, time_zone
         )
         connection.write(data)
         outcome.sent = upper

@@ -57,10 +57,12 @@ class StatementRunner:
         self._session = session
         self._database = session.database
         self._warned: set[str] = set()
+        # True while one Query runs several statements: they are in one transaction without BEGIN.
+        self.in_sequence = False
 
     def image(self) -> CatalogImage:
         """Return the catalog that the session's next statement sees."""
-        transaction = self._session.transaction
+        transaction = self._session.block.open
         if transaction is not None and transaction.image is not None:
             return transaction.image
         return self._database.image
@@ -85,10 +87,7 @@ class StatementRunner:
             case Explain():
                 return await self._explain(statement, transaction)
             case SetVariable():
-                self._session.settings.set(statement.name, statement.value, statement.local)
-                if statement.local and not transaction.explicit:
-                    self._session.notice("25P01", "SET LOCAL can only be used in transaction blocks", "WARNING")
-                return Outcome("SET" if statement.value is not None else "RESET")
+                return self._set(statement, transaction)
             case Show():
                 return self._show(statement)
             case Deallocate():
@@ -175,17 +174,25 @@ class StatementRunner:
                 )
 
     async def _copy_to(self, statement: CopyTo, transaction: Transaction) -> Outcome:
-        if statement.query is None:
-            raise SqlError(
-                "42809",
-                f'cannot copy from relation "{statement.name}"',
-                hint="Try the COPY (SELECT ...) TO variant.",
-                position=statement.name_position,
-            )
         image = self.image()
+        if statement.query is None:
+            raise self._not_copied(statement, image)
         bound = bind_query(statement.query, image, self._session.settings.captured())
         reading = await self._read(bound, image, transaction, ())
         return await self._session.in_worker(self._copy_outcome, statement, bound, reading)
+
+    def _not_copied(self, statement: CopyTo, image: CatalogImage) -> SqlError:
+        """Return why a relation can't be copied by its name: it is not there, it is a view (as in PostgreSQL), or a stream."""
+        entry = image.entries.get(statement.name)
+        if entry is None:
+            return unknown_relation(statement.name, statement.name_position, image)
+        kind = "stream" if isinstance(entry, StreamEntry) else "view"
+        return SqlError(
+            "42809",
+            f'cannot copy from {kind} "{statement.name}"',
+            hint="Try the COPY (SELECT ...) TO variant." if kind == "view" else "Streams are read through views.",
+            position=statement.name_position,
+        )
 
     def _copy_outcome(self, statement: CopyTo, bound: BoundQuery, reading: Reading) -> Outcome:
         options, schema, table = statement.options, bound.root.schema, reading.outcome.table
@@ -253,8 +260,7 @@ class StatementRunner:
     def _stream_entry(self, image: CatalogImage, name: str, position: int, verb: str) -> StreamEntry:
         entry = image.entries.get(name)
         if entry is None:
-            hint = did_you_mean(name, image.relation_names())
-            raise SqlError("42P01", f'relation "{name}" does not exist', hint=hint, position=position)
+            raise unknown_relation(name, position, image)
         if not isinstance(entry, StreamEntry):
             raise SqlError(
                 "55000" if verb == "insert into" else "42809",
@@ -268,9 +274,10 @@ class StatementRunner:
     async def _own_image(self, transaction: Transaction) -> CatalogImage:
         """Return the image that a DDL statement of this transaction changes; one transaction at a time does DDL."""
         if not transaction.holds_ddl_lock:
-            await self._database.ddl_lock.acquire()
+            await self._session.cancellable(self._database.ddl_lock.acquire())
             transaction.holds_ddl_lock = True
             transaction.image = self._database.image
+            self._session.check_cancelled()
         assert transaction.image is not None
         return transaction.image
 
@@ -294,6 +301,7 @@ class StatementRunner:
         entry = await self._session.in_worker(
             build_continuous_view, statement, image, captured, self._database.kernels_dir, self._database.upper
         )
+        transaction.built.append(entry.view)
         for notice in entry.view.notices:
             self._session.notice("00000", notice)
         transaction.change_catalog(image.with_entry(entry))
@@ -309,6 +317,16 @@ class StatementRunner:
 
     # Session.
 
+    def _set(self, statement: SetVariable, transaction: Transaction) -> Outcome:
+        self._session.settings.set(statement.name, statement.value, statement.local)
+        if statement.local and not self._in_block(transaction):
+            what = "SET TRANSACTION" if statement.name == "transaction" else "SET LOCAL"
+            self._session.notice("25P01", f"{what} can only be used in transaction blocks", "WARNING")
+        return Outcome("RESET" if statement.text[:5].lower() == "reset" else "SET")
+
+    def _in_block(self, transaction: Transaction) -> bool:
+        return transaction.explicit or self.in_sequence
+
     def _show(self, statement: Show) -> Outcome:
         settings = self._session.settings
         if statement.name == "all":
@@ -317,11 +335,17 @@ class StatementRunner:
 
     def _discard(self, statement: Discard, transaction: Transaction) -> Outcome:
         if statement.what == "all":
-            if transaction.explicit:
+            if self._in_block(transaction):
                 raise SqlError("25001", "DISCARD ALL cannot run inside a transaction block")
             self._session.deallocate(None)
             self._session.settings.reset_all()
         return Outcome(f"DISCARD {statement.what.upper()}")
+
+
+def unknown_relation(name: str, position: int, image: CatalogImage) -> SqlError:
+    """Return the 42P01 error, with a hint when a known name is close."""
+    hint = did_you_mean(name, image.relation_names())
+    return SqlError("42P01", f'relation "{name}" does not exist', hint=hint, position=position)
 
 
 def _has_upper_part(entry: Entry | None) -> bool:

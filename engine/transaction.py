@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from engine.catalog import CatalogImage
 from engine.staging import StatementStage
+from views.view import ContinuousView
 
 
 @dataclass
@@ -25,7 +26,8 @@ Operation = StatementStage | CatalogChange
 class Transaction:
     """explicit: between BEGIN and COMMIT; otherwise one statement, one Query message, or a pipeline up to Sync.
 
-    now_us: the transaction's now(). failed: an error happened; only ROLLBACK (or COMMIT, which rolls back) goes on.
+    now_us: the transaction's now(). failed: an error happened; only ROLLBACK (or COMMIT, which rolls back) goes on. built: the views that
+    it created, whether they are to stay or not.
     """
 
     now_us: int
@@ -34,6 +36,7 @@ class Transaction:
     image: CatalogImage | None = None
     holds_ddl_lock: bool = False
     operations: list[Operation] = field(default_factory=list)
+    built: list[ContinuousView] = field(default_factory=list)
 
     def change_catalog(self, image: CatalogImage) -> None:
         """Record the catalog after a DDL statement."""

@@ -1,4 +1,4 @@
-"""PostgreSQL's binary form of parameters to the `LiteralValue` that they mean. A wrong length or form is 22P03."""
+"""PostgreSQL's binary form of parameters to the `LiteralValue` that they mean. Too many bytes or a wrong form are 22P03, too few 08P01."""
 
 from __future__ import annotations
 
@@ -35,12 +35,10 @@ def binary_value(data: bytes, kind: SqlType) -> LiteralValue:
     if family == "numeric":
         return numeric_value(data)
     if family == "bool":
-        if len(data) != 1:
-            raise wrong_format()
+        require_size(data, 1)
         return data != b"\0"
     form = FIXED[family]
-    if len(data) != struct.calcsize(form):
-        raise wrong_format()
+    require_size(data, struct.calcsize(form))
     value: int | float = struct.unpack(form, data)[0]
     if isinstance(value, float):
         return value
@@ -49,6 +47,13 @@ def binary_value(data: bytes, kind: SqlType) -> LiteralValue:
     if family in ("timestamp", "timestamptz"):
         return timestamp_value(value)
     return value
+
+
+def require_size(data: bytes, size: int) -> None:
+    if len(data) < size:
+        raise SqlError("08P01", "insufficient data left in message")
+    if len(data) > size:
+        raise wrong_format()
 
 
 def wrong_format() -> SqlError:
