@@ -104,7 +104,7 @@ class StatementStage:
             self._spill = None
 
     def _keep(self, morsel: Morsel) -> None:
-        self._bytes_count += morsel.bytes_count
+        self._bytes_count += morsel.rows_count * self.stream.row_bytes + morsel.heap.nbytes
         if self._spill is None and self._bytes_count > self._memory_bytes_max:
             self._spill = self._new_spill()
         if self._spill is None:

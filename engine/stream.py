@@ -18,18 +18,26 @@ from views.arrow_schema import stream_layout
 
 @dataclass(frozen=True, eq=False)
 class Stream:
-    """A stream's fixed facts and its ring. columns: in their order in the ring."""
+    """A stream's fixed facts and its ring. columns: in their order in the ring.
+
+    every: the indexes of all columns; not_null: of those that take no NULL; row_bytes: of a row without its long strings.
+    """
 
     name: str
     columns: tuple[ColumnDescription, ...]
     layout: Layout
     ring: Ring
+    every: tuple[int, ...]
+    not_null: tuple[int, ...]
+    row_bytes: int
 
 
 def make_stream(name: str, columns: tuple[ColumnDescription, ...], capacity: int) -> Stream:
     """Return an empty stream whose ring holds `capacity` tuples (a power of two)."""
     layout = stream_layout(columns)
-    return Stream(name, columns, layout, Ring(layout, capacity))
+    not_null = tuple(index for index, column in enumerate(columns) if column.not_null)
+    row_bytes = sum(empty_column(column.physical, 1).nbytes + 1 for column in layout)
+    return Stream(name, columns, layout, Ring(layout, capacity), tuple(range(len(columns))), not_null, row_bytes)
 
 
 def whole_rows(stream: Stream, given: Morsel, targets: tuple[int, ...], defaults: Morsel) -> Morsel:
@@ -37,15 +45,26 @@ def whole_rows(stream: Stream, given: Morsel, targets: tuple[int, ...], defaults
 
     defaults: one row of all the stream's columns. Raises 23502 for a NULL in a NOT NULL column.
     """
-    if targets != tuple(range(len(stream.columns))):
-        given = _with_defaults(stream, given, targets, defaults)
-    for column, nulls in zip(stream.columns, given.nulls, strict=True):
-        if column.not_null and nulls.any():
-            raise SqlError(
-                "23502",
-                f'null value in column "{column.name}" of relation "{stream.name}" violates not-null constraint',
-            )
+    if targets != stream.every:
+        widen = _one_row_with_defaults if given.rows_count == 1 else _with_defaults
+        given = widen(stream, given, targets, defaults)
+    for index in stream.not_null:
+        if given.nulls[index].any():
+            name = stream.columns[index].name
+            message = f'null value in column "{name}" of relation "{stream.name}" violates not-null constraint'
+            raise SqlError("23502", message)
     return given
+
+
+def _one_row_with_defaults(stream: Stream, given: Morsel, targets: tuple[int, ...], defaults: Morsel) -> Morsel:
+    """As `_with_defaults` for one row: the default row's arrays serve as they are."""
+    if len(defaults.heap):
+        return _with_defaults(stream, given, targets, defaults)
+    data, nulls = list(defaults.data), list(defaults.nulls)
+    for source, target in enumerate(targets):
+        data[target] = given.data[source]
+        nulls[target] = given.nulls[source]
+    return Morsel(1, tuple(data), tuple(nulls), given.heap)
 
 
 def _with_defaults(stream: Stream, given: Morsel, targets: tuple[int, ...], defaults: Morsel) -> Morsel:
