@@ -7,7 +7,8 @@ integer type is widened by column. Anything else (an expression, a conversion th
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -38,11 +39,13 @@ class ParameterRow:
 
     target: InsertTarget
     layout: Layout
+    # Filled and read at once, on the event loop.
+    starts: npt.NDArray[np.int64] = field(default_factory=lambda: np.zeros(1, dtype=np.int64))
 
     def decode(self, payload: bytes, start: int, formats: Sequence[int]) -> Morsel:
         """Return the target's columns of one Bind. start: offset of its first length word. Raises RowError."""
-        starts = np.array([start], dtype=np.int64)
-        given = decode_parameters(payload, starts, np.array(formats, dtype=np.int8), self.layout)
+        self.starts[0] = start
+        given = decode_parameters(payload, self.starts, _format_codes(tuple(formats)), self.layout)
         if self.layout is not self.target.layout:
             columns = zip(given.data, self.target.layout, strict=True)
             given = replace(given, data=tuple(_as_column(data, layout) for data, layout in columns))
@@ -94,6 +97,11 @@ def _arrival_layout(parameter: Expression, column: ColumnDescription, layout: Co
     if (given, wanted) in WIDENINGS:
         return replace(layout, physical=PhysicalType(FAMILIES[given].kernel))
     return None
+
+
+@lru_cache(maxsize=256)
+def _format_codes(formats: tuple[int, ...]) -> npt.NDArray[np.int8]:
+    return np.array(formats, dtype=np.int8)
 
 
 def _as_column(data: npt.NDArray[np.generic], layout: ColumnLayout) -> npt.NDArray[np.generic]:

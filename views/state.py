@@ -106,6 +106,8 @@ class ViewState:
 
     def check(self, morsel: Morsel, now_us: int) -> None:
         """Evaluate all row expressions and touch nothing. Raises RowError."""
+        if not self._kernel.can_fail:
+            return
         control = np.zeros(CONTROL_WORDS, dtype=np.int64)
         start, count = 0, morsel.rows_count
         while start < count:

@@ -46,6 +46,10 @@ HEAD_BYTES = 5
 _COPY_DATA = ord("d")
 _SMALL_KINDS = frozenset(b"CDEHSXcf")
 _EXTENDED_KINDS = frozenset(b"BCDEHP")
+_REPEATED_KINDS = frozenset(b"DE")
+# Decoded messages of these kinds are kept, a few small ones per connection: a tenth of a prepared INSERT's time.
+REPEATED_BYTES_MAX = 64
+REPEATED_MAX = 64
 _INT32 = struct.Struct("!i").unpack_from
 
 _KIND_OF = {
@@ -74,7 +78,15 @@ class State(Enum):
 class Conversation:
     """The protocol of one connection. message_bytes_max: limit of every message but CopyData, which is passed on as it comes."""
 
-    __slots__ = ("_copy_bytes_left", "_is_deaf", "_message_bytes_max", "_partial", "_partial_bytes_needed", "state")
+    __slots__ = (
+        "_copy_bytes_left",
+        "_is_deaf",
+        "_message_bytes_max",
+        "_partial",
+        "_partial_bytes_needed",
+        "_repeated",
+        "state",
+    )
 
     def __init__(self, message_bytes_max: int) -> None:
         self.state = State.STARTUP
@@ -83,6 +95,7 @@ class Conversation:
         self._partial_bytes_needed = 0
         self._copy_bytes_left = 0
         self._is_deaf = False
+        self._repeated: dict[bytes, FrontendMessage] = {}
 
     def receive(self, data: bytes) -> list[FrontendMessage]:
         """Return the messages that `data` completes. A Violation is the last one ever."""
@@ -211,6 +224,8 @@ class Conversation:
                 return
             if decode is None:
                 append(CONSTANTS[kind])
+            elif kind in _REPEATED_KINDS and length <= REPEATED_BYTES_MAX:
+                append(self._repeated_message(data[offset:end]))
             else:
                 try:
                     append(decode(data, offset + HEAD_BYTES, end))
@@ -219,6 +234,19 @@ class Conversation:
             offset = end
         if offset < size:
             self._keep(data, offset, HEAD_BYTES)
+
+    def _repeated_message(self, message: bytes) -> FrontendMessage:
+        """Return what `message` says; a prepared statement's Describe and Execute come again and again, byte for byte."""
+        known = self._repeated.get(message)
+        if known is not None:
+            return known
+        try:
+            found: FrontendMessage = DECODERS[message[0]](message, HEAD_BYTES, len(message))
+        except SqlError as error:
+            return Malformed(error, extended=True)
+        if len(self._repeated) < REPEATED_MAX:
+            self._repeated[message] = found
+        return found
 
     def _check_head(self, kind: int, length: int) -> None:
         """Refuse an unknown type and a length that the type does not allow."""
