@@ -17,7 +17,7 @@ from sql.catalog import Catalog
 from sql.datatypes import TEXT, UNKNOWN, SqlType, by_oid
 from sql.errors import SqlError
 from sql.expressions import Literal
-from sql.literal_binary import binary_value, text_value
+from sql.literal_binary import WRONG_FORMAT, binary_value, text_value
 from sql.literals import input_value
 from sql.parse import parse
 from sql.relations import BoundQuery, OutputColumn, Schema
@@ -174,6 +174,6 @@ def _literal(value: bytes | None, kind: SqlType, format_code: int, time_zone: st
     try:
         return Literal(binary_value(value, kind), kind)
     except SqlError as error:
-        if error.sqlstate == "22P03":
+        if error.message == WRONG_FORMAT:
             error.message += f" in bind parameter {number}"
         raise

@@ -27,13 +27,21 @@ class Column:
     position: int | None = field(default=None, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Literal:
-    """A constant; value None is NULL."""
+    """A constant; value None is NULL. Equal are only constants that print alike: 1.0 is not 1.00, nor 0 a float's -0, but NaN is NaN."""
 
     value: LiteralValue
     type: SqlType
     position: int | None = field(default=None, compare=False)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Literal):
+            return NotImplemented
+        return self.type == other.type and _printed(self.value) == _printed(other.value)
+
+    def __hash__(self) -> int:
+        return hash((self.type, _printed(self.value)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,3 +137,7 @@ class WindowCall:
 
 
 Expression = Column | Literal | Parameter | Call | Cast | Case
+
+
+def _printed(value: LiteralValue) -> LiteralValue:
+    return str(value) if isinstance(value, float | Decimal) else value

@@ -11,6 +11,7 @@ from sql.errors import SqlError, not_supported
 from sql.expressions import LiteralValue
 
 EPOCH_2000_DAYS = 10_957
+WRONG_FORMAT = "incorrect binary data format"
 FIXED = {
     "int2": ">h",
     "int4": ">i",
@@ -51,13 +52,17 @@ def binary_value(data: bytes, kind: SqlType) -> LiteralValue:
 
 def require_size(data: bytes, size: int) -> None:
     if len(data) < size:
-        raise SqlError("08P01", "insufficient data left in message")
+        raise too_short("insufficient" if data or size > 1 else "no")
     if len(data) > size:
         raise wrong_format()
 
 
+def too_short(how_much: str = "insufficient") -> SqlError:
+    return SqlError("08P01", f"{how_much} data left in message")
+
+
 def wrong_format() -> SqlError:
-    return SqlError("22P03", "incorrect binary data format")
+    return SqlError("22P03", WRONG_FORMAT)
 
 
 def text_value(data: bytes) -> str:
@@ -92,7 +97,7 @@ def timestamp_value(value: int) -> int:
 def numeric_value(data: bytes) -> Decimal:
     """Read the base-10000 digits of a numeric."""
     if len(data) < 8:
-        raise wrong_format()
+        raise too_short()
     count, weight, sign, scale = struct.unpack_from(">hhHh", data)
     if sign in (0xC000, 0xD000, 0xF000):
         raise not_supported("NaN or infinity as a numeric")
@@ -100,7 +105,9 @@ def numeric_value(data: bytes) -> Decimal:
         raise SqlError("22P03", 'invalid sign in external "numeric" value')
     if not 0 <= scale <= 0x3FFF:
         raise SqlError("22P03", 'invalid scale in external "numeric" value')
-    if count < 0 or len(data) != 8 + 2 * count:
+    if count >= 0 and len(data) < 8 + 2 * count:
+        raise too_short()
+    if count < 0 or len(data) > 8 + 2 * count:
         raise wrong_format()
     digits = struct.unpack_from(f">{count}H", data, 8)
     if any(digit > 9999 for digit in digits):

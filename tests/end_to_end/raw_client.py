@@ -119,6 +119,12 @@ class RawClient:
                 return lines
         raise ConnectionError(f"the server hung up after {lines}")
 
+    def read_row(self) -> list[bytes | None]:
+        """Return the values of the next message, which is a DataRow."""
+        received = self._read()
+        assert received is not None and received[0] == "D", received
+        return _values(received[1])
+
     def hang_up(self) -> None:
         """Close the socket without a word."""
         self._socket.close()

@@ -150,9 +150,10 @@ def test_binary_values_are_those_of_text(postgres: PostgresCluster) -> None:
 @pytest.mark.parametrize(
     ("kind", "data", "sqlstate"),
     [
-        (INT4, b"\0\0", "22P03"),
-        (FLOAT8, b"12345", "22P03"),
-        (NUMERIC, b"\0\1", "22P03"),
+        (INT4, b"\0\0", "08P01"),
+        (FLOAT8, b"12345", "08P01"),
+        (FLOAT8, b"123456789", "22P03"),
+        (NUMERIC, b"\0\1", "08P01"),
         (NUMERIC, struct.pack(">hhHhH", 1, 0, 0x4001, 0, 1), "22P03"),
         (NUMERIC, struct.pack(">hhHhH", 1, 0, 0, 0, 10_000), "22P03"),
         (NUMERIC, struct.pack(">hhHh", 0, 0, 0xC000, 0), "0A000"),
