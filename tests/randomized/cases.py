@@ -7,20 +7,28 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from random import Random
 
+from tests.randomized.selects import Select, SelectMaker
 from tests.randomized.values import BAD_TEXTS, Column, copy_csv, copy_text, literal, parameter, random_column
-from tests.randomized.views import Select, SelectMaker, View, ViewMaker
+from tests.randomized.views import View, ViewMaker
 
 TIME_ZONES = ("UTC", "UTC", "Europe/Berlin", "America/New_York", "Asia/Kolkata")
 
 
 @dataclass(frozen=True)
 class Write:
-    """One statement that writes, or ends a transaction. data: what COPY sends; parameters: of the extended protocol."""
+    """One message that writes, or ends a transaction.
+
+    text: its statements are separated by a semicolon at a line's end, if there are more than one. data: what COPY sends; parameters:
+    of the extended protocol; rows: parameters of many executions of the text in one pipeline. several: more than one value may be
+    wrong, and which one is named depends on how far checking went.
+    """
 
     text: str
     parameters: tuple[object, ...] | None = None
     data: str | None = None
     binary: bool = False
+    rows: tuple[tuple[object, ...], ...] = ()
+    several: bool = False
 
 
 @dataclass
@@ -52,10 +60,10 @@ def make_case(seed: int) -> Case:
     columns = [random_column(random, index) for index in range(random.randint(2, 6))]
     for column in columns:
         counts[f"column {column.family}"] += 1
-    maker = ViewMaker(random, stream, columns, counts)
-    views = [maker.view(f"v{seed}_{index}") for index in range(random.choice([1, 1, 2]))]
+    maker = ViewMaker(random, columns, counts)
+    views = [maker.view(f"v{seed}_{index}") for index in range(random.choice([1, 1, 2, 3]))]
     writes = WriteMaker(random, stream, columns, counts).writes()
-    selects = [Select(f"SELECT * FROM {view.name}", ordered=False) for view in views]
+    selects = [Select(f"SELECT * FROM {view.name}", ordered=False, views=frozenset([view.name])) for view in views]
     select_maker = SelectMaker(random, views, counts)
     selects += [select_maker.select() for _ in range(4)]
     extended = random.random() < 0.5
@@ -99,6 +107,9 @@ class WriteMaker:
                 self._parameters,
                 self._copy,
                 self._copy,
+                self._copy_with_options,
+                self._pipeline,
+                self._several_statements,
                 self._wrong,
             ]
         )
@@ -157,6 +168,57 @@ class WriteMaker:
         )
         marks = ", ".join(["%s"] * len(columns))
         return Write(f"{self._head(columns)}({marks})", parameters=values, binary=self._random.random() < 0.5)
+
+    def _pipeline(self) -> Write:
+        self._count("insert pipeline")
+        columns = self._some_columns()
+        rows = []
+        for _ in range(self._random.choice([1, 2, 15])):
+            pairs = zip(self._row(columns), columns, strict=True)
+            rows.append(tuple(parameter(value, column.family) for value, column in pairs))
+        text = f"{self._head(columns)}({', '.join(['%s'] * len(columns))})"
+        return Write(text, rows=tuple(rows), binary=self._random.random() < 0.5, several=True)
+
+    def _several_statements(self) -> Write:
+        """Return a Query message of several statements, which are one transaction."""
+        self._count("several statements")
+        writes = [self._random.choice([self._literals, self._expressions])() for _ in range(2)]
+        if self._random.random() < 0.3:
+            writes.append(self._wrong_literal())
+        texts = [write.text for write in writes]
+        texts.insert(self._random.randint(0, len(texts)), "SELECT 1 + 1 AS two, 'x' AS x")
+        return Write(";\n".join(texts), several=True)
+
+    def _wrong_literal(self) -> Write:
+        column = self._random.choice(self._columns)
+        return Write(f"INSERT INTO {self._stream} ({column.name}) VALUES ('{BAD_TEXTS.get(column.family, ('x',))[0]}')")
+
+    def _copy_with_options(self) -> Write:
+        random = self._random
+        columns = self._some_columns()
+        rows = [self._row(columns) for _ in range(random.choice([1, 10, 60]))]
+        names = f" ({', '.join(column.name for column in columns)})"
+        null = random.choice(["", "none", "\\N"])
+        if random.random() < 0.5:
+            self._count("copy text options")
+            delimiter = random.choice(["|", ";", ","])
+            lines = [delimiter.join(copy_text(value, null, delimiter) for value in row) for row in rows]
+            options = f"DELIMITER '{delimiter}', NULL '{null}'"
+        else:
+            self._count("copy csv options")
+            delimiter, quote = random.choice([";", "|", "\t"]), random.choice(['"', "'"])
+            lines = [delimiter.join(copy_csv(value, random, null, delimiter, quote) for value in row) for row in rows]
+            options = (
+                f"FORMAT csv, DELIMITER E'{delimiter}', NULL '{null}', QUOTE '{quote.replace(chr(39), chr(39) * 2)}'"
+            )
+            texts = [column.name for column in columns if column.family == "text"]
+            if texts and random.random() < 0.3:
+                options += f", {random.choice(['FORCE_NULL', 'FORCE_NOT_NULL'])} ({random.choice(texts)})"
+        if random.random() < 0.3:
+            options += ", HEADER"
+            lines.insert(0, delimiter.join(column.name for column in columns))
+        data = "".join(line + "\n" for line in lines)
+        return Write(f"COPY {self._stream}{names} FROM STDIN WITH ({options})", data=data)
 
     def _copy(self) -> Write:
         columns = self._some_columns()

@@ -14,11 +14,17 @@ from random import Random
 from tests.randomized.values import Column, literal, random_value
 
 INTEGERS = ("int2", "int4", "int8")
-FAMILIES = ("bool", "int4", "int8", "numeric", "float8", "text", "date", "timestamp", "timestamptz")
+FLOATS = ("float4", "float8")
+FAMILIES = ("bool", "int4", "int8", "numeric", "float8", "float4", "text", "date", "timestamp", "timestamptz")
+NUMBERS = ("int4", "int8", "numeric", "float8", "float4")
+TIMES = ("date", "timestamp", "timestamptz")
+TYPE_NAMES = {"text": "text", "date": "date", "timestamp": "timestamp", "timestamptz": "timestamptz"}
+FLOAT_NAMES = {"float4": "real", "float8": "double precision"}
 TRUNC_UNITS = ("second", "minute", "hour", "day", "week", "month", "quarter", "year")
 FIELDS = ("year", "month", "day", "hour", "minute", "second", "dow", "isodow", "doy", "week", "quarter", "epoch")
 DATE_FIELDS = ("year", "month", "day", "dow", "isodow", "doy", "week", "quarter")
 INTERVALS = ("1 day", "3 hours", "1 month", "90 days", "15 minutes", "1 year 2 months")
+PATTERNS = ("a%", "%b", "_b%", "%l_o%", "", "%", "x\\%y", "Z%", "_")
 
 
 @dataclass(frozen=True)
@@ -31,16 +37,31 @@ class Term:
 
 
 class ExpressionMaker:
-    """Draws expressions over `columns` from one source of randomness. risky: may raise for some rows."""
+    """Draws expressions over `columns` from one source of randomness.
 
-    def __init__(self, random: Random, columns: Sequence[Column | Term], counts: Counter[str], risky: bool) -> None:
+    risky: may raise for some rows; in_stream: only functions that a stream pipeline has.
+    """
+
+    def __init__(
+        self,
+        random: Random,
+        columns: Sequence[Column | Term],
+        counts: Counter[str],
+        risky: bool,
+        in_stream: bool = False,
+    ) -> None:
         self.random = random
         self.counts = counts
         self.risky = risky
+        self.in_stream = in_stream
         self.terms = [column if isinstance(column, Term) else Term(column.name, column.family) for column in columns]
         self._calm = {column.name for column in columns if isinstance(column, Column) and not column.extreme} | {
             column.text for column in columns if isinstance(column, Term)
         }
+
+    def is_calm(self, term: Term) -> bool:
+        """Tell whether a term is a column whose values stay in range in arithmetic."""
+        return term.text in self._calm
 
     def any_term(self, depth: int = 2) -> Term:
         """Return an expression of any family."""
@@ -65,6 +86,7 @@ class ExpressionMaker:
             "int8": self._integer,
             "numeric": self._numeric,
             "float8": self._float,
+            "float4": self._float,
             "text": self._text,
             "date": self._date,
             "timestamp": self._timestamp,
@@ -81,31 +103,49 @@ class ExpressionMaker:
 
     def _leaf(self, family: str) -> Term:
         families = INTEGERS if family in ("int4", "int8") else ("text", "varchar") if family == "text" else (family,)
-        column = self.column(
-            *families, calm=family in ("int4", "int8", "numeric", "float8", "date", "timestamp", "timestamptz")
-        )
+        # Numerics near 38 digits stay out of arithmetic: PostgreSQL goes on where Antumbra says 22003.
+        tame = family == "numeric" or not (self.risky and self.random.random() < 0.3)
+        calm = family not in ("bool", "text") and tame
+        column = self.column(*families, calm=calm)
         if column is not None and self.random.random() < 0.75:
-            return Term(column.text, family)
+            return Term(column.text, family, column.fixed)
+        return self.constant(family)
+
+    def _divisor(self, families: Sequence[str]) -> str:
+        """Return a column that may be 0, or nothing; a constant 0 fails in PostgreSQL before there is a row."""
+        column = self.column(*families, calm=True) if self.risky else None
+        return column.text if column is not None else ""
+
+    def constant(self, family: str) -> Term:
+        """Return a typed constant."""
         value = random_value(self.random, family, "", 2)
-        if family in ("int4", "int8", "numeric", "float8", "bool"):
-            text = literal(value, family, bare=family != "float8")
-            if family == "float8":
-                text = f"{text}::double precision"
-            return Term(f"({text})" if text.startswith("-") else text, family)
-        name = {"text": "text", "date": "date", "timestamp": "timestamp", "timestamptz": "timestamptz"}[family]
-        return Term(
-            f"{literal(value, family)}::{name}" if family == "text" else f"{name} {literal(value, family)}", family
-        )
+        if family in FLOATS:
+            text = f"{literal(value, family)}::{FLOAT_NAMES[family]}"
+        elif family in ("int4", "int8", "numeric", "bool"):
+            text = literal(value, family, bare=True)
+        elif family == "text":
+            text = f"{literal(value, family)}::text"
+        else:
+            text = f"{TYPE_NAMES[family]} {literal(value, family)}"
+        return Term(f"({text})" if text.startswith("-") else text, family)
 
     def _conditional(self, family: str, depth: int) -> Term:
-        choice = self.random.choice(["case", "coalesce", "nullif", "greatest", "simple_case"])
+        choice = self.random.choice(["case", "coalesce", "nullif", "greatest", "simple_case", "searched"])
         self._count(choice)
         first, second = self.term(family, depth - 1), self.term(family, depth - 1)
         fixed = family != "numeric"
+        if family in ("numeric", "float8") and self.random.random() < 0.2:
+            self._count("mixed types")
+            second = self.term("int4", depth - 1)
         if choice == "case":
             return Term(
                 f"CASE WHEN {self.condition(depth - 1)} THEN {first.text} ELSE {second.text} END", family, fixed
             )
+        if choice == "searched":
+            conditions = (self.condition(0), self.condition(depth - 1))
+            branches = f"WHEN {conditions[0]} THEN {first.text} WHEN {conditions[1]} THEN {second.text}"
+            last = self.random.choice(["", " ELSE NULL", f" ELSE {self.term(family, 0).text}"])
+            return Term(f"CASE {branches}{last} END", family, fixed)
         if choice == "simple_case":
             operand = self.term(self.random.choice(["int4", "text"]), 0)
             against = self.term(operand.family, 0)
@@ -118,116 +158,187 @@ class ExpressionMaker:
         return Term(f"{name}({first.text}, {second.text})", family, fixed)
 
     def _boolean(self, family: str, depth: int) -> Term:
-        choice = self.random.choice(
-            ["compare", "compare", "and", "or", "not", "is null", "in", "between", "like", "distinct"]
-        )
+        choices = ["compare", "compare", "and", "or", "not", "is null", "in", "between", "like", "distinct", "is truth"]
+        choice = self.random.choice(choices)
         self._count(choice)
         below = depth - 1
         if choice in ("and", "or"):
             return Term(f"({self.condition(below)} {choice.upper()} {self.condition(below)})", "bool")
         if choice == "not":
             return Term(f"(NOT {self.condition(below)})", "bool")
+        if choice == "is truth":
+            test = self.random.choice(["TRUE", "FALSE", "UNKNOWN"])
+            return Term(f"({self.condition(below)} IS {self._maybe_not()}{test})", "bool")
         if choice == "like":
-            pattern = self.random.choice(["a%", "%b", "_b%", "%l_o%", "", "%", "x\\%y"])
-            negated = self.random.choice(["", "NOT "])
-            return Term(f"({self.term('text', below).text} {negated}LIKE '{pattern}')", "bool")
+            return self._like(below)
         operand_family = self.random.choice([name for name in FAMILIES if name != "bool"])
         operand = self.term(operand_family, below)
         if choice == "is null":
-            return Term(f"({operand.text} IS {self.random.choice(['', 'NOT '])}NULL)", "bool")
+            return Term(f"({operand.text} IS {self._maybe_not()}NULL)", "bool")
         if choice == "in":
-            items = ", ".join(self.term(operand_family, 0).text for _ in range(self.random.randint(1, 4)))
-            return Term(f"({operand.text} {self.random.choice(['', 'NOT '])}IN ({items}))", "bool")
+            items = [self.term(operand_family, 0).text for _ in range(self.random.randint(1, 4))]
+            if self.random.random() < 0.3:
+                items.insert(self.random.randint(0, len(items)), "NULL")
+            return Term(f"({operand.text} {self._maybe_not()}IN ({', '.join(items)}))", "bool")
+        if operand_family in NUMBERS and self.random.random() < 0.4:
+            self._count("mixed comparison")
+            operand_family = self.random.choice(NUMBERS)
+        elif operand_family in TIMES and self.random.random() < 0.25:
+            self._count("mixed comparison")
+            operand_family = self.random.choice(TIMES)
         other = self.term(operand_family, below)
         if choice == "between":
             third = self.term(operand_family, 0)
-            return Term(f"({operand.text} BETWEEN {other.text} AND {third.text})", "bool")
+            symmetric = self.random.choice(["", "", "SYMMETRIC "])
+            text = f"({operand.text} {self._maybe_not()}BETWEEN {symmetric}{other.text} AND {third.text})"
+            return Term(text, "bool")
         if choice == "distinct":
-            return Term(f"({operand.text} IS {self.random.choice(['', 'NOT '])}DISTINCT FROM {other.text})", "bool")
+            return Term(f"({operand.text} IS {self._maybe_not()}DISTINCT FROM {other.text})", "bool")
         operator = self.random.choice(["=", "<>", "<", "<=", ">", ">="])
         return Term(f"({operand.text} {operator} {other.text})", "bool")
 
+    def _maybe_not(self) -> str:
+        return self.random.choice(["", "NOT "])
+
+    def _like(self, below: int) -> Term:
+        text = self.term("text", below).text
+        choice = self.random.choice(["LIKE", "LIKE", "ILIKE", "ESCAPE", "starts_with"])
+        self._count(choice)
+        if choice == "starts_with":
+            return Term(f"starts_with({text}, {self.term('text', 0).text})", "bool")
+        if choice == "ESCAPE":
+            return Term(f"({text} {self._maybe_not()}LIKE 'x!%y' ESCAPE '!')", "bool")
+        return Term(f"({text} {self._maybe_not()}{choice} '{self.random.choice(PATTERNS)}')", "bool")
+
     def _integer(self, family: str, depth: int) -> Term | None:
-        choice = self.random.choice(["+", "-", "*", "/", "%", "abs", "length", "cast", "negate", "date - date"])
+        choices = ["+", "-", "*", "/", "%", "abs", "length", "cast", "negate", "date - date", "text", "widths"]
+        choice = self.random.choice(choices)
         self._count(f"int {choice}")
         left = self.term(family, depth - 1)
         if choice in ("+", "-", "*"):
             return Term(f"({left.text} {choice} {self.term(family, depth - 1).text})", family)
         if choice in ("/", "%"):
-            divisor = self.term(family, 0).text if self.risky else str(self.random.choice([2, 3, 7, -4]))
+            divisor = self._divisor(INTEGERS) or str(self.random.choice([2, 3, 7, -4]))
             return Term(f"({left.text} {choice} {divisor if divisor[0] != '-' else f'({divisor})'})", family)
         if choice == "abs":
             return Term(f"abs({left.text})", family)
         if choice == "negate":
             return Term(f"(- {left.text})", family)
         if choice == "length":
-            return Term(f"length({self.term('text', depth - 1).text})", family)
+            function = self.random.choice(["length", "octet_length", "char_length"])
+            return Term(f"{function}({self.term('text', depth - 1).text})", family)
         if choice == "date - date":
             return Term(f"({self.term('date', 0).text} - {self.term('date', 0).text})", family)
-        source = self.random.choice(["numeric", "float8", "bool"])
+        if choice == "text":
+            return Term(f"strpos({self.term('text', 0).text}, {self.term('text', 0).text})", family)
+        if choice == "widths":
+            # The narrowing of a sum of columns fails for some rows, the widening never.
+            name = self.random.choice(["smallint", "bigint"]) if self.risky else "bigint"
+            return Term(f"({left.text})::{name}", family)
+        source = self.random.choice(["numeric", "float8", "bool", "float4"])
         return Term(f"({self.term(source, depth - 1).text})::integer", family)
 
     def _numeric(self, family: str, depth: int) -> Term | None:
-        choice = self.random.choice(
-            ["+", "-", "*", "/", "round", "trunc", "cast", "declared", "extract", "abs", "ceil"]
-        )
+        choices = ["+", "-", "*", "/", "%", "round", "trunc", "cast", "declared", "extract", "abs", "ceil", "mixed"]
+        choice = self.random.choice(choices)
         self._count(f"numeric {choice}")
         left = self.term("numeric", depth - 1)
         if choice in ("+", "-", "*"):
             right = self.term("numeric", 0 if choice == "*" else depth - 1)
             return Term(f"({left.text} {choice} {right.text})", family, left.fixed and right.fixed)
-        if choice == "/":
-            divisor = self.term("numeric", 0).text if self.risky else self.random.choice(["3", "0.7", "(-12.50)"])
-            return Term(f"({left.text} / {divisor})", family, False)
+        if choice in ("/", "%"):
+            divisor = self._divisor(("numeric",)) or self.random.choice(["3", "0.7", "(-12.50)"])
+            return Term(f"({left.text} {choice} {divisor})", family, False)
+        if choice == "mixed":
+            whole = self.term("int4", depth - 1)
+            return Term(f"({whole.text} {self.random.choice('+-*')} {left.text})", family, left.fixed)
         if choice in ("round", "trunc"):
             return Term(f"{choice}({left.text}, {self.random.choice([0, 1, 2])})", family)
         if choice == "ceil":
-            return Term(f"{self.random.choice(['ceil', 'floor'])}({left.text})", family)
+            return Term(f"{self.random.choice(['ceil', 'floor', 'round', 'trunc', 'sign'])}({left.text})", family)
         if choice == "abs":
-            return Term(f"abs({left.text})", family, left.fixed)
+            return Term(f"{self.random.choice(['abs', '-'])}({left.text})", family, left.fixed)
         if choice == "cast":
             return Term(f"({self.term('int4', depth - 1).text})::numeric", family)
         if choice == "declared":
-            return Term(f"CAST({left.text} AS numeric(30,3))", family)
-        source = self.random.choice(["date", "timestamp", "timestamptz"])
+            source = self.random.choice(["numeric", "int4", "float8"])
+            return Term(f"CAST({self.term(source, depth - 1).text} AS numeric(30,3))", family)
+        source = self.random.choice(TIMES)
         field = self.random.choice(DATE_FIELDS if source == "date" else FIELDS)
         return Term(f"extract({field} FROM {self.term(source, depth - 1).text})", family)
 
     def _float(self, family: str, depth: int) -> Term | None:
-        choice = self.random.choice(["+", "-", "*", "cast", "abs", "floor"])
+        choice = self.random.choice(["+", "-", "*", "/", "cast", "abs", "round", "mixed", "date_part", "sqrt"])
         self._count(f"float {choice}")
-        left = self.term("float8", depth - 1)
+        left = self.term(family, depth - 1)
         if choice in ("+", "-", "*"):
-            return Term(f"({left.text} {choice} {self.term('float8', 0).text})", family)
+            return Term(f"({left.text} {choice} {self.term(family, 0).text})", family)
+        if choice == "/":
+            divisor = self._divisor((family,)) or f"'2.5'::{FLOAT_NAMES[family]}"
+            return Term(f"({left.text} / {divisor})", family)
         if choice == "cast":
-            return Term(
-                f"({self.term(self.random.choice(['int4', 'numeric']), depth - 1).text})::double precision", family
-            )
-        return Term(f"{choice}({left.text})", family)
+            source = self.random.choice(["int4", "numeric", "float4", "float8"])
+            return Term(f"({self.term(source, depth - 1).text})::{FLOAT_NAMES[family]}", family)
+        if choice == "abs":
+            return Term(f"{self.random.choice(['abs', '-'])}({left.text})", family)
+        if choice == "mixed":
+            other = self.term(self.random.choice(["int4", "numeric", "float4"]), depth - 1)
+            return Term(f"({other.text} {self.random.choice('+-*')} {self.term('float8', 0).text})", "float8")
+        if choice == "date_part":
+            source = self.random.choice(TIMES)
+            field = self.random.choice(DATE_FIELDS if source == "date" else FIELDS)
+            return Term(f"date_part('{field}', {self.term(source, depth - 1).text})", "float8")
+        if choice == "sqrt":
+            return Term(f"sqrt(abs({left.text}))", "float8")
+        return Term(f"{self.random.choice(['round', 'floor', 'ceil', 'trunc', 'sign'])}({left.text})", "float8")
 
     def _text(self, family: str, depth: int) -> Term | None:
-        choice = self.random.choice(["lower", "upper", "||", "cast", "substring"])
+        choices = ["lower", "upper", "||", "cast", "substring", "varchar", "trim", "piece", "pad", "replace", "concat"]
+        choice = self.random.choice(choices)
         self._count(f"text {choice}")
-        left = self.term("text", depth - 1)
+        left = self.term("text", depth - 1).text
         if choice in ("lower", "upper"):
-            return Term(f"{choice}({left.text})", family)
+            return Term(f"{choice}({left})", family)
         if choice == "||":
-            return Term(f"({left.text} || {self.term('text', 0).text})", family)
+            # A number beside a text becomes text.
+            other = self.term(self.random.choice(["text", "text", "int4", "date"]), 0).text
+            return Term(f"({left} || {other})", family)
         if choice == "cast":
-            return Term(f"({self.term(self.random.choice(['int4', 'date', 'bool']), 0).text})::text", family)
-        return Term(f"substring({left.text}, {self.random.choice([1, 2])}, {self.random.choice([1, 3])})", family)
+            source = self.random.choice(["int4", "int8", "date", "bool", "numeric", "timestamp", "float8", "float4"])
+            return Term(f"({self.term(source, depth - 1).text})::text", family)
+        if choice == "varchar":
+            return Term(f"({left})::varchar({self.random.choice([1, 3, 20])})", family)
+        if choice == "trim":
+            text = self.random.choice(["trim({0})", "ltrim({0}, 'ab')", "rtrim({0}, 'c')", "trim(both 'x' FROM {0})"])
+            return Term(text.format(left), family)
+        if choice == "piece":
+            text = self.random.choice(["left({0}, 2)", "right({0}, 2)", "left({0}, -1)", "reverse({0})"])
+            return Term(text.format(left), family)
+        if choice == "pad":
+            texts = ["lpad({0}, 4, '*')", "rpad({0}, 3)", "rpad({0}, 14, 'yz')", "split_part({0}, 'b', 1)"]
+            text = "repeat({0}, 2)" if self.in_stream else self.random.choice(texts)
+            return Term(text.format(left), family)
+        if choice == "replace":
+            return Term(f"replace({left}, 'b', {self.term('text', 0).text})", family)
+        if choice == "concat":
+            other = self.term(self.random.choice(["text", "int4", "bool", "date"]), 0).text
+            return Term(f"concat({left}, {other})", family)
+        return Term(f"substring({left}, {self.random.choice([-1, 0, 1, 2])}, {self.random.choice([0, 1, 3])})", family)
 
     def _date(self, family: str, depth: int) -> Term | None:
-        choice = self.random.choice(["+", "-", "cast"])
+        choice = self.random.choice(["+", "-", "cast", "column"])
         self._count(f"date {choice}")
         if choice == "cast":
             return Term(
                 f"({self.term(self.random.choice(['timestamp', 'timestamptz']), depth - 1).text})::date", family
             )
-        return Term(f"({self.term('date', 0).text} {choice} {self.random.randint(0, 400)})", family)
+        days = (
+            f"({self.term('int4', 0).text} % 100)::integer" if choice == "column" else str(self.random.randint(0, 400))
+        )
+        return Term(f"({self.term('date', 0).text} {'-' if choice == '-' else '+'} {days})", family)
 
     def _timestamp(self, family: str, depth: int) -> Term | None:
-        choice = self.random.choice(["date_trunc", "interval", "cast"])
+        choice = self.random.choice(["date_trunc", "interval", "cast", "date interval", "at time zone"])
         self._count(f"{family} {choice}")
         left = self.term(family, depth - 1)
         if choice == "date_trunc":
@@ -235,5 +346,11 @@ class ExpressionMaker:
         if choice == "interval":
             sign = self.random.choice("+-")
             return Term(f"({left.text} {sign} interval '{self.random.choice(INTERVALS)}')", family)
+        if choice == "date interval" and family == "timestamp":
+            return Term(f"({self.term('date', 0).text} + interval '{self.random.choice(INTERVALS)}')", family)
+        if choice == "at time zone":
+            source = "timestamptz" if family == "timestamp" else "timestamp"
+            zone = self.random.choice(["UTC", "Europe/Berlin", "America/New_York"])
+            return Term(f"({self.term(source, 0).text} AT TIME ZONE '{zone}')", family)
         source = "date" if family == "timestamp" or self.random.random() < 0.5 else "timestamp"
         return Term(f"({self.term(source, 0).text})::{family}", family)

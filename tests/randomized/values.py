@@ -31,8 +31,8 @@ EXTREMES: dict[str, tuple[str, ...]] = {
     "int2": ("-32768", "32767"),
     "int4": ("-2147483648", "2147483647"),
     "int8": ("-9223372036854775808", "9223372036854775807"),
-    "float8": ("1e15", "-0", "0.1", "-1e-7", "123456789.123"),
-    "float4": ("16777216", "0.5", "-0"),
+    "float8": ("1e15", "-0", "0.1", "-1e-7", "123456789.123", "NaN", "Infinity", "-Infinity", "1e308", "5e-324"),
+    "float4": ("16777216", "0.5", "-0", "NaN", "-Infinity", "3.4e38", "1e-45"),
     "text": (
         "",
         " ",
@@ -98,6 +98,7 @@ def random_column(random: Random, index: int) -> Column:
     """Return column number `index` of a random stream."""
     family = random.choice(FAMILIES_DRAWN)
     scale = random.choice([0, 1, 2, 4])
+    precision = random.choice([6, 9, 12, 20, 38])
     sql_type = {
         "bool": "boolean",
         "int2": "smallint",
@@ -105,7 +106,7 @@ def random_column(random: Random, index: int) -> Column:
         "int8": "bigint",
         "float8": "double precision",
         "float4": "real",
-        "numeric": f"numeric({random.choice([6, 9, 12])},{scale})",
+        "numeric": f"numeric({precision},{scale})",
         "varchar": f"varchar({random.choice([3, 8])})",
         "timestamptz": "timestamp with time zone",
     }.get(family, family)
@@ -114,6 +115,10 @@ def random_column(random: Random, index: int) -> Column:
     values: list[str | None] = [random_value(random, family, sql_type, scale) for _ in range(random.randint(2, 9))]
     if extreme and family in EXTREMES:
         values += [value for value in EXTREMES[family] if family != "varchar" or len(value) <= 3]
+    if extreme and family == "numeric" and precision >= 20:
+        # Sums of some thousand of them still have 38 digits at most.
+        largest = "9" * (precision - scale - 4) + ("." + "9" * scale if scale else "")
+        values += [largest, "-" + largest]
     if not not_null:
         values += [None] * random.choice([1, 1, 3])
     default = None
@@ -178,17 +183,18 @@ def parameter(value: str | None, family: str) -> object:
     return value
 
 
-def copy_text(value: str | None) -> str:
+def copy_text(value: str | None, null: str = "\\N", delimiter: str = "\t") -> str:
     """Return the field of a value in COPY's text format."""
     if value is None:
-        return "\\N"
-    return value.replace("\\", "\\\\").replace("\t", "\\t").replace("\n", "\\n")
+        return null
+    escaped = value.replace("\\", "\\\\").replace("\t", "\\t").replace("\n", "\\n")
+    return escaped.replace(delimiter, "\\" + delimiter) if delimiter != "\t" else escaped
 
 
-def copy_csv(value: str | None, random: Random) -> str:
-    """Return the field of a value in CSV; an empty string has to be quoted to differ from NULL."""
+def copy_csv(value: str | None, random: Random, null: str = "", delimiter: str = ",", quote: str = '"') -> str:
+    """Return the field of a value in CSV; a value that looks like NULL has to be quoted to differ from it."""
     if value is None:
-        return ""
-    if value == "" or any(character in value for character in ',"\n\\') or random.random() < 0.2:
-        return '"' + value.replace('"', '""') + '"'
-    return value
+        return null
+    if value in ("", null) or any(character in value for character in f"{delimiter}{quote}\n\\"):
+        return quote + value.replace(quote, quote * 2) + quote
+    return quote + value + quote if random.random() < 0.2 else value

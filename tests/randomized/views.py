@@ -1,7 +1,7 @@
-"""Random continuous views and the SELECTs over them, as SQL text.
+"""Random continuous views over one stream, as SQL text.
 
 A view is drawn with the check that tells, in PostgreSQL, whether a row expression of it fails for some row: Antumbra refuses such rows when
-they are inserted.
+they are inserted, or skips them if the view says so.
 """
 
 from __future__ import annotations
@@ -12,8 +12,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from random import Random
 
-from tests.randomized.expressions import ExpressionMaker, Term
+from tests.randomized.expressions import FLOATS, INTEGERS, ExpressionMaker, Term
 from tests.randomized.values import Column
+from tests.randomized.windows import window_call
 
 SUMMABLE = ("int2", "int4", "int8", "numeric", "float8", "float4")
 RESULT_OF_SUM = {
@@ -24,60 +25,115 @@ RESULT_OF_SUM = {
     "float8": "float8",
     "float4": "float4",
 }
+AGGREGATES = ("count(*)", "count", "sum", "sum", "avg", "min", "max", "bool_and", "bool_or")
+SOURCE = "\1"  # stands for the FROM item of the stream in a query's text
 
 
 @dataclass(frozen=True)
 class View:
-    """A random view. columns: what its SELECT yields; check: a query that fails when a row expression does."""
+    """A random view. columns: what its SELECT yields; check: a query that fails when a row expression does; both over SOURCE.
+
+    skips: rows for which the check fails are not counted, where they are refused otherwise.
+    """
 
     name: str
     query: str
     columns: tuple[Term, ...]
     check: str
+    skips: bool = False
 
 
 @dataclass(frozen=True)
-class Select:
-    """A random query over views; ordered: its rows have one defined order."""
+class Source:
+    """What a view selects from: the stream, or a query over it. prefix: a WITH clause."""
 
     text: str
-    ordered: bool
+    maker: ExpressionMaker
+    prefix: str = ""
 
 
 class ViewMaker:
     """Draws views over one stream."""
 
-    def __init__(self, random: Random, stream: str, columns: Sequence[Column], counts: Counter[str]) -> None:
+    def __init__(self, random: Random, columns: Sequence[Column], counts: Counter[str]) -> None:
         self._random = random
-        self._stream = stream
+        self._columns = columns
         self._counts = counts
-        self._maker = ExpressionMaker(random, columns, counts, risky=random.random() < 0.2)
+        self._maker = ExpressionMaker(random, columns, counts, risky=False, in_stream=True)
 
     def view(self, name: str) -> View:
         """Return a view called `name`."""
         random = self._random
-        where = f" WHERE {self._maker.condition()}" if random.random() < 0.5 else ""
+        source = self._source()
+        self._maker = source.maker
+        where = f" WHERE {source.maker.condition()}" if random.random() < 0.5 else ""
+        if random.random() < 0.08:
+            query, columns, checks = self._distinct()
+            grouped = f"{query} FROM {source.text}{where}"
+        else:
+            query, columns, checks, tail = self._grouping()
+            grouped = f"{query} FROM {source.text}{where}{tail}"
+        check = f"{source.prefix}SELECT {', '.join(counted(text) for text in checks) or '1'} FROM {source.text}{where}"
+        query, columns = self._above(grouped, columns)
+        skips = random.random() < 0.15
+        if skips:
+            self._counts["on_error skip"] += 1
+        return View(name, source.prefix + query, tuple(columns), check, skips)
+
+    def _source(self) -> Source:
+        """Return the stream, a derived table over it or a common table."""
+        random = self._random
+        risky = random.random() < 0.3
+        maker = ExpressionMaker(random, self._columns, self._counts, risky, in_stream=True)
+        kind = random.choice(["stream"] * 6 + ["derived", "with"])
+        if kind == "stream":
+            return Source(SOURCE, maker)
+        self._counts[f"source {kind}"] += 1
+        maker.risky = False
+        terms = [maker.any_term(1) for _ in range(random.randint(1, 3))]
+        items = [f"{term.text} AS d{index}" for index, term in enumerate(terms)]
+        where = f" WHERE {maker.condition(1)}" if random.random() < 0.5 else ""
+        names = [column.name for column in self._columns]
+        inner = f"SELECT {', '.join([*names, *items])} FROM {SOURCE}{where}"
+        derived = [Term(f"d{index}", term.family, term.fixed) for index, term in enumerate(terms)]
+        above = ExpressionMaker(random, [*self._columns, *derived], self._counts, risky=False, in_stream=True)
+        if kind == "derived":
+            return Source(f"({inner}) AS d", above)
+        return Source("d", above, f"WITH d AS ({inner}) ")
+
+    def _distinct(self) -> tuple[str, list[Term], list[str]]:
+        self._counts["distinct"] += 1
+        keys = [self._key() for _ in range(self._random.randint(1, 3))]
+        columns = [Term(f"k{index}", key.family, key.fixed) for index, key in enumerate(keys)]
+        items = [f"{key.text} AS {column.text}" for key, column in zip(keys, columns, strict=True)]
+        return f"SELECT DISTINCT {', '.join(items)}", columns, [key.text for key in keys]
+
+    def _grouping(self) -> tuple[str, list[Term], list[str], str]:
+        """Return the SELECT list, its columns, what to check, and GROUP BY with HAVING."""
+        random = self._random
         keys = [self._key() for _ in range(random.choice([0, 1, 1, 1, 2, 2, 3]))]
-        key_columns = [Term(f"k{index}", key.family, key.fixed) for index, key in enumerate(keys)]
         checks = [key.text for key in keys]
         aggregates = [self._aggregate(checks) for _ in range(random.randint(1, 4))]
-        aggregate_columns = [Term(f"a{index}", term.family, term.fixed) for index, term in enumerate(aggregates)]
-        columns = [*key_columns, *aggregate_columns]
+        if random.random() < 0.25:
+            aggregates += self._expressions_above(keys, aggregates)
+        columns = [Term(f"k{index}", key.family, key.fixed) for index, key in enumerate(keys)]
+        columns += [Term(f"a{index}", term.family, term.fixed) for index, term in enumerate(aggregates)]
         items = [f"{term.text} AS {column.text}" for term, column in zip([*keys, *aggregates], columns, strict=True)]
-        group = self._group_by(keys)
-        having = self._having(aggregates) if random.random() < 0.25 else ""
-        grouped = f"SELECT {', '.join(items)} FROM {self._stream}{where}{group}{having}"
-        counted = [self._counted(text) for text in checks]
-        check = f"SELECT {', '.join(counted) or '1'} FROM {self._stream}{where}"
-        query, columns = self._above(grouped, columns)
-        return View(name, query, tuple(columns), check)
+        having = self._having(keys, aggregates) if random.random() < 0.25 else ""
+        return f"SELECT {', '.join(items)}", columns, checks, self._group_by(keys) + having
+
+    def _expressions_above(self, keys: Sequence[Term], aggregates: Sequence[Term]) -> list[Term]:
+        """Return expressions over keys and aggregates."""
+        self._counts["expression above"] += 1
+        above = ExpressionMaker(self._random, [*keys, *aggregates], self._counts, risky=False)
+        return [above.any_term() for _ in range(self._random.randint(1, 2))]
 
     def _key(self) -> Term:
         self._counts["group key"] += 1
         for _ in range(20):
             term = self._maker.any_term(2 if self._random.random() < 0.4 else 0)
             # PostgreSQL refuses a constant as a group's key, or takes it for an ordinal.
-            if term.fixed and term.family not in ("float8", "float4") and re.search(r"\bc\d", term.text):
+            if term.fixed and term.family not in FLOATS and re.search(r"\b[cd]\d", term.text):
                 return term
         return Term("(1 + 1)", "int4")
 
@@ -90,13 +146,9 @@ class ViewMaker:
             return f" GROUP BY {', '.join(str(index + 1) for index in range(len(keys)))}"
         return f" GROUP BY {', '.join(key.text for key in keys)}"
 
-    def _counted(self, text: str) -> str:
-        argument, _, condition = text.partition("\0")
-        return f"count({argument})" + (f" FILTER (WHERE {condition})" if condition else "")
-
     def _aggregate(self, checks: list[str]) -> Term:
         random = self._random
-        function = random.choice(["count(*)", "count", "sum", "sum", "avg", "min", "max"])
+        function = random.choice(AGGREGATES)
         self._counts[f"aggregate {function}"] += 1
         condition = self._maker.condition(1) if random.random() < 0.25 else ""
         suffix = f" FILTER (WHERE {condition})" if condition else ""
@@ -113,11 +165,13 @@ class ViewMaker:
         if function == "sum":
             return Term(text, RESULT_OF_SUM[argument.family], argument.fixed)
         if function == "avg":
-            return Term(text, "float8" if argument.family in ("float8", "float4") else "numeric", fixed=False)
+            return Term(text, "float8" if argument.family in FLOATS else "numeric", fixed=False)
         family = "text" if argument.family == "varchar" else argument.family
         return Term(text, family, argument.fixed)
 
     def _argument(self, function: str) -> Term:
+        if function in ("bool_and", "bool_or"):
+            return self._maker.term("bool", 1)
         for _ in range(50):
             if self._random.random() < 0.6:
                 term = self._random.choice(self._maker.terms)
@@ -127,109 +181,91 @@ class ViewMaker:
                 return term
             if function in ("sum", "avg") and term.family in SUMMABLE:
                 # A float sum depends on the order of rows unless all partial sums are exact: columns of quarters only.
-                if term.family not in ("float8", "float4") or (term.text in self._maker._calm):
+                if term.family not in FLOATS or (self._maker.is_calm(term) and term.text.startswith("c")):
                     return term
             if function in ("min", "max") and term.family != "bool" and term.fixed:
                 return term
         return Term("1", "int4")
 
-    def _having(self, aggregates: Sequence[Term]) -> str:
+    def _having(self, keys: Sequence[Term], aggregates: Sequence[Term]) -> str:
         self._counts["having"] += 1
         chosen = self._random.choice(aggregates)
+        if self._random.random() < 0.3:
+            above = ExpressionMaker(self._random, [*keys, *aggregates], self._counts, risky=False)
+            return f" HAVING {above.condition(1)}"
         if chosen.family in ("int8", "numeric"):
             return f" HAVING {chosen.text} > {self._random.randint(-3, 6)}"
         return f" HAVING count(*) > {self._random.randint(0, 3)}"
 
     def _above(self, grouped: str, columns: list[Term]) -> tuple[str, list[Term]]:
-        """Return the query with an upper part: a second grouping, ORDER BY with LIMIT, a window, or nothing."""
-        random = self._random
-        kind = random.choice(["none", "none", "none", "second grouping", "limit", "window"])
+        """Return the query with an upper part: a second grouping, ORDER BY with LIMIT, windows, or nothing."""
+        kinds = ["none"] * 5 + ["second grouping", "limit", "window", "window", "filter", "distinct"]
+        kind = self._random.choice(kinds)
         self._counts[f"upper {kind}"] += 1
         if kind == "none":
             return grouped, columns
         if kind == "limit":
-            order = ", ".join(
-                str(index + 1) + random.choice(["", " DESC", " NULLS FIRST"]) for index in range(len(columns))
-            )
-            return f"{grouped} ORDER BY {order} LIMIT {random.randint(1, 5)}", columns
+            return self._limited(grouped, columns), columns
+        if kind == "second grouping":
+            return self._second_grouping(grouped, columns)
         names = ", ".join(column.text for column in columns)
         if kind == "window":
-            function = random.choice(["rank()", "dense_rank()", "row_number()", "count(*)"])
-            order = ", ".join(column.text for column in columns)
-            text = f"SELECT {names}, {function} OVER (ORDER BY {order}) AS w FROM ({grouped}) AS q"
-            return text, [*columns, Term("w", "int8")]
+            calls = [window_call(self._random, columns, self._counts) for _ in range(self._random.choice([1, 1, 2]))]
+            added = [Term(f"w{index}", call.family, call.fixed) for index, call in enumerate(calls)]
+            items = [f"{call.text} AS w{index}" for index, call in enumerate(calls)]
+            return f"SELECT {names}, {', '.join(items)} FROM ({grouped}) AS q", [*columns, *added]
+        above = ExpressionMaker(self._random, columns, self._counts, risky=False)
+        if kind == "filter":
+            return f"SELECT {names} FROM ({grouped}) AS q WHERE {above.condition()}", columns
+        fixed = [column for column in columns if column.fixed and column.family not in FLOATS]
+        if not fixed:
+            return grouped, columns
+        kept = self._random.sample(fixed, self._random.randint(1, min(2, len(fixed))))
+        return f"SELECT DISTINCT {', '.join(column.text for column in kept)} FROM ({grouped}) AS q", kept
+
+    def _limited(self, grouped: str, columns: Sequence[Term]) -> str:
+        random = self._random
+        items = [str(index + 1) + random.choice(["", " DESC", " NULLS FIRST"]) for index in range(len(columns))]
+        limit = f"LIMIT {random.randint(1, 5)}" + random.choice(["", "", " OFFSET 1"])
+        if random.random() < 0.3:
+            above = ExpressionMaker(random, columns, self._counts, risky=False)
+            term = above.any_term(1)
+            self._counts["order by expression"] += 1
+            names = ", ".join(column.text for column in columns)
+            first = f"{term.text}{random.choice(['', ' DESC'])}"
+            # A bare constant would be an ordinal.
+            if re.search(r"\b[ka]\d", term.text):
+                return f"SELECT {names} FROM ({grouped}) AS q ORDER BY {', '.join([first, *items])} {limit}"
+        return f"{grouped} ORDER BY {', '.join(items)} {limit}"
+
+    def _second_grouping(self, grouped: str, columns: list[Term]) -> tuple[str, list[Term]]:
+        random = self._random
+        above = ExpressionMaker(random, columns, self._counts, risky=False)
         key = random.choice(columns)
-        while key.family in ("float8", "float4") or not key.fixed:
-            key = random.choice([*columns, Term("1", "int4")])
-            if key.text == "1":
+        if random.random() < 0.4:
+            self._counts["second grouping over an expression"] += 1
+            key = above.any_term(1)
+        for _ in range(10):
+            if key.family not in FLOATS and key.fixed and re.search(r"\b[ka]\d", key.text):
                 break
-        measured = [column for column in columns if column.family in ("int4", "int8", "numeric") and column.fixed]
+            key = random.choice(columns)
+        else:
+            key = Term("", "")
+        measured = [column for column in columns if column.family in (*INTEGERS, "numeric") and column.fixed]
         aggregates, results = ["count(*) AS n"], [Term("n", "int8")]
         if measured:
             chosen = random.choice(measured)
             aggregates += [f"sum({chosen.text}) AS total", f"max({chosen.text}) AS top", f"avg({chosen.text}) AS mean"]
-            results += [Term("total", "int8" if chosen.family == "int4" else "numeric"), Term("top", chosen.family)]
+            results += [Term("total", RESULT_OF_SUM[chosen.family]), Term("top", chosen.family)]
             results += [Term("mean", "numeric", fixed=False)]
-        if key.text == "1":
+        if not key.text:
             return f"SELECT {', '.join(aggregates)} FROM ({grouped}) AS q", results
-        group = f"SELECT {key.text} AS g, {', '.join(aggregates)} FROM ({grouped}) AS q GROUP BY {key.text}"
+        having = f" HAVING count(*) > {random.randint(0, 1)}" if random.random() < 0.3 else ""
+        group = f"SELECT {key.text} AS g, {', '.join(aggregates)} FROM ({grouped}) AS q GROUP BY {key.text}{having}"
         return group, [Term("g", key.family), *results]
 
 
-class SelectMaker:
-    """Draws SELECTs over given views."""
-
-    def __init__(self, random: Random, views: Sequence[View], counts: Counter[str]) -> None:
-        self._random = random
-        self._views = views
-        self._counts = counts
-
-    def select(self) -> Select:
-        """Return one query."""
-        kind = self._random.choice(["project", "project", "order", "group", "join"])
-        self._counts[f"select {kind}"] += 1
-        view = self._random.choice(self._views)
-        maker = ExpressionMaker(self._random, view.columns, self._counts, risky=self._random.random() < 0.15)
-        where = f" WHERE {maker.condition()}" if self._random.random() < 0.5 else ""
-        if kind == "join":
-            return self._join(view)
-        if kind == "group":
-            return self._group(view, where)
-        items = (
-            ["*"] if self._random.random() < 0.3 else [maker.any_term().text for _ in range(self._random.randint(1, 3))]
-        )
-        text = f"SELECT {', '.join(items)} FROM {view.name}{where}"
-        if kind == "project":
-            return Select(text, ordered=False)
-        order = ", ".join(
-            column.text + self._random.choice(["", " DESC", " ASC NULLS FIRST"]) for column in view.columns
-        )
-        limit = self._random.choice(["", f" LIMIT {self._random.randint(0, 4)}", " LIMIT 3 OFFSET 1"])
-        return Select(f"{text} ORDER BY {order}{limit}", ordered=True)
-
-    def _group(self, view: View, where: str) -> Select:
-        keys = [column for column in view.columns if column.fixed and column.family not in ("float8", "float4")]
-        measured = [column for column in view.columns if column.family in ("int4", "int8", "numeric")]
-        aggregates = ["count(*)"]
-        if measured:
-            column = self._random.choice(measured)
-            aggregates += [f"sum({column.text})", f"avg({column.text})"]
-        if not keys:
-            return Select(f"SELECT {', '.join(aggregates)} FROM {view.name}{where}", ordered=False)
-        key = self._random.choice(keys).text
-        return Select(f"SELECT {key}, {', '.join(aggregates)} FROM {view.name}{where} GROUP BY {key}", ordered=False)
-
-    def _join(self, left: View) -> Select:
-        right = self._random.choice(self._views)
-        pairs = [
-            (first.text, second.text)
-            for first in left.columns
-            for second in right.columns
-            if first.family == second.family
-        ]
-        if not pairs:
-            return Select(f"SELECT count(*) FROM {left.name} AS l CROSS JOIN {right.name} AS r", ordered=False)
-        first_name, second_name = self._random.choice(pairs)
-        kind = self._random.choice(["JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN"])
-        text = f"SELECT l.*, r.* FROM {left.name} AS l {kind} {right.name} AS r ON l.{first_name} = r.{second_name}"
-        return Select(text, ordered=False)
+def counted(text: str) -> str:
+    """Return an aggregate that evaluates `argument NUL condition`."""
+    argument, _, condition = text.partition("\0")
+    return f"count({argument})" + (f" FILTER (WHERE {condition})" if condition else "")

@@ -61,7 +61,7 @@ def integer_to_float(writer: ExpressionWriter, node: Cast, value: Value) -> Valu
 
 def float_to_integer(writer: ExpressionWriter, node: Cast, value: Value) -> Value:
     """Rounded half to even."""
-    call = f"{writer.writer.use('casts', 'float_to_' + WIDTHS[node.type.family])}(float({value.word}))"
+    call = f"{writer.writer.use('casts', 'float_to_' + WIDTHS[node.type.family])}(np.float64({value.word}))"
     return writer.strict(node, call, (value,), node.type.family, fallible=True)
 
 
@@ -70,7 +70,7 @@ def float_to_float(writer: ExpressionWriter, node: Cast, value: Value) -> Value:
     if node.type.family == node.operand.type.family:
         return value
     if node.type.family == "float8":
-        return writer.strict(node, f"float({value.word})", (value,), "float8", fallible=False)
+        return writer.strict(node, f"np.float64({value.word})", (value,), "float8", fallible=False)
     call = f"{writer.writer.use('casts', 'float64_to_float32')}({value.word})"
     return writer.strict(node, call, (value,), "float4", fallible=True)
 

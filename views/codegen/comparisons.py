@@ -25,7 +25,7 @@ def comparison_text(writer: ExpressionWriter, function: str, kind: SqlType, left
     use = writer.writer.use
     a, b = ", ".join(left.words), ", ".join(right.words)
     if kind.family in FLOATS:
-        return f"{use('arithmetic', 'compare_float64')}(float({a}), float({b})) {operator} 0"
+        return f"{use('arithmetic', 'compare_float64')}(np.float64({a}), np.float64({b})) {operator} 0"
     if kind.family in TEXTS:
         if operator in ("==", "!="):
             prefix = "not " if operator == "!=" else ""

@@ -157,7 +157,7 @@ class StreamKernelWriter:
             return {key.word: f"1 * {value.word}"}
         if family in FLOATS:
             assert key.shown_word is not None
-            float_word = f"float({value.word})"
+            float_word = f"np.float64({value.word})"
             return {
                 key.word: f"{use('aggregates', 'float_key')}({float_word})",
                 key.shown_word: f"{use('aggregates', 'float_word')}({float_word})",
@@ -210,14 +210,14 @@ class StreamKernelWriter:
             return f"{use('aggregates', 'add_integer')}({at}, {lo}, {hi})"
         if state in (State.SUM_NUMERIC, State.SUM_FLOAT64, State.SUM_FLOAT32):
             function = state.name.lower().replace("sum", "add")
-            return f"{use('aggregates', function)}({at}, {words if state is State.SUM_NUMERIC else f'float({words})'})"
+            return f"{use('aggregates', function)}({at}, {words if state is State.SUM_NUMERIC else f'np.float64({words})'})"
         if state is State.AVERAGE_FLOAT:
-            return f"{use('aggregates', 'add_average')}({at}, seen, float({words}))"
+            return f"{use('aggregates', 'add_average')}({at}, seen, np.float64({words}))"
         function = use("aggregates", state.name.lower())
         if state in (State.MIN_TEXT, State.MAX_TEXT):
             return f"{function}(control, {at}, seen, {words})"
         if state in (State.MIN_FLOAT, State.MAX_FLOAT):
-            words = f"float({words})"
+            words = f"np.float64({words})"
         return f"{function}({at}, seen, {words})"
 
     def _module(self) -> GeneratedModule:
