@@ -86,7 +86,9 @@ async def listen(config: ServerConfig) -> None:
     try:
         try:
             database.open()
-        except (SqlError, OSError) as error:
+        except SqlError as error:
+            raise StartError(f"can't open the database: {error.message}") from error
+        except OSError as error:
             raise StartError(f"can't open the database in {config.data_dir}: {error}") from error
         await serve_clients(
             config.host,

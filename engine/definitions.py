@@ -14,7 +14,6 @@ from sql.bind.query import bind_query
 from sql.catalog import ColumnDescription, RelationDescription, SessionSettings
 from sql.errors import SqlError
 from sql.names import did_you_mean
-from sql.parse import parse
 from sql.statements.statement import CreateStream, CreateView, DropRelation
 from views.definition import ViewDefinition, define_view
 from views.lifecycle import build_view
@@ -53,11 +52,16 @@ def build_continuous_view(
 
 
 def restore_continuous_view(
-    definition: ViewDefinition, image: CatalogImage, kernels_dir: Path, executor: UpperExecutor
+    definition: ViewDefinition,
+    statement: CreateView,
+    image: CatalogImage,
+    kernels_dir: Path,
+    executor: UpperExecutor,
 ) -> ViewEntry:
-    """Return the entry of a view from its stored definition, without contents. Raises SqlError when it can't be built any more."""
-    (statement,) = parse(definition.text)
-    assert isinstance(statement, CreateView), definition.text
+    """Return the entry of a view from its stored definition and the statement in its text, without contents.
+
+    Raises SqlError when it can't be built any more.
+    """
     bound = bind_query(statement.query, image, definition.settings)
     view = build_view(definition, bound, kernels_dir, executor)
     return ViewEntry(view.description, view.stream_name, view, restored=True)

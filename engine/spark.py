@@ -13,6 +13,7 @@ import subprocess
 import threading
 import warnings
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -109,7 +110,9 @@ class SparkRuntime:
                 self._gateway.proc.kill()
             thread.join()
         if self._session is not None and self._failure is None:
-            self._session.stop()
+            # The JVM may be gone already, as when a signal went to the whole process group.
+            with suppress(Py4JError, OSError):
+                self._session.stop()
         if self._gateway is not None:
             _end_java(self._gateway)
             _forget_gateway()
@@ -203,6 +206,12 @@ def quiet_python_logs() -> None:
     warnings.filterwarnings("ignore", message="PySpark does not yet fully support pandas", category=FutureWarning)
     for name in ("SQLQueryContextLogger", "DataFrameQueryContextLogger", "py4j"):
         logging.getLogger(name).setLevel(logging.CRITICAL + 1)
+    logging.getLogger().addFilter(_is_not_py4j)
+
+
+def _is_not_py4j(record: logging.LogRecord) -> bool:
+    """Py4J also logs through the root logger, each time the JVM does not answer; that is raised as well."""
+    return record.module != "java_gateway"
 
 
 def _end_java(gateway: Any) -> None:
