@@ -51,8 +51,10 @@ class CopyIn:
         self._published_at_s = database.clock.monotonic_s()
         self._pieces: list[bytes | memoryview] = []
         self._pieces_bytes = 0
-        # A timer's publish and the client's next block may meet; blocks are taken in order under this lock.
+        # A timer's publish may meet the client's data: `_taking` guards the pieces, `_decoding` the decoder and the stage.
+        self._taking = threading.Lock()
         self._decoding = threading.Lock()
+        self._dropped = threading.Event()
         self._decoder = _decoder(target, options, time_zone)
         self._stage = self._new_stage()
 
@@ -62,29 +64,22 @@ class CopyIn:
 
     def take(self, data: bytes | memoryview) -> bool:
         """Collect a payload; True when a block is full or the interval is over, so that `decode` is due."""
-        self._pieces.append(data)
-        self._pieces_bytes += len(data)
+        with self._taking:
+            self._pieces.append(data)
+            self._pieces_bytes += len(data)
         return self._pieces_bytes >= self._database.config.copy_block_bytes or self._publish_due()
 
     def decode(self) -> None:
         """Decode and stage what was collected; publish when that is due. Runs on a worker thread. Raises SqlError."""
         with self._decoding:
-            pieces, self._pieces, self._pieces_bytes = self._pieces, [], 0
-            try:
-                self._add(self._decoder.feed(b"".join(pieces)))
-            except RowError as error:
-                raise self._error(error) from None
-            if self._publish_due():
+            self._decode()
+            if self._publish_due() and not self._dropped.is_set():
                 self._publish()
 
     def finish(self) -> None:
         """Decode the last bytes. Raises SqlError."""
-        self.decode()
         with self._decoding:
-            try:
-                self._add(self._decoder.finish())
-            except RowError as error:
-                raise self._error(error) from None
+            self._decode(is_end=True)
 
     def publish_wait_s(self) -> float | None:
         """Return how long an idle client's rows may wait to be published; None when nothing waits."""
@@ -98,8 +93,11 @@ class CopyIn:
         return [self._stage]
 
     def drop(self) -> None:
-        """Forget what is staged and not yet published."""
-        self._stage.close()
+        """Forget what is staged and not yet published. What a worker thread is just decoding is dropped when it is done."""
+        self._dropped.set()
+        if self._decoding.acquire(blocking=False):
+            self._stage.close()
+            self._decoding.release()
 
     def with_published(self, error: SqlError) -> SqlError:
         """Return `error`, saying how many lines a publishing COPY has already committed."""
@@ -108,6 +106,21 @@ class CopyIn:
             said = f"{self._published_rows} lines of this COPY are already committed."
             error.detail = said if error.detail is None else f"{error.detail}\n{said}"
         return error
+
+    def _decode(self, is_end: bool = False) -> None:
+        if self._dropped.is_set():
+            return
+        with self._taking:
+            pieces, self._pieces, self._pieces_bytes = self._pieces, [], 0
+        try:
+            self._add(self._decoder.feed(b"".join(pieces)))
+            if is_end:
+                self._add(self._decoder.finish())
+        except RowError as error:
+            raise self._error(error) from None
+        finally:
+            if self._dropped.is_set():
+                self._stage.close()
 
     def _add(self, morsels: list[Morsel]) -> None:
         for morsel in morsels:
@@ -152,9 +165,13 @@ def _decoder(target: InsertTarget, options: CopyOptions, time_zone: str) -> Text
 
 def _csv_format(target: InsertTarget, options: CopyOptions) -> CsvFormat:
     names = [layout.name for layout in target.layout]
-    for name in (*options.force_not_null, *options.force_null):
-        if name not in names:
-            raise SqlError("42703", f'column "{name}" of relation "{target.entry.description.name}" does not exist')
+    known = [column.name for column in target.entry.stream.columns]
+    for option, chosen in (("FORCE_NOT_NULL", options.force_not_null), ("FORCE_NULL", options.force_null)):
+        for name in chosen:
+            if name not in known:
+                raise SqlError("42703", f'column "{name}" of relation "{target.entry.description.name}" does not exist')
+            if name not in names:
+                raise SqlError("42P10", f'{option} column "{name}" not referenced by COPY')
     return CsvFormat(
         options.delimiter,
         options.null,

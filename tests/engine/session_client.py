@@ -1,0 +1,136 @@
+"""A session without a socket or Spark: messages as bytes in, its replies as text out, and what it has staged to look at."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from pathlib import Path
+from typing import cast
+
+import pyarrow as pa
+
+from engine.clock import SystemClock
+from engine.config import ServerConfig
+from engine.database import Database
+from engine.server import Connection
+from engine.session import Session, open_session
+from engine.staging import StatementStage
+from engine.storage import DiskStorage
+from ringbuffer.arrow import morsel_to_arrow
+from sql.relations import OutputColumn
+from sql.wire.conversation import Conversation
+from tests.end_to_end.raw_client import query, render
+from views.arrow_schema import arrow_schema
+
+MESSAGE_BYTES_MAX = 1 << 24
+STARTUP = {"user": "someone", "database": "antumbra"}
+
+
+class MemoryConnection:
+    """Keeps what a session writes."""
+
+    process_id = 7
+
+    def __init__(self) -> None:
+        self.conversation = Conversation(MESSAGE_BYTES_MAX)
+        self.written = bytearray()
+
+    def write(self, data: bytes) -> None:
+        self.written += data
+
+    def flush(self) -> None:
+        return
+
+    async def drain(self) -> None:
+        return
+
+
+class World:
+    """A database in a folder, never opened for business: no Spark, no listener. Its sessions share one event loop."""
+
+    def __init__(self, folder: Path, **settings: object) -> None:
+        self.runner = asyncio.Runner()
+        self.config = ServerConfig(data_dir=folder, **settings)  # type: ignore[arg-type]  # the fields' own types
+        self.database = Database(self.config, SystemClock(), DiskStorage())
+
+    def client(self, parameters: Mapping[str, str] = STARTUP) -> SessionClient:
+        """Return a new session."""
+        return SessionClient(self, parameters)
+
+    def close(self) -> None:
+        """Stop the threads."""
+        self.database.workers.shutdown(wait=True)
+        self.database.tables.close()
+        self.runner.close()
+
+
+class SessionClient:
+    """One session, asked by bytes."""
+
+    def __init__(self, world: World, parameters: Mapping[str, str]) -> None:
+        self._runner = world.runner
+        self._connection = MemoryConnection()
+        self._connection.conversation.receive(startup_packet(parameters))
+        self.session = self._runner.run(self._open(world.database, parameters))
+
+    async def _open(self, database: Database, parameters: Mapping[str, str]) -> Session:
+        self.session = open_session(database, cast(Connection, self._connection), parameters)
+        self.session.startup_reports()
+        return self.session
+
+    def ask(self, *messages: bytes | str) -> list[str]:
+        """Send messages (a text is a Query) and return all answers, as `raw_client` renders them."""
+        data = b"".join(query(message) if isinstance(message, str) else message for message in messages)
+        self._runner.run(self._handle(data))
+        written, self._connection.written = bytes(self._connection.written), bytearray()
+        lines, offset = [], 0
+        while offset < len(written):
+            end = offset + 1 + int.from_bytes(written[offset + 1 : offset + 5], "big")
+            lines.append(render(chr(written[offset]), written[offset + 5 : end]))
+            offset = end
+        return lines
+
+    def run(self, *texts: str) -> None:
+        """Run statements that must succeed."""
+        for text in texts:
+            answer = self.ask(text)
+            assert not any(line.startswith("E ") for line in answer), (text, answer)
+
+    def rows(self, text: str) -> list[str]:
+        """Return the DataRow lines of a SELECT that must succeed."""
+        answer = self.ask(text)
+        assert answer[-2].startswith("C "), answer
+        return [line for line in answer if line.startswith("D ")]
+
+    def staged(self) -> list[list[dict[str, object]]]:
+        """Return the rows of each staged statement of the open transaction."""
+        transaction = self.session.block.open
+        assert transaction is not None
+        stages = [operation for operation in transaction.operations if isinstance(operation, StatementStage)]
+        return [rows_of(stage) for stage in stages]
+
+    def arrow_rows(self, rows: list[dict[str, object]], stream: str = "everything") -> pa.Table:
+        """Return decoded rows as Arrow again."""
+        entry = self.session.database.image.entries[stream]
+        schema = arrow_schema(tuple(OutputColumn(column.name, column.type) for column in entry.description.columns))
+        return pa.Table.from_pylist(rows, schema)
+
+    async def _handle(self, data: bytes) -> None:
+        conversation = self._connection.conversation
+        for message in conversation.receive(data):
+            if conversation.admit(message):
+                work = self.session.handle(message)
+                if work is not None:
+                    await work
+
+
+def rows_of(stage: StatementStage) -> list[dict[str, object]]:
+    """Return a stage's rows, decoded."""
+    layout = stage.stream.layout
+    return [row for morsel in stage._all_morsels() for row in morsel_to_arrow(morsel, layout).to_pylist()]
+
+
+def startup_packet(parameters: Mapping[str, str]) -> bytes:
+    """Return the StartupMessage of `parameters`."""
+    pairs = b"".join(f"{name}\0{value}\0".encode() for name, value in parameters.items()) + b"\0"
+    return (len(pairs) + 8).to_bytes(4, "big") + (0x30000).to_bytes(4, "big") + pairs

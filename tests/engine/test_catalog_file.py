@@ -1,0 +1,90 @@
+"""Definitions on disk: what was written is what is read, and a damaged file is named in one line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from engine.catalog import CatalogImage, StreamEntry, ViewEntry, plain_form
+from engine.catalog_file import FILE_NAME, load_catalog, read_plain
+from sql.errors import SqlError
+from tests.engine.session_client import World
+
+STREAM = {
+    "kind": "stream",
+    "name": "s",
+    "oid": 16384,
+    "text": "CREATE FOREIGN TABLE s (k int) SERVER stream",
+    "time_zone": "UTC",
+}
+
+
+def test_round_trip(tmp_path: Path) -> None:
+    world = World(tmp_path)
+    client = world.client()
+    client.run(
+        "SET TimeZone = 'Europe/Berlin'",
+        'CREATE FOREIGN TABLE "Odd Name" (k int DEFAULT 1 + 1, t varchar(5) NOT NULL, n numeric(10,2))'
+        " SERVER stream OPTIONS (capacity '100')",
+        'CREATE VIEW days (day, total) WITH (on_error = skip) AS SELECT t, sum(n) FROM "Odd Name" WHERE k > 0 GROUP BY t',
+        "CREATE FOREIGN TABLE gone (k int) SERVER stream",
+        "DROP FOREIGN TABLE gone",
+        'CREATE VIEW "Übersicht" AS SELECT count(*) AS "Zahl" FROM "Odd Name"',
+    )
+    before = world.database.image
+    after = load_catalog(world.database)
+    assert plain_form(after) == plain_form(before) == read_plain((tmp_path / FILE_NAME).read_bytes())
+    assert [entry.description for entry in after.entries.values()] == [
+        entry.description for entry in before.entries.values()
+    ]
+    assert after.next_oid == before.next_oid
+    for name, entry in after.entries.items():
+        old = before.entries[name]
+        if isinstance(entry, ViewEntry):
+            assert isinstance(old, ViewEntry)
+            assert entry.restored and not old.restored
+            assert entry.view is not old.view
+            # Only what a session captures is kept, not who the session was.
+            assert entry.view.definition.to_dict() == old.view.definition.to_dict()
+        else:
+            assert isinstance(old, StreamEntry)
+            assert entry.stream.layout == old.stream.layout and entry.stream.ring.capacity == old.stream.ring.capacity
+    world.close()
+
+
+def test_no_file_is_an_empty_catalog(tmp_path: Path) -> None:
+    world = World(tmp_path)
+    assert load_catalog(world.database) == CatalogImage()
+    world.close()
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("", "is damaged: Expecting value"),
+        ('{"format": 1, "next', "is damaged: Unterminated string"),
+        ("\xff", "is damaged"),
+        ("[]", "is damaged: [] stands where an object belongs"),
+        ('{"format": 2}', "has format 2, but this server reads format 1"),
+        ('{"format": "1"}', 'is damaged: "format" is missing or no number'),
+        ('{"format": 1, "next_oid": 1}', 'is damaged: "relations" is missing or no list'),
+        (json.dumps({"format": 1, "next_oid": 1, "relations": [1]}), "is damaged: 1 stands where an object belongs"),
+        (json.dumps({"format": 1, "next_oid": 1, "relations": [{**STREAM, "oid": "x"}]}), 'is damaged: "oid" is missing'),
+        (json.dumps({"format": 1, "next_oid": 1, "relations": [{"kind": "view", "definition": {}}]}), 'is damaged: "name" is missing'),
+        (
+            json.dumps({"format": 1, "next_oid": 1, "relations": [{**STREAM, "text": "CREATE VIEW v AS SELECT 1"}]}),
+            "can't be restored: its text is not a definition of its kind",
+        ),
+        (json.dumps({"format": 1, "next_oid": 1, "relations": [{**STREAM, "text": "CREATE"}]}), "can't be restored: syntax error"),
+    ],
+)  # fmt: skip
+def test_a_damaged_file(tmp_path: Path, content: str, said: str) -> None:
+    (tmp_path / FILE_NAME).write_bytes(content.encode("latin-1"))
+    world = World(tmp_path)
+    with pytest.raises(SqlError) as caught:
+        load_catalog(world.database)
+    assert caught.value.sqlstate == "XX001"
+    assert str(tmp_path / FILE_NAME) in caught.value.message and said in caught.value.message
+    world.close()

@@ -1,0 +1,142 @@
+"""COPY FROM STDIN on worker threads: pieces of any size, publishing on time, and threads that meet at its end."""
+
+from __future__ import annotations
+
+import random
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from engine.catalog import StreamEntry
+from engine.copy_in import CopyIn
+from engine.insert import make_target
+from engine.staging import StatementStage
+from sql.errors import SqlError
+from sql.parse import parse
+from sql.statements.statement import CopyFrom
+from tests.engine.session_client import SessionClient, World, rows_of
+
+SEED = 11
+LINES = [f"{key}\ttext {'x' * (key % 40)}\n".encode() for key in range(3000)]
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> Iterator[World]:
+    made = World(tmp_path, copy_block_bytes=4096)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def client(world: World) -> SessionClient:
+    made = world.client()
+    made.run(
+        "CREATE FOREIGN TABLE s (k int, t text) SERVER stream",
+        "CREATE VIEW counted AS SELECT count(*) AS n FROM s",
+        "CREATE VIEW inverse AS SELECT sum(1000 / (k + 1)) AS total FROM s",
+    )
+    return made
+
+
+def open_copy(world: World, options: str = "", publish_ms: int | None = None) -> CopyIn:
+    image = world.database.image
+    entry = image.entries["s"]
+    assert isinstance(entry, StreamEntry)
+    (statement,) = parse(f"COPY s FROM STDIN {options}")
+    assert isinstance(statement, CopyFrom)
+    target = make_target(entry, None, world.database.tables, 0)
+    return CopyIn(world.database, target, statement.options, image, 0, "UTC", publish_ms)
+
+
+def keys(stage: StatementStage) -> list[object]:
+    return [row["k"] for row in rows_of(stage)]
+
+
+@pytest.mark.parametrize("seed", range(SEED, SEED + 5))
+def test_pieces_of_any_size(world: World, client: SessionClient, seed: int) -> None:
+    draw = random.Random(seed)
+    data = b"".join(LINES)
+    copy = open_copy(world)
+    start = 0
+    while start < len(data):
+        size = draw.choice([1, 10, 500, 4000, 20_000])
+        if copy.take(data[start : start + size]):
+            copy.decode()
+        start += size
+    copy.finish()
+    (stage,) = copy.stages()
+    assert keys(stage) == list(range(len(LINES))) and copy.rows_count == len(LINES)
+
+
+def test_a_timer_and_the_client_meet(world: World, client: SessionClient) -> None:
+    """What one thread takes while another decodes is neither lost nor out of order."""
+    copy = open_copy(world)
+    is_over = threading.Event()
+
+    def decode_often() -> None:
+        while not is_over.is_set():
+            copy.decode()
+
+    timer = threading.Thread(target=decode_often)
+    timer.start()
+    for line in LINES:
+        if copy.take(line):
+            copy.decode()
+    is_over.set()
+    timer.join()
+    copy.finish()
+    (stage,) = copy.stages()
+    assert keys(stage) == list(range(len(LINES)))
+
+
+def test_published_rows_stay_and_the_error_counts_them(world: World, client: SessionClient) -> None:
+    copy = open_copy(world, publish_ms=0)
+    for start in range(0, 300, 100):
+        copy.take(b"".join(LINES[start : start + 100]))
+        copy.decode()
+    assert client.rows("SELECT n FROM counted") == ["D [b'300']"]
+    copy.take(b"1\ta\n-1\tb\n")
+    with pytest.raises(SqlError) as caught:
+        copy.decode()
+    error = copy.with_published(caught.value)
+    assert error.sqlstate == "22012" and error.detail == "300 lines of this COPY are already committed."
+    copy.drop()
+    assert client.rows("SELECT n FROM counted") == ["D [b'300']"]
+
+
+def test_a_bad_line_after_published_ones(world: World, client: SessionClient) -> None:
+    copy = open_copy(world, publish_ms=0)
+    copy.take(b"1\ta\n")
+    copy.decode()
+    copy.take(b"x\tb\n")
+    with pytest.raises(SqlError) as caught:
+        copy.decode()
+    assert caught.value.context == 'COPY s, line 2, column k: "x"'
+    assert caught.value.detail == "1 lines of this COPY are already committed."
+
+
+def test_how_long_an_idle_client_waits(world: World, client: SessionClient) -> None:
+    copy = open_copy(world, publish_ms=60_000)
+    assert copy.publish_wait_s() is None
+    assert not copy.take(b"1\ta\n")
+    wait_s = copy.publish_wait_s()
+    assert wait_s is not None and 50 < wait_s <= 60
+    assert open_copy(world).publish_wait_s() is None
+
+
+def test_a_dropped_copy_does_nothing_more(world: World, client: SessionClient) -> None:
+    copy = open_copy(world, publish_ms=0)
+    copy.take(b"1\ta\n")
+    copy.drop()
+    copy.decode()
+    copy.finish()
+    (stage,) = copy.stages()
+    assert stage.rows_count == 0
+    assert client.rows("SELECT n FROM counted") == ["D [b'0']"]
+
+
+def test_options_that_name_columns(world: World, client: SessionClient) -> None:
+    with pytest.raises(SqlError, match='column "nosuch" of relation "s" does not exist'):
+        open_copy(world, "WITH (FORMAT csv, FORCE_NULL (nosuch))")

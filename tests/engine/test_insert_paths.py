@@ -1,0 +1,149 @@
+"""The fast ways of an INSERT stage exactly what the general way stages, and refuse exactly what it refuses."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from engine.hot_path import HotPath
+from ringbuffer.encode_rows import encode_data_rows
+from tests.end_to_end.raw_client import SYNC, bind, execute, parse
+from tests.engine.session_client import SessionClient, World
+
+CASES = 150
+SEED = 7
+COLUMNS = {
+    "b": "boolean",
+    "i2": "smallint",
+    "i4": "integer",
+    "i8": "bigint",
+    "f4": "real",
+    "f8": "double precision",
+    "n": "numeric(12,3)",
+    "t": "text",
+    "v": "varchar(5)",
+    "d": "date",
+    "ts": "timestamp",
+    "tz": "timestamptz",
+}
+TEXTS = {
+    "b": ["t", "f", "true", "off", "yes", "x"],
+    "i2": ["0", "-32768", "32767", "32768", " 12 ", "1.5", ""],
+    "i4": ["0", "2147483647", "-2147483648", "2147483648", "007", "1e3"],
+    "i8": ["9223372036854775807", "-9223372036854775808", "9223372036854775808", "5"],
+    "f4": ["1.5", "-0", "nan", "Infinity", "3.5e38", "1e-50", "0.1"],
+    "f8": ["1.5", "-0", "NaN", "-inf", "1e309", "2.2250738585072014e-308", "0.1", "123456789012345678"],
+    "n": ["1.5", "123456789.1234", "-0.0005", "1234567890", "999999999.9999", "1e3", "0"],
+    "t": ["", "a", "äöü", "a string longer than twelve bytes", "it's", "\\N", "1"],
+    "v": ["", "abcde", "äöüäö", "abcdef", "ab   ", "abcde  "],
+    "d": ["2020-02-29", "2021-02-29", "1999-12-31", "0001-01-01", "20200101", "Jan 1, 2020"],
+    "ts": ["2020-01-01 12:34:56.789", "2020-01-01", "2020-01-01T00:00:00", "2020-01-01 24:00:01", "epoch"],
+    "tz": ["2020-01-01 12:00:00+02", "2020-06-01 12:00:00", "2020-01-01 00:00:00 Europe/Paris", "2020-01-01 00:00:00Z"],
+}
+# Written without quotes.
+NUMBERS = ["0", "-1", "1.5", "2.5", "-0.0005", "1e2", "32768", "3000000000", "123456789012345678901", "+4", "- 5", ".5"]
+WORDS = ["TRUE", "false", "NULL", "null"]
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> Iterator[World]:
+    made = World(tmp_path)
+    yield made
+    made.close()
+
+
+def make_client(world: World, **defaults: str) -> SessionClient:
+    client = world.client()
+    columns = ", ".join(
+        f"{name} {kind}" + (f" DEFAULT {defaults[name]}" if name in defaults else "") for name, kind in COLUMNS.items()
+    )
+    client.run(f"CREATE FOREIGN TABLE everything ({columns}) SERVER stream", "SET TimeZone = 'Europe/Berlin'")
+    return client
+
+
+def quoted(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
+
+
+def random_item(draw: random.Random, column: str) -> str:
+    kind = draw.random()
+    if kind < 0.75:
+        return quoted(draw.choice(TEXTS[column]))
+    return draw.choice(NUMBERS) if kind < 0.9 else draw.choice(WORDS)
+
+
+def staged_by(client: SessionClient, *messages: bytes | str) -> tuple[list[str], list[list[dict[str, object]]]]:
+    """Return the answer and what was staged, and roll back."""
+    client.run("BEGIN")
+    answer = client.ask(*messages)
+    staged = client.staged()
+    client.run("ROLLBACK")
+    return answer, staged
+
+
+def test_literals(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    client = make_client(world, t="'a default longer than twelve bytes'", i4="42", d="DATE '2020-02-02'")
+    draw = random.Random(SEED)
+    fast_count = accepted_count = 0
+    for _ in range(CASES):
+        columns = draw.sample(list(COLUMNS), draw.randint(1, 4))
+        rows = [[random_item(draw, column) for column in columns] for _ in range(draw.randint(1, 3))]
+        values = ", ".join("(" + ", ".join(row) + ")" for row in rows)
+        text = f"INSERT INTO everything ({', '.join(columns)}) VALUES {values}"
+        with monkeypatch.context() as patch:
+            patch.setattr(HotPath, "try_query", lambda *_: None)
+            expected = staged_by(client, text)
+        answer, staged = staged_by(client, text)
+        assert (answer, comparable(staged)) == (expected[0], comparable(expected[1])), text
+        accepted_count += bool(staged)
+        client.run("BEGIN")
+        fast_count += client.session._hot.try_query(text, client.session.runner.image()) is not None
+        client.run("ROLLBACK")
+    assert accepted_count > CASES / 5 and fast_count > CASES / 10
+
+
+def test_parameters(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    client = make_client(world, t="'a default longer than twelve bytes'", i4="42")
+    draw = random.Random(SEED + 1)
+    accepted_count = 0
+    for _ in range(CASES):
+        columns = draw.sample(list(COLUMNS), draw.randint(1, 5))
+        numbers = [f"${index + 1}" for index in range(len(columns))]
+        if draw.random() < 0.2:
+            numbers[-1] = f"{numbers[-1]}::{COLUMNS[columns[-1]]}"
+        statement = parse(f"INSERT INTO everything ({', '.join(columns)}) VALUES ({', '.join(numbers)})")
+        values = [None if draw.random() < 0.1 else draw.choice(TEXTS[column]).encode() for column in columns]
+        messages = (statement, bind(values), execute(), SYNC)
+        with monkeypatch.context() as patch:
+            patch.setattr(HotPath, "decode_row", lambda *_: False)
+            expected = staged_by(client, *messages)
+        answer, staged = staged_by(client, *messages)
+        assert (answer, comparable(staged)) == (expected[0], comparable(expected[1])), (columns, values)
+        if staged:
+            accepted_count += 1
+            check_binary(client, statement, columns, staged)
+    assert accepted_count > CASES / 10
+
+
+def check_binary(
+    client: SessionClient, statement: bytes, columns: list[str], staged: list[list[dict[str, object]]]
+) -> None:
+    """Send the staged row again, in binary: it must be staged again."""
+    entry = client.session.database.image.entries["everything"]
+    families = {column.name: column.type.family for column in entry.description.columns}
+    arrow = client.arrow_rows(staged[0])
+    values: list[bytes | None] = []
+    for column in columns:
+        data, _ = encode_data_rows([arrow.column(column)], [families[column]], [1], "UTC")
+        length = int.from_bytes(data[7:11], "big", signed=True)
+        values.append(None if length < 0 else data[11 : 11 + length])
+    answer, again = staged_by(client, statement, bind(values, formats=(1,)), execute(), SYNC)
+    assert comparable(again) == comparable(staged), (columns, values, answer)
+
+
+def comparable(staged: list[list[dict[str, object]]]) -> str:
+    """NaN is equal to itself and -0 is not 0."""
+    return repr(staged)

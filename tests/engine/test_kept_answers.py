@@ -1,0 +1,109 @@
+"""Answers that are kept: found again while nothing they depend on has changed, and never after."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from engine.reading import KEPT_ANSWER_BYTES_MAX, KEPT_ANSWERS_MAX, KeptAnswer, KeptAnswers, answer_key
+from tests.end_to_end.raw_client import SYNC, bind, execute, parse
+from tests.engine.session_client import SessionClient, World
+
+READ = "SELECT k, n FROM counted ORDER BY k"
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> Iterator[World]:
+    made = World(tmp_path)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def client(world: World) -> SessionClient:
+    made = world.client()
+    made.run(
+        "CREATE FOREIGN TABLE s (k int, at timestamptz) SERVER stream",
+        "CREATE VIEW counted AS SELECT k, count(*) AS n, max(at) AS at FROM s GROUP BY k",
+        "INSERT INTO s VALUES (1, '2020-01-01 00:00:00Z')",
+    )
+    return made
+
+
+def is_kept(client: SessionClient, text: str) -> bool:
+    session = client.session
+    key = answer_key(text, (), session.settings, described=False)
+    return session.database.answers.find(key, session.runner.image()) is not None
+
+
+def test_a_repeated_read_is_answered_alike(client: SessionClient) -> None:
+    assert not is_kept(client, READ)
+    first = client.ask(READ)
+    assert is_kept(client, READ)
+    assert client.ask(READ) == first
+    prepared = (parse(READ), bind(), execute(), SYNC)
+    assert client.ask(*prepared) == client.ask(*prepared) == ["1", "2", first[1], first[2], "Z I"]
+
+
+def test_a_commit_ends_it(client: SessionClient, world: World) -> None:
+    client.ask(READ)
+    writer = world.client()
+    writer.run("BEGIN", "INSERT INTO s VALUES (1, NULL)")
+    assert is_kept(client, READ)
+    writer.run("COMMIT")
+    assert not is_kept(client, READ)
+    assert client.rows(READ) == ["D [b'1', b'2']"]
+
+
+def test_ddl_ends_it(client: SessionClient) -> None:
+    client.ask(READ)
+    client.run("CREATE VIEW another AS SELECT count(*) AS n FROM s")
+    assert not is_kept(client, READ)
+    client.ask(READ)
+    client.run("DROP VIEW counted", "CREATE VIEW counted AS SELECT k, count(*) AS n FROM s GROUP BY k")
+    assert client.rows(READ) == []
+
+
+def test_settings_shape_it(client: SessionClient) -> None:
+    text = "SELECT at FROM counted"
+    assert client.rows(text) == ["D [b'2020-01-01 00:00:00+00']"]
+    client.run("SET TimeZone = 'Asia/Tokyo'")
+    assert not is_kept(client, text)
+    assert client.rows(text) == ["D [b'2020-01-01 09:00:00+09']"]
+    client.run("RESET TimeZone")
+    assert client.rows(text) == ["D [b'2020-01-01 00:00:00+00']"]
+
+
+def test_what_is_not_kept(client: SessionClient) -> None:
+    for text in ("SELECT now() FROM counted", "SELECT * FROM counted WHERE at < now()"):
+        client.ask(text)
+        assert not is_kept(client, text)
+    client.run("BEGIN", "CREATE VIEW mine AS SELECT count(*) AS n FROM s")
+    client.ask("SELECT n FROM mine")
+    assert not is_kept(client, "SELECT n FROM mine")
+    client.run("ROLLBACK")
+    assert client.ask("SELECT n FROM mine")[0].startswith("E ERROR 42P01")
+
+
+def test_a_failed_transaction_gives_no_answer(client: SessionClient) -> None:
+    client.ask(READ)
+    client.ask("BEGIN", "SELECT 1/0")
+    assert client.ask(READ)[0].startswith("E ERROR 25P02")
+
+
+def test_a_row_limit_is_respected(client: SessionClient) -> None:
+    client.run("INSERT INTO s VALUES (2, NULL)")
+    whole = client.ask(parse(READ), bind(), execute(), SYNC)
+    assert len(whole) == 6
+    assert client.ask(parse(READ), bind(), execute("", 1), SYNC)[2:] == [whole[2], "s", "Z I"]
+
+
+def test_how_many_are_kept(world: World) -> None:
+    answers, image = KeptAnswers(), world.database.image
+    for number in range(KEPT_ANSWERS_MAX + 1):
+        answers.keep(number, KeptAnswer(image.version, (), b"x"))
+    assert answers.find(0, image) is None and answers.find(KEPT_ANSWERS_MAX, image) == b"x"
+    answers.keep("large", KeptAnswer(image.version, (), bytes(KEPT_ANSWER_BYTES_MAX + 1)))
+    assert answers.find("large", image) is None
