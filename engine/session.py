@@ -203,12 +203,12 @@ class Session:
         self._begin_message(simple=False)
         if not message.name:
             self._prepared.pop("", None)
-        elif message.name in self._prepared:
-            raise SqlError("42P05", f'prepared statement "{message.name}" already exists')
         prepared = prepare(message.text, message.parameter_oids)
         if not isinstance(prepared.statement, Empty):
             self.block.require_usable(prepared.statement)
         prepared.refresh(self.runner.image(), self.settings)
+        if message.name in self._prepared:
+            raise SqlError("42P05", f'prepared statement "{message.name}" already exists')
         self._prepared[message.name] = prepared
         self.connection.write(writer.PARSE_COMPLETE)
 
@@ -419,7 +419,8 @@ class Session:
         self.is_simple = simple
         self.runner.in_sequence = False
         self._timed_out = False
-        self._cancelled.clear()
+        if self._cancelled.is_set():
+            self._cancelled.clear()
 
     def _ready(self) -> None:
         for name, value in self.settings.changed_reports():

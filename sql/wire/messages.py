@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from sql.errors import SqlError
 
@@ -68,8 +68,7 @@ class Parse:
     parameter_oids: tuple[int, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Bind:
+class Bind(NamedTuple):
     """Make a portal of a prepared statement.
 
     The values stay in the bytes that were received: at `parameters_offset` of `payload` stand `parameters_count` times an int32

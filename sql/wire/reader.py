@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable
+from functools import lru_cache
 from typing import cast
 
 from sql.errors import SqlError
@@ -40,6 +41,17 @@ _UINT32S = [struct.Struct(f"!{count}I") for count in range(_COUNTS_CACHED)]
 
 _FORMAT_TUPLES: dict[bytes, tuple[int, ...]] = {b"": (), b"\x00\x00": (0,), b"\x00\x01": (1,)}
 
+# The ends of most Binds: result formats none, all text, all binary.
+_RESULT_FORMATS: dict[bytes, tuple[int, ...]] = {
+    b"\x00\x00": (),
+    b"\x00\x01\x00\x00": (0,),
+    b"\x00\x01\x00\x01": (1,),
+}
+HEADS_KEPT_MAX = 256
+HEAD_KEPT_BYTES_MAX = 256
+
+# Portal, statement, parameter formats, count of parameters.
+BindHead = tuple[str, str, tuple[int, ...], int]
 Decoder = Callable[[bytes, int, int], FrontendMessage]
 
 
@@ -65,10 +77,7 @@ def read_parse(buffer: bytes, start: int, end: int) -> Parse:
 
 def read_bind(buffer: bytes, start: int, end: int) -> Bind:
     """B: portal, statement, parameter formats, values (checked to fit, left in place), result formats."""
-    portal, at = _string(buffer, start, end)
-    statement, at = _string(buffer, at, end)
-    formats, at = _formats(buffer, at, end)
-    count, at = _count(buffer, at, end)
+    (portal, statement, formats, count), at = _bind_head(buffer, start, end)
     values_offset = at
     for _ in range(count):
         if at + 4 > end:
@@ -83,10 +92,36 @@ def read_bind(buffer: bytes, start: int, end: int) -> Bind:
         raise _bad_layout(at, end)
     if len(formats) > 1 and len(formats) != count:
         raise _protocol_error(f"bind message has {len(formats)} parameter formats but {count} parameters")
-    result_formats, at = _formats(buffer, at, end)
-    if at != end:
-        raise _bad_layout(at, end)
+    result_formats = _RESULT_FORMATS.get(buffer[at:end])
+    if result_formats is None:
+        result_formats, at = _formats(buffer, at, end)
+        if at != end:
+            raise _bad_layout(at, end)
     return Bind(portal, statement, formats, buffer, values_offset, count, result_formats)
+
+
+def _bind_head(buffer: bytes, start: int, end: int) -> tuple[BindHead, int]:
+    """Return what stands before a Bind's values, and where they begin. All Binds of a statement begin with the same bytes."""
+    portal_end = buffer.find(0, start, end)
+    statement_end = buffer.find(0, portal_end + 1, end)
+    if 0 <= portal_end < statement_end <= end - 3:
+        head_end = statement_end + 5 + 2 * (buffer[statement_end + 1] << 8 | buffer[statement_end + 2])
+        if head_end <= end and head_end - start <= HEAD_KEPT_BYTES_MAX:
+            return _known_bind_head(buffer[start:head_end]), head_end
+    return _read_bind_head(buffer, start, end)
+
+
+@lru_cache(maxsize=HEADS_KEPT_MAX)
+def _known_bind_head(head: bytes) -> BindHead:
+    return _read_bind_head(head, 0, len(head))[0]
+
+
+def _read_bind_head(buffer: bytes, start: int, end: int) -> tuple[BindHead, int]:
+    portal, at = _string(buffer, start, end)
+    statement, at = _string(buffer, at, end)
+    formats, at = _formats(buffer, at, end)
+    count, at = _count(buffer, at, end)
+    return (portal, statement, formats, count), at
 
 
 def read_describe(buffer: bytes, start: int, end: int) -> Describe:
