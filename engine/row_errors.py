@@ -29,7 +29,20 @@ LINE_ERRORS = frozenset(
         error_codes.END_MARKER_STYLE,
     }
 )
-SHOWN_CHARACTERS_MAX = 100
+# Errors in finding where the line ends: there is no line to show yet.
+UNREAD_LINE_ERRORS = frozenset(
+    {
+        error_codes.INVALID_ENCODING,
+        error_codes.NUL_CHARACTER,
+        error_codes.CARRIAGE_RETURN,
+        error_codes.LITERAL_NEWLINE,
+        error_codes.UNQUOTED_CARRIAGE_RETURN,
+        error_codes.UNQUOTED_NEWLINE,
+        error_codes.END_MARKER_CORRUPT,
+        error_codes.END_MARKER_STYLE,
+    }
+)
+SHOWN_BYTES_MAX = 100
 
 
 def value_error(error: RowError, columns: tuple[ColumnDescription, ...], relation: str, time_zone: str) -> SqlError:
@@ -56,8 +69,11 @@ def copy_error(error: RowError, columns: tuple[ColumnDescription, ...], relation
     """Return the client's error for a bad COPY line, with PostgreSQL's CONTEXT."""
     result = value_error(error, columns, relation, time_zone)
     place = f"COPY {relation}, line {error.line}"
-    shown = error.field[:SHOWN_CHARACTERS_MAX] + ("..." if len(error.field) > SHOWN_CHARACTERS_MAX else "")
-    if error.code in (error_codes.INVALID_ENCODING, error_codes.NUL_CHARACTER):
+    data = error.field.encode()
+    shown = error.field
+    if len(data) > SHOWN_BYTES_MAX:
+        shown = data[:SHOWN_BYTES_MAX].decode(errors="ignore") + "..."
+    if error.code in UNREAD_LINE_ERRORS:
         result.context = place
     elif error.code in LINE_ERRORS or error.column < 0:
         result.context = f'{place}: "{shown}"'
