@@ -27,6 +27,7 @@ from sql.names import did_you_mean
 from sql.relations import BoundQuery, Values
 from sql.settings import canonical_name
 from sql.statements.statement import (
+    Cleanup,
     CopyFrom,
     CopyTo,
     CreateStream,
@@ -95,6 +96,8 @@ class StatementRunner:
                 return Outcome("DEALLOCATE ALL" if statement.name is None else "DEALLOCATE")
             case Discard():
                 return self._discard(statement, transaction)
+            case Cleanup():
+                return Outcome(statement.tag)
             case _:
                 raise not_supported(type(statement).__name__)
 

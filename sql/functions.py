@@ -287,7 +287,7 @@ NOT_YET = frozenset(
     json_agg json_build_object json_object_agg jsonb_agg jsonb_build_object justify_days justify_hours justify_interval lastval lcm
     localtime log log10 make_date make_interval make_time make_timestamp make_timestamptz md5 min_scale mode nextval num_nonnulls
     num_nulls obj_description parse_ident percentile_cont percentile_disc pg_advisory_lock pg_advisory_unlock
-    pg_advisory_xact_lock pg_advisory_unlock_all pg_cancel_backend pg_column_size pg_get_constraintdef pg_get_expr
+    pg_advisory_xact_lock pg_cancel_backend pg_column_size pg_get_constraintdef pg_get_expr
     pg_get_indexdef pg_get_userbyid pg_get_viewdef pg_is_in_recovery pg_notify pg_relation_size pg_size_pretty pg_sleep
     pg_table_is_visible pg_terminate_backend pg_total_relation_size pi quote_ident quote_literal quote_nullable radians random
     regexp_count regexp_instr regexp_like regexp_match regexp_matches regexp_replace regexp_split_to_array regexp_split_to_table

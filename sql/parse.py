@@ -17,13 +17,14 @@ from sql.statements.create_view import create_view
 from sql.statements.drop import drop
 from sql.statements.explain import explain
 from sql.statements.insert import insert
-from sql.statements.session_state import deallocate, discard
+from sql.statements.session_state import close, deallocate, discard, unlisten
 from sql.statements.statement import Empty, Insert, Select, Statement
 from sql.statements.transaction import STARTS, transaction
 from sql.statements.unsupported import refusal
 from sql.statements.variables import reset, set_variable, show
 
 RULES: dict[str, Callable[[Cursor], Statement]] = {
+    "close": close,
     "copy": copy,
     "deallocate": deallocate,
     "discard": discard,
@@ -32,6 +33,7 @@ RULES: dict[str, Callable[[Cursor], Statement]] = {
     "reset": reset,
     "set": set_variable,
     "show": show,
+    "unlisten": unlisten,
     **dict.fromkeys(STARTS, transaction),
 }
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 SESSION_FUNCTIONS = frozenset(
     """
     version current_database current_catalog current_schema current_user session_user user current_role current_setting
-    pg_backend_pid pg_is_in_recovery pg_typeof
+    pg_backend_pid pg_is_in_recovery pg_typeof pg_advisory_unlock_all
     """.split()
 )
 
@@ -43,6 +43,9 @@ def session_function(binder: Binder, node: FunctionCall) -> Expression:
             return Literal("public", TEXT, node.position)
         case "pg_backend_pid":
             return Literal(settings.process_id, INT4, node.position)
+        case "pg_advisory_unlock_all":
+            # Pools call it; there are no advisory locks, and void is shown as an empty text.
+            return Literal("", TEXT, node.position)
         case "pg_is_in_recovery":
             raise not_supported("the function pg_is_in_recovery", node.position)
     return Literal(settings.user, TEXT, node.position)

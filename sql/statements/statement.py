@@ -183,6 +183,14 @@ class Discard:
 
 
 @dataclass(frozen=True)
+class Cleanup:
+    """CLOSE ALL or UNLISTEN, which connection pools send: nothing is open and nobody listens here. tag: its command tag."""
+
+    text: str
+    tag: str
+
+
+@dataclass(frozen=True)
 class Empty:
     """Nothing between two semicolons, or an empty message."""
 
@@ -203,5 +211,6 @@ Statement = (
     | Explain
     | Deallocate
     | Discard
+    | Cleanup
     | Empty
 )

@@ -139,6 +139,20 @@ def test_asyncpg_prepared_copy_and_cursor(server: AntumbraServer) -> None:
     asyncio.run(work())
 
 
+def test_asyncpg_pool_cleans_its_connections(server: AntumbraServer) -> None:
+    async def work() -> None:
+        pool = await asyncpg.create_pool(
+            host="127.0.0.1", port=server.port, user="p", database="antumbra", min_size=1, max_size=1
+        )
+        async with pool.acquire() as connection:
+            await connection.execute("SET TimeZone = 'Asia/Kolkata'")
+        async with pool.acquire() as connection:
+            assert await connection.fetchval("SHOW TimeZone") == "UTC"
+        await pool.close()
+
+    asyncio.run(work())
+
+
 def test_psql_session(server: AntumbraServer) -> None:
     script = """
         CREATE FOREIGN TABLE clicks (page text, ms integer) SERVER stream;
