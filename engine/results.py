@@ -90,9 +90,7 @@ async def send_rows(
     first = outcome.sent
     while outcome.sent < end:
         upper = min(end, outcome.sent + BATCH_ROWS)
-        data, _ = encode(
-            outcome.table.slice(outcome.sent, upper - outcome.sent), outcome.schema, formats, time_zone
-        )
+        data, _ = encode(outcome.table.slice(outcome.sent, upper - outcome.sent), outcome.schema, formats, time_zone)
         connection.write(data)
         outcome.sent = upper
         if upper < end:
