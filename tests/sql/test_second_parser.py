@@ -99,7 +99,7 @@ def our_parts(query: Query) -> list[tuple[int, bool, int, bool, int, bool]]:
     return parts
 
 
-def other_parts(query: other.Expression) -> list[tuple[int, bool, int, bool, int, bool]]:
+def other_parts(query: other.Expr) -> list[tuple[int, bool, int, bool, int, bool]]:
     assert isinstance(query, other.Select)
     group, order, source = query.args.get("group"), query.args.get("order"), query.args.get("from_")
     parts = [
