@@ -40,12 +40,9 @@ class HotPath:
         session = self._session
         if session.block.open is not None and session.block.open.failed:
             return None
-        kept = self._database.answers.find(answer_key(text, (), session.settings, described=False), image)
-        if kept is not None:
-            return kept
         match = HEAD.match(text)
         if match is None:
-            return None
+            return self._database.answers.find(answer_key(text, (), session.settings, described=False), image)
         head = match.group(0)
         target = self._target(head, image)
         if target is None:

@@ -54,8 +54,10 @@ class Prepared:
     def refresh(self, catalog: Catalog, settings: Settings) -> None:
         """Bind again if the catalog or a captured setting is another one than last time."""
         captured = settings.captured()
-        if self.bound_to is not None and self.bound_to[0] is catalog and self.bound_to[1] == captured:
-            return
+        if self.bound_to is not None and self.bound_to[0] is catalog:
+            # The same object as long as no setting changes; comparing two costs a microsecond.
+            if self.bound_to[1] is captured or self.bound_to[1] == captured:
+                return
         before = self.schema
         first = self.bound_to is None
         statement = self.statement
