@@ -25,7 +25,7 @@ from pathlib import Path
 TREE = Path(__file__).resolve().parents[1]
 DOCKERFILE = TREE / "docker" / "Dockerfile"
 CHANGES_THE_MACHINE = re.compile(r"\b(apt-get|useradd|groupadd)\b")
-START_WAIT_S_MAX = 120.0
+START_WAIT_S_MAX = 300.0
 STOP_WAIT_S_MAX = 60.0
 POLL_S = 0.5
 

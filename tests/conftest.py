@@ -15,7 +15,7 @@ from tests.oracle.antumbra import AntumbraServer
 from tests.oracle.postgres import PostgresCluster
 
 CASES_DEFAULT = 200
-SECONDS_DEFAULT = 300.0
+SECONDS_DEFAULT = 480.0
 SEED_DEFAULT = 20_261_120
 
 

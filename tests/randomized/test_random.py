@@ -32,6 +32,7 @@ def second_server(tmp_path: Path) -> Iterator[AntumbraServer]:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(0)  # --seconds is its bound
 def test_random_cases_equal_postgres(
     server: AntumbraServer, second_server: AntumbraServer, postgres: PostgresCluster, request: pytest.FixtureRequest
 ) -> None:

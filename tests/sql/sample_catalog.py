@@ -24,7 +24,7 @@ STREAM_COLUMNS: tuple[tuple[str, SqlType], ...] = (
 VIEW_COLUMNS: tuple[tuple[str, SqlType], ...] = (("a", INT4), ("n", INT8))
 
 POSTGRES_TABLES = """
-    DROP TABLE IF EXISTS s, v;
+    DROP SCHEMA public CASCADE; CREATE SCHEMA public;
     CREATE TABLE s (a int, b text, c numeric(10,2), d timestamp, e float8, f bool, g varchar(5), h date, i bigint, z timestamptz);
     CREATE TABLE v (a int, n bigint);
     SET timezone = 'Europe/Berlin';
