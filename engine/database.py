@@ -129,7 +129,9 @@ class Database:
             view.lifecycle.move(ViewMove.ATTACH)
         for view in (self._attached | frozenset(built)) - views:
             view.lifecycle.move(ViewMove.DROP)
+            view.state.release()
         self._attached = views
+        self.answers.forget(self.image)
         remove_unused(self.kernels_dir, (path for view in views for path in view.state.kernel_paths))
 
     def cut(self, image: CatalogImage, relations: frozenset[str], reader: Reader) -> dict[str, Version]:

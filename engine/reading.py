@@ -62,6 +62,12 @@ class KeptAnswers:
             return None
         return answer.data
 
+    def forget(self, image: CatalogImage) -> None:
+        """Let go of the answers of older catalogs, and with them of views that were dropped."""
+        with self._lock:
+            for key in [key for key, answer in self._answers.items() if answer.image_version != image.version]:
+                del self._answers[key]
+
     def keep(self, key: object, answer: KeptAnswer) -> None:
         """Keep an answer, if it is small."""
         if len(answer.data) > KEPT_ANSWER_BYTES_MAX:

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ringbuffer.columns import INLINE_BYTES_MAX
-from ringbuffer.jit import kernel
+from ringbuffer.jit import kernel, sized_kernel
 from ringbuffer.memory import copy_bytes, load_byte, load_word
 
 Words = npt.NDArray[np.int64]
@@ -117,7 +117,7 @@ class GroupTable:
         self.control[HEAP_ADDRESS] = self.heap.ctypes.data
 
 
-@kernel
+@sized_kernel
 def find_group(
     control: Words,
     slots: Words,
@@ -161,7 +161,7 @@ def find_group(
     return row
 
 
-@kernel
+@sized_kernel
 def own_texts(control: Words, rows: Words, at: int, source_heap: int, entry_words: int, text_mask: int) -> None:
     """Copy the long texts of a new entry from the source's heap to the table's."""
     for word in range(entry_words - 1):
@@ -171,7 +171,7 @@ def own_texts(control: Words, rows: Words, at: int, source_heap: int, entry_word
                 rows[at + word + 1] = store_text(control, length, source_heap + rows[at + word + 1])
 
 
-@kernel
+@sized_kernel
 def hash_entry(source: Words, start: int, source_heap: int, key_words: int, text_mask: int) -> int:
     """Return the hash of the key words, and of the bytes of long texts among them."""
     mixed = HASH_SEED
@@ -210,7 +210,7 @@ def hash_bytes(mixed: np.uint64, address: int, length: int) -> np.uint64:
     return mixed
 
 
-@kernel
+@sized_kernel
 def equal_entries(
     rows: Words, at: int, heap: int, source: Words, start: int, source_heap: int, key_words: int, text_mask: int
 ) -> bool:

@@ -51,6 +51,11 @@ class CompiledStep:
         """The generated file, if there is one."""
         return None if self._kernel is None else self._kernel.path
 
+    def release(self) -> None:
+        """Let go of the machine code, if there is some."""
+        if self._kernel is not None:
+            self._kernel.release()
+
     def run_table(self, table: pa.Table, now_us: int) -> pa.Table:
         """Return the step's output for Arrow rows of its input."""
         return self.run(from_arrow(table, self.step.input), now_us)

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from ringbuffer.columns import Morsel
 from ringbuffer.error_codes import OK, SCRATCH_FULL, RowError
 from ringbuffer.hash_table import ERROR, EXPRESSION, HEAP_NEEDED, Words
-from ringbuffer.loader import load_kernel
+from ringbuffer.loader import load_kernel, release_kernel
 from ringbuffer.text_functions import ScratchHeap
 from views.codegen.modules import GeneratedModule
 
@@ -38,6 +38,12 @@ class CompiledKernel:
         self._thread = threading.local()
         file = f"{name}_{module.fingerprint}"
         self.function, self.path = load_kernel(folder, file, module.text, module.function, module.types)
+        self._released: object = None
+
+    def release(self) -> None:
+        """Let go of the machine code once nobody holds this object; calls under way go on."""
+        assert self._released is None, "a kernel is released once"
+        self._released = release_kernel(self.function)
 
     def expression_text(self, index: int) -> str:
         """Return the SQL of the expression with the number that the kernel reports."""

@@ -91,6 +91,13 @@ class ViewState:
         """Rows among them that could not be evaluated and were left out (on_error = skip)."""
         return int(self._global.control[ROWS_SKIPPED])
 
+    def release(self) -> None:
+        """Let go of the machine code: the view is gone. What still reads or writes it goes on."""
+        self._kernel.release()
+        for step in (self._finish, self._tail):
+            if step is not None:
+                step.release()
+
     def expression_text(self, index: int) -> str:
         """Return the SQL text of the expression with the index that a RowError carries."""
         return self._kernel.expression_text(index)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from engine.catalog import ViewEntry
 from engine.reading import KEPT_ANSWER_BYTES_MAX, KEPT_ANSWERS_MAX, KeptAnswer, KeptAnswers, answer_key
 from tests.end_to_end.raw_client import SYNC, bind, execute, parse
 from tests.engine.session_client import SessionClient, World
@@ -64,6 +67,17 @@ def test_ddl_ends_it(client: SessionClient) -> None:
     client.ask(READ)
     client.run("DROP VIEW counted", "CREATE VIEW counted AS SELECT k, count(*) AS n FROM s GROUP BY k")
     assert client.rows(READ) == []
+
+
+def test_a_dropped_view_is_let_go_with_its_answers(client: SessionClient, world: World) -> None:
+    client.ask(READ)
+    entry = client.session.database.image.entries["counted"]
+    assert isinstance(entry, ViewEntry)
+    view = weakref.ref(entry.view)
+    del entry
+    client.run("DROP VIEW counted", "INSERT INTO s VALUES (2, NULL)")
+    gc.collect()
+    assert view() is None
 
 
 def test_settings_shape_it(client: SessionClient) -> None:

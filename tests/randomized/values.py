@@ -155,7 +155,7 @@ def literal(value: str | None, family: str, bare: bool = False) -> str:
     """Return a SQL literal of a value; bare: numbers without quotes."""
     if value is None:
         return "NULL"
-    if bare and family in ("int2", "int4", "int8", "numeric", "float8", "float4"):
+    if bare and family in ("int2", "int4", "int8", "numeric", "float8", "float4") and value[-1].isdigit():
         return value
     if bare and family == "bool":
         return "TRUE" if value in ("t", "true") else "FALSE"

@@ -50,3 +50,20 @@ def test_stamp_covers_imports(tmp_path: Path, monkeypatch: object) -> None:
 
 def test_the_stamp_is_in_use() -> None:
     assert exercise._cache._cache_file._source_stamp == sources_stamp(Path(__file__))  # type: ignore[attr-defined]
+
+
+@kernel
+def doubled(value: int) -> int:
+    """-> twice the value."""
+    return 2 * value
+
+
+@kernel
+def of_constants(value: int) -> int:
+    """-> the sum of doubled constants and value."""
+    return doubled(3) + doubled(4) + doubled(value)
+
+
+def test_constants_do_not_make_kernels_of_their_own() -> None:
+    assert of_constants(1) == 16
+    assert len(doubled.signatures) == 1  # type: ignore[attr-defined]

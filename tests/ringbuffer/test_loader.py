@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import gc
+import sys
+import weakref
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from ringbuffer.loader import file_name, load_kernel
+from ringbuffer.loader import file_name, load_kernel, release_kernel
 
 TEXT = """from ringbuffer.jit import kernel
 
@@ -46,6 +49,19 @@ def test_the_second_load_finds_file_and_machine_code(tmp_path: Path) -> None:
     assert path.stat().st_mtime_ns == written
     assert sorted((tmp_path / "__pycache__").glob("again.total*")) == cached
     assert kernel(0, 0, np.zeros(0, dtype=np.int64)) == 0
+
+
+def test_a_released_kernel_can_be_called_until_it_is_let_go(tmp_path: Path) -> None:
+    kernel, path = load_kernel(tmp_path, "gone", TEXT.format(start=0), "total", TYPES)
+    gone = weakref.ref(kernel)
+    held = release_kernel(kernel)
+    assert not any(name.endswith(path.stem) for name in sys.modules)
+    assert kernel(0, 3, np.array([1, 2, 4])) == 7
+    del kernel, held
+    gc.collect()
+    assert gone() is None
+    kernel, _ = load_kernel(tmp_path, "gone", TEXT.format(start=0), "total", TYPES)
+    assert kernel(0, 3, np.array([1, 2, 4])) == 7
 
 
 def test_names_are_safe() -> None:
