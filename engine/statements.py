@@ -106,6 +106,8 @@ class StatementRunner:
         image = self.image()
         entry = self._stream_entry(image, statement.name, statement.name_position, "copy to")
         target = make_target(entry, statement.columns, self._database.tables, transaction.now_us)
+        if statement.options.header_match:
+            raise not_supported("COPY with HEADER MATCH", hint="HEADER true passes the first line over.")
         publish_ms = statement.options.publish_ms
         if publish_ms is not None and not autocommit:
             raise SqlError(
