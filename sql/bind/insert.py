@@ -20,7 +20,7 @@ from sql.casts import can_cast, plain_name
 from sql.catalog import Catalog, ColumnDescription, RelationDescription, SessionSettings
 from sql.datatypes import SqlType
 from sql.errors import SqlError, not_supported
-from sql.expressions import Column, Expression, Literal, Parameter
+from sql.expressions import Column, Expression, Literal
 from sql.names import did_you_mean
 from sql.relations import OutputColumn, Project, Relation, Values
 from sql.statements.statement import ColumnDefinition, Insert
@@ -31,15 +31,13 @@ from sql.syntax import Expression as Syntax
 class BoundInsert:
     """A bound INSERT. targets: indexes of the relation's columns that `source` yields, in its order.
 
-    source: rows of the targets' types, `Values` unless it is INSERT ... SELECT. plain_parameters: the numbers of the parameters when
-    there is one row of nothing but parameters, else None. stable: it uses now() or the like.
+    source: rows of the targets' types, `Values` unless it is INSERT ... SELECT. stable: it uses now() or the like.
     """
 
     relation: RelationDescription
     targets: tuple[int, ...]
     source: Relation
     parameters: tuple[SqlType, ...]
-    plain_parameters: tuple[int, ...] | None
     stable: bool
 
 
@@ -58,18 +56,15 @@ def bind_insert(
     if statement.query is not None:
         source, columns = bind_source(statement, columns, context)
         refuse_wide_numbers(source, context)
-        return BoundInsert(relation, targets[: len(columns)], source, parameters.finish(), None, context.stable)
+        return BoundInsert(relation, targets[: len(columns)], source, parameters.finish(), context.stable)
     width = len(statement.rows[0])
     check_width(statement, width, columns)
     columns = columns[:width]
     binder = Binder(Scope(), context, "VALUES")
     rows = tuple(bind_row(binder, row, columns) for row in statement.rows)
     schema = tuple(OutputColumn(column.name, column.type) for column in columns)
-    plain = None
-    if len(rows) == 1 and all(isinstance(item, Parameter) for item in rows[0]):
-        plain = tuple(item.number for item in rows[0] if isinstance(item, Parameter))
     values = refuse_wide_numbers(Values(rows, schema), context)
-    return BoundInsert(relation, targets[:width], values, parameters.finish(), plain, context.stable)
+    return BoundInsert(relation, targets[:width], values, parameters.finish(), context.stable)
 
 
 def bind_default(definition: ColumnDefinition, catalog: Catalog, settings: SessionSettings) -> Expression:

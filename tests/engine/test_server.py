@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import errno
 import logging
-import shutil
 import socket
 import struct
 import subprocess
@@ -323,7 +322,6 @@ class TestDrivers:
         assert asyncio.run(talk()) == ("SELECT 1", "größe", 15)
         assert any(isinstance(message, Execute) for message in world.handled)
 
-    @pytest.mark.skipif(shutil.which("psql") is None, reason="psql is not installed")
     def test_psql(self, world: FakeWorld) -> None:
         output = subprocess.run(
             [
