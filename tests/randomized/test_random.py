@@ -61,6 +61,7 @@ def test_random_cases_equal_postgres(
                 except MismatchError as mismatch:
                     with taking:
                         evidence.failures.append(str(mismatch))
+                        print(f"\n{mismatch}\n", flush=True)
                 with taking:
                     evidence.histogram += case.counts
 
