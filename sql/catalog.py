@@ -8,27 +8,50 @@ from typing import Protocol
 
 from sql.datatypes import SqlType
 from sql.expressions import Expression
+from sql.relations import BoundQuery
 
 
 @dataclass(frozen=True, slots=True)
 class ColumnDescription:
-    """A column of a relation. default: a bound expression without columns, or None (NULL)."""
+    """A column of a relation. default: a bound expression without columns, or None (NULL).
+
+    number: its attnum, from 1, which no later column of the relation gets again. identity: 'always', 'by default' or None;
+    its default is then nextval of its sequence.
+    """
 
     name: str
     type: SqlType
     not_null: bool = False
     default: Expression | None = None
+    number: int = 0
+    identity: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ConstraintDescription:
+    """A constraint of a table. kind: 'primary key', 'unique', 'check'. columns: attnums. condition: of a check, over the table's row."""
+
+    name: str
+    kind: str
+    columns: tuple[int, ...]
+    condition: Expression | None = None
+    text: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class RelationDescription:
-    """A stream or a continuous view as a client sees it. kind: 'stream', 'view', 'table'. oid >= 16384, stable over restarts."""
+    """A relation as a client sees it. oid >= 16384, stable over restarts.
+
+    kind: 'stream', 'view' (continuous), 'table', 'sequence', or 'query': an ordinary view, which stands for `query`.
+    """
 
     name: str
     kind: str
     oid: int
     columns: tuple[ColumnDescription, ...]
     schema_name: str = "public"
+    constraints: tuple[ConstraintDescription, ...] = ()
+    query: BoundQuery | None = None
 
 
 class Catalog(Protocol):

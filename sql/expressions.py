@@ -10,8 +10,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from decimal import Decimal
+from typing import TYPE_CHECKING
 
 from sql.datatypes import SqlType
+
+if TYPE_CHECKING:
+    from sql.relations import Relation
 
 # bool, int, float, str as they are; numeric a Decimal with its digits; date: days since 1970-01-01; timestamps: microseconds since then.
 LiteralValue = bool | int | float | str | Decimal | None
@@ -91,6 +95,37 @@ class Case:
 
 
 @dataclass(frozen=True, slots=True)
+class OuterColumn:
+    """Inside the relation of a `Subquery` or of a lateral `Join`: its argument number `index` (from 0), a value of the row outside.
+
+    It always means the nearest enclosing one; what lies further out is passed on from argument to argument.
+    """
+
+    index: int
+    name: str = field(compare=False)
+    type: SqlType
+    position: int | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Subquery:
+    """A relation inside an expression. Its `OuterColumn`s are the values of `arguments`, expressions over the row outside.
+
+    kind: 'scalar' (NULL of no row, 21000 of several), 'exists', 'array', or 'any' | 'all', which compare `operands` with the relation's
+    columns, in pairs, by the canonical function `comparison` ('eq', 'lt', ...); operands and columns have equal type families.
+    """
+
+    kind: str
+    relation: Relation
+    arguments: tuple[Expression, ...]
+    type: SqlType
+    operands: tuple[Expression, ...] = ()
+    comparison: str = ""
+    position: int | None = field(default=None, compare=False)
+    text: str = field(default="", compare=False)
+
+
+@dataclass(frozen=True, slots=True)
 class AggregateCall:
     """count_star, count, sum, avg, min, max, bool_and, bool_or over the rows that pass `filter`."""
 
@@ -136,7 +171,7 @@ class WindowCall:
     text: str = field(default="", compare=False)
 
 
-Expression = Column | Literal | Parameter | Call | Cast | Case
+Expression = Column | OuterColumn | Literal | Parameter | Call | Cast | Case | Subquery
 
 
 def _printed(value: LiteralValue) -> LiteralValue:

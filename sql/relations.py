@@ -26,7 +26,11 @@ Schema = tuple[OutputColumn, ...]
 
 @dataclass(frozen=True)
 class Scan:
-    """All rows of a named relation; kind is 'stream', 'view' (continuous), 'table', or 'groups' (the output of a pipeline)."""
+    """All rows of a named relation.
+
+    kind: 'stream', 'view' (continuous), 'table' (durable), 'groups' (the output of a pipeline), 'rows' (an Arrow table that a statement
+    has made, such as the rows to insert), or 'recursive' (what the last step of the `Recursive` of that name has found).
+    """
 
     name: str
     kind: str
@@ -67,11 +71,16 @@ class Project:
 
 @dataclass(frozen=True)
 class Aggregate:
-    """GROUP BY keys: the key columns, then the aggregates. Without keys there is exactly one row, even of empty input."""
+    """GROUP BY keys: the key columns, then the aggregates. Without keys there is exactly one row, even of empty input.
+
+    sets: GROUPING SETS, each as indexes into `keys`; the keys outside a set are NULL in its rows. An aggregate 'grouping' with keys as
+    arguments tells which they are. None: one set of all keys.
+    """
 
     input: Relation
     keys: tuple[tuple[str, Expression], ...]
     aggregates: tuple[tuple[str, AggregateCall], ...]
+    sets: tuple[tuple[int, ...], ...] | None = None
 
     @cached_property
     def schema(self) -> Schema:
@@ -128,19 +137,65 @@ class Limit:
 
 @dataclass(frozen=True)
 class Join:
-    """kind: 'inner', 'left', 'right', 'full', 'cross'. The condition sees the left columns, then the right ones."""
+    """kind: 'inner', 'left', 'right', 'full', 'cross'. The condition sees the left columns, then the right ones.
+
+    lateral: not None when the right side is made anew for each left row; its `OuterColumn`s are these expressions over the left columns.
+    """
 
     left: Relation
     right: Relation
     kind: str
     condition: Expression | None
+    lateral: tuple[Expression, ...] | None = None
 
     @cached_property
     def schema(self) -> Schema:
         return (*self.left.schema, *self.right.schema)
 
 
-Relation = Scan | Values | Filter | Project | Aggregate | Window | Distinct | Sort | Limit | Join
+@dataclass(frozen=True)
+class SetOperation:
+    """kind: 'union', 'intersect', 'except'. Both inputs have the types of `schema`; NULLs are equal."""
+
+    kind: str
+    all: bool
+    left: Relation
+    right: Relation
+    schema: Schema
+
+
+@dataclass(frozen=True)
+class TableFunction:
+    """Rows of set-returning functions side by side, the shorter ones filled with NULL; `ordinality` adds a bigint that counts from 1.
+
+    calls: (canonical name, arguments): 'generate_series' of (start, stop) or (start, stop, step), 'unnest' of one array.
+    """
+
+    calls: tuple[tuple[str, tuple[Expression, ...]], ...]
+    ordinality: bool
+    schema: Schema
+
+
+@dataclass(frozen=True)
+class Recursive:
+    """WITH RECURSIVE: the rows of `start`, then of `step` over what was found last, until none come.
+
+    `step` reads what was found last through a Scan of kind 'recursive' called `name`.
+
+    all: UNION ALL; otherwise rows that were found before are dropped. `name` is unique in the statement.
+    """
+
+    name: str
+    start: Relation
+    step: Relation
+    all: bool
+    schema: Schema
+
+
+Relation = (
+    Scan | Values | Filter | Project | Aggregate | Window | Distinct | Sort | Limit | Join | SetOperation | TableFunction
+    | Recursive
+)  # fmt: skip
 
 
 @dataclass(frozen=True)

@@ -206,9 +206,67 @@ class FunctionCall:
     spelled: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Row:
+    """ROW(items) or (item, item, ...): several values beside each other, as in (a, b) IN (SELECT ...)."""
+
+    items: tuple[Expression, ...]
+    position: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ArrayItems:
+    """ARRAY[items]; nested ones are arrays of more dimensions."""
+
+    items: tuple[Expression, ...]
+    position: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Subscript:
+    """operand[lower] or operand[lower:upper]; either bound of a slice may be left out (None)."""
+
+    operand: Expression
+    lower: Expression | None
+    upper: Expression | None
+    is_slice: bool
+    position: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ArrayComparison:
+    """operand operator ANY | ALL (array expression). quantifier: 'any' (also written SOME) or 'all'."""
+
+    operand: Expression
+    operator: str
+    quantifier: str
+    array: Expression
+    position: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Subquery:
+    """A query inside an expression.
+
+    kind: 'scalar', 'exists', 'array' (ARRAY(query)), or 'any' | 'all' for operand operator ANY | ALL (query); IN is = ANY, and NOT IN is
+    <> ALL. operand: a `Row` where several columns are compared; None for the first three kinds.
+    """
+
+    kind: str
+    query: Query
+    operand: Expression | None
+    operator: str
+    position: int
+    text: str
+
+
 Expression = (
     Name | Star | Constant | ParameterNumber | Operation | Logic | Test | Distinctness | Between | InList | Like | TypeCast
-    | CaseWhen | FunctionCall
+    | CaseWhen | FunctionCall | Row | ArrayItems | Subscript | ArrayComparison | Subquery
 )  # fmt: skip
 
 
@@ -233,9 +291,24 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Derived:
-    """(query) AS alias in FROM."""
+    """[LATERAL] (query) AS alias in FROM."""
 
     query: Query
+    alias: str | None
+    column_aliases: tuple[str, ...]
+    position: int
+    lateral: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionTable:
+    """[LATERAL] function(...) [WITH ORDINALITY] [AS alias (columns)] in FROM; ROWS FROM (...) has several calls.
+
+    A function in FROM sees the items before it, whether LATERAL is written or not.
+    """
+
+    calls: tuple[FunctionCall, ...]
+    ordinality: bool
     alias: str | None
     column_aliases: tuple[str, ...]
     position: int
@@ -254,21 +327,41 @@ class JoinClause:
     position: int
 
 
-FromItem = Table | Derived | JoinClause
+FromItem = Table | Derived | FunctionTable | JoinClause
+
+
+@dataclass(frozen=True, slots=True)
+class GroupingSets:
+    """An item of GROUP BY. kind: 'sets' (GROUPING SETS), 'rollup', 'cube', or 'list' for (a, b), which is () when it is empty.
+
+    items: expressions, 'list's, and in 'sets' also nested rollups, cubes and sets.
+    """
+
+    kind: str
+    items: tuple[Expression | GroupingSets, ...]
+    position: int
+
+
+GroupItem = Expression | GroupingSets
 
 
 @dataclass(frozen=True, slots=True)
 class SelectBody:
-    """SELECT ... FROM ... WHERE ... GROUP BY ... HAVING ... WINDOW ..."""
+    """SELECT [DISTINCT [ON (...)]] ... FROM ... WHERE ... GROUP BY [DISTINCT] ... HAVING ... WINDOW ...
+
+    distinct_on: the expressions of DISTINCT ON, else empty; `distinct` is then False.
+    """
 
     targets: tuple[Target, ...]
     distinct: bool
     from_items: tuple[FromItem, ...]
     where: Expression | None
-    group_by: tuple[Expression, ...]
+    group_by: tuple[GroupItem, ...]
     having: Expression | None
     windows: tuple[tuple[str, WindowDefinition], ...]
     position: int
+    distinct_on: tuple[Expression, ...] = ()
+    group_distinct: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -280,22 +373,41 @@ class ValuesBody:
 
 
 @dataclass(frozen=True, slots=True)
+class SetOperation:
+    """left UNION | INTERSECT | EXCEPT [ALL] right; operator in lower case. INTERSECT binds tighter; the rest is left-associative.
+
+    An operand is a bare body, or a `Query` where parentheses give it clauses of its own.
+    """
+
+    operator: str
+    all: bool
+    left: Body
+    right: Body
+    position: int
+
+
+@dataclass(frozen=True, slots=True)
 class CommonTable:
-    """One item of WITH."""
+    """One item of WITH. recursive: WITH RECURSIVE was written (the query need not refer to itself)."""
 
     name: str
     column_aliases: tuple[str, ...]
     query: Query
     position: int
+    recursive: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """[WITH ...] body [ORDER BY ...] [LIMIT ...] [OFFSET ...]."""
+    """[WITH ...] body [ORDER BY ...] [LIMIT ...] [OFFSET ...]. with_ties: FETCH FIRST ... WITH TIES."""
 
     common_tables: tuple[CommonTable, ...]
-    body: SelectBody | ValuesBody | Query
+    body: Body
     order_by: tuple[SortItem, ...]
     limit: Expression | None
     offset: Expression | None
     position: int
+    with_ties: bool = False
+
+
+Body = SelectBody | ValuesBody | SetOperation | Query

@@ -38,8 +38,138 @@ class CreateStream:
 
 
 @dataclass(frozen=True)
+class SequenceOptions:
+    """What CREATE SEQUENCE and an identity column may say; None: not said. restart: of ALTER ... RESTART [WITH n]."""
+
+    type: SqlType | None = None
+    start: int | None = None
+    increment: int | None = None
+    minimum: int | None = None
+    maximum: int | None = None
+    cache: int | None = None
+    cycle: bool | None = None
+    owned_by: tuple[str, str] | None = None
+    restart: int | bool | None = None
+
+
+@dataclass(frozen=True)
+class Constraint:
+    """A constraint of a table. kind: 'primary key', 'unique', 'check'. name: as given, or None; columns: with their positions.
+
+    text: of a check's expression, for the catalog and its restore.
+    """
+
+    kind: str
+    name: str | None
+    columns: tuple[tuple[str, int], ...] = ()
+    condition: syntax.Expression | None = None
+    text: str = ""
+    position: int | None = None
+
+
+@dataclass(frozen=True)
+class TableColumn:
+    """A column of CREATE TABLE or ADD COLUMN. serial: its type was smallserial, serial or bigserial (type is then the integer).
+
+    identity: 'always' or 'by default', with its sequence's options; constraints: those written at the column, NOT NULL excepted.
+    """
+
+    name: str
+    type: SqlType
+    not_null: bool = False
+    default: syntax.Expression | None = None
+    default_text: str = ""
+    serial: bool = False
+    identity: str | None = None
+    identity_options: SequenceOptions = SequenceOptions()
+    constraints: tuple[Constraint, ...] = ()
+    position: int | None = None
+
+
+@dataclass(frozen=True)
+class CreateTable:
+    """CREATE TABLE [IF NOT EXISTS] name (columns and constraints), or ... [(column names)] AS query [WITH [NO] DATA]."""
+
+    text: str
+    name: str
+    name_position: int
+    columns: tuple[TableColumn, ...]
+    constraints: tuple[Constraint, ...]
+    if_not_exists: bool
+    query: syntax.Query | None = None
+    column_names: tuple[str, ...] = ()
+    with_data: bool = True
+
+
+@dataclass(frozen=True)
+class TableChange:
+    """One action of ALTER TABLE.
+
+    action: 'add column', 'drop column', 'rename column', 'rename', 'set type', 'set default', 'drop default', 'set not null',
+    'drop not null', 'add constraint', 'drop constraint', 'rename constraint'. name: the column or constraint that it is about;
+    new_name: of a renaming. if_exists: also ADD COLUMN IF NOT EXISTS.
+    """
+
+    action: str
+    name: str = ""
+    new_name: str = ""
+    column: TableColumn | None = None
+    constraint: Constraint | None = None
+    type: SqlType | None = None
+    using: syntax.Expression | None = None
+    default: syntax.Expression | None = None
+    default_text: str = ""
+    if_exists: bool = False
+    cascade: bool = False
+    position: int | None = None
+
+
+@dataclass(frozen=True)
+class AlterTable:
+    """ALTER TABLE [IF EXISTS] name actions."""
+
+    text: str
+    name: str
+    name_position: int
+    if_exists: bool
+    changes: tuple[TableChange, ...]
+
+
+@dataclass(frozen=True)
+class CreateSequence:
+    """CREATE SEQUENCE [IF NOT EXISTS] name [options]."""
+
+    text: str
+    name: str
+    name_position: int
+    if_not_exists: bool
+    options: SequenceOptions
+
+
+@dataclass(frozen=True)
+class AlterSequence:
+    """ALTER SEQUENCE [IF EXISTS] name options."""
+
+    text: str
+    name: str
+    name_position: int
+    if_exists: bool
+    options: SequenceOptions
+
+
+@dataclass(frozen=True)
+class Truncate:
+    """TRUNCATE [TABLE] names [RESTART IDENTITY | CONTINUE IDENTITY] [CASCADE | RESTRICT]."""
+
+    text: str
+    names: tuple[tuple[str, int], ...]
+    restart_identity: bool
+    cascade: bool
+
+
+@dataclass(frozen=True)
 class DropRelation:
-    """DROP FOREIGN TABLE | VIEW [IF EXISTS] names [CASCADE | RESTRICT]. kind: 'stream' or 'view'."""
+    """DROP FOREIGN TABLE | VIEW | TABLE | SEQUENCE [IF EXISTS] names [CASCADE | RESTRICT]. kind: 'stream', 'view', 'table', 'sequence'."""
 
     text: str
     kind: str
@@ -72,10 +202,34 @@ class Select:
 
 
 @dataclass(frozen=True)
-class Insert:
-    """INSERT INTO relation [(columns)] VALUES ... | DEFAULT VALUES. A row's item is None for DEFAULT.
+class Assignment:
+    """SET column = value, or (columns) = [ROW] (values) | (query). value None: DEFAULT. columns: with their positions.
 
-    query: for INSERT ... SELECT. returning: a RETURNING clause is there.
+    row: the values of several columns, None for DEFAULT; a scalar `syntax.Subquery` of several columns is in `value` instead.
+    """
+
+    columns: tuple[tuple[str, int], ...]
+    value: syntax.Expression | None
+    row: tuple[syntax.Expression | None, ...] | None
+    position: int
+
+
+@dataclass(frozen=True)
+class OnConflict:
+    """ON CONFLICT [(columns) [WHERE] | ON CONSTRAINT name] DO NOTHING (assignments None) | DO UPDATE SET ... [WHERE where]."""
+
+    columns: tuple[tuple[str, int], ...] | None
+    constraint: str | None
+    assignments: tuple[Assignment, ...] | None
+    where: syntax.Expression | None
+    position: int
+
+
+@dataclass(frozen=True)
+class Insert:
+    """[WITH ...] INSERT INTO relation [AS alias] [(columns)] VALUES ... | DEFAULT VALUES | query. A row's item is None for DEFAULT.
+
+    query: of INSERT ... SELECT; rows is then empty. overriding: '', 'system', 'user'. returning: the target list, empty without one.
     """
 
     text: str
@@ -84,7 +238,40 @@ class Insert:
     columns: tuple[tuple[str, int], ...] | None
     rows: tuple[tuple[syntax.Expression | None, ...], ...]
     query: syntax.Query | None = None
-    returning: bool = False
+    returning: tuple[syntax.Target, ...] = ()
+    alias: str | None = None
+    on_conflict: OnConflict | None = None
+    overriding: str = ""
+    common_tables: tuple[syntax.CommonTable, ...] = ()
+
+
+@dataclass(frozen=True)
+class Update:
+    """[WITH ...] UPDATE relation [AS alias] SET ... [FROM items] [WHERE where] [RETURNING targets]."""
+
+    text: str
+    name: str
+    name_position: int
+    alias: str | None
+    assignments: tuple[Assignment, ...]
+    from_items: tuple[syntax.FromItem, ...]
+    where: syntax.Expression | None
+    returning: tuple[syntax.Target, ...] = ()
+    common_tables: tuple[syntax.CommonTable, ...] = ()
+
+
+@dataclass(frozen=True)
+class Delete:
+    """[WITH ...] DELETE FROM relation [AS alias] [USING items] [WHERE where] [RETURNING targets]."""
+
+    text: str
+    name: str
+    name_position: int
+    alias: str | None
+    using: tuple[syntax.FromItem, ...]
+    where: syntax.Expression | None
+    returning: tuple[syntax.Target, ...] = ()
+    common_tables: tuple[syntax.CommonTable, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -106,24 +293,27 @@ class CopyOptions:
 
 @dataclass(frozen=True)
 class CopyFrom:
-    """COPY relation [(columns)] FROM STDIN."""
+    """COPY relation [(columns)] FROM STDIN, or FROM 'file' on the server (file not None)."""
 
     text: str
     name: str
     name_position: int
     columns: tuple[tuple[str, int], ...] | None
     options: CopyOptions
+    file: str | None = None
 
 
 @dataclass(frozen=True)
 class CopyTo:
-    """COPY (query) TO STDOUT, or COPY relation TO STDOUT (query None)."""
+    """COPY (query) TO STDOUT, or COPY relation [(columns)] TO STDOUT (query None), or TO 'file' on the server (file not None)."""
 
     text: str
     query: syntax.Query | None
     name: str
     name_position: int
     options: CopyOptions
+    columns: tuple[tuple[str, int], ...] | None = None
+    file: str | None = None
 
 
 @dataclass(frozen=True)
@@ -199,10 +389,17 @@ class Empty:
 
 Statement = (
     CreateStream
+    | CreateTable
+    | AlterTable
+    | CreateSequence
+    | AlterSequence
+    | Truncate
     | DropRelation
     | CreateView
     | Select
     | Insert
+    | Update
+    | Delete
     | CopyFrom
     | CopyTo
     | Transaction
