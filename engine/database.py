@@ -28,6 +28,9 @@ from engine.tables import QueryEngine
 from engine.transaction import CatalogChange, Transaction
 from engine.upper import SparkUpperExecutor
 from engine.warm_up import warm_up
+from ringbuffer.columns import Morsel
+from ringbuffer.error_codes import RowError
+from ringbuffer.ring import RowWriter
 from sql.errors import SqlError
 from sql.relations import Relation
 from views.phases import ViewMove
@@ -99,6 +102,27 @@ class Database:
         for stage in stages:
             stage.append_to_ring()
         transaction.operations.clear()
+
+    def commit_row(self, stream_name: str, row: Morsel, ring_row: RowWriter, image: CatalogImage) -> bool:
+        """Apply one whole row of a stream as a transaction of its own; ring_row: the same row on its way to the ring.
+
+        False, and nothing is applied: the catalog is not `image` any more, or a view refuses the row.
+        """
+        now_us = self.clock.now_us()
+        views = image.views_of(stream_name)
+        try:
+            for view in views:
+                view.state.check(row, now_us)
+        except RowError:
+            return False
+        with self.commit_lock:
+            if self.image is not image:
+                return False
+            for view in views:
+                view.state.apply(row, now_us)
+                view.note_commit()
+        ring_row.append()
+        return True
 
     def _prepare(self, transaction: Transaction) -> None:
         """Let each stage meet the views that are attached at its place among the transaction's statements."""

@@ -51,13 +51,19 @@ class Prepared:
         """The statement's own text."""
         return self.statement.text
 
+    def is_bound_to(self, catalog: Catalog, settings: Settings) -> bool:
+        """Tell whether what is bound is still right for this catalog and these settings."""
+        if self.bound_to is None or self.bound_to[0] is not catalog:
+            return False
+        # The same object as long as no setting changes; comparing two costs a microsecond.
+        captured = settings.captured()
+        return self.bound_to[1] is captured or self.bound_to[1] == captured
+
     def refresh(self, catalog: Catalog, settings: Settings) -> None:
         """Bind again if the catalog or a captured setting is another one than last time."""
+        if self.is_bound_to(catalog, settings):
+            return
         captured = settings.captured()
-        if self.bound_to is not None and self.bound_to[0] is catalog:
-            # The same object as long as no setting changes; comparing two costs a microsecond.
-            if self.bound_to[1] is captured or self.bound_to[1] == captured:
-                return
         before = self.schema
         first = self.bound_to is None
         statement = self.statement

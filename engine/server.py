@@ -24,6 +24,7 @@ from sql.errors import SqlError
 from sql.wire import writer
 from sql.wire.conversation import Conversation
 from sql.wire.messages import (
+    SYNC,
     CancelRequest,
     FrontendMessage,
     FunctionCall,
@@ -43,6 +44,10 @@ DATABASES = frozenset({"antumbra", "postgres"})
 
 # A batch of replies is handed to the transport when it has grown to this size, and at the end of each batch of messages.
 REPLY_BATCH_BYTES = 64 * 1024
+
+# Reads up to this size are first shown to the session as a whole.
+PACKET_BYTES_MAX = 4096
+_BIND = ord("B")
 
 # After so many messages without waiting, a busy connection lets the others have a turn.
 MESSAGES_PER_TURN_MAX = 1000
@@ -79,6 +84,9 @@ class SessionProtocol(Protocol):
 
     def handle(self, message: FrontendMessage) -> Awaitable[None] | None:
         """Act on one message and write the replies to the connection. None: done. Client errors are answered, not raised."""
+
+    def answer_packet(self, data: bytes) -> bytes | None:
+        """Return the reply to a read that begins with Bind and ends with Sync, if it can be done in one go. None: nothing was done."""
 
     def abort_after_bug(self) -> str | None:
         """Get back to order after `handle` raised; the client has its XX000.
@@ -177,6 +185,7 @@ class Connection(asyncio.Protocol):
         self.secret_key = 0
         self._server = server
         self._limits = server.limits
+        self._packet_bytes_max = min(PACKET_BYTES_MAX, server.limits.message_bytes_max)
         self._loop = asyncio.get_running_loop()
         self._transport: asyncio.Transport | None = None
         self._closed = asyncio.Event()
@@ -190,6 +199,7 @@ class Connection(asyncio.Protocol):
         self._may_write.set()
         self._task: asyncio.Task[None] | None = None
         self._current: FrontendMessage | None = None
+        self._barrier = _BugBarrier(self)
 
     # What the session uses.
 
@@ -248,6 +258,8 @@ class Connection(asyncio.Protocol):
         self._startup_timer = self._loop.call_later(self._limits.startup_wait_s_max, self._startup_timed_out)
 
     def data_received(self, data: bytes) -> None:
+        if data[0] == _BIND and len(data) <= self._packet_bytes_max and self._answer_packet(data):
+            return
         self._queued_bytes += len(data)
         self._queue.extend(self.conversation.receive(data))
         if self._task is None:
@@ -280,6 +292,22 @@ class Connection(asyncio.Protocol):
         self._closed.set()
 
     # Messages, in order.
+
+    def _answer_packet(self, data: bytes) -> bool:
+        """Let the session answer a whole packet at once; False: its messages are to be handled one by one."""
+        session, transport = self.session, self._transport
+        is_idle = self._task is None and not self._queue and not self._replies and self._may_write.is_set()
+        if not is_idle or session is None or transport is None or not self.conversation.is_between_messages:
+            return False
+        # What a bug in here would leave half done ends with this message.
+        self._current = SYNC
+        reply: bytes | None = b""
+        with self._barrier:
+            reply = session.answer_packet(data)
+            if reply:
+                transport.write(reply)
+        self._current = None
+        return reply is not None
 
     def _work(self) -> None:
         """Handle what is queued, as far as it is done at once; go on in a task from the first message that has to wait."""

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from engine.copy_exchange import CopyExchange
 from engine.hot_path import HotPath
+from engine.insert_packet import InsertPackets
 from engine.prepared import Portal, Prepared, describe_portal, describe_prepared, make_portal, prepare
 from engine.results import Outcome, send_rows
 from engine.statements import StatementRunner
@@ -69,6 +70,7 @@ class Session:
         self._copy = CopyExchange(self)
         self._prepared: dict[str, Prepared] = {}
         self._portals: dict[str, Portal] = {}
+        self._packets = InsertPackets(self, self._prepared)
         self._remaining: Sequence[Statement] = ()
         self._cancelled = threading.Event()
         self._timed_out = False
@@ -103,6 +105,10 @@ class Session:
             self.fail_pipeline(error)
             return None
 
+    def answer_packet(self, data: bytes) -> bytes | None:
+        """Answer a whole read that begins with Bind, if that can be done in one go; None: nothing was done."""
+        return self._packets.answer(data)
+
     def cancel(self) -> None:
         """Stop what runs now, from any thread; it ends with 57014."""
         self._cancelled.set()
@@ -136,7 +142,7 @@ class Session:
     # Simple protocol.
 
     def _query(self, message: Query) -> Awaitable[None] | None:
-        self._begin_message(simple=True)
+        self.begin_message(simple=True)
         self._prepared.pop("", None)
         self._portals.pop("", None)
         try:
@@ -200,7 +206,7 @@ class Session:
     # Extended protocol.
 
     def _parse(self, message: Parse) -> None:
-        self._begin_message(simple=False)
+        self.begin_message(simple=False)
         if not message.name:
             self._prepared.pop("", None)
         prepared = prepare(message.text, message.parameter_oids)
@@ -241,7 +247,7 @@ class Session:
         self.connection.write(description)
 
     def _execute(self, message: Execute) -> Awaitable[None] | None:
-        self._begin_message(simple=False)
+        self.begin_message(simple=False)
         portal = self._portal_named(message.portal)
         statement = portal.prepared.statement
         if isinstance(statement, Empty):
@@ -415,7 +421,8 @@ class Session:
         self._timed_out = True
         self.cancel()
 
-    def _begin_message(self, simple: bool) -> None:
+    def begin_message(self, simple: bool) -> None:
+        """A message begins that runs something; what was left of a cancelled one is over."""
         self.is_simple = simple
         self.runner.in_sequence = False
         self._timed_out = False

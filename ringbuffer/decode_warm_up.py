@@ -10,7 +10,8 @@ from ringbuffer.decode_csv import CsvDecoder
 from ringbuffer.decode_literals import decode_literals
 from ringbuffer.decode_parameters import decode_parameters
 from ringbuffer.decode_text import TextDecoder
-from ringbuffer.ring import Ring
+from ringbuffer.one_row import OneRow
+from ringbuffer.ring import Ring, RowWriter
 
 LAYOUT: Layout = (ColumnLayout("number", PhysicalType.INT32), ColumnLayout("text", PhysicalType.TEXT))
 LONG_TEXT = b"longer than an inline string"
@@ -25,6 +26,10 @@ def warm_up_decoders() -> None:
         decoder.feed(line)
     ring = Ring(LAYOUT, 8)
     ring.append(morsel)
+    nulls = decode_parameters(b"\xff" * 8, np.zeros(1, dtype=np.int64), np.zeros(2, dtype=np.int8), LAYOUT)
+    row = OneRow(LAYOUT, (0, 0), nulls, (0, 1))
+    row.fill(parameters, 0, len(parameters))
+    RowWriter(ring, row.morsel).append()
     ring.read(0, 1)
     morsel_from_arrow(morsel_to_arrow(morsel, LAYOUT), LAYOUT)
     compact_morsel(concat_morsels([morsel, morsel], LAYOUT), LAYOUT)

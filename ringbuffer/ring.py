@@ -13,13 +13,18 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ringbuffer.columns import Layout, Morsel, PhysicalType, empty_column
-from ringbuffer.strings import copy_strings, heap_bytes
+from ringbuffer.columns import INLINE_BYTES_MAX, Layout, Morsel, PhysicalType, empty_column
+from ringbuffer.jit import kernel
+from ringbuffer.memory import copy_bytes, load_byte, load_word, store_byte
+from ringbuffer.strings import LENGTH_MASK, copy_strings, heap_bytes
 
 # A morsel up to this size is written under the lock: handing the lock over would cost more than the copy.
 LOCKED_ROWS_MAX = 256
 STRING_BYTES_MIN = 4096
 GROWTH = 2
+
+# A row of a RowWriter's table says where a column's value and null byte come from and go to, by address, and how wide the value is.
+SOURCE, TARGET, WIDTH, IS_TEXT, NULL_SOURCE, NULL_TARGET = range(6)
 
 
 class OverwrittenError(Exception):
@@ -42,7 +47,8 @@ class Ring:
         self._strings_round = [0, 1]
         self._strings_used = [0, 0]
         self._writers = [0, 0]
-        self._changed = threading.Condition(threading.Lock())
+        self._lock = threading.Lock()
+        self._changed = threading.Condition(self._lock)
         self._claimed = 0
         self._published = 0
 
@@ -75,8 +81,8 @@ class Ring:
     def append(self, morsel: Morsel) -> int:
         """Write the rows under consecutive tids and return the first; they are visible when this returns. Any thread may call."""
         rows_count = morsel.rows_count
-        changed = self._changed
-        with changed:
+        # The lock itself: entering the condition around it is a call more.
+        with self._lock:
             first = self._claimed
             slot = first % self.capacity
             if rows_count <= LOCKED_ROWS_MAX and slot + rows_count <= self.capacity and self._published == first:
@@ -202,3 +208,45 @@ class Ring:
                 source: npt.NDArray[Any] = morsel.data[index]
                 target: npt.NDArray[Any] = self._data[index]
                 start += copy_strings(source[rows], morsel.heap, target[slot:end], strings, start)
+
+
+class RowWriter:
+    """Appends one row that lies in the same memory each time: its columns are copied by one kernel call."""
+
+    def __init__(self, ring: Ring, row: Morsel) -> None:
+        assert row.rows_count == 1
+        self._ring = ring
+        self._row = row
+        self._places = np.zeros((len(ring.layout), 6), dtype=np.int64)
+        for index, column in enumerate(row.data):
+            target: npt.NDArray[Any] = ring._data[index]
+            nulls, all_nulls = row.nulls[index], ring._nulls[index]
+            assert column.dtype == target.dtype and column.flags.c_contiguous
+            self._places[index] = (
+                column.ctypes.data, target.ctypes.data, target.strides[0], index in ring._texts, nulls.ctypes.data, all_nulls.ctypes.data
+            )  # fmt: skip
+
+    def append(self) -> None:
+        """Write the row as it is now, visible when this returns. Any thread may call that owns the row."""
+        ring = self._ring
+        with ring._lock:
+            tid = ring._claimed
+            # Long strings need room in the round's buffer, and a morsel that is not published yet comes first.
+            if ring._published == tid and copy_row(self._places, tid & (ring.capacity - 1)):
+                ring._claimed = ring._published = tid + 1
+                return
+        ring.append(self._row)
+
+
+@kernel
+def copy_row(places: npt.NDArray[Any], slot: int) -> bool:
+    """-> whether the row was copied to `slot`: not if one of its strings is long. places int64[columns, 6]: see SOURCE to NULL_TARGET."""
+    columns_count = places.shape[0]
+    for index in range(columns_count):
+        if places[index, IS_TEXT] != 0 and load_word(places[index, SOURCE]) & LENGTH_MASK > INLINE_BYTES_MAX:
+            return False
+    for index in range(columns_count):
+        width = places[index, WIDTH]
+        copy_bytes(places[index, TARGET] + slot * width, places[index, SOURCE], width)
+        store_byte(places[index, NULL_TARGET] + slot, load_byte(places[index, NULL_SOURCE]))
+    return True

@@ -128,6 +128,11 @@ class Conversation:
             self._stop_listening()
         return messages
 
+    @property
+    def is_between_messages(self) -> bool:
+        """True when any message may come next and nothing is kept of one that began: bytes may then be handled without `receive`."""
+        return self.state is State.READY and not self._partial and not self._copy_bytes_left
+
     def admit(self, message: FrontendMessage) -> bool:
         """Return whether `message` is to be handled now, False to ignore it, and take the transition it causes.
 

@@ -158,6 +158,9 @@ class FakeSession:
             await self.connection.drain()
         self.finish(f"SELECT {rows_count}")
 
+    def answer_packet(self, data: bytes) -> bytes | None:
+        return None
+
     def abort_after_bug(self) -> str | None:
         return "I" if self.simple else None
 

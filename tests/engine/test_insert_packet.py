@@ -1,0 +1,187 @@
+"""A packet answered in one go leaves the same reply, the same rows and the same session as its messages one by one."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from ringbuffer.arrow import morsel_to_arrow
+from tests.end_to_end.raw_client import SYNC, bind, describe, execute, parse
+from tests.engine.session_client import SessionClient, World
+
+SEED = 23
+CASES = 300
+CREATE = (
+    "CREATE FOREIGN TABLE s (k int NOT NULL, n numeric(6,2), t text, ts timestamptz, big int8 DEFAULT 5) SERVER stream",
+    "CREATE VIEW sums AS SELECT t, count(*) AS c, sum(n) AS total, min(100 / k) AS least FROM s GROUP BY t",
+)
+INSERT = "INSERT INTO s (k, n, t, ts) VALUES ($1, $2, $3, $4)"
+VALUES: tuple[tuple[bytes | None, ...], ...] = (
+    (b"1", b"-7", b"0", b" 5 ", b"x", b"2147483648", None),
+    (b"1.5", b"-0.005", b"99999.999", b"1e3", b"NaN", None),
+    (b"a", b"", b"a string longer than twelve bytes", b"\xc3\xa4", b"\xff", b"nul\0", None),
+    (b"2020-01-01 00:00:00Z", b"2020-01-01 12:00:00", b"today", b"2020-13-01 00:00:00Z", None),
+)
+GOOD = (b"1", b"1.5", b"a", b"2020-01-01 00:00:00Z")
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> Iterator[World]:
+    made = World(tmp_path)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def client(world: World) -> SessionClient:
+    client = world.client()
+    client.run(*CREATE)
+    client.ask(parse(INSERT, "ins"), SYNC)
+    return client
+
+
+def packet(
+    values: tuple[bytes | None, ...],
+    statement: str = "ins",
+    described: bool = True,
+    row_limit: int = 0,
+    portal: str = "",
+) -> bytes:
+    middle = describe("P", portal) if described else b""
+    return bind(values, statement, portal, results=(0,)) + middle + execute(portal, row_limit) + SYNC
+
+
+def at_once(client: SessionClient, data: bytes) -> list[str] | None:
+    """Return the answer to a packet if it was given in one go."""
+    reply = client.session.answer_packet(data)
+    if reply is None:
+        return None
+    client.session.connection.write(reply)
+    return client.ask()
+
+
+def state(client: SessionClient, world: World) -> tuple[object, list[str]]:
+    """Return the stream's rows and the view's."""
+    entry = world.database.image.entries["s"]
+    ring = entry.stream.ring  # type: ignore[union-attr]
+    rows = morsel_to_arrow(ring.read(0, ring.tuples_count), ring.layout).to_pylist()
+    return rows, client.rows("SELECT t, c, total, least FROM sums ORDER BY t")
+
+
+def test_same_as_one_by_one(tmp_path: Path) -> None:
+    folders = [tmp_path / name for name in "ab"]
+    for folder in folders:
+        folder.mkdir()
+    worlds = [World(folder) for folder in folders]
+    clients = [made.client() for made in worlds]
+    for client in clients:
+        client.run(*CREATE)
+        client.ask(parse(INSERT, "ins"), SYNC)
+    draw = random.Random(SEED)
+    fast_count = 0
+    for number in range(CASES):
+        data = packet(tuple(draw.choice(choices) for choices in VALUES) if draw.random() < 0.6 else GOOD)
+        answer = at_once(clients[0], data)
+        fast_count += answer is not None
+        answer = clients[0].ask(data) if answer is None else answer
+        assert answer == clients[1].ask(data), data
+        if number % 50 == 49:
+            assert state(clients[0], worlds[0]) == state(clients[1], worlds[1])
+    assert CASES / 3 < fast_count < CASES
+    for made in worlds:
+        made.close()
+
+
+@pytest.mark.parametrize("shape", [{"described": False}, {"row_limit": 1}, {"row_limit": -1}, {}])
+def test_shapes(client: SessionClient, shape: dict[str, int]) -> None:
+    data = packet(GOOD, **shape)  # type: ignore[arg-type]
+    expected = client.ask(data)
+    assert at_once(client, data) == at_once(client, data) == expected
+    other = packet(GOOD) if shape else packet(GOOD, described=False)
+    assert at_once(client, other) is None and client.ask(other)[-1] == "Z I"
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        packet(GOOD, portal="p"),
+        packet(GOOD, "other"),
+        packet(GOOD[:3]),
+        packet(GOOD)[:-5],
+        packet(GOOD) + SYNC,
+        packet(GOOD) + packet(GOOD),
+        bind(GOOD, "ins", formats=(0, 0)) + execute() + SYNC,
+        bind(GOOD, "ins", formats=(7,)) + execute() + SYNC,
+        bind(GOOD, "ins") + describe("S", "ins") + execute() + SYNC,
+        bind(GOOD, "ins") + execute("p") + SYNC,
+        b"B" + SYNC,
+        b"B\0\0\0\x0c\0ins\0\0\0" + SYNC,
+        b"B\xff\xff\xff\xff\0ins\0\0\0\0\0\0\0" + execute() + SYNC,
+        bind((b"1", b"1", b"a", None), "ins").replace(b"\xff\xff\xff\xff", b"\xff\xff\xff\xfe") + execute() + SYNC,
+    ],
+)
+def test_refused(client: SessionClient, world: World, data: bytes) -> None:
+    for _ in range(2):
+        assert at_once(client, data) is None
+        assert at_once(client, packet(GOOD)) is not None, "and others are not disturbed"
+    assert world.database.image.entries["s"].stream.ring.tuples_count == 2  # type: ignore[union-attr]
+
+
+def test_not_inside_a_transaction(client: SessionClient) -> None:
+    data = packet(GOOD)
+    client.run("BEGIN")
+    assert at_once(client, data) is None and client.ask(data)[-1] == "Z T"
+    assert client.ask("SELECT 1 / 0")[-1] == "Z E"
+    assert at_once(client, data) is None and client.ask(data)[0].startswith("E ERROR 25P02")
+    client.run("ROLLBACK")
+    assert at_once(client, data) is not None
+    # An implicit transaction that waits for its Sync.
+    client.ask(bind(GOOD, "ins"), execute())
+    assert at_once(client, data) is None and client.ask(data)[-1] == "Z I"
+
+
+def test_portals_end(client: SessionClient) -> None:
+    assert client.ask(bind(GOOD, "ins", "kept")) == ["2"]
+    assert at_once(client, packet(GOOD)) is not None
+    assert client.ask(execute("kept"), SYNC)[0].startswith("E ERROR 34000")
+
+
+def test_statement_of_the_same_name(client: SessionClient) -> None:
+    data = packet(GOOD)
+    assert at_once(client, data) is not None
+    client.run("DEALLOCATE ins")
+    assert at_once(client, data) is None and client.ask(data)[0].startswith("E ERROR 26000")
+    client.ask(parse("SELECT $1::int, $2::numeric, $3::text, $4::timestamptz", "ins"), SYNC)
+    assert at_once(client, data) is None and client.ask(data)[-2] == "C SELECT 1"
+    client.run("DEALLOCATE ins")
+    client.ask(parse("INSERT INTO s (k, n, t, big) VALUES ($1, $2, $3, 6)", "ins"), SYNC)
+    assert at_once(client, packet(GOOD[:3])) is not None
+
+
+def test_catalog_changes(client: SessionClient, world: World) -> None:
+    data = packet(GOOD)
+    assert at_once(client, data) is not None
+    client.run("CREATE VIEW late AS SELECT count(*) AS c, max(10 / (k - 2)) AS m FROM s")
+    assert client.ask(data)[-1] == "Z I"
+    assert at_once(client, data) is not None
+    assert client.rows("SELECT c, m FROM late") == ["D [b'2', b'-10']"]
+    refused = packet((b"2", *GOOD[1:]))
+    assert at_once(client, refused) is None
+    assert any(line.startswith("E ERROR 22012") for line in client.ask(refused))
+    assert client.rows("SELECT c FROM late") == ["D [b'2']"] and client.rows("SELECT c FROM sums") == ["D [b'3']"]
+    client.run("DROP VIEW late", "DROP VIEW sums", "DROP FOREIGN TABLE s")
+    assert at_once(client, data) is None and client.ask(data)[0].startswith("E ERROR 42P01")
+
+
+def test_settings(client: SessionClient) -> None:
+    data = packet(GOOD)
+    assert at_once(client, data) is not None
+    client.run("SET TimeZone = 'Europe/Berlin'")
+    client.ask(data)
+    assert at_once(client, data) == ["2", "n", "C INSERT 0 1", "Z I"]
+    client.session.settings.set("application_name", "me")
+    client.ask(bind(GOOD, "ins"))
+    assert at_once(client, data) == ["2", "n", "C INSERT 0 1", "S application_name=me", "Z I"]
