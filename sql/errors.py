@@ -14,6 +14,7 @@ class SqlError(Exception):
     """A failure that is reported to the client.
 
     sqlstate: five characters (PostgreSQL's appendix A). position: 1-based character offset in the statement's text, or None.
+    table_name, column_name, constraint_name: of the object that a constraint error is about; its schema is public.
     """
 
     sqlstate: str
@@ -23,6 +24,9 @@ class SqlError(Exception):
     hint: str | None = None
     context: str | None = None
     severity: str = "ERROR"
+    table_name: str | None = None
+    column_name: str | None = None
+    constraint_name: str | None = None
 
     def __str__(self) -> str:
         return f"{self.sqlstate}: {self.message}"

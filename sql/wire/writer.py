@@ -175,5 +175,9 @@ def _report(error: SqlError) -> bytes:
         (b"H", error.hint),
         (b"P", None if error.position is None else str(error.position)),
         (b"W", error.context),
+        (b"s", None if error.table_name is None else "public"),
+        (b"t", error.table_name),
+        (b"c", error.column_name),
+        (b"n", error.constraint_name),
     ]
     return b"".join(code + _string(value) for code, value in fields if value is not None) + b"\x00"
