@@ -1,7 +1,7 @@
 """The types a client can name: SQL name, OID, sizes, and their physical forms as strings. One table.
 
 Enters: a type's name. Leaves: `SqlType`, an immutable, hashable value. numpy, Arrow and Spark forms are strings, so that this
-room imports none of them.
+room imports none of them. An array's family is that of its elements and '[]': 'int4[]'.
 """
 
 from __future__ import annotations
@@ -13,9 +13,11 @@ from dataclasses import dataclass, replace
 class SqlType:
     """A PostgreSQL type as an expression or a column has it.
 
-    family: key of `FAMILIES`. length: n of varchar(n), characters. precision, scale: those of a declared numeric(p,s).
+    family: key of `FAMILIES`. length: n of varchar(n) and char(n), characters. precision, scale: those of a declared numeric(p,s);
+    of time(p), timestamp(p) and interval(p) the digits of a second. fields: 'year to month' of such an interval.
     display_scale (numeric only): the number of decimal digits that every non-null value has, where it is known when the
     statement is bound; None means that each value carries its own (PostgreSQL's dscale), as quotients and averages do.
+    An array has the modifiers of its elements; its numerics always carry their own scale.
     """
 
     family: str
@@ -23,6 +25,7 @@ class SqlType:
     precision: int | None = None
     scale: int | None = None
     display_scale: int | None = None
+    fields: str = ""
 
     @property
     def oid(self) -> int:
@@ -36,22 +39,53 @@ class SqlType:
 
     @property
     def typmod(self) -> int:
-        """atttypmod of RowDescription: -1 when the type has no modifier."""
-        if self.family == "varchar" and self.length is not None:
+        """atttypmod of RowDescription: -1 when the type has no modifier; an array's is that of its elements."""
+        if self.is_array:
+            return self.element.typmod
+        if self.family in ("varchar", "bpchar") and self.length is not None:
             return self.length + 4
         if self.family == "numeric" and self.precision is not None:
             return ((self.precision << 16) | (self.scale or 0)) + 4
-        return -1
+        if self.family == "interval" and (self.fields or self.precision is not None):
+            digits = FULL_PRECISION if self.precision is None else self.precision
+            return (interval_range(self.fields) << 16) | digits
+        return -1 if self.precision is None else self.precision
 
     @property
     def sql_name(self) -> str:
         """The name that PostgreSQL's format_type prints, with its modifier."""
+        if self.is_array:
+            return self.element.sql_name + "[]"
         name = FAMILIES[self.family].sql_name
-        if self.family == "varchar" and self.length is not None:
+        if self.length is not None:
             return f"{name}({self.length})"
-        if self.family == "numeric" and self.precision is not None:
+        if self.family == "interval":
+            digits = "" if self.precision is None else f"({self.precision})"
+            return f"{name} {self.fields}{digits}" if self.fields else name + digits
+        if self.precision is None:
+            return name
+        if self.family == "numeric":
             return f"{name}({self.precision},{self.scale})"
-        return name
+        word, _, rest = name.partition(" ")
+        return f"{word}({self.precision}) {rest}"
+
+    @property
+    def is_array(self) -> bool:
+        """True for an array."""
+        return self.family.endswith("[]")
+
+    @property
+    def element(self) -> SqlType:
+        """The type of an array's elements."""
+        assert self.is_array, self.family
+        return replace(self, family=self.family.removesuffix("[]"))
+
+    @property
+    def has_own_order(self) -> bool:
+        """True where comparing the physical forms is not PostgreSQL's comparison: values compare by their keys (`comparable`)."""
+        if self.is_array:
+            return self.element.has_own_order
+        return self.family in ("bpchar", "interval", "jsonb") or self.is_variable_numeric
 
     @property
     def is_variable_numeric(self) -> bool:
@@ -60,7 +94,7 @@ class SqlType:
 
     def without_modifier(self) -> SqlType:
         """Return the type as PostgreSQL's operators return it: no length, no (p,s); the display scale stays."""
-        return replace(self, length=None, precision=None, scale=None)
+        return replace(self, length=None, precision=None, scale=None, fields="")
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,8 +102,12 @@ class TypeFamily:
     """One row of the type table.
 
     arrow: the type of a column in an Arrow hand-over or a stored version; numeric has two: decimal128(38, display_scale), and
-    for a variable one struct<unscaled: decimal128(38, 0), scale: int16>. kernel: the physical name in `ringbuffer.columns`.
-    category: PostgreSQL's typcategory (N numeric, S string, D date and time, B boolean, X unknown); preferred within it.
+    for a variable one struct<unscaled: decimal128(38, 0), scale: int16>. kernel: the physical name in `ringbuffer.columns`,
+    '' where the ring cannot hold it. category: PostgreSQL's typcategory (N numeric, S string, D date and time, T time span, B boolean,
+    U of its own kind, A array, X unknown); preferred within it. array_oid: the type of arrays of it.
+
+    char(n) is padded with blanks everywhere; a uuid is its text of 36 characters; jsonb is the text that PostgreSQL prints; a time
+    is microseconds since midnight; an interval is its three parts, and only its key compares.
     """
 
     sql_name: str
@@ -81,27 +119,67 @@ class TypeFamily:
     arrow: str
     spark: str
     duckdb: str
+    array_oid: int = 0
 
 
-FAMILIES: dict[str, TypeFamily] = {
-    "bool": TypeFamily("boolean", 16, 1, "B", True, "BOOL", "bool", "BOOLEAN", "BOOLEAN"),
-    "int2": TypeFamily("smallint", 21, 2, "N", False, "INT16", "int16", "SMALLINT", "SMALLINT"),
-    "int4": TypeFamily("integer", 23, 4, "N", False, "INT32", "int32", "INT", "INTEGER"),
-    "int8": TypeFamily("bigint", 20, 8, "N", False, "INT64", "int64", "BIGINT", "BIGINT"),
-    "float4": TypeFamily("real", 700, 4, "N", False, "FLOAT32", "float32", "FLOAT", "FLOAT"),
-    "float8": TypeFamily("double precision", 701, 8, "N", True, "FLOAT64", "float64", "DOUBLE", "DOUBLE"),
-    "numeric": TypeFamily("numeric", 1700, -1, "N", False, "NUMERIC", "decimal128", "DECIMAL", "DECIMAL"),
-    "text": TypeFamily("text", 25, -1, "S", True, "TEXT", "string", "STRING", "VARCHAR"),
-    "varchar": TypeFamily("character varying", 1043, -1, "S", False, "TEXT", "string", "STRING", "VARCHAR"),
-    "date": TypeFamily("date", 1082, 4, "D", False, "DATE", "date32", "DATE", "DATE"),
+SCALARS: dict[str, TypeFamily] = {
+    "bool": TypeFamily("boolean", 16, 1, "B", True, "BOOL", "bool", "BOOLEAN", "BOOLEAN", 1000),
+    "int2": TypeFamily("smallint", 21, 2, "N", False, "INT16", "int16", "SMALLINT", "SMALLINT", 1005),
+    "int4": TypeFamily("integer", 23, 4, "N", False, "INT32", "int32", "INT", "INTEGER", 1007),
+    "int8": TypeFamily("bigint", 20, 8, "N", False, "INT64", "int64", "BIGINT", "BIGINT", 1016),
+    "float4": TypeFamily("real", 700, 4, "N", False, "FLOAT32", "float32", "FLOAT", "FLOAT", 1021),
+    "float8": TypeFamily("double precision", 701, 8, "N", True, "FLOAT64", "float64", "DOUBLE", "DOUBLE", 1022),
+    "numeric": TypeFamily("numeric", 1700, -1, "N", False, "NUMERIC", "decimal128", "DECIMAL", "DECIMAL", 1231),
+    "text": TypeFamily("text", 25, -1, "S", True, "TEXT", "string", "STRING", "VARCHAR", 1009),
+    "varchar": TypeFamily("character varying", 1043, -1, "S", False, "TEXT", "string", "STRING", "VARCHAR", 1015),
+    "bpchar": TypeFamily("character", 1042, -1, "S", False, "", "string", "STRING", "VARCHAR", 1014),
+    "date": TypeFamily("date", 1082, 4, "D", False, "DATE", "date32", "DATE", "DATE", 1182),
+    "time": TypeFamily("time without time zone", 1083, 8, "D", False, "", "int64", "BIGINT", "BIGINT", 1183),
     "timestamp": TypeFamily(
-        "timestamp without time zone", 1114, 8, "D", False, "TIMESTAMP", "timestamp[us]", "TIMESTAMP_NTZ", "TIMESTAMP"
+        "timestamp without time zone", 1114, 8, "D", False, "TIMESTAMP", "timestamp[us]", "TIMESTAMP_NTZ", "TIMESTAMP", 1115
     ),
     "timestamptz": TypeFamily(
-        "timestamp with time zone", 1184, 8, "D", True, "TIMESTAMP", "timestamp[us, UTC]", "TIMESTAMP", "TIMESTAMPTZ"
+        "timestamp with time zone", 1184, 8, "D", True, "TIMESTAMP", "timestamp[us, UTC]", "TIMESTAMP", "TIMESTAMPTZ", 1185
     ),
+    "interval": TypeFamily(
+        "interval", 1186, 16, "T", True, "", "struct<months: int32, days: int32, micros: int64>",
+        "STRUCT<months: INT, days: INT, micros: BIGINT>", "STRUCT(months INTEGER, days INTEGER, micros BIGINT)", 1187,
+    ),
+    "uuid": TypeFamily("uuid", 2950, 16, "U", False, "", "string", "STRING", "VARCHAR", 2951),
+    "bytea": TypeFamily("bytea", 17, -1, "U", False, "", "binary", "BINARY", "BLOB", 1001),
+    "json": TypeFamily("json", 114, -1, "U", False, "", "string", "STRING", "VARCHAR", 199),
+    "jsonb": TypeFamily("jsonb", 3802, -1, "U", False, "", "string", "STRING", "VARCHAR", 3807),
     "unknown": TypeFamily("unknown", 705, -2, "X", False, "TEXT", "string", "STRING", "VARCHAR"),
+}  # fmt: skip
+
+
+def array_family(row: TypeFamily) -> TypeFamily:
+    """Return the row of arrays of a scalar type."""
+    duckdb = "STRUCT(unscaled DECIMAL(38,0), scale SMALLINT)" if row.oid == SCALARS["numeric"].oid else row.duckdb
+    spark = "STRUCT<unscaled: DECIMAL(38,0), scale: SMALLINT>" if row.oid == SCALARS["numeric"].oid else row.spark
+    arrow = f"list<{row.arrow}>"
+    return TypeFamily(f"{row.sql_name}[]", row.array_oid, -1, "A", False, "", arrow, f"ARRAY<{spark}>", f"{duckdb}[]")
+
+
+FAMILIES: dict[str, TypeFamily] = SCALARS | {
+    f"{family}[]": array_family(row) for family, row in SCALARS.items() if row.array_oid
 }
+
+# The fields that an interval can be restricted to, with the bits of the first half of PostgreSQL's typmod.
+INTERVAL_FIELD_BITS = {"year": 4, "month": 2, "day": 8, "hour": 1024, "minute": 2048, "second": 4096}
+INTERVAL_FULL_RANGE = 0x7FFF
+FULL_PRECISION = 0xFFFF
+
+
+def interval_range(fields: str) -> int:
+    """Return the bits of 'day to minute': those of the first field, of the last one, and of those between them."""
+    if not fields:
+        return INTERVAL_FULL_RANGE
+    names = list(INTERVAL_FIELD_BITS)
+    first, _, last = fields.partition(" to ")
+    chosen = names[names.index(first) : names.index(last or first) + 1]
+    return sum(INTERVAL_FIELD_BITS[name] for name in chosen)
+
 
 BOOL = SqlType("bool")
 INT2 = SqlType("int2")
@@ -112,9 +190,16 @@ FLOAT8 = SqlType("float8")
 NUMERIC = SqlType("numeric")
 TEXT = SqlType("text")
 VARCHAR = SqlType("varchar")
+BPCHAR = SqlType("bpchar")
 DATE = SqlType("date")
+TIME = SqlType("time")
 TIMESTAMP = SqlType("timestamp")
 TIMESTAMPTZ = SqlType("timestamptz")
+INTERVAL = SqlType("interval")
+UUID = SqlType("uuid")
+BYTEA = SqlType("bytea")
+JSON = SqlType("json")
+JSONB = SqlType("jsonb")
 UNKNOWN = SqlType("unknown")
 
 
@@ -126,6 +211,11 @@ def numeric(precision: int, scale: int) -> SqlType:
 def scaled_numeric(display_scale: int | None) -> SqlType:
     """Return the plain numeric type of an expression whose values all have `display_scale` decimal digits (None: each its own)."""
     return SqlType("numeric", display_scale=display_scale)
+
+
+def array_of(element: SqlType) -> SqlType:
+    """Return the type of one-dimensional arrays of `element`, with its modifiers."""
+    return replace(element, family=f"{element.family}[]", display_scale=None)
 
 
 def by_oid(oid: int) -> SqlType | None:

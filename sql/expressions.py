@@ -17,8 +17,9 @@ from sql.datatypes import SqlType
 if TYPE_CHECKING:
     from sql.relations import Relation
 
-# bool, int, float, str as they are; numeric a Decimal with its digits; date: days since 1970-01-01; timestamps: microseconds since then.
-LiteralValue = bool | int | float | str | Decimal | None
+# bool, int, float, str, bytes as they are; numeric a Decimal with its digits; date: days since 1970-01-01; timestamps: microseconds
+# since then; time: microseconds since midnight; interval: (months, days, microseconds); uuid and jsonb: their text; array: its elements.
+LiteralValue = bool | int | float | str | Decimal | bytes | tuple["LiteralValue", ...] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,4 +176,4 @@ Expression = Column | OuterColumn | Literal | Parameter | Call | Cast | Case | S
 
 
 def _printed(value: LiteralValue) -> LiteralValue:
-    return str(value) if isinstance(value, float | Decimal) else value
+    return str(value) if isinstance(value, float | Decimal | tuple) else value
