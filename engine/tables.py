@@ -19,11 +19,11 @@ import pyarrow as pa
 
 from engine.duckdb_errors import sql_error
 from engine.functions import register_functions
-from engine.relation_scans import scans
 from engine.result_forms import in_forms
 from sql.emit.names import column_names
 from sql.emit_duckdb import emit_duckdb
 from sql.relations import Relation, Scan
+from sql.trees import scans
 
 # con.sql(...), which the warning recommends, is slower for the small results of point reads.
 warnings.filterwarnings("ignore", message="Arrow output on a DB-API result makes an extra copy")

@@ -16,7 +16,6 @@ import pyarrow as pa
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 
-from engine.relation_scans import scans
 from engine.result_forms import in_forms
 from engine.spark import SparkRuntime
 from engine.spark_errors import sql_error
@@ -24,6 +23,7 @@ from sql.emit.names import column_names
 from sql.emit_spark import emit_spark
 from sql.errors import SqlError
 from sql.relations import Relation
+from sql.trees import scans
 
 
 class SparkUpperExecutor:

@@ -16,7 +16,6 @@ from sql.bind.context import BindContext
 from sql.bind.places import start_of
 from sql.bind.scope import Scope
 from sql.bind.virtual import VirtualColumns
-from sql.bind.walk import columns_of
 from sql.bind.wide_numbers import is_wide
 from sql.datatypes import BOOL, INT4, INT8, TEXT, UNKNOWN, scaled_numeric
 from sql.errors import SqlError, not_supported
@@ -40,6 +39,7 @@ from sql.syntax import (
     WindowDefinition,
 )
 from sql.syntax import Expression as Syntax
+from sql.trees import columns_of
 from sql.type_names import resolve_type
 
 INT4_MAX = (1 << 31) - 1

@@ -8,7 +8,6 @@ from sql.bind.context import BindContext
 from sql.bind.expressions import Binder
 from sql.bind.operators import binary
 from sql.bind.scope import Scope, ScopeColumn, ScopeTable, table_scope
-from sql.bind.walk import map_expression
 from sql.datatypes import BOOL
 from sql.errors import SqlError
 from sql.expressions import Call, Column, Expression, Literal
@@ -16,6 +15,7 @@ from sql.grammar.cursor import relation_of
 from sql.names import did_you_mean
 from sql.relations import Join, OutputColumn, Relation, Scan, Schema, Values
 from sql.syntax import Derived, FromItem, JoinClause, Table, ValuesBody
+from sql.trees import map_expression
 
 # One row of no columns: the input of a SELECT without FROM.
 ONE_ROW = Values(((),), ())

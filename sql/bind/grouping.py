@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from sql.bind.scope import Scope
 from sql.bind.virtual import AGGREGATES, WINDOWS, VirtualColumns
-from sql.bind.walk import map_expression, walk
 from sql.errors import SqlError, not_supported
 from sql.expressions import Column, Expression, Literal
+from sql.trees import map_expression, walk
 
 
 def check_key(expression: Expression, virtual: VirtualColumns, position: int) -> None:

@@ -17,12 +17,12 @@ from sql.bind.limits import bind_limits
 from sql.bind.naming import output_name
 from sql.bind.scope import Scope, placed
 from sql.bind.virtual import WINDOWS, VirtualColumns
-from sql.bind.walk import map_expression, map_window, walk
 from sql.errors import SqlError, not_supported
 from sql.expressions import Column, Expression, SortKey
 from sql.relations import Aggregate, Distinct, Filter, OutputColumn, Project, Relation, Sort, Window
 from sql.syntax import Constant, Name, Query, SelectBody, SortItem, Star, Target
 from sql.syntax import Expression as Syntax
+from sql.trees import map_expression, map_window, walk
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from sql.bind.limits import checked_count
-from sql.bind.walk import map_relation
 from sql.datatypes import TIMESTAMPTZ
 from sql.expressions import Call, Expression, Literal, Parameter
-from sql.relations import Join, Limit, Relation, Scan, Values
+from sql.relations import Limit, Relation
+from sql.trees import map_relation, rewrite_everywhere
 
 
 def substitute_parameters(root: Relation, values: Sequence[Literal]) -> Relation:
@@ -20,7 +19,7 @@ def substitute_parameters(root: Relation, values: Sequence[Literal]) -> Relation
             return None
         return Literal(values[node.number - 1].value, node.type, node.position)
 
-    return check_limits(map_relation(root, change))
+    return rewrite_everywhere(map_relation(root, change), check_limits)
 
 
 def substitute_now(root: Relation, now_us: int) -> Relation:
@@ -35,15 +34,9 @@ def substitute_now(root: Relation, now_us: int) -> Relation:
 
 
 def check_limits(relation: Relation) -> Relation:
-    """Return the tree with NULL limits gone; a negative one is an error."""
-    match relation:
-        case Scan() | Values():
-            return relation
-        case Join():
-            return replace(relation, left=check_limits(relation.left), right=check_limits(relation.right))
-        case Limit():
-            limit = None if relation.limit is None else checked_count(relation.limit, "LIMIT")
-            offset = None if relation.offset is None else checked_count(relation.offset, "OFFSET")
-            below = check_limits(relation.input)
-            return below if limit is None and offset is None else Limit(below, limit, offset)
-    return replace(relation, input=check_limits(relation.input))
+    """Return the operator with NULL limits gone; a negative one is an error."""
+    if not isinstance(relation, Limit):
+        return relation
+    limit = None if relation.limit is None else checked_count(relation.limit, "LIMIT")
+    offset = None if relation.offset is None else checked_count(relation.offset, "OFFSET")
+    return relation.input if limit is None and offset is None else Limit(relation.input, limit, offset)

@@ -8,11 +8,11 @@ from __future__ import annotations
 from decimal import Decimal
 
 from sql.bind.context import BindContext
-from sql.bind.walk import map_relation
 from sql.errors import SqlError
 from sql.expressions import Expression, Literal
 from sql.literals import check_digits
 from sql.relations import Relation
+from sql.trees import map_relation
 
 
 def is_wide(value: Decimal) -> bool:
