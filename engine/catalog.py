@@ -1,6 +1,6 @@
 """The relations of the database as one immutable image: what is named, what it is, and what runs behind the name.
 
-Enters: entries made by DDL. Leaves: images (a new one per change) that bind reads, and the plain form that the catalog file holds.
+Enters: entries made by DDL. Leaves: images (a new one per change) that bind reads; `engine.catalog_form` gives them their stored form.
 A transaction with DDL works on an image of its own; committing it is one assignment in `engine.database`. Must not lock or write.
 """
 
@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
 
+from engine.sequences import SequenceCounter, SequenceDefinition
 from engine.stream import Stream
 from sql.catalog import RelationDescription
 from views.view import ContinuousView
@@ -38,7 +39,68 @@ class ViewEntry:
     restored: bool = False
 
 
-Entry = StreamEntry | ViewEntry
+@dataclass(frozen=True)
+class SourceText:
+    """An expression as the user wrote it, and the TimeZone that it was bound with: what a default or a check is restored from."""
+
+    text: str
+    time_zone: str
+
+
+@dataclass(eq=False)
+class TableData:
+    """What is known of a durable table's rows. committed: the number of the last commit that changed them."""
+
+    committed: int = 0
+
+
+@dataclass(frozen=True)
+class TableEntry:
+    """A durable table. physical: its name in DuckDB's schema `tables`, where column `number` of the description is called c<number>.
+
+    next_number: of the next column. defaults: by column number; checks: by constraint name. indexes: constraint name of a primary key or
+    unique constraint -> DuckDB's index. data: shared by all images that have the table.
+    """
+
+    description: RelationDescription
+    physical: str
+    next_number: int
+    defaults: Mapping[int, SourceText]
+    checks: Mapping[str, SourceText]
+    indexes: Mapping[str, str]
+    data: TableData
+
+
+@dataclass(frozen=True)
+class SequenceEntry:
+    """A sequence. owner: (oid of the table, column number) that it goes with; identity: it is the column's identity."""
+
+    description: RelationDescription
+    definition: SequenceDefinition
+    counter: SequenceCounter
+    owner: tuple[int, int] | None = None
+    identity: bool = False
+
+
+@dataclass(frozen=True)
+class UsedRelation:
+    """A relation as a query view knew it when it was made: its name, and its columns as (name, number); the oid says what it is today."""
+
+    name: str
+    oid: int
+    columns: tuple[tuple[str, int], ...]
+
+
+@dataclass(frozen=True)
+class QueryViewEntry:
+    """An ordinary view: a query under a name. source: the whole CREATE VIEW statement. used: what it reads directly."""
+
+    description: RelationDescription
+    source: SourceText
+    used: tuple[UsedRelation, ...]
+
+
+Entry = StreamEntry | ViewEntry | TableEntry | SequenceEntry | QueryViewEntry
 
 
 @dataclass(frozen=True)
@@ -97,6 +159,6 @@ def plain_form(image: CatalogImage) -> dict[str, object]:
                     "time_zone": entry.time_zone,
                 }
             )
-        else:
+        elif isinstance(entry, ViewEntry):
             relations.append({"kind": "view", "definition": entry.view.definition.to_dict()})
     return {"format": 1, "next_oid": image.next_oid, "relations": relations}

@@ -270,7 +270,9 @@ class StatementRunner:
             raise SqlError(
                 "55000" if verb == "insert into" else "42809",
                 f'cannot {verb} view "{name}"',
-                hint=f"Rows go into the stream below it: {entry.stream_name}.",
+                hint=f"Rows go into the stream below it: {entry.stream_name}."
+                if isinstance(entry, ViewEntry)
+                else None,
             )
         return entry
 

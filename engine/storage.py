@@ -25,6 +25,16 @@ class Storage(Protocol):
     def write_atomic(self, path: Path, data: bytes) -> None:
         """Replace the file at `path` by `data`, durably. After a crash it holds its old or its new bytes. Raises OSError."""
 
+    def commit_tables(self, connection: TableConnection) -> None:
+        """Commit the transaction that is open on a connection of the table engine; it is durable on return, or nothing of it happened."""
+
+
+class TableConnection(Protocol):
+    """What COMMIT needs of a connection to the table engine."""
+
+    def commit(self) -> object:
+        """Commit the open transaction."""
+
 
 class DiskStorage:
     """The real file system."""
@@ -40,6 +50,10 @@ class DiskStorage:
             os.close(descriptor)
         os.replace(staged, path)
         sync_folder(path.parent)
+
+    def commit_tables(self, connection: TableConnection) -> None:
+        """Commit the open transaction; DuckDB syncs its log before this returns."""
+        connection.commit()
 
 
 def write_all(descriptor: int, data: bytes) -> None:

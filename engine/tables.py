@@ -1,8 +1,8 @@
-"""The embedded engine: runs a bound relation over Arrow tables in DuckDB and answers as PostgreSQL would.
+"""The embedded engine: runs a bound relation over Arrow tables and durable tables in DuckDB and answers as PostgreSQL would.
 
 Enters: a relation tree and its inputs by scan name. Leaves: an Arrow table exactly in the forms of `views.arrow_schema`, in order.
 Every call has a cursor of its own, so calls may come from many threads; a cursor keeps its inputs registered and its statements parsed
-for the next call. Holds no data of its own yet. Must not know of sessions or of continuous views.
+for the next call. `engine.table_transaction` borrows cursors for longer. Must not know of sessions or of continuous views.
 """
 
 from __future__ import annotations
@@ -13,6 +13,8 @@ from collections import OrderedDict
 from collections.abc import Hashable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
+from types import MappingProxyType
 
 import duckdb
 import pyarrow as pa
@@ -54,11 +56,12 @@ class Cursor:
 
 
 class QueryEngine:
-    """Runs relations; thread-safe. `memory_bytes_max` bounds what DuckDB may use."""
+    """Runs relations; thread-safe. `memory_bytes_max` bounds what DuckDB may use; `file` holds the durable tables, if there are any."""
 
-    def __init__(self, memory_bytes_max: int, threads_count: int = 2) -> None:
+    def __init__(self, memory_bytes_max: int, threads_count: int = 2, file: Path | None = None) -> None:
         self._database = duckdb.connect(
-            ":memory:", config={"threads": threads_count, "memory_limit": f"{memory_bytes_max}B"}
+            ":memory:" if file is None else str(file),
+            config={"threads": threads_count, "memory_limit": f"{memory_bytes_max}B"},
         )
         for setting in SETTINGS:
             self._database.execute(setting)
@@ -66,22 +69,44 @@ class QueryEngine:
         self._lock = threading.Lock()
         self._idle: list[Cursor] = []
         self._running: dict[Hashable, Cursor] = {}
-        self._texts: OrderedDict[Relation, str] = OrderedDict()
+        self._texts: OrderedDict[tuple[Relation, tuple[tuple[str, str], ...]], str] = OrderedDict()
 
     def run(self, root: Relation, inputs: Mapping[str, pa.Table], token: Hashable | None = None) -> pa.Table:
         """Return the rows of `root`. `token` names the call for `interrupt`.
 
         Raises SqlError for what PostgreSQL would raise, and 57014 when interrupted.
         """
-        text = self._text(root)
         with self._cursor(token) as cursor:
-            for scan in scans(root):
-                _register_input(cursor, scan, inputs[scan.name])
-            try:
-                result = _execute(cursor, text)
-            except duckdb.Error as error:
-                raise sql_error(error) from error
+            return self.run_on(cursor, root, inputs, {})
+
+    def run_on(
+        self, cursor: Cursor, root: Relation, inputs: Mapping[str, pa.Table], sources: Mapping[str, str]
+    ) -> pa.Table:
+        """Return the rows of `root` by way of `cursor`. sources: what stands in FROM for the scans that have no input."""
+        text = self._text(root, sources)
+        for scan in scans(root):
+            if scan.name in inputs:
+                register_input(cursor, scan, inputs[scan.name])
+        try:
+            result = _execute(cursor, text)
+        except duckdb.Error as error:
+            raise sql_error(error) from error
         return in_forms(result, root.schema)
+
+    def forget_input(self, cursor: Cursor, name: str) -> None:
+        """Let go of an input that will not come again."""
+        if cursor.inputs.pop(source_name(name), None) is not None:
+            cursor.connection.unregister(source_name(name))
+
+    def take_cursor(self) -> Cursor:
+        """Return a cursor for a caller who gives it back."""
+        with self._lock:
+            return self._idle.pop() if self._idle else Cursor(self._database.cursor())
+
+    def give_back(self, cursor: Cursor) -> None:
+        """Take a cursor back; no transaction is open on it."""
+        with self._lock:
+            self._idle.append(cursor)
 
     def interrupt(self, token: Hashable) -> None:
         """Stop the call that runs under `token`, if any; from another thread."""
@@ -90,9 +115,9 @@ class QueryEngine:
             if cursor is not None:
                 cursor.connection.interrupt()
 
-    def explain(self, root: Relation) -> str:
+    def explain(self, root: Relation, sources: Mapping[str, str] = MappingProxyType({})) -> str:
         """Return the SQL text that `run` executes."""
-        return self._text(root)
+        return self._text(root, sources)
 
     def close(self) -> None:
         """Release the database; no call may run."""
@@ -102,17 +127,19 @@ class QueryEngine:
             self._idle.clear()
             self._database.close()
 
-    def _text(self, root: Relation) -> str:
+    def _text(self, root: Relation, sources: Mapping[str, str]) -> str:
+        key = (root, tuple(sources.items()))
         with self._lock:
-            text = self._texts.get(root)
+            text = self._texts.get(key)
             if text is not None:
-                self._texts.move_to_end(root)
+                self._texts.move_to_end(key)
                 return text
-        text = emit_duckdb(root, {scan.name: source_name(scan.name) for scan in scans(root)})
+        names = {scan.name: sources.get(scan.name) or source_name(scan.name) for scan in scans(root)}
+        text = emit_duckdb(root, names)
         if len(text) > STATEMENT_CHARACTERS_CACHED_MAX:
             return text
         with self._lock:
-            self._texts[root] = text
+            self._texts[key] = text
             if len(self._texts) > STATEMENTS_CACHED_MAX:
                 self._texts.popitem(last=False)
         return text
@@ -132,7 +159,7 @@ class QueryEngine:
                 self._idle.append(cursor)
 
 
-def _register_input(cursor: Cursor, scan: Scan, table: pa.Table) -> None:
+def register_input(cursor: Cursor, scan: Scan, table: pa.Table) -> None:
     """Make `table` known under the scan's name, unless this very table is."""
     name = source_name(scan.name)
     if cursor.inputs.get(name) is table:

@@ -1,0 +1,192 @@
+"""A session's transaction on durable tables: one DuckDB transaction on a cursor of its own, with one snapshot.
+
+Enters: bound relations to read, rows to write as Arrow tables, and the catalog image that the snapshot belongs to. Leaves: Arrow
+tables. `engine.database` begins and commits it together with the streams' part. One call at a time, from any thread; only `interrupt`
+may come in between. Must not know sessions or SQL text of clients.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING
+
+import duckdb
+import pyarrow as pa
+
+from engine.catalog import CatalogImage, TableEntry
+from engine.duckdb_errors import sql_error
+from engine.tables import Cursor, QueryEngine
+from engine.unique_errors import unique_violation
+from sql.datatypes import INT8
+from sql.emit.names import column_names
+from sql.relations import OutputColumn, Relation, Scan
+from sql.trees import scans
+
+if TYPE_CHECKING:
+    from engine.storage import Storage
+
+# The pseudo column of a table's scan that says which row it is, for UPDATE and DELETE of the same transaction; never shown to a client.
+ROWID = OutputColumn("?rowid?", INT8)
+ROWS = "antumbra rows"
+
+
+class TableTransaction:
+    """An open DuckDB transaction. image: the catalog that names are looked up in; DDL of the transaction replaces it.
+
+    snapshot: the number of the last commit that is seen. written: tables that have new, changed or deleted rows, as they were when they
+    were first written to. changed: True once there is anything that COMMIT makes durable.
+    """
+
+    def __init__(self, engine: QueryEngine, cursor: Cursor, snapshot: int, image: CatalogImage) -> None:
+        self.image = image
+        self.snapshot = snapshot
+        self.written: dict[str, TableEntry] = {}
+        self.changed = False
+        self._engine = engine
+        self._cursor: Cursor | None = cursor
+        self._lock = threading.Lock()
+        self._is_running = False
+
+    def query(self, root: Relation, inputs: Mapping[str, pa.Table]) -> pa.Table:
+        """Return the rows of a bound relation, seen inside this transaction (own writes included).
+
+        Scans of kind 'table' read the table of that name in `image`; their schema is the table's columns in order, and may have `ROWID`
+        at the end: a bigint that names the row for `update` and `delete`, valid until the next write to the table. All other scans
+        read `inputs` by name: stored versions of views, and 'rows'. Raises SqlError; the DuckDB transaction is dead then, and the
+        caller rolls it back.
+        """
+        sources = {
+            scan.name: table_source(self._table(scan.name), scan) for scan in scans(root) if scan.kind == "table"
+        }
+        with self._running() as cursor:
+            try:
+                return self._engine.run_on(cursor, root, inputs, sources)
+            finally:
+                for scan in scans(root):
+                    if scan.kind == "rows":
+                        self._engine.forget_input(cursor, scan.name)
+
+    def insert(self, table: TableEntry, rows: pa.Table) -> None:
+        """Append rows: one column per column of the table, in its order and in the forms of `views.arrow_schema`.
+
+        They were checked already (NOT NULL, CHECK). Raises 23505 with constraint, DETAIL and table, and 40001.
+        """
+        numbers = [column.number for column in table.description.columns]
+        target = ", ".join(f"c{number}" for number in numbers)
+        values = ", ".join(f"v{number}" for number in numbers)
+        text = f'INSERT INTO tables.{table.physical} ({target}) SELECT {values} FROM "{ROWS}"'
+        self._write(table, text, rows.rename_columns([f"v{number}" for number in numbers]))
+
+    def update(self, table: TableEntry, columns: Sequence[int], rows: pa.Table) -> None:
+        """Change rows. columns: the attnums that get new values. rows: the rowid (bigint) first, then one column per attnum.
+
+        A rowid comes once. Raises as `insert` does.
+        """
+        assignments = ", ".join(f"c{number} = n.v{number}" for number in columns)
+        text = (
+            f'UPDATE tables.{table.physical} AS o SET {assignments} FROM "{ROWS}" AS n WHERE o.rowid = n.number'
+            if columns
+            else ""
+        )
+        if text:
+            self._write(table, text, rows.rename_columns(["number", *(f"v{number}" for number in columns)]))
+
+    def delete(self, table: TableEntry, rowids: pa.Table) -> None:
+        """Delete the rows whose rowids are in the only column of `rowids`. Raises 40001."""
+        text = f'DELETE FROM tables.{table.physical} WHERE rowid IN (SELECT number FROM "{ROWS}")'
+        self._write(table, text, rowids.rename_columns(["number"]))
+
+    def truncate(self, table: TableEntry) -> None:
+        """Delete all rows. Raises 40001."""
+        self._write(table, f"DELETE FROM tables.{table.physical}", None)
+
+    def execute_ddl(self, text: str, values: Sequence[object] = ()) -> None:
+        """Run one statement of DuckDB's SQL that changes definitions or the catalog's own tables."""
+        self.changed = True
+        with self._running() as cursor:
+            try:
+                cursor.connection.execute(text, list(values))
+            except duckdb.Error as error:
+                raise sql_error(error) from error
+
+    def commit(self, storage: Storage) -> None:
+        """Make everything durable: the one moment at which the transaction happens. Raises SqlError, and then nothing has happened."""
+        try:
+            with self._running() as cursor:
+                storage.commit_tables(cursor.connection)
+        except duckdb.Error as error:
+            tables = tuple(self.written.values())
+            self.rollback()
+            raise unique_violation(self._engine, error, tables, None) or sql_error(error) from error
+        self._end()
+
+    def rollback(self) -> None:
+        """Undo everything; also after an error, and more than once."""
+        with self._lock:
+            cursor = self._cursor
+        if cursor is None:
+            return
+        # DuckDB has rolled it back itself when COMMIT failed.
+        with suppress(duckdb.TransactionException):
+            cursor.connection.rollback()
+        # What was registered during the transaction is gone with it.
+        cursor.inputs.clear()
+        self._end()
+
+    def interrupt(self) -> None:
+        """Stop the call that runs, if any, with 57014; from another thread."""
+        with self._lock:
+            if self._is_running and self._cursor is not None:
+                self._cursor.connection.interrupt()
+
+    def _table(self, name: str) -> TableEntry:
+        entry = self.image.entries[name]
+        assert isinstance(entry, TableEntry), f"{name} is scanned as a table"
+        return entry
+
+    def _write(self, table: TableEntry, text: str, rows: pa.Table | None) -> None:
+        if rows is not None and rows.num_rows == 0:
+            return
+        self.changed = True
+        self.written.setdefault(table.description.name, table)
+        with self._running() as cursor:
+            try:
+                if rows is not None:
+                    cursor.connection.register(ROWS, rows)
+                cursor.connection.execute(text)
+                if rows is not None:
+                    cursor.connection.unregister(ROWS)
+            except duckdb.Error as error:
+                raise unique_violation(self._engine, error, (table,), rows) or sql_error(error) from error
+
+    @contextmanager
+    def _running(self) -> Iterator[Cursor]:
+        """Let `interrupt` find what runs."""
+        with self._lock:
+            assert self._cursor is not None, "the transaction is over"
+            cursor = self._cursor
+            self._is_running = True
+        try:
+            yield cursor
+        finally:
+            with self._lock:
+                self._is_running = False
+
+    def _end(self) -> None:
+        with self._lock:
+            cursor, self._cursor = self._cursor, None
+        if cursor is not None:
+            self._engine.give_back(cursor)
+
+
+def table_source(table: TableEntry, scan: Scan) -> str:
+    """Return what stands in DuckDB's FROM for a scan of `table`: its columns under the names that the printer uses."""
+    numbers = {column.name: f"c{column.number}" for column in table.description.columns}
+    numbers[ROWID.name] = "rowid"
+    items = [
+        f'{numbers[column.name]} AS "{name.replace(chr(34), chr(34) * 2)}"'
+        for column, name in zip(scan.schema, column_names(scan.schema), strict=True)
+    ]
+    return f"(SELECT {', '.join(items) or 'TRUE'} FROM tables.{table.physical})"
