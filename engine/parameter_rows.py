@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -27,6 +28,9 @@ from sql.expressions import Cast, Expression, Literal, Parameter
 from sql.relations import Values
 from sql.statements.statement import Insert
 
+if TYPE_CHECKING:
+    from engine.insert_packet import InsertPacket
+
 TEXT_FAMILIES = frozenset({"text", "varchar"})
 # What numpy converts exactly as PostgreSQL's assignment does, without a way to fail.
 WIDENINGS = frozenset(
@@ -36,12 +40,16 @@ WIDENINGS = frozenset(
 
 @dataclass(frozen=True, eq=False)
 class ParameterRow:
-    """The shape of the row. layout: of the parameters as they arrive, by number; target: their columns, constants as defaults."""
+    """The shape of the row. layout: of the parameters as they arrive, by number; target: their columns, constants as defaults.
+
+    packets: what `insert_packet` knows of the statement, by the bytes before the values; forgotten with the shape.
+    """
 
     target: InsertTarget
     layout: Layout
     # Filled and read at once, on the event loop.
     starts: npt.NDArray[np.int64] = field(default_factory=lambda: np.zeros(1, dtype=np.int64))
+    packets: dict[bytes, InsertPacket] = field(default_factory=dict)
 
     def decode(self, payload: bytes, start: int, formats: Sequence[int]) -> Morsel:
         """Return the target's columns of one Bind. start: offset of its first length word. Raises RowError."""

@@ -176,6 +176,18 @@ def test_catalog_changes(client: SessionClient, world: World) -> None:
     assert at_once(client, data) is None and client.ask(data)[0].startswith("E ERROR 42P01")
 
 
+def test_stream_of_the_same_name(client: SessionClient, world: World) -> None:
+    data = packet(GOOD)
+    assert at_once(client, data) is not None
+    client.run("DROP VIEW sums", "DROP FOREIGN TABLE s")
+    client.run("CREATE FOREIGN TABLE s (ts timestamptz, t text, big int8, k int, n numeric(6,2)) SERVER stream")
+    for _ in range(2):
+        assert (at_once(client, data) or client.ask(data))[-1] == "Z I"
+    ring = world.database.image.entries["s"].stream.ring  # type: ignore[union-attr]
+    rows = morsel_to_arrow(ring.read(0, 2), ring.layout).to_pylist()
+    assert [(row["k"], row["t"], row["big"]) for row in rows] == [(1, "a", None)] * 2
+
+
 def test_settings(client: SessionClient) -> None:
     data = packet(GOOD)
     assert at_once(client, data) is not None
