@@ -11,16 +11,22 @@ from dataclasses import dataclass
 from sql.datatypes import FAMILIES, SqlType
 from sql.emit.constants import civil_date, civil_text, decimal_text, unscaled_value
 from sql.emit.duckdb_rules import CASTS, RULES
-from sql.emit.expressions import ExpressionPrinter
+from sql.emit.expressions import ExpressionPrinter, SubqueryRule
 from sql.emit.select import SelectPrinter
+from sql.emit.table_functions import duckdb_table_function
 from sql.expressions import Literal
-from sql.relations import Relation
+from sql.relations import Relation, TableFunction
 
+COMPARISONS = {"eq": "=", "ne": "<>", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
+SEVERAL_ROWS = "antumbra error 21000: more than one row returned by a subquery used as an expression (end)"
 VARIABLE_NUMERIC = "STRUCT(unscaled DECIMAL(38,0), scale SMALLINT)"
 
 
 def emit_duckdb(root: Relation, sources: Mapping[str, str]) -> str:
-    """Return the text that yields the rows of `root`; `sources` maps the names of its scans to registered tables."""
+    """Return the text that yields the rows of `root`.
+
+    sources: the name of each scan -> what stands for it in FROM: the name of a registered table, or '(SELECT ...)'.
+    """
     return SelectPrinter(DuckDbDialect(), sources).statement(root)
 
 
@@ -28,14 +34,39 @@ def emit_duckdb(root: Relation, sources: Mapping[str, str]) -> str:
 class DuckDbDialect:
     """How DuckDB's SELECT is written."""
 
-    def printer(self, columns: Sequence[str]) -> ExpressionPrinter:
-        return DuckDbExpressions(columns)
+    def printer(
+        self, columns: Sequence[str], outer: Sequence[str] = (), nested: SubqueryRule | None = None
+    ) -> ExpressionPrinter:
+        return DuckDbExpressions(columns, outer, nested)
 
     def identifier(self, name: str) -> str:
         return '"' + name.replace('"', '""') + '"'
 
     def first_value(self, text: str) -> str:
         return f"any_value({text})"
+
+    def checked_scalar(self, query: str, column: str) -> str:
+        # DuckDB checks its own scalar subqueries for all rows, also where a CASE leaves them out; not so what is in a lambda.
+        check = f"lambda s: CASE WHEN len(s) > 1 THEN error('{SEVERAL_ROWS}') ELSE s[1] END"
+        return f"list_transform([(SELECT list(q.{column}) FROM ({query}) AS q)], {check})[1]"
+
+    def array_query(self, query: str) -> str:
+        return f"ARRAY({query})"
+
+    def any_query(self, operand: str, comparison: str, query: str) -> str:
+        return (
+            f"({operand} {COMPARISONS[comparison]} ANY ({query}))"
+            if comparison != "eq"
+            else f"({operand} IN ({query}))"
+        )
+
+    def recursive_word(self) -> str:
+        return "WITH RECURSIVE"
+
+    def table_function(
+        self, printer: ExpressionPrinter, node: TableFunction, alias: str
+    ) -> tuple[str, tuple[str, ...]]:
+        return duckdb_table_function(printer, node, alias)
 
 
 class DuckDbExpressions(ExpressionPrinter):

@@ -11,12 +11,13 @@ from dataclasses import dataclass
 
 from sql.datatypes import FAMILIES, SqlType
 from sql.emit.constants import civil_date, civil_text, decimal_text, unscaled_value
-from sql.emit.expressions import ExpressionPrinter
+from sql.emit.expressions import ExpressionPrinter, SubqueryRule
 from sql.emit.select import SelectPrinter
 from sql.emit.spark_rules import CASTS, RULES
-from sql.errors import SqlError
+from sql.emit.table_functions import spark_table_function
+from sql.errors import SqlError, not_supported
 from sql.expressions import Expression, Literal
-from sql.relations import Relation
+from sql.relations import Relation, TableFunction
 
 VARIABLE_NUMERIC = "STRUCT<unscaled: DECIMAL(38,0), scale: SMALLINT>"
 INTEGER_SUFFIXES = {"int2": "S", "int4": "", "int8": "L"}
@@ -42,14 +43,36 @@ def spark_supports(expression: Expression, columns_count: int) -> bool:
 class SparkDialect:
     """How Spark's SELECT is written."""
 
-    def printer(self, columns: Sequence[str]) -> ExpressionPrinter:
-        return SparkExpressions(columns)
+    def printer(
+        self, columns: Sequence[str], outer: Sequence[str] = (), nested: SubqueryRule | None = None
+    ) -> ExpressionPrinter:
+        return SparkExpressions(columns, outer, nested)
 
     def identifier(self, name: str) -> str:
         return "`" + name.replace("`", "``") + "`"
 
     def first_value(self, text: str) -> str:
-        return f"first({text})"
+        return f"first({text}, true)"
+
+    def checked_scalar(self, query: str, column: str) -> str:
+        # Spark checks the rows of a scalar subquery where it is computed, which is before any CASE.
+        return f"({query})"
+
+    def array_query(self, query: str) -> str:
+        raise not_supported("ARRAY(SELECT ...) in the upper part of a continuous view")
+
+    def any_query(self, operand: str, comparison: str, query: str) -> str:
+        if comparison != "eq":
+            raise not_supported("ANY and ALL with another operator than = in the upper part of a continuous view")
+        return f"({operand} IN ({query}))"
+
+    def recursive_word(self) -> str:
+        raise not_supported("WITH RECURSIVE in the upper part of a continuous view")
+
+    def table_function(
+        self, printer: ExpressionPrinter, node: TableFunction, alias: str
+    ) -> tuple[str, tuple[str, ...]]:
+        return spark_table_function(printer, node, alias)
 
 
 class SparkExpressions(ExpressionPrinter):

@@ -8,12 +8,14 @@ function that prints. The rule tables themselves are the engines' own. Must not 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 
 from sql.datatypes import SqlType
+from sql.emit.failing import can_fail
 from sql.errors import SqlError, not_supported
-from sql.expressions import Call, Case, Cast, Column, Expression, Literal, Parameter
+from sql.expressions import Call, Case, Cast, Column, Expression, Literal, OuterColumn, Parameter, Subquery
 
 NUMERIC_DIGITS_MAX = 38
 
@@ -22,16 +24,9 @@ CastRule = str | Callable[["ExpressionPrinter", Cast, str], str]
 
 # Functions whose numeric operands keep their own scales: the result's scale is not that of the widest operand.
 KEEPS_SCALES = frozenset({"multiply", "round", "trunc", "ceil", "floor", "sign"})
-# Functions that cannot raise on any operand: what they guard need not be evaluated lazily.
-NEVER_FAILS = frozenset(
-    "eq ne lt le gt ge is_distinct is_not_distinct and or not is_true is_not_true is_false is_not_false is_null is_not_null "
-    "in_list coalesce nullif greatest least like ilike concat_op lower upper length octet_length trim_both trim_left trim_right "
-    "replace left right strpos starts_with reverse concat date_trunc extract date_part".split()
-)
+# Functions that evaluate their later operands only where the earlier ones do not decide.
+LAZY = frozenset({"and", "or", "coalesce"})
 TEXT_FAMILIES = frozenset({"text", "varchar", "unknown"})
-SAFE_CASTS = frozenset(
-    {("int2", "int4"), ("int2", "int8"), ("int4", "int8"), ("float4", "float8"), ("date", "timestamp")}
-)
 
 
 def rule_table(rows: Mapping[str, Mapping[str, Rule]]) -> dict[tuple[str, str], Rule]:
@@ -62,35 +57,30 @@ def is_null_literal(node: Expression) -> bool:
     return isinstance(node, Literal) and node.value is None
 
 
-def can_fail(node: Expression) -> bool:
-    """True when evaluating `node` may raise; then it must stay behind the condition that guards it."""
-    match node:
-        case Column() | Literal() | Parameter():
-            return False
-        case Call():
-            return node.function not in NEVER_FAILS or any(can_fail(argument) for argument in node.arguments)
-        case Cast():
-            pair = (node.operand.type.family, node.type.family)
-            return pair not in SAFE_CASTS or can_fail(node.operand)
-        case Case():
-            parts = [part for branch in node.branches for part in branch]
-            return any(can_fail(part) for part in (*parts, node.default))
-
-
 def check_scale(kind: SqlType) -> None:
     """Refuse a numeric type whose scale no 38-digit decimal can hold."""
     if kind.family == "numeric" and kind.display_scale is not None and kind.display_scale > NUMERIC_DIGITS_MAX:
         raise SqlError("22003", "value overflows numeric format", detail="A numeric holds at most 38 digits.")
 
 
+SubqueryRule = Callable[["ExpressionPrinter", Subquery], str]
+
+
 class ExpressionPrinter(ABC):
-    """Prints expressions over the columns of one scope; `columns` are their texts by index."""
+    """Prints expressions over the columns of one scope; `columns` are their texts by index.
+
+    outer: the texts of the arguments of the subquery or lateral join in which the scope is. nested: prints a subquery; None where there
+    can be none. guarded: true while something is printed that is evaluated for some rows only.
+    """
 
     rules: Mapping[tuple[str, str], Rule]
     casts: Mapping[tuple[str, str], CastRule]
 
-    def __init__(self, columns: Sequence[str]) -> None:
+    def __init__(self, columns: Sequence[str], outer: Sequence[str] = (), nested: SubqueryRule | None = None) -> None:
         self.columns = columns
+        self.outer = outer
+        self.nested = nested
+        self.guarded = False
 
     @abstractmethod
     def literal(self, value: Literal) -> str:
@@ -146,8 +136,24 @@ class ExpressionPrinter(ABC):
                 return self.cast(node)
             case Case():
                 return self.case(node)
+            case OuterColumn():
+                return self.outer[node.index]
+            case Subquery():
+                if self.nested is None:
+                    raise not_supported("a subquery in this place", node.position)
+                return self.nested(self, node)
             case Parameter():
                 raise not_supported(f"parameter ${node.number} in this place")
+
+    @contextmanager
+    def guard(self, lazy: bool = True) -> Iterator[None]:
+        """Print what is evaluated for some rows only."""
+        before = self.guarded
+        self.guarded = before or lazy
+        try:
+            yield
+        finally:
+            self.guarded = before
 
     def call(self, node: Call) -> str:
         """Return a function call, its numeric operands brought to one form."""
@@ -174,7 +180,7 @@ class ExpressionPrinter(ABC):
         """Return the operands' texts, numeric ones in one form and (but for products) one scale."""
         numerics = [argument.type for argument in node.arguments if argument.type.family == "numeric"]
         if not numerics:
-            return [self.text(argument) for argument in node.arguments]
+            return [self.operand(node, index) for index in range(len(node.arguments))]
         if self.operand_form(node) == "variable":
             target = replace(node.type, family="numeric", display_scale=None)
         elif node.function in KEEPS_SCALES:
@@ -182,9 +188,15 @@ class ExpressionPrinter(ABC):
         else:
             target = replace(numerics[0], display_scale=max(kind.display_scale or 0 for kind in numerics))
         return [
-            self.fit(argument, target) if argument.type.family == "numeric" else self.text(argument)
-            for argument in node.arguments
+            self.operand(node, index, target if argument.type.family == "numeric" else None)
+            for index, argument in enumerate(node.arguments)
         ]
+
+    def operand(self, node: Call, index: int, target: SqlType | None = None) -> str:
+        """Return one operand of a call, in the form of `target` if that is given."""
+        with self.guard(index > 0 and node.function in LAZY):
+            argument = node.arguments[index]
+            return self.text(argument) if target is None else self.fit(argument, target)
 
     def fit(self, node: Expression, target: SqlType) -> str:
         """Return `node` in the physical form of `target`, a type of the same family with at least as many decimal digits."""
@@ -219,10 +231,14 @@ class ExpressionPrinter(ABC):
 
     def case(self, node: Case) -> str:
         """Return a CASE whose results have one form."""
-        branches = "".join(
-            f" WHEN {self.text(condition)} THEN {self.fit(result, node.type)}" for condition, result in node.branches
-        )
-        return f"CASE{branches} ELSE {self.fit(node.default, node.type)} END"
+        text = "CASE"
+        for index, (condition, result) in enumerate(node.branches):
+            with self.guard(index > 0):
+                text += f" WHEN {self.text(condition)}"
+            with self.guard():
+                text += f" THEN {self.fit(result, node.type)}"
+        with self.guard():
+            return f"{text} ELSE {self.fit(node.default, node.type)} END"
 
     def comparable(self, node: Expression) -> str:
         """Return what orders and groups the values of `node`: itself, or the key of a variable numeric."""

@@ -6,16 +6,21 @@ Enters: a bound relation and the names under which an engine knows its scans. Le
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import count
 from textwrap import indent
-from typing import Protocol
 
+from sql.datatypes import SqlType
 from sql.emit.aggregates import aggregate_text, window_text
+from sql.emit.block import Block, Dialect, row_count
+from sql.emit.conjuncts import conjunct_texts
 from sql.emit.expressions import ExpressionPrinter
 from sql.emit.names import column_names
-from sql.errors import SqlError, not_supported
-from sql.expressions import Call, Case, Cast, Column, Expression, Literal
+from sql.emit.set_operations import every_column, has_own_order, recursive, recursive_scan, set_operation
+from sql.emit.subqueries import subquery_text
+from sql.errors import not_supported
+from sql.expressions import Column, Expression, Literal, Subquery
 from sql.relations import (
     Aggregate,
     Distinct,
@@ -24,67 +29,27 @@ from sql.relations import (
     Limit,
     OutputColumn,
     Project,
+    Recursive,
     Relation,
     Scan,
     Schema,
+    SetOperation,
     Sort,
+    TableFunction,
     Values,
     Window,
 )
-
-
-class Dialect(Protocol):
-    """What differs between the engines' SELECTs."""
-
-    def printer(self, columns: Sequence[str]) -> ExpressionPrinter:
-        """Return the printer of expressions over `columns`."""
-
-    def identifier(self, name: str) -> str:
-        """Return a quoted name."""
-
-    def first_value(self, text: str) -> str:
-        """Return an aggregate that yields some row's value: all of a group are equal."""
-
-
-@dataclass(frozen=True)
-class Block:
-    """A SELECT being built. columns: the texts of its output in terms of its FROM clause.
-
-    stage: 'rows' (FROM and WHERE), 'groups' (GROUP BY and HAVING), 'windows', 'items' (a select list is fixed).
-    order: keys by output column; order_texts: keys in terms of FROM, only for blocks whose items are expressions over rows.
-    """
-
-    source: str
-    columns: tuple[str, ...]
-    schema: Schema
-    stage: str = "rows"
-    plain: bool = True
-    single: bool = True
-    distinct: bool = False
-    where: tuple[str, ...] = ()
-    group_by: tuple[str, ...] = ()
-    having: tuple[str, ...] = ()
-    order: tuple[tuple[int, str], ...] = ()
-    order_texts: tuple[str, ...] = ()
-    limit: str | None = None
-    offset: str | None = None
-
-    @property
-    def is_cut(self) -> bool:
-        return self.limit is not None or self.offset is not None
-
-    @property
-    def is_ordered(self) -> bool:
-        return bool(self.order or self.order_texts)
+from sql.trees import aggregate_expressions, columns_of, operator_expressions, subqueries_of
 
 
 @dataclass
 class SelectPrinter:
-    """Prints relations; one instance per statement, since it numbers the subqueries."""
+    """Prints relations; one instance per statement and scope. outer: the texts of the arguments of the scope's closure."""
 
     dialect: Dialect
     sources: Mapping[str, str]
-    aliases_count: int = field(default=0)
+    outer: tuple[str, ...] = ()
+    numbers: Iterator[int] = field(default_factory=lambda: count(1))
 
     def statement(self, root: Relation) -> str:
         """Return the SQL text of `root`."""
@@ -113,14 +78,40 @@ class SelectPrinter:
                 return self.limit(node)
             case Join():
                 return self.join(node)
+            case SetOperation():
+                return set_operation(self, node)
+            case Recursive():
+                return recursive(self, node)
+            case TableFunction():
+                return self.table_function(node)
+
+    def inside(self, outer: tuple[str, ...]) -> SelectPrinter:
+        """Return the printer of a subquery's relation, whose arguments have these texts."""
+        return replace(self, outer=outer)
+
+    def printer(self, columns: Sequence[str]) -> ExpressionPrinter:
+        """Return the printer of expressions over `columns`."""
+
+        def nested(printer: ExpressionPrinter, node: Subquery) -> str:
+            return subquery_text(self, printer, node)
+
+        return self.dialect.printer(columns, self.outer, nested)
 
     def scan(self, node: Scan) -> Block:
+        if node.kind == "recursive":
+            return recursive_scan(self, node)
         alias = self.next_alias()
-        source = f"{self.dialect.identifier(self.sources[node.name])} AS {alias}"
+        name = self.sources[node.name]
+        # A subquery stands as it is: the columns of a durable table under their names.
+        source = f"{name if name.startswith('(SELECT ') else self.dialect.identifier(name)} AS {alias}"
         return Block(source, self.references(alias, node.schema), node.schema)
 
+    def table_function(self, node: TableFunction) -> Block:
+        source, columns = self.dialect.table_function(self.printer(()), node, self.next_alias())
+        return Block(source, columns, node.schema)
+
     def values(self, node: Values) -> Block:
-        printer = self.dialect.printer(())
+        printer = self.printer(())
         if not node.schema and len(node.rows) == 1:
             return Block("", (), ())
         alias = self.next_alias()
@@ -145,16 +136,23 @@ class SelectPrinter:
         block = self.block(node.input)
         if block.is_cut or block.distinct or block.stage in ("windows", "items"):
             block = self.wrap(block)
-        text = self.dialect.printer(block.columns).text(node.predicate)
+        block = self.around_subqueries(block, node)
+        texts = conjunct_texts(self.printer(block.columns), node.predicate)
         if block.stage == "groups":
-            return replace(block, having=(*block.having, text))
-        return replace(block, where=(*block.where, text))
+            return replace(block, having=(*block.having, *texts))
+        return replace(block, where=(*block.where, *texts))
+
+    def around_subqueries(self, block: Block, node: Relation) -> Block:
+        """Return `block` so that what a subquery in `node` reads of it are columns, not aggregates and the like."""
+        has_subqueries = any(True for item in operator_expressions(node) for _ in subqueries_of(item))
+        return self.wrap(block) if has_subqueries and block.stage != "rows" else block
 
     def project(self, node: Project) -> Block:
         block = self.block(node.input)
         bare = all(isinstance(item, Column) for _, item in node.items)
         if block.distinct or (block.stage == "items" and not bare) or (block.order and not block.plain):
             block = self.wrap(block)
+        block = self.around_subqueries(block, node)
         if block.order:
             # The keys stay, though their columns may go.
             texts = tuple(f"{block.columns[index]}{direction}" for index, direction in block.order)
@@ -165,31 +163,48 @@ class SelectPrinter:
         )
 
     def aggregate(self, node: Aggregate) -> Block:
-        block = self.rows(node.input)
+        return self.grouped(self.rows(node.input), node)
+
+    def grouped(self, block: Block, node: Aggregate) -> Block:
+        """Return the rows of `block` grouped as `node` says; its own input is not looked at."""
         keys = [item for _, item in node.keys]
         if not all(isinstance(item, Column) for item in keys):
             block, keys = self.with_key_columns(block, node, keys)
-        printer = self.dialect.printer(block.columns)
-        group_by, columns = [], []
+        printer = self.printer(block.columns)
+        groups, columns = [], []
         for key in keys:
             text = printer.text(key)
-            group_by.append(printer.comparable_text(text, key.type))
-            columns.append(self.dialect.first_value(text) if key.type.is_variable_numeric else text)
-        columns += [aggregate_text(printer, call) for _, call in node.aggregates]
+            group = printer.comparable_text(text, key.type)
+            if key.type.has_own_order:
+                text = self.dialect.first_value(text)
+                text = text if node.sets is None else f"CASE WHEN grouping({group}) = 0 THEN {text} END"
+            groups.append(group)
+            columns.append(text)
+        by_key = dict(zip((item for _, item in node.keys), groups, strict=True))
+        for _, call in node.aggregates:
+            is_grouping = call.function == "grouping"
+            columns.append(
+                grouping_text(printer, call.type, [by_key[item] for item in call.arguments])
+                if is_grouping
+                else aggregate_text(printer, call)
+            )
         if not columns:
             raise not_supported("grouping that yields no column")
+        if node.sets is not None:
+            sets = (f"({', '.join(groups[index] for index in chosen)})" for chosen in node.sets)
+            groups = [f"GROUPING SETS ({', '.join(sets)})"]
         return replace(
-            block, columns=tuple(columns), schema=node.schema, stage="groups", plain=False, group_by=tuple(group_by)
+            block, columns=tuple(columns), schema=node.schema, stage="groups", plain=False, group_by=tuple(groups)
         )
 
     def with_key_columns(self, block: Block, node: Aggregate, keys: list[Expression]) -> tuple[Block, list[Expression]]:
         """Compute the keys in a subquery of their own: a GROUP BY of expressions is read differently by each engine."""
         used: set[int] = set()
         for _, call in node.aggregates:
-            for argument in (*call.arguments, *((call.filter,) if call.filter is not None else ())):
-                collect_columns(argument, used)
+            if call.function != "grouping":
+                used.update(column.index for part in aggregate_expressions(call) for column in columns_of(part))
         kept = sorted(used)
-        printer = self.dialect.printer(block.columns)
+        printer = self.printer(block.columns)
         schema = (
             *(block.schema[index] for index in kept),
             *(OutputColumn(name, item.type) for name, item in node.keys),
@@ -204,16 +219,13 @@ class SelectPrinter:
 
     def window(self, node: Window) -> Block:
         block = self.rows(node.input)
-        printer = self.dialect.printer(block.columns)
+        printer = self.printer(block.columns)
         calls = tuple(window_text(printer, call) for _, call in node.calls)
         return replace(block, columns=(*block.columns, *calls), schema=node.schema, stage="windows", plain=False)
 
     def distinct(self, node: Distinct) -> Block:
-        if any(column.type.is_variable_numeric for column in node.schema):
-            keys = tuple(
-                (column.name, Column(index, column.name, column.type)) for index, column in enumerate(node.schema)
-            )
-            return self.aggregate(Aggregate(node.input, keys, ()))
+        if has_own_order(node.schema):
+            return self.aggregate(Aggregate(node.input, every_column(node.schema), ()))
         block = self.block(node.input)
         if block.is_cut or block.distinct or block.is_ordered:
             block = self.wrap(block)
@@ -228,14 +240,15 @@ class SelectPrinter:
             for key in node.keys
         ]
         keys = [key.expression for key in node.keys]
-        if all(isinstance(key, Column) and not key.type.is_variable_numeric for key in keys):
+        if all(isinstance(key, Column) and not key.type.has_own_order for key in keys):
             order = tuple(
                 (key.index, way) for key, way in zip(keys, directions, strict=True) if isinstance(key, Column)
             )
             return replace(block, order=order)
         if not block.plain:
             block = self.wrap(block)
-        printer = self.dialect.printer(block.columns)
+        block = self.around_subqueries(block, node)
+        printer = self.printer(block.columns)
         texts = tuple(f"{printer.comparable(key)}{way}" for key, way in zip(keys, directions, strict=True))
         return replace(block, order_texts=texts)
 
@@ -246,16 +259,23 @@ class SelectPrinter:
         return replace(block, limit=row_count(node.limit, "LIMIT"), offset=row_count(node.offset, "OFFSET"))
 
     def join(self, node: Join) -> Block:
-        left, right = self.join_side(node.left), self.join_side(node.right)
-        if not right.single:
-            right = self.wrap(right)
+        left = self.join_side(node.left)
+        if node.lateral is None:
+            right = self.join_side(node.right)
+            if not right.single:
+                right = self.wrap(right)
+        else:
+            printer = self.printer(left.columns)
+            inner = self.inside(tuple(printer.text(item) for item in node.lateral))
+            right = inner.wrap(inner.block(node.right))
+            right = replace(right, source=f"LATERAL {right.source}", order=())
         columns = (*left.columns, *right.columns)
-        condition = None if node.condition is None else self.dialect.printer(columns).text(node.condition)
-        if node.kind in ("inner", "cross") and condition is None:
+        if node.kind in ("inner", "cross") and node.condition is None:
             source = f"{left.source}\nCROSS JOIN {right.source}"
         else:
             word = "INNER" if node.kind == "cross" else node.kind.upper()
-            source = f"{left.source}\n{word} JOIN {right.source} ON {condition or 'TRUE'}"
+            texts = () if node.condition is None else conjunct_texts(self.printer(columns), node.condition)
+            source = f"{left.source}\n{word} JOIN {right.source} ON {' AND '.join(texts) or 'TRUE'}"
         return Block(source, columns, node.schema, single=False)
 
     def join_side(self, node: Relation) -> Block:
@@ -278,6 +298,20 @@ class SelectPrinter:
         columns = self.references(alias, block.schema)
         source = f"(\n{indent(self.render(block), '  ')}\n) AS {alias}"
         return Block(source, columns, block.schema, order=block.order)
+
+    def retyped(
+        self, block: Block, columns: tuple[str, ...], types: Sequence[SqlType], names: Schema | None = None
+    ) -> Block:
+        """Return `block` with other texts, types and names of its columns."""
+        schema = tuple(
+            OutputColumn(column.name, kind) for column, kind in zip(names or block.schema, types, strict=True)
+        )
+        stage = block.stage if columns == block.columns else "items"
+        return replace(block, columns=columns, schema=schema, stage=stage)
+
+    def rehaving(self, block: Block, having: tuple[str, ...]) -> Block:
+        """Return `block` with further conditions on its groups."""
+        return replace(block, having=(*block.having, *having))
 
     def render(self, block: Block) -> str:
         """Return the SELECT's text."""
@@ -311,36 +345,12 @@ class SelectPrinter:
         return tuple(f"{alias}.{self.dialect.identifier(name)}" for name in column_names(schema))
 
     def next_alias(self) -> str:
-        self.aliases_count += 1
-        return f"t{self.aliases_count}"
+        return f"t{next(self.numbers)}"
 
 
-def collect_columns(node: Expression, into: set[int]) -> None:
-    """Add the indexes of the columns that `node` reads."""
-    match node:
-        case Column():
-            into.add(node.index)
-        case Call():
-            for argument in node.arguments:
-                collect_columns(argument, into)
-        case Cast():
-            collect_columns(node.operand, into)
-        case Case():
-            for branch in node.branches:
-                for part in branch:
-                    collect_columns(part, into)
-            collect_columns(node.default, into)
-
-
-def row_count(node: Expression | None, word: str) -> str | None:
-    """Return the number of a LIMIT or OFFSET; NULL is no limit."""
-    while isinstance(node, Cast):
-        node = node.operand
-    if node is None or (isinstance(node, Literal) and node.value is None):
-        return None
-    if not isinstance(node, Literal) or not isinstance(node.value, int):
-        raise not_supported(f"a {word} that is not a constant integer")
-    if node.value < 0:
-        raise SqlError("2201W" if word == "LIMIT" else "2201X", f"{word} must not be negative")
-    # Spark takes 32 bits; no result here is longer.
-    return str(min(node.value, 2**31 - 1))
+def grouping_text(printer: ExpressionPrinter, kind: SqlType, keys: Sequence[str]) -> str:
+    """Return GROUPING(...): one bit per key, the last key's is the lowest."""
+    bits = (
+        f"CAST(grouping({key}) AS {printer.type_name(kind)}) * {1 << index}" for index, key in enumerate(reversed(keys))
+    )
+    return f"CAST({' + '.join(bits)} AS {printer.type_name(kind)})"

@@ -1,0 +1,90 @@
+"""A SELECT being built, and what differs between the engines' SELECTs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from sql.emit.expressions import ExpressionPrinter, SubqueryRule
+from sql.errors import SqlError, not_supported
+from sql.expressions import Cast, Expression, Literal
+from sql.relations import Schema, TableFunction
+
+
+class Dialect(Protocol):
+    """What differs between the engines' SELECTs."""
+
+    def printer(
+        self, columns: Sequence[str], outer: Sequence[str] = (), nested: SubqueryRule | None = None
+    ) -> ExpressionPrinter:
+        """Return the printer of expressions over `columns`."""
+
+    def identifier(self, name: str) -> str:
+        """Return a quoted name."""
+
+    def first_value(self, text: str) -> str:
+        """Return an aggregate that yields some row's value: all of a group are equal."""
+
+    def checked_scalar(self, query: str, column: str) -> str:
+        """Return a scalar subquery that raises 21000 only where it is evaluated."""
+
+    def array_query(self, query: str) -> str:
+        """Return a subquery's one column as an array."""
+
+    def any_query(self, operand: str, comparison: str, query: str) -> str:
+        """Return a comparison of an operand with any row of a subquery."""
+
+    def recursive_word(self) -> str:
+        """Return the words that begin a recursive query."""
+
+    def table_function(
+        self, printer: ExpressionPrinter, node: TableFunction, alias: str
+    ) -> tuple[str, tuple[str, ...]]:
+        """Return a FROM item that calls set-returning functions, and the texts of its columns."""
+
+
+@dataclass(frozen=True)
+class Block:
+    """A SELECT being built. columns: the texts of its output in terms of its FROM clause.
+
+    stage: 'rows' (FROM and WHERE), 'groups' (GROUP BY and HAVING), 'windows', 'items' (a select list is fixed).
+    order: keys by output column; order_texts: keys in terms of FROM, only for blocks whose items are expressions over rows.
+    """
+
+    source: str
+    columns: tuple[str, ...]
+    schema: Schema
+    stage: str = "rows"
+    plain: bool = True
+    single: bool = True
+    distinct: bool = False
+    where: tuple[str, ...] = ()
+    group_by: tuple[str, ...] = ()
+    having: tuple[str, ...] = ()
+    order: tuple[tuple[int, str], ...] = ()
+    order_texts: tuple[str, ...] = ()
+    limit: str | None = None
+    offset: str | None = None
+
+    @property
+    def is_cut(self) -> bool:
+        return self.limit is not None or self.offset is not None
+
+    @property
+    def is_ordered(self) -> bool:
+        return bool(self.order or self.order_texts)
+
+
+def row_count(node: Expression | None, word: str) -> str | None:
+    """Return the number of a LIMIT or OFFSET; NULL is no limit."""
+    while isinstance(node, Cast):
+        node = node.operand
+    if node is None or (isinstance(node, Literal) and node.value is None):
+        return None
+    if not isinstance(node, Literal) or not isinstance(node.value, int):
+        raise not_supported(f"a {word} that is not a constant integer")
+    if node.value < 0:
+        raise SqlError("2201W" if word == "LIMIT" else "2201X", f"{word} must not be negative")
+    # Spark takes 32 bits; no result here is longer.
+    return str(min(node.value, 2**31 - 1))

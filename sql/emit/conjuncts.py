@@ -1,0 +1,41 @@
+"""Conditions of WHERE, HAVING and ON: one text per conjunct, so that an engine still finds the joins among them.
+
+A conjunct that may raise is guarded by the ones before it that read the same FROM items: these are what PostgreSQL, too, computes first.
+"""
+
+from __future__ import annotations
+
+from sql.emit.expressions import ExpressionPrinter
+from sql.emit.failing import can_fail
+from sql.expressions import Call, Expression
+from sql.trees import columns_of
+
+
+def conjunct_texts(printer: ExpressionPrinter, predicate: Expression) -> tuple[str, ...]:
+    """Return texts that are all true exactly where `predicate` is."""
+    safe: list[tuple[frozenset[str], str]] = []
+    texts = []
+    for conjunct in conjuncts(predicate):
+        items = from_items(printer, conjunct)
+        guards = [text for read, text in safe if read <= items]
+        if not guards or not can_fail(conjunct):
+            text = printer.text(conjunct)
+        else:
+            with printer.guard():
+                text = f"CASE WHEN {' AND '.join(guards)} THEN {printer.text(conjunct)} ELSE FALSE END"
+        if not can_fail(conjunct):
+            safe.append((items, text))
+        texts.append(text)
+    return tuple(texts)
+
+
+def conjuncts(predicate: Expression) -> list[Expression]:
+    """Return the operands of nested ANDs."""
+    if isinstance(predicate, Call) and predicate.function == "and":
+        return [part for argument in predicate.arguments for part in conjuncts(argument)]
+    return [predicate]
+
+
+def from_items(printer: ExpressionPrinter, node: Expression) -> frozenset[str]:
+    """Return the aliases of the FROM items that an expression reads."""
+    return frozenset(printer.columns[column.index].partition(".")[0] for column in columns_of(node))

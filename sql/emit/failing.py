@@ -1,0 +1,122 @@
+"""Which expressions may raise: these must stay behind the conditions that guard them, and what cannot raise may go anywhere.
+
+A constant expression counts as safe: PostgreSQL computes it when it plans, whatever guards it.
+"""
+
+from __future__ import annotations
+
+from sql.expressions import (
+    AggregateCall,
+    Call,
+    Case,
+    Cast,
+    Column,
+    Expression,
+    Literal,
+    OuterColumn,
+    Parameter,
+    Subquery,
+)
+from sql.relations import (
+    Aggregate,
+    Distinct,
+    Filter,
+    Join,
+    Limit,
+    Project,
+    Relation,
+    Sort,
+    TableFunction,
+    Values,
+    Window,
+)
+from sql.trees import inputs, operator_expressions
+
+# Functions that cannot raise on any operand: what they guard need not be evaluated lazily.
+NEVER_FAILS = frozenset(
+    "eq ne lt le gt ge is_distinct is_not_distinct and or not is_true is_not_true is_false is_not_false is_null is_not_null "
+    "in_list coalesce nullif greatest least like ilike concat_op lower upper length octet_length trim_both trim_left trim_right "
+    "replace left right strpos starts_with reverse concat date_trunc extract date_part".split()
+)
+WIDER = ("int2", "int4", "int8", "numeric", "float8")
+SAFE_CASTS = frozenset(
+    {(source, target) for index, source in enumerate(WIDER[:3]) for target in WIDER[index + 1 :]}
+    | {("float4", "float8"), ("date", "timestamp")}
+    | {
+        (source, "text")
+        for source in ("bool", "int2", "int4", "int8", "float4", "float8", "numeric", "date", "timestamp")
+    }
+)
+SAFE_AGGREGATES = frozenset("count_star count min max bool_and bool_or".split())
+
+
+def can_fail(node: Expression) -> bool:
+    """True when evaluating `node` may raise for some rows; then it must stay behind the condition that guards it."""
+    return not is_constant(node) and _can_fail(node)
+
+
+def is_constant(node: Expression) -> bool:
+    """True for an expression over constants alone."""
+    match node:
+        case Literal():
+            return True
+        case Call():
+            return node.function != "now" and all(is_constant(argument) for argument in node.arguments)
+        case Cast():
+            return is_constant(node.operand)
+        case Case():
+            return all(is_constant(part) for branch in node.branches for part in branch) and is_constant(node.default)
+        case Column() | OuterColumn() | Parameter() | Subquery():
+            return False
+
+
+def _can_fail(node: Expression) -> bool:
+    match node:
+        case Column() | OuterColumn() | Literal() | Parameter():
+            return False
+        case Call():
+            return node.function not in NEVER_FAILS or any(can_fail(argument) for argument in node.arguments)
+        case Cast():
+            pair = (node.operand.type.family, node.type.family)
+            return pair not in SAFE_CASTS or can_fail(node.operand)
+        case Case():
+            parts = [part for branch in node.branches for part in branch]
+            return any(can_fail(part) for part in (*parts, node.default))
+        case Subquery():
+            if node.kind == "scalar" and not is_single_row(node.relation):
+                return True
+            return any(can_fail(part) for part in (*node.arguments, *node.operands)) or relation_can_fail(node.relation)
+
+
+def relation_can_fail(node: Relation) -> bool:
+    """True when computing the rows of `node` may raise."""
+    if any(relation_can_fail(below) for below in inputs(node)):
+        return True
+    match node:
+        case Aggregate():
+            calls = [call for _, call in node.aggregates]
+            return any(can_fail(item) for _, item in node.keys) or any(_aggregate_can_fail(call) for call in calls)
+        case Window() | TableFunction() | Limit():
+            return True
+    return any(can_fail(item) for item in operator_expressions(node))
+
+
+def _aggregate_can_fail(call: AggregateCall) -> bool:
+    return call.function not in SAFE_AGGREGATES or any(can_fail(argument) for argument in call.arguments)
+
+
+def is_single_row(node: Relation) -> bool:
+    """True when `node` cannot have more than one row."""
+    match node:
+        case Aggregate():
+            return not node.keys and node.sets is None
+        case Project() | Sort() | Filter() | Distinct() | Window():
+            return is_single_row(node.input)
+        case Limit():
+            one = isinstance(node.limit, Literal) and node.limit.value in (0, 1)
+            return one or is_single_row(node.input)
+        case Values():
+            return len(node.rows) <= 1
+        case Join():
+            return node.kind in ("cross", "inner", "left") and is_single_row(node.left) and is_single_row(node.right)
+    return False

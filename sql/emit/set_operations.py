@@ -1,0 +1,102 @@
+"""UNION, INTERSECT, EXCEPT and WITH RECURSIVE: both sides in one physical form; values with keys of their own compare by these."""
+
+from __future__ import annotations
+
+from textwrap import indent
+from typing import TYPE_CHECKING
+
+from sql.datatypes import INT4
+from sql.emit.block import Block
+from sql.emit.names import column_names
+from sql.emit.subqueries import fitted
+from sql.errors import not_supported
+from sql.expressions import Column
+from sql.relations import Aggregate, OutputColumn, Recursive, Relation, Scan, Schema, SetOperation
+
+if TYPE_CHECKING:
+    from sql.emit.select import SelectPrinter
+
+SIDE = "side"
+
+
+def set_operation(select: SelectPrinter, node: SetOperation) -> Block:
+    """Return a set operation as a FROM item."""
+    if node.all or not has_own_order(node.schema):
+        words = f"{node.kind.upper()}{' ALL' if node.all else ''}"
+        if node.kind != "union" and has_own_order(node.schema):
+            raise not_supported(f"{words} of numerics with digits of their own")
+        return combined(
+            select, words, side(select, node.left, node.schema), side(select, node.right, node.schema), node.schema
+        )
+    if node.kind == "union":
+        union = SetOperation("union", True, node.left, node.right, node.schema)
+        return select.grouped(select.block(union), Aggregate(node, every_column(node.schema), ()))
+    return _by_keys(select, node)
+
+
+def _by_keys(select: SelectPrinter, node: SetOperation) -> Block:
+    """Group the rows of both sides, marked by where they come from, by their keys."""
+    schema = (*node.schema, OutputColumn(SIDE, INT4))
+    sides = []
+    for number, part in ((1, node.left), (2, node.right)):
+        block = select.wrap(fitted(select, select.block(part), [column.type for column in node.schema]))
+        marked = Block(block.source, (*block.columns, str(number)), schema, stage="items")
+        sides.append(select.render(marked))
+    both = combined(select, "UNION ALL", sides[0], sides[1], schema)
+    grouped = select.grouped(both, Aggregate(node, every_column(node.schema), ()))
+    word = ">" if node.kind == "intersect" else "="
+    mark = both.columns[-1]
+    having = (f"min({mark}) = 1", f"max({mark}) {word} 1")
+    return select.rehaving(grouped, having)
+
+
+def combined(select: SelectPrinter, words: str, left: str, right: str, schema: Schema) -> Block:
+    """Return two printed SELECTs put together."""
+    alias = select.next_alias()
+    text = f"({left})\n{words}\n({right})"
+    return Block(f"(\n{indent(text, '  ')}\n) AS {alias}", select.references(alias, schema), schema)
+
+
+def side(select: SelectPrinter, part: Relation, schema: Schema) -> str:
+    """Return one operand, with the names and physical forms of the whole."""
+    types = [column.type for column in schema]
+    block = fitted(select, select.block(part), types)
+    return select.render(select.retyped(block, block.columns, types, schema))
+
+
+def recursive(select: SelectPrinter, node: Recursive) -> Block:
+    """Return a recursive query as a FROM item."""
+    words = select.dialect.recursive_word()
+    if not node.all and has_own_order(node.schema):
+        raise not_supported("a recursive UNION of numerics with digits of their own")
+    name = recursive_name(select, node.name)
+    columns = ", ".join(select.dialect.identifier(column) for column in column_names(node.schema))
+    start, step = (side(select, part, node.schema) for part in (node.start, node.step))
+    union = "UNION ALL" if node.all else "UNION"
+    alias = select.next_alias()
+    body = indent(f"({start})\n{union}\n({step})", "  ")
+    source = f"(\n{words} {name}({columns}) AS (\n{body}\n)\nSELECT * FROM {name}\n) AS {alias}"
+    return Block(source, select.references(alias, node.schema), node.schema)
+
+
+def recursive_scan(select: SelectPrinter, node: Scan) -> Block:
+    """Return what the last step has found."""
+    alias = select.next_alias()
+    columns = ", ".join(select.dialect.identifier(column) for column in column_names(node.schema))
+    source = f"{recursive_name(select, node.name)} AS {alias}({columns})"
+    return Block(source, select.references(alias, node.schema), node.schema)
+
+
+def recursive_name(select: SelectPrinter, name: str) -> str:
+    """Return the name of a recursive query, which no registered relation has."""
+    return select.dialect.identifier(f"recursive {name}")
+
+
+def has_own_order(schema: Schema) -> bool:
+    """True when a column's values compare by keys."""
+    return any(column.type.has_own_order for column in schema)
+
+
+def every_column(schema: Schema) -> tuple[tuple[str, Column], ...]:
+    """Return the columns of a schema as grouping keys."""
+    return tuple((column.name, Column(index, column.name, column.type)) for index, column in enumerate(schema))

@@ -1,0 +1,127 @@
+"""Set-returning functions in FROM: generate_series with PostgreSQL's bounds and steps, unnest, several side by side, ORDINALITY.
+
+Each call is an array; the engine spreads the arrays into rows. A series of constant integers is not made as an array.
+"""
+
+from __future__ import annotations
+
+from sql.datatypes import TEXT, SqlType, scaled_numeric
+from sql.emit.expressions import ExpressionPrinter
+from sql.emit.failing import is_constant
+from sql.emit.names import column_names
+from sql.errors import not_supported
+from sql.expressions import Expression, Literal
+from sql.relations import TableFunction
+
+INTEGERS = ("int2", "int4", "int8")
+TIMES = ("timestamp", "timestamptz")
+ZERO_STEP = "antumbra error 22023: step size cannot equal zero (end)"
+
+
+def duckdb_table_function(printer: ExpressionPrinter, node: TableFunction, alias: str) -> tuple[str, tuple[str, ...]]:
+    """Return DuckDB's FROM item and the texts of its columns."""
+    names = ['"' + name.replace('"', '""') + '"' for name in column_names(node.schema)]
+    columns = [f"{alias}.{name}" for name in names]
+    name, arguments = node.calls[0]
+    kinds = [column.type for column in node.schema]
+    if (
+        len(node.calls) == 1
+        and not node.ordinality
+        and is_integer_series(name, arguments)
+        and all(map(is_constant, arguments))
+    ):
+        texts = [printer.text(argument) for argument in arguments]
+        source = f"generate_series({', '.join(texts)}) AS {alias}({names[0]})"
+        return source, (f"CAST({columns[0]} AS {printer.type_name(kinds[0])})",)
+    arrays = [duckdb_array(printer, name, arguments) for name, arguments in node.calls]
+    items = [f"unnest({text}) AS {name}" for text, name in zip(arrays, names, strict=False)]
+    if node.ordinality:
+        longest = ", ".join(f"coalesce(len({text}), 0)" for text in arrays)
+        longest = longest if len(arrays) == 1 else f"greatest({longest})"
+        items.append(f"unnest(generate_series(1, CAST({longest} AS BIGINT))) AS {names[-1]}")
+    values = tuple(
+        series_value(printer, call, column, kind)
+        for call, column, kind in zip(node.calls, columns, kinds, strict=False)
+    )
+    return f"(SELECT {', '.join(items)}) AS {alias}", (*values, *columns[len(values) :])
+
+
+def is_integer_series(name: str, arguments: tuple[Expression, ...]) -> bool:
+    """True for a generate_series of integers."""
+    return name == "generate_series" and arguments[0].type.family in INTEGERS
+
+
+def duckdb_array(printer: ExpressionPrinter, name: str, arguments: tuple[Expression, ...]) -> str:
+    """Return the values of one call as a DuckDB list."""
+    if name == "unnest":
+        return printer.text(arguments[0])
+    if name != "generate_series":
+        raise not_supported(f"the function {name} in FROM")
+    family = arguments[0].type.family
+    if family == "numeric":
+        plain = scaled_numeric(None)
+        one = [] if len(arguments) > 2 else [printer.fit(Literal(1, scaled_numeric(0)), plain)]
+        return f"numeric_series({', '.join([*(printer.fit(argument, plain) for argument in arguments), *one])})"
+    texts = [printer.text(argument) for argument in arguments[:3]]
+    if family in TIMES:
+        micros = [printer.micros(text, arguments[0].type) for text in texts[:2]]
+        zone = printer.text(arguments[3]) if len(arguments) > 3 else printer.text(Literal("UTC", TEXT))
+        return f"time_series({', '.join([*micros, texts[2], zone])})"
+    if family not in INTEGERS:
+        raise not_supported(f"generate_series of {arguments[0].type.sql_name}")
+    series = f"generate_series({', '.join(texts)})"
+    if len(arguments) < 3 or is_nonzero(arguments[2]):
+        return series
+    return f"CASE WHEN {texts[2]} = 0 THEN error({printer.quoted(ZERO_STEP)}) ELSE {series} END"
+
+
+def is_nonzero(node: Expression) -> bool:
+    """True for a constant step other than zero."""
+    return isinstance(node, Literal) and node.value not in (0, None)
+
+
+def series_value(
+    printer: ExpressionPrinter, call: tuple[str, tuple[Expression, ...]], column: str, kind: SqlType
+) -> str:
+    """Return one value of a series in the physical form of its type."""
+    if call[0] == "unnest":
+        return column
+    if kind.family in TIMES:
+        return printer.moment(column, kind.family)
+    if kind.family == "numeric":
+        return column if kind.display_scale is None else printer.unpack(column, kind.display_scale)
+    return f"CAST({column} AS {printer.type_name(kind)})"
+
+
+def spark_table_function(printer: ExpressionPrinter, node: TableFunction, alias: str) -> tuple[str, tuple[str, ...]]:
+    """Return Spark's FROM item and the texts of its columns."""
+    names = [f"`{name.replace('`', '``')}`" for name in column_names(node.schema)]
+    if len(node.calls) != 1:
+        raise not_supported("several functions in FROM in the upper part of a continuous view")
+    name, arguments = node.calls[0]
+    array = spark_array(printer, name, arguments)
+    word = "posexplode" if node.ordinality else "explode"
+    listed = ", ".join(reversed(names)) if node.ordinality else names[0]
+    source = f"(SELECT {word}({array}) AS {f'({listed})' if node.ordinality else listed}) AS {alias}"
+    columns = [f"{alias}.{column}" for column in names]
+    if node.ordinality:
+        columns[-1] = f"CAST({columns[-1]} + 1 AS BIGINT)"
+    return source, tuple(columns)
+
+
+def spark_array(printer: ExpressionPrinter, name: str, arguments: tuple[Expression, ...]) -> str:
+    """Return the values of one call as a Spark array."""
+    if name == "unnest":
+        return printer.text(arguments[0])
+    if not is_integer_series(name, arguments):
+        raise not_supported(f"{name} of {arguments[0].type.sql_name} in the upper part of a continuous view")
+    start, stop, *rest = (printer.text(argument) for argument in arguments)
+    step = rest[0] if rest else printer.fit(Literal(1, arguments[0].type), arguments[0].type)
+    empty = f"CAST(array() AS ARRAY<{printer.type_name(arguments[0].type)}>)"
+    zero = (
+        f"WHEN {step} = 0 THEN raise_error({printer.quoted(ZERO_STEP)}) "
+        if rest and not is_nonzero(arguments[2])
+        else ""
+    )
+    series = f"sequence({start}, {stop}, {step})"
+    return f"CASE {zero}WHEN ({step} > 0 AND {start} > {stop}) OR ({step} < 0 AND {start} < {stop}) THEN {empty} ELSE {series} END"
