@@ -128,7 +128,10 @@ class Subquery:
 
 @dataclass(frozen=True, slots=True)
 class AggregateCall:
-    """count_star, count, sum, avg, min, max, bool_and, bool_or over the rows that pass `filter`."""
+    """An aggregate over the rows that pass `filter`: count_star, sum, ...
+
+    order_by: the order in which it takes them, where that matters; of percentile_cont and its like the key of WITHIN GROUP.
+    """
 
     function: str
     arguments: tuple[Expression, ...]
@@ -137,6 +140,7 @@ class AggregateCall:
     distinct: bool = False
     position: int | None = field(default=None, compare=False)
     text: str = field(default="", compare=False)
+    order_by: tuple[SortKey, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,11 +154,15 @@ class SortKey:
 
 @dataclass(frozen=True, slots=True)
 class WindowFrame:
-    """ROWS or RANGE between two bounds; a bound is ('unbounded'|'preceding'|'current'|'following', offset or None)."""
+    """ROWS, RANGE or GROUPS between two bounds; a bound is ('unbounded'|'preceding'|'current'|'following', offset or None).
+
+    The offset of RANGE is a constant of the type that is added to the one sort key. exclusion: '', 'current row', 'group', 'ties'.
+    """
 
     unit: str
-    start: tuple[str, int | None]
-    end: tuple[str, int | None]
+    start: tuple[str, int | Literal | None]
+    end: tuple[str, int | Literal | None]
+    exclusion: str = ""
 
 
 @dataclass(frozen=True, slots=True)

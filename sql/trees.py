@@ -138,9 +138,13 @@ def map_sort_key(key: SortKey, change: Change, within: RelationStep | None = Non
 
 
 def map_aggregate(call: AggregateCall, change: Change, within: RelationStep | None = None) -> AggregateCall:
-    """Return the aggregate with its arguments and filter mapped."""
-    condition = None if call.filter is None else map_expression(call.filter, change, within)
-    return replace(call, arguments=map_all(call.arguments, change, within), filter=condition)
+    """Return the aggregate with its arguments, filter and order mapped."""
+    return replace(
+        call,
+        arguments=map_all(call.arguments, change, within),
+        filter=None if call.filter is None else map_expression(call.filter, change, within),
+        order_by=tuple(map_sort_key(key, change, within) for key in call.order_by),
+    )
 
 
 def map_window(call: WindowCall, change: Change, within: RelationStep | None = None) -> WindowCall:
@@ -156,7 +160,8 @@ def map_window(call: WindowCall, change: Change, within: RelationStep | None = N
 
 def aggregate_expressions(call: AggregateCall) -> tuple[Expression, ...]:
     """Return what an aggregate evaluates per row."""
-    return call.arguments if call.filter is None else (*call.arguments, call.filter)
+    condition = () if call.filter is None else (call.filter,)
+    return (*call.arguments, *condition, *(key.expression for key in call.order_by))
 
 
 def window_expressions(call: WindowCall) -> tuple[Expression, ...]:
