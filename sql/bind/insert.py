@@ -1,6 +1,7 @@
 """INSERT to rows whose columns are already of the target's types; DEFAULT expressions of columns.
 
-PostgreSQL's assignment rules: implicit and assignment casts, varchar(n) and numeric(p,s) applied; everything else is 42804.
+PostgreSQL's assignment rules: implicit and assignment casts, varchar(n) and numeric(p,s) applied; everything else is 42804. A row for a
+stream has the columns that the statement gives (the stream adds its defaults), a row for a table has all columns.
 """
 
 from __future__ import annotations
@@ -8,30 +9,35 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sql.bind.coerce import coerce
+from sql.bind.assignments import assign, default_value, identity_detail
 from sql.bind.context import BindContext
 from sql.bind.expressions import Binder
+from sql.bind.on_conflict import BoundConflict, bind_conflict
 from sql.bind.parameters import ParameterTypes
 from sql.bind.places import start_of
 from sql.bind.query import bind_relation
+from sql.bind.returning import bind_returning
 from sql.bind.scope import Scope
 from sql.bind.wide_numbers import refuse_wide_numbers
+from sql.bind.write_target import columns_schema, common_tables, stored, target_relation, target_scope
 from sql.casts import can_cast, plain_name
 from sql.catalog import Catalog, ColumnDescription, RelationDescription, SessionSettings
 from sql.datatypes import SqlType
 from sql.errors import SqlError, not_supported
-from sql.expressions import Column, Expression, Literal
+from sql.expressions import Column, Expression
 from sql.names import did_you_mean
 from sql.relations import OutputColumn, Project, Relation, Values
-from sql.statements.statement import ColumnDefinition, Insert
+from sql.statements.statement import ColumnDefinition, Insert, TableColumn
 from sql.syntax import Expression as Syntax
+from sql.syntax import Query, SelectBody, Star
 
 
 @dataclass(frozen=True, slots=True)
 class BoundInsert:
-    """A bound INSERT. targets: indexes of the relation's columns that `source` yields, in its order.
+    """A bound INSERT. targets: indexes of the relation's columns that `source` yields, in its order; for a table: all.
 
-    source: rows of the targets' types, `Values` unless it is INSERT ... SELECT. stable: it uses now() or the like.
+    source: rows of the targets' types, `Values` where it was VALUES. stable: it uses now() or the like. relations: names of all that is
+    scanned. returning: over whole rows of the table.
     """
 
     relation: RelationDescription
@@ -39,6 +45,9 @@ class BoundInsert:
     source: Relation
     parameters: tuple[SqlType, ...]
     stable: bool
+    relations: frozenset[str] = frozenset()
+    conflict: BoundConflict | None = None
+    returning: Relation | None = None
 
 
 def bind_insert(
@@ -47,27 +56,32 @@ def bind_insert(
     settings: SessionSettings,
     parameter_types: Sequence[SqlType | None] | None = None,
 ) -> BoundInsert:
-    """Return the typed rows of an INSERT into a stream."""
+    """Return the typed rows of an INSERT into a stream or a table."""
     parameters = ParameterTypes(parameter_types)
     context = BindContext(catalog, settings, parameters)
-    relation = target_relation(statement, catalog)
-    targets = target_columns(statement, relation)
-    columns = [relation.columns[index] for index in targets]
-    if statement.query is not None:
-        source, columns = bind_source(statement, columns, context)
-        refuse_wide_numbers(source, context)
-        return BoundInsert(relation, targets[: len(columns)], source, parameters.finish(), context.stable)
-    width = len(statement.rows[0])
-    check_width(statement, width, columns)
-    columns = columns[:width]
-    binder = Binder(Scope(), context, "VALUES")
-    rows = tuple(bind_row(binder, row, columns) for row in statement.rows)
-    schema = tuple(OutputColumn(column.name, column.type) for column in columns)
-    values = refuse_wide_numbers(Values(rows, schema), context)
-    return BoundInsert(relation, targets[:width], values, parameters.finish(), context.stable)
+    with common_tables(statement.common_tables, context):
+        relation = target_relation(statement.name, statement.name_position, catalog, "insert into")
+        targets = target_columns(statement, relation)
+        source, targets = bind_source(statement, relation, targets, context)
+        check_identities(statement, relation, targets)
+        if relation.kind == "table":
+            source, targets = whole_rows(source, relation, targets, statement.overriding)
+        conflict = None
+        if statement.on_conflict is not None:
+            conflict = bind_conflict(statement.on_conflict, relation, statement.alias, context)
+        if statement.returning and relation.kind != "table":
+            hint = "Streams are read through views."
+            raise not_supported("RETURNING on a stream", statement.returning[0].position, hint=hint)
+        scope = target_scope(relation, statement.alias, len(relation.columns))
+        returning = bind_returning(statement.returning, scope, columns_schema(relation), context)
+    for root in (source, returning, None if conflict is None else conflict.updates):
+        if root is not None:
+            refuse_wide_numbers(root, context)
+    names = frozenset(context.relations)
+    return BoundInsert(relation, targets, source, parameters.finish(), context.stable, names, conflict, returning)
 
 
-def bind_default(definition: ColumnDefinition, catalog: Catalog, settings: SessionSettings) -> Expression:
+def bind_default(definition: ColumnDefinition | TableColumn, catalog: Catalog, settings: SessionSettings) -> Expression:
     """Return a column's DEFAULT as an expression of the column's type."""
     assert definition.default is not None, definition.name
     context = BindContext(catalog, settings, ParameterTypes())
@@ -79,16 +93,6 @@ def bind_default(definition: ColumnDefinition, catalog: Catalog, settings: Sessi
         message = f'column "{column.name}" is of type {target} but default expression is of type {source}'
         raise SqlError("42804", message, hint="You will need to rewrite or cast the expression.")
     return assign(bound, column, context, definition.position)
-
-
-def target_relation(statement: Insert, catalog: Catalog) -> RelationDescription:
-    relation = catalog.relation(statement.name)
-    if relation is None:
-        hint = did_you_mean(statement.name, catalog.relation_names())
-        raise SqlError("42P01", f'relation "{statement.name}" does not exist', statement.name_position, hint=hint)
-    if relation.kind == "view":
-        raise SqlError("55000", f'cannot insert into view "{statement.name}"', hint="Rows go into the stream below it.")
-    return relation
 
 
 def target_columns(statement: Insert, relation: RelationDescription) -> tuple[int, ...]:
@@ -110,13 +114,55 @@ def target_columns(statement: Insert, relation: RelationDescription) -> tuple[in
     return tuple(found)
 
 
-def check_width(statement: Insert, width: int, columns: Sequence[ColumnDescription]) -> None:
+def bind_source(
+    statement: Insert, relation: RelationDescription, targets: tuple[int, ...], context: BindContext
+) -> tuple[Relation, tuple[int, ...]]:
+    """Return the given rows in their columns' types, and the columns: without a column list the last ones may be left out."""
+    columns = [relation.columns[index] for index in targets]
+    if statement.query is not None:
+        return bind_query_source(statement, statement.query, targets, columns, context)
+    width = len(statement.rows[0])
+    extra = statement.rows[0][len(columns)] if width > len(columns) else None
+    check_width(statement, width, len(columns), None if extra is None else start_of(extra))
+    columns = columns[:width]
+    binder = Binder(Scope(), context, "VALUES")
+    rows = tuple(bind_row(binder, row, columns) for row in statement.rows)
+    schema = tuple(OutputColumn(column.name, column.type) for column in columns)
+    return Values(rows, schema), targets[:width]
+
+
+def bind_query_source(
+    statement: Insert,
+    query: Query,
+    targets: tuple[int, ...],
+    columns: Sequence[ColumnDescription],
+    context: BindContext,
+) -> tuple[Relation, tuple[int, ...]]:
+    """Return the query of INSERT ... SELECT with its columns converted."""
+    relation = bind_relation(query, context)
+    width = len(relation.schema)
+    places = target_places(query, width)
+    check_width(statement, width, len(columns), places[len(columns)] if width > len(columns) else None)
+    items = tuple(
+        (column.name, assign(Column(index, output.name, output.type), column, context, place))
+        for index, (column, output, place) in enumerate(zip(columns, relation.schema, places, strict=False))
+    )
+    return Project(relation, items), targets[:width]
+
+
+def target_places(query: Query, width: int) -> list[int]:
+    """Return where each column of a query is written, or the query where a star stands for it."""
+    body = query.body
+    if isinstance(body, SelectBody) and not any(isinstance(target.expression, Star) for target in body.targets):
+        return [start_of(target.expression) for target in body.targets]
+    return [query.position] * width
+
+
+def check_width(statement: Insert, width: int, columns_count: int, extra_position: int | None) -> None:
     """Raise 42601 when values and columns do not fit; without a column list the last columns may be left out."""
-    if width > len(columns):
-        extra = statement.rows[0][len(columns)]
-        position = None if extra is None else start_of(extra)
-        raise SqlError("42601", "INSERT has more expressions than target columns", position)
-    if statement.columns is not None and width < len(columns):
+    if width > columns_count:
+        raise SqlError("42601", "INSERT has more expressions than target columns", extra_position)
+    if statement.columns is not None and width < columns_count:
         raise SqlError("42601", "INSERT has more target columns than expressions", statement.columns[width][1])
 
 
@@ -124,41 +170,45 @@ def bind_row(
     binder: Binder, row: Sequence[Syntax | None], columns: Sequence[ColumnDescription]
 ) -> tuple[Expression, ...]:
     """Return one row as the columns' types."""
-    values: list[Expression] = []
-    for item, column in zip(row, columns, strict=True):
-        if item is None:
-            values.append(Literal(None, column.type) if column.default is None else column.default)
-        else:
-            values.append(assign(binder.bind(item), column, binder.context, start_of(item)))
-    return tuple(values)
-
-
-def assign(value: Expression, column: ColumnDescription, context: BindContext, position: int | None) -> Expression:
-    """Return `value` as the column's type, by assignment."""
-    family = value.type.family
-    if family == "interval":
-        raise not_supported("interval as a value", position)
-    if not can_cast(family, column.type.family, "assignment"):
-        source, target = plain_name(value.type), plain_name(column.type)
-        message = f'column "{column.name}" is of type {target} but expression is of type {source}'
-        raise SqlError("42804", message, position, hint="You will need to rewrite or cast the expression.")
-    return coerce(value, column.type, context, position=position)
-
-
-def bind_source(
-    statement: Insert, columns: Sequence[ColumnDescription], context: BindContext
-) -> tuple[Relation, list[ColumnDescription]]:
-    """Return the query of INSERT ... SELECT with its columns converted."""
-    assert statement.query is not None
-    relation = bind_relation(statement.query, context)
-    width = len(relation.schema)
-    if width > len(columns):
-        raise SqlError("42601", "INSERT has more expressions than target columns", statement.query.position)
-    if statement.columns is not None and width < len(columns):
-        raise SqlError("42601", "INSERT has more target columns than expressions", statement.columns[width][1])
-    kept = list(columns[:width])
-    items = tuple(
-        (column.name, assign(Column(index, output.name, output.type), column, context, statement.query.position))
-        for index, (column, output) in enumerate(zip(kept, relation.schema, strict=True))
+    return tuple(
+        default_value(column) if item is None else assign(binder.bind(item), column, binder.context, start_of(item))
+        for item, column in zip(row, columns, strict=True)
     )
-    return Project(relation, items), kept
+
+
+def check_identities(statement: Insert, relation: RelationDescription, targets: tuple[int, ...]) -> None:
+    """Raise 428C9 for a value given to a column that is GENERATED ALWAYS."""
+    if statement.overriding:
+        return
+    for place, index in enumerate(targets):
+        column = relation.columns[index]
+        if column.identity != "always":
+            continue
+        if statement.query is not None or any(row[place] is not None for row in statement.rows):
+            raise SqlError(
+                "428C9",
+                f'cannot insert a non-DEFAULT value into column "{column.name}"',
+                detail=identity_detail(column),
+                hint="Use OVERRIDING SYSTEM VALUE to override.",
+            )
+
+
+def whole_rows(
+    source: Relation, relation: RelationDescription, targets: tuple[int, ...], overriding: str
+) -> tuple[Relation, tuple[int, ...]]:
+    """Return the rows with all columns of the table: defaults where nothing is given, or where OVERRIDING USER VALUE says so."""
+    every = tuple(range(len(relation.columns)))
+    place_of = {target: place for place, target in enumerate(targets)}
+    if overriding == "user":
+        place_of = {target: place for target, place in place_of.items() if relation.columns[target].identity is None}
+    if isinstance(source, Values) and targets == every and len(place_of) == len(every):
+        return source, every
+    items: list[tuple[str, Expression]] = []
+    for index, column in enumerate(relation.columns):
+        place = place_of.get(index)
+        if place is None:
+            items.append((column.name, stored(default_value(column), column)))
+        else:
+            given = source.schema[place]
+            items.append((column.name, stored(Column(place, given.name, given.type), column)))
+    return Project(source, tuple(items)), every

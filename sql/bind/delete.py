@@ -1,0 +1,72 @@
+"""DELETE: the identities of the rows that go, and what RETURNING shows of them.
+
+Enters: a `Delete`. Leaves: a `BoundDelete`, whose source is the target joined with USING and cut by WHERE.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sql.bind.context import BindContext
+from sql.bind.parameters import ParameterTypes
+from sql.bind.returning import bind_returning
+from sql.bind.wide_numbers import refuse_wide_numbers
+from sql.bind.write_target import (
+    columns_beside,
+    columns_schema,
+    common_tables,
+    filtered,
+    identity_of,
+    joined_target,
+    target_relation,
+    without_identity,
+)
+from sql.catalog import Catalog, RelationDescription, SessionSettings
+from sql.datatypes import SqlType
+from sql.expressions import Column, Expression
+from sql.relations import OutputColumn, Project, Relation
+from sql.statements.statement import Delete
+
+
+@dataclass(frozen=True, slots=True)
+class BoundDelete:
+    """A bound DELETE. source: the identity of each row that goes; with RETURNING also all its columns, then the columns of USING.
+
+    returning: over the rows of `source` without their identity. relations: names of all that is scanned.
+    """
+
+    relation: RelationDescription
+    source: Relation
+    returning: Relation | None
+    parameters: tuple[SqlType, ...]
+    relations: frozenset[str]
+    stable: bool
+
+
+def bind_delete(
+    statement: Delete,
+    catalog: Catalog,
+    settings: SessionSettings,
+    parameter_types: Sequence[SqlType | None] | None = None,
+) -> BoundDelete:
+    """Return the typed form of a DELETE from a table."""
+    parameters = ParameterTypes(parameter_types)
+    context = BindContext(catalog, settings, parameters)
+    with common_tables(statement.common_tables, context):
+        relation = target_relation(statement.name, statement.name_position, catalog, "delete from")
+        joined, scope = joined_target(relation, statement.alias, statement.using, context)
+        found = filtered(joined, scope, statement.where, context)
+        shown: tuple[tuple[str, Expression], ...] = ()
+        if statement.returning:
+            own = tuple(
+                (column.name, Column(index, column.name, column.type))
+                for index, column in enumerate(columns_schema(relation))
+            )
+            shown = (*own, *columns_beside(relation, joined))
+        rows = tuple(OutputColumn(name, item.type) for name, item in shown)
+        returning = bind_returning(statement.returning, without_identity(scope, relation), rows, context)
+    source = refuse_wide_numbers(Project(found, (identity_of(relation), *shown)), context)
+    if returning is not None:
+        refuse_wide_numbers(returning, context)
+    return BoundDelete(relation, source, returning, parameters.finish(), frozenset(context.relations), context.stable)

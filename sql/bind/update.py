@@ -1,0 +1,79 @@
+"""UPDATE: the rows that change, each with its identity and its new values.
+
+Enters: an `Update`. Leaves: a `BoundUpdate`, whose source is a relation like any other: the target joined with FROM, cut by WHERE.
+Several FROM rows may match a row of the target; which of them counts is left to whoever runs it, as in PostgreSQL.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sql.bind.assignments import bind_assignments
+from sql.bind.context import BindContext
+from sql.bind.expressions import Binder
+from sql.bind.parameters import ParameterTypes
+from sql.bind.returning import bind_returning
+from sql.bind.wide_numbers import refuse_wide_numbers
+from sql.bind.write_target import (
+    columns_beside,
+    common_tables,
+    filtered,
+    identity_of,
+    joined_target,
+    stored,
+    target_relation,
+    without_identity,
+)
+from sql.catalog import Catalog, RelationDescription, SessionSettings
+from sql.datatypes import SqlType
+from sql.expressions import Column
+from sql.relations import OutputColumn, Project, Relation
+from sql.statements.statement import Update
+
+
+@dataclass(frozen=True, slots=True)
+class BoundUpdate:
+    """A bound UPDATE.
+
+    source: the identity of each row to change, all its columns as they will be, then the columns of FROM. changed: indexes of the columns
+    that SET names. returning: over the rows of `source` without their identity. relations: names of all that is scanned.
+    """
+
+    relation: RelationDescription
+    source: Relation
+    changed: tuple[int, ...]
+    returning: Relation | None
+    parameters: tuple[SqlType, ...]
+    relations: frozenset[str]
+    stable: bool
+
+
+def bind_update(
+    statement: Update,
+    catalog: Catalog,
+    settings: SessionSettings,
+    parameter_types: Sequence[SqlType | None] | None = None,
+) -> BoundUpdate:
+    """Return the typed form of an UPDATE of a table."""
+    parameters = ParameterTypes(parameter_types)
+    context = BindContext(catalog, settings, parameters)
+    with common_tables(statement.common_tables, context):
+        relation = target_relation(statement.name, statement.name_position, catalog, "update")
+        joined, scope = joined_target(relation, statement.alias, statement.from_items, context)
+        found = filtered(joined, scope, statement.where, context)
+        beside = columns_beside(relation, found) if statement.returning else ()
+        schema = tuple(OutputColumn(column.name, column.type) for column in relation.columns)
+        rows = (*schema, *(OutputColumn(name, item.type) for name, item in beside))
+        returning = bind_returning(statement.returning, without_identity(scope, relation), rows, context)
+        changes = bind_assignments(statement.assignments, relation, Binder(scope, context, "UPDATE"))
+    new = tuple(
+        (column.name, stored(changes.get(index, Column(index, column.name, column.type)), column))
+        for index, column in enumerate(relation.columns)
+    )
+    source = refuse_wide_numbers(Project(found, (identity_of(relation), *new, *beside)), context)
+    if returning is not None:
+        refuse_wide_numbers(returning, context)
+    changed = tuple(sorted(changes))
+    names = frozenset(context.relations)
+    return BoundUpdate(relation, source, changed, returning, parameters.finish(), names, context.stable)

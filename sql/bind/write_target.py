@@ -1,0 +1,144 @@
+"""The relation that INSERT, UPDATE or DELETE writes to: what may be one, its rows with their identities, its columns' names.
+
+Enters: a name and the verb of the statement. Leaves: descriptions, scans and scopes; PostgreSQL's errors for what can't be written to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from sql.bind.context import BindContext
+from sql.bind.expressions import Binder
+from sql.bind.from_clause import bind_from, check_aliases, side_by_side
+from sql.bind.scope import Scope, ScopeColumn, ScopeTable
+from sql.catalog import Catalog, ColumnDescription, RelationDescription
+from sql.datatypes import INT8
+from sql.errors import SqlError
+from sql.expressions import Cast, Column, Expression
+from sql.names import did_you_mean
+from sql.relations import Filter, Join, OutputColumn, Relation, Scan, Schema
+from sql.syntax import CommonTable, FromItem
+from sql.syntax import Expression as Syntax
+from sql.trees import map_expression
+
+# What tells the rows of a table apart while a statement runs; every scan of a table can yield it beside the table's columns.
+ROW_ID = OutputColumn("?rowid?", INT8)
+# The scan of the rows that a statement is about to write, or has written: what CHECK and RETURNING are evaluated over.
+ROWS = "?rows?"
+VIEW_HINT = "A view only shows rows: write to the relation below it."
+
+
+def target_relation(name: str, position: int | None, catalog: Catalog, verb: str) -> RelationDescription:
+    """Return the relation called `name`, which can be written to. verb: 'insert into', 'update' or 'delete from'."""
+    relation = catalog.relation(name)
+    if relation is None:
+        hint = did_you_mean(name, catalog.relation_names())
+        raise SqlError("42P01", f'relation "{name}" does not exist', position, hint=hint)
+    if relation.kind == "view":
+        hint = (
+            "Rows go into the stream below it." if verb == "insert into" else "Continuous views follow their streams."
+        )
+        raise SqlError("55000", f'cannot {verb} view "{name}"', hint=hint)
+    if relation.kind == "query":
+        raise SqlError("55000", f'cannot {verb} view "{name}"', hint=VIEW_HINT)
+    if relation.kind == "sequence":
+        raise SqlError("42809", f'cannot change sequence "{name}"')
+    if relation.kind == "stream" and verb != "insert into":
+        hint = "Streams are append-only: what was inserted stays as it is."
+        raise SqlError("0A000", f'cannot {verb} stream "{name}"', hint=hint)
+    return relation
+
+
+def columns_schema(relation: RelationDescription) -> Schema:
+    """Return the columns of a relation as a schema."""
+    return tuple(OutputColumn(column.name, column.type) for column in relation.columns)
+
+
+def target_scan(relation: RelationDescription) -> Scan:
+    """Return the rows of a table, each with its identity in the last column."""
+    return Scan(relation.name, relation.kind, (*columns_schema(relation), ROW_ID))
+
+
+def target_scope(relation: RelationDescription, alias: str | None, width: int) -> Scope:
+    """Return the names of the target's columns, which come first in a row of `width` columns."""
+    known_as = alias or relation.name
+    columns = [
+        ScopeColumn(column.name, Column(index, column.name, column.type), known_as)
+        for index, column in enumerate(relation.columns)
+    ]
+    return Scope([ScopeTable(known_as, tuple(columns), relation.name)], columns, width)
+
+
+def joined_target(
+    relation: RelationDescription, alias: str | None, items: tuple[FromItem, ...], context: BindContext
+) -> tuple[Relation, Scope]:
+    """Return the target's rows joined with FROM or USING: the columns, the identity, then the columns of the other items."""
+    context.relations.add(relation.name)
+    scan = target_scan(relation)
+    scope = target_scope(relation, alias, len(scan.schema))
+    if not items:
+        return scan, scope
+    beside, beside_scope = bind_from(items, context)
+    check_aliases(scope, beside_scope, items[0].position)
+    return Join(scan, beside, "cross", None), side_by_side(scope, beside_scope)
+
+
+def filtered(relation: Relation, scope: Scope, where: Syntax | None, context: BindContext) -> Relation:
+    """Return the rows for which WHERE is true."""
+    return relation if where is None else Filter(relation, Binder(scope, context, "WHERE").bind_boolean(where))
+
+
+def identity_of(relation: RelationDescription) -> tuple[str, Expression]:
+    """Return the item that yields the identity of a row of `joined_target`."""
+    return (ROW_ID.name, Column(len(relation.columns), ROW_ID.name, ROW_ID.type))
+
+
+def columns_beside(relation: RelationDescription, joined: Relation) -> tuple[tuple[str, Expression], ...]:
+    """Return the items that yield the columns of FROM or USING."""
+    start = len(relation.columns) + 1
+    return tuple(
+        (column.name, Column(start + index, column.name, column.type))
+        for index, column in enumerate(joined.schema[start:])
+    )
+
+
+def without_identity(scope: Scope, relation: RelationDescription) -> Scope:
+    """Return the scope of the same rows without the identity between the target's columns and the others."""
+    place = len(relation.columns)
+
+    def moved(node: Expression) -> Expression | None:
+        if isinstance(node, Column) and node.index > place:
+            return Column(node.index - 1, node.name, node.type, node.position)
+        return None
+
+    def column(known: ScopeColumn) -> ScopeColumn:
+        return ScopeColumn(known.name, map_expression(known.expression, moved), known.table)
+
+    tables = [ScopeTable(table.alias, tuple(map(column, table.columns)), table.relation) for table in scope.tables]
+    return Scope(tables, list(map(column, scope.visible)), scope.width - 1)
+
+
+@contextmanager
+def common_tables(items: tuple[CommonTable, ...], context: BindContext) -> Iterator[None]:
+    """Let the statement inside name the items of its WITH."""
+    from sql.bind.query import check_common_table
+
+    outer = context.common_tables
+    if items:
+        context.common_tables = dict(outer)
+        for item in items:
+            context.common_tables[item.name] = (item, dict(context.common_tables))
+        for item in items:
+            check_common_table(item.name, context)
+    try:
+        yield
+    finally:
+        context.common_tables = outer
+
+
+def stored(value: Expression, column: ColumnDescription) -> Expression:
+    """Return a value of the column's type in the physical form that the column has: a plain numeric carries its own scale."""
+    if column.type.is_variable_numeric and not value.type.is_variable_numeric:
+        return Cast(value, column.type)
+    return value
