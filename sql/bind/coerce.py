@@ -111,10 +111,17 @@ def fold(expression: Expression, target: SqlType) -> Literal | None:
             return Literal(Decimal(value), scaled_numeric(0), expression.position)
         if target.family == "float8":
             return Literal(float(value), target, expression.position)
-    if isinstance(value, Decimal) and target.family == "float8":
-        converted = float(value)
-        return Literal(converted, target, expression.position) if abs(converted) < float("inf") else None
+    if isinstance(value, Decimal) and target.family in ("float4", "float8"):
+        return fold_float(value, target, expression.position)
     return None
+
+
+def fold_float(value: Decimal, target: SqlType, position: int | None) -> Literal | None:
+    """Return a decimal literal as the float that its text means; one out of range is left to fail when it is evaluated."""
+    try:
+        return Literal(input_value(str(value), target, "UTC", position), target, position)
+    except SqlError:
+        return None
 
 
 def fold_modifier(value: Decimal, target: SqlType, position: int | None) -> Literal | None:

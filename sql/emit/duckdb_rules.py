@@ -11,11 +11,15 @@ from sql.emit.expressions import ExpressionPrinter, cast_table, rule_table
 from sql.emit.numeric_rules import NUMERIC_RULES
 from sql.emit.shared_rules import INTEGERS, SHARED_RULES, divisor_guarded
 from sql.emit.time_rules import TIME_RULES
-from sql.expressions import Call
+from sql.expressions import Call, Literal
 
 
 def _modulo_integer(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
     return f"({texts[0]} % {divisor_guarded(texts, node)})"
+
+
+def _negate_integer(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
+    return f"subtract({printer.literal(Literal(0, node.type))}, {texts[0]})"
 
 
 RULES = (
@@ -24,6 +28,11 @@ RULES = (
     | rule_table(TIME_RULES)
     | rule_table(
         {
+            # Not as operators: those its optimizer moves to the other side of a comparison with a constant, and their overflow is lost.
+            "add": {INTEGERS: "add({0}, {1})"},
+            "subtract": {INTEGERS: "subtract({0}, {1})"},
+            "multiply": {INTEGERS: "multiply({0}, {1})"},
+            "negate": {INTEGERS: _negate_integer},
             # Both raise for zero and for min / -1; neither rounds.
             "divide": {INTEGERS: "({0} // {1})"},
             "modulo": {INTEGERS: _modulo_integer},

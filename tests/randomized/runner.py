@@ -7,6 +7,7 @@ reads there what a function has let through.
 
 from __future__ import annotations
 
+import re
 import struct
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -23,6 +24,8 @@ Connection = psycopg.Connection[tuple[object, ...]]
 
 # SQLSTATE classes of wrong values: which of several wrong values is named first is nobody's promise.
 VALUE_ERRORS = ("22", "23")
+OUT_OF_RANGE = "22003"
+WIDE_NUMBER = re.compile(rb"(\d\.?){39}")
 INTEGER_TYPES = (20, 21, 23)
 BINARY_FORMS: dict[int, Callable[[str], bytes]] = {
     16: lambda text: bytes([text in ("t", "true")]),
@@ -124,10 +127,15 @@ def _oracle_text(case: Case, view: View, postgres: Connection) -> str:
 
 
 def _compare(ours: Answer, theirs: Answer, ordered: bool, story: Sequence[str]) -> None:
-    if ours.same_as(theirs, ordered):
+    if ours.same_as(theirs, ordered) or (ours.sqlstate == OUT_OF_RANGE and _has_wide_number(theirs)):
         return
     shown = "\n".join(f"{line};" for line in story)
     raise MismatchError(f"{shown}\n-- antumbra: {_shown(ours)}\n-- postgres: {_shown(theirs)}")
+
+
+def _has_wide_number(answer: Answer) -> bool:
+    """Tell whether PostgreSQL's text answer has a numeric of more digits than ours may have, whose refusal is documented."""
+    return any(WIDE_NUMBER.search(value) for row in answer.rows for value in row if value is not None)
 
 
 def _shown(answer: Answer) -> str:

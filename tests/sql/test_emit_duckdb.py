@@ -39,7 +39,7 @@ def test_a_computed_key_has_a_subquery_of_its_own() -> None:
     root = Aggregate(SCAN, (("j", key),), (("s", AggregateCall("sum", (X,), scaled_numeric(2))),))
     assert text(root) == (
         'SELECT t2."j" AS "j", CAST(sum(t2."x") AS DECIMAL(38,2)) AS "s"\n'
-        'FROM (\n  SELECT t1."x" AS "x", (t1."k" + 1) AS "j"\n  FROM "v" AS t1\n) AS t2\nGROUP BY t2."j"'
+        'FROM (\n  SELECT t1."x" AS "x", add(t1."k", 1) AS "j"\n  FROM "v" AS t1\n) AS t2\nGROUP BY t2."j"'
     )
 
 
