@@ -7,33 +7,37 @@ what PostgreSQL refuses is refused. Must not know relations or types' meanings.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
-from sql.grammar import queries
+from sql.grammar import common_tables, queries
 from sql.grammar.cursor import Cursor
 from sql.statements.copy import copy
 from sql.statements.create_foreign_table import create_foreign_table
 from sql.statements.create_view import create_view
+from sql.statements.delete import delete, delete_after_with, truncate
 from sql.statements.drop import drop
 from sql.statements.explain import explain
-from sql.statements.insert import insert
+from sql.statements.insert import insert, insert_after_with
 from sql.statements.session_state import close, deallocate, discard, unlisten
-from sql.statements.statement import Empty, Insert, Select, Statement
+from sql.statements.statement import Delete, Empty, Insert, Select, Statement, Update
 from sql.statements.transaction import STARTS, transaction
 from sql.statements.unsupported import refusal
+from sql.statements.update import update, update_after_with
 from sql.statements.variables import reset, set_variable, show
 
 RULES: dict[str, Callable[[Cursor], Statement]] = {
     "close": close,
     "copy": copy,
     "deallocate": deallocate,
+    "delete": delete,
     "discard": discard,
     "explain": explain,
     "insert": insert,
     "reset": reset,
     "set": set_variable,
     "show": show,
+    "truncate": truncate,
     "unlisten": unlisten,
+    "update": update,
     **dict.fromkeys(STARTS, transaction),
 }
 
@@ -50,6 +54,7 @@ def parse(text: str) -> tuple[Statement, ...]:
         statements.append(statement(cursor))
         if not cursor.at_end_of_statement():
             cursor.fail()
+    cursor.finish()
     return tuple(statements) or (Empty(),)
 
 
@@ -71,16 +76,15 @@ def statement(cursor: Cursor) -> Statement:
     raise refusal(cursor)
 
 
-def query_statement(cursor: Cursor) -> Select | Insert:
+def query_statement(cursor: Cursor) -> Select | Insert | Update | Delete:
+    """Read a query, or what else may begin with WITH."""
     first = cursor.index
-    if cursor.at("with"):
-        common = queries.common_tables(cursor)
-        if cursor.at("insert"):
-            found = insert(cursor)
-            query = found.query
-            if query is not None:
-                query = replace(query, common_tables=(*common, *query.common_tables))
-            return replace(found, text=cursor.text_since(first), query=query)
-        cursor.index = first
-    query = queries.query(cursor)
+    common = common_tables.common_tables(cursor)
+    if common and cursor.at("insert"):
+        return insert_after_with(cursor, common, first)
+    if common and cursor.at("update"):
+        return update_after_with(cursor, common, first)
+    if common and cursor.at("delete"):
+        return delete_after_with(cursor, common, first)
+    query = queries.query(cursor, common)
     return Select(cursor.text_since(first), query)

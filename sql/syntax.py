@@ -28,7 +28,10 @@ class Star:
 
 @dataclass(frozen=True, slots=True)
 class Constant:
-    """A literal. kind: 'integer', 'decimal' (digits with point or exponent), 'string', 'bool', 'null'; value is its text."""
+    """A literal. kind: 'integer', 'decimal' (digits with point or exponent), 'string', 'bool', 'null'; value is its text.
+
+    kind 'default' is the word DEFAULT, which the grammar takes out wherever it means something, and refuses everywhere else.
+    """
 
     kind: str
     value: str
@@ -45,13 +48,17 @@ class ParameterNumber:
 
 @dataclass(frozen=True, slots=True)
 class TypeName:
-    """A type as written: `name` folded and normalised to one word, its modifiers, and array brackets if any."""
+    """A type as written: `name` folded and normalised to one word, its modifiers, and array brackets if any.
+
+    fields: of an interval, as 'day' or 'day to second'; its modifier is then the number of digits of a second.
+    """
 
     name: str
     modifiers: tuple[int, ...]
     position: int
     text: str
     array: bool = False
+    fields: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +142,7 @@ class Like:
 
 @dataclass(frozen=True, slots=True)
 class TypeCast:
-    """CAST(operand AS type), operand::type, or type 'literal'. fields: of an INTERVAL literal, as 'day' or 'day to second'."""
+    """CAST(operand AS type), operand::type, or type 'literal'. fields: those of an interval type, as 'day' or 'day to second'."""
 
     operand: Expression
     type: TypeName
@@ -253,7 +260,7 @@ class Subquery:
     """A query inside an expression.
 
     kind: 'scalar', 'exists', 'array' (ARRAY(query)), or 'any' | 'all' for operand operator ANY | ALL (query); IN is = ANY, and NOT IN is
-    <> ALL. operand: a `Row` where several columns are compared; None for the first three kinds.
+    NOT of it, as in PostgreSQL. operand: a `Row` where several columns are compared; None for the first three kinds.
     """
 
     kind: str

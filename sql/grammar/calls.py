@@ -1,26 +1,12 @@
-"""Function calls: the ordinary form with DISTINCT, ORDER BY, FILTER and OVER, and the forms that SQL spells with words.
-
-The latter (EXTRACT, SUBSTRING FROM, TRIM, POSITION, COALESCE, CURRENT_DATE ...) become ordinary calls with PostgreSQL's names.
-"""
+"""Function calls with DISTINCT, ORDER BY, FILTER and OVER. The forms that SQL spells with words are in `spelled_calls`."""
 
 from __future__ import annotations
 
-from sql.errors import SqlError, not_supported
+from sql.errors import SqlError
 from sql.grammar import expressions as grammar
-from sql.grammar import queries
+from sql.grammar import sorting, spelled_calls, windows
 from sql.grammar.cursor import Cursor
-from sql.syntax import Constant, Expression, FunctionCall, SortItem, WindowDefinition
-
-WITHOUT_PARENTHESES = frozenset(
-    """
-    current_date current_time current_timestamp localtime localtimestamp current_user session_user user current_role
-    current_catalog current_schema
-    """.split()
-)
-EXPRESSION_LISTS = frozenset({"coalesce", "greatest", "least", "nullif"})
-UNSUPPORTED_FORMS = frozenset(
-    "grouping normalize treat xmlconcat xmlelement xmlexists xmlforest xmlparse xmlpi xmlroot xmlserialize".split()
-)
+from sql.syntax import Expression, FunctionCall, SortItem
 
 
 def expressions(cursor: Cursor) -> tuple[Expression, ...]:
@@ -31,20 +17,13 @@ def expressions(cursor: Cursor) -> tuple[Expression, ...]:
     return tuple(items)
 
 
-def two_expressions(cursor: Cursor) -> tuple[Expression, ...]:
-    """Read exactly two expressions."""
-    first = grammar.expression(cursor)
-    cursor.expect_operator(",")
-    return first, grammar.expression(cursor)
-
-
-def call(cursor: Cursor, name: tuple[str, ...], position: int, first: int) -> Expression:
-    """Read the parentheses of a call of `name`, and what may follow them."""
+def call(cursor: Cursor, name: tuple[str, ...], position: int, first: int, windowless: bool = False) -> FunctionCall:
+    """Read the parentheses of a call of `name`, and what may follow them; a windowless one stands in FROM."""
     if len(name) > 1 and name[-2] not in ("pg_catalog", "public"):
-        raise SqlError("3F000", f'schema "{name[-2]}" does not exist', position)
+        cursor.defer(SqlError("3F000", f'schema "{name[-2]}" does not exist', position))
     cursor.expect_operator("(")
     star = distinct = False
-    arguments: tuple[Expression, ...] = ()
+    found: tuple[Expression, ...] = ()
     order_by: tuple[SortItem, ...] = ()
     if cursor.accept_operator("*"):
         star = True
@@ -52,134 +31,73 @@ def call(cursor: Cursor, name: tuple[str, ...], position: int, first: int) -> Ex
         distinct = cursor.accept("distinct")
         if not distinct:
             cursor.accept("all")
-        if cursor.at("variadic"):
-            raise not_supported("VARIADIC", cursor.position)
-        arguments = expressions(cursor)
-        if cursor.at_operator("=>", ":="):
-            raise not_supported("a named argument", cursor.position)
-        order_by = queries.order_by(cursor)
+        found = arguments(cursor)
+        order_by = sorting.order_by(cursor)
     cursor.expect_operator(")")
     text = cursor.text_since(first)
-    if cursor.at_words("within", "group"):
-        raise not_supported("WITHIN GROUP", cursor.position)
-    condition = None
-    if cursor.at("filter") and cursor.ahead(1).value == "(":
-        cursor.expect("filter")
-        cursor.expect_operator("(")
-        cursor.expect("where")
-        condition = grammar.expression(cursor)
-        cursor.expect_operator(")")
-    over = over_clause(cursor) if cursor.accept("over") else None
+    if windowless:
+        return FunctionCall(name[-1], found, position, text, name[-1], star=star, distinct=distinct, order_by=order_by)
+    within_group(cursor)
+    condition = filter_clause(cursor)
+    over = windows.over_clause(cursor) if cursor.accept("over") else None
     text = cursor.text_since(first)
     return FunctionCall(
-        name[-1], arguments, position, text, name[-1],
+        name[-1], found, position, text, name[-1],
         star=star, distinct=distinct, order_by=order_by, filter=condition, over=over,
     )  # fmt: skip
 
 
-def over_clause(cursor: Cursor) -> WindowDefinition:
-    """Read what follows OVER: a definition, or the name of one."""
-    if cursor.at_operator("("):
-        return queries.window_definition(cursor)
+def arguments(cursor: Cursor) -> tuple[Expression, ...]:
+    """Read arguments; named ones and VARIADIC are refused."""
+    items = []
+    while True:
+        position = cursor.position
+        if cursor.accept("variadic"):
+            cursor.refuse("VARIADIC", position)
+        named = cursor.ahead(1)
+        if named.kind == "operator" and named.value in ("=>", ":=") and at_argument_name(cursor):
+            cursor.refuse("a named argument", position)
+            cursor.advance()
+            cursor.advance()
+        items.append(grammar.expression(cursor))
+        if not cursor.accept_operator(","):
+            return tuple(items)
+
+
+def at_argument_name(cursor: Cursor) -> bool:
+    return cursor.function_name()
+
+
+def within_group(cursor: Cursor) -> None:
+    """Read WITHIN GROUP (ORDER BY ...), to refuse it."""
     position = cursor.position
-    return WindowDefinition(cursor.name(), (), (), None, position, exact=True)
+    if not cursor.accept("within"):
+        return
+    cursor.expect("group")
+    cursor.expect_operator("(")
+    if not cursor.at("order"):
+        cursor.fail()
+    sorting.order_by(cursor)
+    cursor.expect_operator(")")
+    cursor.refuse("WITHIN GROUP", position)
+
+
+def filter_clause(cursor: Cursor) -> Expression | None:
+    """Read FILTER (WHERE condition) if it is there."""
+    if not cursor.accept("filter"):
+        return None
+    cursor.expect_operator("(")
+    cursor.expect("where")
+    condition = grammar.expression(cursor)
+    cursor.expect_operator(")")
+    return condition
+
+
+def at_special(cursor: Cursor) -> bool:
+    """Tell whether a call follows that SQL spells in its own way."""
+    return spelled_calls.at_spelled_call(cursor)
 
 
 def special(cursor: Cursor) -> Expression | None:
     """Read a call that SQL spells in its own way, or return None and read nothing."""
-    word = cursor.token.value
-    first = cursor.index
-    position = cursor.position
-    if word in WITHOUT_PARENTHESES and not (word == "current_schema" and cursor.ahead(1).value == "("):
-        return without_parentheses(cursor)
-    if cursor.ahead(1).value != "(" or cursor.ahead(1).kind != "operator":
-        return None
-    if word in UNSUPPORTED_FORMS:
-        raise not_supported(word.upper(), position)
-    reader = {
-        "extract": extract,
-        "substring": substring,
-        "trim": trim,
-        "position": position_of,
-        "overlay": overlay,
-    }.get(word)
-    if word not in EXPRESSION_LISTS and reader is None:
-        return None
-    cursor.advance()
-    cursor.expect_operator("(")
-    if reader is None:
-        name, arguments = word, two_expressions(cursor) if word == "nullif" else expressions(cursor)
-    else:
-        name, arguments = reader(cursor)
-    cursor.expect_operator(")")
-    return FunctionCall(name, arguments, position, cursor.text_since(first), name, spelled=True)
-
-
-def without_parentheses(cursor: Cursor) -> Expression:
-    """Read CURRENT_DATE and its like."""
-    first = cursor.index
-    position = cursor.position
-    word = cursor.advance().value
-    arguments: tuple[Expression, ...] = ()
-    if word in ("current_time", "current_timestamp", "localtime", "localtimestamp") and cursor.accept_operator("("):
-        arguments = (grammar.expression(cursor),)
-        cursor.expect_operator(")")
-    return FunctionCall(word, arguments, position, cursor.text_since(first), word)
-
-
-def extract(cursor: Cursor) -> tuple[str, tuple[Expression, ...]]:
-    """Read field FROM source."""
-    token = cursor.token
-    if token.kind not in ("word", "quoted", "string"):
-        cursor.fail()
-    cursor.advance()
-    field = Constant("string", token.value, token.start + 1)
-    cursor.expect("from")
-    return "extract", (field, grammar.expression(cursor))
-
-
-def substring(cursor: Cursor) -> tuple[str, tuple[Expression, ...]]:
-    """Read text [FROM start] [FOR count], text SIMILAR ..., or plain arguments."""
-    text = grammar.expression(cursor)
-    if cursor.at("similar"):
-        raise not_supported("SUBSTRING ... SIMILAR", cursor.position)
-    start: Expression | None = None
-    count: Expression | None = None
-    position = cursor.position
-    while cursor.at("from", "for"):
-        if cursor.accept("from"):
-            start = grammar.expression(cursor)
-        else:
-            cursor.expect("for")
-            count = grammar.expression(cursor)
-    if start is None and count is None:
-        rest = expressions(cursor) if cursor.accept_operator(",") else ()
-        return "substring", (text, *rest)
-    arguments = (text, start or Constant("integer", "1", position))
-    return "substring", arguments if count is None else (*arguments, count)
-
-
-def trim(cursor: Cursor) -> tuple[str, tuple[Expression, ...]]:
-    """Read [LEADING | TRAILING | BOTH] [characters] FROM text."""
-    side = cursor.accept_any("leading", "trailing", "both")
-    name = {"leading": "ltrim", "trailing": "rtrim"}.get(side or "both", "btrim")
-    if cursor.accept("from"):
-        return name, expressions(cursor)
-    arguments = expressions(cursor)
-    if cursor.accept("from"):
-        if len(arguments) != 1:
-            cursor.fail()
-        return name, (*expressions(cursor), *arguments)
-    return name, arguments
-
-
-def position_of(cursor: Cursor) -> tuple[str, tuple[Expression, ...]]:
-    """Read part IN text; both bind more tightly than IN."""
-    part = grammar.expression(cursor, grammar.OPERATOR)
-    cursor.expect("in")
-    text = grammar.expression(cursor, grammar.OPERATOR)
-    return "position", (text, part)
-
-
-def overlay(cursor: Cursor) -> tuple[str, tuple[Expression, ...]]:
-    raise not_supported("OVERLAY", cursor.position)
+    return spelled_calls.spelled_call(cursor)

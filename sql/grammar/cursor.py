@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import NoReturn
 
 from sql.errors import SqlError, not_supported
-from sql.grammar.keywords import COLUMN_NAME, NEED_AS, RESERVED, TYPE_OR_FUNCTION
+from sql.grammar.keywords import COLUMN_NAME, KEYWORDS, NEED_AS, RESERVED, TYPE_OR_FUNCTION
 from sql.lexer import Token, scan
 
 # Deeper text, and higher trees, are refused with 54001 before Python's own stack would end here or in a later pass.
@@ -17,7 +17,11 @@ TREE_HEIGHT_MAX = 150
 
 
 class Cursor:
-    """Walks over the tokens of one message."""
+    """Walks over the tokens of one message.
+
+    deferred: the first error that waits for the end of the text. stray_defaults: positions of DEFAULT that no rule has taken yet.
+    empty_targets_allowed: the next SELECT may have no target list, because it is that of an EXISTS.
+    """
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -26,6 +30,9 @@ class Cursor:
         self.depth = 0
         self.height = 0
         self.parameters_allowed = True
+        self.deferred: SqlError | None = None
+        self.stray_defaults: list[int] = []
+        self.empty_targets_allowed = False
 
     @property
     def token(self) -> Token:
@@ -68,6 +75,22 @@ class Cursor:
             return SqlError("42601", "syntax error at end of input", position=len(self.text) + 1)
         near = self.text[token.start : token.end]
         return SqlError("42601", f'syntax error at or near "{near}"', position=token.start + 1)
+
+    def defer(self, error: SqlError) -> None:
+        """Keep an error that PostgreSQL finds only after it has read the whole text, so that a syntax error comes first."""
+        if self.deferred is None:
+            self.deferred = error
+
+    def refuse(self, what: str, position: int, hint: str | None = None) -> None:
+        """Defer the 0A000 error that names a construct which was read to its end, but is not supported yet."""
+        self.defer(not_supported(what, position, hint))
+
+    def finish(self) -> None:
+        """Raise what was deferred; the whole text has been read."""
+        if self.deferred is not None:
+            raise self.deferred
+        if self.stray_defaults:
+            raise SqlError("42601", "DEFAULT is not allowed in this context", self.stray_defaults[0])
 
     def enter(self) -> None:
         """Count one more level of nesting; pair it with `leave`."""
@@ -146,6 +169,10 @@ class Cursor:
 
     # Names
 
+    def is_keyword(self) -> bool:
+        """Tell whether the next word is a keyword of any class."""
+        return self.token.value in KEYWORDS
+
     def at_name(self) -> bool:
         """Tell whether a column or relation name is next (ColId)."""
         token = self.token
@@ -186,10 +213,24 @@ class Cursor:
             parts.append(self.label())
         return tuple(parts)
 
+    def function_parts(self) -> tuple[str, ...]:
+        """Read name or schema.name of a function, which must be followed by a parenthesis."""
+        if not (self.function_name() or (self.at_name() and self.ahead(1).value == ".")):
+            self.fail()
+        parts = [self.advance().value]
+        while self.accept_operator("."):
+            parts.append(self.label())
+        return tuple(parts)
+
     def relation_name(self, creating: bool = False) -> str:
         """Read the name of a relation of ours: bare, or in schema public."""
         position = self.position
-        return relation_of(self.qualified_name(), position, creating)
+        parts = self.qualified_name()
+        try:
+            return relation_of(parts, position, creating)
+        except SqlError as error:
+            self.defer(error)
+            return parts[-1]
 
     def names_in_parentheses(self) -> tuple[tuple[str, int], ...]:
         """Read (name, ...) with the position of each."""

@@ -1,28 +1,17 @@
 """Scalar expressions, by PostgreSQL's operator precedence. Enters: a cursor. Leaves: `sql.syntax` expressions.
 
 The levels, loosest first, are those of PostgreSQL's grammar: OR, AND, NOT, IS, comparison, BETWEEN IN LIKE, other operators,
-+ -, * / %, ^, AT TIME ZONE, COLLATE, unary + -, ::.
++ -, * / %, ^, AT TIME ZONE, COLLATE, unary + -, ::. A `plain` expression is what PostgreSQL calls b_expr: no AND, OR, NOT, no IS but
+IS DISTINCT FROM, no IN, LIKE, BETWEEN, AT TIME ZONE, COLLATE and no ANY.
 """
 
 from __future__ import annotations
 
-from sql.errors import not_supported
-from sql.grammar import calls, primaries
+from sql.errors import SqlError
+from sql.grammar import predicates, primaries
 from sql.grammar.cursor import Cursor
 from sql.grammar.types import type_name
-from sql.syntax import (
-    Between,
-    Constant,
-    Distinctness,
-    Expression,
-    FunctionCall,
-    InList,
-    Like,
-    Logic,
-    Operation,
-    Test,
-    TypeCast,
-)
+from sql.syntax import Constant, Expression, FunctionCall, Logic, Operation, TypeCast
 
 OR, AND, NOT, IS, COMPARISON, MEMBERSHIP, OPERATOR, SUM, PRODUCT, POWER, ZONE, COLLATE, SIGN, CAST = range(1, 15)
 
@@ -33,51 +22,65 @@ PUNCTUATION = frozenset({",", "(", ")", "[", "]", ".", ";", ":", ":=", "=>", "..
 MEMBERSHIP_WORDS = ("between", "in", "like", "ilike", "similar")
 
 
-def expression(cursor: Cursor, level: int = OR) -> Expression:
+def expression(cursor: Cursor, level: int = OR, plain: bool = False) -> Expression:
     """Read an expression whose operators bind at least as tightly as `level`."""
     cursor.enter()
     first = cursor.index
     outer, cursor.height = cursor.height, 0
-    left = prefix(cursor)
+    left = continued(cursor, prefix(cursor, plain), first, level, plain)
+    cursor.leave()
+    cursor.height = max(outer, cursor.height)
+    return left
+
+
+def plain_expression(cursor: Cursor) -> Expression:
+    """Read a b_expr, after which words like NOT NULL or AND belong to what is around it."""
+    return expression(cursor, OR, plain=True)
+
+
+def continued(cursor: Cursor, left: Expression, first: int, level: int = OR, plain: bool = False) -> Expression:
+    """Read the operators after `left`, which began at token `first`."""
     height = cursor.grow(0)
-    # PostgreSQL's comparisons and BETWEEN, IN, LIKE do not associate: a < b < c is a syntax error at the second <.
+    # What does not associate in PostgreSQL's grammar may not follow itself: a < b < c is a syntax error at the second <.
     ceiling = CAST
     while True:
-        found = infix_level(cursor)
+        found = infix_level(cursor, plain)
         if found < level:
             break
         if found > ceiling:
             cursor.fail()
-        left = infix(cursor, left, found, first)
+        left = infix(cursor, left, found, first, plain)
         height = cursor.grow(height)
-        if found in (COMPARISON, MEMBERSHIP):
-            ceiling = found - 1
-    cursor.leave()
-    cursor.height = max(outer, height)
+        ceiling = found - 1 if found in (IS, COMPARISON, MEMBERSHIP) and predicates.ends_in_operand(left) else CAST
+    cursor.height = height
     return left
 
 
-def prefix(cursor: Cursor) -> Expression:
+def prefix(cursor: Cursor, plain: bool = False) -> Expression:
     """Read a prefix operator with its operand, or a primary expression."""
     first = cursor.index
     position = cursor.position
-    if cursor.accept("not"):
+    if not plain and cursor.accept("not"):
         operand = expression(cursor, NOT)
         return Logic("not", (operand,), position, cursor.text_since(first))
     token = cursor.token
+    if cursor.at("operator") and cursor.ahead(1).kind == "operator" and cursor.ahead(1).value == "(":
+        operator = operator_name(cursor)
+        operand = expression(cursor, OPERATOR + 1, plain)
+        return Operation(operator, (operand,), position, cursor.text_since(first))
     if token.kind != "operator" or token.value in PUNCTUATION or token.value == "::":
         return primaries.primary(cursor)
     if token.value in COMPARISONS or token.value in PRODUCTS or token.value == "^":
         cursor.fail()
     cursor.advance()
-    operand = expression(cursor, SIGN if token.value in SUMS else OPERATOR + 1)
+    operand = expression(cursor, SIGN if token.value in SUMS else OPERATOR + 1, plain)
     if token.value == "-" and isinstance(operand, Constant) and operand.kind in ("integer", "decimal"):
         value = operand.value[1:] if operand.value.startswith("-") else "-" + operand.value
         return Constant(operand.kind, value, position)
     return Operation(token.value, (operand,), position, cursor.text_since(first))
 
 
-def infix_level(cursor: Cursor) -> int:
+def infix_level(cursor: Cursor, plain: bool = False) -> int:
     """Return the level of the operator that is next, 0 if there is none."""
     token = cursor.token
     if token.kind == "operator":
@@ -85,28 +88,31 @@ def infix_level(cursor: Cursor) -> int:
     if token.kind != "word":
         return 0
     match token.value:
+        case "is":
+            return IS
+        case "operator" if cursor.ahead(1).value == "(":
+            return OPERATOR
+        case _ if plain:
+            return 0
         case "or":
             return OR
         case "and":
             return AND
-        case "is" | "isnull" | "notnull":
+        case "isnull" | "notnull":
             return IS
         case "between" | "in" | "like" | "ilike" | "similar":
             return MEMBERSHIP
         case "not" if cursor.ahead(1).kind == "word" and cursor.ahead(1).value in MEMBERSHIP_WORDS:
             return MEMBERSHIP
-        case "at" if cursor.at_words("at", "time", "zone"):
+        case "at":
             return ZONE
         case "collate":
             return COLLATE
-        case "operator" if cursor.ahead(1).value == "(":
-            return OPERATOR
-        case "overlaps":
-            return MEMBERSHIP
     return 0
 
 
 def operator_level(operator: str) -> int:
+    """Return the level of an operator, 0 for punctuation."""
     if operator in COMPARISONS:
         return COMPARISON
     if operator in SUMS:
@@ -117,48 +123,52 @@ def operator_level(operator: str) -> int:
         return POWER
     if operator == "::":
         return CAST
-    if operator == "[":
-        return CAST
     return 0 if operator in PUNCTUATION else OPERATOR
 
 
-def infix(cursor: Cursor, left: Expression, level: int, first: int) -> Expression:
+def infix(cursor: Cursor, left: Expression, level: int, first: int, plain: bool) -> Expression:
     """Read the operator that is next and its right side; the whole began at token `first`."""
     position = cursor.position
     match level:
         case _ if level in (OR, AND):
             return logic(cursor, left, level, first)
         case _ if level == IS:
-            return is_test(cursor, left, first)
+            return predicates.is_test(cursor, left, first, plain)
         case _ if level == MEMBERSHIP:
-            return membership(cursor, left, first)
+            return predicates.membership(cursor, left, first)
         case _ if level == ZONE:
             cursor.expect("at", "time", "zone")
             zone = expression(cursor, COLLATE)
             return FunctionCall("timezone", (zone, left), position, cursor.text_since(first), "timezone", spelled=True)
         case _ if level == COLLATE:
-            return collation(cursor, left)
+            collation(cursor)
+            return left
         case _ if level == CAST:
-            if cursor.at_operator("["):
-                raise not_supported("array subscripting", position)
             cursor.advance()
             target = type_name(cursor)
-            return TypeCast(left, target, position, cursor.text_since(first))
-    operator = infix_operator(cursor)
-    if cursor.at("any", "some", "all") and cursor.ahead(1).value == "(":
-        raise not_supported(f"{operator} {cursor.token.value.upper()} (...)", cursor.position)
-    right = expression(cursor, level + 1)
+            return TypeCast(left, target, position, cursor.text_since(first), target.fields)
+    operator = operator_name(cursor)
+    if not plain and cursor.at("any", "some", "all"):
+        return predicates.quantified(cursor, left, operator, position, first)
+    right = expression(cursor, level + 1, plain)
     return Operation(operator, (left, right), position, cursor.text_since(first))
 
 
-def infix_operator(cursor: Cursor) -> str:
+def operator_name(cursor: Cursor) -> str:
     """Read an operator, also as OPERATOR(pg_catalog.+)."""
     if not cursor.accept("operator"):
+        if cursor.token.kind != "operator" or cursor.token.value in PUNCTUATION or cursor.token.value == "::":
+            cursor.fail()
         return cursor.advance().value
     cursor.expect_operator("(")
     while cursor.token.kind in ("word", "quoted"):
-        cursor.advance()
+        position = cursor.position
+        schema = cursor.name()
+        if schema != "pg_catalog":
+            cursor.defer(SqlError("3F000", f'schema "{schema}" does not exist', position))
         cursor.expect_operator(".")
+    if cursor.token.kind != "operator" or cursor.token.value in PUNCTUATION or cursor.token.value == "::":
+        cursor.fail()
     operator = cursor.advance().value
     cursor.expect_operator(")")
     return operator
@@ -174,62 +184,12 @@ def logic(cursor: Cursor, left: Expression, level: int, first: int) -> Expressio
     return Logic(operator, tuple(operands), position, cursor.text_since(first))
 
 
-def is_test(cursor: Cursor, left: Expression, first: int) -> Expression:
-    position = cursor.position
-    word = cursor.advance().value
-    if word != "is":
-        return Test("null", left, word == "notnull", position, cursor.text_since(first))
-    negated = cursor.accept("not")
-    kind = cursor.accept_any("null", "true", "false", "unknown")
-    if kind is not None:
-        return Test(kind, left, negated, position, cursor.text_since(first))
-    if cursor.accept("distinct", "from"):
-        right = expression(cursor, IS + 1)
-        return Distinctness(left, right, negated, position, cursor.text_since(first))
-    if cursor.at("document", "normalized", "nfc", "nfd", "nfkc", "nfkd"):
-        raise not_supported(f"IS {cursor.token.value.upper()}", position)
-    raise cursor.syntax_error()
-
-
-def membership(cursor: Cursor, left: Expression, first: int) -> Expression:
-    """Read [NOT] BETWEEN, IN, LIKE or ILIKE."""
-    position = cursor.position
-    negated = cursor.accept("not")
-    word = cursor.advance().value
-    match word:
-        case "between":
-            symmetric = cursor.accept("symmetric")
-            if not symmetric:
-                cursor.accept("asymmetric")
-            if cursor.at("not"):
-                cursor.fail()
-            low = expression(cursor, OPERATOR)
-            cursor.expect("and")
-            high = expression(cursor, OPERATOR)
-            return Between(left, low, high, negated, symmetric, position, cursor.text_since(first))
-        case "in":
-            cursor.expect_operator("(")
-            if cursor.at("select", "values", "with"):
-                raise not_supported("IN (subquery)", position)
-            items = calls.expressions(cursor)
-            cursor.expect_operator(")")
-            return InList(left, items, negated, position, cursor.text_since(first))
-        case "like" | "ilike":
-            if cursor.at("any", "some", "all") and cursor.ahead(1).value == "(":
-                raise not_supported(f"{word.upper()} {cursor.token.value.upper()} (...)", position)
-            pattern = expression(cursor, OPERATOR)
-            escape = expression(cursor, OPERATOR) if cursor.accept("escape") else None
-            return Like(left, pattern, escape, word == "ilike", negated, position, cursor.text_since(first))
-    raise not_supported("SIMILAR TO" if word == "similar" else word.upper(), position)
-
-
-def collation(cursor: Cursor, left: Expression) -> Expression:
+def collation(cursor: Cursor) -> None:
     """Read COLLATE name: text order is C, so that "C" and POSIX change nothing."""
     cursor.expect("collate")
     position = cursor.position
-    name = cursor.label()
+    parts = [cursor.name()]
     while cursor.accept_operator("."):
-        name = cursor.label()
-    if name not in ("C", "POSIX", "default", "ucs_basic"):
-        raise not_supported(f'the collation "{name}"', position, hint='Text is compared as by the collation "C".')
-    return left
+        parts.append(cursor.label())
+    if parts[-1] not in ("C", "POSIX", "default", "ucs_basic"):
+        cursor.refuse(f'the collation "{parts[-1]}"', position, hint='Text is compared as by the collation "C".')

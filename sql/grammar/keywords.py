@@ -1,4 +1,4 @@
-"""PostgreSQL 15's keyword classes (pg_get_keywords()), which decide where a word may be a name. Unreserved words are in none of them."""
+"""PostgreSQL 15's keyword classes (pg_get_keywords()), which decide where a word may be a name."""
 
 from __future__ import annotations
 
@@ -40,3 +40,33 @@ NEED_AS = frozenset(
     window with within without year
     """.split()
 )
+
+# Can be any name.
+UNRESERVED = frozenset(
+    """
+    abort absolute access action add admin after aggregate also alter always asensitive assertion assignment at
+    atomic attach attribute backward before begin breadth by cache call called cascade cascaded catalog chain
+    characteristics checkpoint class close cluster columns comment comments commit committed compression
+    configuration conflict connection constraints content continue conversion copy cost csv cube current cursor
+    cycle data database day deallocate declare defaults deferred definer delete delimiter delimiters depends depth
+    detach dictionary disable discard document domain double drop each enable encoding encrypted enum escape event
+    exclude excluding exclusive execute explain expression extension external family filter finalize first
+    following force forward function functions generated global granted groups handler header hold hour identity
+    if immediate immutable implicit import include including increment index indexes inherit inherits inline input
+    insensitive insert instead invoker isolation key label language large last leakproof level listen load local
+    location lock locked logged mapping match matched materialized maxvalue merge method minute minvalue mode
+    month move name names new next nfc nfd nfkc nfkd no normalized nothing notify nowait nulls object of off oids
+    old operator option options ordinality others over overriding owned owner parallel parameter parser partial
+    partition passing password plans policy preceding prepare prepared preserve prior privileges procedural
+    procedure procedures program publication quote range read reassign recheck recursive ref referencing refresh
+    reindex relative release rename repeatable replace replica reset restart restrict return returns revoke role
+    rollback rollup routine routines rows rule savepoint schema schemas scroll search second security sequence
+    sequences serializable server session set sets share show simple skip snapshot sql stable standalone start
+    statement statistics stdin stdout storage stored strict strip subscription support sysid system tables
+    tablespace temp template temporary text ties transaction transform trigger truncate trusted type types uescape
+    unbounded uncommitted unencrypted unknown unlisten unlogged until update vacuum valid validate validator value
+    varying version view views volatile whitespace within without work wrapper write xml year yes zone
+    """.split()
+)
+
+KEYWORDS = RESERVED | TYPE_OR_FUNCTION | COLUMN_NAME | UNRESERVED

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from sql.errors import SqlError, not_supported
-from sql.grammar import calls, expressions
+from sql.grammar import calls, expressions, rows
 from sql.grammar.cursor import Cursor
-from sql.grammar.keywords import COLUMN_NAME
-from sql.grammar.types import interval_fields, type_modifiers, type_name
-from sql.syntax import CaseWhen, Constant, Expression, Name, ParameterNumber, Star, TypeCast, TypeName
+from sql.grammar.types import integer_modifiers, interval_fields, type_name
+from sql.syntax import CaseWhen, Constant, Expression, FunctionCall, Name, ParameterNumber, Star, TypeCast, TypeName
 
 # Words that begin a typed literal such as date '2020-01-01'; another identifier before a string is a type name too.
 LITERAL_TYPES = frozenset(
@@ -29,14 +28,17 @@ def primary(cursor: Cursor) -> Expression:
             cursor.advance()
             return Constant(token.kind, token.value, position)
         case "parameter":
+            first = cursor.index
             cursor.advance()
             if not cursor.parameters_allowed or token.value == "0":
-                raise SqlError("42P02", f"there is no parameter ${token.value}", position)
-            return ParameterNumber(int(token.value), position)
+                cursor.defer(SqlError("42P02", f"there is no parameter ${token.value}", position))
+            return rows.indirection(cursor, ParameterNumber(int(token.value), position), first)
         case "operator" if token.value == "(":
-            return parenthesised(cursor)
+            return rows.parenthesised(cursor)
         case "bits":
-            raise not_supported("a bit string constant", position)
+            cursor.refuse("a bit string constant", position)
+            cursor.advance()
+            return Constant("null", "", position)
         case "quoted":
             return named(cursor)
         case "word":
@@ -60,13 +62,20 @@ def worded(cursor: Cursor) -> Expression:
         case "cast" if cursor.ahead(1).value == "(":
             return cast(cursor)
         case "exists" if cursor.ahead(1).value == "(":
-            raise not_supported("EXISTS (subquery)", position)
-        case "array" | "row" if cursor.ahead(1).value in ("[", "("):
-            raise not_supported(f"{word.upper()} constructor", position)
+            return rows.exists(cursor)
+        case "array":
+            return rows.array(cursor)
+        case "row" if cursor.ahead(1).value == "(":
+            return rows.explicit_row(cursor)
         case "interval" if cursor.ahead(1).kind == "string" or cursor.ahead(1).value == "(":
             return interval(cursor)
         case "default":
-            raise SqlError("42601", "DEFAULT is not allowed in this context", position)
+            # Where a DEFAULT means something, the rule around it takes it out of the stray ones.
+            cursor.advance()
+            cursor.stray_defaults.append(position)
+            return Constant("default", "", position)
+        case "unique":
+            raise not_supported("the UNIQUE predicate", position)
     special = calls.special(cursor)
     if special is not None:
         return special
@@ -86,7 +95,7 @@ def begins_literal(cursor: Cursor) -> bool:
 
 
 def named(cursor: Cursor) -> Expression:
-    """Read a column reference, a call, or relation.*."""
+    """Read a column reference with its subscripts, a call, or relation.*."""
     first = cursor.index
     position = cursor.position
     is_function = cursor.function_name()
@@ -98,15 +107,26 @@ def named(cursor: Cursor) -> Expression:
         if cursor.accept_operator("*"):
             return Star(tuple(parts), position)
         parts.append(cursor.label())
-        is_column = True
     if cursor.at_operator("(") and (is_function or len(parts) > 1):
-        return calls.call(cursor, tuple(parts), position, first)
-    if not is_column or (len(parts) == 1 and cursor.tokens[first].value in COLUMN_NAME and cursor.at_operator("(")):
-        cursor.fail()
-    if len(parts) > 1 and cursor.token.kind == "string" and parts[0] == "pg_catalog":
+        call = calls.call(cursor, tuple(parts), position, first)
+        return modified_literal(cursor, first) if cursor.token.kind == "string" and is_plain(call) else call
+    if cursor.token.kind == "string" and len(parts) > 1:
         cursor.index = first
         return typed_literal(cursor)
-    return Name(tuple(parts), position)
+    if not is_column:
+        cursor.fail()
+    return rows.indirection(cursor, Name(tuple(parts), position), first)
+
+
+def is_plain(call: FunctionCall) -> bool:
+    """Tell whether the call may as well be a type with modifiers."""
+    return not (call.star or call.distinct or call.filter or call.over)
+
+
+def modified_literal(cursor: Cursor, first: int) -> Expression:
+    """Read type(modifiers) 'literal', which until the string looked like a call."""
+    cursor.index = first
+    return typed_literal(cursor)
 
 
 def typed_literal(cursor: Cursor) -> Expression:
@@ -115,35 +135,22 @@ def typed_literal(cursor: Cursor) -> Expression:
     target = type_name(cursor)
     position = cursor.position
     value = Constant("string", cursor.string(), position)
-    return TypeCast(value, target, target.position, cursor.text_since(first))
+    return TypeCast(value, target, target.position, cursor.text_since(first), target.fields)
 
 
 def interval(cursor: Cursor) -> Expression:
-    """Read INTERVAL 'text' [fields]."""
+    """Read INTERVAL 'text' [fields] or INTERVAL(digits) 'text'."""
     first = cursor.index
     position = cursor.position
     cursor.expect("interval")
-    modifiers = type_modifiers(cursor)
+    modifiers = integer_modifiers(cursor)
     literal_position = cursor.position
     value = Constant("string", cursor.string(), literal_position)
-    fields = interval_fields(cursor)
-    type_modifiers(cursor)
-    target = TypeName("interval", modifiers, position, "interval")
+    fields = ""
+    if not modifiers:
+        fields, modifiers = interval_fields(cursor)
+    target = TypeName("interval", modifiers, position, "interval", fields=fields)
     return TypeCast(value, target, position, cursor.text_since(first), fields)
-
-
-def parenthesised(cursor: Cursor) -> Expression:
-    position = cursor.position
-    cursor.expect_operator("(")
-    if cursor.at("select", "values", "with", "table"):
-        raise not_supported("a subquery in an expression", position)
-    inner = expressions.expression(cursor)
-    if cursor.at_operator(","):
-        raise not_supported("a row constructor", position)
-    cursor.expect_operator(")")
-    if cursor.at_operator("."):
-        raise not_supported("selection of a field of a composite value", position)
-    return inner
 
 
 def case(cursor: Cursor) -> Expression:
@@ -172,4 +179,4 @@ def cast(cursor: Cursor) -> Expression:
     cursor.expect("as")
     target = type_name(cursor)
     cursor.expect_operator(")")
-    return TypeCast(operand, target, position, cursor.text_since(first))
+    return TypeCast(operand, target, position, cursor.text_since(first), target.fields)

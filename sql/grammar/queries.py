@@ -1,26 +1,39 @@
-"""SELECT, VALUES, WITH and their clauses. Enters: a cursor. Leaves: `syntax.Query`. What is not supported yet is 0A000 by name."""
+"""Queries: SELECT, VALUES, TABLE, set operations and WITH. Enters: a cursor. Leaves: `syntax.Query`.
+
+WITH, GROUP BY, windows, ORDER BY and LIMIT have their own files. The order of what is read, and where a syntax error is found, are
+those of PostgreSQL's grammar (select_no_parens, select_clause, simple_select).
+"""
 
 from __future__ import annotations
 
-from sql.errors import SqlError, not_supported
-from sql.grammar import calls, from_clause
+from dataclasses import dataclass, replace
+
+from sql.errors import SqlError
+from sql.grammar import calls, from_clause, grouping, limits, sorting, windows
+from sql.grammar import common_tables as with_clause
 from sql.grammar import expressions as grammar
 from sql.grammar.cursor import Cursor
 from sql.syntax import (
+    Body,
     CommonTable,
     Constant,
     Expression,
-    FrameBound,
     Query,
     SelectBody,
-    SortItem,
+    SetOperation,
     Star,
     Target,
     ValuesBody,
-    WindowDefinition,
 )
 
 STARTS = ("select", "values", "with", "table")
+SET_OPERATORS = ("union", "intersect", "except")
+
+# What may follow a query in parentheses and belongs to the query around it.
+CONTINUATIONS = (*SET_OPERATORS, "order", "limit", "offset", "fetch", "for")
+
+# Reserved words that end an empty target list.
+AFTER_TARGETS = (*CONTINUATIONS, "into", "from", "where", "group", "having", "window")
 
 
 def at_query(cursor: Cursor) -> bool:
@@ -32,27 +45,117 @@ def at_query(cursor: Cursor) -> bool:
     return token.kind == "word" and token.value in STARTS
 
 
-def query(cursor: Cursor) -> Query:
-    """Read a query with its WITH, ORDER BY, LIMIT and OFFSET."""
+def query(cursor: Cursor, common: tuple[CommonTable, ...] | None = None) -> Query:
+    """Read a query with all its clauses; `common` is its WITH, if that was read before."""
     cursor.enter()
     position = cursor.position
-    common = common_tables(cursor)
-    body = query_body(cursor)
-    if cursor.at("union", "intersect", "except"):
-        raise not_supported(cursor.token.value.upper(), cursor.position)
-    order = order_by(cursor)
-    limit, offset = limits(cursor)
-    if cursor.at("for"):
-        raise not_supported(f"SELECT FOR {cursor.ahead(1).value.upper()}", cursor.position)
+    if common is None:
+        common = with_clause.common_tables(cursor)
+    found = rest(cursor, common, operand(cursor), position)
     cursor.leave()
-    return Query(common, body, order, limit, offset, position)
+    return found
 
 
-def query_body(cursor: Cursor) -> SelectBody | ValuesBody | Query:
-    if cursor.accept_operator("("):
-        inner = query(cursor)
-        cursor.expect_operator(")")
-        return inner
+def continued(cursor: Cursor, first: Query, position: int) -> Query:
+    """Read the rest of a query that began with the query `first` in parentheses."""
+    return rest(cursor, (), first, position)
+
+
+def parenthesised(cursor: Cursor) -> Query:
+    """Read a query in one or more parentheses (select_with_parens)."""
+    cursor.expect_operator("(")
+    found = query(cursor)
+    cursor.expect_operator(")")
+    return found
+
+
+def rest(cursor: Cursor, common: tuple[CommonTable, ...], first: Body, position: int) -> Query:
+    body = set_operations(cursor, first)
+    order = sorting.order_by(cursor)
+    is_locked = limits.locking(cursor)
+    limit = limits.limits(cursor)
+    if limit.position and not is_locked:
+        limits.locking(cursor)
+    return combined(common, body, order, limit, position)
+
+
+def combined(
+    common: tuple[CommonTable, ...],
+    body: Body,
+    order: tuple[sorting.SortItem, ...],
+    limit: limits.Limits,
+    position: int,
+) -> Query:
+    """Return the query; clauses after a query in parentheses are its own, and may not be there twice."""
+    if not isinstance(body, Query):
+        if limit.with_ties and not order:
+            raise SqlError("42601", "WITH TIES cannot be specified without ORDER BY clause")
+        return Query(common, body, order, limit.limit, limit.offset, position, limit.with_ties)
+    if order and body.order_by:
+        raise SqlError("42601", "multiple ORDER BY clauses not allowed", order[0].position)
+    if limit.offset is not None and body.offset is not None:
+        raise SqlError("42601", "multiple OFFSET clauses not allowed", limit.offset_position)
+    if limit.limit is not None and body.limit is not None:
+        raise SqlError("42601", "multiple LIMIT clauses not allowed", limit.limit_position)
+    if limit.with_ties and not (order or body.order_by):
+        raise SqlError("42601", "WITH TIES cannot be specified without ORDER BY clause")
+    if common and body.common_tables:
+        raise SqlError("42601", "multiple WITH clauses not allowed", position)
+    return replace(
+        body,
+        common_tables=common or body.common_tables,
+        order_by=order or body.order_by,
+        limit=body.limit if limit.limit is None else limit.limit,
+        offset=body.offset if limit.offset is None else limit.offset,
+        with_ties=limit.with_ties or body.with_ties,
+    )
+
+
+def set_operations(cursor: Cursor, first: Body) -> Body:
+    """Read UNION and EXCEPT after the operand `first`; they associate to the left, and INTERSECT binds tighter."""
+    outer, cursor.height = cursor.height, 0
+    height = 0
+    left = intersections(cursor, first)
+    while cursor.at("union", "except"):
+        position = cursor.position
+        operator = cursor.advance().value
+        is_all = quantifier(cursor)
+        right = intersections(cursor, operand(cursor))
+        left = SetOperation(operator, is_all, bare(left), bare(right), position)
+        height = cursor.grow(height)
+    cursor.height = max(outer, cursor.height, height)
+    return left
+
+
+def intersections(cursor: Cursor, left: Body) -> Body:
+    height = 0
+    while cursor.at("intersect"):
+        position = cursor.position
+        cursor.advance()
+        is_all = quantifier(cursor)
+        left = SetOperation("intersect", is_all, bare(left), bare(operand(cursor)), position)
+        height = cursor.grow(height)
+    cursor.height = max(cursor.height, height)
+    return left
+
+
+def quantifier(cursor: Cursor) -> bool:
+    return cursor.accept_any("all", "distinct") == "all"
+
+
+def bare(body: Body) -> Body:
+    """Return the body of a query in parentheses that has no clauses of its own."""
+    if isinstance(body, Query) and not (
+        body.common_tables or body.order_by or body.limit is not None or body.offset is not None
+    ):
+        return body.body
+    return body
+
+
+def operand(cursor: Cursor) -> Body:
+    """Read one operand of a set operation, or the whole body of a query."""
+    if cursor.at_operator("("):
+        return parenthesised(cursor)
     if cursor.at("select"):
         return select(cursor)
     if cursor.at("values"):
@@ -62,61 +165,82 @@ def query_body(cursor: Cursor) -> SelectBody | ValuesBody | Query:
     raise cursor.syntax_error()
 
 
-def common_tables(cursor: Cursor) -> tuple[CommonTable, ...]:
-    """Read WITH name [(columns)] AS (query), ..."""
-    if not cursor.accept("with"):
-        return ()
-    if cursor.at("recursive"):
-        raise not_supported("WITH RECURSIVE", cursor.position)
-    found: list[CommonTable] = []
-    while True:
-        position = cursor.position
-        name = cursor.name()
-        columns = tuple(column for column, _ in cursor.names_in_parentheses()) if cursor.at_operator("(") else ()
-        cursor.expect("as")
-        cursor.accept("not")
-        cursor.accept("materialized")
-        cursor.expect_operator("(")
-        if cursor.at("insert", "update", "delete"):
-            raise not_supported(f"{cursor.token.value.upper()} in WITH", cursor.position)
-        inner = query(cursor)
-        cursor.expect_operator(")")
-        if cursor.at("search", "cycle"):
-            raise not_supported(f"the {cursor.token.value.upper()} clause", cursor.position)
-        if any(other.name == name for other in found):
-            raise SqlError("42712", f'WITH query name "{name}" specified more than once', position)
-        found.append(CommonTable(name, columns, inner, position))
-        if not cursor.accept_operator(","):
-            return tuple(found)
+@dataclass(frozen=True)
+class Distinct:
+    """What stands after SELECT: DISTINCT, and its ON (...)."""
+
+    all: bool
+    on: tuple[Expression, ...]
 
 
 def select(cursor: Cursor) -> SelectBody:
     """Read SELECT up to its WINDOW clause."""
     position = cursor.position
     cursor.expect("select")
-    distinct = cursor.accept("distinct")
-    if distinct and cursor.at("on"):
-        raise not_supported("DISTINCT ON", cursor.position)
-    if not distinct:
-        cursor.accept("all")
-    items = target_list(cursor)
-    if cursor.at("into"):
-        raise not_supported("SELECT INTO", cursor.position)
+    may_be_empty, cursor.empty_targets_allowed = cursor.empty_targets_allowed, False
+    distinct = distinct_clause(cursor)
+    if distinct is None and at_empty_targets(cursor):
+        # EXISTS asks for rows only, so that any constant may stand for no column.
+        items: tuple[Target, ...] = (Target(Constant("integer", "1", position), None, position),)
+        if not may_be_empty:
+            cursor.refuse("a SELECT without columns", cursor.position)
+    else:
+        items = targets(cursor)
+    into_clause(cursor)
     from_items = from_clause.from_items(cursor) if cursor.accept("from") else ()
     where = grammar.expression(cursor) if cursor.accept("where") else None
-    group = group_by(cursor)
+    group, group_distinct = grouping.group_by(cursor)
     having = grammar.expression(cursor) if cursor.accept("having") else None
-    return SelectBody(items, distinct, from_items, where, group, having, windows(cursor), position)
+    definitions = windows.window_clause(cursor)
+    return SelectBody(
+        items,
+        distinct is not None and distinct.all,
+        from_items,
+        where,
+        group,
+        having,
+        definitions,
+        position,
+        () if distinct is None else distinct.on,
+        group_distinct,
+    )
 
 
-def target_list(cursor: Cursor) -> tuple[Target, ...]:
-    """Read the target list; PostgreSQL allows an empty one."""
-    if cursor.at_end_of_statement() or cursor.at("from", "where") or cursor.at_operator(")"):
-        raise not_supported("a SELECT without columns", cursor.position)
-    return targets(cursor)
+def distinct_clause(cursor: Cursor) -> Distinct | None:
+    """Read ALL (None), DISTINCT or DISTINCT ON (...)."""
+    if not cursor.accept("distinct"):
+        cursor.accept("all")
+        return None
+    if not cursor.accept("on"):
+        return Distinct(True, ())
+    cursor.expect_operator("(")
+    items = calls.expressions(cursor)
+    cursor.expect_operator(")")
+    return Distinct(False, items)
+
+
+def at_empty_targets(cursor: Cursor) -> bool:
+    """Tell whether the target list is empty, which PostgreSQL allows without DISTINCT."""
+    return cursor.at_end_of_statement() or cursor.at(*AFTER_TARGETS) or cursor.at_operator(")")
+
+
+def into_clause(cursor: Cursor) -> None:
+    """Read INTO [TEMPORARY | UNLOGGED] [TABLE] name, to refuse it."""
+    position = cursor.position
+    if not cursor.accept("into"):
+        return
+    if not (cursor.at("local", "global") and cursor.ahead(1).value in ("temp", "temporary")):
+        cursor.accept_any("temp", "temporary", "unlogged")
+    else:
+        cursor.advance()
+        cursor.advance()
+    cursor.accept("table")
+    cursor.qualified_name()
+    cursor.refuse("SELECT INTO", position, "Use CREATE TABLE ... AS SELECT ... instead.")
 
 
 def targets(cursor: Cursor) -> tuple[Target, ...]:
+    """Read a target list of at least one item."""
     found = [target(cursor)]
     while cursor.accept_operator(","):
         found.append(target(cursor))
@@ -134,187 +258,27 @@ def target(cursor: Cursor) -> Target:
     return Target(item, cursor.bare_label(), position)
 
 
-def group_by(cursor: Cursor) -> tuple[Expression, ...]:
-    if not cursor.accept("group"):
-        return ()
-    cursor.expect("by")
-    if cursor.accept_any("distinct", "all") == "distinct":
-        raise not_supported("GROUP BY DISTINCT", cursor.position)
-    items: list[Expression] = []
-    while True:
-        if cursor.at("cube", "rollup") and cursor.ahead(1).value == "(":
-            raise not_supported(cursor.token.value.upper(), cursor.position)
-        if cursor.at_words("grouping", "sets"):
-            raise not_supported("GROUPING SETS", cursor.position)
-        if cursor.at_operator("(") and cursor.ahead(1).value == ")":
-            raise not_supported("the empty grouping set", cursor.position)
-        items.append(grammar.expression(cursor))
-        if not cursor.accept_operator(","):
-            return tuple(items)
-
-
 def values(cursor: Cursor) -> ValuesBody:
     """Read VALUES (...), (...)."""
     position = cursor.position
     cursor.expect("values")
     rows: list[tuple[Expression | None, ...]] = []
     while True:
-        row_position = cursor.position
         cursor.expect_operator("(")
-        row = [value_or_default(cursor)]
-        while cursor.accept_operator(","):
-            row.append(value_or_default(cursor))
+        row_position = cursor.position
+        row = calls.expressions(cursor)
         cursor.expect_operator(")")
         if rows and len(row) != len(rows[0]):
-            raise SqlError("42601", "VALUES lists must all be the same length", row_position + 1)
-        rows.append(tuple(row))
+            cursor.defer(SqlError("42601", "VALUES lists must all be the same length", row_position))
+        rows.append(row)
         if not cursor.accept_operator(","):
             return ValuesBody(tuple(rows), position)
-
-
-def value_or_default(cursor: Cursor) -> Expression | None:
-    if cursor.accept("default"):
-        return None
-    return grammar.expression(cursor)
 
 
 def table(cursor: Cursor) -> SelectBody:
     """Read TABLE name, which is SELECT * FROM name."""
     position = cursor.position
     cursor.expect("table")
-    item = from_clause.table(cursor)
+    item = from_clause.relation(cursor)
     star = Target(Star((), position), None, position)
     return SelectBody((star,), False, (item,), None, (), None, (), position)
-
-
-def order_by(cursor: Cursor) -> tuple[SortItem, ...]:
-    """Read ORDER BY items, if they are there."""
-    if not cursor.accept("order"):
-        return ()
-    cursor.expect("by")
-    items = []
-    while True:
-        position = cursor.position
-        item = grammar.expression(cursor)
-        if cursor.at("using"):
-            raise not_supported("ORDER BY ... USING", cursor.position)
-        descending = cursor.accept_any("asc", "desc") == "desc"
-        nulls_first = None
-        if cursor.accept("nulls"):
-            order = cursor.accept_any("first", "last")
-            if order is None:
-                cursor.fail()
-            nulls_first = order == "first"
-        items.append(SortItem(item, descending, nulls_first, position))
-        if not cursor.accept_operator(","):
-            return tuple(items)
-
-
-def limits(cursor: Cursor) -> tuple[Expression | None, Expression | None]:
-    """Read LIMIT, OFFSET and FETCH FIRST in any order."""
-    limit: Expression | None = None
-    offset: Expression | None = None
-    seen: set[str] = set()
-    while cursor.at("limit", "offset", "fetch"):
-        position = cursor.position
-        word = "offset" if cursor.at("offset") else "limit"
-        if word in seen:
-            raise SqlError("42601", f"multiple {word.upper()} clauses not allowed", position)
-        seen.add(word)
-        if cursor.accept("limit"):
-            limit = Constant("null", "", cursor.position) if cursor.accept("all") else grammar.expression(cursor)
-            if cursor.at_operator(","):
-                raise SqlError(
-                    "42601",
-                    "LIMIT #,# syntax is not supported",
-                    position,
-                    hint="Use separate LIMIT and OFFSET clauses.",
-                )
-        elif cursor.accept("offset"):
-            offset = grammar.expression(cursor)
-            cursor.accept_any("row", "rows")
-        else:
-            limit = fetch_first(cursor)
-    return limit, offset
-
-
-def fetch_first(cursor: Cursor) -> Expression:
-    cursor.expect("fetch")
-    if cursor.accept_any("first", "next") is None:
-        cursor.fail()
-    count: Expression = Constant("integer", "1", cursor.position)
-    if not cursor.at("row", "rows"):
-        count = grammar.expression(cursor, grammar.SUM)
-    if cursor.accept_any("row", "rows") is None:
-        cursor.fail()
-    if cursor.at_words("with", "ties"):
-        raise not_supported("FETCH FIRST ... WITH TIES", cursor.position)
-    cursor.expect("only")
-    return count
-
-
-def windows(cursor: Cursor) -> tuple[tuple[str, WindowDefinition], ...]:
-    """Read WINDOW name AS (...), ..."""
-    if not cursor.accept("window"):
-        return ()
-    found: list[tuple[str, WindowDefinition]] = []
-    while True:
-        name = cursor.name()
-        cursor.expect("as")
-        if any(name == other for other, _ in found):
-            raise SqlError("42P20", f'window "{name}" is already defined', cursor.position)
-        found.append((name, window_definition(cursor)))
-        if not cursor.accept_operator(","):
-            return tuple(found)
-
-
-def window_definition(cursor: Cursor) -> WindowDefinition:
-    """Read ([base] [PARTITION BY ...] [ORDER BY ...] [frame])."""
-    position = cursor.position
-    cursor.expect_operator("(")
-    base = None
-    if cursor.at_name() and not cursor.at("partition", "range", "rows", "groups"):
-        base = cursor.name()
-    partition: tuple[Expression, ...] = ()
-    if cursor.accept("partition"):
-        cursor.expect("by")
-        partition = calls.expressions(cursor)
-    order = order_by(cursor)
-    frame = None
-    unit = cursor.accept_any("range", "rows", "groups")
-    if unit is not None:
-        frame = window_frame(cursor, unit)
-    cursor.expect_operator(")")
-    return WindowDefinition(base, partition, order, frame, position)
-
-
-def window_frame(cursor: Cursor, unit: str) -> tuple[str, FrameBound, FrameBound]:
-    position = cursor.position
-    if cursor.accept("between"):
-        start = frame_bound(cursor)
-        cursor.expect("and")
-        end = frame_bound(cursor)
-    else:
-        start = frame_bound(cursor)
-        end = FrameBound("current", None, position)
-    if cursor.accept("exclude"):
-        if not cursor.accept("no", "others"):
-            raise not_supported("a frame's EXCLUDE clause", cursor.position)
-    return unit, start, end
-
-
-def frame_bound(cursor: Cursor) -> FrameBound:
-    position = cursor.position
-    if cursor.accept("unbounded"):
-        side = cursor.accept_any("preceding", "following")
-        if side is None:
-            cursor.fail()
-        return FrameBound(f"unbounded_{side}", None, position)
-    if cursor.accept("current"):
-        cursor.expect("row")
-        return FrameBound("current", None, position)
-    offset = grammar.expression(cursor)
-    side = cursor.accept_any("preceding", "following")
-    if side is None:
-        cursor.fail()
-    return FrameBound(side, offset, position)

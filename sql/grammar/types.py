@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sql.errors import SqlError
 from sql.grammar.cursor import Cursor
-from sql.grammar.keywords import RESERVED
+from sql.grammar.keywords import COLUMN_NAME, RESERVED
 from sql.syntax import TypeName
 
 KEYWORD_TYPES = {
@@ -18,73 +18,128 @@ KEYWORD_TYPES = {
     "numeric": "numeric",
     "boolean": "bool",
 }
+MODIFIED_TYPES = frozenset({"dec", "decimal", "numeric"})
+
+# Other words of the keyword class COLUMN_NAME name no type.
+TYPE_WORDS = frozenset(
+    {
+        *KEYWORD_TYPES,
+        "float",
+        "character",
+        "char",
+        "nchar",
+        "national",
+        "varchar",
+        "time",
+        "timestamp",
+        "interval",
+        "bit",
+    }
+)
 
 INTERVAL_FIELDS = ("year", "month", "day", "hour", "minute", "second")
+INTERVAL_RANGES = {
+    "year": ("month",),
+    "day": ("hour", "minute", "second"),
+    "hour": ("minute", "second"),
+    "minute": ("second",),
+}
 
 
 def at_type(cursor: Cursor) -> bool:
     """Tell whether a type name can begin here."""
     token = cursor.token
-    return token.kind == "quoted" or (token.kind == "word" and token.value not in RESERVED)
+    if token.kind != "word":
+        return token.kind == "quoted"
+    return token.value not in RESERVED and (token.value not in COLUMN_NAME or token.value in TYPE_WORDS)
 
 
 def type_name(cursor: Cursor) -> TypeName:
     """Read a type name with modifiers and array brackets."""
     first = cursor.index
     position = cursor.position
+    if cursor.accept("setof"):
+        cursor.refuse("SETOF", position)
     if not at_type(cursor):
         cursor.fail()
     quoted = cursor.token.kind == "quoted"
     word = cursor.label()
-    name, modifiers = (word, None) if quoted else spelled_type(cursor, word)
+    fields = ""
+    if not quoted and word == "interval":
+        name = word
+        modifiers: tuple[int, ...] | None = integer_modifiers(cursor)
+        if not modifiers:
+            fields, modifiers = interval_fields(cursor)
+    else:
+        name, modifiers = (word, None) if quoted else spelled_type(cursor, word)
     if modifiers is None:
         while cursor.accept_operator("."):
             # pg_catalog.int4 is int4; other schemas hold no types.
             if word != "pg_catalog":
-                raise SqlError("3F000", f'schema "{word}" does not exist', position)
+                cursor.defer(SqlError("3F000", f'schema "{word}" does not exist', position))
             name = cursor.label()
         modifiers = type_modifiers(cursor)
-    array = False
-    while cursor.at_operator("[") or cursor.at("array"):
-        array = True
-        if cursor.accept("array") and not cursor.at_operator("["):
-            break
-        cursor.expect_operator("[")
-        if cursor.token.kind == "integer":
-            cursor.advance()
+    array = array_bounds(cursor)
+    return TypeName(name, modifiers, position, cursor.text_since(first), array, fields)
+
+
+def array_bounds(cursor: Cursor) -> bool:
+    """Read ARRAY, ARRAY[n], or any number of [] and [n]; the bounds mean nothing, as in PostgreSQL."""
+    if cursor.accept("array"):
+        if cursor.accept_operator("["):
+            integer(cursor)
+            cursor.expect_operator("]")
+        return True
+    found = False
+    while cursor.accept_operator("["):
+        found = True
+        if not cursor.at_operator("]"):
+            integer(cursor)
         cursor.expect_operator("]")
-    return TypeName(name, modifiers, position, cursor.text_since(first), array)
+    return found
+
+
+def integer(cursor: Cursor) -> int:
+    if cursor.token.kind != "integer":
+        cursor.fail()
+    return int(cursor.advance().value)
 
 
 def spelled_type(cursor: Cursor, word: str) -> tuple[str, tuple[int, ...] | None]:
     """Return the one-word name of a type that SQL spells with several, and its modifiers if they were read on the way."""
     if word in KEYWORD_TYPES:
-        return KEYWORD_TYPES[word], type_modifiers(cursor)
+        return KEYWORD_TYPES[word], type_modifiers(cursor) if word in MODIFIED_TYPES else ()
     match word:
         case "float":
             return float_type(cursor), ()
         case "double" if cursor.accept("precision"):
             return "float8", ()
+        case "national":
+            if cursor.accept_any("character", "char") is None:
+                cursor.fail()
+            return character_type(cursor)
         case "character" | "char" | "nchar":
-            name = "varchar" if cursor.accept("varying") else "bpchar"
-            modifiers = type_modifiers(cursor)
-            return name, modifiers or ((1,) if name == "bpchar" else ())
+            return character_type(cursor)
         case "varchar":
-            return "varchar", type_modifiers(cursor)
+            return "varchar", integer_modifiers(cursor)
         case "time" | "timestamp":
             return time_type(cursor, word)
-        case "interval":
-            interval_fields(cursor)
-            return "interval", type_modifiers(cursor)
         case "bit":
             name = "varbit" if cursor.accept("varying") else "bit"
             return name, type_modifiers(cursor)
     return word, None
 
 
+def character_type(cursor: Cursor) -> tuple[str, tuple[int, ...]]:
+    """Read [VARYING] [(n)]; CHARACTER alone has the length 1."""
+    name = "varchar" if cursor.accept("varying") else "bpchar"
+    modifiers = integer_modifiers(cursor)
+    return name, modifiers or ((1,) if name == "bpchar" else ())
+
+
 def float_type(cursor: Cursor) -> str:
     position = cursor.ahead(1).start + 1
-    digits = type_modifiers(cursor)
+    digits = integer_modifiers(cursor)
     if not digits:
         return "float8"
     if digits[0] < 1:
@@ -95,37 +150,47 @@ def float_type(cursor: Cursor) -> str:
 
 
 def time_type(cursor: Cursor, word: str) -> tuple[str, tuple[int, ...]]:
-    modifiers = type_modifiers(cursor)
-    if cursor.accept("with", "time", "zone"):
+    modifiers = integer_modifiers(cursor)
+    if cursor.at_words("with", "time"):
+        cursor.expect("with", "time", "zone")
         return word + "tz", modifiers
-    cursor.accept("without", "time", "zone")
+    if cursor.at_words("without", "time"):
+        cursor.expect("without", "time", "zone")
     return word, modifiers
 
 
+def integer_modifiers(cursor: Cursor) -> tuple[int, ...]:
+    """Read (n) if it is there."""
+    if not cursor.accept_operator("("):
+        return ()
+    found = integer(cursor)
+    cursor.expect_operator(")")
+    return (found,)
+
+
 def type_modifiers(cursor: Cursor) -> tuple[int, ...]:
-    """Read (n[, n]) if it is there."""
+    """Read (n[, n]) if it is there; each may have a sign."""
     if not cursor.accept_operator("("):
         return ()
     modifiers = []
     while True:
         sign = -1 if cursor.accept_operator("-") else 1
-        if cursor.token.kind != "integer":
-            cursor.fail()
-        modifiers.append(sign * int(cursor.advance().value))
+        modifiers.append(sign * integer(cursor))
         if not cursor.accept_operator(","):
             break
     cursor.expect_operator(")")
     return tuple(modifiers)
 
 
-def interval_fields(cursor: Cursor) -> str:
-    """Read the fields of an interval type (YEAR TO MONTH), if there are any."""
-    first = cursor.accept_any(*INTERVAL_FIELDS)
-    if first is None:
-        return ""
-    if cursor.accept("to"):
-        last = cursor.accept_any(*INTERVAL_FIELDS)
-        if last is None:
+def interval_fields(cursor: Cursor) -> tuple[str, tuple[int, ...]]:
+    """Read the fields of an interval (YEAR TO MONTH), if there are any, and the digits of SECOND(n)."""
+    field = cursor.accept_any(*INTERVAL_FIELDS)
+    if field is None:
+        return "", ()
+    fields = last = field
+    if field in INTERVAL_RANGES and cursor.accept("to"):
+        found = cursor.accept_any(*INTERVAL_RANGES[field])
+        if found is None:
             cursor.fail()
-        return f"{first} to {last}"
-    return first
+        fields, last = f"{field} to {found}", found
+    return fields, integer_modifiers(cursor) if last == "second" else ()

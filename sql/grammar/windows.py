@@ -1,0 +1,89 @@
+"""OVER and WINDOW: window definitions and their frames."""
+
+from __future__ import annotations
+
+from sql.errors import SqlError
+from sql.grammar import calls, sorting
+from sql.grammar import expressions as grammar
+from sql.grammar.cursor import Cursor
+from sql.syntax import Expression, FrameBound, WindowDefinition
+
+
+def window_clause(cursor: Cursor) -> tuple[tuple[str, WindowDefinition], ...]:
+    """Read WINDOW name AS (...), ..."""
+    if not cursor.accept("window"):
+        return ()
+    found: list[tuple[str, WindowDefinition]] = []
+    while True:
+        name = cursor.name()
+        cursor.expect("as")
+        if any(name == other for other, _ in found):
+            cursor.defer(SqlError("42P20", f'window "{name}" is already defined', cursor.position))
+        found.append((name, window_definition(cursor)))
+        if not cursor.accept_operator(","):
+            return tuple(found)
+
+
+def over_clause(cursor: Cursor) -> WindowDefinition:
+    """Read what follows OVER: a definition, or the name of one."""
+    if cursor.at_operator("("):
+        return window_definition(cursor)
+    position = cursor.position
+    return WindowDefinition(cursor.name(), (), (), None, position, exact=True)
+
+
+def window_definition(cursor: Cursor) -> WindowDefinition:
+    """Read ([base] [PARTITION BY ...] [ORDER BY ...] [frame])."""
+    position = cursor.position
+    cursor.expect_operator("(")
+    base = None
+    if cursor.at_name() and not cursor.at("partition", "range", "rows", "groups"):
+        base = cursor.name()
+    partition: tuple[Expression, ...] = ()
+    if cursor.accept("partition"):
+        cursor.expect("by")
+        partition = calls.expressions(cursor)
+    order = sorting.order_by(cursor)
+    frame = None
+    unit = cursor.accept_any("range", "rows", "groups")
+    if unit is not None:
+        frame = window_frame(cursor, unit)
+    cursor.expect_operator(")")
+    return WindowDefinition(base, partition, order, frame, position)
+
+
+def window_frame(cursor: Cursor, unit: str) -> tuple[str, FrameBound, FrameBound]:
+    """Read one bound or BETWEEN two, and EXCLUDE."""
+    position = cursor.position
+    if cursor.accept("between"):
+        start = frame_bound(cursor)
+        cursor.expect("and")
+        end = frame_bound(cursor)
+    else:
+        start = frame_bound(cursor)
+        end = FrameBound("current", None, position)
+    exclude_position = cursor.position
+    if cursor.accept("exclude") and not cursor.accept("no", "others"):
+        if not (cursor.accept("current", "row") or cursor.accept_any("group", "ties") is not None):
+            cursor.accept_any("current", "no")
+            cursor.fail()
+        cursor.refuse("a frame's EXCLUDE clause", exclude_position)
+    return unit, start, end
+
+
+def frame_bound(cursor: Cursor) -> FrameBound:
+    """Read UNBOUNDED PRECEDING | FOLLOWING, CURRENT ROW, or an offset with its side."""
+    position = cursor.position
+    if cursor.accept("unbounded"):
+        side = cursor.accept_any("preceding", "following")
+        if side is None:
+            cursor.fail()
+        return FrameBound(f"unbounded_{side}", None, position)
+    if cursor.accept("current"):
+        cursor.expect("row")
+        return FrameBound("current", None, position)
+    offset = grammar.expression(cursor)
+    side = cursor.accept_any("preceding", "following")
+    if side is None:
+        cursor.fail()
+    return FrameBound(side, offset, position)

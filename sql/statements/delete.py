@@ -1,0 +1,53 @@
+"""[WITH ...] DELETE FROM relation [AS alias] [USING ...] [WHERE ...] [RETURNING ...]; TRUNCATE."""
+
+from __future__ import annotations
+
+from sql.grammar import common_tables, from_clause
+from sql.grammar.cursor import Cursor
+from sql.statements.insert import returning
+from sql.statements.statement import Delete, Truncate
+from sql.statements.update import where_clause, written_relation
+from sql.syntax import CommonTable
+
+
+def delete(cursor: Cursor) -> Delete:
+    """Read the statement from its first word, which may be WITH."""
+    first = cursor.index
+    return delete_after_with(cursor, common_tables.common_tables(cursor), first)
+
+
+def delete_after_with(cursor: Cursor, common: tuple[CommonTable, ...], first: int) -> Delete:
+    """Read the statement from DELETE; it began at token `first`."""
+    cursor.expect("delete", "from")
+    name, position, alias = written_relation(cursor)
+    using = from_clause.from_items(cursor) if cursor.accept("using") else ()
+    where = where_clause(cursor)
+    targets = returning(cursor)
+    return Delete(cursor.text_since(first), name, position, alias, using, where, targets, common)
+
+
+def truncate(cursor: Cursor) -> Truncate:
+    """Read TRUNCATE [TABLE] [ONLY] name [*], ... [RESTART | CONTINUE IDENTITY] [CASCADE | RESTRICT]."""
+    first = cursor.index
+    cursor.expect("truncate")
+    cursor.accept("table")
+    names = [truncated(cursor)]
+    while cursor.accept_operator(","):
+        names.append(truncated(cursor))
+    identity = cursor.accept_any("restart", "continue")
+    if identity is not None:
+        cursor.expect("identity")
+    cascade = cursor.accept_any("cascade", "restrict") == "cascade"
+    return Truncate(cursor.text_since(first), tuple(names), identity == "restart", cascade)
+
+
+def truncated(cursor: Cursor) -> tuple[str, int]:
+    only = cursor.accept("only")
+    in_parentheses = only and cursor.accept_operator("(")
+    position = cursor.position
+    name = cursor.relation_name()
+    if in_parentheses:
+        cursor.expect_operator(")")
+    elif not only:
+        cursor.accept_operator("*")
+    return name, position
