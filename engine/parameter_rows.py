@@ -20,7 +20,6 @@ from engine.prepared import Prepared
 from engine.tables import QueryEngine
 from ringbuffer.columns import DTYPES, ColumnLayout, Layout, Morsel, PhysicalType
 from ringbuffer.decode_parameters import decode_parameters
-from ringbuffer.one_row import OneRow
 from sql.bind.insert import BoundInsert
 from sql.catalog import ColumnDescription
 from sql.datatypes import FAMILIES
@@ -59,16 +58,6 @@ class ParameterRow:
             columns = zip(given.data, self.target.layout, strict=True)
             given = replace(given, data=tuple(_as_column(data, layout) for data, layout in columns))
         return given
-
-    def one_row(self, formats: Sequence[int]) -> OneRow | None:
-        """Return memory for whole rows whose parameters come in `formats`; None when the row needs more than decoding."""
-        stream, start = self.target.entry.stream, self.target.defaults
-        given = frozenset(self.target.targets)
-        if len(formats) != len(self.layout) or len(start.heap):
-            return None
-        if any(start.nulls[index][0] and index not in given for index in stream.not_null):
-            return None
-        return OneRow(self.layout, formats, start, self.target.targets)
 
 
 def parameter_row(prepared: Prepared, image: CatalogImage, engine: QueryEngine) -> ParameterRow | None:

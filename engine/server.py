@@ -47,7 +47,7 @@ REPLY_BATCH_BYTES = 64 * 1024
 
 # Reads up to this size are first shown to the session as a whole.
 PACKET_BYTES_MAX = 4096
-_BIND = ord("B")
+_PACKET_KINDS = frozenset(b"BQ")
 
 # After so many messages without waiting, a busy connection lets the others have a turn.
 MESSAGES_PER_TURN_MAX = 1000
@@ -86,7 +86,7 @@ class SessionProtocol(Protocol):
         """Act on one message and write the replies to the connection. None: done. Client errors are answered, not raised."""
 
     def answer_packet(self, data: bytes) -> bytes | None:
-        """Return the reply to a read that begins with Bind and ends with Sync, if it can be done in one go. None: nothing was done."""
+        """Return the reply to a read that begins with Bind or Query, if all of it can be done in one go. None: nothing was done."""
 
     def abort_after_bug(self) -> str | None:
         """Get back to order after `handle` raised; the client has its XX000.
@@ -258,7 +258,7 @@ class Connection(asyncio.Protocol):
         self._startup_timer = self._loop.call_later(self._limits.startup_wait_s_max, self._startup_timed_out)
 
     def data_received(self, data: bytes) -> None:
-        if data[0] == _BIND and len(data) <= self._packet_bytes_max and self._answer_packet(data):
+        if data[0] in _PACKET_KINDS and len(data) <= self._packet_bytes_max and self._answer_packet(data):
             return
         self._queued_bytes += len(data)
         self._queue.extend(self.conversation.receive(data))

@@ -106,7 +106,7 @@ class Session:
             return None
 
     def answer_packet(self, data: bytes) -> bytes | None:
-        """Answer a whole read that begins with Bind, if that can be done in one go; None: nothing was done."""
+        """Answer a whole read that begins with Bind or Query, if that can be done in one go; None: nothing was done."""
         return self._packets.answer(data)
 
     def cancel(self) -> None:

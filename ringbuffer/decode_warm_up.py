@@ -29,6 +29,7 @@ def warm_up_decoders() -> None:
     nulls = decode_parameters(b"\xff" * 8, np.zeros(1, dtype=np.int64), np.zeros(2, dtype=np.int8), LAYOUT)
     row = OneRow(LAYOUT, (0, 0), nulls, (0, 1))
     row.fill(parameters, 0, len(parameters))
+    row.fill_literals(b"(1, 'a')", 0)
     RowWriter(ring, row.morsel).append()
     ring.read(0, 1)
     morsel_from_arrow(morsel_to_arrow(morsel, LAYOUT), LAYOUT)

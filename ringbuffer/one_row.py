@@ -1,8 +1,8 @@
-"""One row of Bind parameters, decoded into the same memory each time: what single-row INSERTs need, without an object per row.
+"""One row of Bind parameters or literals, decoded into the same memory each time: single-row INSERTs without an object per row.
 
-Enters: the bytes of one parameter block (see decode_parameters) whose column types and formats were fixed at the start. Leaves: one morsel,
-always the same, of whole rows: columns that no parameter gives keep the value they began with. Whatever isn't plain and right is refused
-without a reason; the caller then decodes it again with `decode_parameters`, which knows it. One thread only.
+Enters: the bytes of one parameter block (see decode_parameters) whose column types and formats were fixed at the start, or the text of one
+row (see decode_literals). Leaves: one morsel, always the same, of whole rows: columns that are not given keep the value they began with.
+Whatever isn't plain and right is refused without a reason; the caller decodes it again the general way, which knows it. One thread only.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from ringbuffer import error_codes as codes
 from ringbuffer.columns import Layout, Morsel
+from ringbuffer.decode_literals import decode_literal_rows
 from ringbuffer.decode_parameters import HEAP_SPARE_BYTES, STATE_WORDS, decode_parameter_rows, signed_int32
 from ringbuffer.fields import Bytes
 from ringbuffer.jit import kernel
@@ -23,7 +24,7 @@ from ringbuffer.row_block import CAPACITY_STEP, PADDING_BYTES, Array, RowPlan
 from ringbuffer.slow_fields import NO_ZONE
 from ringbuffer.time_zones import Offsets, Transitions
 
-# A block of more bytes than this is left to `decode_parameters`: buffers of this size are kept per prepared statement.
+# What is longer is left to the general decoders: buffers of this size are kept per prepared statement.
 BLOCK_BYTES_MAX = 2048
 
 OK = codes.OK
@@ -75,6 +76,18 @@ class OneRow:
         for column, given in self._widened:
             column[:] = given
         return is_filled
+
+    def fill_literals(self, text: bytes, start: int) -> bool:
+        """Decode text[start:], which must be one `(literal, ...)` and may end with a semicolon. False: it is not, or not plain."""
+        size = len(text)
+        if size > BLOCK_BYTES_MAX:
+            return False
+        self._view[:size] = text
+        rows_count, error = decode_literal_rows(
+            self._buffer, start, size, self._columns, self._transitions, self._offsets, self._block, CAPACITY_STEP, self._heap,
+            self._slow, self._state,
+        )  # fmt: skip
+        return rows_count == 1 and error == OK and not self._widened
 
 
 @kernel

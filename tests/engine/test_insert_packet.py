@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from ringbuffer.arrow import morsel_to_arrow
-from tests.end_to_end.raw_client import SYNC, bind, describe, execute, parse
+from tests.end_to_end.raw_client import SYNC, bind, describe, execute, frame, parse, query
 from tests.engine.session_client import SessionClient, World
 
 SEED = 23
@@ -54,6 +54,15 @@ def packet(
     return bind(values, statement, portal, results=(0,)) + middle + execute(portal, row_limit) + SYNC
 
 
+def insert_query(values: tuple[bytes | None, ...]) -> bytes:
+    """Return a Query that inserts the same; what looks like a number is written without quotes."""
+    items = [
+        b"NULL" if value is None else value if value.strip(b"-.0123456789") == b"" and value else b"'%s'" % value
+        for value in values
+    ]
+    return frame(b"Q", b"INSERT INTO s (k, n, t, ts) VALUES (" + b", ".join(items) + b")\0")
+
+
 def at_once(client: SessionClient, data: bytes) -> list[str] | None:
     """Return the answer to a packet if it was given in one go."""
     reply = client.session.answer_packet(data)
@@ -83,7 +92,8 @@ def test_same_as_one_by_one(tmp_path: Path) -> None:
     draw = random.Random(SEED)
     fast_count = 0
     for number in range(CASES):
-        data = packet(tuple(draw.choice(choices) for choices in VALUES) if draw.random() < 0.6 else GOOD)
+        values = tuple(draw.choice(choices) for choices in VALUES) if draw.random() < 0.6 else GOOD
+        data = packet(values) if draw.random() < 0.5 else insert_query(values)
         answer = at_once(clients[0], data)
         fast_count += answer is not None
         answer = clients[0].ask(data) if answer is None else answer
@@ -128,6 +138,47 @@ def test_refused(client: SessionClient, world: World, data: bytes) -> None:
         assert at_once(client, data) is None
         assert at_once(client, packet(GOOD)) is not None, "and others are not disturbed"
     assert world.database.image.entries["s"].stream.ring.tuples_count == 2  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize(
+    ("text", "is_done"),
+    [
+        ("INSERT INTO s VALUES (1)", False),
+        ("INSERT INTO s (k) VALUES (1)", True),
+        ("insert into public.s(k, t) values (-1, 'it''s longer than an inline string') ; ", True),
+        ("INSERT INTO s (k) VALUES (1), (2)", False),
+        ("INSERT INTO s (k) VALUES (NULL)", False),
+        ("INSERT INTO s (t) VALUES ('a')", False),
+        ("INSERT INTO s (k, t) VALUES (1, 'ä')", False),
+        ("INSERT INTO s (k) VALUES (1 + 1)", False),
+        ("INSERT INTO s (k) VALUES (1); SELECT 1", False),
+        ("INSERT INTO s (k) VALUES (0)", False),
+        ("INSERT INTO nothing (k) VALUES (1)", False),
+        ("SELECT 1", False),
+        ("", False),
+    ],
+)
+def test_queries(client: SessionClient, world: World, text: str, is_done: bool) -> None:
+    ring = world.database.image.entries["s"].stream.ring  # type: ignore[union-attr]
+    for _ in range(2):
+        assert (at_once(client, query(text)) is not None) == is_done
+    assert ring.tuples_count == 2 * is_done
+    assert at_once(client, query(text)[:-1]) is None
+    assert at_once(client, query(text) + SYNC) is None
+    assert at_once(client, frame(b"Q", text.encode() + b"\0\0")) is None
+    expected = client.ask(text)
+    client.run("BEGIN")
+    assert at_once(client, query(text)) is None
+    client.run("ROLLBACK")
+    assert at_once(client, query(text)) in (None, expected)
+
+
+def test_query_drops_the_unnamed_statement(client: SessionClient) -> None:
+    client.ask(parse(INSERT), SYNC)
+    assert at_once(client, packet(GOOD, "")) is not None
+    assert at_once(client, query("INSERT INTO s (k) VALUES (1)")) == ["C INSERT 0 1", "Z I"]
+    assert at_once(client, packet(GOOD, "")) is None
+    assert client.ask(packet(GOOD, ""))[0].startswith("E ERROR 26000")
 
 
 def test_not_inside_a_transaction(client: SessionClient) -> None:
