@@ -15,8 +15,10 @@ IMPLICIT: dict[str, frozenset[str]] = {
     "float4": frozenset({"float8"}),
     "date": frozenset({"timestamp", "timestamptz"}),
     "timestamp": frozenset({"timestamptz"}),
-    "varchar": frozenset({"text"}),
-    "text": frozenset({"varchar"}),
+    "varchar": frozenset({"text", "bpchar"}),
+    "text": frozenset({"varchar", "bpchar"}),
+    "bpchar": frozenset({"text", "varchar"}),
+    "time": frozenset({"interval"}),
 }
 
 ASSIGNMENT: dict[str, frozenset[str]] = {
@@ -25,14 +27,21 @@ ASSIGNMENT: dict[str, frozenset[str]] = {
     "numeric": frozenset({"int2", "int4", "int8"}),
     "float4": frozenset({"int2", "int4", "int8", "numeric"}),
     "float8": frozenset({"int2", "int4", "int8", "numeric", "float4"}),
-    "timestamp": frozenset({"date"}),
-    "timestamptz": frozenset({"date", "timestamp"}),
+    "timestamp": frozenset({"date", "time"}),
+    "timestamptz": frozenset({"date", "timestamp", "time"}),
+    "interval": frozenset({"time"}),
+    "json": frozenset({"jsonb"}),
+    "jsonb": frozenset({"json"}),
 }
 
-EXPLICIT: dict[str, frozenset[str]] = {"int4": frozenset({"bool"}), "bool": frozenset({"int4"})}
+EXPLICIT: dict[str, frozenset[str]] = {
+    "int4": frozenset({"bool"}),
+    "bool": frozenset({"int4"}),
+    "jsonb": frozenset({"bool", "int2", "int4", "int8", "float4", "float8", "numeric"}),
+}
 
 CONTEXTS = ("implicit", "assignment", "explicit")
-STRINGS = frozenset({"text", "varchar"})
+STRINGS = frozenset({"text", "varchar", "bpchar"})
 
 
 def cast_context(source: str, target: str) -> str | None:
@@ -43,6 +52,8 @@ def cast_context(source: str, target: str) -> str | None:
         return "assignment"
     if target in EXPLICIT.get(source, ()):
         return "explicit"
+    if source.endswith("[]") and target.endswith("[]"):
+        return cast_context(source.removesuffix("[]"), target.removesuffix("[]"))
     # Conversion through text: to a string in assignments, from a string only when it is asked for.
     if target in STRINGS and source in FAMILIES:
         return "assignment"
@@ -59,23 +70,28 @@ def can_cast(source: str, target: str, context: str) -> bool:
 
 def plain_name(kind: SqlType) -> str:
     """Return a type's name without modifier, as it stands in error messages."""
-    return "interval" if kind.family == "interval" else FAMILIES[kind.family].sql_name
+    return FAMILIES[kind.family].sql_name
 
 
 def category(family: str) -> str:
-    """Return PostgreSQL's type category; intervals exist only inside bind."""
-    return "T" if family == "interval" else FAMILIES[family].category
+    """Return PostgreSQL's type category."""
+    return FAMILIES[family].category
 
 
 def preferred(family: str) -> bool:
     """Tell whether the family is the preferred one of its category."""
-    return family == "interval" or FAMILIES[family].preferred
+    return FAMILIES[family].preferred
+
+
+def has_equality(family: str) -> bool:
+    """Tell whether values of the family can be compared, grouped and ordered."""
+    return family.removesuffix("[]") != "json"
 
 
 def needs_zone(source: str, target: str) -> bool:
     """Tell whether the session's TimeZone decides the result of the conversion."""
-    zoned = {source, target}
-    return "timestamptz" in zoned and bool(zoned & {"date", "timestamp", "text", "varchar"})
+    zoned = {source.removesuffix("[]"), target.removesuffix("[]")}
+    return "timestamptz" in zoned and bool(zoned & {"date", "time", "timestamp", *STRINGS})
 
 
 def common_family(families: list[str]) -> str | None:
@@ -98,4 +114,4 @@ def common_family(families: list[str]) -> str | None:
 
 def same_modifier(types: list[SqlType]) -> bool:
     """Tell whether all types carry the same length or (p,s)."""
-    return len({(kind.length, kind.precision, kind.scale) for kind in types}) == 1
+    return len({(kind.length, kind.precision, kind.scale, kind.fields) for kind in types}) == 1

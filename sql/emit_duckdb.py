@@ -113,7 +113,7 @@ class DuckDbExpressions(ExpressionPrinter):
                 return "TRUE" if constant else "FALSE"
             case "int4" if isinstance(constant, int) and abs(constant) < 2**31:
                 return str(constant) if constant >= 0 else f"({constant})"
-            case "int2" | "int4" | "int8":
+            case "int2" | "int4" | "int8" | "time" if isinstance(constant, int):
                 return f"CAST({constant} AS {self.type_name(kind)})"
             case "float4" | "float8":
                 return f"CAST('{constant!r}' AS {self.type_name(kind)})"
@@ -125,6 +125,15 @@ class DuckDbExpressions(ExpressionPrinter):
             case "date" | "timestamp" | "timestamptz":
                 assert isinstance(constant, int)
                 return time_literal(constant, kind.family)
+        match constant:
+            case bytes():
+                return f"from_hex('{constant.hex()}')"
+            case tuple() if kind.is_array:
+                items = ", ".join(self.literal(Literal(item, kind.element)) for item in constant)
+                return f"CAST([{items}] AS {self.type_name(kind)})"
+            case (int(months), int(days), int(micros)):
+                parts = f"'months': {months}, 'days': {days}, 'micros': {micros}"
+                return f"CAST({{{parts}}} AS {self.type_name(kind)})"
         return self.quoted(str(constant))
 
 

@@ -20,7 +20,7 @@ from sql.expressions import Expression, Literal
 from sql.relations import Relation, TableFunction
 
 VARIABLE_NUMERIC = "STRUCT<unscaled: DECIMAL(38,0), scale: SMALLINT>"
-INTEGER_SUFFIXES = {"int2": "S", "int4": "", "int8": "L"}
+INTEGER_SUFFIXES = {"int2": "S", "int4": "", "int8": "L", "time": "L"}
 
 
 def emit_spark(root: Relation, sources: Mapping[str, str]) -> str:
@@ -121,7 +121,7 @@ class SparkExpressions(ExpressionPrinter):
         match kind.family:
             case "bool":
                 return "TRUE" if constant else "FALSE"
-            case "int2" | "int4" | "int8":
+            case "int2" | "int4" | "int8" | "time":
                 assert isinstance(constant, int)
                 text = f"{constant}{INTEGER_SUFFIXES[kind.family]}"
                 return text if constant >= 0 else f"({text})"
@@ -134,6 +134,14 @@ class SparkExpressions(ExpressionPrinter):
             case "date" | "timestamp" | "timestamptz":
                 assert isinstance(constant, int)
                 return self.time_literal(constant, kind.family)
+        match constant:
+            case bytes():
+                return f"X'{constant.hex()}'"
+            case tuple() if kind.is_array:
+                items = ", ".join(self.literal(Literal(item, kind.element)) for item in constant)
+                return f"CAST(array({items}) AS {self.type_name(kind)})"
+            case (int(months), int(days), int(micros)):
+                return f"named_struct('months', {months}, 'days', {days}, 'micros', CAST('{micros}' AS BIGINT))"
         return self.quoted(str(constant))
 
     def time_literal(self, value: int, family: str) -> str:

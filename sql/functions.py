@@ -1,4 +1,4 @@
-"""The functions, operators, aggregates and window functions that a client can name: one table of signatures.
+"""The functions that a client can name: one table of signatures. Operators and aggregates have tables of their own beside it.
 
 A `Signature` has PostgreSQL's argument families, the canonical function that bind puts into the tree, and the families that its
 operands are cast to. Result scales of numerics are in `sql.numeric_scale`. Must not know expressions or scopes.
@@ -6,128 +6,7 @@ operands are cast to. Result scales of numerics are in `sql.numeric_scale`. Must
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from itertools import product
-
-
-@dataclass(frozen=True, slots=True)
-class Signature:
-    """One overload.
-
-    arguments: families, or 'any', or 'element' (all equal to each other). result: a family, or 'element'. operands: what the
-    arguments are cast to when that differs. canonical '' means that PostgreSQL has the overload and Antumbra does not yet.
-    """
-
-    canonical: str
-    arguments: tuple[str, ...]
-    result: str
-    operands: tuple[str, ...] = ()
-    variadic: bool = False
-
-    @property
-    def cast_to(self) -> tuple[str, ...]:
-        """The families that the operands have after binding."""
-        return self.operands or self.arguments
-
-
-INTEGERS = ("int2", "int4", "int8")
-FLOATS = ("float4", "float8")
-NUMBERS = ("int2", "int4", "int8", "numeric", "float4", "float8")
-TIMES = ("date", "timestamp", "timestamptz")
-COMPARED = (*NUMBERS, "text", "bool", *TIMES)
-
-
-def wider(left: str, right: str, order: tuple[str, ...]) -> str:
-    """Return the later one of two families in `order`."""
-    return order[max(order.index(left), order.index(right))]
-
-
-def arithmetic(canonical: str, families: tuple[str, ...]) -> list[Signature]:
-    """Return the overloads of a binary arithmetic operator, with PostgreSQL's ones across integer and across float sizes."""
-    found = [Signature(canonical, (family, family), family) for family in families]
-    for group in (INTEGERS, FLOATS):
-        for left, right in product(group, group):
-            if left != right and left in families and right in families:
-                result = wider(left, right, group)
-                found.append(Signature(canonical, (left, right), result, (result, result)))
-    return found
-
-
-def comparison(canonical: str) -> tuple[Signature, ...]:
-    found = [Signature(canonical, (family, family), "bool") for family in COMPARED]
-    for group in (INTEGERS, FLOATS, TIMES):
-        for left, right in product(group, group):
-            if left != right:
-                result = wider(left, right, group)
-                found.append(Signature(canonical, (left, right), "bool", (result, result)))
-    return tuple(found)
-
-
-def unary(canonical: str, families: tuple[str, ...]) -> list[Signature]:
-    return [Signature(canonical, (family,), family) for family in families]
-
-
-def times_with_interval(sign: str) -> list[Signature]:
-    results = {"date": "timestamp", "timestamp": "timestamp", "timestamptz": "timestamptz"}
-    return [
-        Signature(f"{sign}_interval", (family, "interval"), result, (result, "interval"))
-        for family, result in results.items()
-    ]
-
-
-PLUS = [
-    *arithmetic("add", NUMBERS),
-    Signature("date_add_days", ("date", "int4"), "date"),
-    Signature("days_add_date", ("int4", "date"), "date"),
-    *times_with_interval("add"),
-    *(Signature("interval_add", ("interval", family), "", ()) for family in TIMES),
-    Signature("", ("interval", "interval"), "interval"),
-]
-MINUS = [
-    *arithmetic("subtract", NUMBERS),
-    Signature("date_subtract_days", ("date", "int4"), "date"),
-    Signature("date_difference", ("date", "date"), "int4"),
-    *times_with_interval("subtract"),
-    Signature("", ("timestamp", "timestamp"), "interval"),
-    Signature("", ("timestamptz", "timestamptz"), "interval"),
-    Signature("", ("interval", "interval"), "interval"),
-]
-BITS = [Signature("", (left, right), left) for left, right in product(INTEGERS, INTEGERS)]
-
-BINARY_OPERATORS: dict[str, tuple[Signature, ...]] = {
-    "+": tuple(PLUS),
-    "-": tuple(MINUS),
-    "*": (
-        *arithmetic("multiply", NUMBERS),
-        Signature("", ("interval", "float8"), "interval"),
-        Signature("", ("float8", "interval"), ""),
-    ),
-    "/": (*arithmetic("divide", NUMBERS), Signature("", ("interval", "float8"), "interval")),
-    "%": tuple(arithmetic("modulo", (*INTEGERS, "numeric"))),
-    "^": (Signature("power", ("float8", "float8"), "float8"), Signature("", ("numeric", "numeric"), "numeric")),
-    "=": comparison("eq"),
-    "<>": comparison("ne"),
-    "<": comparison("lt"),
-    "<=": comparison("le"),
-    ">": comparison("gt"),
-    ">=": comparison("ge"),
-    "||": (Signature("concat_op", ("text", "text"), "text"),),
-    "~~": (Signature("like", ("text", "text"), "bool"),),
-    "!~~": (Signature("not_like", ("text", "text"), "bool"),),
-    "~~*": (Signature("ilike", ("text", "text"), "bool"),),
-    "!~~*": (Signature("not_ilike", ("text", "text"), "bool"),),
-    **{operator: (Signature("", ("text", "text"), "bool"),) for operator in ("~", "~*", "!~", "!~*", "^@")},
-    **{operator: tuple(BITS) for operator in ("&", "|", "#", "<<", ">>")},
-}
-
-PREFIX_OPERATORS: dict[str, tuple[Signature, ...]] = {
-    "-": (*unary("negate", NUMBERS), Signature("", ("interval",), "interval")),
-    "+": tuple(unary("plus", NUMBERS)),
-    "@": tuple(unary("abs", NUMBERS)),
-    "|/": (Signature("sqrt", ("float8",), "float8"),),
-    "||/": (Signature("", ("float8",), "float8"),),
-    "~": tuple(unary("", INTEGERS)),
-}
+from sql.signatures import INTEGERS, NUMBERS, TIMES, Signature, one, text_function, unary
 
 
 def rounding(canonical: str) -> tuple[Signature, ...]:
@@ -138,23 +17,18 @@ def with_digits(canonical: str) -> tuple[Signature, ...]:
     return (*rounding(canonical), Signature(canonical, ("numeric", "int4"), "numeric"))
 
 
-def float_only(canonical: str) -> tuple[Signature, ...]:
-    """The numeric overload exists in PostgreSQL, with digits that only its own arithmetic gives."""
-    return (Signature(canonical, ("float8",), "float8"), Signature("", ("numeric",), "numeric"))
+def of_floats(canonical: str) -> tuple[Signature, ...]:
+    """Return a function of a float or of a numeric."""
+    return (Signature(canonical, ("float8",), "float8"), Signature(canonical, ("numeric",), "numeric"))
 
 
-def text_function(canonical: str, *arguments: str, result: str = "text") -> tuple[Signature, ...]:
-    return (Signature(canonical, ("text", *arguments), result),)
+def float_function(canonical: str) -> tuple[Signature, ...]:
+    return one(canonical, "float8", result="float8")
 
 
-POWER = (Signature("power", ("float8", "float8"), "float8"), Signature("", ("numeric", "numeric"), "numeric"))
-CEILING = rounding("ceil")
-SUBSTRING = (
-    *text_function("substring", "int4"),
-    *text_function("substring", "int4", "int4"),
-    *text_function("", "text"),
-)
-CHARACTERS = text_function("length", result="int4")
+def same(canonical: str, families: tuple[str, ...]) -> tuple[Signature, ...]:
+    """Return a function of two values of one family."""
+    return tuple(Signature(canonical, (family, family), family) for family in families)
 
 
 def padding(canonical: str) -> tuple[Signature, ...]:
@@ -165,7 +39,18 @@ def trimming(canonical: str) -> tuple[Signature, ...]:
     return (*text_function(canonical), *text_function(canonical, "text"))
 
 
-FUNCTIONS: dict[str, tuple[Signature, ...]] = {
+POWER = (Signature("power", ("float8", "float8"), "float8"), Signature("power", ("numeric", "numeric"), "numeric"))
+CEILING = rounding("ceil")
+SUBSTRING = (
+    *text_function("substring", "int4"),
+    *text_function("substring", "int4", "int4"),
+    *text_function("regexp_part", "text"),
+    *text_function("similar_part", "text", "text"),
+)
+CHARACTERS = text_function("length", result="int4")
+OCTETS = (*text_function("octet_length", result="int4"), *one("bytea_length", "bytea", result="int4"))
+
+MATH: dict[str, tuple[Signature, ...]] = {
     "abs": tuple(unary("abs", NUMBERS)),
     "ceil": CEILING,
     "ceiling": CEILING,
@@ -173,24 +58,53 @@ FUNCTIONS: dict[str, tuple[Signature, ...]] = {
     "round": with_digits("round"),
     "trunc": with_digits("trunc"),
     "sign": rounding("sign"),
-    "sqrt": float_only("sqrt"),
-    "exp": float_only("exp"),
-    "ln": float_only("ln"),
+    "sqrt": of_floats("sqrt"),
+    "cbrt": float_function("cbrt"),
+    "exp": of_floats("exp"),
+    "ln": of_floats("ln"),
+    "log": (*of_floats("log10"), Signature("log", ("numeric", "numeric"), "numeric")),
+    "log10": of_floats("log10"),
     "power": POWER,
     "pow": POWER,
-    "mod": tuple(Signature("modulo", (family, family), family) for family in (*INTEGERS, "numeric")),
+    "mod": same("modulo", (*INTEGERS, "numeric")),
+    "div": same("quotient", ("numeric",)),
+    "gcd": same("gcd", ("int4", "int8", "numeric")),
+    "lcm": same("lcm", ("int4", "int8", "numeric")),
+    "factorial": one("factorial", "int8", result="numeric"),
+    "scale": one("scale", "numeric", result="int4"),
+    "min_scale": one("min_scale", "numeric", result="int4"),
+    "trim_scale": one("trim_scale", "numeric", result="numeric"),
+    "pi": one("pi", result="float8"),
+    "random": one("random", result="float8"),
+    **{name: float_function(name) for name in "degrees radians sin cos tan cot asin acos atan sinh cosh tanh".split()},
+    "atan2": one("atan2", "float8", "float8", result="float8"),
+    "width_bucket": (
+        Signature("width_bucket", ("float8", "float8", "float8", "int4"), "int4"),
+        Signature("width_bucket", ("numeric", "numeric", "numeric", "int4"), "int4"),
+    ),
+}
+
+TEXTS: dict[str, tuple[Signature, ...]] = {
     "lower": text_function("lower"),
     "upper": text_function("upper"),
-    "length": CHARACTERS,
-    "char_length": CHARACTERS,
-    "character_length": CHARACTERS,
-    "octet_length": text_function("octet_length", result="int4"),
+    "initcap": text_function("initcap"),
+    "length": (
+        *CHARACTERS,
+        *one("bpchar_length", "bpchar", result="int4"),
+        *one("bytea_length", "bytea", result="int4"),
+    ),
+    "char_length": (*CHARACTERS, *one("bpchar_length", "bpchar", result="int4")),
+    "character_length": (*CHARACTERS, *one("bpchar_length", "bpchar", result="int4")),
+    "octet_length": OCTETS,
+    "bit_length": text_function("bit_length", result="int4"),
     "substring": SUBSTRING,
     "substr": SUBSTRING[:2],
+    "overlay": (*text_function("overlay", "text", "int4"), *text_function("overlay", "text", "int4", "int4")),
     "btrim": trimming("trim_both"),
     "ltrim": trimming("trim_left"),
     "rtrim": trimming("trim_right"),
     "replace": text_function("replace", "text", "text"),
+    "translate": text_function("translate", "text", "text"),
     "left": text_function("left", "int4"),
     "right": text_function("right", "int4"),
     "strpos": text_function("strpos", "text", result="int4"),
@@ -201,107 +115,196 @@ FUNCTIONS: dict[str, tuple[Signature, ...]] = {
     "rpad": padding("rpad"),
     "reverse": text_function("reverse"),
     "split_part": text_function("split_part", "text", "int4"),
-    "concat": (Signature("concat", ("any",), "text", variadic=True),),
+    "concat": one("concat", "any", result="text", variadic=True),
+    "concat_ws": one("concat_ws", "text", "any", result="text", variadic=True),
+    "format": (*text_function("format"), *one("format", "text", "any", result="text", variadic=True)),
+    "ascii": text_function("ascii", result="int4"),
+    "chr": one("chr", "int4", result="text"),
+    "md5": text_function("md5"),
+    "to_hex": (*one("to_hex", "int4", result="text"), *one("to_hex", "int8", result="text")),
+    "quote_ident": text_function("quote_ident"),
+    "quote_literal": text_function("quote_literal"),
+    "quote_nullable": text_function("quote_nullable"),
+    "encode": one("encode", "bytea", "text", result="text"),
+    "decode": text_function("decode", "text", result="bytea"),
+    "like": text_function("like", "text", result="bool"),
+    "notlike": text_function("not_like", "text", result="bool"),
+    "textcat": text_function("concat_op", "text"),
+    "regexp_like": (
+        *text_function("regexp_like", "text", result="bool"),
+        *text_function("regexp_like", "text", "text", result="bool"),
+    ),
+    "regexp_replace": (
+        *text_function("regexp_replace", "text", "text"),
+        *text_function("regexp_replace", "text", "text", "text"),
+        *text_function("", "text", "text", "int4"),
+    ),
+    "regexp_match": (
+        *text_function("regexp_match", "text", result="text[]"),
+        *text_function("regexp_match", "text", "text", result="text[]"),
+    ),
+    "regexp_split_to_array": (
+        *text_function("regexp_split", "text", result="text[]"),
+        *text_function("regexp_split", "text", "text", result="text[]"),
+    ),
+    "regexp_count": (
+        *text_function("regexp_count", "text", result="int4"),
+        *text_function("regexp_count", "text", "int4", result="int4"),
+        *text_function("regexp_count", "text", "int4", "text", result="int4"),
+    ),
+    "regexp_instr": text_function("regexp_instr", "text", result="int4"),
+    "regexp_substr": text_function("regexp_part", "text"),
+    "string_to_array": (
+        *text_function("string_to_array", "text", result="text[]"),
+        *text_function("string_to_array", "text", "text", result="text[]"),
+    ),
+}
+
+DATES: dict[str, tuple[Signature, ...]] = {
     "date_trunc": (
         Signature("date_trunc", ("text", "timestamp"), "timestamp"),
         Signature("date_trunc", ("text", "timestamptz"), "timestamptz"),
         Signature("date_trunc", ("text", "timestamptz", "text"), "timestamptz"),
-        Signature("", ("text", "interval"), "interval"),
+        Signature("interval_trunc", ("text", "interval"), "interval"),
     ),
     "extract": (
         *(Signature("extract", ("text", family), "numeric") for family in TIMES),
-        Signature("", ("text", "interval"), "numeric"),
+        Signature("interval_field", ("text", "interval"), "numeric"),
+        Signature("time_field", ("text", "time"), "numeric"),
     ),
     "date_part": (
         Signature("date_part", ("text", "date"), "float8", ("text", "timestamp")),
         Signature("date_part", ("text", "timestamp"), "float8"),
         Signature("date_part", ("text", "timestamptz"), "float8"),
-        Signature("", ("text", "interval"), "float8"),
+        Signature("interval_part", ("text", "interval"), "float8"),
+        Signature("", ("text", "time"), "float8"),
     ),
     "timezone": (
         Signature("to_zone", ("text", "timestamptz"), "timestamp"),
         Signature("from_zone", ("text", "timestamp"), "timestamptz"),
     ),
-    "like": text_function("like", "text", result="bool"),
-    "notlike": text_function("not_like", "text", result="bool"),
-    "textcat": text_function("concat_op", "text"),
+    "age": (
+        Signature("age", ("timestamp", "timestamp"), "interval"),
+        Signature("age", ("timestamptz", "timestamptz"), "interval"),
+        Signature("age_today", ("timestamp",), "interval"),
+        Signature("age_today", ("timestamptz",), "interval"),
+    ),
+    "date_bin": (
+        Signature("date_bin", ("interval", "timestamp", "timestamp"), "timestamp"),
+        Signature("date_bin", ("interval", "timestamptz", "timestamptz"), "timestamptz"),
+    ),
+    "isfinite": tuple(Signature("isfinite", (family,), "bool") for family in (*TIMES, "interval")),
+    "justify_days": one("justify_days", "interval", result="interval"),
+    "justify_hours": one("justify_hours", "interval", result="interval"),
+    "justify_interval": one("justify_interval", "interval", result="interval"),
+    "make_date": one("make_date", "int4", "int4", "int4", result="date"),
+    "make_time": one("make_time", "int4", "int4", "float8", result="time"),
+    "make_timestamp": one("make_timestamp", "int4", "int4", "int4", "int4", "int4", "float8", result="timestamp"),
+    "make_timestamptz": (
+        *one("make_timestamptz", "int4", "int4", "int4", "int4", "int4", "float8", result="timestamptz"),
+        *one("make_timestamptz", "int4", "int4", "int4", "int4", "int4", "float8", "text", result="timestamptz"),
+    ),
+    "make_interval": tuple(
+        Signature("make_interval", ("int4",) * count if count < 7 else (*("int4",) * 6, "float8"), "interval")
+        for count in range(1, 8)
+    ),
+    "to_timestamp": (
+        *one("to_timestamp", "float8", result="timestamptz"),
+        *one("read_timestamp", "text", "text", result="timestamptz"),
+    ),
+    "to_date": one("read_date", "text", "text", result="date"),
+    "to_number": one("read_number", "text", "text", result="numeric"),
+    "to_char": (
+        *(Signature("format_time", (family, "text"), "text", ("timestamp", "text")) for family in ("timestamp",)),
+        Signature("format_time", ("timestamptz", "text"), "text"),
+        *(
+            Signature("format_number", (family, "text"), "text", ("numeric", "text"))
+            for family in ("int4", "int8", "numeric")
+        ),
+        Signature("", ("float4", "text"), "text"),
+        Signature("format_float", ("float8", "text"), "text"),
+        Signature("", ("interval", "text"), "text"),
+    ),
+    "clock_timestamp": one("clock_timestamp", result="timestamptz"),
 }
+
+ARRAYS: dict[str, tuple[Signature, ...]] = {
+    "cardinality": one("cardinality", "array", result="int4"),
+    "array_length": one("array_length", "array", "int4", result="int4"),
+    "array_lower": one("array_lower", "array", "int4", result="int4"),
+    "array_upper": one("array_length", "array", "int4", result="int4"),
+    "array_ndims": one("array_ndims", "array", result="int4"),
+    "array_append": one("array_append", "array", "element", result="array"),
+    "array_prepend": one("array_prepend", "element", "array", result="array"),
+    "array_cat": one("array_cat", "array", "array", result="array"),
+    "array_position": one("array_position", "array", "element", result="int4"),
+    "array_positions": one("array_positions", "array", "element", result="int4[]"),
+    "array_remove": one("array_remove", "array", "element", result="array"),
+    "array_replace": one("array_replace", "array", "element", "element", result="array"),
+    "array_to_string": (
+        *one("array_to_string", "array", "text", result="text"),
+        *one("array_to_string", "array", "text", "text", result="text"),
+    ),
+}
+
+OTHERS: dict[str, tuple[Signature, ...]] = {
+    "gen_random_uuid": one("gen_random_uuid", result="uuid"),
+    "num_nulls": one("num_nulls", "any", result="int4", variadic=True),
+    "num_nonnulls": one("num_nonnulls", "any", result="int4", variadic=True),
+    **{f"{family}_typeof": one("json_typeof", family, result="text") for family in ("json", "jsonb")},
+    **{f"{family}_array_length": one("json_array_length", family, result="int4") for family in ("json", "jsonb")},
+    "nextval": one("nextval", "text", result="int8"),
+    "currval": one("currval", "text", result="int8"),
+    "lastval": one("lastval", result="int8"),
+    "setval": (*one("setval", "text", "int8", result="int8"), *one("setval", "text", "int8", "bool", result="int8")),
+}
+
+FUNCTIONS: dict[str, tuple[Signature, ...]] = {**MATH, **TEXTS, **DATES, **ARRAYS, **OTHERS}
+
+# Set-returning functions: where these stand in FROM or in a select list, bind makes a `TableFunction` of them.
+TABLE_FUNCTIONS: dict[str, tuple[Signature, ...]] = {
+    "generate_series": (
+        *(
+            Signature("generate_series", (family,) * count, family)
+            for family in ("int4", "int8", "numeric")
+            for count in (2, 3)
+        ),
+        Signature("generate_series", ("timestamp", "timestamp", "interval"), "timestamp"),
+        Signature("generate_series", ("timestamptz", "timestamptz", "interval"), "timestamptz"),
+    ),
+    "unnest": one("unnest", "array", result="element"),
+    "generate_subscripts": one("generate_subscripts", "array", "int4", result="int4"),
+    "string_to_table": (
+        *text_function("string_to_table", "text"),
+        *text_function("string_to_table", "text", "text"),
+    ),
+    "regexp_split_to_table": (
+        *text_function("regexp_split_to_table", "text"),
+        *text_function("regexp_split_to_table", "text", "text"),
+    ),
+    "regexp_matches": (
+        *text_function("regexp_matches", "text", result="text[]"),
+        *text_function("regexp_matches", "text", "text", result="text[]"),
+    ),
+}
+
+# Functions whose value is another one at each call: an answer with one is not kept, and a call is no constant.
+VOLATILE = frozenset({"random", "clock_timestamp", "gen_random_uuid", "nextval", "currval", "lastval", "setval"})
 
 # The value at the start of the transaction, under its names.
 NOW_FUNCTIONS = frozenset({"now", "transaction_timestamp", "statement_timestamp"})
 
-AGGREGATES: dict[str, tuple[Signature, ...]] = {
-    "count": (Signature("count", ("any",), "int8"),),
-    "sum": (
-        Signature("sum", ("int2",), "int8"),
-        Signature("sum", ("int4",), "int8"),
-        Signature("sum", ("int8",), "numeric"),
-        Signature("sum", ("numeric",), "numeric"),
-        Signature("sum", ("float4",), "float4"),
-        Signature("sum", ("float8",), "float8"),
-        Signature("", ("interval",), "interval"),
-    ),
-    "avg": (
-        *(Signature("avg", (family,), "numeric") for family in (*INTEGERS, "numeric")),
-        Signature("avg", ("float4",), "float8"),
-        Signature("avg", ("float8",), "float8"),
-        Signature("", ("interval",), "interval"),
-    ),
-    "min": tuple(Signature("min", (family,), family) for family in (*NUMBERS, "text", *TIMES)),
-    "max": tuple(Signature("max", (family,), family) for family in (*NUMBERS, "text", *TIMES)),
-    "bool_and": (Signature("bool_and", ("bool",), "bool"),),
-    "bool_or": (Signature("bool_or", ("bool",), "bool"),),
-    "every": (Signature("bool_and", ("bool",), "bool"),),
-}
-
-# Aggregates whose states of two parts of the input merge into the state of the whole.
-MERGEABLE = frozenset({"count_star", "count", "sum", "avg", "min", "max", "bool_and", "bool_or"})
-
-WINDOW_FUNCTIONS: dict[str, tuple[Signature, ...]] = {
-    "row_number": (Signature("row_number", (), "int8"),),
-    "rank": (Signature("rank", (), "int8"),),
-    "dense_rank": (Signature("dense_rank", (), "int8"),),
-    "percent_rank": (Signature("percent_rank", (), "float8"),),
-    "cume_dist": (Signature("cume_dist", (), "float8"),),
-    "ntile": (Signature("ntile", ("int4",), "int4"),),
-    **{
-        name: (
-            Signature(name, ("element",), "element"),
-            Signature(name, ("element", "int4"), "element"),
-            Signature(name, ("element", "int4", "element"), "element"),
-        )
-        for name in ("lag", "lead")
-    },
-    "first_value": (Signature("first_value", ("element",), "element"),),
-    "last_value": (Signature("last_value", ("element",), "element"),),
-    "nth_value": (Signature("nth_value", ("element", "int4"), "element"),),
-}
-
 # Names that PostgreSQL knows and Antumbra does not yet; anything else does not exist.
 NOT_YET = frozenset(
     """
-    acos acosd age array_agg array_append array_length array_position array_remove array_to_string ascii asin asind atan atan2 atand
-    bit_and bit_length bit_or bit_xor btrim cardinality cbrt chr clock_timestamp col_description concat_ws convert convert_from
-    convert_to corr cos cosd cosh cot covar_pop covar_samp currval date_bin decode degrees div encode erf factorial format
-    format_type gcd gen_random_uuid generate_series generate_subscripts has_table_privilege inet_client_addr initcap isfinite
-    json_agg json_build_object json_object_agg jsonb_agg jsonb_build_object justify_days justify_hours justify_interval lastval lcm
-    localtime log log10 make_date make_interval make_time make_timestamp make_timestamptz md5 min_scale mode nextval num_nonnulls
-    num_nulls obj_description parse_ident percentile_cont percentile_disc pg_advisory_lock pg_advisory_unlock
+    acosd asind atan2d atand acosh asinh atanh col_description convert convert_from convert_to cosd cotd erf format_type
+    has_table_privilege inet_client_addr json_build_array json_build_object json_each jsonb_each
+    json_object_keys jsonb_object_keys jsonb_build_array jsonb_build_object jsonb_pretty jsonb_set jsonb_strip_nulls
+    obj_description parse_ident pg_advisory_lock pg_advisory_unlock
     pg_advisory_xact_lock pg_cancel_backend pg_column_size pg_get_constraintdef pg_get_expr
     pg_get_indexdef pg_get_userbyid pg_get_viewdef pg_is_in_recovery pg_notify pg_relation_size pg_size_pretty pg_sleep
-    pg_table_is_visible pg_terminate_backend pg_total_relation_size pi quote_ident quote_literal quote_nullable radians random
-    regexp_count regexp_instr regexp_like regexp_match regexp_matches regexp_replace regexp_split_to_array regexp_split_to_table
-    regexp_substr regr_avgx regr_avgy regr_count regr_intercept regr_r2 regr_slope regr_sxx regr_sxy regr_syy row_to_json scale
-    set_config setseed setval sha224 sha256 sha384 sha512 shobj_description sin sind sinh stddev stddev_pop stddev_samp string_agg
-    string_to_array string_to_table tan tand tanh timeofday to_ascii to_char to_date to_hex to_json to_jsonb to_number
-    to_timestamp to_tsquery to_tsvector translate trim_scale txid_current unistr unnest upper_inc var_pop var_samp variance
-    width_bucket xmlagg
-    """.split()
-)
-AGGREGATES_NOT_YET = frozenset(
-    """
-    array_agg bit_and bit_or bit_xor corr covar_pop covar_samp json_agg json_object_agg jsonb_agg mode percentile_cont
-    percentile_disc regr_avgx regr_avgy regr_count regr_intercept regr_r2 regr_slope regr_sxx regr_sxy regr_syy stddev stddev_pop
-    stddev_samp string_agg var_pop var_samp variance xmlagg
+    pg_table_is_visible pg_terminate_backend pg_total_relation_size row_to_json
+    set_config setseed sha224 sha256 sha384 sha512 shobj_description sind tand timeofday to_ascii to_json to_jsonb
+    to_tsquery to_tsvector txid_current unistr upper_inc get_byte set_byte get_bit set_bit
     """.split()
 )

@@ -1,118 +1,184 @@
-"""Interval constants: '1 day', '2 hours 30 minutes', '1-2', '01:02:03', ISO 8601 not yet. They exist only inside bind.
+"""PostgreSQL's text input of intervals, as DecodeInterval reads them: '1 day 2:03', '1-2', '3 4:05:06 ago', ISO 8601.
 
-Enters: the text of the constant and the fields written after it. Leaves: (months, days, microseconds).
+Enters: a text and the fields that the type is restricted to. Leaves: (months, days, microseconds), not yet cut to those fields.
+Fractions go through floats, because that is where PostgreSQL's digits come from.
 """
 
 from __future__ import annotations
 
 import re
-from fractions import Fraction
+from dataclasses import dataclass
 
-from sql.errors import SqlError, not_supported
+from sql.errors import SqlError
+from sql.iso_intervals import read_iso
+from sql.span import BadFormatError, FieldOverflowError, Span, fraction_of, integer
 
 Interval = tuple[int, int, int]
 
-DAY_US = 86_400_000_000
-MICROSECONDS = {
-    "microsecond": 1, "usec": 1, "us": 1, "usecond": 1, "millisecond": 1000, "msec": 1000, "ms": 1000, "msecond": 1000,
-    "second": 1_000_000, "sec": 1_000_000, "s": 1_000_000, "minute": 60_000_000, "min": 60_000_000, "m": 60_000_000,
-    "hour": 3_600_000_000, "hr": 3_600_000_000, "h": 3_600_000_000,
-}  # fmt: skip
-DAYS = {"day": 1, "d": 1, "week": 7, "w": 7}
-MONTHS = {
-    "month": 1, "mon": 1, "year": 12, "yr": 12, "y": 12, "decade": 120, "dec": 120, "century": 1200, "cent": 1200, "c": 1200,
-    "millennium": 12_000, "mil": 12_000, "millennia": 12_000, "centurie": 1200,
-}  # fmt: skip
+UNITS = {
+    **dict.fromkeys("us usec usecond useconds usecs microsecon".split(), "microsecond"),
+    **dict.fromkeys("ms msec msecond mseconds msecs millisecon".split(), "millisecond"),
+    **dict.fromkeys("s sec second seconds secs".split(), "second"),
+    **dict.fromkeys("m min mins minute minutes".split(), "minute"),
+    **dict.fromkeys("h hour hours hr hrs".split(), "hour"),
+    **dict.fromkeys("d day days".split(), "day"),
+    **dict.fromkeys("w week weeks".split(), "week"),
+    **dict.fromkeys("mon mons month months".split(), "month"),
+    **dict.fromkeys("y year years yr yrs".split(), "year"),
+    **dict.fromkeys("dec decade decades decs".split(), "decade"),
+    **dict.fromkeys("c cent centuries century".split(), "century"),
+    **dict.fromkeys("mil millennia millennium mils".split(), "millennium"),
+    **dict.fromkeys("qtr quarter timezone timezone_h timezone_m".split(), "refused"),
+}
+# A word of the input counts by its first letters, as many as PostgreSQL's tokens have.
+TOKEN_LETTERS_MAX = 10
+CLOCK = frozenset({"hour", "minute", "second"})
 
-PIECE = re.compile(
-    r"""\s* (?: (?P<time> [+-]? \d+ : \d+ (?: : \d+ (?: \.\d*)? )? )
-              | (?P<years> [+-]? \d+ - \d+ (?! [\d-] ) )
-              | (?P<number> [+-]? (?: \d+ \.? \d* | \.\d+ ) ) \s* (?P<unit> [A-Za-z]+ )?
-              | (?P<word> ago\b | @ ) ) \s*""",
-    re.VERBOSE | re.IGNORECASE,
+TOKENS = re.compile(
+    r"""
+      [ \t\n\r\f\v]+
+    | (?P<time> \d+ : [\d:.]* )
+    | (?P<number> \d+ \. \d+ (?! \.) | \d+ \. (?![A-Za-z\d.]) | \d+ (?! [-/.]) | \.\d* )
+    | (?P<date> \d+ (?P<mark>[-/.]) (?: \d+ (?: (?P=mark) (?: \d | (?P=mark) )* )? | (?: [A-Za-z\d] | (?P=mark) )* ) )
+    | (?P<word> [A-Za-z]+ (?! [-/.+\d]) )
+    | (?P<mixed> [A-Za-z]+ [-/.+\d] [-+/_.:A-Za-z\d]* )
+    | (?P<signed> [+-] [ \t\n\r\f\v]* \d [\d:.-]* )
+    | (?P<special> [+-] [ \t\n\r\f\v]* [A-Za-z]+ )
+    | (?P<bad> [+-] )
+    | [!-/:-@\[-`{-~]
+    | (?P<strange> . )
+    """,
+    re.VERBOSE | re.DOTALL,
 )
+YEARS_MONTHS = re.compile(r"([+-]?\d+)-(\d*)(.*)", re.DOTALL)
+NUMBER = re.compile(r"([+-]?\d*)(\..*)?", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Token:
+    """A piece of the text: 'time', 'signed', 'number' (also for dates) or 'word'."""
+
+    kind: str
+    text: str
 
 
 def interval_value(text: str, fields: str = "", position: int | None = None) -> Interval:
     """Return the interval that `text` means."""
-    if text.strip()[:1] in ("P", "p"):
-        raise not_supported("an interval in ISO 8601 form", position)
-    totals = [Fraction(0), Fraction(0), Fraction(0)]
-    place = 0
-    ago = False
-    pieces = 0
-    while place < len(text):
-        match = PIECE.match(text, place)
-        if match is None:
-            raise invalid(text, position)
-        place = match.end()
-        if match["word"]:
-            ago = ago or match["word"].lower() == "ago"
-            continue
-        pieces += 1
-        add_piece(totals, match, fields, text, position)
-    if pieces == 0:
-        raise invalid(text, position)
-    months, days, micros = (round(total) for total in totals)
-    if abs(months) >= 1 << 31 or abs(days) >= 1 << 31 or abs(micros) >= 1 << 63:
-        raise SqlError("22015", f'interval field value out of range: "{text}"', position)
-    return (-months, -days, -micros) if ago else (months, days, micros)
+    try:
+        try:
+            span = decode(tokens_of(text), fields)
+        except BadFormatError:
+            span = read_iso(text)
+    except BadFormatError:
+        raise SqlError("22007", f'invalid input syntax for type interval: "{text}"', position) from None
+    except FieldOverflowError:
+        raise SqlError("22015", f'interval field value out of range: "{text}"', position) from None
+    months = span.years * 12 + span.months
+    if not -(1 << 31) <= months < 1 << 31:
+        raise SqlError("22008", "interval out of range", position)
+    return months, span.days, span.micros
 
 
-def invalid(text: str, position: int | None) -> SqlError:
-    return SqlError("22007", f'invalid input syntax for type interval: "{text}"', position)
+def tokens_of(text: str) -> list[Token]:
+    """Return the pieces of `text`; other punctuation only parts them."""
+    found = []
+    for match in TOKENS.finditer(text):
+        kind = match.lastgroup if match.lastgroup != "mark" else "date"
+        if kind in ("bad", "strange"):
+            raise BadFormatError
+        if kind == "special":
+            found.append(Token("word", "".join(match[0].split()).lower()))
+        elif kind in ("date", "mixed", "number"):
+            found.append(Token("number", match[0].lower()))
+        elif kind == "signed":
+            found.append(Token("signed", match[0][0] + match[0][1:].lstrip()))
+        elif kind is not None:
+            found.append(Token(kind, match[0].lower()))
+    return found
 
 
-def add_piece(totals: list[Fraction], match: re.Match[str], fields: str, text: str, position: int | None) -> None:
-    if match["time"]:
-        totals[2] += clock(match["time"], fields)
-        return
-    if match["years"]:
-        years, months = match["years"].lstrip("+-").split("-")
-        sign = -1 if match["years"].startswith("-") else 1
-        totals[0] += sign * (int(years) * 12 + int(months))
-        return
-    amount = Fraction(match["number"])
-    unit = (match["unit"] or bare_unit(match, fields, text, position)).lower()
-    add_unit(totals, amount, unit, text, position)
+def decode(tokens: list[Token], fields: str) -> Span:
+    """Read the pieces from the right, so that a unit is known before its number."""
+    span, unit, seen, before = Span(), "", frozenset[str](), False
+    for token in reversed(tokens):
+        found: frozenset[str] = frozenset()
+        if token.kind == "word":
+            if token.text == "ago":
+                before = True
+            elif (unit := UNITS.get(token.text[:TOKEN_LETTERS_MAX], "")) == "":
+                raise BadFormatError
+        elif token.kind == "time":
+            span.micros = clock_micros(token.text, fields)
+            unit, found = "day", CLOCK
+        elif token.kind == "signed" and (micros := signed_clock(token.text, fields)) is not None:
+            span.micros = micros
+            unit, found = "day", CLOCK
+        else:
+            unit = unit or (fields.split(" to ")[-1] if fields else "second")
+            unit, found = add_number(span, token.text, unit)
+        if found & seen:
+            raise BadFormatError
+        seen |= found
+    if not seen:
+        raise BadFormatError
+    if before:
+        span.negate()
+    return span
 
 
-def bare_unit(match: re.Match[str], fields: str, text: str, position: int | None) -> str:
-    """Return the unit of a number without one: days before a time of day, else the last field, and only at the end."""
-    rest = text[match.end() :]
-    following = PIECE.match(rest) if rest else None
-    if following is not None and following["time"]:
-        return "day"
-    if rest.strip() and rest.strip().lower() != "ago":
-        raise invalid(text, position)
-    return fields.split(" to ")[-1] if fields else "second"
+def signed_clock(text: str, fields: str) -> int | None:
+    """Return the microseconds of '-1:02', None when the text is something else."""
+    if ":" not in text:
+        return None
+    try:
+        micros = clock_micros(text[1:], fields)
+    except (BadFormatError, FieldOverflowError):
+        return None
+    return -micros if text[0] == "-" else micros
 
 
-def add_unit(totals: list[Fraction], amount: Fraction, unit: str, text: str, position: int | None) -> None:
-    """Add amount * unit; fractions of months become days, fractions of days become time."""
-    name = unit if unit in MICROSECONDS or unit in DAYS or unit in MONTHS else unit.removesuffix("s")
-    if name in MICROSECONDS:
-        totals[2] += amount * MICROSECONDS[name]
-        return
-    if name in DAYS:
-        total = amount * DAYS[name]
-        whole = int(total)
-        totals[1] += whole
-        totals[2] += (total - whole) * DAY_US
-        return
-    if name not in MONTHS:
-        raise invalid(text, position)
-    total = amount * MONTHS[name]
-    whole = round(total) if MONTHS[name] > 1 else int(total)
-    totals[0] += whole
-    if MONTHS[name] == 1:
-        add_unit(totals, (total - whole) * 30, "day", text, position)
+def clock_micros(text: str, fields: str) -> int:
+    """Return the microseconds of h:m, h:m:s or m:s.f (DecodeTimeCommon)."""
+    head, *rest = text.split(":")
+    if len(rest) > 2:
+        raise BadFormatError
+    hour, seconds, fraction = integer(head, 64), 0, 0.0
+    if "." in rest[0]:
+        if len(rest) > 1:
+            raise BadFormatError
+        whole, _, digits = rest[0].partition(".")
+        minute, seconds, hour, fraction = integer(head, 32), integer(whole, 32), 0, fraction_of(digits)
+    else:
+        minute = integer(rest[0], 32)
+        if len(rest) == 2:
+            whole, _, digits = rest[1].partition(".")
+            seconds, fraction = integer(whole, 32), fraction_of(digits)
+        elif fields == "minute to second":
+            minute, seconds, hour = integer(head, 32), minute, 0
+    if minute > 59 or seconds > 60:
+        raise FieldOverflowError
+    micros = ((hour * 60 + minute) * 60 + seconds) * 1_000_000 + round(fraction * 1e6)
+    if micros >= 1 << 63:
+        raise FieldOverflowError
+    return micros
 
 
-def clock(text: str, fields: str) -> Fraction:
-    sign = -1 if text.startswith("-") else 1
-    parts = [Fraction(part or "0") for part in text.lstrip("+-").split(":")]
-    if len(parts) == 2 and fields == "minute to second":
-        parts.insert(0, Fraction(0))
-    hours, minutes, seconds = (*parts, Fraction(0))[:3]
-    return sign * ((hours * 60 + minutes) * 60 + seconds) * 1_000_000
+def add_number(span: Span, text: str, unit: str) -> tuple[str, frozenset[str]]:
+    """Add a number of `unit`, or years and months; return the unit of what stands before it, and which fields it fills."""
+    years = YEARS_MONTHS.fullmatch(text)
+    if years is not None:
+        whole, months = integer(years[1], 64), integer(years[2], 32)
+        if months > 11:
+            raise FieldOverflowError
+        if years[3]:
+            raise BadFormatError
+        span.add("month", whole * 12 + (-months if text[0] == "-" else months), 0.0)
+        return "month", frozenset({"month"})
+    number = NUMBER.fullmatch(text)
+    if number is None:
+        raise BadFormatError
+    fraction = fraction_of(number[2][1:]) if number[2] else 0.0
+    span.add(unit, integer(number[1], 64), -fraction if text[0] == "-" else fraction)
+    if unit == "second" and fraction:
+        return unit, frozenset({"second", "millisecond", "microsecond"})
+    return ("day" if unit == "hour" else unit), frozenset({unit})

@@ -1,4 +1,7 @@
-"""PostgreSQL's text output (DateStyle ISO): a `LiteralValue` to text. For defaults, EXPLAIN and tests; results have their own encoders."""
+"""PostgreSQL's text output of a `LiteralValue`: DateStyle ISO, IntervalStyle postgres, bytea_output hex.
+
+For defaults, EXPLAIN and tests; results have their own encoders.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +9,13 @@ import math
 import struct
 from decimal import Context, Decimal
 
+from sql.array_text import array_text
+from sql.byte_values import bytea_text
 from sql.civil import DAY_US, civil_from_days, utc_offset_us
 from sql.datatypes import SqlType
 from sql.expressions import LiteralValue
+from sql.interval_values import interval_text
+from sql.time_input import time_text
 
 # Enough for the sum of any two floats, digit by digit.
 EXACT = Context(prec=1200, Emax=999_999, Emin=-999_999)
@@ -18,6 +25,9 @@ def output_text(value: LiteralValue, kind: SqlType, zone: str = "UTC") -> str | 
     """Return the text of `value`, None for NULL."""
     if value is None:
         return None
+    if kind.is_array:
+        assert isinstance(value, tuple)
+        return array_text([output_text(item, kind.element, zone) for item in value])
     match value:
         case bool():
             return "t" if value else "f"
@@ -27,7 +37,14 @@ def output_text(value: LiteralValue, kind: SqlType, zone: str = "UTC") -> str | 
             return format(value, "f")
         case str():
             return value
+        case bytes():
+            return bytea_text(value)
+        case (int(months), int(days), int(micros)):
+            return interval_text((months, days, micros))
+    assert isinstance(value, int)
     match kind.family:
+        case "time":
+            return time_text(value)
         case "date":
             return date_text(value)
         case "timestamp":

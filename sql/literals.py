@@ -1,43 +1,54 @@
 """PostgreSQL's text input: the text of a value to the `LiteralValue` that it means, for every type.
 
-Enters: text, a type, the session's zone. Leaves: bool, int, float, Decimal, str; dates as days and timestamps as microseconds since
-1970. Errors are PostgreSQL's: 22P02, 22003, 22007, 22008, 22001. The plain-Python reference of the decoders in `ringbuffer`.
+Enters: text, a type, the session's zone. Leaves: a `LiteralValue`; dates as days and timestamps as microseconds since 1970.
+Errors are PostgreSQL's: 22P02, 22003, 22007, 22008, 22001. The plain-Python reference of the decoders in `ringbuffer`.
 """
 
 from __future__ import annotations
 
-import re
-import struct
-from decimal import Context, Decimal
+from decimal import Decimal
 
+from sql.array_text import array_elements
+from sql.byte_values import bytea_value, uuid_value
+from sql.civil import DAY_US, TIMESTAMP_US_END, TIMESTAMP_US_MIN
 from sql.datatypes import SqlType
 from sql.datetime_input import date_value, timestamp_value
-from sql.errors import SqlError, not_supported
+from sql.errors import SqlError
 from sql.expressions import LiteralValue
+from sql.interval_values import within
+from sql.intervals import interval_value
+from sql.json_text import json_check
+from sql.jsonb_text import jsonb_value
 from sql.literal_binary import binary_value
+from sql.number_input import (
+    DIGITS_MAX,
+    WHITESPACE,
+    check_digits,
+    decimal_value,
+    fit_numeric,
+    float_value,
+    integer_value,
+    round_float4,
+    unlimited_decimal,
+)
+from sql.time_input import rounded, time_value
 
 __all__ = [
     "DIGITS_MAX",
     "apply_modifier",
     "binary_value",
+    "check_digits",
     "decimal_value",
     "fit_numeric",
     "input_value",
+    "integer_value",
     "round_float4",
+    "unlimited_decimal",
 ]
 
-DIGITS_MAX = 38
-WHITESPACE = " \t\n\r\f\v"
-EXACT = Context(prec=2000, Emax=999_999, Emin=-999_999)
 
-INTEGER_BITS = {"int2": 16, "int4": 32, "int8": 64}
-INTEGER = re.compile(r"[+-]?[0-9]+")
-DECIMAL = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
-SPECIAL_FLOATS = {"nan": "nan", "inf": "inf", "+inf": "inf", "-inf": "-inf"}
-SPECIAL_FLOATS |= {"infinity": "inf", "+infinity": "inf", "-infinity": "-inf"}
-FLOAT4_MAX = 3.4028235677973366e38  # halfway between the largest float4 and the next power
-FLOAT4_MIN = 7.006492321624085e-46  # half of the smallest one
-
+EPOCH_2000_US = 10_957 * DAY_US
+SECOND_FAMILIES = frozenset({"time", "timestamp", "timestamptz"})
 BOOLEANS = {
     word[:length]: word in ("true", "yes")
     for word in ("true", "false", "yes", "no")
@@ -52,7 +63,13 @@ def input_value(text: str, kind: SqlType, zone: str = "UTC", position: int | Non
 
 
 def unmodified_value(text: str, kind: SqlType, zone: str, position: int | None) -> LiteralValue:
-    """Return the value before varchar's length and numeric's (p,s) are applied."""
+    """Return the value before lengths, (p,s) and digits of a second are applied."""
+    if kind.is_array:
+        element = kind.element
+        return tuple(
+            None if item is None else unmodified_value(item, element, zone, position)
+            for item in array_elements(text, position)
+        )
     match kind.family:
         case "int2" | "int4" | "int8":
             return integer_value(text, kind, position)
@@ -61,48 +78,66 @@ def unmodified_value(text: str, kind: SqlType, zone: str, position: int | None) 
         case "float4" | "float8":
             return float_value(text, kind, position)
         case "numeric":
-            return decimal_value(text, position)
+            # With (p,s) a value of more than 38 digits may still round to one that fits.
+            return decimal_value(text, position) if kind.precision is None else unlimited_decimal(text, position)
         case "date":
             return date_value(text, position)
         case "timestamp":
             return timestamp_value(text, "", position)
         case "timestamptz":
             return timestamp_value(text, zone, position)
+        case "time":
+            return time_value(text, position)
+        case "interval":
+            return interval_value(text, kind.fields, position)
+        case "uuid":
+            return uuid_value(text, position)
+        case "bytea":
+            return bytea_value(text, position)
+        case "jsonb":
+            return jsonb_value(text, position)
+        case "json":
+            json_check(text, position)
     return text
 
 
 def apply_modifier(
     value: LiteralValue, kind: SqlType, position: int | None = None, explicit: bool = False
 ) -> LiteralValue:
-    """Return `value` within the length or (p,s) of `kind`; an explicit cast cuts a text that is too long."""
-    if isinstance(value, str) and kind.length is not None and len(value) > kind.length:
+    """Return `value` within the length, the (p,s) or the digits of `kind`; an explicit cast cuts a text that is too long."""
+    match value:
+        case str() if kind.length is not None:
+            return fit_text(value, kind, position, explicit)
+        case Decimal() if kind.precision is not None:
+            return fit_numeric(value, kind.precision, kind.scale or 0, position)
+        case tuple() if kind.is_array:
+            return tuple(apply_modifier(item, kind.element, position, explicit) for item in value)
+        case (int(months), int(days), int(micros)) if kind.fields or kind.precision is not None:
+            return within((months, days, micros), kind.fields, kind.precision)
+        case int() if kind.family in SECOND_FAMILIES and kind.precision is not None:
+            return rounded_time(value, kind, position)
+    return value
+
+
+def fit_text(value: str, kind: SqlType, position: int | None, explicit: bool) -> str:
+    """Return a text within varchar(n), or filled up to char(n)."""
+    assert kind.length is not None
+    if len(value) > kind.length:
         if not explicit and value[kind.length :].strip(" "):
             raise SqlError("22001", f"value too long for type {kind.sql_name}", position)
-        return value[: kind.length]
-    if isinstance(value, Decimal) and kind.precision is not None:
-        return fit_numeric(value, kind.precision, kind.scale or 0, position)
-    return value
+        value = value[: kind.length]
+    return value.ljust(kind.length) if kind.family == "bpchar" else value
 
 
-def invalid(text: str, kind: SqlType, position: int | None) -> SqlError:
-    """Return the 22P02 error of a text that is no value of `kind`."""
-    return SqlError("22P02", f'invalid input syntax for type {kind.without_modifier().sql_name}: "{text}"', position)
-
-
-def integer_value(text: str, kind: SqlType, position: int | None) -> int:
-    stripped = text.strip(WHITESPACE)
-    digits = INTEGER.match(stripped)
-    if digits is None:
-        raise invalid(text, kind, position)
-    bound = 1 << (INTEGER_BITS[kind.family] - 1)
-    # int() of very long digit strings is refused by Python; 40 digits are out of range anyway.
-    value = int(digits[0]) if len(digits[0].lstrip("+-0")) < 40 else 2 * bound
-    # PostgreSQL reads from the left: too many digits are noticed before what stands behind them.
-    if abs(value) <= bound and digits.end() < len(stripped):
-        raise invalid(text, kind, position)
-    if not -bound <= value < bound:
-        raise SqlError("22003", f'value "{text}" is out of range for type {kind.sql_name}', position)
-    return value
+def rounded_time(value: int, kind: SqlType, position: int | None) -> int:
+    """Return a time of day or a timestamp with the digits of `kind`."""
+    assert kind.precision is not None
+    # PostgreSQL counts timestamps from 2000; half of a unit goes away from there.
+    origin = 0 if kind.family == "time" else EPOCH_2000_US
+    result = rounded(value - origin, kind.precision) + origin
+    if kind.family != "time" and not TIMESTAMP_US_MIN <= result < TIMESTAMP_US_END:
+        raise SqlError("22008", "timestamp out of range", position)
+    return result
 
 
 def bool_value(text: str, position: int | None) -> bool:
@@ -110,83 +145,3 @@ def bool_value(text: str, position: int | None) -> bool:
     if value is None:
         raise SqlError("22P02", f'invalid input syntax for type boolean: "{text}"', position)
     return value
-
-
-def float_value(text: str, kind: SqlType, position: int | None) -> float:
-    stripped = text.strip(WHITESPACE)
-    special = SPECIAL_FLOATS.get(stripped.lower())
-    if special is not None:
-        return float(special)
-    if DECIMAL.fullmatch(stripped) is None:
-        raise invalid(text, kind, position)
-    value = float(stripped)
-    underflow = value == 0.0 and any(digit in "123456789" for digit in stripped.lower().split("e")[0])
-    if kind.family == "float8":
-        if value in (float("inf"), float("-inf")) or underflow:
-            raise SqlError("22003", f'"{stripped}" is out of range for type double precision', position)
-        return value
-    # A float4 below its smallest normal number is kept as long as it does not round to zero.
-    if underflow or abs(value) >= FLOAT4_MAX or (value != 0.0 and abs(value) <= FLOAT4_MIN):
-        raise SqlError("22003", f'"{stripped}" is out of range for type real', position)
-    return round_float4(value, stripped)
-
-
-def round_float4(value: float, text: str = "") -> float:
-    """Return `value` as a float4; `text`, its digits, decides where rounding twice would err."""
-    single = float(struct.unpack("<f", struct.pack("<f", value))[0])
-    if not text or single == value:
-        return single
-    exact = Decimal(text)
-    if exact == Decimal(value):
-        return single
-    # The double may be a tie between two float4 that the text itself is not.
-    bits = struct.unpack("<i", struct.pack("<f", single))[0]
-    neighbours = [single]
-    for step in (-1, 1):
-        near = float(struct.unpack("<f", struct.pack("<i", bits + step))[0])
-        if near - near == 0.0:
-            neighbours.append(near)
-    return min(neighbours, key=lambda near: abs(EXACT.subtract(Decimal(near), exact)))
-
-
-def decimal_value(text: str, position: int | None = None) -> Decimal:
-    """Return the numeric with the digits of `text`: '1e3' has none after the point, '1.50' has two."""
-    return check_digits(unlimited_decimal(text, position), position)
-
-
-def unlimited_decimal(text: str, position: int | None = None) -> Decimal:
-    """Return the numeric as PostgreSQL has it, which may have more digits than ours can hold."""
-    stripped = text.strip(WHITESPACE)
-    if DECIMAL.fullmatch(stripped) is None:
-        if stripped.lower() in SPECIAL_FLOATS:
-            raise not_supported(f"the numeric value {stripped}", position)
-        raise SqlError("22P02", f'invalid input syntax for type numeric: "{text}"', position)
-    mantissa, _, exponent = stripped.lower().partition("e")
-    shift = int(exponent or "0") if len(exponent) < 8 else 9_999_999
-    if abs(shift) > 131_072:
-        raise SqlError("22003", "value overflows numeric format", position)
-    digits = len(mantissa.partition(".")[2])
-    value = Decimal(stripped)
-    scale = max(digits - shift, 0)
-    return EXACT.quantize(value, Decimal(1).scaleb(-scale))
-
-
-def check_digits(value: Decimal, position: int | None) -> Decimal:
-    """Raise 22003 when `value` needs more than 38 digits."""
-    _, digits, exponent = value.as_tuple()
-    assert isinstance(exponent, int)
-    used = len(digits) if value else 1
-    if max(used, -exponent) > DIGITS_MAX:
-        raise SqlError("22003", f"numeric value has more than {DIGITS_MAX} digits", position)
-    return value or value.copy_abs()
-
-
-def fit_numeric(value: Decimal, precision: int, scale: int, position: int | None = None) -> Decimal:
-    """Return `value` rounded (half away from zero) to numeric(precision, scale)."""
-    rounded = value.quantize(Decimal(1).scaleb(-scale), rounding="ROUND_HALF_UP", context=EXACT)
-    # abs() would round to the default context's 28 digits.
-    if rounded.copy_abs() >= Decimal(10) ** (precision - scale):
-        bound = f"10^{precision - scale}" if precision > scale else "1"
-        detail = f"A field with precision {precision}, scale {scale} must round to an absolute value less than {bound}."
-        raise SqlError("22003", "numeric field overflow", position, detail=detail)
-    return rounded or rounded.copy_abs()

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from sql.casts import can_cast, category, preferred
-from sql.functions import Signature
+from sql.signatures import Signature
 
 
 class AmbiguousError(Exception):
@@ -39,10 +39,11 @@ def takes(candidate: Signature, families: Sequence[str]) -> bool:
     if len(candidate.arguments) != len(families):
         return False
     return all(
-        wanted in ("any", "element") or (family != "interval" and wanted != "interval" and can_cast(family, wanted, "implicit"))
-        or family == wanted or (wanted == "interval" and family == "unknown")
+        # An array is taken only as it is: PostgreSQL's operators and functions on arrays are polymorphic.
+        wanted in ("any", "element")
+        or (can_cast(family, wanted, "implicit") and (family == wanted or not family.endswith("[]")))
         for wanted, family in zip(candidate.arguments, families, strict=True)
-    )  # fmt: skip
+    )
 
 
 def narrow(found: list[Signature], families: Sequence[str]) -> Signature:

@@ -2,60 +2,66 @@
 
 from __future__ import annotations
 
-from sql.datatypes import FAMILIES, NUMERIC, SqlType, numeric
+from dataclasses import replace
+
+from sql.datatypes import FAMILIES, NUMERIC, SqlType, array_of, numeric
 from sql.errors import SqlError, not_supported
 from sql.syntax import TypeName
 
 NUMERIC_DIGITS_MAX = 38
 POSTGRES_NUMERIC_DIGITS_MAX = 1000
-TIMESTAMP_DIGITS_MAX = 6
-VARCHAR_LENGTH_MAX = 10_485_760
+SECOND_DIGITS_MAX = 6
+CHARACTERS_MAX = 10_485_760
 
 # Types of PostgreSQL that are refused by name; the rest does not exist.
 REFUSED = frozenset(
     """
-    bit bpchar bytea box cidr circle char hstore inet int4range int8range interval json jsonb jsonpath line lseg macaddr macaddr8
-    money name numrange oid path pg_lsn point polygon record regclass regcollation regconfig regdictionary regnamespace regoper
-    regoperator regproc regprocedure regrole regtype tid time timetz tsquery tsrange tstzrange daterange tsvector txid_snapshot
-    uuid varbit xid xid8 cid xml int2vector oidvector refcursor
+    bit box cidr circle char hstore inet int4range int8range jsonpath line lseg macaddr macaddr8 money name numrange oid path pg_lsn
+    point polygon record regclass regcollation regconfig regdictionary regnamespace regoper regoperator regproc regprocedure regrole
+    regtype tid timetz tsquery tsrange tstzrange daterange tsvector txid_snapshot varbit xid xid8 cid xml int2vector oidvector refcursor
     """.split()
 )
 
 
 def resolve_type(written: TypeName) -> SqlType:
-    """Return the type of a cast or literal; numeric without (p,s) is allowed."""
+    """Return the type of a cast, a literal or a table's column; numeric without (p,s) is allowed."""
     if written.array:
-        raise not_supported(f"the type {written.text}", written.position)
+        return array_of(resolve_type(replace(written, array=False)))
     name = written.name
     if name in REFUSED:
-        hint = "Use text or character varying." if name == "bpchar" else None
+        hint = "Use time without time zone." if name == "timetz" else None
         raise not_supported(f"the type {written.text}", written.position, hint=hint)
     if name not in FAMILIES or name == "unknown":
         raise SqlError("42704", f'type "{name}" does not exist', written.position)
-    modifiers = written.modifiers
     match name:
         case "numeric":
             return numeric_type(written)
-        case "varchar":
-            return varchar_type(written)
-        case "timestamp" | "timestamptz":
-            if modifiers and modifiers[0] < TIMESTAMP_DIGITS_MAX:
-                raise not_supported(
-                    f"the type {written.text}", written.position, hint="Timestamps have 6 digits of a second."
-                )
-            return SqlType(name)
-    if modifiers:
+        case "varchar" | "bpchar":
+            return character_type(written)
+        case "time" | "timestamp" | "timestamptz":
+            return time_type(written)
+        case "interval":
+            return interval_type(written)
+    if written.modifiers:
         raise SqlError("42601", f'type modifier is not allowed for type "{name}"', written.position)
     return SqlType(name)
 
 
 def column_type(written: TypeName) -> SqlType:
-    """Return the type of a stream's column; a plain numeric is refused, because a slot of the ring has a fixed width."""
+    """Return the type of a stream's column, one that a slot of the ring can hold."""
     found = resolve_type(written)
     if found.family == "numeric" and found.precision is None:
         raise not_supported(
             "numeric without precision in a stream", written.position, hint="Give it as numeric(p,s), with p up to 38."
         )
+    if not FAMILIES[found.family].kernel:
+        hint = "Use text in the stream and cast in the view, or keep the column in a table."
+        raise not_supported(f"the type {found.sql_name} in a stream", written.position, hint=hint)
+    if found.family.startswith("timestamp") and found.precision is not None:
+        if found.precision < SECOND_DIGITS_MAX:
+            hint = "Timestamps in a stream have 6 digits of a second."
+            raise not_supported(f"the type {written.text} in a stream", written.position, hint=hint)
+        return found.without_modifier()
     return found
 
 
@@ -79,14 +85,38 @@ def numeric_type(written: TypeName) -> SqlType:
     return numeric(precision, scale)
 
 
-def varchar_type(written: TypeName) -> SqlType:
+def character_type(written: TypeName) -> SqlType:
+    """Return varchar(n) or char(n)."""
     if not written.modifiers:
-        return SqlType("varchar")
+        return SqlType(written.name)
     length = written.modifiers[0]
+    name = "varchar" if written.name == "varchar" else "char"
     if len(written.modifiers) > 1:
         raise SqlError("22023", "invalid type modifier", written.position)
     if length < 1:
-        raise SqlError("22023", "length for type varchar must be at least 1", written.position)
-    if length > VARCHAR_LENGTH_MAX:
-        raise SqlError("22023", f"length for type varchar cannot exceed {VARCHAR_LENGTH_MAX}", written.position)
-    return SqlType("varchar", length=length)
+        raise SqlError("22023", f"length for type {name} must be at least 1", written.position)
+    if length > CHARACTERS_MAX:
+        raise SqlError("22023", f"length for type {name} cannot exceed {CHARACTERS_MAX}", written.position)
+    return SqlType(written.name, length=length)
+
+
+def time_type(written: TypeName) -> SqlType:
+    """Return time(p), timestamp(p) or timestamptz(p); more digits than 6 are 6."""
+    if not written.modifiers:
+        return SqlType(written.name)
+    digits = written.modifiers[0]
+    if len(written.modifiers) > 1:
+        raise SqlError("22023", "invalid type modifier", written.position)
+    if digits < 0:
+        name, zone = written.name.removesuffix("tz").upper(), " WITH TIME ZONE" if written.name.endswith("tz") else ""
+        raise SqlError("22023", f"{name}({digits}){zone} precision must not be negative", written.position)
+    return SqlType(written.name, precision=min(digits, SECOND_DIGITS_MAX))
+
+
+def interval_type(written: TypeName) -> SqlType:
+    """Return interval, interval(p), interval year to month, interval day to second(p)."""
+    digits = written.modifiers[0] if written.modifiers else None
+    if digits is not None and digits < 0:
+        raise SqlError("22023", f"INTERVAL({digits}) precision must not be negative", written.position)
+    precision = None if digits is None else min(digits, SECOND_DIGITS_MAX)
+    return SqlType("interval", fields=written.fields, precision=precision)

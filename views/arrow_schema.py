@@ -19,6 +19,9 @@ VARIABLE_NUMERIC = pa.struct(
     [pa.field("unscaled", pa.decimal128(NUMERIC_DIGITS_MAX, 0)), pa.field("scale", pa.int16())]
 )
 
+# Compared by its days and microseconds together, never part by part.
+INTERVAL = pa.struct([pa.field("months", pa.int32()), pa.field("days", pa.int32()), pa.field("micros", pa.int64())])
+
 FIXED_FORMS: dict[str, pa.DataType] = {
     "bool": pa.bool_(),
     "int2": pa.int16(),
@@ -28,15 +31,24 @@ FIXED_FORMS: dict[str, pa.DataType] = {
     "float8": pa.float64(),
     "text": pa.string(),
     "varchar": pa.string(),
+    "bpchar": pa.string(),
     "unknown": pa.string(),
     "date": pa.date32(),
     "timestamp": pa.timestamp("us"),
     "timestamptz": pa.timestamp("us", tz="UTC"),
+    "time": pa.int64(),
+    "interval": INTERVAL,
+    "uuid": pa.string(),
+    "bytea": pa.binary(),
+    "json": pa.string(),
+    "jsonb": pa.string(),
 }
 
 
 def arrow_type(sql_type: SqlType) -> pa.DataType:
     """Return the Arrow type of a column of `sql_type` in hand-overs, stored versions and results."""
+    if sql_type.is_array:
+        return pa.list_(arrow_type(sql_type.element))
     if sql_type.family != "numeric":
         return FIXED_FORMS[sql_type.family]
     if sql_type.display_scale is None:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from sql.aggregates import AGGREGATES
 from sql.bind.coerce import coerce
 from sql.bind.operators import result_type, type_name
 from sql.datatypes import INT8, TEXT, SqlType
 from sql.errors import SqlError, not_supported
 from sql.expressions import AggregateCall, Expression
-from sql.functions import AGGREGATES, Signature
 from sql.overloads import AmbiguousError, choose
+from sql.signatures import Signature
 from sql.syntax import FunctionCall
 
 if TYPE_CHECKING:
@@ -83,8 +84,6 @@ def pick(name: str, operands: list[Expression], position: int) -> Signature:
         hint = "Could not choose a best candidate function. You might need to add explicit type casts."
         raise SqlError("42725", f"function {written} is not unique", position, hint=hint) from None
     if found is None:
-        if "interval" in families:
-            raise not_supported(f"the aggregate {written}", position)
         raise no_function(written, position)
     return found
 

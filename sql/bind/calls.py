@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from sql.aggregates import AGGREGATES, AGGREGATES_NOT_YET, WINDOW_FUNCTIONS
 from sql.bind import aggregates, time_functions, windows
 from sql.bind.coerce import coerce
 from sql.bind.common_type import unify
@@ -13,7 +14,7 @@ from sql.bind.session_functions import SESSION_FUNCTIONS, session_function
 from sql.datatypes import TEXT, SqlType
 from sql.errors import SqlError, not_supported
 from sql.expressions import Call, Case, Expression, Literal
-from sql.functions import AGGREGATES, AGGREGATES_NOT_YET, FUNCTIONS, NOT_YET, WINDOW_FUNCTIONS
+from sql.functions import FUNCTIONS, NOT_YET
 from sql.overloads import AmbiguousError, choose
 from sql.syntax import FunctionCall
 
@@ -97,8 +98,6 @@ def function(binder: Binder, node: FunctionCall) -> Expression:
     except AmbiguousError:
         raise SqlError("42725", f"function {written} is not unique", node.position, hint=MANY_HINT) from None
     if found is None:
-        if "interval" in families:
-            raise not_supported(f"the function {written}", node.position)
         raise no_function(written, node.position)
     if not found.canonical:
         raise not_supported(f"the function {name}({', '.join(found.arguments)})", node.position)

@@ -8,12 +8,10 @@ from decimal import Decimal
 from sql.bind.context import BindContext
 from sql.casts import can_cast, needs_zone, plain_name
 from sql.datatypes import SqlType, scaled_numeric
-from sql.errors import SqlError, not_supported
+from sql.errors import SqlError
 from sql.expressions import Call, Case, Cast, Column, Expression, Literal, Parameter
-from sql.intervals import interval_value
-from sql.literals import apply_modifier, input_value, integer_value
+from sql.literals import apply_modifier, input_value, integer_value, unmodified_value
 
-INTERVAL = SqlType("interval")
 INTEGERS = ("int2", "int4", "int8")
 
 
@@ -56,12 +54,11 @@ def cast_type(source: SqlType, target: SqlType) -> SqlType:
 
 
 def changes_modifier(source: SqlType, target: SqlType) -> bool:
-    """Tell whether a value of `source` must be checked against the length or (p,s) of `target`."""
-    if target.family == "varchar":
-        return target.length is not None and target.length != source.length
-    if target.family == "numeric":
-        return target.precision is not None and (target.precision, target.scale) != (source.precision, source.scale)
-    return False
+    """Tell whether a value of `source` must be checked against the length, (p,s), digits or fields of `target`."""
+    wanted = (target.length, target.precision, target.scale, target.fields)
+    if wanted == (None, None, None, ""):
+        return False
+    return wanted != (source.length, source.precision, source.scale, source.fields)
 
 
 def coerce_literal(literal: Literal, target: SqlType, context: BindContext, explicit: bool) -> Expression:
@@ -73,19 +70,12 @@ def coerce_literal(literal: Literal, target: SqlType, context: BindContext, expl
             kind = replace(target, display_scale=0)
         return Literal(None, kind, position)
     text = str(literal.value)
-    if target.family == "interval":
-        return Literal(interval_text(text, "", position), INTERVAL, position)
-    value = input_value(text, target.without_modifier(), context.settings.time_zone, position)
+    value = unmodified_value(text, target, context.settings.time_zone, position)
     value = apply_modifier(value, target, None, explicit)
     kind = target
     if isinstance(value, Decimal) and target.precision is None:
         kind = scaled_numeric(scale_of(value))
     return Literal(value, kind, position)
-
-
-def interval_text(text: str, fields: str, position: int | None) -> str:
-    """Return the form in which an interval constant travels inside bind: its months, days and microseconds."""
-    return " ".join(map(str, interval_value(text, fields, position)))
 
 
 def scale_of(value: Decimal) -> int:
@@ -143,8 +133,6 @@ def fits(value: int, target: SqlType) -> bool:
 def explicit_cast(expression: Expression, target: SqlType, context: BindContext, position: int) -> Expression:
     """Return CAST(expression AS target)."""
     source = expression.type
-    if source.family == "interval" or target.family == "interval":
-        raise not_supported("a conversion of an interval", position)
     if not can_cast(source.family, target.family, "explicit"):
         message = f"cannot cast type {plain_name(source)} to {plain_name(target)}"
         raise SqlError("42846", message, position)

@@ -9,7 +9,7 @@ from sql.bind.coerce import coerce, position_of
 from sql.bind.context import BindContext
 from sql.casts import can_cast, category, common_family, plain_name, preferred, same_modifier
 from sql.datatypes import SqlType, scaled_numeric
-from sql.errors import SqlError, not_supported
+from sql.errors import SqlError
 from sql.expressions import Expression, Literal
 from sql.numeric_scale import common_scale
 
@@ -17,8 +17,6 @@ from sql.numeric_scale import common_scale
 def common_type(expressions: Sequence[Expression]) -> SqlType | None:
     """Return the common type, None when there is none."""
     families = [expression.type.family for expression in expressions]
-    if "interval" in families:
-        return None
     family = common_family(families)
     if family is None:
         return None
@@ -28,7 +26,8 @@ def common_type(expressions: Sequence[Expression]) -> SqlType | None:
         return plain
     kinds = [expression.type for expression in expressions]
     if all(kind.family == family for kind in kinds) and same_modifier(kinds):
-        plain = replace(plain, length=typed[0].length, precision=typed[0].precision, scale=typed[0].scale)
+        first = typed[0]
+        plain = replace(plain, length=first.length, precision=first.precision, scale=first.scale, fields=first.fields)
     if family == "numeric":
         scales = [scaled_numeric(0) if kind.family.startswith("int") else kind for kind in typed]
         return replace(
@@ -52,7 +51,7 @@ def unify(
     if kind is None:
         raise mismatch(expressions, what, positions)
     # Untyped literals are read as the family first: their digits take part in the common scale.
-    base = replace(kind, length=None, precision=None, scale=None, display_scale=None)
+    base = SqlType(kind.family)
     converted = [coerce(expression, base, context) for expression in expressions]
     final = common_type(converted)
     assert final is not None, "values of one family have a common type"
@@ -66,8 +65,6 @@ def unify(
 def mismatch(expressions: Sequence[Expression], what: str, positions: Sequence[int]) -> SqlError:
     """Return PostgreSQL's error about the first two types that do not match."""
     places: list[int | None] = [*positions] or [position_of(expression) for expression in expressions]
-    if any(expression.type.family == "interval" for expression in expressions):
-        return not_supported("interval as a value", places[0])
     typed = [
         (item.type, place) for item, place in zip(expressions, places, strict=True) if item.type.family != "unknown"
     ]

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from sql.bind import calls, operators
-from sql.bind.coerce import INTERVAL, coerce, explicit_cast, interval_text, require_boolean, scale_of
+from sql.bind.coerce import coerce, explicit_cast, require_boolean, scale_of
 from sql.bind.common_type import common_type, unify
 from sql.bind.context import BindContext
 from sql.bind.places import start_of
@@ -144,10 +144,6 @@ def logic(binder: Binder, node: Logic) -> Expression:
 
 
 def type_cast(binder: Binder, node: TypeCast) -> Expression:
-    if node.type.name == "interval" and not node.type.array:
-        operand = node.operand
-        if isinstance(operand, Constant) and operand.kind == "string":
-            return Literal(interval_text(operand.value, node.fields, operand.position), INTERVAL, node.position)
     target = resolve_type(node.type)
     return explicit_cast(binder.bind(node.operand), target, binder.context, node.position)
 

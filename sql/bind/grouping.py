@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from sql.bind.scope import Scope
 from sql.bind.virtual import AGGREGATES, WINDOWS, VirtualColumns
-from sql.errors import SqlError, not_supported
+from sql.casts import has_equality, plain_name
+from sql.errors import SqlError
 from sql.expressions import Column, Expression, Literal
 from sql.trees import map_expression, walk
 
@@ -18,8 +19,9 @@ def check_key(expression: Expression, virtual: VirtualColumns, position: int) ->
             raise SqlError("42P20", "window functions are not allowed in GROUP BY", node.position)
         if isinstance(node, Column) and node.index >= AGGREGATES:
             raise SqlError("42803", "aggregate functions are not allowed in GROUP BY", node.position)
-    if expression.type.family == "interval":
-        raise not_supported("interval as a value", position)
+    if not has_equality(expression.type.family):
+        name = plain_name(expression.type)
+        raise SqlError("42883", f"could not identify an equality operator for type {name}", position)
 
 
 class Regrouping:

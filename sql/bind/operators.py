@@ -5,21 +5,28 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from sql.bind.coerce import INTERVAL, coerce
+from sql.bind.coerce import coerce
 from sql.casts import can_cast, plain_name
-from sql.datatypes import BOOL, INT4, INT8, TEXT, TIMESTAMP, SqlType, scaled_numeric
+from sql.datatypes import BOOL, INT4, INT8, INTERVAL, TEXT, TIMESTAMP, SqlType, scaled_numeric
 from sql.errors import SqlError, not_supported
 from sql.expressions import Call, Cast, Expression, Literal
-from sql.functions import BINARY_OPERATORS, PREFIX_OPERATORS, Signature
 from sql.numeric_scale import result_scale
+from sql.operators import BINARY_OPERATORS, PREFIX_OPERATORS
 from sql.overloads import AmbiguousError, choose
+from sql.signatures import Signature
 from sql.syntax import Operation
 
 if TYPE_CHECKING:
     from sql.bind.expressions import Binder
 
 NEGATED = {"not_like": "like", "not_ilike": "ilike"}
-SWAPPED = {"days_add_date": "date_add_days", "interval_add": "add_interval"}
+SWAPPED = {
+    "days_add_date": "date_add_days",
+    "time_add_date": "date_add_time",
+    "span_add_time": "time_add_span",
+    "factor_multiply_span": "span_multiply",
+}
+SHIFTS = frozenset({"add_interval", "subtract_interval", "interval_add"})
 NONE_HINT = "No operator matches the given name and argument types. You might need to add explicit type casts."
 NONE_HINT_UNARY = "No operator matches the given name and argument type. You might need to add an explicit type cast."
 MANY_HINT = "Could not choose a best candidate operator. You might need to add explicit type casts."
@@ -49,11 +56,8 @@ def binary(binder: Binder, operator: str, left: Expression, right: Expression, p
         left, right = text_operands(binder, left, right)
     signature = pick(BINARY_OPERATORS.get(operator, ()), operator, [left, right], position)
     if not signature.canonical:
-        written = f"{type_name(left)} {operator} {type_name(right)}"
-        if signature.result == "interval":
-            raise not_supported(f"an interval as the result of {written}", position)
-        raise not_supported(f"the operator {written}", position)
-    if "interval" in signature.arguments:
+        raise not_supported(f"the operator {type_name(left)} {operator} {type_name(right)}", position)
+    if signature.canonical in SHIFTS:
         return interval_arithmetic(binder, signature, left, right, position, text)
     operands = [
         coerce(operand, SqlType(family), binder.context)
@@ -71,7 +75,7 @@ def text_operands(binder: Binder, left: Expression, right: Expression) -> tuple[
     """For ||: PostgreSQL takes any type beside a text, and converts it."""
     strings = ("text", "varchar")
     families = (left.type.family, right.type.family)
-    if not any(family in (*strings, "unknown") for family in families) or "interval" in families:
+    if not any(family in (*strings, "unknown") for family in families):
         return left, right
     if families[0] not in strings and families[1] not in strings and "unknown" in families:
         # A bare literal beside a number: textanycat is the one candidate that is left.
@@ -91,8 +95,6 @@ def pick(candidates: Sequence[Signature], operator: str, operands: Sequence[Expr
     except AmbiguousError:
         raise SqlError("42725", f"operator is not unique: {written}", position, hint=MANY_HINT) from None
     if found is None:
-        if "interval" in families and candidates:
-            raise not_supported(f"the operator {written}", position)
         hint = NONE_HINT if len(names) == 2 else NONE_HINT_UNARY
         raise SqlError("42883", f"operator does not exist: {written}", position, hint=hint)
     return found
@@ -137,17 +139,23 @@ def with_escape(expression: Expression, escape: str) -> Expression:
 def interval_arithmetic(
     binder: Binder, signature: Signature, left: Expression, right: Expression, position: int, text: str
 ) -> Expression:
-    """Bind timestamp +- interval constant as add_interval(timestamp, months, days, microseconds, zone)."""
+    """Bind timestamp +- interval constant as add_interval(timestamp, months, days, microseconds, zone).
+
+    Of an interval that is not a constant it is shift(timestamp, interval, zone).
+    """
     if signature.canonical == "interval_add":
         left, right = right, left
     interval = coerce(right, INTERVAL, binder.context)
-    if not isinstance(interval, Literal):
-        raise not_supported("an interval that is not a constant", position)
-    sign = -1 if signature.canonical == "subtract_interval" else 1
-    months, days, microseconds = (sign * int(part) for part in str(interval.value).split())
-    kind = left.type
+    kind = SqlType(left.type.family)
     if kind.family == "date":
         left, kind = Cast(left, TIMESTAMP, False, "", position), TIMESTAMP
     zone = binder.context.settings.time_zone if kind.family == "timestamptz" else ""
+    sign = -1 if signature.canonical == "subtract_interval" else 1
+    match interval:
+        case Literal(value=(int(months), int(days), int(microseconds))):
+            months, days, microseconds = sign * months, sign * days, sign * microseconds
+        case _:
+            span = Call("span_negate", (interval,), INTERVAL, position, text) if sign < 0 else interval
+            return Call("shift", (left, span, Literal(zone, TEXT)), kind, position, text)
     parts = (Literal(months, INT4), Literal(days, INT4), Literal(microseconds, INT8), Literal(zone, TEXT))
     return Call("add_interval", (left, *parts), kind, position, text)
