@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 NEGATED = {"not_like": "like", "not_ilike": "ilike"}
 SWAPPED = {
     "days_add_date": "date_add_days",
-    "time_add_date": "date_add_time",
-    "span_add_time": "time_add_span",
-    "factor_multiply_span": "span_multiply",
+    "time_at_date": "date_at_time",
+    "interval_add_time": "time_add",
+    "times_interval": "interval_multiply",
 }
 SHIFTS = frozenset({"add_interval", "subtract_interval", "interval_add"})
 NONE_HINT = "No operator matches the given name and argument types. You might need to add explicit type casts."
@@ -141,7 +141,7 @@ def interval_arithmetic(
 ) -> Expression:
     """Bind timestamp +- interval constant as add_interval(timestamp, months, days, microseconds, zone).
 
-    Of an interval that is not a constant it is shift(timestamp, interval, zone).
+    Of an interval that is not a constant it is add_interval_value(timestamp, interval, zone).
     """
     if signature.canonical == "interval_add":
         left, right = right, left
@@ -155,7 +155,7 @@ def interval_arithmetic(
         case Literal(value=(int(months), int(days), int(microseconds))):
             months, days, microseconds = sign * months, sign * days, sign * microseconds
         case _:
-            span = Call("span_negate", (interval,), INTERVAL, position, text) if sign < 0 else interval
-            return Call("shift", (left, span, Literal(zone, TEXT)), kind, position, text)
+            span = Call("interval_negate", (interval,), INTERVAL, position, text) if sign < 0 else interval
+            return Call("add_interval_value", (left, span, Literal(zone, TEXT)), kind, position, text)
     parts = (Literal(months, INT4), Literal(days, INT4), Literal(microseconds, INT8), Literal(zone, TEXT))
     return Call("add_interval", (left, *parts), kind, position, text)
