@@ -9,12 +9,11 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING
 
+from engine.copy_decoders import make_decoder
 from engine.row_errors import copy_error
 from engine.staging import StatementStage
 from engine.stream import whole_rows
 from ringbuffer.columns import Morsel
-from ringbuffer.decode_csv import CsvDecoder, CsvFormat
-from ringbuffer.decode_text import TextDecoder, TextFormat
 from ringbuffer.error_codes import RowError
 from sql.errors import SqlError
 from sql.statements.statement import CopyOptions
@@ -55,7 +54,9 @@ class CopyIn:
         self._taking = threading.Lock()
         self._decoding = threading.Lock()
         self._dropped = threading.Event()
-        self._decoder = _decoder(target, options, time_zone)
+        self._decoder = make_decoder(
+            target.entry.description, target.layout, target.fallback(time_zone), options, time_zone
+        )
         self._stage = self._new_stage()
 
     def response(self) -> bytes:
@@ -150,34 +151,3 @@ class CopyIn:
         target = self._target
         columns = tuple(target.entry.stream.columns[index] for index in target.targets)
         return self.with_published(copy_error(error, columns, target.entry.description.name, self._time_zone))
-
-
-def _decoder(target: InsertTarget, options: CopyOptions, time_zone: str) -> TextDecoder | CsvDecoder:
-    if options.format == "csv":
-        return CsvDecoder(target.layout, _csv_format(target, options), target.fallback(time_zone), time_zone)
-    return TextDecoder(
-        target.layout,
-        TextFormat(options.delimiter, options.null, options.header),
-        target.fallback(time_zone),
-        time_zone,
-    )
-
-
-def _csv_format(target: InsertTarget, options: CopyOptions) -> CsvFormat:
-    names = [layout.name for layout in target.layout]
-    known = [column.name for column in target.entry.stream.columns]
-    for option, chosen in (("FORCE_NOT_NULL", options.force_not_null), ("FORCE_NULL", options.force_null)):
-        for name in chosen:
-            if name not in known:
-                raise SqlError("42703", f'column "{name}" of relation "{target.entry.description.name}" does not exist')
-            if name not in names:
-                raise SqlError("42P10", f'{option} column "{name}" not referenced by COPY')
-    return CsvFormat(
-        options.delimiter,
-        options.null,
-        options.header,
-        options.quote,
-        options.escape,
-        frozenset(options.force_not_null),
-        frozenset(options.force_null),
-    )

@@ -13,23 +13,20 @@ from dataclasses import dataclass
 import numpy as np
 
 from engine.catalog import CatalogImage, StreamEntry
+from engine.copy_decoders import field_fallback
 from engine.stream import whole_rows
 from engine.tables import QueryEngine
 from ringbuffer.arrow import morsel_from_arrow
 from ringbuffer.columns import Layout, Morsel, empty_column
-from ringbuffer.error_codes import DATETIME_OVERFLOW, INVALID_DATETIME, INVALID_TEXT, RowError
 from sql.bind.substitute import substitute_now
 from sql.errors import SqlError
 from sql.expressions import Call, Expression, Literal, LiteralValue
-from sql.literals import input_value
 from sql.relations import OutputColumn, Values
 
 HEAD = re.compile(
     r"\s*insert\s+into\s+(?:public\s*\.\s*)?([a-z_][a-z0-9_$]*)\s*(?:\(([a-z0-9_$,\s]*)\))?\s*values\s*",
     re.IGNORECASE | re.ASCII,
 )
-
-CODE_OF_SQLSTATE = {"22007": INVALID_DATETIME, "22008": DATETIME_OVERFLOW}
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,15 +40,7 @@ class InsertTarget:
 
     def fallback(self, time_zone: str) -> Callable[[int, str], LiteralValue]:
         """Return what decoders ask for a field they do not know: (column, text) -> value; it raises RowError."""
-        columns = [self.entry.stream.columns[index] for index in self.targets]
-
-        def value(index: int, text: str) -> LiteralValue:
-            try:
-                return input_value(text, columns[index].type, time_zone)
-            except SqlError as error:
-                raise RowError(CODE_OF_SQLSTATE.get(error.sqlstate, INVALID_TEXT), 0, index, text) from None
-
-        return value
+        return field_fallback([self.entry.stream.columns[index] for index in self.targets], time_zone)
 
     def rows(self, given: Morsel) -> Morsel:
         """Return the given columns as whole rows of the stream."""

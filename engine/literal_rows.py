@@ -9,34 +9,15 @@ from collections.abc import Sequence
 
 import pyarrow as pa
 
+from engine.arrow_values import column_array
 from sql.catalog import RelationDescription
-from sql.datatypes import SqlType
-from sql.emit.constants import unscaled_value
 from sql.expressions import Cast, Column, Expression, Literal, LiteralValue
 from sql.relations import Project, Relation, Values
-from views.arrow_schema import arrow_type
-
-# Families whose `LiteralValue` Arrow takes as it is, by the type that it is read as.
-READ_AS: dict[str, pa.DataType | None] = {
-    "bool": None,
-    "int2": None,
-    "int4": None,
-    "int8": None,
-    "float4": None,
-    "float8": None,
-    "text": None,
-    "varchar": None,
-    "date": pa.int32(),
-    "timestamp": pa.int64(),
-    "timestamptz": pa.int64(),
-}
 
 
 def literal_rows(source: Relation, relation: RelationDescription) -> pa.Table | None:
     """Return the rows, if they are all constants: VALUES of literals, with literals as defaults around them."""
     columns = relation.columns
-    if any(column.type.family not in READ_AS and column.type.family != "numeric" for column in columns):
-        return None
     items: Sequence[Expression]
     if isinstance(source, Values):
         values, items = source, [Column(index, "", column.type) for index, column in enumerate(source.schema)]
@@ -65,13 +46,3 @@ def column_values(item: Expression, values: Values) -> list[LiteralValue] | None
     if not isinstance(item, Column):
         return None
     return [literal.value for row in values.rows if isinstance(literal := row[item.index], Literal)]
-
-
-def column_array(values: Sequence[LiteralValue], kind: SqlType) -> pa.Array:
-    """Return values of `kind` in the form of `views.arrow_schema`."""
-    target = arrow_type(kind)
-    if kind.is_variable_numeric:
-        pairs = [None if value is None else unscaled_value(value, kind) for value in values]
-        return pa.array([None if pair is None else {"unscaled": pair[0], "scale": pair[1]} for pair in pairs], target)
-    read_as = READ_AS.get(kind.family)
-    return pa.array(values, target) if read_as is None else pa.array(values, read_as).cast(target)

@@ -63,6 +63,16 @@ class CopyDecoder:
         self._fields = np.zeros((len(layout) + 1, 3), dtype=np.int64)
         self._fallbacks = np.zeros((FALLBACKS_MAX + len(layout), 6), dtype=np.int64)
 
+    @property
+    def lines_count(self) -> int:
+        """Lines of which rows were given, and the header."""
+        return int(self._state[LINE])
+
+    @property
+    def pending_bytes(self) -> bytes:
+        """What was fed and has not become a row yet."""
+        return bytes(self._pending)
+
     def feed(self, data: bytes | bytearray | memoryview) -> list[Morsel]:
         """Take some bytes and return the rows that are complete. Raises RowError."""
         if self._state[ENDED]:

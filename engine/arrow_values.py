@@ -1,0 +1,74 @@
+"""Python values as Arrow columns, and columns of text read by PostgreSQL's input functions.
+
+Enters: `LiteralValue`s, or texts, and a type. Leaves: arrays in the forms of `views.arrow_schema`. Texts that occur several times are read
+once. Must not know where the values come from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from sql.datatypes import SqlType
+from sql.emit.constants import unscaled_value
+from sql.errors import SqlError
+from sql.expressions import LiteralValue
+from sql.literals import input_value
+from views.arrow_schema import arrow_type
+
+# Families whose values are integers that Arrow knows as moments or days.
+READ_AS = {"date": pa.int32(), "timestamp": pa.int64(), "timestamptz": pa.int64()}
+INTERVAL_PARTS = ("months", "days", "micros")
+
+
+class FieldError(Exception):
+    """A text that is no value. index: of its row; error: what PostgreSQL says about it."""
+
+    def __init__(self, index: int, text: str, error: SqlError) -> None:
+        super().__init__(index, text, error)
+        self.index = index
+        self.text = text
+        self.error = error
+
+
+def column_array(values: Sequence[LiteralValue], kind: SqlType) -> pa.Array:
+    """Return values of `kind` as a column."""
+    target = arrow_type(kind)
+    if kind.is_array:
+        lists = [None if value is None else _elements(value) for value in values]
+        flat = column_array([item for one in lists if one is not None for item in one], kind.element)
+        offsets = [0]
+        for one in lists:
+            offsets.append(offsets[-1] + len(one or ()))
+        mask = pa.array([one is None for one in lists], pa.bool_())
+        return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), flat, type=target, mask=mask)
+    if kind.is_variable_numeric:
+        pairs = [None if value is None else unscaled_value(value, kind) for value in values]
+        return pa.array([None if pair is None else {"unscaled": pair[0], "scale": pair[1]} for pair in pairs], target)
+    if kind.family == "interval":
+        parts = [
+            None if value is None else dict(zip(INTERVAL_PARTS, _elements(value), strict=True)) for value in values
+        ]
+        return pa.array(parts, target)
+    read_as = READ_AS.get(kind.family)
+    return pa.array(values, target) if read_as is None else pa.array(values, read_as).cast(target)
+
+
+def text_array(texts: pa.Array, kind: SqlType, time_zone: str) -> pa.Array:
+    """Return texts as values of `kind`, with its length or (p,s) applied. Raises FieldError for the first row that is none."""
+    encoded = texts.dictionary_encode()
+    values: list[LiteralValue] = []
+    for place, text in enumerate(encoded.dictionary.to_pylist()):
+        try:
+            values.append(input_value(text, kind, time_zone, None))
+        except SqlError as error:
+            # The dictionary is in the order of first occurrence, so no row before it is bad.
+            raise FieldError(pc.index(encoded.indices, place).as_py(), text, error) from None
+    return column_array(values, kind).take(encoded.indices)
+
+
+def _elements(value: LiteralValue) -> tuple[LiteralValue, ...]:
+    assert isinstance(value, tuple), value
+    return value
