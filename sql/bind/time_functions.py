@@ -9,7 +9,8 @@ from sql.civil import zone_info
 from sql.datatypes import DATE, FAMILIES, FLOAT8, TEXT, TIMESTAMP, TIMESTAMPTZ, SqlType, scaled_numeric
 from sql.errors import SqlError, not_supported
 from sql.expressions import Call, Cast, Expression, Literal
-from sql.functions import NOW_FUNCTIONS, Signature
+from sql.functions import NOW_FUNCTIONS
+from sql.signatures import Signature
 from sql.syntax import FunctionCall
 
 if TYPE_CHECKING:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from sql.aggregates import AGGREGATES, WINDOW_FUNCTIONS
 from sql.bind import aggregates
 from sql.bind.coerce import coerce
 from sql.bind.common_type import unify
@@ -12,7 +13,7 @@ from sql.bind.operators import type_name
 from sql.datatypes import INT4, TEXT, SqlType
 from sql.errors import SqlError, not_supported
 from sql.expressions import Expression, Literal, SortKey, WindowCall, WindowFrame
-from sql.functions import AGGREGATES, FUNCTIONS, WINDOW_FUNCTIONS
+from sql.functions import FUNCTIONS
 from sql.overloads import choose
 from sql.syntax import FrameBound, FunctionCall, SortItem, WindowDefinition
 
