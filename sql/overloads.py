@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from sql.casts import can_cast, category, preferred
-from sql.signatures import Signature
+from sql.casts import can_cast, category, common_family, preferred
+from sql.signatures import PSEUDO, Signature
 
 
 class AmbiguousError(Exception):
@@ -34,28 +34,66 @@ def choose(candidates: Iterable[Signature], families: Sequence[str], is_operator
 
 def takes(candidate: Signature, families: Sequence[str]) -> bool:
     """Tell whether the candidate takes the arguments with implicit casts only."""
+    wanted = candidate.arguments
     if candidate.variadic:
-        return bool(families)
-    if len(candidate.arguments) != len(families):
-        return False
-    return all(
-        # An array is taken only as it is: PostgreSQL's operators and functions on arrays are polymorphic.
-        wanted in ("any", "element")
-        or (can_cast(family, wanted, "implicit") and (family == wanted or not family.endswith("[]")))
+        fixed = len(wanted) - 1
+        return len(families) > fixed and all(map(fits, wanted[:fixed], families[:fixed]))
+    return len(wanted) == len(families) and all(map(fits, wanted, families)) and elements_agree(candidate, families)
+
+
+def fits(wanted: str, family: str) -> bool:
+    """Tell whether one argument takes a value of `family`."""
+    if wanted == "array":
+        return family.endswith("[]") or family == "unknown"
+    if wanted in PSEUDO:
+        return True
+    # An array is taken only as it is: PostgreSQL's operators and functions on arrays are polymorphic.
+    return family == wanted or (can_cast(family, wanted, "implicit") and not family.endswith("[]"))
+
+
+def elements_agree(candidate: Signature, families: Sequence[str]) -> bool:
+    """Tell whether the elements of arrays, and what stands beside them, have a common type."""
+    if "array" not in candidate.arguments:
+        return True
+    return element_family(candidate, families) is not None
+
+
+def element_family(candidate: Signature, families: Sequence[str]) -> str | None:
+    """Return the type of the elements that a polymorphic call means, None when there is none."""
+    elements = [
+        family.removesuffix("[]") if wanted == "array" else family
         for wanted, family in zip(candidate.arguments, families, strict=True)
-    )
+        if wanted in ("array", "element")
+    ]
+    return common_family(elements)
+
+
+def category_of(wanted: str) -> str:
+    """Return the category of an argument; pseudo-types have one of their own."""
+    return "P" if wanted in PSEUDO else category(wanted)
+
+
+def is_preferred(wanted: str) -> bool:
+    return wanted not in PSEUDO and preferred(wanted)
+
+
+def argument(candidate: Signature, place: int) -> str:
+    """Return what the candidate takes at a place; the last one of a variadic comes again."""
+    return candidate.arguments[min(place, len(candidate.arguments) - 1)]
 
 
 def narrow(found: list[Signature], families: Sequence[str]) -> Signature:
     """Apply PostgreSQL's rules one after the other until one candidate is left."""
     known = [(place, family) for place, family in enumerate(families) if family != "unknown"]
-    found = best(found, [sum(candidate.arguments[place] == family for place, family in known) for candidate in found])
+    found = best(found, [sum(argument(candidate, place) == family for place, family in known) for candidate in found])
     if len(found) == 1:
         return found[0]
     scores = [
         sum(
-            candidate.arguments[place] == family
-            or (preferred(candidate.arguments[place]) and category(candidate.arguments[place]) == category(family))
+            argument(candidate, place) == family
+            or (
+                is_preferred(argument(candidate, place)) and category_of(argument(candidate, place)) == category(family)
+            )
             for place, family in known
         )
         for candidate in found
@@ -87,7 +125,7 @@ def narrow_by_category(found: list[Signature], places: list[int]) -> list[Signat
     """For untyped literals: a string category wins, else the one that all share; then its preferred type."""
     wanted: dict[int, tuple[str, bool]] = {}
     for place in places:
-        categories = {category(candidate.arguments[place]) for candidate in found}
+        categories = {category_of(argument(candidate, place)) for candidate in found}
         if "S" in categories:
             chosen = "S"
         elif len(categories) == 1:
@@ -95,17 +133,17 @@ def narrow_by_category(found: list[Signature], places: list[int]) -> list[Signat
         else:
             return found
         has_preferred = any(
-            preferred(candidate.arguments[place])
+            is_preferred(argument(candidate, place))
             for candidate in found
-            if category(candidate.arguments[place]) == chosen
+            if category_of(argument(candidate, place)) == chosen
         )
         wanted[place] = (chosen, has_preferred)
     kept = [
         candidate
         for candidate in found
         if all(
-            category(candidate.arguments[place]) == chosen
-            and (not has_preferred or preferred(candidate.arguments[place]))
+            category_of(argument(candidate, place)) == chosen
+            and (not has_preferred or is_preferred(argument(candidate, place)))
             for place, (chosen, has_preferred) in wanted.items()
         )
     ]

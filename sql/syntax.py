@@ -183,12 +183,15 @@ class FrameBound:
 
 @dataclass(frozen=True, slots=True)
 class WindowDefinition:
-    """The parentheses of OVER or WINDOW; `base` is a named window. frame: (unit, start, end) or None. exact: OVER base."""
+    """The parentheses of OVER or WINDOW; `base` is a named window. exact: OVER base.
+
+    frame: (unit, start, end, what EXCLUDE names: '', 'current row', 'group' or 'ties') or None.
+    """
 
     base: str | None
     partition_by: tuple[Expression, ...]
     order_by: tuple[SortItem, ...]
-    frame: tuple[str, FrameBound, FrameBound] | None
+    frame: tuple[str, FrameBound, FrameBound, str] | None
     position: int
     exact: bool = False
 
@@ -197,7 +200,7 @@ class WindowDefinition:
 class FunctionCall:
     """name(arguments). label: the output column's name that PostgreSQL gives. star: count(*).
 
-    spelled: written in a form of SQL's own, such as EXTRACT(... FROM ...).
+    spelled: written in a form of SQL's own, such as EXTRACT(... FROM ...). within_group: the keys of WITHIN GROUP.
     """
 
     name: str
@@ -211,6 +214,7 @@ class FunctionCall:
     filter: Expression | None = None
     over: WindowDefinition | None = None
     spelled: bool = False
+    within_group: tuple[SortItem, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,21 +5,23 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from sql.aggregates import AGGREGATES
-from sql.bind.coerce import coerce
-from sql.bind.operators import result_type, type_name
-from sql.datatypes import INT8, TEXT, SqlType
+from sql.aggregates import AGGREGATES, ORDERED_SET_AGGREGATES
+from sql.bind.operators import type_name
+from sql.bind.polymorphic import converted, result_type
+from sql.datatypes import INT8, SqlType
 from sql.errors import SqlError, not_supported
-from sql.expressions import AggregateCall, Expression
+from sql.expressions import AggregateCall, Expression, SortKey
 from sql.overloads import AmbiguousError, choose
 from sql.signatures import Signature
-from sql.syntax import FunctionCall
+from sql.syntax import FunctionCall, SortItem
 
 if TYPE_CHECKING:
     from sql.bind.expressions import Binder
 
 # DISTINCT changes nothing for these, and without it their states merge.
 DISTINCT_FREE = frozenset({"min", "max", "bool_and", "bool_or"})
+# The order of the rows decides the value of these.
+ORDERED = frozenset({"string_agg", "array_agg"})
 NONE_HINT = "No function matches the given name and argument types. You might need to add explicit type casts."
 
 
@@ -33,16 +35,58 @@ def aggregate(binder: Binder, node: FunctionCall) -> Expression:
         raise SqlError("42803", "aggregate function calls cannot be nested", node.position)
     if not binder.aggregates_allowed or binder.virtual is None:
         raise SqlError("42803", f"aggregate functions are not allowed in {binder.clause}", node.position)
-    if node.order_by:
-        raise not_supported("ORDER BY in an aggregate", node.position)
     inner = replace(binder, inside_aggregate=True)
-    function, arguments, kind = resolve(inner, node)
+    order: tuple[SortKey, ...]
+    if node.name in ORDERED_SET_AGGREGATES:
+        function, arguments, kind, order = ordered_set(inner, node)
+    else:
+        if node.within_group:
+            message = f"{node.name} is not an ordered-set aggregate, so it cannot have WITHIN GROUP"
+            raise SqlError("42809", message, node.position)
+        function, arguments, kind = resolve(inner, node)
+        order = sort_keys(inner, node, arguments)
     condition = None
     if node.filter is not None:
         condition = bind_filter(binder, node)
     distinct = node.distinct and function not in DISTINCT_FREE
-    call = AggregateCall(function, arguments, kind, condition, distinct, node.position, node.text)
+    call = AggregateCall(function, arguments, kind, condition, distinct, node.position, node.text, order)
     return binder.virtual.aggregate(node.label, call)
+
+
+def sort_keys(binder: Binder, node: FunctionCall, arguments: tuple[Expression, ...]) -> tuple[SortKey, ...]:
+    """Return the order in which an aggregate takes its rows."""
+    keys = tuple(sort_key(binder, item) for item in node.order_by)
+    if node.distinct:
+        for key, item in zip(keys, node.order_by, strict=True):
+            if key.expression not in arguments:
+                message = "in an aggregate with DISTINCT, ORDER BY expressions must appear in argument list"
+                raise SqlError("42P10", message, item.position)
+        if not keys and node.name in ORDERED:
+            # PostgreSQL finds the different values by sorting them.
+            keys = tuple(SortKey(argument) for argument in arguments)
+    return keys if node.name in ORDERED else ()
+
+
+def sort_key(binder: Binder, item: SortItem) -> SortKey:
+    """Return an ORDER BY item; NULLs come last when ascending."""
+    first = item.descending if item.nulls_first is None else item.nulls_first
+    return SortKey(binder.bind_value(item.expression), item.descending, first)
+
+
+def ordered_set(binder: Binder, node: FunctionCall) -> tuple[str, tuple[Expression, ...], SqlType, tuple[SortKey, ...]]:
+    """Return the function, the arguments without the sort key, the type and the one sort key of WITHIN GROUP."""
+    if not node.within_group:
+        raise SqlError("42809", f"WITHIN GROUP is required for ordered-set aggregate {node.name}", node.position)
+    if node.distinct or node.order_by:
+        raise not_supported(f"DISTINCT or ORDER BY in the arguments of {node.name}", node.position)
+    key = sort_key(binder, node.within_group[0])
+    operands = [*(binder.bind(argument) for argument in node.arguments), key.expression]
+    signature = pick(node.name, operands, node.position)
+    if len(node.within_group) > 1 or not signature.canonical:
+        raise not_supported(f"the aggregate {node.name} over these sort keys", node.position)
+    values = converted(signature, operands, binder.context)
+    kind = values[-1].type.without_modifier() if signature.result == "element" else SqlType(signature.result)
+    return signature.canonical, tuple(values[:-1]), kind, (replace(key, expression=values[-1]),)
 
 
 def bind_filter(binder: Binder, node: FunctionCall) -> Expression:
@@ -67,11 +111,7 @@ def resolve(binder: Binder, node: FunctionCall) -> tuple[str, tuple[Expression, 
     signature = pick(name, operands, node.position)
     if not signature.canonical:
         raise not_supported(f"the aggregate {name}({', '.join(signature.arguments)})", node.position)
-    if signature.arguments == ("any",):
-        wanted = [TEXT if operand.type.family == "unknown" else operand.type for operand in operands]
-    else:
-        wanted = [SqlType(family) for family in signature.cast_to]
-    arguments = tuple(coerce(operand, kind, binder.context) for operand, kind in zip(operands, wanted, strict=True))
+    arguments = tuple(converted(signature, operands, binder.context))
     return signature.canonical, arguments, result_type(signature, arguments, node.position)
 
 
@@ -79,7 +119,7 @@ def pick(name: str, operands: list[Expression], position: int) -> Signature:
     families = [operand.type.family for operand in operands]
     written = f"{name}({', '.join(type_name(operand) for operand in operands)})"
     try:
-        found = choose(AGGREGATES[name], families)
+        found = choose((AGGREGATES | ORDERED_SET_AGGREGATES)[name], families)
     except AmbiguousError:
         hint = "Could not choose a best candidate function. You might need to add explicit type casts."
         raise SqlError("42725", f"function {written} is not unique", position, hint=hint) from None

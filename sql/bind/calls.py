@@ -4,23 +4,26 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sql.aggregates import AGGREGATES, AGGREGATES_NOT_YET, WINDOW_FUNCTIONS
+from sql.aggregates import AGGREGATES, AGGREGATES_NOT_YET, ORDERED_SET_AGGREGATES, WINDOW_FUNCTIONS
 from sql.bind import aggregates, time_functions, windows
 from sql.bind.coerce import coerce
 from sql.bind.common_type import unify
 from sql.bind.operators import binary, comparison_signature, finish, type_name
 from sql.bind.places import start_of
+from sql.bind.polymorphic import converted
 from sql.bind.session_functions import SESSION_FUNCTIONS, session_function
 from sql.datatypes import TEXT, SqlType
 from sql.errors import SqlError, not_supported
 from sql.expressions import Call, Case, Expression, Literal
-from sql.functions import FUNCTIONS, NOT_YET
+from sql.functions import FUNCTIONS, NOT_YET, VOLATILE
 from sql.overloads import AmbiguousError, choose
 from sql.syntax import FunctionCall
 
 if TYPE_CHECKING:
     from sql.bind.expressions import Binder
 
+# Functions of any values that take them as their output functions print them.
+OUTPUT_TEXTS = frozenset({"concat", "concat_ws", "format"})
 NONE_HINT = "No function matches the given name and argument types. You might need to add explicit type casts."
 MANY_HINT = "Could not choose a best candidate function. You might need to add explicit type casts."
 
@@ -28,7 +31,7 @@ MANY_HINT = "Could not choose a best candidate function. You might need to add e
 def call(binder: Binder, node: FunctionCall) -> Expression:
     """Bind a call."""
     name = node.name
-    if name in AGGREGATES or name in AGGREGATES_NOT_YET:
+    if name in AGGREGATES or name in ORDERED_SET_AGGREGATES or name in AGGREGATES_NOT_YET:
         if name in AGGREGATES_NOT_YET:
             raise not_supported(f"the aggregate {name}", node.position)
         return aggregates.aggregate(binder, node)
@@ -101,13 +104,12 @@ def function(binder: Binder, node: FunctionCall) -> Expression:
         raise no_function(written, node.position)
     if not found.canonical:
         raise not_supported(f"the function {name}({', '.join(found.arguments)})", node.position)
-    if found.variadic:
-        values = [as_output_text(binder, operand) for operand in operands]
-        return Call(found.canonical, tuple(values), TEXT, node.position, node.text)
-    values = [
-        coerce(operand, SqlType(family), binder.context)
-        for operand, family in zip(operands, found.cast_to, strict=True)
-    ]
+    if found.canonical in VOLATILE:
+        binder.context.stable = True
+    values = converted(found, operands, binder.context)
+    if found.canonical in OUTPUT_TEXTS:
+        fixed = len(found.arguments) - 1 if found.variadic else len(values)
+        values[fixed:] = [as_output_text(binder, value) for value in values[fixed:]]
     if found.canonical in ("date_trunc", "extract", "date_part", "to_zone", "from_zone"):
         return time_functions.field_function(binder, found, values, node)
     if found.canonical in ("trim_both", "trim_left", "trim_right") and len(values) == 1:

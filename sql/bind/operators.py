@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from sql.bind.coerce import coerce
+from sql.bind.polymorphic import converted, result_type
 from sql.casts import can_cast, plain_name
-from sql.datatypes import BOOL, INT4, INT8, INTERVAL, TEXT, TIMESTAMP, SqlType, scaled_numeric
+from sql.datatypes import BOOL, INT4, INT8, INTERVAL, TEXT, TIMESTAMP, SqlType
 from sql.errors import SqlError, not_supported
 from sql.expressions import Call, Cast, Expression, Literal
-from sql.numeric_scale import result_scale
 from sql.operators import BINARY_OPERATORS, PREFIX_OPERATORS
 from sql.overloads import AmbiguousError, choose
 from sql.signatures import Signature
@@ -19,7 +19,7 @@ from sql.syntax import Operation
 if TYPE_CHECKING:
     from sql.bind.expressions import Binder
 
-NEGATED = {"not_like": "like", "not_ilike": "ilike"}
+NEGATED = {"not_like": "like", "not_ilike": "ilike", "not_matches": "matches", "not_imatches": "imatches"}
 SWAPPED = {
     "days_add_date": "date_add_days",
     "time_at_date": "date_at_time",
@@ -59,11 +59,7 @@ def binary(binder: Binder, operator: str, left: Expression, right: Expression, p
         raise not_supported(f"the operator {type_name(left)} {operator} {type_name(right)}", position)
     if signature.canonical in SHIFTS:
         return interval_arithmetic(binder, signature, left, right, position, text)
-    operands = [
-        coerce(operand, SqlType(family), binder.context)
-        for operand, family in zip((left, right), signature.cast_to, strict=True)
-    ]
-    return finish(signature, operands, position, text)
+    return finish(signature, converted(signature, (left, right), binder.context), position, text)
 
 
 def comparison_signature(operator: str, left: Expression, right: Expression, position: int) -> Signature:
@@ -112,18 +108,12 @@ def finish(signature: Signature, operands: Sequence[Expression], position: int, 
     if canonical in SWAPPED:
         canonical, arguments = SWAPPED[canonical], arguments[::-1]
     if canonical in NEGATED:
-        positive = Call(NEGATED[canonical], (*arguments, Literal("\\", TEXT)), BOOL, position, text)
+        escape = (Literal("\\", TEXT),) if canonical in ("not_like", "not_ilike") else ()
+        positive = Call(NEGATED[canonical], (*arguments, *escape), BOOL, position, text)
         return Call("not", (positive,), BOOL, position, text)
     if canonical in ("like", "ilike"):
         arguments = (*arguments, Literal("\\", TEXT))
     return Call(canonical, arguments, result_type(signature, arguments, position), position, text)
-
-
-def result_type(signature: Signature, arguments: Sequence[Expression], position: int | None) -> SqlType:
-    """Return the type of a call; numerics get their display scale."""
-    if signature.result == "numeric":
-        return scaled_numeric(result_scale(signature.canonical, arguments, position))
-    return SqlType(signature.result)
 
 
 def with_escape(expression: Expression, escape: str) -> Expression:

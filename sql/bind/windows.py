@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from sql.aggregates import AGGREGATES, WINDOW_FUNCTIONS
+from sql.aggregates import AGGREGATES, ORDERED_SET_AGGREGATES, WINDOW_FUNCTIONS
 from sql.bind import aggregates
 from sql.bind.coerce import coerce
 from sql.bind.common_type import unify
 from sql.bind.operators import type_name
+from sql.casts import plain_name
 from sql.datatypes import INT4, TEXT, SqlType
 from sql.errors import SqlError, not_supported
-from sql.expressions import Expression, Literal, SortKey, WindowCall, WindowFrame
+from sql.expressions import Expression, Literal, LiteralValue, SortKey, WindowCall, WindowFrame
 from sql.functions import FUNCTIONS
+from sql.interval_values import span_us
 from sql.overloads import choose
 from sql.syntax import FrameBound, FunctionCall, SortItem, WindowDefinition
 
@@ -26,7 +29,7 @@ def window(binder: Binder, node: FunctionCall) -> Expression:
     name = node.name
     if node.over is None:
         raise SqlError("42809", f"window function {name} requires an OVER clause", node.position)
-    if name not in WINDOW_FUNCTIONS and name not in AGGREGATES:
+    if name not in WINDOW_FUNCTIONS and name not in AGGREGATES and name not in ORDERED_SET_AGGREGATES:
         if name in FUNCTIONS:
             message = f"OVER specified, but {name} is not a window function nor an aggregate function"
             raise SqlError("42809", message, node.position)
@@ -35,7 +38,9 @@ def window(binder: Binder, node: FunctionCall) -> Expression:
     if node.distinct:
         raise SqlError("0A000", "DISTINCT is not implemented for window functions", node.position)
     if node.order_by:
-        raise not_supported("ORDER BY in an aggregate", node.position)
+        raise SqlError("0A000", "aggregate ORDER BY is not implemented for window functions", node.position)
+    if node.name in ORDERED_SET_AGGREGATES:
+        raise SqlError("0A000", f"OVER is not supported for ordered-set aggregate {node.name}", node.position)
     inner = replace(binder, inside_window=True)
     if name in AGGREGATES:
         function, arguments, kind = aggregates.resolve(inner, node)
@@ -49,7 +54,7 @@ def window(binder: Binder, node: FunctionCall) -> Expression:
     place = replace(binder, clause="window definitions", windows_allowed=False)
     partition = tuple(place.bind_value(item) for item in definition.partition_by)
     order = tuple(sort_key(place, item) for item in definition.order_by)
-    frame = None if definition.frame is None else bind_frame(place, definition.frame)
+    frame = None if definition.frame is None else bind_frame(place, definition.frame, order)
     call = WindowCall(function, arguments, kind, partition, order, frame, condition, node.position, node.text)
     assert binder.virtual is not None
     return binder.virtual.window(node.label, call)
@@ -116,11 +121,11 @@ def named_window(binder: Binder, over: WindowDefinition) -> WindowDefinition:
     return WindowDefinition(None, base.partition_by, over.order_by or base.order_by, over.frame, over.position)
 
 
-def bind_frame(binder: Binder, frame: tuple[str, FrameBound, FrameBound]) -> WindowFrame:
+def bind_frame(
+    binder: Binder, frame: tuple[str, FrameBound, FrameBound, str], order: tuple[SortKey, ...]
+) -> WindowFrame:
     """Return the frame with constant offsets, checked as PostgreSQL checks it."""
-    unit, start, end = frame
-    if unit == "groups":
-        raise not_supported("a frame in GROUPS mode", start.position)
+    unit, start, end, exclusion = frame
     if start.kind == "unbounded_following":
         raise SqlError("42P20", "frame start cannot be UNBOUNDED FOLLOWING", start.position)
     if end.kind == "unbounded_preceding":
@@ -129,15 +134,17 @@ def bind_frame(binder: Binder, frame: tuple[str, FrameBound, FrameBound]) -> Win
         raise SqlError("42P20", "frame starting from current row cannot have preceding rows", end.position)
     if start.kind == "following" and end.kind in ("preceding", "current"):
         raise SqlError("42P20", "frame starting from following row cannot have preceding rows", end.position)
-    return WindowFrame(unit, bound(binder, unit, start), bound(binder, unit, end))
+    if unit == "groups" and not order:
+        raise SqlError("42P20", "GROUPS mode requires an ORDER BY clause", start.position)
+    return WindowFrame(unit, bound(binder, unit, start, order), bound(binder, unit, end, order), exclusion)
 
 
-def bound(binder: Binder, unit: str, item: FrameBound) -> tuple[str, int | None]:
+def bound(binder: Binder, unit: str, item: FrameBound, order: tuple[SortKey, ...]) -> tuple[str, int | Literal | None]:
     kind = "unbounded" if item.kind.startswith("unbounded") else item.kind
     if item.offset is None:
         return kind, None
     if unit == "range":
-        raise not_supported("RANGE with an offset", item.position)
+        return kind, range_offset(binder, item, order)
     offset = binder.bind(item.offset)
     if not isinstance(offset, Literal) or not isinstance(offset.value, int) or isinstance(offset.value, bool):
         raise not_supported("a frame offset that is not a constant integer", item.position)
@@ -145,3 +152,42 @@ def bound(binder: Binder, unit: str, item: FrameBound) -> tuple[str, int | None]
         side = "starting" if kind == "preceding" else "ending"
         raise SqlError("22013", f"frame {side} offset must not be negative")
     return kind, offset.value
+
+
+# What is added to a sort key of each type: numbers to numbers of the same kind, an interval to times.
+RANGE_OFFSETS = {
+    **{family: family for family in ("int2", "int4", "int8", "numeric", "float8")},
+    "float4": "float8",
+    **dict.fromkeys(("date", "timestamp", "timestamptz", "time", "interval"), "interval"),
+}
+
+
+def range_offset(binder: Binder, item: FrameBound, order: tuple[SortKey, ...]) -> Literal:
+    """Return the constant that RANGE adds to the one sort key."""
+    if len(order) != 1:
+        message = "RANGE with offset PRECEDING/FOLLOWING requires exactly one ORDER BY column"
+        raise SqlError("42P20", message, item.position)
+    kind = order[0].expression.type
+    family = RANGE_OFFSETS.get(kind.family)
+    if family is None:
+        name = plain_name(kind)
+        message = f"RANGE with offset PRECEDING/FOLLOWING is not supported for column type {name}"
+        raise SqlError("0A000", message, item.position)
+    assert item.offset is not None
+    found = binder.bind(item.offset)
+    offset = coerce(found, SqlType(family), binder.context)
+    if not isinstance(offset, Literal) or offset.value is None:
+        raise not_supported("a frame offset that is not a constant", item.position)
+    if is_negative(offset.value):
+        raise SqlError("22013", "invalid preceding or following size in window function")
+    return offset
+
+
+def is_negative(value: LiteralValue) -> bool:
+    """Tell whether a number or an interval is below zero."""
+    match value:
+        case (int(months), int(days), int(micros)):
+            return span_us((months, days, micros)) < 0
+        case int() | float() | Decimal():
+            return value < 0
+    return False

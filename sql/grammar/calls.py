@@ -37,13 +37,13 @@ def call(cursor: Cursor, name: tuple[str, ...], position: int, first: int, windo
     text = cursor.text_since(first)
     if windowless:
         return FunctionCall(name[-1], found, position, text, name[-1], star=star, distinct=distinct, order_by=order_by)
-    within_group(cursor)
+    keys = within_group(cursor)
     condition = filter_clause(cursor)
     over = windows.over_clause(cursor) if cursor.accept("over") else None
     text = cursor.text_since(first)
     return FunctionCall(
         name[-1], found, position, text, name[-1],
-        star=star, distinct=distinct, order_by=order_by, filter=condition, over=over,
+        star=star, distinct=distinct, order_by=order_by, filter=condition, over=over, within_group=keys,
     )  # fmt: skip
 
 
@@ -68,18 +68,17 @@ def at_argument_name(cursor: Cursor) -> bool:
     return cursor.function_name()
 
 
-def within_group(cursor: Cursor) -> None:
-    """Read WITHIN GROUP (ORDER BY ...), to refuse it."""
-    position = cursor.position
+def within_group(cursor: Cursor) -> tuple[SortItem, ...]:
+    """Read WITHIN GROUP (ORDER BY ...), if it is there."""
     if not cursor.accept("within"):
-        return
+        return ()
     cursor.expect("group")
     cursor.expect_operator("(")
     if not cursor.at("order"):
         cursor.fail()
-    sorting.order_by(cursor)
+    keys = sorting.order_by(cursor)
     cursor.expect_operator(")")
-    cursor.refuse("WITHIN GROUP", position)
+    return keys
 
 
 def filter_clause(cursor: Cursor) -> Expression | None:

@@ -52,7 +52,7 @@ def window_definition(cursor: Cursor) -> WindowDefinition:
     return WindowDefinition(base, partition, order, frame, position)
 
 
-def window_frame(cursor: Cursor, unit: str) -> tuple[str, FrameBound, FrameBound]:
+def window_frame(cursor: Cursor, unit: str) -> tuple[str, FrameBound, FrameBound, str]:
     """Read one bound or BETWEEN two, and EXCLUDE."""
     position = cursor.position
     if cursor.accept("between"):
@@ -62,13 +62,13 @@ def window_frame(cursor: Cursor, unit: str) -> tuple[str, FrameBound, FrameBound
     else:
         start = frame_bound(cursor)
         end = FrameBound("current", None, position)
-    exclude_position = cursor.position
+    exclusion = ""
     if cursor.accept("exclude") and not cursor.accept("no", "others"):
-        if not (cursor.accept("current", "row") or cursor.accept_any("group", "ties") is not None):
+        exclusion = "current row" if cursor.accept("current", "row") else cursor.accept_any("group", "ties") or ""
+        if not exclusion:
             cursor.accept_any("current", "no")
             cursor.fail()
-        cursor.refuse("a frame's EXCLUDE clause", exclude_position)
-    return unit, start, end
+    return unit, start, end, exclusion
 
 
 def frame_bound(cursor: Cursor) -> FrameBound:
