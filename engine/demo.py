@@ -1,4 +1,4 @@
-"""`antumbra demo`: a server of its own, a year of flights streamed into it, three continuous views shown while they change.
+"""`antumbra demo`: a server of its own, tables, a year of flights streamed into it, three continuous views shown while they change.
 
 A thread feeds one long COPY at the wanted rate; this one reads the views like any client and draws them. At the end the views are
 compared with the same SQL over the whole file. Talks to the server through psycopg only.
@@ -25,11 +25,13 @@ from engine.child import Child, ChildError, child_server
 from engine.demo_flights import (
     COPY_FLIGHTS,
     CREATE_STREAM,
+    TABLES,
     VIEWS,
     DataMissingError,
     comparable,
     load_lines,
     recompute,
+    table_data,
 )
 
 EXIT_FAILED = 1
@@ -85,8 +87,9 @@ def demo(rate: int, port: int, keep: bool) -> int:
 
 
 def run(server: Child, lines: Sequence[bytes], rate: int) -> int:
-    """Create stream and views, stream the flights, show the views, and check them at the end."""
+    """Fill the tables, create stream and views, stream the flights, show the views, and check them at the end."""
     with psycopg.connect(server.dsn, autocommit=True) as reader:
+        fill_tables(reader)
         reader.execute(CREATE_STREAM)
         for view in VIEWS:
             reader.execute(SQL("CREATE VIEW {} AS {}").format(SQL(view.name), SQL(view.query)))
@@ -103,6 +106,14 @@ def run(server: Child, lines: Sequence[bytes], rate: int) -> int:
         found = {view.name: read(reader, view.name, view.order) for view in VIEWS}
     print(f"\n{progress.sent_count:,} flights in {seconds:.1f} s.", end=" ")
     return compare(found, lines)
+
+
+def fill_tables(connection: psycopg.Connection) -> None:
+    """Create the durable tables that the views join, each filled by one COPY."""
+    for filled in TABLES:
+        connection.execute(filled.create.encode())
+        with connection.cursor().copy(filled.copy.encode()) as copy:
+            copy.write(table_data(filled))
 
 
 def feed(dsn: str, lines: Sequence[bytes], rate: int, progress: Progress, stop: Event) -> None:

@@ -7,7 +7,7 @@ from decimal import Decimal
 import pytest
 
 from engine.demo import Progress, due_count, table
-from engine.demo_flights import COLUMNS, VIEWS, comparable, load_lines, recompute
+from engine.demo_flights import COLUMNS, TABLES, VIEWS, comparable, load_lines, recompute, table_data
 
 
 def test_the_file_has_the_streams_columns() -> None:
@@ -19,11 +19,21 @@ def test_the_file_has_the_streams_columns() -> None:
 def test_recomputation_on_a_few_flights() -> None:
     lines = [line.encode() + b"\n" for line in FLIGHTS.splitlines()]
     assert recompute(lines) == {
-        "delays_by_carrier": [("AA", 2, 1, 33.0, 33), ("UA", 2, 0, 15.5, 20)],
-        "worst_hours": [("EWR", 5, 1, 2.0), ("LGA", 6, 1, 4.0)],
-        "busiest_routes": [("EWR", "IAH", 2, 2800), ("EWR", "MIA", 1, 1089), ("LGA", "IAH", 1, 1416)],
+        "delays_by_airline": [("American Airlines Inc.", 2, 1, 33.0, 33), ("United Air Lines Inc.", 2, 0, 15.5, 20)],
+        "delays_by_visibility": [(10, 3, 2.33, 0)],
+        "busiest_routes": [
+            ("EWR", "IAH", "George Bush Intercontinental", 2, 2800),
+            ("EWR", "MIA", "Miami Intl", 1, 1089),
+            ("LGA", "IAH", "George Bush Intercontinental", 1, 1416),
+        ],
     }
-    assert [view.name for view in VIEWS] == ["delays_by_carrier", "worst_hours", "busiest_routes"]
+    assert [view.name for view in VIEWS] == ["delays_by_airline", "delays_by_visibility", "busiest_routes"]
+
+
+def test_each_table_has_the_columns_of_its_file() -> None:
+    for demo_table in TABLES:
+        header = table_data(demo_table).split(b"\n", 1)[0].decode().strip()
+        assert header.split(",") == [column.split()[0] for column in demo_table.columns.split(", ")]
 
 
 FLIGHTS = """\
