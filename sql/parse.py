@@ -10,13 +10,16 @@ from collections.abc import Callable
 
 from sql.grammar import common_tables, queries
 from sql.grammar.cursor import Cursor
+from sql.statements.alter_table import alter_table
 from sql.statements.copy import copy
 from sql.statements.create_foreign_table import create_foreign_table
+from sql.statements.create_table import create_table
 from sql.statements.create_view import create_view
 from sql.statements.delete import delete, delete_after_with, truncate
 from sql.statements.drop import drop
 from sql.statements.explain import explain
 from sql.statements.insert import insert, insert_after_with
+from sql.statements.sequences import alter_sequence, create_sequence
 from sql.statements.session_state import close, deallocate, discard, unlisten
 from sql.statements.statement import Delete, Empty, Insert, Select, Statement, Update
 from sql.statements.transaction import STARTS, transaction
@@ -39,6 +42,20 @@ RULES: dict[str, Callable[[Cursor], Statement]] = {
     "unlisten": unlisten,
     "update": update,
     **dict.fromkeys(STARTS, transaction),
+}
+
+
+OBJECT_RULES: dict[tuple[str, str], Callable[[Cursor], Statement]] = {
+    ("create", "foreign"): create_foreign_table,
+    ("create", "sequence"): create_sequence,
+    ("create", "table"): create_table,
+    ("create", "view"): create_view,
+    ("alter", "sequence"): alter_sequence,
+    ("alter", "table"): alter_table,
+    ("drop", "foreign"): drop,
+    ("drop", "sequence"): drop,
+    ("drop", "table"): drop,
+    ("drop", "view"): drop,
 }
 
 
@@ -67,13 +84,26 @@ def statement(cursor: Cursor) -> Statement:
     rule = RULES.get(cursor.token.value)
     if rule is not None:
         return rule(cursor)
-    if cursor.at_words("create", "foreign") and not cursor.at_words("create", "foreign", "data"):
-        return create_foreign_table(cursor)
-    if cursor.at_words("create", "view") or cursor.at_words("create", "or", "replace", "view"):
-        return create_view(cursor)
-    if cursor.at_words("drop", "foreign", "table") or cursor.at_words("drop", "view"):
-        return drop(cursor)
+    rule = OBJECT_RULES.get((cursor.token.value, object_kind(cursor)))
+    if rule is not None:
+        return rule(cursor)
     raise refusal(cursor)
+
+
+def object_kind(cursor: Cursor) -> str:
+    """Return what CREATE, ALTER or DROP is about: its word, after those that only say how."""
+    words = [cursor.ahead(offset) for offset in range(1, 5)]
+    found = [token.value if token.kind == "word" else "" for token in words]
+    if found[:2] == ["or", "replace"]:
+        return "view" if found[2] == "view" else ""
+    if found[0] in ("local", "global"):
+        del found[0]
+    if found[0] in ("temp", "temporary", "unlogged"):
+        # CREATE TEMPORARY VIEW is refused as such.
+        return found[1] if found[1] in ("table", "sequence") else ""
+    if found[0] == "foreign":
+        return "" if found[1] == "data" else "foreign"
+    return found[0]
 
 
 def query_statement(cursor: Cursor) -> Select | Insert | Update | Delete:

@@ -146,6 +146,13 @@ class Cursor:
                 self.fail()
             self.index += 1
 
+    def accept_if_not_exists(self) -> bool:
+        """Step over IF NOT EXISTS; a bare IF may be a name."""
+        if not self.at_words("if", "not"):
+            return False
+        self.expect("if", "not", "exists")
+        return True
+
     def at_operator(self, *operators: str) -> bool:
         """Tell whether the next token is one of these operators or punctuation marks."""
         token = self.tokens[self.index]

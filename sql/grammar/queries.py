@@ -21,6 +21,7 @@ from sql.syntax import (
     Query,
     SelectBody,
     SetOperation,
+    SortItem,
     Star,
     Target,
     ValuesBody,
@@ -82,7 +83,7 @@ def rest(cursor: Cursor, common: tuple[CommonTable, ...], first: Body, position:
 def combined(
     common: tuple[CommonTable, ...],
     body: Body,
-    order: tuple[sorting.SortItem, ...],
+    order: tuple[SortItem, ...],
     limit: limits.Limits,
     position: int,
 ) -> Query:

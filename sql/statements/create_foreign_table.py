@@ -21,7 +21,7 @@ def create_foreign_table(cursor: Cursor) -> CreateStream:
     """Read the statement from its first word."""
     first = cursor.index
     cursor.expect("create", "foreign", "table")
-    if_not_exists = cursor.accept("if", "not", "exists")
+    if_not_exists = cursor.accept_if_not_exists()
     name_position = cursor.position
     name = cursor.relation_name(creating=True)
     if cursor.at("partition"):

@@ -6,7 +6,7 @@ from sql.grammar import common_tables, from_clause
 from sql.grammar.cursor import Cursor
 from sql.statements.insert import returning
 from sql.statements.statement import Delete, Truncate
-from sql.statements.update import where_clause, written_relation
+from sql.statements.update import where_clause, written_name, written_relation
 from sql.syntax import CommonTable
 
 
@@ -31,23 +31,11 @@ def truncate(cursor: Cursor) -> Truncate:
     first = cursor.index
     cursor.expect("truncate")
     cursor.accept("table")
-    names = [truncated(cursor)]
+    names = [written_name(cursor)]
     while cursor.accept_operator(","):
-        names.append(truncated(cursor))
+        names.append(written_name(cursor))
     identity = cursor.accept_any("restart", "continue")
     if identity is not None:
         cursor.expect("identity")
     cascade = cursor.accept_any("cascade", "restrict") == "cascade"
     return Truncate(cursor.text_since(first), tuple(names), identity == "restart", cascade)
-
-
-def truncated(cursor: Cursor) -> tuple[str, int]:
-    only = cursor.accept("only")
-    in_parentheses = only and cursor.accept_operator("(")
-    position = cursor.position
-    name = cursor.relation_name()
-    if in_parentheses:
-        cursor.expect_operator(")")
-    elif not only:
-        cursor.accept_operator("*")
-    return name, position

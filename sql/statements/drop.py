@@ -1,4 +1,4 @@
-"""DROP FOREIGN TABLE | VIEW [IF EXISTS] name, ... [CASCADE | RESTRICT]."""
+"""DROP FOREIGN TABLE | VIEW | TABLE | SEQUENCE [IF EXISTS] name, ... [CASCADE | RESTRICT]."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ def drop(cursor: Cursor) -> DropRelation:
     """Read the statement from its first word."""
     first = cursor.index
     cursor.expect("drop")
-    kind = "view" if cursor.accept("view") else "stream"
-    if kind == "stream":
+    kind = cursor.accept_any("view", "table", "sequence")
+    if kind is None:
         cursor.expect("foreign", "table")
+        kind = "stream"
     if_exists = cursor.accept("if", "exists")
     names = []
     while True:

@@ -68,3 +68,28 @@ def signed_number(cursor: Cursor) -> str:
     if cursor.token.kind not in ("integer", "decimal"):
         cursor.fail()
     return sign + cursor.advance().value
+
+
+def generic_options(cursor: Cursor) -> None:
+    """Read (name 'value', ...) of a foreign table's kind; whoever asks for it refuses it."""
+    cursor.expect_operator("(")
+    while True:
+        cursor.label()
+        cursor.string()
+        if not cursor.accept_operator(","):
+            break
+    cursor.expect_operator(")")
+
+
+def storage_parameters(cursor: Cursor) -> None:
+    """Read (name[.name] [= value], ...) of how a table or index is kept; whoever asks for it refuses it."""
+    cursor.expect_operator("(")
+    while True:
+        cursor.label()
+        if cursor.accept_operator("."):
+            cursor.label()
+        if cursor.accept_operator("="):
+            option_value(cursor)
+        if not cursor.accept_operator(","):
+            break
+    cursor.expect_operator(")")

@@ -39,7 +39,10 @@ class CreateStream:
 
 @dataclass(frozen=True)
 class SequenceOptions:
-    """What CREATE SEQUENCE and an identity column may say; None: not said. restart: of ALTER ... RESTART [WITH n]."""
+    """What CREATE SEQUENCE and an identity column may say; None: not said. restart: of ALTER ... RESTART [WITH n].
+
+    no_minimum, no_maximum: NO MINVALUE and NO MAXVALUE, which for ALTER SEQUENCE mean the default again. not_owned: OWNED BY NONE.
+    """
 
     type: SqlType | None = None
     start: int | None = None
@@ -50,6 +53,9 @@ class SequenceOptions:
     cycle: bool | None = None
     owned_by: tuple[str, str] | None = None
     restart: int | bool | None = None
+    no_minimum: bool = False
+    no_maximum: bool = False
+    not_owned: bool = False
 
 
 @dataclass(frozen=True)

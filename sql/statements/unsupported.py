@@ -8,8 +8,8 @@ from sql.grammar.cursor import Cursor
 # First words of statements that are refused as a whole.
 WHOLE = frozenset(
     """
-    alter analyze analyse call checkpoint close cluster comment declare delete do execute fetch grant import listen load lock
-    merge move notify prepare reassign refresh reindex release revoke savepoint security truncate unlisten update vacuum
+    alter analyze analyse call checkpoint cluster comment declare do execute fetch grant import listen load lock
+    merge move notify prepare reassign refresh reindex release revoke savepoint security vacuum
     """.split()
 )
 
@@ -19,11 +19,11 @@ BARE = frozenset({"analyze", "analyse", "checkpoint", "cluster", "unlisten", "va
 # What CREATE, DROP and ALTER can be about, in PostgreSQL's words.
 OBJECTS = (
     "access method", "aggregate", "cast", "collation", "conversion", "database", "default conversion", "domain", "event trigger",
-    "extension", "foreign data wrapper", "foreign table", "function", "global temp", "global temporary", "group", "index",
-    "language", "large object", "local temp", "local temporary", "materialized view", "operator class", "operator family",
+    "extension", "foreign data wrapper", "foreign table", "function", "group", "index",
+    "language", "large object", "materialized view", "operator class", "operator family",
     "operator", "owned", "policy", "procedural language", "procedure", "publication", "role", "routine", "rule", "schema",
-    "sequence", "server", "statistics", "subscription", "system", "table", "tablespace", "temp", "temporary", "text search",
-    "transform", "trigger", "trusted language", "type", "unique index", "unlogged table", "user mapping", "user", "view",
+    "sequence", "server", "statistics", "subscription", "system", "table", "tablespace", "text search",
+    "transform", "trigger", "trusted language", "type", "user mapping", "user", "view",
     "constraint trigger", "recursive view", "or replace",
 )  # fmt: skip
 
@@ -49,14 +49,34 @@ def refusal(cursor: Cursor) -> SqlError:
 
 def object_refusal(cursor: Cursor, verb: str, position: int) -> SqlError:
     cursor.advance()
-    hint = None
+    if cursor.at("index") or (verb == "create" and cursor.at("unique")):
+        return index_refusal(cursor, verb, position)
     if cursor.accept("or", "replace") and verb != "create":
         return cursor.syntax_error()
+    scope = cursor.accept_any("local", "global")
+    temporary = cursor.accept_any("temp", "temporary")
+    if temporary is not None or scope is not None:
+        what = "RECURSIVE VIEW" if cursor.at_words("recursive", "view") else "VIEW"
+        if verb != "create" or temporary is None or not (cursor.accept("recursive", "view") or cursor.accept("view")):
+            return cursor.syntax_error()
+        return not_supported(f"CREATE TEMPORARY {what}", position)
     for words in OBJECTS:
         if cursor.at_words(*words.split()):
-            if words in ("table", "unlogged table", "temp", "temporary", "materialized view"):
-                hint = (
-                    "Streams are made with CREATE FOREIGN TABLE ... SERVER stream, continuous views with CREATE VIEW."
-                )
-            return SqlError("0A000", f"{verb.upper()} {words.upper()} is not supported yet", position, hint=hint)
+            hint = "CREATE VIEW over a stream is kept up to date." if words == "materialized view" else None
+            return not_supported(f"{verb.upper()} {words.upper()}", position, hint)
     return cursor.syntax_error()
+
+
+def index_refusal(cursor: Cursor, verb: str, position: int) -> SqlError:
+    """Return why there are no indexes, and what to use instead."""
+    if cursor.accept("unique"):
+        if not cursor.at("index"):
+            return cursor.syntax_error()
+        return not_supported(
+            "CREATE UNIQUE INDEX", position, "Add a UNIQUE constraint: ALTER TABLE ... ADD UNIQUE (...)."
+        )
+    hint = {
+        "create": "Tables are read column by column, and their keys have indexes of their own; leave the index out.",
+        "drop": "The index of a PRIMARY KEY or UNIQUE constraint goes with ALTER TABLE ... DROP CONSTRAINT.",
+    }
+    return not_supported(f"{verb.upper()} INDEX", position, hint.get(verb))

@@ -31,7 +31,16 @@ def update_after_with(cursor: Cursor, common: tuple[CommonTable, ...], first: in
 
 
 def written_relation(cursor: Cursor, *not_alias: str) -> tuple[str, int, str | None]:
-    """Read [ONLY] name [*] [[AS] alias] of a relation that is written to; return its name, position and alias."""
+    """Read the relation that is written to and [[AS] alias]; return its name, position and alias."""
+    name, position = written_name(cursor)
+    alias = None
+    if cursor.accept("as") or (cursor.at_name() and not cursor.at(*not_alias)):
+        alias = cursor.name()
+    return name, position, alias
+
+
+def written_name(cursor: Cursor) -> tuple[str, int]:
+    """Read [ONLY] name [*] with the name's position; no relation has others below it, so that ONLY says nothing."""
     only = cursor.accept("only")
     in_parentheses = only and cursor.accept_operator("(")
     position = cursor.position
@@ -40,10 +49,7 @@ def written_relation(cursor: Cursor, *not_alias: str) -> tuple[str, int, str | N
         cursor.expect_operator(")")
     elif not only:
         cursor.accept_operator("*")
-    alias = None
-    if cursor.accept("as") or (cursor.at_name() and not cursor.at(*not_alias)):
-        alias = cursor.name()
-    return name, position, alias
+    return name, position
 
 
 def where_clause(cursor: Cursor) -> Expression | None:

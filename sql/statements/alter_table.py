@@ -1,0 +1,147 @@
+"""ALTER TABLE [IF EXISTS] name: several actions, or one renaming."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import NoReturn
+
+from sql.errors import not_supported
+from sql.grammar import expressions as grammar
+from sql.grammar.cursor import Cursor
+from sql.grammar.types import type_name
+from sql.statements.columns import resolved, table_column
+from sql.statements.constraints import at_table_constraint, table_constraint
+from sql.statements.statement import AlterTable, TableChange
+from sql.statements.update import written_name
+
+# First words of actions of PostgreSQL that change nothing that we have.
+REFUSED = frozenset(
+    """
+    attach cluster detach disable enable force inherit no not of options owner replica reset set validate
+    """.split()
+)
+
+
+def alter_table(cursor: Cursor) -> AlterTable:
+    """Read the statement from its first word."""
+    first = cursor.index
+    cursor.expect("alter", "table")
+    if_exists = cursor.accept("if", "exists")
+    name, position = written_name(cursor)
+    changes = [renaming(cursor)] if cursor.at("rename") else actions(cursor, name)
+    return AlterTable(
+        cursor.text_since(first), name, position, if_exists, tuple(change for change in changes if change)
+    )
+
+
+def renaming(cursor: Cursor) -> TableChange:
+    """Read RENAME TO name, RENAME [COLUMN] name TO name, or RENAME CONSTRAINT name TO name."""
+    cursor.expect("rename")
+    if cursor.accept("to"):
+        position = cursor.position
+        return TableChange("rename", new_name=cursor.name(), position=position)
+    action = "rename constraint" if cursor.accept("constraint") else "rename column"
+    if action == "rename column":
+        cursor.accept("column")
+    position = cursor.position
+    name = cursor.name()
+    cursor.expect("to")
+    return TableChange(action, name, cursor.name(), position=position)
+
+
+def actions(cursor: Cursor, table: str) -> list[TableChange | None]:
+    """Read the actions; None for one that is refused."""
+    found = [action(cursor, table)]
+    while cursor.accept_operator(","):
+        found.append(action(cursor, table))
+    return found
+
+
+def action(cursor: Cursor, table: str) -> TableChange | None:
+    """Read one action."""
+    position = cursor.position
+    if cursor.accept("add"):
+        return addition(cursor, table, position)
+    if cursor.accept("drop"):
+        return removal(cursor)
+    if cursor.accept("alter"):
+        if cursor.at("constraint"):
+            raise not_supported("ALTER CONSTRAINT", position)
+        cursor.accept("column")
+        return column_change(cursor)
+    if cursor.at(*REFUSED):
+        raise not_supported(f"ALTER TABLE ... {cursor.token.value.upper()}", position)
+    raise cursor.syntax_error()
+
+
+def addition(cursor: Cursor, table: str, position: int) -> TableChange | None:
+    """Read what follows ADD: a constraint, or [COLUMN] [IF NOT EXISTS] a column."""
+    if at_table_constraint(cursor):
+        constraint = table_constraint(cursor)
+        if constraint is None:
+            return None
+        return TableChange("add constraint", constraint.name or "", constraint=constraint, position=position)
+    cursor.accept("column")
+    if_not_exists = cursor.accept_if_not_exists()
+    place = cursor.position
+    column = table_column(cursor, table)
+    return TableChange("add column", column.name, column=column, if_exists=if_not_exists, position=place)
+
+
+def removal(cursor: Cursor) -> TableChange:
+    """Read what follows DROP: [COLUMN | CONSTRAINT] [IF EXISTS] name [CASCADE | RESTRICT]."""
+    kind = "drop constraint" if cursor.accept("constraint") else "drop column"
+    if kind == "drop column":
+        cursor.accept("column")
+    if_exists = cursor.accept("if", "exists")
+    position = cursor.position
+    name = cursor.name()
+    cascade = cursor.accept_any("cascade", "restrict") == "cascade"
+    return TableChange(kind, name, if_exists=if_exists, cascade=cascade, position=position)
+
+
+def column_change(cursor: Cursor) -> TableChange | None:
+    """Read what follows ALTER [COLUMN]: a column's name and what becomes of it."""
+    position = cursor.position
+    change = TableChange("", cursor.name(), position=position)
+    place = cursor.position
+    if cursor.accept("set"):
+        if cursor.accept("default"):
+            first = cursor.index
+            default = grammar.expression(cursor)
+            return replace(change, action="set default", default=default, default_text=cursor.text_since(first))
+        if cursor.accept("not"):
+            cursor.expect("null")
+            return replace(change, action="set not null")
+        if not cursor.accept("data"):
+            refuse_setting(cursor, place)
+        if not cursor.at("type"):
+            cursor.fail()
+    elif cursor.accept("drop"):
+        if cursor.accept("default"):
+            return replace(change, action="drop default")
+        if cursor.accept("not"):
+            cursor.expect("null")
+            return replace(change, action="drop not null")
+        if cursor.at("identity", "expression"):
+            raise not_supported(f"ALTER COLUMN ... DROP {cursor.token.value.upper()}", place)
+        cursor.fail()
+    elif cursor.at("add", "restart", "reset", "options"):
+        raise not_supported(f"ALTER COLUMN ... {cursor.token.value.upper()}", place)
+    cursor.expect("type")
+    kind = resolved(cursor, type_name(cursor))
+    if cursor.at("collate"):
+        grammar.collation(cursor)
+    using = grammar.expression(cursor) if cursor.accept("using") else None
+    return replace(change, action="set type", type=kind, using=using)
+
+
+def refuse_setting(cursor: Cursor, position: int) -> NoReturn:
+    """Refuse what PostgreSQL can set for a column and we do not keep."""
+    if not (
+        cursor.at("statistics", "storage", "compression", "generated", "start", "increment", "cache", "no", "cycle")
+        or cursor.at("maxvalue", "minvalue")
+        or cursor.at_operator("(")
+    ):
+        cursor.fail()
+    raise not_supported(f"ALTER COLUMN ... SET {cursor.token.value.upper()}", position)

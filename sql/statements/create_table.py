@@ -1,0 +1,159 @@
+"""CREATE TABLE, with columns and constraints or AS a query."""
+
+from __future__ import annotations
+
+from sql.errors import SqlError, not_supported
+from sql.grammar import queries
+from sql.grammar.cursor import Cursor
+from sql.statements.columns import table_column
+from sql.statements.constraints import at_table_constraint, table_constraint
+from sql.statements.options import storage_parameters
+from sql.statements.sequences import persistence
+from sql.statements.statement import Constraint, CreateTable, TableColumn
+from sql.syntax import Query
+
+COLUMNS_MAX = 1600
+
+
+def create_table(cursor: Cursor) -> CreateTable:
+    """Read the statement from its first word."""
+    first = cursor.index
+    cursor.expect("create")
+    persistence(cursor, "TABLE")
+    cursor.expect("table")
+    if_not_exists = cursor.accept_if_not_exists()
+    name_position = cursor.position
+    name = cursor.relation_name(creating=True)
+    if cursor.at("partition", "of"):
+        raise not_supported("PARTITION OF" if cursor.at("partition") else "CREATE TABLE OF", cursor.position)
+    columns: tuple[TableColumn, ...] = ()
+    constraints: tuple[Constraint, ...] = ()
+    query: Query | None = None
+    names: tuple[str, ...] = ()
+    with_data = True
+    if cursor.at_operator("(") and not at_names_only(cursor):
+        columns, constraints = elements(cursor, name)
+        refuse_families(cursor)
+        storage_clauses(cursor)
+        check_columns(cursor, name, columns, constraints)
+    else:
+        if cursor.at_operator("("):
+            names = tuple(column for column, _ in cursor.names_in_parentheses())
+        storage_clauses(cursor)
+        cursor.expect("as")
+        query, with_data = table_query(cursor)
+    text = cursor.text_since(first)
+    return CreateTable(text, name, name_position, columns, constraints, if_not_exists, query, names, with_data)
+
+
+def at_names_only(cursor: Cursor) -> bool:
+    """Tell whether a list of bare names follows, as before AS query, and no column definitions."""
+    return cursor.ahead(1).kind in ("word", "quoted") and cursor.ahead(2).value in (",", ")")
+
+
+def table_query(cursor: Cursor) -> tuple[Query, bool]:
+    """Read query [WITH [NO] DATA] after AS."""
+    if cursor.at("execute"):
+        raise not_supported("CREATE TABLE AS EXECUTE", cursor.position)
+    cursor.parameters_allowed, allowed = False, cursor.parameters_allowed
+    query = queries.query(cursor)
+    cursor.parameters_allowed = allowed
+    if not cursor.accept("with"):
+        return query, True
+    with_data = not cursor.accept("no")
+    cursor.expect("data")
+    return query, with_data
+
+
+def elements(cursor: Cursor, table: str) -> tuple[tuple[TableColumn, ...], tuple[Constraint, ...]]:
+    """Read (columns and constraints)."""
+    position = cursor.position
+    cursor.expect_operator("(")
+    columns: list[TableColumn] = []
+    constraints: list[Constraint] = []
+    if cursor.accept_operator(")"):
+        cursor.refuse("a table without columns", position)
+        return (), ()
+    while True:
+        if cursor.at("like"):
+            raise not_supported("LIKE in a table", cursor.position)
+        if at_table_constraint(cursor):
+            found = table_constraint(cursor)
+            constraints += () if found is None else (found,)
+        else:
+            columns.append(table_column(cursor, table))
+        if not cursor.accept_operator(","):
+            break
+    cursor.expect_operator(")")
+    return tuple(columns), tuple(constraints)
+
+
+def refuse_families(cursor: Cursor) -> None:
+    """Refuse INHERITS (...) and PARTITION BY."""
+    position = cursor.position
+    if cursor.accept("inherits"):
+        cursor.expect_operator("(")
+        cursor.qualified_name()
+        while cursor.accept_operator(","):
+            cursor.qualified_name()
+        cursor.expect_operator(")")
+        cursor.refuse("INHERITS", position)
+    if cursor.at("partition"):
+        raise not_supported("PARTITION BY", cursor.position)
+
+
+def storage_clauses(cursor: Cursor) -> None:
+    """Read USING method, WITH (parameters) | WITHOUT OIDS, ON COMMIT and TABLESPACE; most of them are refused."""
+    position = cursor.position
+    if cursor.accept("using"):
+        if cursor.name() != "heap":
+            cursor.refuse("an access method", position)
+        position = cursor.position
+    if cursor.accept("with"):
+        storage_parameters(cursor)
+        cursor.refuse("a storage parameter", position)
+    elif cursor.accept("without"):
+        cursor.expect("oids")
+    position = cursor.position
+    if cursor.accept("on"):
+        cursor.expect("commit")
+        if not (cursor.accept("drop") or cursor.accept("delete", "rows") or cursor.accept("preserve", "rows")):
+            cursor.accept_any("delete", "preserve")
+            cursor.fail()
+        cursor.defer(SqlError("42P16", "ON COMMIT can only be used on temporary tables"))
+        position = cursor.position
+    if cursor.accept("tablespace"):
+        cursor.name()
+        cursor.refuse("TABLESPACE", position)
+
+
+def check_columns(
+    cursor: Cursor, table: str, columns: tuple[TableColumn, ...], constraints: tuple[Constraint, ...]
+) -> None:
+    """Defer what PostgreSQL says about columns that are there twice, and keys that do not fit the columns."""
+    if len(columns) > COLUMNS_MAX:
+        cursor.defer(SqlError("54011", f"tables can have at most {COLUMNS_MAX} columns"))
+    names: set[str] = set()
+    for column in columns:
+        if column.name in names:
+            cursor.defer(SqlError("42701", f'column "{column.name}" specified more than once'))
+        names.add(column.name)
+    every = [*(item for column in columns for item in column.constraints), *constraints]
+    keys = [item for item in every if item.kind == "primary key"]
+    if len(keys) > 1:
+        cursor.defer(SqlError("42P16", f'multiple primary keys for table "{table}" are not allowed', keys[1].position))
+    for item in constraints:
+        if item.kind != "check":
+            check_key(cursor, item, names)
+
+
+def check_key(cursor: Cursor, item: Constraint, names: set[str]) -> None:
+    seen: set[str] = set()
+    for name, _ in item.columns:
+        if name not in names:
+            cursor.defer(SqlError("42703", f'column "{name}" named in key does not exist', item.position))
+        if name in seen:
+            kind = "primary key" if item.kind == "primary key" else "unique"
+            message = f'column "{name}" appears twice in {kind} constraint'
+            cursor.defer(SqlError("42701", message, item.position))
+        seen.add(name)

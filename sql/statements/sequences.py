@@ -1,0 +1,153 @@
+"""CREATE SEQUENCE, ALTER SEQUENCE, and the options that they share with identity columns."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sql.datatypes import SqlType
+from sql.errors import SqlError, not_supported
+from sql.grammar.cursor import Cursor
+from sql.grammar.types import type_name
+from sql.statements.options import signed_number
+from sql.statements.statement import AlterSequence, CreateSequence, SequenceOptions
+from sql.type_names import resolve_type
+
+# Words that begin an option, with the name under which it may be said once.
+STARTS = {
+    "as": "type",
+    "cache": "cache",
+    "cycle": "cycle",
+    "increment": "increment",
+    "maxvalue": "maximum",
+    "minvalue": "minimum",
+    "no": "",
+    "owned": "owned_by",
+    "restart": "restart",
+    "start": "start",
+}
+NEGATIONS = {"minimum": "no_minimum", "maximum": "no_maximum", "owned_by": "not_owned"}
+LIMIT = 1 << 63
+
+
+def create_sequence(cursor: Cursor) -> CreateSequence:
+    """Read CREATE [TEMPORARY | UNLOGGED] SEQUENCE from its first word."""
+    first = cursor.index
+    cursor.expect("create")
+    persistence(cursor, "SEQUENCE")
+    cursor.expect("sequence")
+    if_not_exists = cursor.accept_if_not_exists()
+    position = cursor.position
+    name = cursor.relation_name(creating=True)
+    options = sequence_options(cursor)
+    return CreateSequence(cursor.text_since(first), name, position, if_not_exists, options)
+
+
+def persistence(cursor: Cursor, what: str) -> None:
+    """Read TEMPORARY, which is refused, or UNLOGGED, which is kept as safely as the rest."""
+    position = cursor.position
+    if cursor.accept("unlogged"):
+        return
+    scope = cursor.accept_any("local", "global")
+    if cursor.accept_any("temp", "temporary") is not None:
+        cursor.refuse(f"CREATE TEMPORARY {what}", position)
+    elif scope is not None:
+        cursor.fail()
+
+
+def alter_sequence(cursor: Cursor) -> AlterSequence:
+    """Read ALTER SEQUENCE from its first word."""
+    first = cursor.index
+    cursor.expect("alter", "sequence")
+    if_exists = cursor.accept("if", "exists")
+    position = cursor.position
+    name = cursor.relation_name()
+    for words in (("rename", "to"), ("owner", "to"), ("set", "schema"), ("set", "logged"), ("set", "unlogged")):
+        if cursor.at_words(*words):
+            raise not_supported(f"ALTER SEQUENCE ... {' '.join(words).upper()}", cursor.position)
+    if cursor.accept_any("rename", "owner", "set") or not cursor.at(*STARTS):
+        cursor.fail()
+    options = sequence_options(cursor)
+    return AlterSequence(cursor.text_since(first), name, position, if_exists, options)
+
+
+def sequence_options(cursor: Cursor) -> SequenceOptions:
+    """Read any number of options, each at most once."""
+    found: dict[str, Any] = {}
+    while cursor.at(*STARTS):
+        position = cursor.position
+        word = cursor.advance().value
+        name, value = sequence_option(cursor, word)
+        if name in found or NEGATIONS.get(name) in found:
+            cursor.defer(SqlError("42601", "conflicting or redundant options", position))
+        if value is False and name in NEGATIONS:
+            name, value = NEGATIONS[name], True
+        found[name] = value
+    return SequenceOptions(**found)
+
+
+def sequence_option(cursor: Cursor, word: str) -> tuple[str, Any]:
+    """Read what follows the option's first word; return the field of `SequenceOptions` and its value."""
+    name = STARTS[word]
+    if word == "as":
+        return name, integer_type(cursor)
+    if word == "cycle":
+        return name, True
+    if word == "no":
+        what = cursor.accept_any("cycle", "maxvalue", "minvalue")
+        if what is None:
+            cursor.fail()
+        return STARTS[what], False
+    if word == "owned":
+        cursor.expect("by")
+        return name, owner(cursor)
+    if word == "restart" and not (cursor.at("with") or cursor.token.kind in ("integer", "decimal") or at_sign(cursor)):
+        return name, True
+    if word in ("restart", "start"):
+        cursor.accept("with")
+    elif word == "increment":
+        cursor.accept("by")
+    return name, whole_number(cursor)
+
+
+def at_sign(cursor: Cursor) -> bool:
+    return cursor.at_operator("+", "-")
+
+
+def whole_number(cursor: Cursor) -> int:
+    """Read a number with its sign, as PostgreSQL's bigint."""
+    text = signed_number(cursor)
+    try:
+        value = int(text)
+    except ValueError:
+        value = LIMIT
+    if not -LIMIT <= value < LIMIT:
+        cursor.defer(SqlError("22003", f'value "{text}" is out of range for type bigint'))
+    return value
+
+
+def integer_type(cursor: Cursor) -> SqlType | None:
+    """Read smallint, integer or bigint."""
+    written = type_name(cursor)
+    try:
+        kind = resolve_type(written)
+    except SqlError as error:
+        cursor.defer(error)
+        return None
+    if kind.family not in ("int2", "int4", "int8"):
+        cursor.defer(SqlError("22023", "sequence type must be smallint, integer, or bigint"))
+    return kind
+
+
+def owner(cursor: Cursor) -> tuple[str, str] | bool:
+    """Read table.column, or NONE (False)."""
+    if cursor.accept("none"):
+        return False
+    position = cursor.position
+    parts = cursor.qualified_name()
+    if len(parts) < 2:
+        hint = "Specify OWNED BY table.column or OWNED BY NONE."
+        cursor.defer(SqlError("42601", "invalid OWNED BY option", hint=hint))
+        return False
+    if len(parts) > 2 and parts[-3] != "public":
+        cursor.defer(SqlError("3F000", f'schema "{parts[-3]}" does not exist', position))
+    return parts[-2], parts[-1]
