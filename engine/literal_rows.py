@@ -1,6 +1,7 @@
 """Rows of constants as an Arrow table, without the engine: the VALUES of an INSERT once its parameters are known.
 
-Enters: the source of a bound INSERT. Leaves: whole rows of the table, or None where something has to be computed.
+Enters: the source of a bound INSERT. Leaves: whole rows of the table, or None where something has to be computed. The conversions that
+assignment puts around a constant are done here where they only apply a length or (p,s), or widen an integer.
 """
 
 from __future__ import annotations
@@ -12,7 +13,15 @@ import pyarrow as pa
 from engine.arrow_values import column_array
 from sql.catalog import RelationDescription
 from sql.expressions import Cast, Column, Expression, Literal, LiteralValue
+from sql.literals import apply_modifier
 from sql.relations import Project, Relation, Values
+
+STRINGS = frozenset({"text", "varchar"})
+INTEGER_BITS = {"int2": 15, "int4": 31, "int8": 63}
+
+
+class NotConstantError(Exception):
+    """An item has to be computed by the engine."""
 
 
 def literal_rows(source: Relation, relation: RelationDescription) -> pa.Table | None:
@@ -25,24 +34,38 @@ def literal_rows(source: Relation, relation: RelationDescription) -> pa.Table | 
         values, items = source.input, [item for _, item in source.items]
     else:
         return None
-    if any(not isinstance(item, Literal) for row in values.rows for item in row):
+    try:
+        arrays = [
+            column_array(column_values(item, values), column.type) for item, column in zip(items, columns, strict=True)
+        ]
+    except NotConstantError:
         return None
-    arrays = []
-    for item, column in zip(items, columns, strict=True):
-        found = column_values(item, values)
-        if found is None:
-            return None
-        arrays.append(column_array(found, column.type))
     return pa.Table.from_arrays(arrays, names=[column.name for column in columns])
 
 
-def column_values(item: Expression, values: Values) -> list[LiteralValue] | None:
-    """Return the constants of one column; None if they are to be computed."""
+def column_values(item: Expression, values: Values) -> list[LiteralValue]:
+    """Return the constants of one column."""
     if isinstance(item, Cast) and item.type.is_variable_numeric and item.operand.type.family == "numeric":
         # Only the physical form changes, which `column_array` gives.
         item = item.operand
+    if isinstance(item, Column):
+        return [constant(row[item.index]) for row in values.rows]
+    return [constant(item)] * len(values.rows)
+
+
+def constant(item: Expression) -> LiteralValue:
+    """Return the value of a literal, or of one inside of a conversion that is simple. Raises 22001 and 22003 as the conversion does."""
     if isinstance(item, Literal):
-        return [item.value] * len(values.rows)
-    if not isinstance(item, Column):
+        return item.value
+    if not isinstance(item, Cast) or not isinstance(item.operand, Literal):
+        raise NotConstantError
+    value, source, target = item.operand.value, item.operand.type.family, item.type.family
+    if value is None:
         return None
-    return [literal.value for row in values.rows if isinstance(literal := row[item.index], Literal)]
+    if (source == target == "numeric") or (source in STRINGS and target in STRINGS):
+        return apply_modifier(value, item.type, None, item.explicit)
+    if source in INTEGER_BITS and target in INTEGER_BITS and isinstance(value, int):
+        limit = 1 << INTEGER_BITS[target]
+        if -limit <= value < limit:
+            return value
+    raise NotConstantError
