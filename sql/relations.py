@@ -168,7 +168,8 @@ class SetOperation:
 class TableFunction:
     """Rows of set-returning functions side by side, the shorter ones filled with NULL; `ordinality` adds a bigint that counts from 1.
 
-    calls: (canonical name, arguments): 'generate_series' of (start, stop) or (start, stop, step), 'unnest' of one array.
+    calls: (canonical name, arguments): 'generate_series' of (start, stop) or (start, stop, step), of timestamptz always with the step and
+    the session's zone as a fourth argument; 'unnest' of one array.
     """
 
     calls: tuple[tuple[str, tuple[Expression, ...]], ...]
@@ -202,10 +203,12 @@ Relation = (
 class BoundQuery:
     """A bound SELECT: its tree, the types of its parameters, and what its answer depends on besides the data.
 
-    relations: names of every scanned relation. stable: uses now() and the like, so an answer can't be reused.
+    relations: names of every scanned relation, also inside of subqueries and below views. stable: uses now() and the like, so an answer
+    can't be reused. named: the relations that the text itself names, ordinary views among them.
     """
 
     root: Relation
     parameters: tuple[SqlType, ...]
     relations: frozenset[str]
     stable: bool
+    named: frozenset[str] = frozenset()

@@ -320,3 +320,14 @@ def scans(relation: Relation) -> tuple[Scan, ...]:
 def relation_names(relation: Relation) -> frozenset[str]:
     """Return the names of all relations that the tree reads, also inside of subqueries."""
     return frozenset(scan.name for scan in scans(relation))
+
+
+def open_columns(relation: Relation) -> Iterator[OuterColumn]:
+    """Yield the outer columns that mean the closure around `relation`, not those of closures inside of it."""
+    for item in operator_expressions(relation):
+        yield from (node for node in walk(item) if isinstance(node, OuterColumn))
+    if isinstance(relation, Join) and relation.lateral is not None:
+        yield from open_columns(relation.left)
+        return
+    for part in inputs(relation):
+        yield from open_columns(part)

@@ -6,6 +6,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from sql.aggregates import AGGREGATES, ORDERED_SET_AGGREGATES
+from sql.bind.closures import Mark
+from sql.bind.homes import at_home
 from sql.bind.operators import type_name
 from sql.bind.polymorphic import converted, result_type
 from sql.datatypes import INT8, SqlType
@@ -31,10 +33,7 @@ def aggregate(binder: Binder, node: FunctionCall) -> Expression:
         from sql.bind import windows
 
         return windows.window(binder, node)
-    if binder.inside_aggregate:
-        raise SqlError("42803", "aggregate function calls cannot be nested", node.position)
-    if not binder.aggregates_allowed or binder.virtual is None:
-        raise SqlError("42803", f"aggregate functions are not allowed in {binder.clause}", node.position)
+    mark = Mark.of(binder.scope.outer)
     inner = replace(binder, inside_aggregate=True)
     order: tuple[SortKey, ...]
     if node.name in ORDERED_SET_AGGREGATES:
@@ -50,7 +49,7 @@ def aggregate(binder: Binder, node: FunctionCall) -> Expression:
         condition = bind_filter(binder, node)
     distinct = node.distinct and function not in DISTINCT_FREE
     call = AggregateCall(function, arguments, kind, condition, distinct, node.position, node.text, order)
-    return binder.virtual.aggregate(node.label, call)
+    return at_home(binder, node.label, call, mark)
 
 
 def sort_keys(binder: Binder, node: FunctionCall, arguments: tuple[Expression, ...]) -> tuple[SortKey, ...]:

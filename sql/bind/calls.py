@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sql.aggregates import AGGREGATES, AGGREGATES_NOT_YET, ORDERED_SET_AGGREGATES, WINDOW_FUNCTIONS
-from sql.bind import aggregates, time_functions, windows
+from sql.bind import aggregates, homes, table_functions, time_functions, windows
 from sql.bind.coerce import coerce
 from sql.bind.common_type import unify
 from sql.bind.operators import binary, comparison_signature, finish, type_name
@@ -15,7 +15,7 @@ from sql.bind.session_functions import SESSION_FUNCTIONS, session_function
 from sql.datatypes import TEXT, SqlType
 from sql.errors import SqlError, not_supported
 from sql.expressions import Call, Case, Expression, Literal
-from sql.functions import FUNCTIONS, NOT_YET, VOLATILE
+from sql.functions import FUNCTIONS, NOT_YET, TABLE_FUNCTIONS, VOLATILE
 from sql.overloads import AmbiguousError, choose
 from sql.syntax import FunctionCall
 
@@ -35,6 +35,10 @@ def call(binder: Binder, node: FunctionCall) -> Expression:
         if name in AGGREGATES_NOT_YET:
             raise not_supported(f"the aggregate {name}", node.position)
         return aggregates.aggregate(binder, node)
+    if name == "grouping" and node.spelled:
+        return homes.grouping_call(binder, node)
+    if name in TABLE_FUNCTIONS:
+        return table_functions.in_expression(binder, node)
     if node.over is not None or name in WINDOW_FUNCTIONS:
         return windows.window(binder, node)
     refuse_decorations(node)
@@ -43,7 +47,10 @@ def call(binder: Binder, node: FunctionCall) -> Expression:
     if name in SESSION_FUNCTIONS:
         return session_function(binder, node)
     if name in ("coalesce", "greatest", "least"):
+        sets_count = binder.sets_count
         operands = [binder.bind(argument) for argument in node.arguments]
+        if name == "coalesce":
+            table_functions.refuse_sets(binder, sets_count, "COALESCE")
         places = [start_of(argument) for argument in node.arguments]
         kind, values = unify(operands, name.upper(), binder.context, places)
         return Call(name, tuple(values), kind, node.position, node.text)

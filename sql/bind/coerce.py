@@ -9,7 +9,7 @@ from sql.bind.context import BindContext
 from sql.casts import can_cast, needs_zone, plain_name
 from sql.datatypes import SqlType, scaled_numeric
 from sql.errors import SqlError
-from sql.expressions import Call, Case, Cast, Column, Expression, Literal, Parameter
+from sql.expressions import Call, Case, Cast, Column, Expression, Literal, OuterColumn, Parameter, Subquery
 from sql.literals import apply_modifier, input_value, integer_value, unmodified_value
 
 INTEGERS = ("int2", "int4", "int8")
@@ -149,7 +149,7 @@ def require_boolean(expression: Expression, context: BindContext, clause: str, p
 
 def position_of(expression: Expression, default: int | None = None) -> int | None:
     """Return where an expression was written."""
-    if isinstance(expression, Column | Literal | Parameter | Call | Cast):
+    if isinstance(expression, Column | OuterColumn | Literal | Parameter | Call | Cast | Subquery):
         return expression.position or default
     assert isinstance(expression, Case)
     return default

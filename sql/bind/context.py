@@ -2,27 +2,66 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
+from sql.bind.closures import Outer
 from sql.bind.parameters import ParameterTypes
 from sql.catalog import Catalog, SessionSettings
+from sql.relations import Relation, Schema
 from sql.syntax import CommonTable
 
-CommonTables = dict[str, tuple[CommonTable, "CommonTables"]]
+
+@dataclass
+class KnownTable:
+    """An item of WITH. visible: the items that it may itself use. outer: what surrounds the query that has the WITH.
+
+    relation: once it is bound, if it takes nothing from outside. rows: in the last step of a recursive item, what it was before.
+    """
+
+    common: CommonTable
+    visible: CommonTables
+    outer: Outer | None
+    relation: Relation | None = None
+    rows: tuple[str, Schema] | None = None
+
+
+CommonTables = dict[str, KnownTable]
 
 
 @dataclass
 class BindContext:
-    """relations: names of all scanned relations so far. stable: now() or the like was used.
+    """relations: names of all scanned relations so far. named: those that the text itself names, and ordinary views among them.
 
-    wide_numbers: a numeric constant has more digits than a numeric can hold here, which is fine only where it becomes a float.
-    common_tables: the WITH items in scope, each with those that it may itself use.
+    stable: now() or the like was used. wide_numbers: a numeric constant has more digits than a numeric can hold here, which is fine
+    only where it becomes a float. common_tables: the WITH items in scope. outer: what surrounds the query that is being bound.
     """
 
     catalog: Catalog
     settings: SessionSettings
     parameters: ParameterTypes
     relations: set[str] = field(default_factory=set)
+    named: set[str] = field(default_factory=set)
     stable: bool = False
     wide_numbers: bool = False
     common_tables: CommonTables = field(default_factory=dict)
+    outer: Outer | None = None
+    recursive_count: int = 0
+
+    @contextmanager
+    def inside(self, outer: Outer | None, common_tables: CommonTables | None = None) -> Iterator[None]:
+        """Bind what follows inside of `outer`, with these WITH items if they are given."""
+        saved = self.outer, self.common_tables
+        self.outer = outer
+        if common_tables is not None:
+            self.common_tables = common_tables
+        try:
+            yield
+        finally:
+            self.outer, self.common_tables = saved
+
+    def recursive_name(self, name: str) -> str:
+        """Return a name for a recursive relation that no other in this statement has."""
+        self.recursive_count += 1
+        return f"{name} {self.recursive_count}"

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from sql.bind.common_tables import common_tables
 from sql.bind.context import BindContext
 from sql.bind.parameters import ParameterTypes
 from sql.bind.returning import bind_returning
@@ -15,10 +16,10 @@ from sql.bind.wide_numbers import refuse_wide_numbers
 from sql.bind.write_target import (
     columns_beside,
     columns_schema,
-    common_tables,
     filtered,
     identity_of,
     joined_target,
+    read_relations,
     target_relation,
     without_identity,
 )
@@ -69,4 +70,6 @@ def bind_delete(
     source = refuse_wide_numbers(Project(found, (identity_of(relation), *shown)), context)
     if returning is not None:
         refuse_wide_numbers(returning, context)
-    return BoundDelete(relation, source, returning, parameters.finish(), frozenset(context.relations), context.stable)
+    return BoundDelete(
+        relation, source, returning, parameters.finish(), read_relations(source, returning), context.stable
+    )

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from sql.bind import calls, operators
+from sql.bind import arrays, calls, operators, rows, subqueries, table_functions
 from sql.bind.coerce import coerce, explicit_cast, require_boolean, scale_of
 from sql.bind.common_type import common_type, unify
 from sql.bind.context import BindContext
@@ -22,6 +22,8 @@ from sql.errors import SqlError, not_supported
 from sql.expressions import Call, Case, Expression, Literal
 from sql.literals import unlimited_decimal
 from sql.syntax import (
+    ArrayComparison,
+    ArrayItems,
     Between,
     CaseWhen,
     Constant,
@@ -33,7 +35,10 @@ from sql.syntax import (
     Name,
     Operation,
     ParameterNumber,
+    Row,
     Star,
+    Subquery,
+    Subscript,
     Test,
     TypeCast,
     WindowDefinition,
@@ -51,7 +56,8 @@ class Binder:
     """Binds the expressions of one clause.
 
     clause: PostgreSQL's words for it in errors ('WHERE', 'JOIN conditions'). virtual: where aggregates and windows are collected, None
-    where there can be neither. aggregates_allowed, windows_allowed: what this clause may contain.
+    where there can be neither. aggregates_allowed, windows_allowed, sets_allowed: what this clause may contain. in_from: the arguments
+    of a function in FROM.
     """
 
     scope: Scope
@@ -63,6 +69,13 @@ class Binder:
     inside_aggregate: bool = False
     inside_window: bool = False
     windows: Mapping[str, WindowDefinition] = field(default_factory=dict)
+    sets_allowed: bool = False
+    in_from: bool = False
+
+    @property
+    def sets_count(self) -> int:
+        """The number of set-returning functions that were bound so far."""
+        return 0 if self.virtual is None else len(self.virtual.sets)
 
     def bind(self, node: Syntax) -> Expression:
         """Return the typed expression of `node`; an untyped literal keeps the type 'unknown'."""
@@ -93,6 +106,16 @@ class Binder:
                 return in_list(self, node)
             case Like():
                 return like(self, node)
+            case Subquery():
+                return subqueries.subquery(self, node)
+            case ArrayItems():
+                return arrays.array_items(self, node)
+            case Subscript():
+                return arrays.subscript(self, node)
+            case ArrayComparison():
+                return arrays.array_comparison(self, node)
+            case Row():
+                raise rows.row_value(node)
             case Star():
                 raise SqlError("42601", 'row expansion via "*" is not supported here', node.position)
 
@@ -145,12 +168,15 @@ def logic(binder: Binder, node: Logic) -> Expression:
 
 def type_cast(binder: Binder, node: TypeCast) -> Expression:
     target = resolve_type(node.type)
+    if isinstance(node.operand, ArrayItems) and target.is_array:
+        return arrays.array_items(binder, node.operand, target)
     return explicit_cast(binder.bind(node.operand), target, binder.context, node.position)
 
 
 def case(binder: Binder, node: CaseWhen) -> Expression:
     conditions = []
     results = []
+    sets_count = binder.sets_count
     for condition, result in node.branches:
         if node.operand is None:
             conditions.append(binder.bind_boolean(condition, "CASE/WHEN"))
@@ -159,6 +185,7 @@ def case(binder: Binder, node: CaseWhen) -> Expression:
             conditions.append(operators.operation(binder, equal))
         results.append(binder.bind(result))
     default = Literal(None, UNKNOWN) if node.default is None else binder.bind(node.default)
+    table_functions.refuse_sets(binder, sets_count, "CASE")
     # PostgreSQL looks at the ELSE branch first.
     places = [start_of(node.default or node), *(start_of(result) for _, result in node.branches)]
     kind, values = unify([default, *results], "CASE", binder.context, places)
@@ -168,6 +195,8 @@ def case(binder: Binder, node: CaseWhen) -> Expression:
 def test(binder: Binder, node: Test) -> Expression:
     """Bind IS [NOT] NULL, TRUE, FALSE, UNKNOWN."""
     if node.kind == "null":
+        if isinstance(node.operand, Row):
+            return rows.row_is_null(binder, node.operand, node.negated, node.position, node.text)
         operand = binder.bind(node.operand)
         if isinstance(operand, Literal):
             operand = settle(operand, binder.context)
@@ -182,6 +211,8 @@ def test(binder: Binder, node: Test) -> Expression:
 
 
 def distinctness(binder: Binder, node: Distinctness) -> Expression:
+    if isinstance(node.left, Row) or isinstance(node.right, Row):
+        return rows.row_distinct(binder, node.left, node.right, node.negated, node.position, node.text)
     equal = operators.binary(binder, "=", binder.bind(node.left), binder.bind(node.right), node.position, node.text)
     assert isinstance(equal, Call)
     return Call("is_not_distinct" if node.negated else "is_distinct", equal.arguments, BOOL, node.position, node.text)
@@ -209,6 +240,9 @@ def negate(expression: Expression, negated: bool, position: int, text: str) -> E
 
 def in_list(binder: Binder, node: InList) -> Expression:
     """Bind IN: items without columns as one `in_list` if they have a common type, each other item as an equality."""
+    if isinstance(node.operand, Row):
+        found_row = rows.row_in_list(binder, node.operand, node.items, node.position, node.text)
+        return negate(found_row, node.negated, node.position, node.text)
     operand = binder.bind(node.operand)
     items = [binder.bind(item) for item in node.items]
     constants = [item for item in items if not any(columns_of(item))]

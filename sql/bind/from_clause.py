@@ -1,21 +1,31 @@
-"""The FROM clause: relations by name, derived tables, common tables and joins, each with the scope of its columns."""
+"""The FROM clause: relations by name, views, common tables, derived tables, functions and joins, each with the scope of its columns.
+
+An item that may see those to its left (LATERAL, and every function) is bound in a closure; the join is lateral when that has taken
+something from there.
+"""
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from sql.bind import query as queries
+from sql.bind.closures import Closure, Outer, Passage, closures_between
+from sql.bind.common_tables import column_names, common_relation
 from sql.bind.common_type import unify
 from sql.bind.context import BindContext
 from sql.bind.expressions import Binder
 from sql.bind.operators import binary
 from sql.bind.scope import Scope, ScopeColumn, ScopeTable, table_scope
+from sql.bind.table_functions import bind_function_table
+from sql.catalog import RelationDescription
 from sql.datatypes import BOOL
-from sql.errors import SqlError
+from sql.errors import SqlError, not_supported
 from sql.expressions import Call, Column, Expression, Literal
 from sql.grammar.cursor import relation_of
 from sql.names import did_you_mean
-from sql.relations import Join, OutputColumn, Relation, Scan, Schema, Values
-from sql.syntax import Derived, FromItem, JoinClause, Table, ValuesBody
-from sql.trees import map_expression
+from sql.relations import Join, OutputColumn, Recursive, Relation, Scan, Schema, Values
+from sql.syntax import Derived, FromItem, FunctionTable, JoinClause, Table, ValuesBody
+from sql.trees import map_expression, rewrite_everywhere
 
 # One row of no columns: the input of a SELECT without FROM.
 ONE_ROW = Values(((),), ())
@@ -23,62 +33,130 @@ ONE_ROW = Values(((),), ())
 
 def bind_from(items: tuple[FromItem, ...], context: BindContext) -> tuple[Relation, Scope]:
     """Return the joined relation of a FROM clause and the names in it."""
+    base = context.outer
     if not items:
-        return ONE_ROW, Scope()
-    relation, scope = bind_item(items[0], context)
+        return ONE_ROW, Scope(outer=base)
+    relation, scope = bind_item(items[0], context, base, None)
     for item in items[1:]:
-        right, right_scope = bind_item(item, context)
+        right, right_scope, lateral = bind_beside(item, scope, context, base)
         check_aliases(scope, right_scope, item.position)
         scope = side_by_side(scope, right_scope)
-        relation = Join(relation, right, "cross", None)
-    return relation, scope
+        relation = Join(relation, right, "cross", None, lateral)
+    return relation, surrounded(scope, base)
 
 
-def bind_item(item: FromItem, context: BindContext) -> tuple[Relation, Scope]:
+def surrounded(scope: Scope, outer: Outer | None, same_level: bool = False) -> Scope:
+    """Return the scope of a part of a FROM clause with what is around it."""
+    return Scope(scope.tables, scope.visible, scope.width, outer, same_level)
+
+
+def sees_neighbours(item: FromItem) -> bool:
+    """Tell whether a FROM item may use the columns of those to its left."""
+    match item:
+        case Table():
+            return False
+        case Derived():
+            return item.lateral
+        case FunctionTable():
+            return True
+        case JoinClause():
+            return sees_neighbours(item.left) or sees_neighbours(item.right)
+
+
+def bind_beside(
+    item: FromItem, left: Scope, context: BindContext, base: Outer | None, refused: bool = False
+) -> tuple[Relation, Scope, tuple[Expression, ...] | None]:
+    """Return an item to the right of others, and what a lateral join hands to it.
+
+    base: what surrounds the whole query. refused: a RIGHT or FULL join, which can't be lateral.
+    """
+    if not sees_neighbours(item):
+        return *bind_item(item, context, base, left), None
+    functions = isinstance(item, FunctionTable)
+    clause = "functions in FROM" if functions else "FROM clause of their own query level"
+    scope = surrounded(left, context.outer, same_level=context.outer is not base)
+    closure = Closure(Binder(scope, context, clause), refused)
+    with context.inside(closure):
+        right, right_scope = bind_item(item, context, base, left)
+    return right, right_scope, tuple(closure.arguments) or None
+
+
+def blind(context: BindContext, base: Outer | None, hidden: Scope | None) -> Outer | None:
+    """Return what surrounds a part of the FROM clause that may not see the items beside it."""
+    closures = closures_between(context.outer, base)
+    return base if not closures and hidden is None else Passage(base, closures, hidden)
+
+
+def bind_item(item: FromItem, context: BindContext, base: Outer | None, hidden: Scope | None) -> tuple[Relation, Scope]:
+    """Return one item of a FROM clause. hidden: the items to its left."""
     match item:
         case Table():
             return bind_table(item, context)
         case Derived():
-            if item.alias is None:
-                hint = "For example, FROM (SELECT ...) [AS] foo."
-                message = (
-                    "VALUES in FROM must have an alias" if is_values(item) else "subquery in FROM must have an alias"
-                )
-                raise SqlError(
-                    "42601", message, item.position, hint=hint.replace("SELECT", "VALUES") if is_values(item) else hint
-                )
-            relation = queries.bind_relation(item.query, context)
-            return aliased(relation, item.alias, item.column_aliases, item.position)
+            check_alias(item)
+            with context.inside(context.outer if item.lateral else blind(context, base, hidden)):
+                relation = queries.bind_relation(item.query, context)
+            return aliased(relation, item.alias or "", item.column_aliases, item.position)
+        case FunctionTable():
+            return bind_function_table(item, Scope(outer=context.outer, same_level=context.outer is not base), context)
         case JoinClause():
-            return bind_join(item, context)
+            return bind_join(item, context, base, hidden)
 
 
-def is_values(item: Derived) -> bool:
-    return isinstance(item.query.body, ValuesBody)
+def check_alias(item: Derived) -> None:
+    """A derived table must have a name."""
+    if item.alias is None:
+        word, what = ("VALUES", "VALUES") if isinstance(item.query.body, ValuesBody) else ("SELECT", "subquery")
+        hint = f"For example, FROM ({word} ...) [AS] foo."
+        raise SqlError("42601", f"{what} in FROM must have an alias", item.position, hint=hint)
 
 
 def bind_table(item: Table, context: BindContext) -> tuple[Relation, Scope]:
-    """Return the scan of a relation, or the query of a common table."""
+    """Return the scan of a relation, the query of a view, or that of a common table."""
     if len(item.name) == 1 and item.name[0] in context.common_tables:
-        common, visible = context.common_tables[item.name[0]]
-        # A common table sees those before it, not itself.
-        outer, context.common_tables = context.common_tables, visible
-        relation = queries.bind_relation(common.query, context)
-        context.common_tables = outer
-        columns = renamed(relation.schema, common.name, common.column_aliases, common.position)
-        return aliased(relation, item.alias or common.name, item.column_aliases, item.position, columns)
+        known = context.common_tables[item.name[0]]
+        relation = common_relation(known, context)
+        columns = relation.schema if known.rows is not None else column_names(relation.schema, known.common)
+        return aliased(relation, item.alias or known.common.name, item.column_aliases, item.position, columns)
     name = relation_of(item.name, item.position)
     found = context.catalog.relation(name)
     if found is None:
         hint = did_you_mean(name, context.catalog.relation_names())
         raise SqlError("42P01", f'relation "{".".join(item.name)}" does not exist', item.position, hint=hint)
-    context.relations.add(found.name)
+    if found.kind == "sequence":
+        raise not_supported("reading a sequence as a table", item.position)
+    context.named.add(found.name)
     schema = tuple(OutputColumn(column.name, column.type) for column in found.columns)
-    scan = Scan(found.name, found.kind, schema)
-    relation_scope = aliased(scan, item.alias or found.name, item.column_aliases, item.position)
-    scope = relation_scope[1]
-    tables = [ScopeTable(table.alias, table.columns, found.name) for table in scope.tables]
-    return scan, Scope(tables, scope.visible, scope.width)
+    if found.query is not None:
+        context.stable = context.stable or found.query.stable
+        relation = renewed(found.query.root, context)
+    else:
+        context.relations.add(found.name)
+        relation = Scan(found.name, found.kind, schema)
+    _, scope = aliased(relation, item.alias or found.name, item.column_aliases, item.position, schema)
+    tables = [ScopeTable(table.alias, table.columns, found.name, key_of(found)) for table in scope.tables]
+    return relation, Scope(tables, scope.visible, scope.width)
+
+
+def renewed(root: Relation, context: BindContext) -> Relation:
+    """Return a view's tree for this statement: its recursive relations get names that no other here has."""
+    names: dict[str, str] = {}
+
+    def step(relation: Relation) -> Relation:
+        if isinstance(relation, Recursive) or (isinstance(relation, Scan) and relation.kind == "recursive"):
+            if relation.name not in names:
+                names[relation.name] = context.recursive_name(relation.name.rpartition(" ")[0])
+            return replace(relation, name=names[relation.name])
+        return relation
+
+    return rewrite_everywhere(root, step)
+
+
+def key_of(relation: RelationDescription) -> tuple[int, ...]:
+    """Return the places of the columns of a table's primary key."""
+    numbers = next((item.columns for item in relation.constraints if item.kind == "primary key"), ())
+    places = {column.number: index for index, column in enumerate(relation.columns)}
+    return tuple(places[number] for number in numbers if number in places)
 
 
 def aliased(
@@ -121,45 +199,45 @@ def side_by_side(left: Scope, right: Scope) -> Scope:
         for table in right.tables
     ]
     visible = [shift_column(column, left.width) for column in right.visible]
-    return Scope([*left.tables, *tables], [*left.visible, *visible], left.width + right.width)
+    return Scope([*left.tables, *tables], [*left.visible, *visible], left.width + right.width, left.outer)
 
 
-def bind_join(item: JoinClause, context: BindContext) -> tuple[Relation, Scope]:
+def bind_join(
+    item: JoinClause, context: BindContext, base: Outer | None, hidden: Scope | None
+) -> tuple[Relation, Scope]:
     """Return a join; USING and NATURAL merge columns."""
-    left, left_scope = bind_item(item.left, context)
-    right, right_scope = bind_item(item.right, context)
+    left, left_scope = bind_item(item.left, context, base, hidden)
+    refused = item.kind in ("right", "full")
+    right, right_scope, lateral = bind_beside(item.right, left_scope, context, base, refused)
     check_aliases(left_scope, right_scope, item.position)
-    scope = side_by_side(left_scope, right_scope)
+    scope = surrounded(side_by_side(left_scope, right_scope), blind(context, base, hidden))
     if item.kind == "cross":
-        return Join(left, right, "cross", None), scope
+        return Join(left, right, "cross", None, lateral), scope
     using = item.using
     if item.natural:
         right_names = [column.name for column in right_scope.visible]
         common = [column.name for column in left_scope.visible if column.name in right_names]
         using = tuple((name, item.position) for name in dict.fromkeys(common))
-    if not using and item.condition is None:
+    if using:
+        condition, scope = merge_columns(item, using, left_scope, right_scope, scope, context)
+        return Join(left, right, item.kind, condition, lateral), scope
+    if item.condition is None:
         # NATURAL JOIN without a common column is a cross join.
         kind = "cross" if item.kind == "inner" else item.kind
-        condition = None if kind == "cross" else Literal(True, BOOL)
-        return Join(left, right, kind, condition), scope
-    if not using:
-        assert item.condition is not None
-        binder = Binder(scope, context, "JOIN conditions")
-        return Join(left, right, item.kind, binder.bind_boolean(item.condition, "JOIN/ON")), scope
-    return merge_columns(item, using, left, right, left_scope, right_scope, scope, context)
+        return Join(left, right, kind, None if kind == "cross" else Literal(True, BOOL), lateral), scope
+    binder = Binder(scope, context, "JOIN conditions")
+    return Join(left, right, item.kind, binder.bind_boolean(item.condition, "JOIN/ON"), lateral), scope
 
 
 def merge_columns(
     item: JoinClause,
     using: tuple[tuple[str, int], ...],
-    left: Relation,
-    right: Relation,
     left_scope: Scope,
     right_scope: Scope,
     scope: Scope,
     context: BindContext,
-) -> tuple[Relation, Scope]:
-    """Return the join over equal columns, which are visible once and come first."""
+) -> tuple[Expression, Scope]:
+    """Return the equality of the columns of USING, and the scope where they are visible once and come first."""
     binder = Binder(scope, context, "JOIN conditions")
     equalities: list[Expression] = []
     merged: list[ScopeColumn] = []
@@ -175,7 +253,7 @@ def merge_columns(
     condition = equalities[0] if len(equalities) == 1 else Call("and", tuple(equalities), BOOL, item.position)
     names = {name for name, _ in using}
     rest = [column for column in scope.visible if column.name not in names]
-    return Join(left, right, item.kind, condition), Scope(scope.tables, [*merged, *rest], scope.width)
+    return condition, Scope(scope.tables, [*merged, *rest], scope.width, scope.outer)
 
 
 def item_text(name: str) -> str:

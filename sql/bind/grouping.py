@@ -1,34 +1,84 @@
-"""What GROUP BY does to expressions: keys and aggregates become columns of the Aggregate; other columns are 42803."""
+"""What GROUP BY does to expressions: keys and aggregates become columns of the Aggregate; other columns are 42803.
+
+A column of a table whose primary key is grouped by is determined by it, and becomes a key of its own.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from sql.bind.scope import Scope
-from sql.bind.virtual import AGGREGATES, WINDOWS, VirtualColumns
+from sql.bind.virtual import AGGREGATES, SETS, WINDOWS, VirtualColumns
 from sql.casts import has_equality, plain_name
-from sql.errors import SqlError
-from sql.expressions import Column, Expression, Literal
-from sql.trees import map_expression, walk
+from sql.errors import SqlError, not_supported
+from sql.expressions import AggregateCall, Column, Expression, Literal, Subquery
+from sql.trees import map_all, map_expression, walk, window_expressions
+
+if TYPE_CHECKING:
+    from sql.bind.grouping_sets import Keys
 
 
-def check_key(expression: Expression, virtual: VirtualColumns, position: int) -> None:
+def check_key(expression: Expression, position: int) -> None:
     """Raise when a key (through an ordinal or an alias) holds an aggregate or a window call."""
     for node in walk(expression):
+        if isinstance(node, Column) and node.index >= SETS:
+            raise not_supported("a set-returning function in GROUP BY", node.position)
         if isinstance(node, Column) and node.index >= WINDOWS:
             raise SqlError("42P20", "window functions are not allowed in GROUP BY", node.position)
         if isinstance(node, Column) and node.index >= AGGREGATES:
             raise SqlError("42803", "aggregate functions are not allowed in GROUP BY", node.position)
     if not has_equality(expression.type.family):
-        name = plain_name(expression.type)
-        raise SqlError("42883", f"could not identify an equality operator for type {name}", position)
+        message = f"could not identify an equality operator for type {plain_name(expression.type)}"
+        raise SqlError("42883", message, position)
+
+
+def checked(call: AggregateCall, keys: Keys) -> AggregateCall:
+    """Return an aggregate of the query; the arguments of GROUPING must be keys."""
+    if call.function != "grouping":
+        return call
+    for argument in call.arguments:
+        if keys.place(argument) is None:
+            message = "arguments to GROUPING must be grouping expressions of the associated query level"
+            position = argument.position if isinstance(argument, Column) else call.position
+            raise SqlError("42803", message, position)
+    return call
+
+
+def with_dependent(keys: Keys, expressions: Sequence[Expression], virtual: VirtualColumns, scope: Scope) -> Keys:
+    """Return the keys and, behind them, the columns in use that a grouped primary key determines."""
+    known = {key: index for index, (_, key) in enumerate(keys.items)}
+    common = set(range(len(keys.items))) if keys.sets is None else set.intersection(*map(set, keys.sets))
+    determined: dict[Expression, str] = {}
+    for table in scope.tables:
+        primary = [known.get(table.columns[place].expression) for place in table.key]
+        if primary and all(place in common for place in primary):
+            determined |= {column.expression: column.name for column in table.columns}
+    if not determined:
+        return keys
+    found: dict[Expression, str] = {}
+
+    def collect(node: Expression) -> Expression | None:
+        if node in known:
+            return node
+        if node in determined:
+            found[node] = determined[node]
+        return None
+
+    calls = [part for _, call in virtual.windows for part in window_expressions(call)]
+    for item in (*expressions, *calls, *(part for _, call in virtual.sets for part in call.arguments)):
+        map_expression(item, collect)
+    added = tuple(range(len(keys.items), len(keys.items) + len(found)))
+    items = (*keys.items, *((name, column) for column, name in found.items()))
+    return replace(keys, items=items, sets=None if keys.sets is None else tuple((*one, *added) for one in keys.sets))
 
 
 class Regrouping:
     """Maps expressions over the FROM clause's row (and virtual columns) to the Aggregate's output row."""
 
-    def __init__(self, keys: Sequence[tuple[str, Expression]], scope: Scope) -> None:
-        self.keys = {key: (index, name) for index, (name, key) in enumerate(keys)}
+    def __init__(self, keys: Keys, scope: Scope) -> None:
+        self.keys = {key: (index, name) for index, (name, key) in enumerate(keys.items)}
         self.scope = scope
 
     def expression(self, expression: Expression) -> Expression:
@@ -43,13 +93,28 @@ class Regrouping:
         if key is not None:
             position = node.position if isinstance(node, Column) else None
             return Column(key[0], key[1], node.type, position)
+        if isinstance(node, Subquery):
+            operands = map_all(node.operands, self.change)
+            return replace(node, operands=operands, arguments=map_all(node.arguments, self.change_inside))
+        return self.change_column(node, inside=False)
+
+    def change_inside(self, node: Expression) -> Expression | None:
+        """As `change`, for what a subquery takes of the row outside."""
+        key = self.keys.get(node)
+        if key is not None:
+            return Column(key[0], key[1], node.type)
+        return self.change_column(node, inside=True)
+
+    def change_column(self, node: Expression, inside: bool) -> Expression | None:
         if not isinstance(node, Column) or node.index >= WINDOWS:
             return None
         if node.index >= AGGREGATES:
             return Column(len(self.keys) + node.index - AGGREGATES, node.name, node.type, node.position)
-        message = (
-            f'column "{self.qualified(node)}" must appear in the GROUP BY clause or be used in an aggregate function'
-        )
+        name = self.qualified(node)
+        if inside:
+            message = f'subquery uses ungrouped column "{name}" from outer query'
+        else:
+            message = f'column "{name}" must appear in the GROUP BY clause or be used in an aggregate function'
         raise SqlError("42803", message, node.position)
 
     def qualified(self, column: Column) -> str:

@@ -10,16 +10,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sql.bind.assignments import assign, default_value, identity_detail
+from sql.bind.common_tables import common_tables
 from sql.bind.context import BindContext
 from sql.bind.expressions import Binder
 from sql.bind.on_conflict import BoundConflict, bind_conflict
 from sql.bind.parameters import ParameterTypes
 from sql.bind.places import start_of
-from sql.bind.query import bind_relation
+from sql.bind.query import bind_operand
 from sql.bind.returning import bind_returning
 from sql.bind.scope import Scope
 from sql.bind.wide_numbers import refuse_wide_numbers
-from sql.bind.write_target import columns_schema, common_tables, stored, target_relation, target_scope
+from sql.bind.write_target import columns_schema, read_relations, stored, target_relation, target_scope
 from sql.casts import can_cast, plain_name
 from sql.catalog import Catalog, ColumnDescription, RelationDescription, SessionSettings
 from sql.datatypes import SqlType
@@ -29,7 +30,7 @@ from sql.names import did_you_mean
 from sql.relations import OutputColumn, Project, Relation, Values
 from sql.statements.statement import ColumnDefinition, Insert, TableColumn
 from sql.syntax import Expression as Syntax
-from sql.syntax import Query, SelectBody, Star
+from sql.syntax import Query
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +78,7 @@ def bind_insert(
     for root in (source, returning, None if conflict is None else conflict.updates):
         if root is not None:
             refuse_wide_numbers(root, context)
-    names = frozenset(context.relations)
+    names = read_relations(source, returning, None if conflict is None else conflict.updates)
     return BoundInsert(relation, targets, source, parameters.finish(), context.stable, names, conflict, returning)
 
 
@@ -139,23 +140,15 @@ def bind_query_source(
     context: BindContext,
 ) -> tuple[Relation, tuple[int, ...]]:
     """Return the query of INSERT ... SELECT with its columns converted."""
-    relation = bind_relation(query, context)
+    operand = bind_operand(query, context, untyped=True)
+    relation, places = operand.relation, operand.places
     width = len(relation.schema)
-    places = target_places(query, width)
     check_width(statement, width, len(columns), places[len(columns)] if width > len(columns) else None)
     items = tuple(
-        (column.name, assign(Column(index, output.name, output.type), column, context, place))
-        for index, (column, output, place) in enumerate(zip(columns, relation.schema, places, strict=False))
+        (column.name, assign(value, column, context, place))
+        for column, value, place in zip(columns, operand.columns, places, strict=False)
     )
     return Project(relation, items), targets[:width]
-
-
-def target_places(query: Query, width: int) -> list[int]:
-    """Return where each column of a query is written, or the query where a star stands for it."""
-    body = query.body
-    if isinstance(body, SelectBody) and not any(isinstance(target.expression, Star) for target in body.targets):
-        return [start_of(target.expression) for target in body.targets]
-    return [query.position] * width
 
 
 def check_width(statement: Insert, width: int, columns_count: int, extra_position: int | None) -> None:

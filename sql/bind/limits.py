@@ -1,44 +1,48 @@
-"""LIMIT and OFFSET: bigint expressions without columns; constants are checked at once."""
+"""LIMIT, OFFSET and FETCH: bigint expressions without columns of their query; constants are checked at once."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from decimal import Decimal
 
 from sql.bind.coerce import coerce, fold
 from sql.bind.context import BindContext
 from sql.bind.expressions import Binder
+from sql.bind.finishing import Counts
 from sql.bind.scope import Scope
 from sql.casts import can_cast, plain_name
 from sql.datatypes import INT8, SqlType
 from sql.errors import SqlError
 from sql.expressions import Cast, Expression, Literal
-from sql.relations import Limit, Relation
 from sql.syntax import Expression as Syntax
-from sql.syntax import Name, Query
+from sql.syntax import Query
+from sql.trees import columns_of
 
 
-def bind_limits(query: Query, context: BindContext) -> Callable[[Relation], Relation]:
-    """Return what puts the query's LIMIT and OFFSET on a relation."""
-    offset = count(query.offset, "OFFSET", context)
-    limit = count(query.limit, "LIMIT", context)
+def bind_counts(query: Query, scope: Scope, context: BindContext) -> Counts:
+    """Return the query's LIMIT and OFFSET; `scope` has the names of its FROM clause, which they may not use."""
+    offset = count(query.offset, "OFFSET", scope, context)
+    if not query.with_ties:
+        return Counts(count(query.limit, "LIMIT", scope, context), offset)
+    limit = count(query.limit, "LIMIT", scope, context)
+    if not query.order_by:
+        raise SqlError("42601", "WITH TIES cannot be specified without ORDER BY clause")
+    if limit is None:
+        raise SqlError("2201W", "row count cannot be null in FETCH FIRST ... WITH TIES clause")
+    return Counts(limit, offset, with_ties=True)
 
-    def apply(relation: Relation) -> Relation:
-        return relation if limit is None and offset is None else Limit(relation, limit, offset)
 
-    return apply
-
-
-def count(node: Syntax | None, clause: str, context: BindContext) -> Expression | None:
+def count(node: Syntax | None, clause: str, scope: Scope, context: BindContext) -> Expression | None:
     """Return the bound count, None where it limits nothing."""
     if node is None:
         return None
-    if isinstance(node, Name):
-        raise SqlError("42P10", f"argument of {clause} must not contain variables", node.position)
-    value = Binder(Scope(), context, clause).bind(node)
+    value = Binder(scope, context, clause).bind(node)
+    column = next(columns_of(value), None)
     family = value.type.family
     if not can_cast(family, "int8", "assignment") or family == "bool":
         message = f"argument of {clause} must be type bigint, not type {plain_name(value.type)}"
         raise SqlError("42804", message, node.position)
+    if column is not None:
+        raise SqlError("42P10", f"argument of {clause} must not contain variables", column.position)
     found = coerce(value, INT8, context, position=node.position)
     if isinstance(found, Cast) and isinstance(found.operand, Literal):
         found = fold_count(found.operand, INT8) or found
@@ -48,7 +52,7 @@ def count(node: Syntax | None, clause: str, context: BindContext) -> Expression 
 def fold_count(literal: Literal, kind: SqlType) -> Literal | None:
     """Return a decimal constant as a whole number, rounded half away from zero."""
     folded = fold(literal, kind)
-    if folded is not None or literal.value is None or isinstance(literal.value, str | bool | float | int):
+    if folded is not None or not isinstance(literal.value, Decimal):
         return folded
     return Literal(int(literal.value.to_integral_value(rounding="ROUND_HALF_UP")), kind, literal.position)
 

@@ -2,7 +2,22 @@
 
 from __future__ import annotations
 
-from sql.syntax import CaseWhen, Expression, FunctionCall, Name, TypeCast
+from sql.syntax import (
+    ArrayItems,
+    CaseWhen,
+    Expression,
+    FunctionCall,
+    Name,
+    Query,
+    Row,
+    SelectBody,
+    SetOperation,
+    Star,
+    Subquery,
+    Subscript,
+    TypeCast,
+    ValuesBody,
+)
 
 NAMELESS = "?column?"
 
@@ -22,7 +37,33 @@ def figure(expression: Expression) -> tuple[str, int]:
         case TypeCast():
             name, strength = figure(expression.operand)
             return (expression.type.name, 1) if strength <= 1 else (name, strength)
+        case ArrayItems():
+            return "array", 2
+        case Row():
+            return "row", 2
+        case Subscript():
+            return figure(expression.operand)
+        case Subquery():
+            return subquery_name(expression)
         case CaseWhen():
             name, strength = ("", 0) if expression.default is None else figure(expression.default)
             return ("case", 1) if strength <= 1 else (name, strength)
     return "", 0
+
+
+def subquery_name(node: Subquery) -> tuple[str, int]:
+    """Return the name of a subquery: its kind, or the name of its one column."""
+    if node.kind in ("exists", "array"):
+        return node.kind, 2
+    if node.kind != "scalar":
+        return "", 0
+    body = node.query.body
+    while isinstance(body, SetOperation | Query):
+        body = body.left if isinstance(body, SetOperation) else body.body
+    if isinstance(body, ValuesBody):
+        return "column1", 2
+    assert isinstance(body, SelectBody), "a body without operands"
+    target = body.targets[0] if body.targets else None
+    if target is None or isinstance(target.expression, Star):
+        return "", 0
+    return target.alias or output_name(target.expression), 2

@@ -14,7 +14,7 @@ from sql.expressions import Call, Cast, Expression, Literal
 from sql.operators import BINARY_OPERATORS, PREFIX_OPERATORS
 from sql.overloads import AmbiguousError, choose
 from sql.signatures import Signature
-from sql.syntax import Operation
+from sql.syntax import Operation, Row
 
 if TYPE_CHECKING:
     from sql.bind.expressions import Binder
@@ -34,6 +34,10 @@ MANY_HINT = "Could not choose a best candidate operator. You might need to add e
 
 def operation(binder: Binder, node: Operation) -> Expression:
     """Bind a unary or binary operator."""
+    if any(isinstance(operand, Row) for operand in node.operands) and len(node.operands) == 2:
+        from sql.bind.rows import row_operation
+
+        return row_operation(binder, node.operator, *node.operands, node.position, node.text)
     operands = [binder.bind(operand) for operand in node.operands]
     if len(operands) == 2:
         return binary(binder, node.operator, operands[0], operands[1], node.position, node.text)

@@ -2,7 +2,20 @@
 
 from __future__ import annotations
 
-from sql.syntax import Between, Constant, Distinctness, InList, Like, Logic, Operation, Test, TypeCast
+from sql.syntax import (
+    ArrayComparison,
+    Between,
+    Constant,
+    Distinctness,
+    InList,
+    Like,
+    Logic,
+    Operation,
+    Subquery,
+    Subscript,
+    Test,
+    TypeCast,
+)
 from sql.syntax import Expression as Syntax
 
 
@@ -14,6 +27,10 @@ def start_of(node: Syntax) -> int:
         case Logic() if len(node.operands) > 1:
             return min(node.position, start_of(node.operands[0]))
         case Test() | Between() | InList() | Like():
+            return min(node.position, start_of(node.operand))
+        case Subquery() if node.operand is not None:
+            return min(node.position, start_of(node.operand))
+        case ArrayComparison() | Subscript():
             return min(node.position, start_of(node.operand))
         case Distinctness():
             return min(node.position, start_of(node.left))

@@ -1,24 +1,21 @@
-"""Queries to relations: the public `bind_query`, WITH, VALUES, and queries in parentheses."""
+"""Queries to relations: the public `bind_query`, and the dispatch on what a query's body is: SELECT, VALUES, a set operation."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 
-from sql.bind.common_type import unify
 from sql.bind.context import BindContext
-from sql.bind.expressions import Binder
-from sql.bind.limits import bind_limits
+from sql.bind.operand import Operand
 from sql.bind.parameters import ParameterTypes
-from sql.bind.places import start_of
-from sql.bind.scope import Scope
 from sql.bind.wide_numbers import refuse_wide_numbers
 from sql.catalog import Catalog, SessionSettings
 from sql.datatypes import SqlType
-from sql.errors import SqlError, not_supported
-from sql.expressions import Column, Expression, SortKey
-from sql.relations import BoundQuery, OutputColumn, Relation, Sort, Values
-from sql.syntax import Constant, Name, Query, SelectBody, SortItem, ValuesBody
+from sql.errors import SqlError
+from sql.relations import BoundQuery, Relation
+from sql.syntax import Body, Query, SelectBody, SetOperation, ValuesBody
+from sql.trees import relation_names
 
 
 def bind_query(
@@ -30,41 +27,53 @@ def bind_query(
     parameters = ParameterTypes(parameter_types)
     context = BindContext(catalog, settings, parameters)
     root = refuse_wide_numbers(bind_relation(query, context), context)
-    return BoundQuery(root, parameters.finish(), frozenset(context.relations), context.stable)
+    return BoundQuery(root, parameters.finish(), relation_names(root), context.stable, named=frozenset(context.named))
 
 
 def bind_relation(query: Query, context: BindContext) -> Relation:
     """Return the relation of a query inside a statement."""
-    from sql.bind.select import bind_select
+    return bind_operand(query, context, untyped=False).relation
 
-    outer = context.common_tables
-    if query.common_tables:
-        context.common_tables = dict(outer)
-        for common in query.common_tables:
-            context.common_tables[common.name] = (common, dict(context.common_tables))
-        for common in query.common_tables:
-            check_common_table(common.name, context)
-    try:
+
+def bind_operand(query: Query, context: BindContext, untyped: bool) -> Operand:
+    """Return a query; untyped: constants in its select list need no type yet."""
+    from sql.bind.select import bind_select
+    from sql.bind.set_operations import bind_set_query
+    from sql.bind.values import bind_values_query
+
+    with clauses_of(query, context):
         match query.body:
             case SelectBody():
-                return bind_select(query, query.body, context)
+                return bind_select(query, query.body, context, untyped)
             case ValuesBody():
                 return bind_values_query(query, query.body, context)
+            case SetOperation():
+                return bind_set_query(query, query.body, context)
             case Query():
-                return bind_nested(query, query.body, context)
-    finally:
-        context.common_tables = outer
+                return bind_nested(query, query.body, context, untyped)
 
 
-def check_common_table(name: str, context: BindContext) -> None:
-    """Bind a WITH item for its errors, whether it is used or not."""
-    from sql.bind.from_clause import bind_table
-    from sql.syntax import Table
+@contextmanager
+def clauses_of(query: Query, context: BindContext) -> Iterator[None]:
+    """Let what is bound inside name the items of the query's WITH."""
+    from sql.bind.common_tables import common_tables
 
-    bind_table(Table((name,), None, (), context.common_tables[name][0].position), context)
+    with common_tables(query.common_tables, context):
+        yield
 
 
-def bind_nested(query: Query, inner: Query, context: BindContext) -> Relation:
+def bind_body(body: Body, context: BindContext) -> Operand:
+    """Return one side of a set operation; its constants may be untyped."""
+    from sql.bind.set_operations import bind_set_operation
+
+    if isinstance(body, SetOperation):
+        return bind_set_operation(body, context)
+    if isinstance(body, Query):
+        return bind_operand(body, context, untyped=True)
+    return bind_operand(Query((), body, (), None, None, body.position), context, untyped=True)
+
+
+def bind_nested(query: Query, inner: Query, context: BindContext, untyped: bool) -> Operand:
     """Bind (query) ORDER BY ... LIMIT ...: the outer clauses may not be there twice."""
     if inner.order_by and query.order_by:
         raise SqlError("42601", "multiple ORDER BY clauses not allowed", query.order_by[0].position)
@@ -75,54 +84,6 @@ def bind_nested(query: Query, inner: Query, context: BindContext) -> Relation:
         order_by=query.order_by or inner.order_by,
         limit=query.limit or inner.limit,
         offset=query.offset or inner.offset,
-        common_tables=(*query.common_tables, *inner.common_tables),
+        with_ties=query.with_ties or inner.with_ties,
     )
-    return bind_relation(replace(merged, common_tables=inner.common_tables), context)
-
-
-def bind_values_query(query: Query, body: ValuesBody, context: BindContext) -> Relation:
-    relation: Relation = bind_values(body, context)
-    keys = tuple(values_sort_key(item, relation) for item in query.order_by)
-    if keys:
-        relation = Sort(relation, keys)
-    return bind_limits(query, context)(relation)
-
-
-def bind_values(body: ValuesBody, context: BindContext) -> Values:
-    """Return VALUES with one type per column; the columns are called column1, column2, ..."""
-    binder = Binder(Scope(), context, "VALUES")
-    columns: list[list[Expression]] = [[] for _ in body.rows[0]]
-    for row in body.rows:
-        for column, item in zip(columns, row, strict=True):
-            if item is None:
-                raise SqlError("42601", "DEFAULT is not allowed in this context", body.position)
-            column.append(binder.bind(item))
-    schema = []
-    converted = []
-    for index, column in enumerate(columns):
-        if any(item.type.family == "interval" for item in column):
-            raise not_supported("interval as a value", body.position)
-        places = [start_of(item) for row in body.rows if (item := row[index]) is not None]
-        kind, values = unify(column, "VALUES", context, places)
-        schema.append(OutputColumn(f"column{index + 1}", kind))
-        converted.append(values)
-    return Values(tuple(zip(*converted, strict=True)), tuple(schema))
-
-
-def values_sort_key(item: SortItem, relation: Relation) -> SortKey:
-    """Return a sort key of VALUES: a column by number or name."""
-    node = item.expression
-    index: int | None = None
-    if isinstance(node, Constant) and node.kind == "integer":
-        index = int(node.value) - 1
-        if not 0 <= index < len(relation.schema):
-            raise SqlError("42P10", f"ORDER BY position {node.value} is not in select list", item.position)
-    elif isinstance(node, Name) and len(node.parts) == 1:
-        index = next((place for place, column in enumerate(relation.schema) if column.name == node.parts[0]), None)
-        if index is None:
-            raise SqlError("42703", f'column "{node.parts[0]}" does not exist', item.position)
-    if index is None:
-        raise not_supported("ORDER BY of an expression over VALUES", item.position)
-    column = relation.schema[index]
-    nulls_first = item.descending if item.nulls_first is None else item.nulls_first
-    return SortKey(Column(index, column.name, column.type), item.descending, nulls_first)
+    return bind_operand(merged, context, untyped)

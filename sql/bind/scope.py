@@ -1,12 +1,15 @@
 """Which names mean which columns: the tables of a FROM clause and what is visible without qualification.
 
-Enters: names. Leaves: `Column` expressions over the FROM clause's row. Errors are PostgreSQL's, with 'did you mean'.
+Enters: names. Leaves: `Column` expressions over the FROM clause's row, `OuterColumn`s for names of queries outside. Errors are
+PostgreSQL's, with 'did you mean'.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from sql.bind.closures import Closure, Outer, Passage, pass_in
 from sql.datatypes import SqlType
 from sql.errors import SqlError, not_supported
 from sql.expressions import Column, Expression
@@ -25,36 +28,88 @@ class ScopeColumn:
 
 @dataclass(frozen=True, slots=True)
 class ScopeTable:
-    """A table of the FROM clause under its alias."""
+    """A table of the FROM clause under its alias. key: places of the columns of its primary key."""
 
     alias: str
     columns: tuple[ScopeColumn, ...]
     relation: str = ""
+    key: tuple[int, ...] = ()
+
+
+# A scope where names are looked up, and the closures that its values pass through on their way in, innermost first.
+Place = tuple["Scope", tuple[Closure, ...]]
 
 
 @dataclass
 class Scope:
-    """tables: for `table.column`. visible: for bare names and `*`, in order; JOIN USING merges columns there. width: of the row."""
+    """tables: for `table.column`. visible: for bare names and `*`, in order; JOIN USING merges columns there. width: of the row.
+
+    outer: what surrounds the query. same_level: the scope next outside is the rest of the same FROM clause.
+    """
 
     tables: list[ScopeTable] = field(default_factory=list)
     visible: list[ScopeColumn] = field(default_factory=list)
     width: int = 0
+    outer: Outer | None = None
+    same_level: bool = False
 
-    def table(self, parts: tuple[str, ...], position: int) -> ScopeTable:
-        """Return the table that a qualifier names, or raise 42P01."""
+    def levels(self) -> Iterator[list[Place]]:
+        """Yield the scopes that a name may mean something in, from the inside; those of one level together."""
+        level: list[Place] = [(self, ())]
+        closures: tuple[Closure, ...] = ()
+        scope, outer = self, self.outer
+        while outer is not None:
+            if isinstance(outer, Passage):
+                closures = (*closures, *outer.closures)
+                outer = outer.there
+                continue
+            closures = (*closures, outer)
+            if not scope.same_level:
+                yield level
+                level = []
+            scope = outer.binder.scope
+            level.append((scope, closures))
+            outer = scope.outer
+        yield level
+
+    def reachable(self) -> Iterator[ScopeTable]:
+        """Yield all tables, also those that may not be named here, for hints."""
+        yield from self.tables
+        outer = self.outer
+        while outer is not None:
+            if isinstance(outer, Closure):
+                yield from outer.binder.scope.tables
+                outer = outer.binder.scope.outer
+            else:
+                if outer.hidden is not None:
+                    yield from outer.hidden.tables
+                outer = outer.there
+
+    def table(self, parts: tuple[str, ...], position: int) -> tuple[ScopeTable, tuple[Closure, ...]]:
+        """Return the table that a qualifier names and the closures in between, or raise 42P01."""
         alias = parts[-1]
-        found = [table for table in self.tables if table.alias == alias]
-        if len(found) > 1:
-            raise SqlError("42P09", f'table reference "{alias}" is ambiguous', position)
-        if found:
-            return found[0]
-        renamed = next((table for table in self.tables if table.relation == alias), None)
+        for level in self.levels():
+            found = [(table, path) for scope, path in level for table in scope.tables if table.alias == alias]
+            if len(found) > 1:
+                raise SqlError("42P09", f'table reference "{alias}" is ambiguous', position)
+            if found:
+                return found[0]
+        raise self.missing_table(alias, position)
+
+    def missing_table(self, alias: str, position: int) -> SqlError:
+        """Return the error about a table that nothing here is called."""
+        invalid = f'invalid reference to FROM-clause entry for table "{alias}"'
+        visible = [table for level in self.levels() for scope, _ in level for table in scope.tables]
+        renamed = next((table for table in visible if table.relation == alias), None)
         if renamed is not None:
             hint = f'Perhaps you meant to reference the table alias "{renamed.alias}".'
-            raise SqlError("42P01", f'invalid reference to FROM-clause entry for table "{alias}"', position, hint=hint)
-        close = close_names(alias, (table.alias for table in self.tables))
+            return SqlError("42P01", invalid, position, hint=hint)
+        if any(table.alias == alias for table in self.reachable()):
+            hint = f'There is an entry for table "{alias}", but it cannot be referenced from this part of the query.'
+            return SqlError("42P01", invalid, position, hint=hint)
+        close = close_names(alias, (table.alias for table in visible))
         hint_text = f'Perhaps you meant to reference the table "{close[0]}".' if close else None
-        raise SqlError("42P01", f'missing FROM-clause entry for table "{alias}"', position, hint=hint_text)
+        return SqlError("42P01", f'missing FROM-clause entry for table "{alias}"', position, hint=hint_text)
 
     def column(self, name: Name) -> Expression:
         """Return the column that `name` means."""
@@ -65,28 +120,29 @@ class Scope:
         if len(name.parts) > 1:
             return self.qualified_column(name)
         wanted = name.parts[0]
-        found = [column for column in self.visible if column.name == wanted]
-        if len(found) > 1:
-            raise SqlError("42702", f'column reference "{wanted}" is ambiguous', name.position)
-        if found:
-            return placed(found[0].expression, name.position)
-        if any(table.alias == wanted for table in self.tables):
+        for level in self.levels():
+            found = [(column, path) for scope, path in level for column in scope.visible if column.name == wanted]
+            if len(found) > 1:
+                raise SqlError("42702", f'column reference "{wanted}" is ambiguous', name.position)
+            if found:
+                return brought(*found[0], name.position)
+        if any(table.alias == wanted for level in self.levels() for scope, _ in level for table in scope.tables):
             raise not_supported("a whole row as a value", name.position)
         raise SqlError("42703", f'column "{wanted}" does not exist', name.position, hint=self.hint(wanted, None))
 
     def qualified_column(self, name: Name) -> Expression:
-        table = self.table(name.parts[:-1], name.position)
+        table, path = self.table(name.parts[:-1], name.position)
         wanted = name.parts[-1]
         found = [column for column in table.columns if column.name == wanted]
         if len(found) > 1:
             raise SqlError("42702", f'column reference "{wanted}" is ambiguous', name.position)
         if found:
-            return placed(found[0].expression, name.position)
+            return brought(found[0], path, name.position)
         hint = self.hint(wanted, name.parts[-2])
         raise SqlError("42703", f"column {'.'.join(name.parts)} does not exist", name.position, hint=hint)
 
     def bare(self, wanted: str, position: int) -> Expression | None:
-        """Return the column of a bare name, or None; an ambiguous one is an error."""
+        """Return the column of this query that a bare name means, or None; an ambiguous one is an error."""
         found = [column for column in self.visible if column.name == wanted]
         if len(found) > 1:
             raise SqlError("42702", f'column reference "{wanted}" is ambiguous', position)
@@ -95,7 +151,11 @@ class Scope:
     def hint(self, wanted: str, alias: str | None) -> str | None:
         """Return PostgreSQL's hint with the closest column or two."""
         scored: list[tuple[int, str]] = []
-        for table in self.tables:
+        for table in self.reachable():
+            exact = any(column.name == wanted for column in table.columns)
+            if exact and alias in (None, table.alias):
+                beginning = f'There is a column named "{wanted}" in table "{table.alias}"'
+                return f"{beginning}, but it cannot be referenced from this part of the query."
             extra = 0 if alias is None or alias == table.alias else distance(alias, table.alias)
             scored += [
                 (distance(wanted, column.name) + extra, f'column "{table.alias}.{column.name}"')
@@ -108,6 +168,15 @@ class Scope:
         if close > min(limit, 3) or len(best) > 2:
             return None
         return f"Perhaps you meant to reference the {' or the '.join(best)}."
+
+
+def brought(column: ScopeColumn, closures: tuple[Closure, ...], position: int) -> Expression:
+    """Return a column with the place where it is written, as it is addressed inside of the closures."""
+    if closures and closures[-1].refused:
+        message = f'invalid reference to FROM-clause entry for table "{column.table}"'
+        detail = "The combining JOIN type must be INNER or LEFT for a LATERAL reference."
+        raise SqlError("42P10", message, position, detail=detail)
+    return pass_in(placed(column.expression, position), closures, column.name, position)
 
 
 def placed(expression: Expression, position: int) -> Expression:

@@ -65,9 +65,10 @@ def current_setting(binder: Binder, node: FunctionCall) -> Expression:
         raise not_supported("current_setting of anything but a constant", node.position)
     name = operands[0]
     assert isinstance(name, Literal)
-    value = setting_value(binder.context.settings, str(name.value).lower())
+    wanted = str(name.value)
+    value = setting_value(binder.context.settings, wanted.lower())
     if value is None and len(operands) == 1:
-        raise SqlError("42704", f'unrecognized configuration parameter "{name.value}"')
+        raise SqlError("42704", f'unrecognized configuration parameter "{wanted}"')
     return Literal(value, TEXT, node.position)
 
 

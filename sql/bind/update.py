@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sql.bind.assignments import bind_assignments
+from sql.bind.common_tables import common_tables
 from sql.bind.context import BindContext
 from sql.bind.expressions import Binder
 from sql.bind.parameters import ParameterTypes
@@ -17,10 +18,10 @@ from sql.bind.returning import bind_returning
 from sql.bind.wide_numbers import refuse_wide_numbers
 from sql.bind.write_target import (
     columns_beside,
-    common_tables,
     filtered,
     identity_of,
     joined_target,
+    read_relations,
     stored,
     target_relation,
     without_identity,
@@ -75,5 +76,5 @@ def bind_update(
     if returning is not None:
         refuse_wide_numbers(returning, context)
     changed = tuple(sorted(changes))
-    names = frozenset(context.relations)
+    names = read_relations(source, returning)
     return BoundUpdate(relation, source, changed, returning, parameters.finish(), names, context.stable)

@@ -5,9 +5,6 @@ Enters: a name and the verb of the statement. Leaves: descriptions, scans and sc
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-
 from sql.bind.context import BindContext
 from sql.bind.expressions import Binder
 from sql.bind.from_clause import bind_from, check_aliases, side_by_side
@@ -18,9 +15,9 @@ from sql.errors import SqlError
 from sql.expressions import Cast, Column, Expression
 from sql.names import did_you_mean
 from sql.relations import Filter, Join, OutputColumn, Relation, Scan, Schema
-from sql.syntax import CommonTable, FromItem
 from sql.syntax import Expression as Syntax
-from sql.trees import map_expression
+from sql.syntax import FromItem
+from sql.trees import map_expression, scans
 
 # What tells the rows of a table apart while a statement runs; every scan of a table can yield it beside the table's columns.
 ROW_ID = OutputColumn("?rowid?", INT8)
@@ -74,7 +71,6 @@ def joined_target(
     relation: RelationDescription, alias: str | None, items: tuple[FromItem, ...], context: BindContext
 ) -> tuple[Relation, Scope]:
     """Return the target's rows joined with FROM or USING: the columns, the identity, then the columns of the other items."""
-    context.relations.add(relation.name)
     scan = target_scan(relation)
     scope = target_scope(relation, alias, len(scan.schema))
     if not items:
@@ -119,26 +115,13 @@ def without_identity(scope: Scope, relation: RelationDescription) -> Scope:
     return Scope(tables, list(map(column, scope.visible)), scope.width - 1)
 
 
-@contextmanager
-def common_tables(items: tuple[CommonTable, ...], context: BindContext) -> Iterator[None]:
-    """Let the statement inside name the items of its WITH."""
-    from sql.bind.query import check_common_table
-
-    outer = context.common_tables
-    if items:
-        context.common_tables = dict(outer)
-        for item in items:
-            context.common_tables[item.name] = (item, dict(context.common_tables))
-        for item in items:
-            check_common_table(item.name, context)
-    try:
-        yield
-    finally:
-        context.common_tables = outer
-
-
 def stored(value: Expression, column: ColumnDescription) -> Expression:
     """Return a value of the column's type in the physical form that the column has: a plain numeric carries its own scale."""
     if column.type.is_variable_numeric and not value.type.is_variable_numeric:
         return Cast(value, column.type)
     return value
+
+
+def read_relations(*roots: Relation | None) -> frozenset[str]:
+    """Return the names of the relations that these trees read, the rows of the statement itself left out."""
+    return frozenset(scan.name for root in roots if root is not None for scan in scans(root) if scan.kind != "rows")

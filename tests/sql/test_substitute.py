@@ -31,7 +31,7 @@ def bind(query: str, types: Sequence[SqlType | None] | None = ()) -> BoundQuery:
         ("select $2::int, $1::date", ["date", "int4"]),
         ("select a from s where c > $1 and b like $2 and h = $3 and f = $4", ["numeric", "text", "date", "bool"]),
         ("select coalesce(a, $1), $2 in (1, 2), case when $3 then 1 end from s", ["int4", "int4", "bool"]),
-        ("select d + $1 from s", None),
+        ("select d + $1 from s", ["interval"]),
         ("select $1 + 1.5, length($2), date_trunc('day', $3::timestamp)", ["numeric", "text", "timestamp"]),
         ("select a from s limit $1 offset $2", ["int8", "int8"]),
         ("select a from s where $1", ["bool"]),

@@ -1,0 +1,116 @@
+"""Rows of values beside each other: (a, b) = (c, d), (a, b) < (c, d), IN, IS NULL, IS DISTINCT FROM, compared item by item.
+
+A row is never a value of its own here: it is taken apart into comparisons of its items, in PostgreSQL's order of NULLs.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sql.bind.operators import binary
+from sql.bind.subqueries import row_of_subquery
+from sql.casts import plain_name
+from sql.datatypes import BOOL
+from sql.errors import SqlError, not_supported
+from sql.expressions import Call, Expression
+from sql.syntax import Expression as Syntax
+from sql.syntax import Row, Subquery
+
+if TYPE_CHECKING:
+    from sql.bind.expressions import Binder
+
+COMPARED = ("=", "<>", "<", "<=", ">", ">=")
+
+
+def row_operation(binder: Binder, operator: str, left: Syntax, right: Syntax, position: int, text: str) -> Expression:
+    """Bind a comparison with a row on its left side."""
+    if not isinstance(left, Row):
+        raise row_value(right)
+    if isinstance(right, Subquery) and right.kind == "scalar":
+        ones = [binder.bind(item) for item in left.items]
+        return compare(binder, operator, ones, row_of_subquery(binder, right, len(ones)), position, text)
+    if not isinstance(right, Row):
+        raise row_value(left)
+    ones = [binder.bind(item) for item in left.items]
+    return compare(binder, operator, ones, [binder.bind(item) for item in right.items], position, text)
+
+
+def row_value(node: Syntax) -> SqlError:
+    """Return the refusal of a row as a value."""
+    return not_supported("a row as a value", node.position)
+
+
+def compare(
+    binder: Binder, operator: str, left: list[Expression], right: list[Expression], position: int, text: str
+) -> Expression:
+    """Compare two rows: = and <> in all items, < and its like by the first items that differ."""
+    if len(left) != len(right):
+        raise SqlError("42601", "unequal number of entries in row expressions", position)
+    if not left:
+        raise SqlError("0A000", "cannot compare rows of zero length", position)
+
+    def pair(written: str, index: int) -> Expression:
+        found = binary(binder, written, left[index], right[index], position, text)
+        if found.type.family != "bool":
+            message = f"row comparison operator must yield type boolean, not type {plain_name(found.type)}"
+            raise SqlError("42804", message, position)
+        return found
+
+    count = len(left)
+    if operator not in COMPARED:
+        pair(operator, 0)
+        hint = "Row comparison operators must be associated with btree operator families."
+        raise SqlError(
+            "0A000", f"could not determine interpretation of row comparison operator {operator}", position, hint=hint
+        )
+    if operator in ("=", "<>"):
+        pairs = tuple(pair(operator, index) for index in range(count))
+        return joined("and" if operator == "=" else "or", pairs, position, text)
+    strict = operator.rstrip("=")
+    found = pair(operator, count - 1)
+    for index in reversed(range(count - 1)):
+        tail = Call("and", (pair("=", index), found), BOOL, position, text)
+        found = Call("or", (pair(strict, index), tail), BOOL, position, text)
+    return found
+
+
+def joined(word: str, operands: tuple[Expression, ...], position: int, text: str) -> Expression:
+    """Return operands under AND or OR."""
+    return operands[0] if len(operands) == 1 else Call(word, operands, BOOL, position, text)
+
+
+def row_in_list(binder: Binder, operand: Row, items: tuple[Syntax, ...], position: int, text: str) -> Expression:
+    """Bind row IN (row, ...)."""
+    ones = [binder.bind(item) for item in operand.items]
+    found = []
+    for item in items:
+        if not isinstance(item, Row):
+            raise row_value(operand)
+        found.append(compare(binder, "=", ones, [binder.bind(part) for part in item.items], position, text))
+    return joined("or", tuple(found), position, text)
+
+
+def row_distinct(binder: Binder, left: Syntax, right: Syntax, negated: bool, position: int, text: str) -> Expression:
+    """Bind row IS [NOT] DISTINCT FROM row."""
+    if not isinstance(left, Row) or not isinstance(right, Row):
+        raise row_value(left if isinstance(left, Row) else right)
+    if len(left.items) != len(right.items):
+        raise SqlError("42601", "unequal number of entries in row expressions", position)
+    name = "is_not_distinct" if negated else "is_distinct"
+    pairs = []
+    for one, two in zip(left.items, right.items, strict=True):
+        equal = binary(binder, "=", binder.bind(one), binder.bind(two), position, text)
+        assert isinstance(equal, Call), "an equality is a call"
+        pairs.append(Call(name, equal.arguments, BOOL, position, text))
+    return joined("and" if negated else "or", tuple(pairs), position, text)
+
+
+def row_is_null(binder: Binder, operand: Row, negated: bool, position: int, text: str) -> Expression:
+    """Bind row IS [NOT] NULL, which asks all of its items."""
+    name = "is_not_null" if negated else "is_null"
+    return joined(
+        "and",
+        tuple(Call(name, (binder.bind_value(item),), BOOL, position, text) for item in operand.items),
+        position,
+        text,
+    )
