@@ -5,16 +5,18 @@ Enters: a relation tree. Leaves: text for DuckDB 2 with the functions of `engine
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from sql.datatypes import FAMILIES, SqlType
 from sql.emit.constants import civil_date, civil_text, decimal_text, unscaled_value
+from sql.emit.duckdb_aggregates import DUCKDB_AGGREGATES
 from sql.emit.duckdb_rules import CASTS, RULES
 from sql.emit.expressions import ExpressionPrinter, SubqueryRule
 from sql.emit.select import SelectPrinter
 from sql.emit.table_functions import duckdb_table_function
-from sql.expressions import Literal
+from sql.errors import not_supported
+from sql.expressions import Literal, WindowCall, WindowFrame
 from sql.relations import Relation, TableFunction
 
 COMPARISONS = {"eq": "=", "ne": "<>", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
@@ -74,6 +76,7 @@ class DuckDbExpressions(ExpressionPrinter):
 
     rules = RULES
     casts = CASTS
+    aggregates = DUCKDB_AGGREGATES
 
     def type_name(self, kind: SqlType) -> str:
         if kind.family != "numeric":
@@ -103,6 +106,27 @@ class DuckDbExpressions(ExpressionPrinter):
 
     def field(self, name: str, text: str, kind: SqlType) -> str:
         return f"date_part('{name}', {text})"
+
+    def rounded(self, micros: str, origin: int, digits: int) -> str:
+        return f"micros_round({micros}, {origin}, {digits})"
+
+    def blank_trimmed(self, text: str) -> str:
+        return f"rtrim({text}, ' ')"
+
+    def mapped(self, text: str, change: Callable[[str], str]) -> str:
+        return f"list_transform({text}, lambda item: {change('item')})"
+
+    def check_frame(self, frame: WindowFrame, call: WindowCall) -> None:
+        offsets = [bound[1] for bound in (frame.start, frame.end) if isinstance(bound[1], Literal)]
+        kind = call.order_by[0].expression.type if call.order_by else None
+        if offsets and kind is not None and (kind.has_own_order or kind.family in ("time", "timestamptz")):
+            raise not_supported(f"RANGE with an offset over {kind.sql_name}", call.position)
+
+    def frame_offset(self, value: Literal) -> str:
+        match value.value:
+            case (int(months), int(days), int(micros)):
+                return f"(to_months({months}) + to_days({days}) + to_microseconds({micros}))"
+        return self.literal(value)
 
     def literal(self, value: Literal) -> str:
         kind, constant = value.type, value.value

@@ -6,17 +6,18 @@ Enters: a relation tree. Leaves: text for Spark 4 in ANSI mode with the session 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from sql.datatypes import FAMILIES, SqlType
 from sql.emit.constants import civil_date, civil_text, decimal_text, unscaled_value
 from sql.emit.expressions import ExpressionPrinter, SubqueryRule
 from sql.emit.select import SelectPrinter
+from sql.emit.spark_aggregates import SPARK_AGGREGATES
 from sql.emit.spark_rules import CASTS, RULES
 from sql.emit.table_functions import spark_table_function
 from sql.errors import SqlError, not_supported
-from sql.expressions import Expression, Literal
+from sql.expressions import Expression, Literal, WindowCall, WindowFrame
 from sql.relations import Relation, TableFunction
 
 VARIABLE_NUMERIC = "STRUCT<unscaled: DECIMAL(38,0), scale: SMALLINT>"
@@ -80,6 +81,7 @@ class SparkExpressions(ExpressionPrinter):
 
     rules = RULES
     casts = CASTS
+    aggregates = SPARK_AGGREGATES
 
     def type_name(self, kind: SqlType) -> str:
         if kind.family != "numeric":
@@ -113,6 +115,27 @@ class SparkExpressions(ExpressionPrinter):
 
     def field(self, name: str, text: str, kind: SqlType) -> str:
         return f"timestamp_part('{name}', {self.micros(text, kind)})"
+
+    def rounded(self, micros: str, origin: int, digits: int) -> str:
+        unit = 10 ** (6 - digits)
+        up = f"(({micros} - {origin}L + {unit // 2}L) div {unit}L) * {unit}L + {origin}L"
+        down = f"{origin}L - (({origin}L - {micros} + {unit // 2}L) div {unit}L) * {unit}L"
+        return f"CASE WHEN {micros} >= {origin}L THEN {up} ELSE {down} END"
+
+    def blank_trimmed(self, text: str) -> str:
+        return f"trim(TRAILING ' ' FROM {text})"
+
+    def mapped(self, text: str, change: Callable[[str], str]) -> str:
+        return f"transform({text}, item -> {change('item')})"
+
+    def check_frame(self, frame: WindowFrame, call: WindowCall) -> None:
+        if frame.unit == "groups" or frame.exclusion:
+            raise not_supported("GROUPS or EXCLUDE in a window frame in the upper part of a continuous view", call.position)
+        if any(isinstance(bound[1], Literal) for bound in (frame.start, frame.end)):
+            raise not_supported("RANGE with an offset in the upper part of a continuous view", call.position)
+
+    def frame_offset(self, value: Literal) -> str:
+        return self.literal(value)
 
     def literal(self, value: Literal) -> str:
         kind, constant = value.type, value.value

@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from sql.datatypes import SqlType, scaled_numeric
+from sql.emit.aggregate_rules import AggregateText, sort_key, variable_total
 from sql.emit.expressions import ExpressionPrinter, form_of
 from sql.errors import not_supported
-from sql.expressions import AggregateCall, Expression, Literal, SortKey, WindowCall, WindowFrame
+from sql.expressions import AggregateCall, Expression, Literal, WindowCall, WindowFrame
 
 RANKINGS = frozenset({"row_number", "rank", "dense_rank", "percent_rank", "cume_dist"})
 # arguments that must be whole numbers and come back as integer in PostgreSQL
@@ -56,32 +57,24 @@ def over_clause(printer: ExpressionPrinter, call: WindowCall) -> str:
     if call.order_by:
         parts.append("ORDER BY " + ", ".join(sort_key(printer, key) for key in call.order_by))
     if call.frame is not None and call.function not in RANKINGS | {"lag", "lead", "ntile"}:
-        parts.append(_frame(call.frame, call))
+        parts.append(_frame(printer, call.frame, call))
     return f"OVER ({' '.join(parts)})"
 
 
-def sort_key(printer: ExpressionPrinter, key: SortKey) -> str:
-    """Return one key of an ORDER BY."""
-    way = (" DESC" if key.descending else "") + (" NULLS FIRST" if key.nulls_first else " NULLS LAST")
-    return printer.comparable(key.expression) + way
+def _frame(printer: ExpressionPrinter, frame: WindowFrame, call: WindowCall) -> str:
+    printer.check_frame(frame, call)
+    start, end = _bound(printer, frame.start, "PRECEDING"), _bound(printer, frame.end, "FOLLOWING")
+    exclusion = f" EXCLUDE {frame.exclusion.upper()}" if frame.exclusion else ""
+    return f"{frame.unit.upper()} BETWEEN {start} AND {end}{exclusion}"
 
 
-def _frame(frame: WindowFrame, call: WindowCall) -> str:
-    has_offset = any(bound[1] is not None for bound in (frame.start, frame.end))
-    if frame.unit.lower() == "range" and has_offset:
-        raise not_supported("RANGE with an offset", call.position)
-    if frame.unit.lower() == "groups":
-        raise not_supported("GROUPS in a window frame", call.position)
-    return f"{frame.unit.upper()} BETWEEN {_bound(frame.start, 'PRECEDING')} AND {_bound(frame.end, 'FOLLOWING')}"
-
-
-def _bound(bound: tuple[str, int | None], side: str) -> str:
+def _bound(printer: ExpressionPrinter, bound: tuple[str, int | Literal | None], side: str) -> str:
     kind, offset = bound
     if kind == "current":
         return "CURRENT ROW"
     if kind == "unbounded":
         return f"UNBOUNDED {side}"
-    return f"{offset} {kind.upper()}"
+    return f"{printer.frame_offset(offset) if isinstance(offset, Literal) else offset} {kind.upper()}"
 
 
 def _whole_number(node: Expression, name: str) -> str:
@@ -96,11 +89,14 @@ def _aggregate(printer: ExpressionPrinter, call: AggregateCall | WindowCall, dis
     name = call.function
     if name in ("count_star", "count") and not call.arguments:
         return wrap("count(*)" if call.filter is None else f"count({_kept(printer, call, '1')})")
+    word = "DISTINCT " if distinct and name not in ("min", "max", "bool_and", "bool_or") else ""
+    rule = printer.aggregates.get(name)
+    if rule is not None:
+        return rule(_prepared(printer, call, word, wrap))
     if len(call.arguments) != 1:
         raise not_supported(f"aggregate {name} with {len(call.arguments)} arguments", call.position)
     kind = call.arguments[0].type
     text = _kept(printer, call, printer.text(call.arguments[0]))
-    word = "DISTINCT " if distinct and name not in ("min", "max", "bool_and", "bool_or") else ""
     form = form_of(kind)
     key = printer.comparable_text(text, kind)
     if name == "count":
@@ -109,7 +105,7 @@ def _aggregate(printer: ExpressionPrinter, call: AggregateCall | WindowCall, dis
         return wrap(f"{name}({text})")
     if name in ("min", "max"):
         return wrap(
-            f"{'min_by' if name == 'min' else 'max_by'}({text}, {key})" if form == "variable" else f"{name}({text})"
+            f"{'min_by' if name == 'min' else 'max_by'}({text}, {key})" if kind.has_own_order else f"{name}({text})"
         )
     if name in ("sum", "avg"):
         if word and form in ("variable", "float4", "float8"):
@@ -117,6 +113,14 @@ def _aggregate(printer: ExpressionPrinter, call: AggregateCall | WindowCall, dis
         total = _total(printer, call, text, kind, word, wrap)
         return total if name == "sum" else _average(printer, call, text, kind, word, wrap, total)
     raise not_supported(f"aggregate {name}({kind.sql_name})", call.position)
+
+
+def _prepared(printer: ExpressionPrinter, call: AggregateCall | WindowCall, word: str, wrap: Wrap) -> AggregateText:
+    condition = None if call.filter is None else printer.text(call.filter)
+    texts = [printer.text(argument) for argument in call.arguments]
+    if texts and condition is not None:
+        texts[0] = f"CASE WHEN {condition} THEN {texts[0]} END"
+    return AggregateText(printer, call, tuple(texts), condition, word, wrap)
 
 
 def _kept(printer: ExpressionPrinter, call: AggregateCall | WindowCall, text: str) -> str:
@@ -139,12 +143,18 @@ def _total(
     if form_of(kind) == "numeric":
         return f"CAST({wrap(f'sum({word}{text})')} AS {printer.type_name(kind)})"
     if form_of(kind) == "variable":
-        wide = printer.type_name(scaled_numeric(0))
-        parts = ", ".join(
-            f"CAST({wrap(f'sum(numeric_key({text}).{part})')} AS {wide})" for part in ("whole", "high", "low")
-        )
-        return f"numeric_total({parts}, {wrap(f'max(numeric_scale({text}))')})"
+        return variable_total(printer, text, wrap)
+    if form_of(kind) == "interval":
+        return f"interval_total({_interval_sums(printer, text, word, wrap)})"
     raise not_supported(f"aggregate {call.function}({kind.sql_name})", call.position)
+
+
+def _interval_sums(printer: ExpressionPrinter, text: str, word: str, wrap: Wrap) -> str:
+    """Return the sums of the three parts of intervals."""
+    if word:
+        raise not_supported("DISTINCT in a sum or an average of intervals")
+    wide = printer.type_name(scaled_numeric(0))
+    return ", ".join(f"CAST({wrap(f'sum(({text}).{part})')} AS {wide})" for part in ("months", "days", "micros"))
 
 
 def _is_infinite(text: str) -> str:
@@ -164,5 +174,7 @@ def _average(
     count = wrap(f"count({word}{printer.comparable_text(text, kind)})")
     if kind.family in FLOATS:
         return f"({total} / CAST({count} AS DOUBLE))"
+    if form_of(kind) == "interval":
+        return f"interval_average({_interval_sums(printer, text, word, wrap)}, {count})"
     packed = total if form_of(kind) == "variable" else printer.pack(total, kind.display_scale or 0)
     return f"numeric_quotient({packed}, {count})"

@@ -1,7 +1,8 @@
 """The walk over a typed expression that both engines share: it chooses a rule by function and operand form, and fits numeric forms.
 
 A *form* is a type family, with two physical forms of numeric: 'numeric' (DECIMAL(38,S), one scale for all values) and 'variable'
-(STRUCT(unscaled, scale)), and one of text ('text' is also varchar and unknown). A rule is a template over the operands' texts, or a
+(STRUCT(unscaled, scale)), one of text ('text' is also varchar and unknown) and
+one of arrays ('array'). A rule is a template over the operands' texts, or a
 function that prints. The rule tables themselves are the engines' own. Must not know of relations.
 """
 
@@ -11,11 +12,24 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from typing import Any
 
 from sql.datatypes import SqlType
 from sql.emit.failing import can_fail
 from sql.errors import SqlError, not_supported
-from sql.expressions import Call, Case, Cast, Column, Expression, Literal, OuterColumn, Parameter, Subquery
+from sql.expressions import (
+    Call,
+    Case,
+    Cast,
+    Column,
+    Expression,
+    Literal,
+    OuterColumn,
+    Parameter,
+    Subquery,
+    WindowCall,
+    WindowFrame,
+)
 
 NUMERIC_DIGITS_MAX = 38
 
@@ -49,6 +63,8 @@ def form_of(kind: SqlType) -> str:
     """Return the physical form of a type's values in an engine."""
     if kind.family == "numeric":
         return "variable" if kind.display_scale is None else "numeric"
+    if kind.is_array:
+        return "array"
     return "text" if kind.family in TEXT_FAMILIES else kind.family
 
 
@@ -75,6 +91,7 @@ class ExpressionPrinter(ABC):
 
     rules: Mapping[tuple[str, str], Rule]
     casts: Mapping[tuple[str, str], CastRule]
+    aggregates: Mapping[str, Callable[[Any], str]]
 
     def __init__(self, columns: Sequence[str], outer: Sequence[str] = (), nested: SubqueryRule | None = None) -> None:
         self.columns = columns
@@ -121,6 +138,26 @@ class ExpressionPrinter(ABC):
     @abstractmethod
     def field(self, name: str, text: str, kind: SqlType) -> str:
         """Return a civil field of a date or timestamp as BIGINT; seconds are in microseconds of the minute."""
+
+    @abstractmethod
+    def rounded(self, micros: str, origin: int, digits: int) -> str:
+        """Return BIGINT microseconds rounded, half away from `origin`, to digits of a second."""
+
+    @abstractmethod
+    def blank_trimmed(self, text: str) -> str:
+        """Return a text without the blanks at its end."""
+
+    @abstractmethod
+    def mapped(self, text: str, change: Callable[[str], str]) -> str:
+        """Return an array with every element changed."""
+
+    @abstractmethod
+    def check_frame(self, frame: WindowFrame, call: WindowCall) -> None:
+        """Raise 0A000 for a window frame that the engine does not have."""
+
+    @abstractmethod
+    def frame_offset(self, value: Literal) -> str:
+        """Return the constant offset of a RANGE frame."""
 
     def text(self, node: Expression) -> str:
         """Return the engine's SQL of `node`."""
@@ -220,9 +257,8 @@ class ExpressionPrinter(ABC):
         check_scale(node.type)
         if is_null_literal(node.operand):
             return self.literal(Literal(None, node.type))
-        rule = self.casts.get(
-            (form_of(node.operand.type), node.type.family if form_of(node.type) != "text" else "text")
-        )
+        form = form_of(node.type)
+        rule = self.casts.get((form_of(node.operand.type), form if form in ("text", "array") else node.type.family))
         if rule is None:
             names = f"cast from {node.operand.type.sql_name} to {node.type.sql_name}"
             raise not_supported(names, node.position)
@@ -241,13 +277,19 @@ class ExpressionPrinter(ABC):
             return f"{text} ELSE {self.fit(node.default, node.type)} END"
 
     def comparable(self, node: Expression) -> str:
-        """Return what orders and groups the values of `node`: itself, or the key of a variable numeric."""
+        """Return what orders and groups the values of `node`: itself, or its key where the engine's own order is another one."""
         text = self.text(node)
         return self.comparable_text(text, node.type)
 
     def comparable_text(self, text: str, kind: SqlType) -> str:
         """As `comparable`, for a text that is printed already."""
-        return f"numeric_key({text})" if kind.is_variable_numeric else text
+        if not kind.has_own_order:
+            return text
+        if kind.is_array:
+            return self.mapped(text, lambda item: self.comparable_text(item, kind.element))
+        if kind.family == "bpchar":
+            return self.blank_trimmed(text)
+        return f"{kind.family}_key({text})"
 
 
 def short_circuit(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:

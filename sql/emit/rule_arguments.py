@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 from sql.errors import not_supported
 from sql.expressions import Cast, Expression, Literal
 
 
-def literal_text(node: Expression, what: str) -> str:
-    """Return the value of a literal text argument."""
+def literal_text(node: Expression, what: str, null: str | None = None) -> str:
+    """Return the value of a literal text argument. null: what NULL means, if anything."""
+    if null is not None and isinstance(node, Literal) and node.value is None:
+        return null
     if not isinstance(node, Literal) or not isinstance(node.value, str):
         raise not_supported(f"{what} that is not a constant")
     return node.value
@@ -20,3 +24,12 @@ def literal_integer(node: Expression, what: str) -> int:
     if not isinstance(node, Literal) or not isinstance(node.value, int):
         raise not_supported(f"{what} that is not a constant")
     return node.value
+
+
+def literal_number(node: Expression, what: str) -> float | None:
+    """Return the value of a literal number as a float, None for NULL."""
+    while isinstance(node, Cast):
+        node = node.operand
+    if not isinstance(node, Literal) or not isinstance(node.value, int | float | Decimal | None):
+        raise not_supported(f"{what} that is not a constant")
+    return None if node.value is None else float(node.value)
