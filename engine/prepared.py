@@ -11,8 +11,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from engine.results import Outcome, expand, row_description
+from sql.bind.delete import BoundDelete, bind_delete
 from sql.bind.insert import BoundInsert, bind_insert
 from sql.bind.query import bind_query
+from sql.bind.update import BoundUpdate, bind_update
 from sql.catalog import Catalog
 from sql.datatypes import TEXT, UNKNOWN, SqlType, by_oid
 from sql.errors import SqlError
@@ -22,7 +24,7 @@ from sql.literals import input_value
 from sql.parse import parse
 from sql.relations import BoundQuery, OutputColumn, Schema
 from sql.settings import Settings, canonical_name
-from sql.statements.statement import Empty, Explain, Insert, Select, Show, Statement
+from sql.statements.statement import Delete, Empty, Explain, Insert, Select, Show, Statement, Update
 from sql.wire import writer
 from sql.wire.messages import Bind
 
@@ -41,7 +43,7 @@ class Prepared:
     declared: tuple[SqlType | None, ...]
     parameter_types: tuple[SqlType, ...] = ()
     schema: Schema | None = None
-    bound: BoundQuery | BoundInsert | None = None
+    bound: BoundQuery | BoundInsert | BoundUpdate | BoundDelete | None = None
     bound_to: tuple[Catalog, object] | None = None
     insert_image: object = None
     insert_row: ParameterRow | None = None
@@ -72,8 +74,11 @@ class Prepared:
             self.schema = self.bound.root.schema
             self.parameter_types = self.bound.parameters
         elif isinstance(statement, Insert):
-            self.bound = bind_insert(statement, catalog, captured, self.declared)
-            self.parameter_types = self.bound.parameters
+            self._keep(bind_insert(statement, catalog, captured, self.declared))
+        elif isinstance(statement, Update):
+            self._keep(bind_update(statement, catalog, captured, self.declared))
+        elif isinstance(statement, Delete):
+            self._keep(bind_delete(statement, catalog, captured, self.declared))
         elif isinstance(statement, Show):
             if statement.name == "all":
                 names: Sequence[str] = SHOW_ALL_COLUMNS
@@ -86,6 +91,11 @@ class Prepared:
         if not first and before != self.schema:
             raise SqlError("0A000", "cached plan must not change result type")
         self.bound_to = (catalog, captured)
+
+    def _keep(self, bound: BoundInsert | BoundUpdate | BoundDelete) -> None:
+        self.bound = bound
+        self.parameter_types = bound.parameters
+        self.schema = None if bound.returning is None else bound.returning.schema
 
 
 @dataclass

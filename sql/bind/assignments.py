@@ -9,11 +9,14 @@ from sql.bind.coerce import coerce
 from sql.bind.context import BindContext
 from sql.bind.expressions import Binder
 from sql.bind.places import start_of
+from sql.bind.subqueries import bind_inside
 from sql.casts import can_cast, plain_name
 from sql.catalog import ColumnDescription, RelationDescription
-from sql.errors import SqlError, not_supported
-from sql.expressions import Expression, Literal
+from sql.errors import SqlError
+from sql.expressions import Column, Expression, Literal
+from sql.expressions import Subquery as BoundSubquery
 from sql.names import did_you_mean
+from sql.relations import Project
 from sql.statements.statement import Assignment
 from sql.syntax import Expression as Syntax
 from sql.syntax import Subquery
@@ -97,4 +100,13 @@ def _wrong_count(assignment: Assignment) -> SqlError:
 
 def _query_values(assignment: Assignment, node: Subquery, binder: Binder) -> list[Written]:
     """Return the columns of a query that yields one row at most: each is a scalar subquery of its own."""
-    raise not_supported("SET of several columns from a query", node.position)
+    relation, closure = bind_inside(binder, node)
+    if len(relation.schema) != len(assignment.columns):
+        raise _wrong_count(assignment)
+    arguments = tuple(closure.arguments)
+    found: list[Written] = []
+    for index, column in enumerate(relation.schema):
+        one = Project(relation, ((column.name, Column(index, column.name, column.type)),))
+        value = BoundSubquery("scalar", one, arguments, column.type, position=node.position, text=node.text)
+        found.append((node.position, value))
+    return found

@@ -72,7 +72,6 @@ def bind_conflict(
     arbiters = tuple(make_arbiter(relation, key) for key in keys)
     if clause.assignments is None:
         return BoundConflict(arbiters, None, ())
-    context.relations.add(relation.name)
     joined = with_counterpart(relation, keys[0])
     scope = conflict_scope(relation, alias)
     changes = bind_assignments(clause.assignments, relation, Binder(scope, context, "UPDATE"))
