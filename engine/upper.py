@@ -1,7 +1,7 @@
-"""Upper pipelines of continuous views in Spark: groups go in as Arrow, the view's rows come out as Arrow.
+"""Upper and static pipelines of continuous views in Spark: groups and durable tables go in as Arrow, rows come out as Arrow.
 
-Enters: a relation over 'groups' scans and their tables. Leaves: a table exactly in the forms of `views.arrow_schema`. The plan is made
-anew for each refresh. Many views may refresh at once; one view does one refresh at a time.
+Enters: a relation over 'groups' and 'table' scans, and their rows. Leaves: a table exactly in the forms of `views.arrow_schema`. The plan
+is made anew for each refresh. Many views may refresh at once; one view does one refresh at a time.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 import threading
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
 import pyarrow as pa
@@ -19,11 +19,12 @@ from pyspark.errors import PySparkException
 from engine.result_forms import in_forms
 from engine.spark import SparkRuntime
 from engine.spark_errors import sql_error
-from sql.emit.names import column_names
+from engine.spark_tables import SparkTables, make_view
 from sql.emit_spark import emit_spark
 from sql.errors import SqlError
 from sql.relations import Relation
 from sql.trees import scans
+from views.protocols import TableExport
 
 
 class SparkUpperExecutor:
@@ -35,28 +36,35 @@ class SparkUpperExecutor:
         self._lock = threading.Lock()
         self._running: dict[str, set[str]] = {}
         self._cancelled: set[str] = set()
+        self._tables = SparkTables()
 
-    def run(self, view: str, relation: Relation, inputs: Mapping[str, pa.Table]) -> pa.Table:
-        """Return the rows of `relation` over `inputs`, in order.
+    def run(
+        self,
+        view: str,
+        relation: Relation,
+        inputs: Mapping[str, pa.Table],
+        tables: Mapping[str, TableExport],
+    ) -> pa.Table:
+        """Return the rows of `relation` over `inputs` and `tables`, in order.
 
         Raises SqlError for what PostgreSQL would raise, and 57014 after `cancel`.
         """
         session = self._runtime.session()
         number = next(self._numbers)
         leaves = scans(relation)
-        names = {scan.name: f"groups_{number}_{index}" for index, scan in enumerate(leaves)}
-        text = emit_spark(relation, names)
-        with self._job(session, view, number) as job:
+        groups = [scan for scan in leaves if scan.name not in tables]
+        names = {scan.name: f"groups_{number}_{index}" for index, scan in enumerate(groups)}
+        with self._job(session, view, number) as job, ExitStack() as used:
             try:
+                for scan in groups:
+                    make_view(session, names[scan.name], scan, inputs[scan.name])
+                    used.callback(session.catalog.dropTempView, names[scan.name])
                 for scan in leaves:
-                    table = inputs[scan.name].rename_columns(list(column_names(scan.schema)))
-                    session.createDataFrame(table).createOrReplaceTempView(names[scan.name])
-                result = session.sql(text).toArrow()
+                    if scan.name in tables:
+                        names[scan.name] = used.enter_context(self._tables.view_of(session, scan, tables[scan.name]))
+                result = session.sql(emit_spark(relation, names)).toArrow()
             except (PySparkException, Py4JJavaError) as error:
                 raise self._client_error(job, error) from error
-            finally:
-                for name in names.values():
-                    session.catalog.dropTempView(name)
         return in_forms(result, relation.schema)
 
     def cancel(self, view: str) -> None:

@@ -37,7 +37,10 @@ ROWS_IN = 10
 ENTRY = 16
 
 ENTRY_WORDS_MAX = 200
-CONTROL_WORDS = ENTRY + ENTRY_WORDS_MAX
+# Where a kernel that stopped within the matches of a row goes on: one word per join.
+RESUME = ENTRY + ENTRY_WORDS_MAX
+JOINS_MAX = 32
+CONTROL_WORDS = RESUME + JOINS_MAX
 ROWS_FIRST = 32
 HEAP_BYTES_FIRST = 256
 GROWTH = 4

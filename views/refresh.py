@@ -2,22 +2,21 @@
 
 Enters: views, the commit lock, the reader's now() and cancellation. Leaves: a `Version` per view name. Under the commit lock a cut only
 swaps local tables; merging, exporting and Spark run outside it, one refresh at a time per view, and readers of one position share the
-result. A swapped table is merged before anything that can fail, so an error or a cancelled read loses nothing. Must not know sessions.
+result. What was swapped out is merged before anything that can fail, so an error or a cancelled read loses nothing. Must not know sessions.
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import pyarrow as pa
 
 from sql.errors import SqlError
 from views.arrow_schema import arrow_schema
-from views.plan.split import GROUPS
 from views.plan.trees import substitute_now
-from views.protocols import Clock, UpperExecutor
+from views.protocols import NO_TABLES, Clock, TableSource, UpperExecutor
 from views.view import ContinuousView, Cut, Version
 
 QUERY_CANCELED = "57014"
@@ -32,28 +31,40 @@ class Reader:
     check_cancelled: Callable[[], None]
 
 
+@dataclass(frozen=True, slots=True)
+class Engines:
+    """What making a version takes besides the view."""
+
+    executor: UpperExecutor
+    clock: Clock
+    tables: TableSource
+
+
 def cut(
     views: Sequence[ContinuousView],
     executor: UpperExecutor,
     clock: Clock,
     commit_lock: threading.Lock,
     reader: Reader,
+    tables: TableSource = NO_TABLES,
 ) -> dict[str, Version]:
     """Return a version of each view by name, all of them at one position between two commits.
+
+    Tables that are joined above the groupings are read when a version is made: as they are at the cut, or later.
 
     Raises SqlError for what fails above the stream pipelines, and 57014; the views' states are intact then.
     """
     if len(views) == 1:
-        stored = _reusable(views[0])
+        stored = reusable(views[0], tables)
         if stored is not None:
             return {views[0].definition.name: stored}
     exact = len(views) > 1
     with commit_lock:
-        wanted = [(view, _take(view, exact, reader)) for view in views]
+        wanted = [(view, _take(view, exact, reader, tables)) for view in views]
     versions: dict[str, Version] = {}
     try:
         for view, entry in wanted:
-            versions[view.definition.name] = _obtain(view, entry, executor, clock, reader)
+            versions[view.definition.name] = _obtain(view, entry, Engines(executor, clock, tables), reader)
     finally:
         for view, entry in wanted:
             with view.changed:
@@ -61,35 +72,41 @@ def cut(
     return versions
 
 
-def _reusable(view: ContinuousView) -> Version | None:
+def reusable(view: ContinuousView, tables: TableSource) -> Version | None:
     """Return the stored version if nothing was committed since it was cut, and its answer does not depend on the time."""
     stored = view.latest
-    if view.time_dependent or stored is None or stored.position != view.committed:
-        return None
-    return stored
+    return stored if stored is not None and is_current(view, stored, tables) else None
 
 
-def _take(view: ContinuousView, exact: bool, reader: Reader) -> Cut:
+def is_current(view: ContinuousView, version: Version, tables: TableSource) -> bool:
+    """Return whether a new version of `view` would be the same: no statement on its stream, nor on a table of its upper part."""
+    if view.time_dependent or version.position != view.committed:
+        return False
+    return not view.upper_tables or tables.versions(view.upper_tables) == version.table_versions
+
+
+def _take(view: ContinuousView, exact: bool, reader: Reader, tables: TableSource) -> Cut:
     """Return the cut of `view` at the last commit, joining one that other readers wait for. The caller holds the commit lock."""
-    stored = _reusable(view)
+    stored = reusable(view, tables)
     if stored is not None:
         return Cut(stored.position, None, exact, None, version=stored)
     now_us = reader.now_us if view.time_dependent else None
+    table_versions = tables.versions(view.upper_tables) if view.upper_tables else {}
     with view.changed:
         if view.cuts and not view.time_dependent:
             last = view.cuts[-1]
-            if last.position == view.committed:
+            if last.position == view.committed and last.table_versions == table_versions:
                 last.waiting += 1
                 last.exact = last.exact or exact
                 return last
-        tables = view.state.swap() if view.swapped != view.committed else None
+        swapped = view.state.swap() if view.swapped != view.committed else None
         view.swapped = view.committed
-        entry = Cut(view.committed, tables, exact, now_us)
+        entry = Cut(view.committed, swapped, exact, now_us, table_versions=table_versions)
         view.cuts.append(entry)
         return entry
 
 
-def _obtain(view: ContinuousView, wanted: Cut, executor: UpperExecutor, clock: Clock, reader: Reader) -> Version:
+def _obtain(view: ContinuousView, wanted: Cut, engines: Engines, reader: Reader) -> Version:
     """Return the version of `wanted`: wait for the reader who is refreshing the view, or become that reader."""
     while True:
         with view.changed:
@@ -106,14 +123,14 @@ def _obtain(view: ContinuousView, wanted: Cut, executor: UpperExecutor, clock: C
         try:
             while not wanted.done:
                 reader.check_cancelled()
-                _refresh_next(view, executor, clock, reader)
+                _refresh_next(view, engines, reader)
         finally:
             with view.changed:
                 view.refreshing = False
                 view.changed.notify_all()
 
 
-def _refresh_next(view: ContinuousView, executor: UpperExecutor, clock: Clock, reader: Reader) -> None:
+def _refresh_next(view: ContinuousView, engines: Engines, reader: Reader) -> None:
     """Merge up to the next cut that needs a version of its own, make that version, and give it to the cuts that it serves.
 
     When making it is cancelled, or fails by a bug of ours, the cuts stay in the queue with their rows merged: the next reader goes on.
@@ -128,7 +145,7 @@ def _refresh_next(view: ContinuousView, executor: UpperExecutor, clock: Clock, r
     version: Version | None = None
     error: SqlError | None = None
     try:
-        version = _make_version(view, target, executor, clock, reader)
+        version = _make_version(view, target, engines, reader)
     except SqlError as failure:
         if failure.sqlstate == QUERY_CANCELED:
             raise
@@ -156,17 +173,21 @@ def _next_batch(view: ContinuousView) -> list[Cut]:
     return batch
 
 
-def _make_version(view: ContinuousView, target: Cut, executor: UpperExecutor, clock: Clock, reader: Reader) -> Version:
+def _make_version(view: ContinuousView, target: Cut, engines: Engines, reader: Reader) -> Version:
     """Export the merged groups and run what lies above them."""
     now_us = reader.now_us if target.now_us is None else target.now_us
     plan = view.plan
     table: pa.Table = view.state.export(now_us)
+    table_versions: Mapping[str, int] = {}
     if plan.upper is not None:
         relation = substitute_now(plan.upper.relation, now_us) if view.time_dependent else plan.upper.relation
-        table = executor.run(view.definition.name, relation, {GROUPS: table})
+        exports = engines.tables.read_all(view.upper_tables) if view.upper_tables else {}
+        table_versions = {name: export.version for name, export in exports.items()}
+        table = engines.executor.run(view.definition.name, relation, {plan.upper.groups: table}, exports)
     if plan.tail is not None:
         table = view.state.finish_tail(table, plan.tail)
     expected = arrow_schema(view.schema)
     assert table.schema.types == expected.types, f"view {view.definition.name}: {table.schema} instead of {expected}"
     view.versions_count += 1
-    return Version(view.versions_count, target.position, table.rename_columns(expected.names), clock.now_us())
+    renamed = table.rename_columns(expected.names)
+    return Version(view.versions_count, target.position, renamed, engines.clock.now_us(), table_versions)

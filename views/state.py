@@ -23,6 +23,7 @@ from ringbuffer.hash_table import (
     Words,
     find_group,
 )
+from ringbuffer.join_table import JoinTable
 from ringbuffer.merge import merge_tables
 from views.codegen.grouping import make_grouping
 from views.codegen.stream_kernel import generate_stream_kernel
@@ -42,10 +43,13 @@ TABLES_WAITING_MAX = 16
 class ViewState:
     """The compiled pipelines of one view, and its groups."""
 
-    def __init__(self, name: str, plan: ViewPlan, kernels_dir: Path) -> None:
+    def __init__(self, name: str, plan: ViewPlan, kernels_dir: Path, join_tables: tuple[JoinTable, ...] = ()) -> None:
         """Generate, compile and warm up the kernels. Raises SqlError 0A000 for what a kernel can't evaluate yet."""
+        assert len(join_tables) == len(plan.stream.probes)
         self.name = name
         self.plan = plan
+        self.join_tables = join_tables
+        self._join_arrays = [array for table in join_tables for array in (table.index, table.rows)]
         self._grouping = make_grouping(plan.stream)
         module = generate_stream_kernel(name, plan.stream, self._grouping)
         self._finish = CompiledStep(name, "groups", plan.finish, kernels_dir)
@@ -71,10 +75,10 @@ class ViewState:
 
     @property
     def bytes_count(self) -> int:
-        """Bytes of memory in both tables."""
+        """Bytes of memory in both tables, and in the join tables."""
         with self._lock:
             local = sum(table.bytes_count for table in (self._local, *self._waiting))
-        return self._global.bytes_count + local
+        return self._global.bytes_count + local + sum(table.bytes_count for table in self.join_tables)
 
     @property
     def rows_in_count(self) -> int:
@@ -83,7 +87,7 @@ class ViewState:
 
     @property
     def rows_passed_count(self) -> int:
-        """Rows among them that the filters let through."""
+        """Rows among them that the filters let through; with joins, matches."""
         return int(self._global.control[ROWS_PASSED])
 
     @property
@@ -192,7 +196,7 @@ class ViewState:
     ) -> int:
         """Run the stream kernel from row `start` on and return the row at which it stopped."""
         kernel = self._kernel
-        table = (start, morsel.rows_count, folding, now_us, kernel.constants, control, slots, rows)
+        table = (start, morsel.rows_count, folding, now_us, kernel.constants, control, slots, rows, *self._join_arrays)
         try:
             return kernel.function(*table, *kernel.arrays(morsel))
         except TypeError:

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
 
 import pyarrow as pa
 
@@ -21,15 +23,21 @@ from views.phases import Lifecycle
 from views.plan.nodes import ViewPlan
 from views.state import ViewState
 
+NO_VERSIONS: Mapping[str, int] = MappingProxyType({})
+
 
 @dataclass(frozen=True, eq=False)
 class Version:
-    """A view's rows after `position` committed statements. number: 1, 2, ... per view; created_us: when it was made, UTC."""
+    """A view's rows after `position` committed statements. number: 1, 2, ... per view; created_us: when it was made, UTC.
+
+    table_versions: the versions of the tables of the view's upper part that it was made from.
+    """
 
     number: int
     position: int
     table: pa.Table
     created_us: int
+    table_versions: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(eq=False)
@@ -38,6 +46,7 @@ class Cut:
 
     tables: what was swapped out and is not merged yet. exact: some reader needs this very position, since it reads other views too.
     now_us: the reader's now() for a view that depends on it, so that no other reader can share. waiting: readers that still want it.
+    table_versions: of the tables of the upper part when it was taken; its version is made from these or later ones.
     """
 
     position: int
@@ -47,6 +56,7 @@ class Cut:
     waiting: int = 1
     version: Version | None = None
     error: SqlError | None = None
+    table_versions: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def done(self) -> bool:
@@ -59,6 +69,7 @@ class ContinuousView:
 
     time_dependent: what lies above the stream pipeline uses now(), so that no version can be reused.
     notices: what CREATE VIEW tells the client besides its success.
+    static_versions: the versions of `stream_tables` that its join tables were made from; those tables must not change while it exists.
     """
 
     def __init__(
@@ -70,6 +81,7 @@ class ContinuousView:
         time_dependent: bool,
         notices: tuple[str, ...],
         lifecycle: Lifecycle,
+        static_versions: Mapping[str, int] = NO_VERSIONS,
     ) -> None:
         self.definition = definition
         self.schema = schema
@@ -78,6 +90,7 @@ class ContinuousView:
         self.time_dependent = time_dependent
         self.notices = notices
         self.lifecycle = lifecycle
+        self.static_versions = static_versions
         self.committed = 0  # statements; written under the commit lock only
         self.swapped = 0  # statements that have left the local state; written under the commit lock only
         self.latest: Version | None = None
@@ -94,6 +107,16 @@ class ContinuousView:
     def stream_name(self) -> str:
         """The stream that the view reads."""
         return self.plan.stream.stream
+
+    @property
+    def stream_tables(self) -> frozenset[str]:
+        """The durable tables that the stream pipeline has built in: they can't change while the view is there."""
+        return self.plan.stream_tables
+
+    @property
+    def upper_tables(self) -> frozenset[str]:
+        """The durable tables that the upper pipeline reads anew with each version."""
+        return self.plan.upper_tables
 
     @property
     def description(self) -> RelationDescription:

@@ -44,7 +44,7 @@ class Sut:
         return engine_answer(self._run, query, self._inputs)
 
     def _run(self, relation: Relation, inputs: Mapping[str, pa.Table]) -> pa.Table:
-        return self._upper.run("view", relation, inputs)
+        return self._upper.run("view", relation, inputs, {})
 
 
 @pytest.fixture
@@ -126,7 +126,7 @@ def test_cancel(upper: SparkUpperExecutor, inputs: dict[str, pa.Table]) -> None:
 
     def run() -> None:
         try:
-            upper.run("slow", relation, inputs)
+            upper.run("slow", relation, inputs, {})
         except SqlError as error:
             failures.append(error)
 
@@ -142,14 +142,14 @@ def test_cancel(upper: SparkUpperExecutor, inputs: dict[str, pa.Table]) -> None:
 def test_warm_refresh_of_1000_groups(upper: SparkUpperExecutor, inputs: dict[str, pa.Table]) -> None:
     table = inputs["t"].take(pa.array([index % inputs["t"].num_rows for index in range(1000)]))
     relation = bound("select c, count(*), sum(n) from t group by c having count(*) > 1 order by 2 desc limit 10")
-    upper.run("warm", relation, {"t": table})
+    upper.run("warm", relation, {"t": table}, {})
     start = time.monotonic()
-    upper.run("warm", relation, {"t": table})
+    upper.run("warm", relation, {"t": table}, {})
     assert time.monotonic() - start < REFRESH_S_MAX
 
 
 def test_nothing_is_written_elsewhere(
     spark: SparkRuntime, upper: SparkUpperExecutor, inputs: dict[str, pa.Table]
 ) -> None:
-    upper.run("view", bound("select count(*) from t"), inputs)
+    upper.run("view", bound("select count(*) from t"), inputs, {})
     assert not any(Path(name).exists() for name in ("spark-warehouse", "metastore_db", "derby.log", "artifacts"))

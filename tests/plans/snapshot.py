@@ -22,6 +22,7 @@ from sql.statements.statement import CreateView
 from views.definition import define_view
 from views.plan.explain import explain_plan
 from views.plan.planner import plan_view
+from views.protocols import TableExport
 
 FOLDER = Path(__file__).parent
 SETTINGS = SessionSettings()
@@ -51,7 +52,9 @@ class Relations:
 class NoSpark:
     """An executor that only explains."""
 
-    def run(self, view: str, relation: Relation, inputs: Mapping[str, pa.Table]) -> pa.Table:
+    def run(
+        self, view: str, relation: Relation, inputs: Mapping[str, pa.Table], tables: Mapping[str, TableExport]
+    ) -> pa.Table:
         raise AssertionError("EXPLAIN runs nothing")
 
     def explain(self, relation: Relation) -> str:

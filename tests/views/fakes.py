@@ -7,6 +7,7 @@ from typing import cast
 
 import pyarrow as pa
 
+from ringbuffer.join_table import JoinTable
 from sql.catalog import SessionSettings
 from sql.datatypes import INT8
 from sql.errors import SqlError
@@ -16,6 +17,7 @@ from views.arrow_schema import arrow_schema
 from views.definition import ViewDefinition
 from views.phases import Lifecycle
 from views.plan.nodes import FinishStep, StreamPipeline, UpperPipeline, ViewPlan
+from views.protocols import TableExport
 from views.state import ViewState
 from views.view import ContinuousView
 
@@ -30,6 +32,7 @@ class FakeState:
         self.merged: list[int] = []
         self.failures: list[Exception] = []
         self.swaps_count = 0
+        self.join_tables: tuple[JoinTable, ...] = ()
         self.exports: list[int] = []
 
     def apply_rows(self, rows: list[int]) -> None:
@@ -65,7 +68,9 @@ class FakeExecutor:
         self.before = before
         self.runs: list[Relation] = []
 
-    def run(self, view: str, relation: Relation, inputs: Mapping[str, pa.Table]) -> pa.Table:
+    def run(
+        self, view: str, relation: Relation, inputs: Mapping[str, pa.Table], tables: Mapping[str, TableExport]
+    ) -> pa.Table:
         self.runs.append(relation)
         self.before()
         return inputs["groups"]

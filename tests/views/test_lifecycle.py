@@ -22,7 +22,7 @@ from views.definition import define_view
 from views.lifecycle import build_view
 from views.phases import ViewPhase
 from views.plan.kept import kernel_file_name
-from views.protocols import UpperExecutor
+from views.protocols import TableExport, UpperExecutor
 from views.refresh import Reader, cut
 from views.view import ContinuousView
 
@@ -78,7 +78,13 @@ def test_the_upper_pipeline_is_warmed_up_and_its_tail_finishes(tmp_path: Path) -
     class Averaging(FakeExecutor):
         """Groups everything: sum and count of the one column."""
 
-        def run(self, view: str, relation: Relation, inputs: Mapping[str, pa.Table]) -> pa.Table:
+        def run(
+            self,
+            view: str,
+            relation: Relation,
+            inputs: Mapping[str, pa.Table],
+            tables: Mapping[str, TableExport],
+        ) -> pa.Table:
             self.runs.append(relation)
             (column,) = inputs["groups"].columns
             values = [value for value in column.to_pylist() if value is not None]

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Protocol
 
-from sql.datatypes import SqlType
+from sql.datatypes import FAMILIES, SqlType
 from sql.errors import not_supported
-from sql.expressions import Call, Case, Cast, Column, Expression, Literal
+from sql.expressions import Call, Case, Cast, Column, Expression, Literal, OuterColumn, Subquery
 from views.codegen.literals import literal_value
 from views.codegen.values import ALWAYS, NEVER, Value, any_null, word_suffixes, zero_words
 from views.codegen.writer import KernelWriter
@@ -36,7 +36,11 @@ class ExpressionWriter:
         self._functions = functions
 
     def evaluate(self, expression: Expression) -> Value:
-        """Write what computes `expression`, unless it is computed already, and return its value."""
+        """Write what computes `expression`, unless it is computed already, and return its value. Raises SqlError 0A000."""
+        if not FAMILIES[expression.type.family].kernel:
+            raise not_supported(
+                f"a value of type {expression.type.sql_name} in a continuous view", position_of(expression)
+            )
         if isinstance(expression, Literal):
             return literal_value(expression, self.long_texts)
         key = meaning(expression)
@@ -55,6 +59,8 @@ class ExpressionWriter:
             return write(self, expression)
         if isinstance(expression, Cast):
             return self._functions["cast"](self, expression)
+        if isinstance(expression, Subquery | OuterColumn):
+            raise not_supported("a subquery in a kernel", expression.position)
         assert isinstance(expression, Case), f"{type(expression).__name__} must have been replaced before"
         return self._functions["case"](self, expression)
 
@@ -130,6 +136,11 @@ def text_of(expression: Expression) -> str:
     if isinstance(expression, Call) and expression.text:
         return expression.text
     return expression_text(expression)
+
+
+def position_of(expression: Expression) -> int | None:
+    """Return where an expression is in the statement, if that is known."""
+    return None if isinstance(expression, Case) else expression.position
 
 
 def literal_argument(call: Call, index: int) -> str | int:

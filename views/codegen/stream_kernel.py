@@ -1,13 +1,15 @@
 """The kernel of a stream pipeline: rows of a morsel in, groups of a table out.
 
-    stream_pipeline(start, end, folding, now_us, constants, control, slots, rows, [scratch], [heap], columns...) -> rows done
+    stream_pipeline(start, end, folding, now_us, constants, control, slots, rows, [join tables], [scratch], [heap], columns...) -> rows done
 
 It returns `end`, or the row at which it stopped: control[ERROR] is set and control[EXPRESSION] says where, or control[HEAP_NEEDED] is set,
-or else the table needs more rows; the caller makes room and goes on from there. A row is evaluated completely before the table is touched,
-so a row that fails leaves nothing behind. Without `folding` rows are only evaluated.
+or else the table needs more rows; the caller makes room and goes on from there. A row (with joins: each of its matches) is evaluated
+completely before the table is touched, so one that fails leaves nothing behind. Without `folding` rows are only evaluated.
 """
 
 from __future__ import annotations
+
+from contextlib import ExitStack
 
 from ringbuffer.aggregates import State
 from sql.expressions import Expression
@@ -17,9 +19,10 @@ from views.codegen.expressions import ExpressionWriter
 from views.codegen.functions import FUNCTIONS
 from views.codegen.grouping import Grouping, InputSlot, KeySlot, guarded_argument
 from views.codegen.modules import GeneratedModule, module_text
+from views.codegen.probes import ProbeWriter
 from views.codegen.values import ALWAYS, FLOATS, NEVER, TEXTS, Value, negation
 from views.codegen.writer import INDENT, KernelWriter
-from views.plan.nodes import StreamPipeline
+from views.plan.nodes import Probe, StreamPipeline
 from views.plan.text import aggregate_text, expression_text
 
 FUNCTION = "stream_pipeline"
@@ -51,11 +54,28 @@ class StreamKernelWriter:
         self.skipping = pipeline.on_error == "skip"
         self.writer = KernelWriter(2, self._failure)
         self.columns = InputColumns(pipeline.input)
-        self.expressions = ExpressionWriter(self.writer, self.columns, FUNCTIONS)
+        self.probes = ProbeWriter(self.writer, len(pipeline.input))
+        self.probes.declare(pipeline.probes)
+        self.expressions = ExpressionWriter(self.writer, self, FUNCTIONS)
+
+    def load(self, writer: KernelWriter, index: int) -> Value:
+        """Write the lines that load a column of the stream or of a build side: this is the expressions' `ColumnSource`."""
+        source = self.columns if index < len(self.pipeline.input) else self.probes
+        return source.load(writer, index)
 
     def generate(self) -> GeneratedModule:
         """Write everything and put the module together."""
-        self._write_filters()
+        self._write_filters(self.pipeline.filters)
+        with ExitStack() as loops:
+            for number, probe in enumerate(self.pipeline.probes):
+                loops.enter_context(self.writer.block(self.probes.write(probe, number, self.expressions)))
+                self.probes.enter(number)
+                self._write_filters(probe.filters)
+            self._write_grouping()
+        return self._module()
+
+    def _write_grouping(self) -> None:
+        """Write what is done with a row that has passed everything."""
         keys = [self.expressions.evaluate(key.expression) for key in self.grouping.keys]
         inputs = [self._evaluate_input(slot) for slot in self.grouping.inputs]
         with self.writer.block("if not folding:"):
@@ -66,11 +86,10 @@ class StreamKernelWriter:
             self._write_updates(slot, value)
         self._control("ROWS_PASSED")
         self.writer.line("control[ROWS_PASSED] += 1")
-        return self._module()
 
     def _failure(self, error: str, number: int) -> list[str]:
         """Return the lines that leave a row which can't be evaluated."""
-        stop = [f"control[ERROR] = {error}", f"control[EXPRESSION] = {number}", "return row"]
+        stop = [f"control[ERROR] = {error}", f"control[EXPRESSION] = {number}", *self.probes.notes(), "return row"]
         self._control("ERROR", "EXPRESSION")
         if not self.skipping:
             return stop
@@ -89,8 +108,8 @@ class StreamKernelWriter:
         for name in names:
             self.writer.use("hash_table", name)
 
-    def _write_filters(self) -> None:
-        for condition in self.pipeline.filters:
+    def _write_filters(self, conditions: tuple[Expression, ...]) -> None:
+        for condition in conditions:
             truth = self.expressions.evaluate(condition).truth
             with self.writer.block(f"if {negation(truth)}:"):
                 self.writer.line("continue")
@@ -111,7 +130,7 @@ class StreamKernelWriter:
         self._control("HEAP_USED", "HEAP_MAX", "HEAP_NEEDED")
         with self.writer.block(f"if control[HEAP_USED] + {needed} > control[HEAP_MAX]:"):
             self.writer.line(f"control[HEAP_NEEDED] = {needed}")
-            self.writer.line("return row")
+            self._write_stop()
 
     def _write_group(self, keys: list[Value]) -> None:
         """Write the entry of the row's group, and find or make the group."""
@@ -132,7 +151,12 @@ class StreamKernelWriter:
         sizes = f"{table.key_words}, {table.entry_words}, {table.row_words}, {table.text_mask}"
         self.writer.line(f"group = {find}(control, slots, rows, control, ENTRY, 0, {sizes})")
         with self.writer.block("if group < 0:"):
-            self.writer.line("return row")
+            self._write_stop()
+
+    def _write_stop(self) -> None:
+        """Write the exit that is taken for more room."""
+        for line in (*self.probes.notes(), "return row"):
+            self.writer.line(line)
 
     def _write_key(self, key: KeySlot, value: Value) -> None:
         """Write the words of a key to the entry, 0 for NULL."""
@@ -225,6 +249,8 @@ class StreamKernelWriter:
         arguments = list(ARGUMENTS)
         prologue = [f"{name} = borrowed({name})" for name in ("control", "slots", "rows")]
         self.writer.use("memory", "borrowed")
+        arguments += self.probes.arguments()
+        prologue += self.probes.prologue()
         if self.writer.uses_scratch:
             arguments.append(("scratch", "int64[::1]"))
             prologue.append("scratch = borrowed(scratch)")
@@ -238,7 +264,7 @@ class StreamKernelWriter:
         lines += ["):", *(INDENT + line for line in prologue), f"{INDENT}for row in range(start, end):"]
         if self.writer.uses_scratch:
             lines.append(f"{INDENT * 2}scratch[{self.writer.use('text_functions', 'USED')}] = 0")
-        lines += [*self.writer.lines, f"{INDENT}return end"]
+        lines += [*self.probes.lines(), f"{INDENT}return end"]
         title = f'Stream pipeline of the continuous view "{self.view}"'
         text, fingerprint = module_text(title, summary(self.pipeline), "\n".join(lines), self.writer)
         return GeneratedModule(
@@ -259,9 +285,18 @@ def summary(pipeline: StreamPipeline) -> list[str]:
     calls = [f"{aggregate_text(call)} AS {name}" for name, call in pipeline.aggregates]
     lines = [f"SELECT {item}" if position == 0 else f"     , {item}" for position, item in enumerate(calls)]
     lines.append(f"FROM {pipeline.stream}({', '.join(names(pipeline.input))})")
+    lines += [line for probe in pipeline.probes for line in _probe_lines(pipeline, probe)]
     lines += [_line("WHERE", pipeline.filters, " AND ")] if pipeline.filters else []
     lines += [_line("GROUP BY", tuple(key for _, key in pipeline.keys), ", ")] if pipeline.keys else []
     return lines
+
+
+def _probe_lines(pipeline: StreamPipeline, probe: Probe) -> list[str]:
+    keys = [f"{expression_text(key)} = {probe.build.schema[place].name}" for key, place in probe.keys]
+    conditions = " AND ".join([*keys, *(expression_text(guard) for guard in probe.guards)]) or "true"
+    join = "LEFT JOIN" if probe.kind == "left" else "JOIN"
+    head = f"{join} {probe.name}({', '.join(names(probe.build.schema))}) ON {conditions}"
+    return [head, *([_line("  AND", probe.filters, " AND ")] if probe.filters else [])]
 
 
 def names(schema: Schema) -> list[str]:

@@ -37,7 +37,11 @@ class KernelWriter:
 
     def line(self, text: str) -> None:
         """Append a line at the current depth."""
-        self.lines.append(INDENT * self._depth + text)
+        self.lines.append(self.indented(text))
+
+    def indented(self, text: str) -> str:
+        """Return a line as it would be appended now."""
+        return INDENT * self._depth + text
 
     @contextmanager
     def block(self, header: str) -> Iterator[None]:

@@ -1,28 +1,36 @@
 """Which queries have no plan as a continuous view: every refusal names the rule, the part of the query, and what to write instead.
 
-Enters: a bound tree. Leaves: nothing, or SqlError 0A000. Must not change the tree.
+Enters: a bound tree, or the pipelines it was cut into. Leaves: nothing, or SqlError 0A000. Must not change the tree.
 """
 
 from __future__ import annotations
 
+from itertools import pairwise
+
+from ringbuffer.hash_table import JOINS_MAX
+from sql.datatypes import FAMILIES
 from sql.emit_spark import emit_spark
 from sql.errors import SqlError
-from sql.expressions import AggregateCall
-from sql.relations import Aggregate, Filter, Join, Limit, Project, Relation, Scan, Sort, Values, Window
-from views.plan.properties import joins, properties, scans
+from sql.expressions import AggregateCall, Expression
+from sql.relations import Aggregate, Filter, Join, Limit, Project, Recursive, Relation, Scan, SetOperation, Sort, Window
+from sql.trees import operator_expressions, subqueries_of
+from sql.trees import scans as leaves
+from views.plan.nodes import Probe, StreamPipeline
+from views.plan.properties import properties, scans, stream_path
+from views.plan.steps import pipeline_expressions
 from views.plan.text import aggregate_text, expression_text, identifier, key_text, window_text
-from views.plan.trees import inputs, substitute_now
+from views.plan.trees import inputs, relation_uses_now, substitute_now, walk_relation
 
 RULE_A = (
     "Rule (a): the first pipeline breaker above a stream must be a grouping, since that is what is kept of its tuples."
 )
-RULE_B = "Rule (b): a join with one stream puts the stream on the probe side of a table; tables do not exist yet."
+RULE_B = "Rule (b): a join below the grouping puts the stream on the probe side of a table: an inner join, or a LEFT JOIN from the stream."
 RULE_C = "Rule (c): a join of streams needs both of them grouped below the join."
 RULE_D = "Rule (d): ORDER BY with LIMIT must lie above the grouping."
 
 
 def check_sources(root: Relation) -> None:
-    """Refuse what does not read exactly one stream: no stream, views, tables, joins, several streams."""
+    """Refuse what does not read exactly one stream, once, and what stands between it and its grouping besides filters and joins."""
     streams, views = scans(root, "stream"), scans(root, "view")
     if views:
         part = f"it reads view {identifier(views[0])}"
@@ -31,9 +39,14 @@ def check_sources(root: Relation) -> None:
     if not streams:
         hint = "CREATE FOREIGN TABLE name (...) SERVER stream makes a stream; a view reads one and groups it."
         raise refused("a view that reads no stream", "its FROM clause names no stream", None, hint)
-    for join in joins(root):
-        raise _refused_join(join)
-    assert len(streams) == 1, f"two streams without a join: {streams}"
+    for relation in walk_relation(root):
+        for expression in operator_expressions(relation):
+            _check_subqueries(expression)
+        if sum(properties(part).contains_stream for part in inputs(relation)) > 1:
+            raise _refused_streams(relation)
+    path = stream_path(root)
+    for operator, below in pairwise(path):
+        _check_operator(operator, below)
 
 
 def check_shape(root: Relation) -> None:
@@ -61,19 +74,38 @@ def check_shape(root: Relation) -> None:
         part = "LIMIT" if bound is None else f"LIMIT {expression_text(bound)}"
         raise refused("LIMIT directly over a stream", part, RULE_D, "Group below it, or read the view with LIMIT.")
     assert isinstance(breaker, Aggregate), f"{type(breaker).__name__} over a stream"
+    if breaker.sets is not None:
+        part = "GROUPING SETS, ROLLUP or CUBE"
+        hint = "Group by all keys first: SELECT ... FROM (SELECT ... GROUP BY ...) g GROUP BY ROLLUP (...)."
+        raise refused("more than one grouping set over a stream", part, RULE_A, hint)
     for _, call in breaker.aggregates:
         if call.distinct:
             raise _refused_distinct(breaker, call, stream)
 
 
+def check_stream(stream: StreamPipeline) -> None:
+    """Refuse what kernels can't evaluate for no lack of functions, and build sides that Spark can't compute once."""
+    for expression in pipeline_expressions(stream):
+        for subquery in subqueries_of(expression):
+            hint = "Join the stream with the subquery's tables, or use the subquery above the grouping."
+            raise refused(
+                "a subquery in an expression over a stream's rows",
+                expression_text(subquery),
+                None,
+                hint,
+                subquery.position,
+            )
+    if len(stream.probes) > JOINS_MAX:
+        raise refused(
+            f"a view that joins a stream with more than {JOINS_MAX} tables", stream.probes[-1].name, None, None
+        )
+    for probe in stream.probes:
+        _check_build(probe)
+
+
 def check_upper(upper: Relation) -> None:
     """Refuse what Spark can't evaluate as PostgreSQL does; the message names the function or the operator."""
-    try:
-        emit_spark(substitute_now(upper, 0), {name: name for name in scans(upper, "groups")})
-    except SqlError as error:
-        if error.sqlstate == "0A000" and error.detail is None:
-            error.detail = "The part of the query lies above a second pipeline breaker, where Spark runs it."
-        raise
+    _check_spark(upper, "The part of the query lies above a second pipeline breaker, where Spark runs it.")
 
 
 def refused(what: str, part: str, rule: str | None, hint: str | None, position: int | None = None) -> SqlError:
@@ -83,27 +115,93 @@ def refused(what: str, part: str, rule: str | None, hint: str | None, position: 
     return SqlError("0A000", f"{what} is not supported yet", detail=detail, hint=hint, position=position)
 
 
+def refused_outer_condition(condition: Expression) -> SqlError:
+    """Return the 0A000 of a LEFT JOIN from a stream whose condition compares both sides otherwise than by equality."""
+    hint = "Keep equalities and conditions on one side in ON; an inner join may have any condition."
+    part = f"LEFT JOIN ... ON {expression_text(condition)}"
+    return refused("a LEFT JOIN from a stream on other than equal columns", part, RULE_B, hint)
+
+
+def _check_subqueries(expression: Expression) -> None:
+    for subquery in subqueries_of(expression):
+        if scans(subquery.relation, "stream"):
+            hint = "Join with the grouped stream instead of writing it inside an expression."
+            raise refused(
+                "a stream inside a subquery expression", expression_text(subquery), None, hint, subquery.position
+            )
+
+
+def _refused_streams(relation: Relation) -> SqlError:
+    """Return the refusal of an operator with a stream on both sides."""
+    hint = "Make a view per stream, each with its GROUP BY, and join the views in the SELECT that reads them."
+    if isinstance(relation, Join):
+        return refused("a join of streams in a continuous view", _join_text(relation), RULE_C, hint)
+    hint = "Make a view per stream, each with its GROUP BY, and combine the views in the SELECT that reads them."
+    return refused("a query over several streams in a continuous view", _node_text(relation), RULE_C, hint)
+
+
+def _check_operator(operator: Relation, below: Relation) -> None:
+    """Refuse an operator of the way from the root to the stream; `below` is its input on that way."""
+    grouped = properties(below).grouped
+    if isinstance(operator, Recursive) or (isinstance(operator, SetOperation) and not grouped):
+        hint = "Group the stream first, below it." if isinstance(operator, SetOperation) else None
+        raise refused(f"{_node_text(operator)} over a stream", _node_text(operator), RULE_A, hint)
+    if not isinstance(operator, Join):
+        return
+    stream_left = operator.left is below
+    if operator.lateral is not None and not (grouped and stream_left):
+        raise refused(
+            "LATERAL over a stream", _join_text(operator), RULE_B, "Group the stream first, on the left of it."
+        )
+    kinds = ("inner", "cross", "left" if stream_left else "right")
+    if grouped or operator.kind in kinds:
+        return
+    hint = "Put the stream on the side whose rows are kept, or join above its grouping."
+    raise refused(f"a {operator.kind.upper()} JOIN that keeps a table's rows", _join_text(operator), RULE_B, hint)
+
+
 def _first_breaker(root: Relation) -> Relation | None:
     """Return the lowest operator above the stream that has to see all rows before it yields one."""
-    breaker: Relation | None = None
-    relation = root
-    while not isinstance(relation, Scan | Values):
-        if not isinstance(relation, Project | Filter):
-            breaker = relation
-        assert not isinstance(relation, Join), "joins are refused before"
-        relation = inputs(relation)[0]
-    return breaker
+    for relation in reversed(stream_path(root)):
+        if not isinstance(relation, Scan | Project | Filter | Join):
+            return relation
+    return None
 
 
-def _refused_join(join: Join) -> SqlError:
-    condition = (
-        "CROSS JOIN" if join.condition is None else f"{join.kind.upper()} JOIN ... ON {expression_text(join.condition)}"
-    )
-    if properties(join.left).contains_stream and properties(join.right).contains_stream:
-        hint = "Make a view per stream, each with its GROUP BY, and join the views in the SELECT that reads them."
-        return refused("a join of streams in a continuous view", condition, RULE_C, hint)
-    hint = "Leave the join to the SELECT that reads the view."
-    return refused("a join in a continuous view", condition, RULE_B, hint)
+def _check_build(probe: Probe) -> None:
+    """Refuse a build side that can't be computed once in Spark, or whose columns no kernel has a form for."""
+    if relation_uses_now(probe.build):
+        hint = "Compare with now() outside of the subquery: there it is the time of the insert."
+        raise refused("now() in a part that is read once", f"the tables {probe.name}", RULE_B, hint)
+    used = {*range(probe.kept), *(place for _, place in probe.keys)}
+    for place in sorted(used):
+        column = probe.build.schema[place]
+        if not FAMILIES[column.type.family].kernel:
+            hint = f"Cast it to a type that streams have, or leave column {identifier(column.name)} to the SELECT that reads the view."
+            raise refused(f"a column of type {column.type.sql_name} in a join with a stream", column.name, None, hint)
+    _check_spark(probe.build, "The part of the query reads tables only; Spark runs it once.")
+
+
+def _check_spark(relation: Relation, detail: str) -> None:
+    try:
+        emit_spark(substitute_now(relation, 0), {scan.name: scan.name for scan in leaves(relation)})
+    except SqlError as error:
+        if error.sqlstate == "0A000" and error.detail is None:
+            error.detail = detail
+        raise
+
+
+def _join_text(join: Join) -> str:
+    lateral = "LATERAL " if join.lateral is not None else ""
+    if join.condition is None:
+        return f"CROSS JOIN {lateral}".strip()
+    return f"{join.kind.upper()} JOIN {lateral}... ON {expression_text(join.condition)}"
+
+
+def _node_text(relation: Relation) -> str:
+    if isinstance(relation, SetOperation):
+        return f"{relation.kind.upper()}{' ALL' if relation.all else ''}"
+    return "WITH RECURSIVE" if isinstance(relation, Recursive) else type(relation).__name__
 
 
 def _refused_distinct(grouping: Aggregate, call: AggregateCall, stream: str) -> SqlError:

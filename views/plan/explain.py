@@ -18,15 +18,18 @@ from sql.relations import (
     Join,
     Limit,
     Project,
+    Recursive,
     Relation,
     Scan,
+    SetOperation,
     Sort,
+    TableFunction,
     Values,
     Window,
 )
 from views.definition import ViewDefinition
 from views.plan.kept import kept_lines, kernel_file_name
-from views.plan.nodes import FinishStep, StreamPipeline
+from views.plan.nodes import FinishStep, Probe, StreamPipeline
 from views.plan.planner import PlannedView
 from views.plan.text import aggregate_text, expression_text, identifier, key_text, window_text
 from views.plan.trees import inputs
@@ -64,6 +67,11 @@ def explain_plan(
     lines += ["Stream pipeline: on each insert, in kernels", *_indented(stream_lines(plan.stream))]
     lines += _indented(kept_lines(plan.stream))
     lines.append(f"{INDENT}Kernel: {kernels_dir.name}/{kernel_file_name(definition.name, plan.stream)}")
+    for probe in plan.stream.probes:
+        lines += static_lines(probe, executor)
+    if plan.upper_tables:
+        tables = ", ".join(identifier(name) for name in sorted(plan.upper_tables))
+        lines.append(f"A read refreshes when a statement has changed table {tables}, too")
     if planned.time_dependent:
         lines.append("Every read refreshes: something above the stream pipeline uses now()")
     return lines
@@ -75,7 +83,7 @@ def explain_select(bound: BoundQuery, views: Sequence[ContinuousView], printer: 
     lines += [INDENT + "DuckDB SQL:", *_indented(_indented(printer.explain(bound.root).splitlines()))]
     if len(views) > 1:
         lines.append("All views are cut at one position per stream, between two commits")
-    return lines + [_version_line(view) for view in views]
+    return lines + [line for view in views for line in _version_lines(view)]
 
 
 def relation_lines(relation: Relation) -> list[str]:
@@ -98,12 +106,46 @@ def stream_lines(stream: StreamPipeline) -> list[str]:
         _grouping_text(Aggregate(Scan(stream.stream, "stream", stream.input), stream.keys, stream.aggregates))
         + " (pipeline breaker)"
     ]
+    below = [line for probe in reversed(stream.probes) for line in _probe_lines(probe)]
+    if stream.filters:
+        below.append(f"Filter: {_joined(stream.filters)}")
     scan = f"Scan stream {identifier(stream.stream)}"
     if stream.on_error == "skip":
         scan += ", leaving out rows that fail (on_error = skip)"
-    if stream.filters:
-        return [*lines, f"{INDENT}Filter: {_joined(stream.filters)}", INDENT * 2 + scan]
-    return [*lines, INDENT + scan]
+    return lines + [INDENT * (depth + 1) + line for depth, line in enumerate([*below, scan])]
+
+
+def static_lines(probe: Probe, executor: UpperExecutor) -> list[str]:
+    """Return the pipeline of a build side, and what is kept of it."""
+    schema = probe.build.schema
+    lines = [f"Static pipeline {identifier(probe.name)}: once, at CREATE VIEW, in Spark"]
+    lines += _indented(relation_lines(probe.build))
+    lines += [INDENT + "Spark SQL:", *_indented(_indented(executor.explain(probe.build).splitlines()))]
+    keys = ", ".join(identifier(schema[place].name) for _, place in probe.keys) or "none, every row matches"
+    kept = ", ".join(identifier(column.name) for column in schema[: probe.kept]) or "only how many rows match"
+    return [*lines, f"{INDENT}Join table: keys {keys}; yields {kept}"]
+
+
+def _probe_lines(probe: Probe) -> list[str]:
+    """Return the operators of a join in a stream pipeline, the last to run first."""
+    schema = probe.build.schema
+    keys = [f"{expression_text(key)} = {identifier(schema[place].name)}" for key, place in probe.keys]
+    conditions = " AND ".join([*keys, *(expression_text(guard) for guard in probe.guards)]) or "every row"
+    kept = ", keeping rows without a match" if probe.kind == "left" else ""
+    lines = [f"Probe {identifier(probe.name)} on {conditions}{kept}"]
+    return [f"Filter: {_joined(probe.filters)}", *lines] if probe.filters else lines
+
+
+def _version_lines(view: ContinuousView) -> list[str]:
+    """Return which version a read would give, and how large the view's join tables are."""
+    lines = [_version_line(view)]
+    for probe, table in zip(view.plan.stream.probes, view.state.join_tables, strict=True):
+        form = "addresses" if table.is_dense else "hashed"
+        keys = f"{table.keys_count} keys ({form})" if probe.keys else "no keys"
+        lines.append(
+            f"{INDENT}Join table {identifier(probe.name)}: {table.rows_count} rows, {keys}, {table.bytes_count} bytes"
+        )
+    return lines
 
 
 def _version_line(view: ContinuousView) -> str:
@@ -147,11 +189,24 @@ def _operator_text(relation: Relation) -> str:
             )
         case Join():
             condition = "" if relation.condition is None else f" on {expression_text(relation.condition)}"
-            return f"Join: {relation.kind}{condition}"
+            return f"Join: {relation.kind}{' lateral' if relation.lateral is not None else ''}{condition}"
+        case SetOperation():
+            return f"{relation.kind.capitalize()}{' all' if relation.all else ''}"
+        case TableFunction():
+            calls = (
+                f"{name}({', '.join(expression_text(part) for part in arguments)})"
+                for name, arguments in relation.calls
+            )
+            return f"Rows of {', '.join(calls)}{' with ordinality' if relation.ordinality else ''}"
+        case Recursive():
+            return f"Recursive{' all' if relation.all else ''}: {identifier(relation.name)}"
 
 
 def _grouping_text(grouping: Aggregate) -> str:
     keys = f" by {_items(grouping.keys)}" if grouping.keys else ""
+    if grouping.sets is not None:
+        sets = ("(" + ", ".join(expression_text(grouping.keys[key][1]) for key in part) + ")" for part in grouping.sets)
+        keys = f" by grouping sets {', '.join(sets)}"
     calls = ", ".join(f"{aggregate_text(call)} AS {identifier(name)}" for name, call in grouping.aggregates)
     return f"Group{keys}" + (f": {calls}" if calls else "")
 

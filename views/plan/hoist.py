@@ -18,6 +18,7 @@ from views.plan.steps import make_step, unique_names
 from views.plan.trees import columns_of, meaning, rewrite, substitute
 
 COUNT_STAR = "count_star"
+SKIP_NULLS = frozenset({COUNT_STAR, "count", "sum", "avg", "min", "max", "bool_and", "bool_or"})
 
 
 class Columns:
@@ -78,27 +79,31 @@ def _below_aggregate(
 
 
 def _plain_aggregate(call: AggregateCall, columns: Columns, name: str) -> AggregateCall:
-    function, arguments = guarded(call)
+    function, arguments, condition = guarded(call)
     return replace(
-        call, function=function, arguments=tuple(columns.place(part, name) for part in arguments), filter=None
+        call,
+        function=function,
+        arguments=tuple(columns.place(part, name) for part in arguments),
+        filter=None if condition is None else columns.place(condition, name),
+        order_by=tuple(replace(key, expression=columns.place(key.expression, name)) for key in call.order_by),
     )
 
 
-def guarded(call: AggregateCall | WindowCall) -> tuple[str, tuple[Expression, ...]]:
-    """Return the function and the arguments of an aggregate with its filter put around the argument; aggregates skip NULL."""
-    if call.filter is None:
-        return call.function, call.arguments
+def guarded(call: AggregateCall | WindowCall) -> tuple[str, tuple[Expression, ...], Expression | None]:
+    """Return the function, the arguments and the filter of an aggregate, with the filter put around the argument if it skips NULLs."""
+    if call.filter is None or call.function not in SKIP_NULLS:
+        return call.function, call.arguments, call.filter
     if call.function == COUNT_STAR:
-        return "count", (Case(((call.filter, Literal(True, BOOL)),), Literal(None, BOOL), BOOL),)
+        return "count", (Case(((call.filter, Literal(True, BOOL)),), Literal(None, BOOL), BOOL),), None
     (argument,) = call.arguments
-    return call.function, (Case(((call.filter, argument),), Literal(None, argument.type), argument.type),)
+    return call.function, (Case(((call.filter, argument),), Literal(None, argument.type), argument.type),), None
 
 
 def _below_window(finish: FinishStep, window: Window, above: Sequence[Relation]) -> tuple[FinishStep, list[Relation]]:
     columns = Columns(finish, finish.items)
     calls = []
     for name, call in window.calls:
-        function, arguments = guarded(call)
+        function, arguments, condition = guarded(call)
         calls.append(
             (
                 name,
@@ -110,7 +115,7 @@ def _below_window(finish: FinishStep, window: Window, above: Sequence[Relation])
                     order_by=tuple(
                         replace(key, expression=columns.place(key.expression, name)) for key in call.order_by
                     ),
-                    filter=None,
+                    filter=None if condition is None else columns.place(condition, name),
                 ),
             )
         )

@@ -9,12 +9,33 @@ from dataclasses import dataclass
 
 from sql.expressions import AggregateCall, Expression
 from sql.relations import Relation, Schema
+from sql.trees import relation_names, scans
+
+
+@dataclass(frozen=True)
+class Probe:
+    """A join in a stream pipeline: a row meets the rows of a build side whose keys are equal, and the build side's columns follow its own.
+
+    name: of the tables, for people. build: the static pipeline, which Spark runs once; a match yields its first `kept` columns, the
+    others are keys only. kind: 'inner', or 'left', which keeps a row without a match, with NULLs. keys: pairs of an expression over
+    the row so far and a column of `build`; without any, all rows match. guards: conditions of a left join on the row so far, without
+    which nothing matches. filters: what is kept of the longer rows.
+    """
+
+    name: str
+    build: Relation
+    kept: int
+    kind: str
+    keys: tuple[tuple[Expression, int], ...]
+    guards: tuple[Expression, ...]
+    filters: tuple[Expression, ...]
 
 
 @dataclass(frozen=True)
 class StreamPipeline:
-    """scan -> filters -> grouping, run per morsel. Expressions address `input` (all columns of the stream).
+    """scan -> filters -> probes -> grouping, run per morsel.
 
+    `filters` address `input` (all columns of the stream), keys and aggregates `row`, which goes on with the columns of the probes.
     on_error: 'reject' fails the inserting statement on a row that can't be evaluated, 'skip' leaves that row out and counts it.
     """
 
@@ -25,6 +46,12 @@ class StreamPipeline:
     aggregates: tuple[tuple[str, AggregateCall], ...]
     groups: Schema
     on_error: str = "reject"
+    probes: tuple[Probe, ...] = ()
+
+    @property
+    def row(self) -> Schema:
+        """The columns of a row after all probes."""
+        return (*self.input, *(column for probe in self.probes for column in probe.build.schema))
 
 
 @dataclass(frozen=True)
@@ -42,9 +69,20 @@ class FinishStep:
 
 @dataclass(frozen=True)
 class UpperPipeline:
-    """What Spark runs: a relation tree whose one leaf is Scan(name, 'groups', schema = the finish step's output)."""
+    """What Spark runs: a relation tree with one leaf Scan(name, 'groups', schema = the finish step's output); others are tables."""
 
     relation: Relation
+
+    @property
+    def groups(self) -> str:
+        """The name under which the relation reads the groups; no table of it has that name."""
+        (name,) = (scan.name for scan in scans(self.relation) if scan.kind == "groups")
+        return name
+
+    @property
+    def tables(self) -> frozenset[str]:
+        """The names of the tables that the relation reads."""
+        return frozenset(scan.name for scan in scans(self.relation) if scan.kind == "table")
 
 
 @dataclass(frozen=True)
@@ -59,3 +97,13 @@ class ViewPlan:
     finish: FinishStep
     upper: UpperPipeline | None
     tail: FinishStep | None
+
+    @property
+    def stream_tables(self) -> frozenset[str]:
+        """The tables below the first grouping: they are read once, at CREATE VIEW."""
+        return frozenset(name for probe in self.stream.probes for name in relation_names(probe.build))
+
+    @property
+    def upper_tables(self) -> frozenset[str]:
+        """The tables above the first grouping: they are read at each refresh."""
+        return frozenset() if self.upper is None else self.upper.tables

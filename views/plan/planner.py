@@ -14,20 +14,23 @@ from sql.errors import SqlError
 from sql.expressions import Cast, Column, Expression, Literal
 from sql.relations import BoundQuery, OutputColumn, Project, Relation, Schema, Sort
 from views.definition import ViewDefinition
-from views.plan.checks import check_shape, check_sources, check_upper
+from views.plan.checks import check_shape, check_sources, check_stream, check_upper
 from views.plan.nodes import ViewPlan
 from views.plan.rules.distinct_to_grouping import distinct_to_grouping
 from views.plan.rules.drop_limit_all import drop_limit_all
 from views.plan.rules.drop_order_by import drop_order_by
+from views.plan.rules.drop_single_sets import drop_single_sets
 from views.plan.rules.inline_projections import inline_projections
+from views.plan.rules.joins_to_probes import joins_to_probes
 from views.plan.rules.merge_filters import merge_filters
 from views.plan.rules.merge_projections import merge_projections
 from views.plan.rules.push_filters import push_filters
 from views.plan.rules.push_key_conditions import push_key_conditions
 from views.plan.rules.share_aggregates import share_aggregates
 from views.plan.split import split
+from views.plan.steps import pipeline_expressions
 from views.plan.text import identifier
-from views.plan.trees import expressions, uses_now, walk_relation
+from views.plan.trees import relation_uses_now, uses_now, walk_relation
 
 Rule = Callable[[Relation], Relation]
 
@@ -35,6 +38,7 @@ Rule = Callable[[Relation], Relation]
 RULES: tuple[Rule, ...] = (
     drop_limit_all,
     drop_order_by,
+    drop_single_sets,
     distinct_to_grouping,
     push_filters,
     push_key_conditions,
@@ -42,6 +46,7 @@ RULES: tuple[Rule, ...] = (
     merge_filters,
     merge_projections,
     inline_projections,
+    joins_to_probes,
     share_aggregates,
     merge_projections,
 )
@@ -67,6 +72,7 @@ def plan_view(definition: ViewDefinition, bound: BoundQuery) -> PlannedView:
     rewritten = apply_rules(root, RULES)
     check_shape(rewritten)
     plan = split(rewritten, definition.on_error)
+    check_stream(plan.stream)
     if plan.upper is not None:
         check_upper(plan.upper.relation)
     notices = []
@@ -74,11 +80,7 @@ def plan_view(definition: ViewDefinition, bound: BoundQuery) -> PlannedView:
         notices.append(
             "ORDER BY without LIMIT is dropped: a continuous view has no order, give it in the SELECT that reads the view"
         )
-    stream_expressions = [*plan.stream.filters, *(key for _, key in plan.stream.keys)]
-    stream_expressions += [
-        part for _, call in plan.stream.aggregates for part in (*call.arguments, call.filter) if part is not None
-    ]
-    if any(uses_now(part) for part in stream_expressions):
+    if any(uses_now(part) for part in pipeline_expressions(plan.stream)):
         notices.append(
             "now() below the grouping is the time at which a tuple is inserted, not the time at which the view is read"
         )
@@ -98,9 +100,8 @@ def time_dependent(plan: ViewPlan) -> bool:
     """Return whether anything above the stream pipeline uses now()."""
     steps = [step for step in (plan.finish, plan.tail) if step is not None]
     above = [part for step in steps for part in (*step.predicates, *(item for _, item in step.items))]
-    if plan.upper is not None:
-        above += [part for operator in walk_relation(plan.upper.relation) for part in expressions(operator)]
-    return any(uses_now(part) for part in above)
+    in_spark = plan.upper is not None and relation_uses_now(plan.upper.relation)
+    return in_spark or any(uses_now(part) for part in above)
 
 
 def _named(root: Relation, column_names: tuple[str, ...]) -> Relation:

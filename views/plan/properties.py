@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sql.relations import Aggregate, Join, Relation, Scan
-from views.plan.trees import inputs, walk_relation
+from sql.relations import Aggregate, Relation, Scan
+from sql.trees import all_relations
+from views.plan.trees import inputs
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,10 +39,19 @@ def is_first_grouping(relation: Relation) -> bool:
 
 
 def scans(relation: Relation, kind: str) -> tuple[str, ...]:
-    """Return the names of the relations of `kind` that are scanned, once per scan, from left to right."""
-    return tuple(part.name for part in walk_relation(relation) if isinstance(part, Scan) and part.kind == kind)
+    """Return the names of the relations of `kind` that are scanned, once per scan, from left to right, those in subqueries at last."""
+    return tuple(part.name for part in all_relations(relation) if isinstance(part, Scan) and part.kind == kind)
 
 
-def joins(relation: Relation) -> tuple[Join, ...]:
-    """Return all joins of a tree."""
-    return tuple(part for part in walk_relation(relation) if isinstance(part, Join))
+def stream_path(relation: Relation) -> list[Relation]:
+    """Return the operators from `relation` down to the scan of its stream; where two inputs have streams the way goes left."""
+    path = [relation]
+    while below := [part for part in inputs(path[-1]) if properties(part).contains_stream]:
+        path.append(below[0])
+    return path
+
+
+def stream_input(relation: Relation) -> int:
+    """Return which input of an operator has the stream below it; the only one where there is one."""
+    below = inputs(relation)
+    return 0 if len(below) < 2 else [properties(part).contains_stream for part in below].index(True)

@@ -9,16 +9,18 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from sql.expressions import Expression
-from sql.relations import Aggregate, Filter, Relation, Scan
+from sql.expressions import Call, Column, Expression, Literal
+from sql.relations import Aggregate, Filter, Join, Relation, Scan
+from sql.trees import relation_names, scans
 from views.plan.hoist import hoist
 from views.plan.kernel_support import kernel_supports
-from views.plan.nodes import FinishStep, StreamPipeline, UpperPipeline, ViewPlan
-from views.plan.steps import breaker_free_count, compose, stack, unique_names
+from views.plan.nodes import FinishStep, Probe, StreamPipeline, UpperPipeline, ViewPlan
+from views.plan.properties import stream_path
+from views.plan.steps import breaker_free_count, compose, pipeline_expressions, stack, unique_names
 from views.plan.tail import cut_tail
-from views.plan.trees import conjuncts, inputs
+from views.plan.trees import columns_of, conjuncts
 
-GROUPS = "groups"  # the name of the one relation that an upper pipeline reads
+GROUPS = "groups"  # the name of the relation that an upper pipeline reads, unless a table has it
 
 
 def split(root: Relation, on_error: str) -> ViewPlan:
@@ -35,7 +37,8 @@ def split(root: Relation, on_error: str) -> ViewPlan:
         return ViewPlan(stream, finish, None, None)
     finish, rest = hoist(finish, rest)
     rest, tail = cut_tail(finish.output, rest)
-    upper = stack(Scan(GROUPS, "groups", finish.output), rest)
+    taken = [scan.name for scan in scans(root)]
+    upper = stack(Scan(unique_names([*taken, GROUPS])[-1], "groups", finish.output), rest)
     yielded = upper.schema if tail is None else tail.output
     assert [column.type for column in yielded] == [column.type for column in root.schema], (
         f"{yielded} instead of {root.schema}"
@@ -51,10 +54,7 @@ def _in_kernels(finish: FinishStep) -> bool:
 
 def _path_to_grouping(root: Relation) -> tuple[list[Relation], Aggregate]:
     """Return the operators above the first grouping, bottom first, and the grouping."""
-    chain: list[Relation] = [root]
-    while below := inputs(chain[-1]):
-        (relation,) = below
-        chain.append(relation)
+    chain = stream_path(root)
     lowest = max(index for index, operator in enumerate(chain) if isinstance(operator, Aggregate))
     grouping = chain[lowest]
     assert isinstance(grouping, Aggregate)
@@ -62,14 +62,65 @@ def _path_to_grouping(root: Relation) -> tuple[list[Relation], Aggregate]:
 
 
 def _stream_pipeline(grouping: Aggregate, on_error: str) -> StreamPipeline:
-    source = grouping.input
-    filters: tuple[Expression, ...] = ()
-    if isinstance(source, Filter):
-        filters = conjuncts(source.predicate)
-        source = source.input
-    assert isinstance(source, Scan), f"the rules left {type(source).__name__} below the first grouping"
+    source, filters, probes = _probes(grouping.input)
     names = unique_names([column.name for column in grouping.schema])
     keys = tuple((name, key) for name, (_, key) in zip(names, grouping.keys, strict=False))
     calls = tuple((name, call) for name, (_, call) in zip(names[len(keys) :], grouping.aggregates, strict=True))
     groups = replace(grouping, keys=keys, aggregates=calls).schema
-    return StreamPipeline(source.name, source.schema, filters, keys, calls, groups, on_error)
+    pipeline = StreamPipeline(source.name, source.schema, filters, keys, calls, groups, on_error, probes)
+    return replace(pipeline, probes=_kept(pipeline))
+
+
+def _probes(relation: Relation) -> tuple[Scan, tuple[Expression, ...], tuple[Probe, ...]]:
+    """Return what the rules have left below the first grouping: the stream's scan, its filters, and the joins that follow them."""
+    filters: tuple[Expression, ...] = ()
+    if isinstance(relation, Filter):
+        filters = conjuncts(relation.predicate)
+        relation = relation.input
+    if isinstance(relation, Scan):
+        return relation, filters, ()
+    assert isinstance(relation, Join), f"the rules left {type(relation).__name__} below the first grouping"
+    scan, stream_filters, probes = _probes(relation.left)
+    return scan, stream_filters, (*probes, _probe(relation, filters))
+
+
+def _probe(join: Join, filters: tuple[Expression, ...]) -> Probe:
+    width = len(join.left.schema)
+    keys: list[tuple[Expression, int]] = []
+    guards: list[Expression] = []
+    for condition in () if join.condition is None else conjuncts(join.condition):
+        build_column = _build_column(condition, width)
+        if build_column is not None:
+            assert isinstance(condition, Call)
+            keys.append((condition.arguments[0], build_column))
+        elif not _is_true(condition):
+            guards.append(condition)
+    name = "_".join(sorted(relation_names(join.right))) or "values"
+    kind = "left" if join.kind == "left" else "inner"
+    return Probe(name, join.right, len(join.right.schema), kind, tuple(keys), tuple(guards), filters)
+
+
+def _build_column(condition: Expression, width: int) -> int | None:
+    """Return the build side's column of a key, which the rules have put on the right of an equality."""
+    if not isinstance(condition, Call) or condition.function != "eq":
+        return None
+    ours, theirs = condition.arguments
+    is_key = isinstance(theirs, Column) and theirs.index >= width and max(columns_of(ours), default=width) < width
+    return theirs.index - width if is_key and isinstance(theirs, Column) else None
+
+
+def _is_true(condition: Expression) -> bool:
+    return isinstance(condition, Literal) and condition.value is True
+
+
+def _kept(pipeline: StreamPipeline) -> tuple[Probe, ...]:
+    """Return the probes with as few columns kept as later parts of the pipeline read."""
+    read = {index for part in pipeline_expressions(pipeline) for index in columns_of(part)}
+    start = len(pipeline.input)
+    probes = []
+    for probe in pipeline.probes:
+        width = len(probe.build.schema)
+        kept = max((index - start + 1 for index in read if start <= index < start + width), default=0)
+        probes.append(replace(probe, kept=kept))
+        start += width
+    return tuple(probes)

@@ -9,8 +9,10 @@ from collections.abc import Sequence
 
 from sql.expressions import Column, Expression
 from sql.relations import Filter, OutputColumn, Project, Relation, Schema
-from views.plan.nodes import FinishStep
-from views.plan.trees import conjuncts, substitute, with_inputs
+from sql.trees import aggregate_expressions
+from views.plan.nodes import FinishStep, StreamPipeline
+from views.plan.properties import stream_input
+from views.plan.trees import conjuncts, inputs, substitute, with_inputs
 
 
 def breaker_free_count(path: Sequence[Relation]) -> int:
@@ -47,10 +49,12 @@ def make_step(schema: Schema, predicates: Sequence[Expression], items: Sequence[
 
 
 def stack(leaf: Relation, operators: Sequence[Relation]) -> Relation:
-    """Return the operators (bottom first) one on the other, over `leaf`."""
+    """Return the operators (bottom first) one on the other, over `leaf`, which comes where the stream was; other inputs stay."""
     root = leaf
     for operator in operators:
-        root = with_inputs(operator, (root,))
+        below = list(inputs(operator))
+        below[stream_input(operator)] = root
+        root = with_inputs(operator, tuple(below))
     return root
 
 
@@ -64,3 +68,12 @@ def unique_names(names: Sequence[str]) -> list[str]:
             unique = f"{name}_{number}"
         found.append(unique)
     return found
+
+
+def pipeline_expressions(stream: StreamPipeline) -> tuple[Expression, ...]:
+    """Return all that a stream pipeline evaluates per row."""
+    probed = [
+        part for probe in stream.probes for part in (*(key for key, _ in probe.keys), *probe.guards, *probe.filters)
+    ]
+    grouped = [part for _, call in stream.aggregates for part in aggregate_expressions(call)]
+    return (*stream.filters, *probed, *(key for _, key in stream.keys), *grouped)

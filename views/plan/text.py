@@ -7,7 +7,21 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-from sql.expressions import AggregateCall, Call, Case, Cast, Column, Expression, Literal, Parameter, SortKey, WindowCall
+from sql.expressions import (
+    AggregateCall,
+    Call,
+    Case,
+    Cast,
+    Column,
+    Expression,
+    Literal,
+    OuterColumn,
+    Parameter,
+    SortKey,
+    Subquery,
+    WindowCall,
+)
+from sql.trees import relation_names
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -25,8 +39,10 @@ DEFAULT_ESCAPE = "\\"
 
 def expression_text(expression: Expression) -> str:
     """Return an expression as PostgreSQL-like SQL."""
-    if isinstance(expression, Column):
+    if isinstance(expression, Column | OuterColumn):
         return identifier(expression.name)
+    if isinstance(expression, Subquery):
+        return _subquery(expression)
     if isinstance(expression, Parameter):
         return f"${expression.number}"
     if isinstance(expression, Literal):
@@ -49,7 +65,8 @@ def aggregate_text(call: AggregateCall) -> str:
     name = "count" if call.function == "count_star" else call.function
     distinct = "DISTINCT " if call.distinct else ""
     condition = "" if call.filter is None else f" FILTER (WHERE {expression_text(call.filter)})"
-    return f"{name}({distinct}{arguments}){condition}"
+    order = " ORDER BY " + ", ".join(key_text(key) for key in call.order_by) if call.order_by else ""
+    return f"{name}({distinct}{arguments}{order}){condition}"
 
 
 def window_text(call: WindowCall) -> str:
@@ -62,7 +79,8 @@ def window_text(call: WindowCall) -> str:
         pieces.append("ORDER BY " + ", ".join(key_text(key) for key in call.order_by))
     if call.frame is not None:
         start, end = _bound(call.frame.start, "PRECEDING"), _bound(call.frame.end, "FOLLOWING")
-        pieces.append(f"{call.frame.unit.upper()} BETWEEN {start} AND {end}")
+        left_out = f" EXCLUDE {call.frame.exclusion.upper()}" if call.frame.exclusion else ""
+        pieces.append(f"{call.frame.unit.upper()} BETWEEN {start} AND {end}{left_out}")
     return f"{plain} OVER ({' '.join(pieces)})"
 
 
@@ -96,7 +114,7 @@ def _call(call: Call) -> str:
     if function == "in_list":
         return f"{_operand(arguments[0])} IN ({', '.join(expression_text(part) for part in arguments[1:])})"
     if function == "extract" and isinstance(arguments[0], Literal):
-        return f"EXTRACT({arguments[0].value} FROM {', '.join(expression_text(part) for part in arguments[1:])})"
+        return f"EXTRACT({arguments[0].value!s} FROM {', '.join(expression_text(part) for part in arguments[1:])})"
     if function == "add_interval":
         return f"{_operand(arguments[0])} + {_interval(arguments[1:4])}"
     return f"{function}({', '.join(expression_text(part) for part in arguments)})"
@@ -114,9 +132,9 @@ def _operand(expression: Expression) -> str:
 
 
 def _interval(amounts: tuple[Expression, ...]) -> str:
-    values = [part.value if isinstance(part, Literal) else expression_text(part) for part in amounts]
+    values = [str(part.value) if isinstance(part, Literal) else expression_text(part) for part in amounts]
     units = ("months", "days", "microseconds")
-    shown = [f"{value} {unit}" for value, unit in zip(values, units, strict=True) if value != 0]
+    shown = [f"{value} {unit}" for value, unit in zip(values, units, strict=True) if value != "0"]
     return f"interval '{' '.join(shown) or '0'}'"
 
 
@@ -128,6 +146,8 @@ def _literal(literal: Literal) -> str:
         return "true" if value else "false"
     if isinstance(value, str):
         return _quoted(value)
+    if isinstance(value, bytes):
+        return f"'\\x{value.hex()}'"
     if family == "date" and isinstance(value, int):
         return f"date '{(EPOCH + timedelta(days=value)).date()}'" if abs(value) < 700_000 else f"date({value})"
     if family in ("timestamp", "timestamptz") and isinstance(value, int):
@@ -147,8 +167,22 @@ def _quoted(value: str) -> str:
     return "'" + value.replace("'", "''") + "'"
 
 
-def _bound(bound: tuple[str, int | None], side: str) -> str:
+def _bound(bound: tuple[str, int | Literal | None], side: str) -> str:
     word, offset = bound
     if word == "current":
         return "CURRENT ROW"
-    return f"UNBOUNDED {side}" if word == "unbounded" else f"{offset} {word.upper()}"
+    shown = expression_text(offset) if isinstance(offset, Literal) else str(offset)
+    return f"UNBOUNDED {side}" if word == "unbounded" else f"{shown} {word.upper()}"
+
+
+def _subquery(subquery: Subquery) -> str:
+    """Return what kind of subquery it is and what it reads; its own text is not kept in the tree."""
+    tables = ", ".join(identifier(name) for name in sorted(relation_names(subquery.relation)))
+    query = f"(SELECT ... FROM {tables})" if tables else "(SELECT ...)"
+    if subquery.kind == "scalar":
+        return query
+    if not subquery.operands:
+        return f"{subquery.kind.upper()} {query}"
+    operands = ", ".join(expression_text(part) for part in subquery.operands)
+    row = operands if len(subquery.operands) == 1 else f"({operands})"
+    return f"{row} {INFIX.get(subquery.comparison, subquery.comparison)} {subquery.kind.upper()} {query}"

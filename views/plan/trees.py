@@ -12,6 +12,7 @@ from dataclasses import replace
 from sql.bind.substitute import substitute_now
 from sql.errors import SqlError
 from sql.expressions import Call, Case, Cast, Column, Expression, OuterColumn, Subquery
+from sql.relations import Relation
 from sql.trees import children as parts
 from sql.trees import columns_of as column_references
 from sql.trees import inputs, map_expression, rewrite_bottom_up, walk, walk_relation, with_inputs
@@ -25,6 +26,7 @@ __all__ = [
     "inputs",
     "meaning",
     "parts",
+    "relation_uses_now",
     "rewrite",
     "rewrite_bottom_up",
     "substitute",
@@ -84,8 +86,17 @@ def columns_of(expression: Expression) -> frozenset[int]:
 
 
 def uses_now(expression: Expression) -> bool:
-    """Return whether an expression depends on the time of the statement."""
-    return any(isinstance(part, Call) and part.function == "now" for part in walk(expression))
+    """Return whether an expression depends on the time of the statement, also inside of its subqueries."""
+    return any(
+        (isinstance(part, Call) and part.function == "now")
+        or (isinstance(part, Subquery) and relation_uses_now(part.relation))
+        for part in walk(expression)
+    )
+
+
+def relation_uses_now(relation: Relation) -> bool:
+    """Return whether something in a tree depends on the time of the statement."""
+    return any(uses_now(item) for part in walk_relation(relation) for item in expressions(part))
 
 
 def conjuncts(predicate: Expression) -> tuple[Expression, ...]:

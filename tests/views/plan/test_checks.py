@@ -4,15 +4,41 @@ from __future__ import annotations
 
 import pytest
 
-from sql.datatypes import INT8, TEXT
+from sql.datatypes import BOOL, INT8, TEXT, TIMESTAMPTZ, UUID
 from sql.errors import SqlError
-from sql.expressions import AggregateCall, SortKey, WindowCall
-from sql.relations import Aggregate, Join, Limit, OutputColumn, Relation, Scan, Sort, Values, Window
-from tests.views.building import SALES, bound, col, compare, count_star, lit, project, renamed, sales_per_shop, top
+from sql.expressions import AggregateCall, Call, Column, Expression, SortKey, Subquery, WindowCall
+from sql.relations import (
+    Aggregate,
+    Join,
+    Limit,
+    OutputColumn,
+    Recursive,
+    Relation,
+    Scan,
+    SetOperation,
+    Sort,
+    Values,
+    Window,
+)
+from tests.views.building import (
+    SALES,
+    bound,
+    col,
+    compare,
+    count_star,
+    lit,
+    project,
+    renamed,
+    sales_per_shop,
+    top,
+    where,
+)
 from tests.views.plan.test_split import DEFINITION
 from views.plan.planner import plan_view
 
 TABLE = Scan("shops", "table", (OutputColumn("name", TEXT),))
+OTHER = renamed(SALES, "returns")
+COUNT = (("count", count_star()),)
 
 
 def refusal(root: Relation) -> SqlError:
@@ -22,9 +48,9 @@ def refusal(root: Relation) -> SqlError:
     return failure.value
 
 
-def joined(left: Relation, right: Relation) -> Aggregate:
-    both = Join(left, right, "inner", compare("eq", lit(1), lit(1)))
-    return Aggregate(project(both, ("one", lit(1))), (), (("count", count_star()),))
+def joined(left: Relation, right: Relation, kind: str = "inner", condition: Expression | None = None) -> Aggregate:
+    both = Join(left, right, kind, condition or compare("eq", lit(1), lit(1)))
+    return Aggregate(project(both, ("one", lit(1))), (), COUNT)
 
 
 def test_a_plain_select_names_rule_a_and_the_stream() -> None:
@@ -54,9 +80,53 @@ def test_a_window_below_the_grouping_names_rule_a() -> None:
 
 
 def test_joins_name_their_rules() -> None:
-    assert "Rule (b)" in (refusal(joined(SALES, TABLE)).detail or "")
-    assert "Rule (c)" in (refusal(joined(SALES, renamed(SALES, "returns"))).detail or "")
+    for kind in ("right", "full"):
+        error = refusal(joined(SALES, TABLE, kind))
+        assert error.message == f"a {kind.upper()} JOIN that keeps a table's rows is not supported yet"
+        assert "Rule (b)" in (error.detail or "")
+    assert "Rule (b)" in (refusal(joined(TABLE, SALES, "left")).detail or "")
+    assert "Rule (c)" in (refusal(joined(SALES, OTHER)).detail or "")
     assert "Rule (c)" in (refusal(joined(SALES, SALES)).detail or "")
+    plan_view(DEFINITION, bound(joined(TABLE, SALES, "right")))
+
+
+def test_a_left_join_on_other_than_equality_names_rule_b() -> None:
+    condition = compare("lt", Column(0, "shop", TEXT), Column(len(SALES.schema), "name", TEXT))
+    error = refusal(joined(SALES, TABLE, "left", condition))
+    assert "Rule (b)" in (error.detail or "") and "shop < name" in (error.detail or "")
+
+
+def test_subqueries_over_rows_of_the_stream_are_named() -> None:
+    subquery = Subquery("any", TABLE, (), BOOL, (col(SALES, "shop"),), "eq", position=7)
+    error = refusal(Aggregate(where(SALES, subquery), (), COUNT))
+    assert error.message == "a subquery in an expression over a stream's rows is not supported yet"
+    assert "shop = ANY (SELECT ... FROM shops)" in (error.detail or "") and error.position == 7
+    inside = Subquery("exists", SALES, (), BOOL)
+    error = refusal(where(Aggregate(OTHER, (), COUNT), inside))
+    assert error.message == "a stream inside a subquery expression is not supported yet"
+
+
+def test_set_operations_recursion_lateral_and_grouping_sets_are_named() -> None:
+    union = SetOperation("union", True, project(SALES, ("shop", col(SALES, "shop"))), TABLE, TABLE.schema)
+    assert "UNION ALL over a stream" in refusal(Aggregate(union, (), COUNT)).message
+    several = SetOperation("except", False, SALES, OTHER, SALES.schema)
+    assert "Rule (c)" in (refusal(Aggregate(several, (), COUNT)).detail or "")
+    recursive = Recursive("r", SALES, Scan("r", "recursive", SALES.schema), False, SALES.schema)
+    assert "WITH RECURSIVE over a stream" in refusal(Aggregate(recursive, (), COUNT)).message
+    lateral = Join(SALES, TABLE, "cross", None, ())
+    assert "LATERAL over a stream" in refusal(Aggregate(lateral, (), COUNT)).message
+    keys = (("shop", col(SALES, "shop")), ("item", col(SALES, "item")))
+    assert "more than one grouping set" in refusal(Aggregate(SALES, keys, COUNT, ((0,), (1,)))).message
+    plan_view(DEFINITION, bound(Aggregate(SALES, keys, COUNT, ((0, 1),))))
+
+
+def test_build_sides_are_computed_once_and_have_columns_that_kernels_know() -> None:
+    stamped = Scan("stamps", "table", (OutputColumn("at", TIMESTAMPTZ), OutputColumn("id", UUID)))
+    recent = where(stamped, compare("lt", col(stamped, "at"), Call("now", (), TIMESTAMPTZ)))
+    limited = Limit(recent, lit(3, INT8), None)
+    assert "now() in a part that is read once" in refusal(joined(SALES, limited)).message
+    of_row = Aggregate(Join(SALES, stamped, "cross", None), (("id", Column(6, "id", UUID)),), COUNT)
+    assert "a column of type uuid" in refusal(of_row).message
 
 
 def test_a_distinct_aggregate_shows_the_two_groupings_to_write() -> None:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from sql.expressions import Column, Expression
 from sql.relations import Aggregate, Project, Relation
+from sql.trees import map_aggregate
 from views.plan.properties import is_first_grouping
 from views.plan.trees import rewrite_bottom_up, substitute
 
@@ -22,10 +24,10 @@ def _step(relation: Relation) -> Relation:
     ):
         return relation
     values = [item for _, item in relation.input.items]
-    aggregates = []
-    for name, call in relation.aggregates:
-        condition = None if call.filter is None else substitute(call.filter, values)
-        arguments = tuple(substitute(part, values) for part in call.arguments)
-        aggregates.append((name, replace(call, arguments=arguments, filter=condition)))
+
+    def change(part: Expression) -> Expression | None:
+        return values[part.index] if isinstance(part, Column) else None
+
     keys = tuple((name, substitute(key, values)) for name, key in relation.keys)
-    return Aggregate(relation.input.input, keys, tuple(aggregates))
+    aggregates = tuple((name, map_aggregate(call, change)) for name, call in relation.aggregates)
+    return replace(relation, input=relation.input.input, keys=keys, aggregates=aggregates)

@@ -30,6 +30,7 @@ def _step(relation: Relation) -> Relation:
     if (
         not isinstance(relation, Filter)
         or not isinstance(relation.input, Aggregate)
+        or relation.input.sets is not None
         or not is_first_grouping(relation.input)
     ):
         return relation

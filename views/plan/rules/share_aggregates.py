@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from sql.expressions import AggregateCall, Column, Expression
 from sql.relations import Aggregate, Project, Relation
 from views.plan.properties import is_first_grouping
@@ -14,7 +16,7 @@ def share_aggregates(root: Relation) -> Relation:
 
 
 def _step(relation: Relation) -> Relation:
-    if not isinstance(relation, Aggregate) or not is_first_grouping(relation):
+    if not isinstance(relation, Aggregate) or relation.sets is not None or not is_first_grouping(relation):
         return relation
     keys: dict[Expression, tuple[str, Expression]] = {}
     for name, key in relation.keys:
@@ -31,10 +33,12 @@ def _step(relation: Relation) -> Relation:
         items.append((name, Column(key_places[meaning(key)], name, key.type)))
     for name, call in relation.aggregates:
         items.append((name, Column(call_places[_meaning(call)], name, call.type)))
-    return Project(Aggregate(relation.input, tuple(keys.values()), tuple(calls.values())), tuple(items))
+    shared = replace(relation, keys=tuple(keys.values()), aggregates=tuple(calls.values()))
+    return Project(shared, tuple(items))
 
 
 def _meaning(call: AggregateCall) -> AggregateCall:
     condition = None if call.filter is None else meaning(call.filter)
     arguments = tuple(meaning(part) for part in call.arguments)
-    return AggregateCall(call.function, arguments, call.type, condition, call.distinct)
+    order = tuple(replace(key, expression=meaning(key.expression)) for key in call.order_by)
+    return AggregateCall(call.function, arguments, call.type, condition, call.distinct, order_by=order)

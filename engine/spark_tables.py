@@ -1,0 +1,86 @@
+"""Durable tables in Spark: one temporary view per version that pipelines read, made once and used until the table has changed.
+
+Enters: exports of tables. Leaves: the names of temporary views. Must not know pipelines, nor where exports come from.
+"""
+
+from __future__ import annotations
+
+import itertools
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+
+from sql.emit.names import column_names
+from sql.relations import Scan
+from views.protocols import TableExport
+
+TABLES_KEPT_MAX = 64
+
+
+@dataclass(eq=False)
+class SparkTable:
+    """A table's rows in Spark. users: pipelines that are running on it; replaced: a newer version is there, or no room."""
+
+    version: int
+    scan: Scan
+    view: str
+    users: int = 0
+    replaced: bool = False
+
+
+class SparkTables:
+    """The tables that Spark holds, the least recently used first; thread-safe."""
+
+    def __init__(self) -> None:
+        self._numbers = itertools.count(1)
+        self._lock = threading.Lock()
+        self._tables: dict[str, SparkTable] = {}
+
+    @contextmanager
+    def view_of(self, session: Any, scan: Scan, export: TableExport) -> Iterator[str]:
+        """Yield the name of a view that has the rows of `export` for as long as the context is open."""
+        table = self._taken(session, scan, export)
+        try:
+            yield table.view
+        finally:
+            with self._lock:
+                table.users -= 1
+            self._drop_unused(session, [table])
+
+    def _taken(self, session: Any, scan: Scan, export: TableExport) -> SparkTable:
+        """Return the table of an export, made if it is not there; it is not dropped before its users are gone."""
+        with self._lock:
+            known = self._tables.pop(scan.name, None)
+            if known is not None:
+                self._tables[scan.name] = known
+                if known.version == export.version and known.scan == scan:
+                    known.users += 1
+                    return known
+        made = SparkTable(export.version, scan, f"table_{next(self._numbers)}", users=1)
+        make_view(session, made.view, scan, export.table)
+        with self._lock:
+            old = self._tables.pop(scan.name, None)
+            self._tables[scan.name] = made
+            gone = [] if old is None else [old]
+            while len(self._tables) > TABLES_KEPT_MAX:
+                gone.append(self._tables.pop(next(iter(self._tables))))
+            for table in gone:
+                table.replaced = True
+        self._drop_unused(session, gone)
+        return made
+
+    def _drop_unused(self, session: Any, tables: list[SparkTable]) -> None:
+        for table in tables:
+            with self._lock:
+                unused = table.replaced and table.users == 0
+            if unused:
+                session.catalog.dropTempView(table.view)
+
+
+def make_view(session: Any, name: str, scan: Scan, rows: pa.Table) -> None:
+    """Make `rows` known to the session's SQL under `name`, with the names of columns that printed SQL uses for `scan`."""
+    session.createDataFrame(rows.rename_columns(list(column_names(scan.schema)))).createOrReplaceTempView(name)

@@ -1,0 +1,224 @@
+"""Joins in a stream kernel: a probe of a join table (ringbuffer/join_table.py), and the loop over the rows that match.
+
+    orders_first, orders_end = probe_word(orders_index, l_orderkey)
+    for orders_row in range(max(orders_first, orders_resume), orders_end):
+
+Enters: the probes of a pipeline. Leaves: lines, and the values of the build sides' columns. All that follows a probe is in its loop; a
+kernel that stops inside of it notes the row in control[RESUME + number] and goes on there. Must not know how a join table is built.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from ringbuffer.join_table import KEY_WORDS, KeyForm, row_words, text_mask
+from sql.datatypes import SqlType
+from sql.expressions import Expression
+from sql.relations import Schema
+from views.codegen.expressions import ExpressionWriter
+from views.codegen.values import FLOATS, TEXTS, Value, any_null, negation
+from views.codegen.writer import KernelWriter
+from views.plan.nodes import Probe
+
+STEM_CHARACTERS_MAX = 14
+SUFFIXES = ("_index", "_rows", "_first", "_end", "_row", "_at", "_resume", "_heap", "_scratch")
+
+
+def key_form(ours: SqlType, theirs: SqlType) -> KeyForm:
+    """Return how two columns of one family are compared as keys."""
+    if ours.family in TEXTS:
+        return KeyForm.TEXT
+    if ours.family in FLOATS:
+        return KeyForm.FLOAT
+    if ours.family != "numeric":
+        return KeyForm.WORD
+    same = ours.display_scale is not None and ours.display_scale == theirs.display_scale
+    return KeyForm.DECIMAL if same else KeyForm.NUMBER
+
+
+def key_forms(probe: Probe) -> list[KeyForm]:
+    """Return the forms of a probe's keys."""
+    return [key_form(ours.type, probe.build.schema[place].type) for ours, place in probe.keys]
+
+
+def value_words_count(kind: SqlType) -> int:
+    """Return the words that a column has in a build side's rows."""
+    if kind.family == "numeric":
+        return 3 if kind.display_scale is None else 2
+    return 2 if kind.family in TEXTS else 1
+
+
+@dataclass(slots=True)
+class BuildSide:
+    """The names of one probe's variables, and where its columns are: in a row from `start` on, and in the rows of its table."""
+
+    number: int
+    stem: str
+    schema: Schema
+    start: int
+    entered: bool = False
+    uses_heap: bool = False
+
+    @property
+    def words(self) -> int:
+        """Words of a row."""
+        return row_words([value_words_count(column.type) for column in self.schema])
+
+    def place(self, index: int) -> int:
+        """Return the first word of a column in a row."""
+        return 1 + sum(value_words_count(column.type) for column in self.schema[:index])
+
+
+@dataclass
+class ProbeWriter:
+    """Writes the probes of one stream kernel, in order. width: columns of the stream, which come first in a row."""
+
+    writer: KernelWriter
+    width: int
+    sides: list[BuildSide] = field(default_factory=list)
+    # Lines that belong before the line of that number, if the kernel has a scratch heap: what a match leaves there goes with it.
+    scratch_lines: list[tuple[int, str]] = field(default_factory=list)
+
+    def declare(self, probes: Sequence[Probe]) -> None:
+        """Take the names of the probes' variables before anything else does."""
+        start = self.width
+        for number, probe in enumerate(probes):
+            stem = self._stem(probe.name[:STEM_CHARACTERS_MAX])
+            self.sides.append(BuildSide(number, stem, probe.build.schema[: probe.kept], start))
+            start += len(probe.build.schema)
+
+    def load(self, writer: KernelWriter, index: int) -> Value:
+        """Write the lines that load a build side's column for the match at hand; `index` counts the row's columns."""
+        side = [side for side in self.sides if side.start <= index][-1]
+        column = index - side.start
+        assert side.entered and column < len(side.schema), f"column {index} is not there yet"
+        kind = side.schema[column].type
+        stem = writer.name(f"b_{side.schema[column].name}")
+        null = writer.assign(f"{stem}_null", f"({side.stem}_rows[{side.stem}_at] >> {column}) & 1 != 0")
+        words = [f"{side.stem}_rows[{side.stem}_at + {side.place(column) + word}]" for word in range(3)]
+        if kind.family in TEXTS:
+            side.uses_heap = True
+            return Value(
+                (writer.assign(f"{stem}_w0", words[0]), writer.assign(f"{stem}_w1", words[1]), f"{side.stem}_heap"),
+                null,
+            )
+        if kind.family == "numeric":
+            lo, hi = writer.assign(f"{stem}_lo", words[0]), writer.assign(f"{stem}_hi", words[1])
+            scale = writer.assign(f"{stem}_scale", words[2]) if kind.display_scale is None else str(kind.display_scale)
+            return Value((lo, hi, scale), null)
+        text = words[0]
+        if kind.family in FLOATS:
+            text = f"{writer.use('join_table', 'word_float')}({text})"
+            text = text if kind.family == "float8" else f"real({text})"
+        elif kind.family == "bool":
+            text += " != 0"
+        return Value((writer.assign(f"{stem}_value", text),), null)
+
+    def write(self, probe: Probe, number: int, expressions: ExpressionWriter) -> str:
+        """Write the probe, and return the header of the loop over its matches."""
+        stem = self.sides[number].stem
+        index = f"{stem}_index"
+        bounds = f"{stem}_first, {stem}_end"
+        guards = [expressions.evaluate(guard).truth for guard in probe.guards]
+        keys = [expressions.evaluate(key) for key, _ in probe.keys]
+        known = negation(any_null(*keys)) if keys else "True"
+        conditions = [text for text in (*guards, known) if text != "True"]
+        if conditions:
+            self.writer.line(f"{stem}_first = {stem}_end = 0")
+            header = " and ".join(f"({text})" if len(conditions) > 1 else text for text in conditions)
+            with self.writer.block(f"if {header}:"):
+                self.writer.line(f"{bounds} = {self._lookup(probe, index, keys)}")
+        else:
+            self.writer.line(f"{bounds} = {self._lookup(probe, index, keys)}")
+        if probe.kind == "left":
+            with self.writer.block(f"if {stem}_first == {stem}_end:"):
+                # The last row of a join table is all NULL.
+                self.writer.line(f"{stem}_first = {index}[{self.writer.use('join_table', 'ROWS_COUNT')}]")
+                self.writer.line(f"{stem}_end = {stem}_first + 1")
+        self._if_scratch(f"{stem}_scratch = scratch[USED]")
+        return f"for {stem}_row in range(max({stem}_first, {stem}_resume), {stem}_end):"
+
+    def enter(self, number: int) -> None:
+        """Write the first lines of a loop."""
+        side = self.sides[number]
+        self._if_scratch(f"scratch[USED] = {side.stem}_scratch")
+        self.writer.line(f"{side.stem}_resume = 0")
+        if side.schema:
+            self.writer.line(f"{side.stem}_at = {side.stem}_row * {side.words}")
+        side.entered = True
+
+    def notes(self) -> list[str]:
+        """Return the lines with which a kernel that stops notes where it is."""
+        entered = [side for side in self.sides if side.entered]
+        if entered:
+            self.writer.use("hash_table", "RESUME")
+        return [f"control[RESUME + {side.number}] = {side.stem}_row" for side in entered]
+
+    def arguments(self) -> list[tuple[str, str]]:
+        """Return (name, type) of the arrays of the join tables."""
+        return [(f"{side.stem}_{name}", "int64[::1]") for side in self.sides for name in ("index", "rows")]
+
+    def prologue(self) -> list[str]:
+        """Return the lines before the loop over the rows."""
+        lines = []
+        for side in self.sides:
+            lines += [f"{side.stem}_{name} = borrowed({side.stem}_{name})" for name in ("index", "rows")]
+            if side.uses_heap:
+                address = self.writer.use("join_table", "HEAP_ADDRESS")
+                lines.append(f"{side.stem}_heap = {side.stem}_index[{address}]")
+            self.writer.use("hash_table", "RESUME")
+            lines.append(f"{side.stem}_resume = control[RESUME + {side.number}]")
+            lines.append(f"control[RESUME + {side.number}] = 0")
+        return lines
+
+    def lines(self) -> list[str]:
+        """Return the kernel's lines; with a scratch heap, those that take back what the last match left there."""
+        found = list(self.writer.lines)
+        for number, line in reversed(self.scratch_lines if self.writer.uses_scratch else []):
+            found.insert(number, line)
+        return found
+
+    def _if_scratch(self, line: str) -> None:
+        self.scratch_lines.append((len(self.writer.lines), self.writer.indented(line)))
+
+    def _stem(self, wanted: str) -> str:
+        """Return a new name whose names with each suffix are new as well."""
+        while True:
+            stem = self.writer.name(wanted)
+            if all(self.writer.name(stem + suffix) == stem + suffix for suffix in SUFFIXES):
+                return stem
+
+    def _lookup(self, probe: Probe, index: str, keys: list[Value]) -> str:
+        """Return source text of the first match and the end of them; several key words go through the control block."""
+        use = self.writer.use
+        if not keys:
+            return f"0, {index}[{use('join_table', 'ROWS_COUNT')}]"
+        forms = key_forms(probe)
+        words = [
+            word
+            for (ours, _), form, key in zip(probe.keys, forms, keys, strict=True)
+            for word in self._key_words(ours, form, key)
+        ]
+        if len(words) == 1:
+            return f"{use('join_table', 'probe_word')}({index}, {words[0]})"
+        entry = use("hash_table", "ENTRY")
+        for place, word in enumerate(words):
+            self.writer.line(f"control[{entry} + {place}] = {word}")
+        sizes = f"{sum(KEY_WORDS[form] for form in forms)}, {text_mask(forms)}"
+        return f"{use('join_table', 'probe_entry')}({index}, control, {entry}, {sizes})"
+
+    def _key_words(self, key: Expression, form: KeyForm, value: Value) -> list[str]:
+        """Return source text of the words by which a key is compared."""
+        use = self.writer.use
+        if form is KeyForm.FLOAT:
+            return [f"{use('aggregates', 'float_key')}(np.float64({value.word}))"]
+        if form is KeyForm.TEXT:
+            return [value.words[0], f"{use('aggregates', 'text_key')}({', '.join(value.words)})"]
+        if form is KeyForm.DECIMAL:
+            return list(value.words[:2])
+        if form is KeyForm.NUMBER:
+            names = [self.writer.name("key" + suffix) for suffix in ("_lo", "_hi", "_scale")]
+            self.writer.line(f"{', '.join(names)} = {use('numeric', 'numeric_normalise')}({', '.join(value.words)})")
+            return names
+        return [f"1 * {value.word}" if key.type.family == "bool" else value.word]

@@ -1,0 +1,45 @@
+"""Static pipelines: the build sides of a view's joins, run once in Spark and kept as join tables.
+
+Enters: the probes of a stream pipeline, and the tables of one consistent read. Leaves: a `JoinTable` per probe, in the form that the
+generated kernel expects. Must not know kernels, nor how the tables are read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pyarrow as pa
+
+from ringbuffer.join_table import COLUMNS_MAX, ROWS_MAX, BuildColumn, JoinTable, build_join_table
+from sql.errors import SqlError, not_supported
+from views.codegen.probes import key_forms
+from views.hand_over import from_arrow, morsel_places
+from views.plan.nodes import Probe, StreamPipeline
+from views.protocols import TableExport, UpperExecutor
+
+
+def run_static_pipelines(
+    view: str, stream: StreamPipeline, tables: Mapping[str, TableExport], executor: UpperExecutor
+) -> tuple[JoinTable, ...]:
+    """Return the join tables of a stream pipeline. Raises SqlError for what fails on the tables' rows."""
+    return tuple(_join_table(probe, executor.run(view, probe.build, {}, tables)) for probe in stream.probes)
+
+
+def _join_table(probe: Probe, rows: pa.Table) -> JoinTable:
+    if probe.kept > COLUMNS_MAX:
+        raise not_supported(f"a continuous view that needs more than {COLUMNS_MAX} columns of {probe.name}")
+    if rows.num_rows > ROWS_MAX:
+        raise SqlError("54000", f"the tables {probe.name} have {rows.num_rows} rows for a join, more than {ROWS_MAX}")
+    schema = probe.build.schema
+    # A column that nothing reads may be of a type that kernels have no form for.
+    used = sorted({*range(probe.kept), *(place for _, place in probe.keys)})
+    read = tuple(schema[place] for place in used)
+    morsel = from_arrow(rows.select(used), read)
+    places = morsel_places(read)
+    columns = {}
+    for number, place in enumerate(used):
+        at = places[number]
+        scales = morsel.data[at + 1] if schema[place].type.is_variable_numeric else None
+        columns[place] = BuildColumn(morsel.data[at], morsel.nulls[at], schema[place].type.display_scale or 0, scales)
+    keys = [(columns[place], form) for (_, place), form in zip(probe.keys, key_forms(probe), strict=True)]
+    return build_join_table(rows.num_rows, [columns[place] for place in range(probe.kept)], keys, morsel.heap)
