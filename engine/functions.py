@@ -18,6 +18,13 @@ from duckdb.func import FunctionNullHandling, PythonUDFType
 from engine import civil_time, decimals, scalar_functions
 from engine.arrow_numerics import decimal_array, decimal_integers, numeric_array, numeric_rows, one_array
 from engine.error_mark import marked
+from engine.type_functions import (
+    COLUMN_SPECIFICATIONS,
+    INTERVAL_TYPE,
+    TYPE_SPECIFICATIONS,
+    interval_array,
+    interval_rows,
+)
 from sql.civil import DAY_US, local_to_utc_us
 from sql.datatypes import BOOL, DATE, FLOAT4, FLOAT8, INT2, INT4, INT8, TIMESTAMP, TIMESTAMPTZ, SqlType
 from sql.errors import SqlError
@@ -49,6 +56,10 @@ def register_functions(connection: duckdb.DuckDBPyConnection) -> None:
         unpack = row_by_row(lambda value, scale=scale: decimals.at_scale(value, scale), [VARIABLE], fixed)
         _register(connection, f"numeric_pack_{scale}", [fixed], VARIABLE, pack)
         _register(connection, f"numeric_to_{scale}", [VARIABLE], fixed, unpack)
+    for name, arguments, result, function in TYPE_SPECIFICATIONS:
+        _register(connection, name, arguments, result, row_by_row(function, arguments, result))
+    for name, arguments, result, columns_function in COLUMN_SPECIFICATIONS:
+        _register(connection, name, arguments, result, columns_function)
     for family, dtype, type_name in (("float4", np.float32, "FLOAT"), ("float8", np.float64, "DOUBLE")):
         for name in ("add", "subtract", "multiply", "divide"):
             _register(connection, f"{family}_{name}", [type_name] * 2, type_name, float_arithmetic(name, dtype))
@@ -91,6 +102,8 @@ def _reader(kind: str) -> Callable[[pa.Array], list[Any]]:
         return numeric_rows
     if kind.startswith("DECIMAL"):
         return decimal_integers
+    if kind == INTERVAL_TYPE:
+        return interval_rows
     if kind == "DATE":
         return lambda column: column.cast(pa.int32()).to_pylist()
     return lambda column: column.to_pylist()
@@ -101,6 +114,8 @@ def _writer(kind: str) -> Callable[[list[Any]], pa.Array]:
         return numeric_array
     if kind == KEY:
         return _key_array
+    if kind == INTERVAL_TYPE:
+        return interval_array
     if kind.startswith("DECIMAL"):
         precision, scale = (int(part) for part in kind[8:-1].split(","))
         return lambda values: decimal_array(values, precision, scale)
@@ -117,6 +132,8 @@ ARROW_TYPES = {
     "DOUBLE": pa.float64(),
     "VARCHAR": pa.string(),
     "DATE": pa.date32(),
+    "BLOB": pa.binary(),
+    "VARCHAR[]": pa.list_(pa.string()),
 }
 
 

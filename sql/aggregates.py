@@ -42,7 +42,7 @@ AGGREGATES: dict[str, tuple[Signature, ...]] = {
         *(Signature("avg", (family,), "numeric") for family in (*INTEGERS, "numeric")),
         Signature("avg", ("float4",), "float8"),
         Signature("avg", ("float8",), "float8"),
-        Signature("", ("interval",), "interval"),
+        Signature("avg", ("interval",), "interval"),
     ),
     "min": tuple(Signature("min", (family,), family) for family in EXTREMES),
     "max": tuple(Signature("max", (family,), family) for family in EXTREMES),

@@ -165,19 +165,17 @@ DATES: dict[str, tuple[Signature, ...]] = {
         Signature("date_trunc", ("text", "timestamp"), "timestamp"),
         Signature("date_trunc", ("text", "timestamptz"), "timestamptz"),
         Signature("date_trunc", ("text", "timestamptz", "text"), "timestamptz"),
-        Signature("interval_trunc", ("text", "interval"), "interval"),
+        Signature("date_trunc", ("text", "interval"), "interval"),
     ),
     "extract": (
-        *(Signature("extract", ("text", family), "numeric") for family in TIMES),
-        Signature("interval_field", ("text", "interval"), "numeric"),
-        Signature("time_field", ("text", "time"), "numeric"),
+        *(Signature("extract", ("text", family), "numeric") for family in (*TIMES, "interval", "time")),
     ),
     "date_part": (
         Signature("date_part", ("text", "date"), "float8", ("text", "timestamp")),
         Signature("date_part", ("text", "timestamp"), "float8"),
         Signature("date_part", ("text", "timestamptz"), "float8"),
-        Signature("interval_part", ("text", "interval"), "float8"),
-        Signature("", ("text", "time"), "float8"),
+        Signature("date_part", ("text", "interval"), "float8"),
+        Signature("date_part", ("text", "time"), "float8"),
     ),
     "timezone": (
         Signature("to_zone", ("text", "timestamptz"), "timestamp"),

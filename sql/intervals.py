@@ -40,7 +40,7 @@ TOKENS = re.compile(
     | (?P<time> \d+ : [\d:.]* )
     | (?P<number> \d+ \. \d+ (?! \.) | \d+ \. (?![A-Za-z\d.]) | \d+ (?! [-/.]) | \.\d* )
     | (?P<date> \d+ (?P<mark>[-/.]) (?: \d+ (?: (?P=mark) (?: \d | (?P=mark) )* )? | (?: [A-Za-z\d] | (?P=mark) )* ) )
-    | (?P<word> [A-Za-z]+ (?! [-/.+\d]) )
+    | (?P<word> [A-Za-z]+ (?! [-/.+\dA-Za-z]) | (?i: d|h|m|mm|s|y|j|t|am|pm|bc|ad|at|on|mon|dec|mar|may|sat|sun ) (?= [+\d]) )
     | (?P<mixed> [A-Za-z]+ [-/.+\d] [-+/_.:A-Za-z\d]* )
     | (?P<signed> [+-] [ \t\n\r\f\v]* \d [\d:.-]* )
     | (?P<special> [+-] [ \t\n\r\f\v]* [A-Za-z]+ )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from sql.casts import plain_name
 from sql.civil import zone_info
 from sql.datatypes import DATE, FAMILIES, FLOAT8, TEXT, TIMESTAMP, TIMESTAMPTZ, SqlType, scaled_numeric
 from sql.errors import SqlError, not_supported
@@ -43,6 +44,8 @@ TRUNCATED = frozenset(
 DATE_FIELDS = frozenset(
     "day month quarter year decade century millennium isoyear week dow isodow doy epoch julian".split()
 )
+TIME_FIELDS = frozenset("microseconds milliseconds second minute hour epoch".split())
+SPAN_FIELDS = TIME_FIELDS | frozenset("day month quarter year decade century millennium".split())
 FIELD_SCALES = {"second": 6, "epoch": 6, "milliseconds": 3}
 
 
@@ -118,6 +121,8 @@ def checked_field(name: str, written: str, source: SqlType, position: int) -> st
     kind = FAMILIES[source.family].sql_name
     if field is None:
         raise SqlError("22023", f'unit "{written}" not recognized for type {kind}')
+    if source.family in ("interval", "time"):
+        return checked_span_field(name, written, field, source)
     if name == "date_trunc":
         if field not in TRUNCATED:
             raise SqlError("0A000", f'unit "{written}" not supported for type {kind}')
@@ -129,6 +134,17 @@ def checked_field(name: str, written: str, source: SqlType, position: int) -> st
     if field.startswith("timezone") or (field == "julian" and source.family != "date"):
         raise not_supported(f"{name} of the field {field}", position)
     return field
+
+
+def checked_span_field(name: str, written: str, field: str, source: SqlType) -> str:
+    """Return a field of an interval or a time of day, or raise PostgreSQL's error."""
+    fields = TIME_FIELDS if source.family == "time" else SPAN_FIELDS
+    if name == "date_trunc":
+        fields = SPAN_FIELDS - {"epoch"}
+    if field in fields:
+        return field
+    detail = "Months usually have fractional weeks." if name == "date_trunc" and field == "week" else None
+    raise SqlError("0A000", f'unit "{written}" not supported for type {plain_name(source)}', detail=detail)
 
 
 def checked_zone(zone: str, position: int) -> str:

@@ -12,6 +12,9 @@ from sql.emit.time_rules import instant, local_time
 from sql.errors import not_supported
 from sql.expressions import Cast
 
+# PostgreSQL counts timestamps from 2000, and rounds away from there.
+EPOCH_2000_US = 10_957 * 86_400_000_000
+
 
 def plain(printer: ExpressionPrinter, node: Cast, text: str) -> str:
     """The engine's own cast."""
@@ -97,11 +100,26 @@ def _zoned(printer: ExpressionPrinter, node: Cast, text: str) -> str:
     return f"CAST({local} AS DATE)" if node.type.family == "date" else local
 
 
+def with_digits(inner: CastRule) -> CastRule:
+    """A rule for times, rounded to the digits of the target."""
+
+    def rule(printer: ExpressionPrinter, node: Cast, text: str) -> str:
+        result = inner.format(text) if isinstance(inner, str) else inner(printer, node, text)
+        digits, kind = node.type.precision, node.type
+        source = node.operand.type
+        known = source.precision if source.family == kind.family and source.precision is not None else 6
+        if digits is None or known <= digits:
+            return result
+        if kind.family == "time":
+            return printer.rounded(result, 0, digits)
+        return printer.moment(printer.rounded(printer.micros(result, kind), EPOCH_2000_US, digits), kind.family)
+
+    return rule
+
+
 SHARED_CASTS: Mapping[str, CastRule] = {
     "bool > bool": "{0}",
     "date > date": "{0}",
-    "timestamp > timestamp": "{0}",
-    "timestamptz > timestamptz": "{0}",
     "int2 int4 int8 > int2 int4 int8 float4 float8": plain,
     "float4 > float4 float8": plain,
     "float8 > float8": "{0}",
@@ -114,15 +132,19 @@ SHARED_CASTS: Mapping[str, CastRule] = {
     "variable > float4 float8": lambda printer, node, text: plain(printer, node, f"numeric_text({text})"),
     "bool > int4": plain,
     "int4 > bool": "({0} <> 0)",
-    "date > timestamp": plain,
     "timestamp > date": plain,
-    "date timestamp > timestamptz": _zoned,
-    "timestamptz > date timestamp": _zoned,
+    "timestamptz > date": _zoned,
+    "timestamp > timestamp": with_digits("{0}"),
+    "timestamptz > timestamptz": with_digits("{0}"),
+    "date > timestamp": plain,
+    "date timestamp > timestamptz": with_digits(_zoned),
+    "timestamptz > timestamp": with_digits(_zoned),
     "text > text": to_text("{0}"),
     "variable > text": to_text("numeric_text({0})"),
     "float4 > text": to_text("float4_text({0})"),
     "float8 > text": to_text("float8_text({0})"),
     "date timestamp timestamptz > text": _time_text,
     "text > bool int2 int4 int8 float4 float8": _from_text,
-    "text > date timestamp timestamptz": _time_from_text,
+    "text > date": _time_from_text,
+    "text > timestamp timestamptz": with_digits(_time_from_text),
 }

@@ -11,6 +11,8 @@ from sql.emit.expressions import ExpressionPrinter, cast_table, rule_table
 from sql.emit.numeric_rules import NUMERIC_RULES
 from sql.emit.shared_rules import INTEGERS, SHARED_RULES, divisor_guarded
 from sql.emit.time_rules import TIME_RULES
+from sql.emit.type_casts import TYPE_CASTS
+from sql.emit.type_rules import TYPE_RULES
 from sql.expressions import Call, Literal
 
 
@@ -26,6 +28,7 @@ RULES = (
     rule_table(SHARED_RULES)
     | rule_table(NUMERIC_RULES)
     | rule_table(TIME_RULES)
+    | rule_table(TYPE_RULES)
     | rule_table(
         {
             # Not as operators: those its optimizer moves to the other side of a comparison with a constant, and their overflow is lost.
@@ -55,6 +58,7 @@ RULES = (
 CASTS = cast_table(
     {
         **SHARED_CASTS,
+        **TYPE_CASTS,
         # Rounds half to even from floats and half away from zero from decimals.
         "float4 float8 numeric > int2 int4 int8": plain,
         "bool int2 int4 int8 numeric > text": to_text("CAST({0} AS VARCHAR)"),

@@ -8,29 +8,39 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from sql.datatypes import scaled_numeric
 from sql.emit.expressions import ExpressionPrinter, Rule, form_of, short_circuit
 from sql.emit.like import like_pattern
 from sql.emit.rule_arguments import literal_integer, literal_text
+from sql.errors import not_supported
 from sql.expressions import Call, Literal
 
-COMPARABLE = "bool int2 int4 int8 float4 float8 numeric text date timestamp timestamptz"
+COMPARABLE = "bool int2 int4 int8 float4 float8 numeric text date timestamp timestamptz time uuid bytea"
+KEYED = "variable bpchar interval jsonb array"
 INT4_MAX = 2**31 - 1
 INTEGERS = "int2 int4 int8"
 LOWER, UPPER = "abcdefghijklmnopqrstuvwxyz", "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
 def _keys(template: str) -> Rule:
-    """Return a comparison of variable numerics by their keys."""
+    """Return a comparison by the keys of the values."""
 
     def rule(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
-        return template.format(*(f"numeric_key({text})" for text in texts))
+        return template.format(*keys(printer, node, texts))
 
     return rule
 
 
+def keys(printer: ExpressionPrinter, node: Call, texts: list[str]) -> list[str]:
+    """Return what compares operands of one type: themselves, or their keys."""
+    kind = node.arguments[0].type
+    if kind.family == "numeric":
+        kind = scaled_numeric(None) if printer.operand_form(node) == "variable" else kind
+    return [printer.comparable_text(text, kind) for text in texts]
+
+
 def _in_list(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
-    if printer.operand_form(node) == "variable":
-        texts = [f"numeric_key({text})" for text in texts]
+    texts = keys(printer, node, texts)
     return f"({texts[0]} IN ({', '.join(texts[1:])}))"
 
 
@@ -42,19 +52,31 @@ def _coalesce(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
 def _extreme(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
     """GREATEST and LEAST: NULLs don't count."""
     fitted = [printer.fit(argument, node.type) for argument in node.arguments]
-    if form_of(node.type) != "variable":
+    if not node.type.has_own_order or len(fitted) == 1:
         return fitted[0] if len(fitted) == 1 else f"{node.function}({', '.join(fitted)})"
     text = fitted[0]
+    if form_of(node.type) != "variable":
+        return _extreme_by_key(printer, node, fitted)
     for other in fitted[1:]:
         text = f"numeric_{node.function}({text}, {other})"
     return text
 
 
+def _extreme_by_key(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
+    """Of two values, the one with the greater or lesser key."""
+    if len(texts) > 2:
+        raise not_supported(
+            f"{node.function.upper()} of more than two values of type {node.type.sql_name}", node.position
+        )
+    left, right = (printer.comparable_text(text, node.type) for text in texts)
+    sign = ">=" if node.function == "greatest" else "<="
+    return f"CASE WHEN {texts[1]} IS NULL OR {left} {sign} {right} THEN {texts[0]} ELSE {texts[1]} END"
+
+
 def _nullif(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
     first, second = texts
     kept = printer.fit(node.arguments[0], node.type)
-    if printer.operand_form(node) == "variable":
-        first, second = f"numeric_key({first})", f"numeric_key({second})"
+    first, second = keys(printer, node, texts)
     return f"CASE WHEN {first} = {second} THEN {printer.literal(Literal(None, node.type))} ELSE {kept} END"
 
 
@@ -110,12 +132,12 @@ def _like(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
 
 
 SHARED_RULES: Mapping[str, Mapping[str, Rule]] = {
-    "eq": {COMPARABLE: "({0} = {1})", "variable": _keys("({0} = {1})")},
-    "ne": {COMPARABLE: "({0} <> {1})", "variable": _keys("({0} <> {1})")},
-    "lt": {COMPARABLE: "({0} < {1})", "variable": _keys("({0} < {1})")},
-    "le": {COMPARABLE: "({0} <= {1})", "variable": _keys("({0} <= {1})")},
-    "gt": {COMPARABLE: "({0} > {1})", "variable": _keys("({0} > {1})")},
-    "ge": {COMPARABLE: "({0} >= {1})", "variable": _keys("({0} >= {1})")},
+    "eq": {COMPARABLE: "({0} = {1})", KEYED: _keys("({0} = {1})")},
+    "ne": {COMPARABLE: "({0} <> {1})", KEYED: _keys("({0} <> {1})")},
+    "lt": {COMPARABLE: "({0} < {1})", KEYED: _keys("({0} < {1})")},
+    "le": {COMPARABLE: "({0} <= {1})", KEYED: _keys("({0} <= {1})")},
+    "gt": {COMPARABLE: "({0} > {1})", KEYED: _keys("({0} > {1})")},
+    "ge": {COMPARABLE: "({0} >= {1})", KEYED: _keys("({0} >= {1})")},
     "and": {"bool": short_circuit},
     "or": {"bool": short_circuit},
     "not": {"bool": "(NOT {0})"},
@@ -162,11 +184,11 @@ SHARED_RULES: Mapping[str, Mapping[str, Rule]] = {
     "exp": {"float8": "float8_exp({0})"},
     "is_distinct": {
         "any": "({0} IS DISTINCT FROM {1})",
-        "variable": _keys("({0} IS DISTINCT FROM {1})"),
+        KEYED: _keys("({0} IS DISTINCT FROM {1})"),
     },
     "is_not_distinct": {
         "any": "({0} IS NOT DISTINCT FROM {1})",
-        "variable": _keys("({0} IS NOT DISTINCT FROM {1})"),
+        KEYED: _keys("({0} IS NOT DISTINCT FROM {1})"),
     },
     "lower": {"text": _ascii_case(UPPER, LOWER)},
     "upper": {"text": _ascii_case(LOWER, UPPER)},

@@ -11,6 +11,7 @@ from sql.emit.expressions import ExpressionPrinter, cast_table, rule_table
 from sql.emit.numeric_rules import NUMERIC_RULES
 from sql.emit.shared_rules import INTEGERS, SHARED_RULES
 from sql.emit.time_rules import TIME_RULES
+from sql.emit.type_casts import SHARED_TYPE_CASTS
 from sql.expressions import Call, Cast
 
 
@@ -54,7 +55,8 @@ RULES = (
 
 CASTS = cast_table(
     {
-        **{key: rule for key, rule in SHARED_CASTS.items() if not key.startswith("text > date")},
+        **{key: rule for key, rule in SHARED_CASTS.items() if not key.startswith(("text > date", "text > timestamp"))},
+        **SHARED_TYPE_CASTS,
         "float4 float8 > int2 int4 int8": _round_float,
         "numeric > int2 int4 int8": _round_numeric,
         "bool int2 int4 int8 numeric > text": to_text("CAST({0} AS STRING)"),

@@ -11,6 +11,7 @@ from sql.datatypes import TIMESTAMP, TIMESTAMPTZ, scaled_numeric
 from sql.emit.expressions import ExpressionPrinter, Rule
 from sql.emit.rule_arguments import literal_integer, literal_text
 from sql.emit.time_fields import FIELD_DIGITS
+from sql.emit.type_rules import span_date_part, span_extract
 from sql.errors import not_supported
 from sql.expressions import Call
 
@@ -18,6 +19,7 @@ UTC_ZONES = frozenset({"", "UTC", "Etc/UTC", "GMT", "Etc/GMT", "UCT", "Zulu", "U
 # What the engines count otherwise than PostgreSQL.
 OWN_FIELDS = frozenset({"decade", "century", "millennium", "julian"})
 OWN_UNITS = frozenset({"decade", "century", "millennium"})
+SPANS = frozenset({"interval", "time"})
 SECOND_FIELDS = frozenset({"second", "milliseconds", "microseconds"})
 
 
@@ -42,6 +44,8 @@ def _zone(node: Call, index: int) -> str:
 def _date_trunc(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
     kind = node.arguments[1].type
     unit = literal_text(node.arguments[0], "a unit")
+    if kind.family == "interval":
+        return f"interval_trunc('{unit}', {texts[1]})"
     zone = _zone(node, 2)
     if kind.family == "timestamptz" and zone not in UTC_ZONES:
         micros = printer.micros(texts[1], kind)
@@ -79,6 +83,8 @@ def _field(printer: ExpressionPrinter, node: Call, texts: list[str]) -> tuple[st
 
 
 def _extract(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
+    if node.arguments[1].type.family in SPANS:
+        return span_extract(printer, node, texts)
     value, digits = _field(printer, node, texts)
     if digits == 0:
         return printer.fit_text(f"CAST({value} AS DECIMAL(38,0))", scaled_numeric(0), node.type)
@@ -88,6 +94,8 @@ def _extract(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
 
 
 def _date_part(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
+    if node.arguments[1].type.family in SPANS:
+        return span_date_part(printer, node, texts)
     value, digits = _field(printer, node, texts)
     if digits == 0:
         return f"CAST({value} AS DOUBLE)"
