@@ -1,30 +1,30 @@
-"""COPY relation [(columns)] FROM STDIN and COPY relation | (query) TO STDOUT, with PostgreSQL's new and old option syntax."""
+"""COPY relation [(columns)] FROM STDIN and COPY relation | (query) TO STDOUT, or a file; PostgreSQL's new and old option syntax."""
 
 from __future__ import annotations
 
 from sql.errors import SqlError, not_supported
+from sql.grammar import expressions as grammar
 from sql.grammar import queries
 from sql.grammar.cursor import Cursor
-from sql.statements.copy_options import copy_options, old_copy_options, resolve
-from sql.statements.statement import CopyFrom, CopyTo
-from sql.syntax import Name, Query, SelectBody, Star, Table, Target
+from sql.statements.copy_options import RawOption, copy_options, old_copy_options, resolve
+from sql.statements.statement import CopyFrom, CopyOptions, CopyTo
+from sql.syntax import Query
 
 
 def copy(cursor: Cursor) -> CopyFrom | CopyTo:
     """Read the statement from its first word."""
     first = cursor.index
     cursor.expect("copy")
-    if cursor.at("binary"):
-        raise not_supported("COPY in binary format", cursor.position)
+    raw: list[RawOption] = []
+    binary_position = cursor.position
+    if cursor.accept("binary"):
+        raw.append(("format", "binary", binary_position))
     query: Query | None = None
     name = ""
     name_position = cursor.position
     columns: tuple[tuple[str, int], ...] | None = None
-    if cursor.accept_operator("("):
-        if cursor.at("insert", "update", "delete"):
-            raise not_supported(f"COPY ({cursor.token.value.upper()} ...)", cursor.position)
-        query = queries.query(cursor)
-        cursor.expect_operator(")")
+    if cursor.at_operator("(") and not raw:
+        query = copied_query(cursor)
     else:
         name = cursor.relation_name()
         columns = cursor.names_in_parentheses() if cursor.at_operator("(") else None
@@ -33,47 +33,69 @@ def copy(cursor: Cursor) -> CopyFrom | CopyTo:
     direction = cursor.accept_any("from", "to")
     if direction is None:
         cursor.fail()
-    endpoint(cursor, direction)
-    old = None
-    if cursor.at("using", "delimiters"):
-        cursor.accept("using")
-        cursor.expect("delimiters")
-        old = cursor.string()
+    file = endpoint(cursor)
+    raw += old_delimiter(cursor, query is not None)
     cursor.accept("with")
-    raw = copy_options(cursor) if cursor.at_operator("(") else old_copy_options(cursor)
-    if old is not None:
-        raw.append(("delimiter", old, name_position))
-    if cursor.at("where"):
-        raise not_supported("COPY ... WHERE", cursor.position)
-    options = resolve(raw, direction == "from")
+    raw += copy_options(cursor) if cursor.at_operator("(") else old_copy_options(cursor)
+    where_clause(cursor, direction == "from", query is not None)
+    options = resolved(cursor, raw, direction == "from")
     text = cursor.text_since(first)
     if direction == "from":
-        return CopyFrom(text, name, name_position, columns, options)
-    if query is None and columns is not None:
-        query = column_query(name, name_position, columns)
-    return CopyTo(text, query, name, name_position, options)
+        return CopyFrom(text, name, name_position, columns, options, file)
+    return CopyTo(text, query, name, name_position, options, columns, file)
 
 
-def endpoint(cursor: Cursor, direction: str) -> None:
-    """Read STDIN or STDOUT; files and programs of the server are not for clients."""
+def resolved(cursor: Cursor, raw: list[RawOption], is_from: bool) -> CopyOptions:
+    """Return the options; what is wrong with them waits, as in PostgreSQL, until the text is read."""
+    try:
+        return resolve(raw, is_from)
+    except SqlError as error:
+        cursor.defer(error)
+        return CopyOptions()
+
+
+def copied_query(cursor: Cursor) -> Query:
+    """Read (query)."""
+    cursor.expect_operator("(")
+    if cursor.at("insert", "update", "delete"):
+        raise not_supported(f"COPY ({cursor.token.value.upper()} ...)", cursor.position)
+    query = queries.query(cursor)
+    cursor.expect_operator(")")
+    return query
+
+
+def endpoint(cursor: Cursor) -> str | None:
+    """Read STDIN or STDOUT (None), or the name of a file on the server; programs are not started for clients."""
     position = cursor.position
-    if cursor.at("program") or cursor.token.kind == "string":
+    if cursor.accept("program"):
+        cursor.string()
         hint = "Anyone can COPY to stdout or from stdin. psql's \\copy command also works for anyone."
-        raise SqlError("42501", "COPY to or from a file or a program of the server is not allowed", position, hint=hint)
+        cursor.refuse("COPY with PROGRAM", position, hint)
+        return None
+    if cursor.token.kind == "string":
+        return cursor.string()
     # PostgreSQL takes both words in both directions.
     if cursor.accept_any("stdin", "stdout") is None:
         cursor.fail()
+    return None
 
 
-def column_query(name: str, position: int, columns: tuple[tuple[str, int], ...]) -> Query:
-    """Return the SELECT that COPY name (columns) TO means."""
-    targets = tuple(Target(Name((column,), place), None, place) for column, place in columns)
-    body = SelectBody(targets, False, (Table((name,), None, (), position),), None, (), None, (), position)
-    return Query((), body, (), None, None, position)
+def old_delimiter(cursor: Cursor, is_query: bool) -> list[RawOption]:
+    """Read [USING] DELIMITERS 'text', which was once the only option; a query never had it."""
+    position = cursor.position
+    if is_query or not cursor.at("using", "delimiters"):
+        return []
+    cursor.accept("using")
+    cursor.expect("delimiters")
+    return [("delimiter", cursor.string(), position)]
 
 
-def whole_relation(name: str, position: int) -> Query:
-    """Return the SELECT that COPY name TO means."""
-    target = Target(Star((), position), None, position)
-    body = SelectBody((target,), False, (Table((name,), None, (), position),), None, (), None, (), position)
-    return Query((), body, (), None, None, position)
+def where_clause(cursor: Cursor, is_from: bool, is_query: bool) -> None:
+    """Read WHERE, to refuse it."""
+    position = cursor.position
+    if is_query or not cursor.accept("where"):
+        return
+    grammar.expression(cursor)
+    if not is_from:
+        raise SqlError("42601", "WHERE clause not allowed with COPY TO", position)
+    cursor.refuse("COPY ... WHERE", position)
