@@ -35,6 +35,7 @@ class ServerConfig:
     insecure_trust: bool = False
 
     data_dir: Path = DATA_DIR_DEFAULT
+    copy_directory: Path | None = None
 
     # Clients.
     connections_max: int = 100
@@ -67,6 +68,10 @@ class ServerConfig:
         """Return what is wrong with these values, in the order of the fields."""
         rules = (
             (0 <= self.port <= 65_535, "port must be between 0 and 65535"),
+            (
+                self.copy_directory is None or apart(self.copy_directory, self.data_dir),
+                "copy_directory and data_dir must lie apart, since clients may write what is below copy_directory",
+            ),
             (self.connections_max >= 1, "connections_max must be at least 1"),
             (self.startup_wait_s_max > 0, "startup_wait_s_max must be more than 0"),
             (self.shutdown_wait_s_max >= 0, "shutdown_wait_s_max can't be negative"),
@@ -149,6 +154,8 @@ def parse_value(name: str, text: str, where: str) -> object:
     kind = kinds[name]
     if kind is Path:
         return Path(text)
+    if kind == Path | None:
+        return Path(text).expanduser().absolute() if text else None
     if kind is bool:
         if text.lower() not in BOOLEANS:
             raise ConfigError(f"{where}: {name} must be on or off, not {text!r}")
@@ -182,6 +189,12 @@ def is_loopback(host: str) -> bool:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
         return False
+
+
+def apart(one: Path, other: Path) -> bool:
+    """Tell whether neither of two folders is the other, or lies in it."""
+    first, second = one.resolve(), other.resolve()
+    return not first.is_relative_to(second) and not second.is_relative_to(first)
 
 
 def is_power_of_two(number: int) -> bool:

@@ -1,0 +1,93 @@
+"""Files of the server that a client may name in COPY: those below the folder of the setting `copy_directory`, and no others.
+
+Enters: the name in the statement. Leaves: open files. Every step of the path is opened by itself and no step may be a symbolic link, so
+nothing that is changed meanwhile leads out of the folder. Raises 42501, 58P01 and 42809 as PostgreSQL does.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from pathlib import Path, PurePosixPath
+from typing import BinaryIO
+
+from sql.errors import SqlError
+
+READ = os.O_RDONLY
+WRITE = os.O_WRONLY | os.O_CREAT
+HINT = (
+    "Anyone can COPY to stdout or from stdin. psql's \\copy command also works for anyone. "
+    "The setting copy_directory names the folder whose files COPY may use."
+)
+
+
+def open_to_read(folder: Path | None, name: str) -> BinaryIO:
+    """Return a file to read."""
+    return os.fdopen(_open_below(folder, name, READ, "reading"), "rb")
+
+
+def open_to_write(folder: Path | None, name: str) -> BinaryIO:
+    """Return a new or emptied file to write."""
+    descriptor = _open_below(folder, name, WRITE, "writing")
+    os.ftruncate(descriptor, 0)
+    return os.fdopen(descriptor, "wb")
+
+
+def _open_below(folder: Path | None, name: str, flags: int, purpose: str) -> int:
+    parts = _parts(folder, name)
+    assert folder is not None, "without a folder no name is allowed"
+    try:
+        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        for part in parts[:-1]:
+            descriptor = _step(descriptor, part, os.O_RDONLY | os.O_DIRECTORY)
+        # A pipe without a writer would hold the statement up for ever.
+        descriptor = _step(descriptor, parts[-1], flags | os.O_NONBLOCK)
+    except OSError as error:
+        raise _refusal(error, name, purpose) from None
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        is_folder = stat.S_ISDIR(os.fstat(descriptor).st_mode)
+        os.close(descriptor)
+        raise SqlError("42809", f'"{name}" is {"a directory" if is_folder else "not a regular file"}')
+    return descriptor
+
+
+def _step(folder: int, part: str, flags: int) -> int:
+    """Open what is called `part` in an open folder, which is closed."""
+    try:
+        return os.open(part, flags | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600, dir_fd=folder)
+    finally:
+        os.close(folder)
+
+
+def _parts(folder: Path | None, name: str) -> tuple[str, ...]:
+    """Return the steps from the folder to the file. Raises 42501 when they do not stay below it."""
+    path = PurePosixPath(name)
+    if folder is None:
+        raise SqlError("42501", "COPY to or from a file of the server is not allowed", hint=HINT)
+    if path.is_absolute():
+        if not path.is_relative_to(folder):
+            raise _outside(name)
+        path = path.relative_to(folder)
+    if not path.parts or ".." in path.parts or "\0" in name:
+        raise _outside(name)
+    return path.parts
+
+
+def _outside(name: str) -> SqlError:
+    return SqlError("42501", f'COPY may not use "{name}": it is not below the copy_directory', hint=HINT)
+
+
+def _refusal(error: OSError, name: str, purpose: str) -> SqlError:
+    message = f'could not open file "{name}" for {purpose}: {error.strerror}'
+    if error.errno == errno.ENOENT:
+        return SqlError("58P01", message)
+    if error.errno == errno.EISDIR:
+        return SqlError("42809", f'"{name}" is a directory')
+    if error.errno in (errno.ELOOP, errno.ENOTDIR):
+        return SqlError(
+            "42501", message, detail="A symbolic link or a file stands where a folder should be.", hint=HINT
+        )
+    if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
+        return SqlError("42501", message)
+    return SqlError("58030", message)
