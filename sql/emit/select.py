@@ -157,7 +157,7 @@ class SelectPrinter:
             # The keys stay, though their columns may go.
             texts = tuple(f"{block.columns[index]}{direction}" for index, direction in block.order)
             block = replace(block, order=(), order_texts=texts)
-        printer = self.dialect.printer(block.columns)
+        printer = self.printer(block.columns)
         return replace(
             block, columns=tuple(printer.text(item) for _, item in node.items), schema=node.schema, stage="items"
         )
