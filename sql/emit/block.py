@@ -72,6 +72,11 @@ class Block:
         return self.limit is not None or self.offset is not None
 
     @property
+    def is_single_group(self) -> bool:
+        """True where nothing but an aggregate among the columns makes one row of all."""
+        return self.stage == "groups" and not self.group_by and not self.having
+
+    @property
     def is_ordered(self) -> bool:
         return bool(self.order or self.order_texts)
 

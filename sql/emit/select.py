@@ -152,6 +152,9 @@ class SelectPrinter:
         bare = all(isinstance(item, Column) for _, item in node.items)
         if block.distinct or (block.stage == "items" and not bare) or (block.order and not block.plain):
             block = self.wrap(block)
+        if block.is_single_group and not any(True for _, item in node.items for _ in columns_of(item)):
+            # Without its aggregates the SELECT would not be one of a single group.
+            block = self.wrap(block)
         block = self.around_subqueries(block, node)
         if block.order:
             # The keys stay, though their columns may go.
