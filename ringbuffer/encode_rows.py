@@ -12,8 +12,9 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from ringbuffer.encode_binary import binary_column, put_int16
-from ringbuffer.encode_text import is_valid, text_column
+from ringbuffer.encode_binary import put_int16
+from ringbuffer.encode_columns import binary_column, text_column
+from ringbuffer.encode_text import is_valid
 from ringbuffer.encoded_column import Bytes, EncodedColumn, Offsets
 from ringbuffer.jit import kernel
 

@@ -1,0 +1,60 @@
+"""A column of any type in PostgreSQL's text or binary output: which encoder does it.
+
+Enters: Arrow arrays in the forms of views, the family of their SQL type, the reader's time zone. Leaves: EncodedColumn.
+"""
+
+from __future__ import annotations
+
+import pyarrow as pa
+
+from ringbuffer import encode_types
+from ringbuffer.encode_arrays import binary_lists, text_lists
+from ringbuffer.encode_binary import binary_column as plain_binary
+from ringbuffer.encode_text import text_column as plain_text
+from ringbuffer.encoded_column import EncodedColumn, one_array, string_column
+
+STRINGS = frozenset({"bpchar", "uuid", "json", "jsonb"})
+
+# The object identifier that an array in binary form gives for its elements.
+ELEMENT_OIDS = {
+    "bool": 16, "bytea": 17, "int8": 20, "int2": 21, "int4": 23, "text": 25, "json": 114, "float4": 700, "float8": 701, "bpchar": 1042,
+    "varchar": 1043, "date": 1082, "time": 1083, "timestamp": 1114, "timestamptz": 1184, "interval": 1186, "numeric": 1700,
+    "uuid": 2950, "jsonb": 3802,
+}  # fmt: skip
+
+
+def text_column(column: pa.Array | pa.ChunkedArray, family: str, zone: str) -> EncodedColumn:
+    """Return the text of each value. family: a key of the type table, with '[]' for arrays; zone: for timestamptz."""
+    array = one_array(column)
+    if family.endswith("[]"):
+        return text_lists(array, text_column(array.values, family.removesuffix("[]"), zone))
+    match family:
+        case "time":
+            return encode_types.time_text(array)
+        case "interval":
+            return encode_types.interval_text(array)
+        case "bytea":
+            return encode_types.bytea_text(array)
+    return string_column(array) if family in STRINGS else plain_text(array, family, zone)
+
+
+def binary_column(column: pa.Array | pa.ChunkedArray, family: str) -> EncodedColumn:
+    """Return the binary form of each value. family: a key of the type table, with '[]' for arrays."""
+    array = one_array(column)
+    if family.endswith("[]"):
+        element = family.removesuffix("[]")
+        return binary_lists(array, binary_column(array.values, element), ELEMENT_OIDS[element])
+    match family:
+        case "bpchar" | "json":
+            return string_column(array)
+        case "time":
+            return encode_types.time_binary(array)
+        case "interval":
+            return encode_types.interval_binary(array)
+        case "bytea":
+            return encode_types.bytes_column(array)
+        case "uuid":
+            return encode_types.uuid_binary(array)
+        case "jsonb":
+            return encode_types.jsonb_binary(array)
+    return plain_binary(array, family)
