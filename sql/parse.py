@@ -109,6 +109,7 @@ def object_kind(cursor: Cursor) -> str:
 def query_statement(cursor: Cursor) -> Select | Insert | Update | Delete:
     """Read a query, or what else may begin with WITH."""
     first = cursor.index
+    position = cursor.position
     common = common_tables.common_tables(cursor)
     if common and cursor.at("insert"):
         return insert_after_with(cursor, common, first)
@@ -116,5 +117,5 @@ def query_statement(cursor: Cursor) -> Select | Insert | Update | Delete:
         return update_after_with(cursor, common, first)
     if common and cursor.at("delete"):
         return delete_after_with(cursor, common, first)
-    query = queries.query(cursor, common)
+    query = queries.query_after_with(cursor, common, position)
     return Select(cursor.text_since(first), query)

@@ -28,16 +28,15 @@ def call(cursor: Cursor, name: tuple[str, ...], position: int, first: int, windo
     if cursor.accept_operator("*"):
         star = True
     elif not cursor.at_operator(")"):
-        distinct = cursor.accept("distinct")
-        if not distinct:
-            cursor.accept("all")
-        found = arguments(cursor)
+        quantifier = cursor.accept_any("distinct", "all")
+        distinct = quantifier == "distinct"
+        found = arguments(cursor, variadic_allowed=quantifier is None)
         order_by = sorting.order_by(cursor)
     cursor.expect_operator(")")
     text = cursor.text_since(first)
     if windowless:
         return FunctionCall(name[-1], found, position, text, name[-1], star=star, distinct=distinct, order_by=order_by)
-    keys = within_group(cursor)
+    keys = within_group(cursor, distinct, bool(order_by))
     condition = filter_clause(cursor)
     over = windows.over_clause(cursor) if cursor.accept("over") else None
     text = cursor.text_since(first)
@@ -47,29 +46,27 @@ def call(cursor: Cursor, name: tuple[str, ...], position: int, first: int, windo
     )  # fmt: skip
 
 
-def arguments(cursor: Cursor) -> tuple[Expression, ...]:
+def arguments(cursor: Cursor, variadic_allowed: bool = True) -> tuple[Expression, ...]:
     """Read arguments; named ones and VARIADIC are refused."""
     items = []
     while True:
         position = cursor.position
-        if cursor.accept("variadic"):
+        variadic = variadic_allowed and cursor.accept("variadic")
+        if variadic:
             cursor.refuse("VARIADIC", position)
         named = cursor.ahead(1)
-        if named.kind == "operator" and named.value in ("=>", ":=") and at_argument_name(cursor):
+        if named.kind == "operator" and named.value in ("=>", ":=") and cursor.function_name():
             cursor.refuse("a named argument", position)
             cursor.advance()
             cursor.advance()
         items.append(grammar.expression(cursor))
-        if not cursor.accept_operator(","):
+        if variadic or not cursor.accept_operator(","):
             return tuple(items)
 
 
-def at_argument_name(cursor: Cursor) -> bool:
-    return cursor.function_name()
-
-
-def within_group(cursor: Cursor) -> tuple[SortItem, ...]:
-    """Read WITHIN GROUP (ORDER BY ...), if it is there."""
+def within_group(cursor: Cursor, distinct: bool, ordered: bool) -> tuple[SortItem, ...]:
+    """Read WITHIN GROUP (ORDER BY ...), if it is there; the call before it may be neither DISTINCT nor ordered."""
+    position = cursor.position
     if not cursor.accept("within"):
         return ()
     cursor.expect("group")
@@ -78,6 +75,10 @@ def within_group(cursor: Cursor) -> tuple[SortItem, ...]:
         cursor.fail()
     keys = sorting.order_by(cursor)
     cursor.expect_operator(")")
+    if ordered:
+        raise SqlError("42601", "cannot use multiple ORDER BY clauses with WITHIN GROUP", position)
+    if distinct:
+        raise SqlError("42601", "cannot use DISTINCT with WITHIN GROUP", position)
     return keys
 
 

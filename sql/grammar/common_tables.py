@@ -12,7 +12,8 @@ def common_tables(cursor: Cursor) -> tuple[CommonTable, ...]:
     """Read WITH [RECURSIVE] name [(columns)] AS [[NOT] MATERIALIZED] (query), ... if it is there."""
     if not cursor.accept("with"):
         return ()
-    recursive = cursor.accept("recursive")
+    # Before AS or a list of columns the word is itself a name.
+    recursive = not (cursor.ahead(1).value in ("as", "(") and cursor.at("recursive")) and cursor.accept("recursive")
     found: list[CommonTable] = []
     while True:
         item = common_table(cursor, recursive)
@@ -33,10 +34,11 @@ def common_table(cursor: Cursor, recursive: bool) -> CommonTable:
     if not cursor.accept("materialized") and cursor.accept("not"):
         cursor.expect("materialized")
     cursor.expect_operator("(")
+    inner_position = cursor.position
     inner_common = common_tables(cursor)
     if cursor.at("insert", "update", "delete"):
         raise not_supported(f"{cursor.token.value.upper()} in WITH", cursor.position)
-    inner = queries.query(cursor, inner_common)
+    inner = queries.query_after_with(cursor, inner_common, inner_position)
     cursor.expect_operator(")")
     if cursor.at("search", "cycle"):
         raise not_supported(f"the {cursor.token.value.upper()} clause", cursor.position)

@@ -20,7 +20,8 @@ class Cursor:
     """Walks over the tokens of one message.
 
     deferred: the first error that waits for the end of the text. stray_defaults: positions of DEFAULT that no rule has taken yet.
-    empty_targets_allowed: the next SELECT may have no target list, because it is that of an EXISTS.
+    empty_targets_allowed: the next SELECT may have no target list, because it is that of an EXISTS. in_substring: SIMILAR may stand
+    without TO.
     """
 
     def __init__(self, text: str) -> None:
@@ -33,6 +34,7 @@ class Cursor:
         self.deferred: SqlError | None = None
         self.stray_defaults: list[int] = []
         self.empty_targets_allowed = False
+        self.in_substring = False
 
     @property
     def token(self) -> Token:
@@ -68,13 +70,17 @@ class Cursor:
 
     def syntax_error(self) -> SqlError:
         """Return PostgreSQL's syntax error at the next token."""
+        return self.error_near("syntax error")
+
+    def error_near(self, message: str) -> SqlError:
+        """Return an error that names the next token, as PostgreSQL's grammar does."""
         token = self.token
         if token.error is not None:
             return token.error
         if token.kind == "end":
-            return SqlError("42601", "syntax error at end of input", position=len(self.text) + 1)
+            return SqlError("42601", f"{message} at end of input", position=len(self.text) + 1)
         near = self.text[token.start : token.end]
-        return SqlError("42601", f'syntax error at or near "{near}"', position=token.start + 1)
+        return SqlError("42601", f'{message} at or near "{near}"', position=token.start + 1)
 
     def defer(self, error: SqlError) -> None:
         """Keep an error that PostgreSQL finds only after it has read the whole text, so that a syntax error comes first."""

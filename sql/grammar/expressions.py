@@ -100,6 +100,8 @@ def infix_level(cursor: Cursor, plain: bool = False) -> int:
             return AND
         case "isnull" | "notnull":
             return IS
+        case "similar" if cursor.in_substring and not cursor.at_words("similar", "to"):
+            return 0
         case "between" | "in" | "like" | "ilike" | "similar":
             return MEMBERSHIP
         case "not" if cursor.ahead(1).kind == "word" and cursor.ahead(1).value in MEMBERSHIP_WORDS:

@@ -53,9 +53,24 @@ def from_primary(cursor: Cursor) -> FromItem:
         cursor.qualified_name()
         cursor.fail()
     item = relation(cursor)
-    if cursor.at("tablesample"):
-        raise not_supported("TABLESAMPLE", cursor.position)
+    refuse_sample(cursor)
     return item
+
+
+def refuse_sample(cursor: Cursor) -> None:
+    """Read TABLESAMPLE method (arguments) [REPEATABLE (seed)], to refuse it."""
+    position = cursor.position
+    if not cursor.accept("tablesample"):
+        return
+    cursor.function_parts()
+    cursor.expect_operator("(")
+    calls.expressions(cursor)
+    cursor.expect_operator(")")
+    if cursor.accept("repeatable"):
+        cursor.expect_operator("(")
+        grammar.expression(cursor)
+        cursor.expect_operator(")")
+    cursor.refuse("TABLESAMPLE", position)
 
 
 def parenthesised(cursor: Cursor) -> Query | JoinClause:
@@ -101,8 +116,15 @@ def derived(cursor: Cursor, query: Query, position: int, lateral: bool) -> Deriv
     return Derived(query, alias, columns, position, lateral)
 
 
-def relation(cursor: Cursor, alias_allowed: bool = True) -> Table:
-    """Read a relation's name, with ONLY or * around it, and its alias."""
+def relation(cursor: Cursor) -> Table:
+    """Read a relation's name and its alias."""
+    found = bare_relation(cursor)
+    alias, columns = alias_clause(cursor)
+    return Table(found.name, alias, columns, found.position)
+
+
+def bare_relation(cursor: Cursor) -> Table:
+    """Read a relation's name, with ONLY or * around it."""
     only = cursor.accept("only")
     in_parentheses = only and cursor.accept_operator("(")
     position = cursor.position
@@ -111,8 +133,7 @@ def relation(cursor: Cursor, alias_allowed: bool = True) -> Table:
         cursor.expect_operator(")")
     elif not only:
         cursor.accept_operator("*")
-    alias, columns = alias_clause(cursor) if alias_allowed else (None, ())
-    return Table(name, alias, columns, position)
+    return Table(name, None, (), position)
 
 
 def alias_clause(cursor: Cursor) -> tuple[str | None, tuple[str, ...]]:
@@ -130,8 +151,11 @@ def at_function(cursor: Cursor) -> bool:
     if cursor.at_words("rows", "from") or calls.at_special(cursor):
         return True
     offset = 0
-    if cursor.token.kind not in ("word", "quoted") or not (cursor.at_name() or cursor.function_name()):
+    if not (cursor.at_name() or cursor.function_name()):
         return False
+    if not cursor.at_name():
+        # Words like LEFT can't name a relation, so that only a call is possible.
+        return True
     while cursor.ahead(offset + 1).value == "." and cursor.ahead(offset + 2).kind in ("word", "quoted"):
         offset += 2
     after = cursor.ahead(offset + 1)

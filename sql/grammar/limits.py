@@ -66,14 +66,24 @@ def offset_clause(cursor: Cursor) -> tuple[int, Expression]:
     first = cursor.index
     offset = grammar.expression(cursor)
     if cursor.at("row", "rows"):
-        last = cursor.index
-        cursor.index = first
-        count(cursor)
-        if cursor.index != last:
-            cursor.index = last
+        if not is_count(cursor, first):
             cursor.fail()
         cursor.advance()
     return position, offset
+
+
+def is_count(cursor: Cursor, first: int) -> bool:
+    """Tell whether what was read since token `first` is a primary expression, or a number with its sign."""
+    last = cursor.index
+    token = cursor.tokens[first]
+    if token.kind == "operator" and token.value in ("+", "-"):
+        return last == first + 2 and cursor.tokens[first + 1].kind in ("integer", "decimal")
+    if token.kind == "operator" and token.value != "(":
+        return False
+    cursor.index = first
+    primaries.primary(cursor)
+    found, cursor.index = cursor.index, last
+    return found == last
 
 
 def fetch_first(cursor: Cursor) -> tuple[int, Expression, bool]:

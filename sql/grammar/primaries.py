@@ -59,7 +59,7 @@ def worded(cursor: Cursor) -> Expression:
             return Constant("bool", word, position)
         case "case":
             return case(cursor)
-        case "cast" if cursor.ahead(1).value == "(":
+        case "cast":
             return cast(cursor)
         case "exists" if cursor.ahead(1).value == "(":
             return rows.exists(cursor)
@@ -103,19 +103,28 @@ def named(cursor: Cursor) -> Expression:
     if not (is_function or is_column):
         cursor.fail()
     parts = [cursor.label()]
-    while cursor.accept_operator("."):
+    while is_column and cursor.accept_operator("."):
         if cursor.accept_operator("*"):
-            return Star(tuple(parts), position)
+            return star(cursor, tuple(parts), position)
         parts.append(cursor.label())
     if cursor.at_operator("(") and (is_function or len(parts) > 1):
         call = calls.call(cursor, tuple(parts), position, first)
         return modified_literal(cursor, first) if cursor.token.kind == "string" and is_plain(call) else call
-    if cursor.token.kind == "string" and len(parts) > 1:
+    if cursor.token.kind == "string" and (is_function or len(parts) > 1):
         cursor.index = first
         return typed_literal(cursor)
     if not is_column:
         cursor.fail()
     return rows.indirection(cursor, Name(tuple(parts), position), first)
+
+
+def star(cursor: Cursor, parts: tuple[str, ...], position: int) -> Star:
+    """Return relation.*, after which nothing of the column may follow."""
+    first = cursor.index
+    rows.indirection(cursor, Star(parts, position), first)
+    if cursor.index > first:
+        raise cursor.error_near('improper use of "*"')
+    return Star(parts, position)
 
 
 def is_plain(call: FunctionCall) -> bool:

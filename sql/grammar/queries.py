@@ -46,12 +46,15 @@ def at_query(cursor: Cursor) -> bool:
     return token.kind == "word" and token.value in STARTS
 
 
-def query(cursor: Cursor, common: tuple[CommonTable, ...] | None = None) -> Query:
-    """Read a query with all its clauses; `common` is its WITH, if that was read before."""
-    cursor.enter()
+def query(cursor: Cursor) -> Query:
+    """Read a query with all its clauses."""
     position = cursor.position
-    if common is None:
-        common = with_clause.common_tables(cursor)
+    return query_after_with(cursor, with_clause.common_tables(cursor), position)
+
+
+def query_after_with(cursor: Cursor, common: tuple[CommonTable, ...], position: int) -> Query:
+    """Read a query from behind its WITH; with that it began at `position`."""
+    cursor.enter()
     found = rest(cursor, common, operand(cursor), position)
     cursor.leave()
     return found
@@ -280,6 +283,6 @@ def table(cursor: Cursor) -> SelectBody:
     """Read TABLE name, which is SELECT * FROM name."""
     position = cursor.position
     cursor.expect("table")
-    item = from_clause.relation(cursor)
+    item = from_clause.bare_relation(cursor)
     star = Target(Star((), position), None, position)
     return SelectBody((star,), False, (item,), None, (), None, (), position)

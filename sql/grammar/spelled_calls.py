@@ -124,7 +124,9 @@ def substring(cursor: Cursor) -> Arguments:
     if cursor.at_operator(")"):
         return ()
     position = cursor.position
+    cursor.in_substring, outer = True, cursor.in_substring
     text = grammar.expression(cursor)
+    cursor.in_substring = outer
     if cursor.accept("similar"):
         grammar.expression(cursor)
         cursor.expect("escape")

@@ -59,9 +59,13 @@ def window_frame(cursor: Cursor, unit: str) -> tuple[str, FrameBound, FrameBound
         start = frame_bound(cursor)
         cursor.expect("and")
         end = frame_bound(cursor)
+        check_bounds(start, end)
     else:
         start = frame_bound(cursor)
         end = FrameBound("current", None, position)
+        if start.kind == "following":
+            raise SqlError("42P20", "frame starting from following row cannot end with current row", position)
+        check_bounds(start, end)
     exclusion = ""
     if cursor.accept("exclude") and not cursor.accept("no", "others"):
         exclusion = "current row" if cursor.accept("current", "row") else cursor.accept_any("group", "ties") or ""
@@ -69,6 +73,18 @@ def window_frame(cursor: Cursor, unit: str) -> tuple[str, FrameBound, FrameBound
             cursor.accept_any("current", "no")
             cursor.fail()
     return unit, start, end, exclusion
+
+
+def check_bounds(start: FrameBound, end: FrameBound) -> None:
+    """Raise what PostgreSQL's grammar does for a frame that ends before it starts."""
+    if start.kind == "unbounded_following":
+        raise SqlError("42P20", "frame start cannot be UNBOUNDED FOLLOWING", start.position)
+    if end.kind == "unbounded_preceding":
+        raise SqlError("42P20", "frame end cannot be UNBOUNDED PRECEDING", end.position)
+    if start.kind == "current" and end.kind == "preceding":
+        raise SqlError("42P20", "frame starting from current row cannot have preceding rows", end.position)
+    if start.kind == "following" and end.kind in ("preceding", "current"):
+        raise SqlError("42P20", "frame starting from following row cannot have preceding rows", end.position)
 
 
 def frame_bound(cursor: Cursor) -> FrameBound:
