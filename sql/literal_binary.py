@@ -5,10 +5,14 @@ from __future__ import annotations
 import struct
 from decimal import Context, Decimal
 
+from sql.array_binary import array_value
+from sql.byte_values import uuid_text
 from sql.civil import DATE_DAYS_END, DATE_DAYS_MIN, DAY_US, TIMESTAMP_US_END, TIMESTAMP_US_MIN
 from sql.datatypes import SqlType
 from sql.errors import SqlError, not_supported
 from sql.expressions import LiteralValue
+from sql.json_text import json_check
+from sql.jsonb_text import jsonb_value
 
 EPOCH_2000_DAYS = 10_957
 WRONG_FORMAT = "incorrect binary data format"
@@ -21,7 +25,10 @@ FIXED = {
     "date": ">i",
     "timestamp": ">q",
     "timestamptz": ">q",
+    "time": ">q",
 }
+UUID_BYTES = 16
+JSONB_VERSION = 1
 NUMERIC_SIGNS = {0x0000: 0, 0x4000: 1}
 INFINITE_DATES = (-(1 << 31), (1 << 31) - 1)
 INFINITE_TIMESTAMPS = (-(1 << 63), (1 << 63) - 1)
@@ -31,8 +38,21 @@ EXACT = Context(prec=2000, Emax=999_999, Emin=-999_999)
 def binary_value(data: bytes, kind: SqlType) -> LiteralValue:
     """Return the value of `data`; modifiers of `kind` are not applied."""
     family = kind.family
-    if family in ("text", "varchar", "unknown"):
+    if kind.is_array:
+        return array_value(data, kind.element, binary_value)
+    if family in ("text", "varchar", "bpchar", "unknown"):
         return text_value(data)
+    if family in ("json", "jsonb"):
+        return json_value(data, family)
+    if family == "bytea":
+        return data
+    if family == "uuid":
+        require_size(data, UUID_BYTES)
+        return uuid_text(data.hex())
+    if family == "interval":
+        require_size(data, struct.calcsize(">qii"))
+        micros, days, months = struct.unpack(">qii", data)
+        return months, days, micros
     if family == "numeric":
         return numeric_value(data)
     if family == "bool":
@@ -47,6 +67,8 @@ def binary_value(data: bytes, kind: SqlType) -> LiteralValue:
         return date_value(value)
     if family in ("timestamp", "timestamptz"):
         return timestamp_value(value)
+    if family == "time" and not 0 <= value <= DAY_US:
+        raise SqlError("22008", "time out of range")
     return value
 
 
@@ -63,6 +85,19 @@ def too_short(how_much: str = "insufficient") -> SqlError:
 
 def wrong_format() -> SqlError:
     return SqlError("22P03", WRONG_FORMAT)
+
+
+def json_value(data: bytes, family: str) -> str:
+    """Return a JSON text, checked; jsonb has a version before it, and is brought to its normal form."""
+    if family == "json":
+        text = text_value(data)
+        json_check(text)
+        return text
+    if not data:
+        raise too_short("no")
+    if data[0] != JSONB_VERSION:
+        raise SqlError("XX000", f"unsupported jsonb version number {data[0]}")
+    return jsonb_value(text_value(data[1:]))
 
 
 def text_value(data: bytes) -> str:
