@@ -50,6 +50,7 @@ class Block:
 
     stage: 'rows' (FROM and WHERE), 'groups' (GROUP BY and HAVING), 'windows', 'items' (a select list is fixed).
     order: keys by output column; order_texts: keys in terms of FROM, only for blocks whose items are expressions over rows.
+    one_group: an aggregate among the columns is what makes one row of all.
     """
 
     source: str
@@ -66,15 +67,11 @@ class Block:
     order_texts: tuple[str, ...] = ()
     limit: str | None = None
     offset: str | None = None
+    one_group: bool = False
 
     @property
     def is_cut(self) -> bool:
         return self.limit is not None or self.offset is not None
-
-    @property
-    def is_single_group(self) -> bool:
-        """True where nothing but an aggregate among the columns makes one row of all."""
-        return self.stage == "groups" and not self.group_by and not self.having
 
     @property
     def is_ordered(self) -> bool:

@@ -152,7 +152,8 @@ class SelectPrinter:
         bare = all(isinstance(item, Column) for _, item in node.items)
         if block.distinct or (block.stage == "items" and not bare) or (block.order and not block.plain):
             block = self.wrap(block)
-        if block.is_single_group and not any(True for _, item in node.items for _ in columns_of(item)):
+        used = {column.index for _, item in node.items for column in columns_of(item)}
+        if block.one_group and len(used) < (len(block.columns) if block.stage == "items" else 1):
             # Without its aggregates the SELECT would not be one of a single group.
             block = self.wrap(block)
         block = self.around_subqueries(block, node)
@@ -197,7 +198,13 @@ class SelectPrinter:
             sets = (f"({', '.join(groups[index] for index in chosen)})" for chosen in node.sets)
             groups = [f"GROUPING SETS ({', '.join(sets)})"]
         return replace(
-            block, columns=tuple(columns), schema=node.schema, stage="groups", plain=False, group_by=tuple(groups)
+            block,
+            columns=tuple(columns),
+            schema=node.schema,
+            stage="groups",
+            plain=False,
+            group_by=tuple(groups),
+            one_group=not groups,
         )
 
     def with_key_columns(self, block: Block, node: Aggregate, keys: list[Expression]) -> tuple[Block, list[Expression]]:
