@@ -18,6 +18,8 @@ import pyarrow as pa
 
 from engine.arrow_numerics import decimal_array, numeric_rows
 from engine.decimals import to_text
+from ringbuffer.encode_columns import text_column
+from ringbuffer.encoded_column import EncodedColumn
 from sql.bind import bind_query
 from sql.catalog import ColumnDescription, RelationDescription, SessionSettings
 from sql.datatypes import BOOL, DATE, FLOAT4, FLOAT8, INT2, INT4, INT8, TEXT, TIMESTAMP, TIMESTAMPTZ, SqlType, numeric
@@ -67,6 +69,8 @@ VALUES: dict[str, tuple[str | None, ...]] = {
            "1969-12-31 23:59:58.5+00", "1890-01-01 00:00:00+00", "2024-07-01 12:00:00.25+00", None),
 }  # fmt: skip
 ROWS_COUNT = 40
+# Their physical form is not what `output_text` takes.
+ENCODED = frozenset({"interval", "time", "bytea"})
 
 
 @dataclass(frozen=True)
@@ -175,6 +179,8 @@ def output_rows(table: pa.Table, schema: Schema, zone: str = "UTC") -> list[Row]
 def column_texts(column: Any, kind: SqlType, zone: str) -> list[str | None]:
     """Return a column's values as text."""
     array = pa.concat_arrays(column.chunks) if isinstance(column, pa.ChunkedArray) else column
+    if kind.is_array or kind.family in ENCODED:
+        return encoded_texts(text_column(array, kind.family, zone))
     if kind.is_variable_numeric:
         return [None if row is None else to_text(row) for row in numeric_rows(array)]
     if kind.family == "numeric":
@@ -183,6 +189,15 @@ def column_texts(column: Any, kind: SqlType, zone: str) -> list[str | None]:
         width = pa.int32() if kind.family == "date" else pa.int64()
         return [output_text(value, kind, zone) for value in array.cast(width).to_pylist()]
     return [output_text(value, kind, zone) for value in array.to_pylist()]
+
+
+def encoded_texts(column: EncodedColumn) -> list[str | None]:
+    """Return the values of an encoded column."""
+    data, ends = column.data.tobytes(), column.ends
+    return [
+        data[ends[row] : ends[row + 1]].decode() if len(column.valid) == 0 or column.valid[row] else None
+        for row in range(len(ends) - 1)
+    ]
 
 
 def difference(expected: Answer, found: Answer, ordered: bool = False) -> str | None:
