@@ -34,7 +34,17 @@ def columns(**types: SqlType) -> tuple[ColumnDescription, ...]:
 
 RELATIONS = {
     "sales": columns(shop=TEXT, item=SqlType("varchar", 20), n=INT4, price=numeric(10, 2), sold=TIMESTAMP, paid=BOOL),
+    "lineitem": columns(l_orderkey=INT8, l_extendedprice=numeric(15, 2), l_discount=numeric(15, 2), l_shipdate=DATE),
     "flights": columns(carrier=TEXT, origin=TEXT, dest=TEXT, day=DATE, time_hour=TIMESTAMPTZ, delay=FLOAT8, miles=INT8),
+}
+
+
+TABLES = {
+    "shops": columns(shop=TEXT, city=TEXT, region=INT4, opened=DATE),
+    "regions": columns(id=INT4, name=TEXT, area=numeric(8, 1)),
+    "carriers": columns(code=TEXT, name=TEXT),
+    "customer": columns(c_custkey=INT4, c_mktsegment=SqlType("varchar", 10)),
+    "orders": columns(o_orderkey=INT8, o_custkey=INT4, o_orderdate=DATE, o_shippriority=INT4),
 }
 
 
@@ -43,10 +53,12 @@ class Relations:
 
     def relation(self, name: str) -> RelationDescription | None:
         found = RELATIONS.get(name)
-        return None if found is None else RelationDescription(name, "stream", 16384, found)
+        if found is not None:
+            return RelationDescription(name, "stream", 16384, found)
+        return RelationDescription(name, "table", 16385, TABLES[name]) if name in TABLES else None
 
     def relation_names(self) -> Iterable[str]:
-        return RELATIONS
+        return (*RELATIONS, *TABLES)
 
 
 class NoSpark:
