@@ -5,16 +5,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 
 from sql.datatypes import BOOL, DATE, FLOAT8, INT4, INT8, TEXT, TIMESTAMP, TIMESTAMPTZ, SqlType, numeric, scaled_numeric
 from sql.expressions import AggregateCall, Call, Case, Cast, Column, Expression, Literal
-from sql.relations import OutputColumn, Schema
+from sql.relations import OutputColumn, Scan, Schema
 from views.codegen.finish_kernel import generate_finish_kernel
 from views.codegen.grouping import make_grouping
 from views.codegen.stream_kernel import generate_stream_kernel
-from views.plan.nodes import FinishStep, StreamPipeline
+from views.plan.nodes import FinishStep, Probe, StreamPipeline
 
 FOLDER = Path(__file__).parent / "golden"
 
@@ -90,6 +91,32 @@ STREAMS: dict[str, StreamPipeline] = {
         "skip",
     ),
 }
+
+SHOPS: Schema = (
+    OutputColumn("region", INT4),
+    OutputColumn("title", TEXT),
+    OutputColumn("share", numeric(6, 4)),
+    OutputColumn("name", TEXT),
+)
+DUES: Schema = (OutputColumn("grace", INT4), OutputColumn("day", DATE), OutputColumn("least", numeric(8, 1)))
+REGION, TITLE, SHARE = (Column(len(SALES) + place, SHOPS[place].name, SHOPS[place].type) for place in range(3))
+GRACE = Column(len(SALES) + len(SHOPS), "grace", INT4)
+JOINED = replace(
+    pipeline(
+        (call("gt", BOOL, N, integer(0)),),
+        (("title", TITLE), ("late", call("add", INT4, GRACE, N))),
+        (
+            ("part", AggregateCall("sum", (call("multiply", scaled_numeric(6), PRICE, SHARE),), scaled_numeric(6))),
+            ("count", COUNT),
+        ),
+    ),
+    probes=(
+        Probe("shops", Scan("shops", "table", SHOPS), 3, "inner", ((SHOP, 3),), (), (call("ne", BOOL, REGION, N),)),
+        Probe("dues", Scan("dues", "table", DUES), 1, "left", ((DUE, 1),), (call("lt", BOOL, N, integer(9)),), ()),
+        Probe("limits", Scan("limits", "table", DUES), 0, "inner", ((PRICE, 2), (GRACE, 0)), (), ()),
+    ),
+)
+STREAMS["joined"] = JOINED
 
 GROUPS: Schema = (OutputColumn("shop", TEXT), OutputColumn("revenue", scaled_numeric(2)), OutputColumn("count", INT8))
 AVERAGE = call(
