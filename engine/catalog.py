@@ -11,6 +11,8 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
 
+import pyarrow as pa
+
 from engine.sequences import SequenceCounter, SequenceDefinition
 from engine.stream import Stream
 from sql.catalog import RelationDescription
@@ -41,10 +43,14 @@ class ViewEntry:
 
 @dataclass(frozen=True)
 class SourceText:
-    """An expression as the user wrote it, and the TimeZone that it was bound with: what a default or a check is restored from."""
+    """An expression or query as the user wrote it, and the TimeZone that it was bound with: what it is restored from.
+
+    names: of a check, the table's columns as they were called in its text, with their numbers.
+    """
 
     text: str
     time_zone: str
+    names: tuple[tuple[str, int], ...] = ()
 
 
 @dataclass(eq=False)
@@ -56,7 +62,7 @@ class TableData:
 
 @dataclass(frozen=True)
 class TableEntry:
-    """A durable table. physical: its name in DuckDB's schema `tables`, where column `number` of the description is called c<number>.
+    """A durable table. physical: its name in DuckDB's schema `stored`, where column `number` of the description is called c<number>.
 
     next_number: of the next column. defaults: by column number; checks: by constraint name. indexes: constraint name of a primary key or
     unique constraint -> DuckDB's index. data: shared by all images that have the table.
@@ -80,6 +86,12 @@ class SequenceEntry:
     counter: SequenceCounter
     owner: tuple[int, int] | None = None
     identity: bool = False
+
+
+def sequence_row(entry: SequenceEntry) -> pa.Table:
+    """Return what SELECT FROM a sequence reads: last_value, log_cnt, is_called."""
+    counter = entry.counter
+    return pa.table({"last_value": [counter.last], "log_cnt": [counter.ahead], "is_called": [counter.called]})
 
 
 @dataclass(frozen=True)
@@ -120,6 +132,14 @@ class CatalogImage:
         """Return all names, for 'did you mean'."""
         return self.entries.keys()
 
+    def by_oid(self, oid: int) -> Entry | None:
+        """Return the relation with an oid, or None."""
+        return self._by_oid.get(oid)
+
+    @cached_property
+    def _by_oid(self) -> dict[int, Entry]:
+        return {entry.description.oid: entry for entry in self.entries.values()}
+
     def views_of(self, stream_name: str) -> tuple[ContinuousView, ...]:
         """Return the continuous views attached to a stream, in order of creation."""
         return self._attached.get(stream_name, ())
@@ -138,27 +158,16 @@ class CatalogImage:
         next_oid = max(self.next_oid, entry.description.oid + 1)
         return replace(self, entries=MappingProxyType(entries), version=self.version + 1, next_oid=next_oid)
 
+    def with_replaced(self, name: str, entry: Entry) -> CatalogImage:
+        """Return an image with `entry` in the place of the relation called `name`; it may have another name."""
+        entries = {
+            entry.description.name if known == name else known: entry if known == name else other
+            for known, other in self.entries.items()
+        }
+        return replace(self, entries=MappingProxyType(entries), version=self.version + 1)
+
     def without(self, names: Iterable[str]) -> CatalogImage:
         """Return an image without the relations called `names`."""
         gone = frozenset(names)
         entries = {name: entry for name, entry in self.entries.items() if name not in gone}
         return replace(self, entries=MappingProxyType(entries), version=self.version + 1)
-
-
-def plain_form(image: CatalogImage) -> dict[str, object]:
-    """Return what the catalog file holds: format version, next oid, and per relation its defining text in order of creation."""
-    relations: list[dict[str, object]] = []
-    for name, entry in image.entries.items():
-        if isinstance(entry, StreamEntry):
-            relations.append(
-                {
-                    "kind": "stream",
-                    "name": name,
-                    "oid": entry.description.oid,
-                    "text": entry.text,
-                    "time_zone": entry.time_zone,
-                }
-            )
-        elif isinstance(entry, ViewEntry):
-            relations.append({"kind": "view", "definition": entry.view.definition.to_dict()})
-    return {"format": 1, "next_oid": image.next_oid, "relations": relations}

@@ -82,9 +82,10 @@ async def listen(config: ServerConfig) -> None:
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
-    database = Database(config, SystemClock(), DiskStorage())
+    database: Database | None = None
     try:
         try:
+            database = Database(config, SystemClock(), DiskStorage())
             database.open()
         except SqlError as error:
             raise StartError(f"can't open the database: {error.message}") from error
@@ -99,7 +100,8 @@ async def listen(config: ServerConfig) -> None:
             stop,
         )
     finally:
-        database.close()
+        if database is not None:
+            database.close()
 
 
 def check_address(config: ServerConfig) -> None:

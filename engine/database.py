@@ -13,10 +13,9 @@ from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-import pyarrow as pa
-
-from engine.catalog import CatalogImage, StreamEntry, ViewEntry
-from engine.catalog_file import load_catalog, save_catalog
+from engine.catalog import CatalogImage, SequenceEntry, StreamEntry, ViewEntry
+from engine.catalog_form import catalog_text
+from engine.catalog_restore import restore_catalog
 from engine.config import ServerConfig
 from engine.kernel_files import remove_unused
 from engine.reading import KeptAnswers
@@ -24,7 +23,10 @@ from engine.spark import SparkRuntime
 from engine.spill import SpillFile
 from engine.staging import StatementStage
 from engine.storage import Storage
-from engine.tables import QueryEngine
+from engine.table_changes import check_changes, new_sequences
+from engine.table_source import CommittedTables
+from engine.table_store import TableStore, save_catalog
+from engine.table_transaction import TableTransaction
 from engine.transaction import CatalogChange, Transaction
 from engine.upper import SparkUpperExecutor
 from engine.warm_up import warm_up
@@ -32,7 +34,6 @@ from ringbuffer.columns import Morsel
 from ringbuffer.error_codes import RowError
 from ringbuffer.ring import RowWriter
 from sql.errors import SqlError
-from sql.relations import Relation
 from views.phases import ViewMove
 from views.protocols import Clock
 from views.refresh import Reader, cut
@@ -51,9 +52,11 @@ class Database:
         self.image = CatalogImage()
         self.ddl_lock = asyncio.Lock()
         self.workers = ThreadPoolExecutor(config.worker_threads, thread_name_prefix="antumbra")
-        self.tables = QueryEngine(config.query_memory_bytes)
+        self.store = TableStore(config.data_dir, config.query_memory_bytes, storage)
+        self.tables = self.store.engine
         self._spark = SparkRuntime(config.spark_memory_mb, config.spark_threads, config.data_dir / "spark")
         self.upper = SparkUpperExecutor(self._spark)
+        self.committed_tables = CommittedTables(self.store, lambda: self.image)
         self.commit_lock = threading.Lock()
         self.answers = KeptAnswers()
         self._attached: frozenset[ContinuousView] = frozenset()
@@ -67,14 +70,21 @@ class Database:
         """Start Spark in the background and restore the definitions. Raises SqlError or OSError with what is wrong."""
         self._spark.start()
         warm_up()
-        self.image = load_catalog(self)
+        text = self.store.load()
+        if text is not None:
+            self.image = restore_catalog(self, text)
+            numbers = (
+                entry.counter.number for entry in self.image.entries.values() if isinstance(entry, SequenceEntry)
+            )
+            self.store.forget_sequences(numbers)
         self._views_changed(())
 
     def close(self) -> None:
         """Stop Spark and the worker threads."""
         self.workers.shutdown(wait=True, cancel_futures=True)
         self._spark.stop()
-        self.tables.close()
+        self.store.settle(self.image)
+        self.store.close()
 
     def begin(self, explicit: bool = False) -> Transaction:
         """Return a new transaction at the present time."""
@@ -85,23 +95,66 @@ class Database:
         views = image.views_of(entry.description.name)
         return StatementStage(entry.stream, views, now_us, self.config.stage_memory_bytes_max, self._new_spill)
 
+    def begin_tables(self, transaction: Transaction) -> TableTransaction:
+        """Return the transaction's part on durable tables; the first call takes its snapshot, of rows and catalog alike. May wait."""
+        if transaction.tables is None:
+            with self.store.lock:
+                transaction.tables = self.store.begin(transaction.image or self.image, transaction.sequences)
+                transaction.snapshot = self.image
+                transaction.tables.time_zone = transaction.time_zone
+        return transaction.tables
+
     def commit(self, transaction: Transaction) -> None:
         """Apply the transaction, all of it or nothing. Raises SqlError, and then nothing of it is applied."""
         stages = [operation for operation in transaction.operations if isinstance(operation, StatementStage)]
         try:
-            with self.commit_lock:
-                self._prepare(transaction)
-                if transaction.image is not None:
-                    save_catalog(self.storage, self.config.data_dir, transaction.image)
-                    self.image = transaction.image
-                for stage in stages:
-                    stage.apply()
+            if transaction.is_durable:
+                self._commit_durably(transaction, stages)
+            elif stages:
+                with self.commit_lock:
+                    self._prepare(transaction)
+                    for stage in stages:
+                        stage.apply()
         except BaseException:
             transaction.drop()
             raise
         for stage in stages:
             stage.append_to_ring()
         transaction.operations.clear()
+        transaction.end_tables()
+
+    def _commit_durably(self, transaction: Transaction, stages: Sequence[StatementStage]) -> None:
+        """Commit in the file of the tables, which decides, and publish the rest: catalog, streams, versions of tables.
+
+        With rows for streams the commit lock is held all the while, since what they were prepared for must not change.
+        """
+        with self.store.lock:
+            if transaction.tables is None:
+                transaction.tables = self.store.begin(self.image)
+                transaction.snapshot = self.image
+            tables = transaction.tables
+            check_changes(transaction, self.image)
+            sequences = [] if transaction.image is None else new_sequences(transaction.image)
+            if transaction.image is not None:
+                records = {entry.counter.number: entry.counter.record(entry.definition) for entry in sequences}
+                save_catalog(tables, catalog_text(transaction.image), records)
+            if stages:
+                with self.commit_lock:
+                    self._prepare(transaction)
+                    self.store.commit(tables)
+                    self._publish(transaction, stages)
+            else:
+                self.store.commit(tables)
+                with self.commit_lock:
+                    self._publish(transaction, stages)
+            for entry in sequences:
+                entry.counter.log = self.store.log_sequence
+
+    def _publish(self, transaction: Transaction, stages: Sequence[StatementStage]) -> None:
+        if transaction.image is not None:
+            self.image = transaction.image
+        for stage in stages:
+            stage.apply()
 
     def commit_row(self, stream_name: str, row: Morsel, ring_row: RowWriter, image: CatalogImage) -> bool:
         """Apply one whole row of a stream as a transaction of its own; ring_row: the same row on its way to the ring.
@@ -156,16 +209,15 @@ class Database:
             view.state.release()
         self._attached = views
         self.answers.forget(self.image)
+        self.store.forget_exports(self.image)
         remove_unused(self.kernels_dir, (path for view in views for path in view.state.kernel_paths))
 
     def cut(self, image: CatalogImage, relations: frozenset[str], reader: Reader) -> dict[str, Version]:
         """Return one version of each continuous view in `relations`, all cut at one position per stream."""
         entries = [entry for name in sorted(relations) if isinstance(entry := image.entries.get(name), ViewEntry)]
-        return cut([entry.view for entry in entries], self.upper, self.clock, self.commit_lock, reader)
-
-    def answer(self, root: Relation, versions: dict[str, Version], token: object) -> pa.Table:
-        """Return the rows of a bound query over stored versions."""
-        return self.tables.run(root, {name: version.table for name, version in versions.items()}, token)
+        return cut(
+            [entry.view for entry in entries], self.upper, self.clock, self.commit_lock, reader, self.committed_tables
+        )
 
     def _new_spill(self) -> SpillFile:
         return SpillFile(self.config.data_dir)

@@ -1,26 +1,24 @@
-"""DDL: from parsed CREATE and DROP statements to catalog entries and new images. Nothing here commits.
+"""CREATE of streams and continuous views: from parsed statements to catalog entries. Nothing here commits.
 
-Enters: statements, an image. Leaves: entries and images. Raises PostgreSQL's errors for names that exist or do not, and for dependents.
+Enters: statements, an image. Leaves: entries. Raises PostgreSQL's errors for names that exist already.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from engine.catalog import CatalogImage, Entry, StreamEntry, ViewEntry
+from engine.catalog import CatalogImage, StreamEntry, ViewEntry
 from engine.stream import make_stream
 from sql.bind.insert import bind_default
 from sql.bind.query import bind_query
 from sql.catalog import ColumnDescription, RelationDescription, SessionSettings
 from sql.errors import SqlError
-from sql.names import did_you_mean
-from sql.statements.statement import CreateStream, CreateView, DropRelation
+from sql.statements.statement import CreateStream, CreateView
 from views.definition import ViewDefinition, define_view
 from views.lifecycle import build_view
-from views.protocols import UpperExecutor
+from views.protocols import TableSource, UpperExecutor
 
 CAPACITY_MAX = 1 << 30
-KIND_WORDS = {"stream": "foreign table", "view": "view", "table": "table"}
 
 
 def build_stream(
@@ -42,12 +40,17 @@ def build_stream(
 
 
 def build_continuous_view(
-    statement: CreateView, image: CatalogImage, settings: SessionSettings, kernels_dir: Path, executor: UpperExecutor
+    statement: CreateView,
+    image: CatalogImage,
+    settings: SessionSettings,
+    kernels_dir: Path,
+    executor: UpperExecutor,
+    tables: TableSource,
 ) -> ViewEntry:
     """Return the entry of a new continuous view: planned, split, its kernels compiled. Raises what bind and the split refuse."""
     definition = define_view(statement, image.next_oid, settings)
     bound = bind_query(statement.query, image, settings)
-    view = build_view(definition, bound, kernels_dir, executor)
+    view = build_view(definition, bound, kernels_dir, executor, tables)
     return ViewEntry(view.description, view.stream_name, view)
 
 
@@ -57,13 +60,14 @@ def restore_continuous_view(
     image: CatalogImage,
     kernels_dir: Path,
     executor: UpperExecutor,
+    tables: TableSource,
 ) -> ViewEntry:
     """Return the entry of a view from its stored definition and the statement in its text, without contents.
 
     Raises SqlError when it can't be built any more.
     """
     bound = bind_query(statement.query, image, definition.settings)
-    view = build_view(definition, bound, kernels_dir, executor)
+    view = build_view(definition, bound, kernels_dir, executor, tables)
     return ViewEntry(view.description, view.stream_name, view, restored=True)
 
 
@@ -71,52 +75,6 @@ def require_free(image: CatalogImage, name: str, position: int | None) -> None:
     """Raise 42P07 when `name` is taken."""
     if name in image.entries:
         raise SqlError("42P07", f'relation "{name}" already exists', position=position)
-
-
-def drop(statement: DropRelation, image: CatalogImage) -> tuple[CatalogImage, list[str]]:
-    """Return the image without the named relations, and the texts of the notices to send.
-
-    Raises 42P01 (with a hint) for an unknown name, 42809 for one of another kind, 2BP01 when views depend on it and CASCADE is missing.
-    """
-    notices: list[str] = []
-    gone: list[str] = []
-    word = KIND_WORDS[statement.kind]
-    for name, position in statement.names:
-        entry = image.entries.get(name)
-        if entry is None:
-            if not statement.if_exists:
-                hint = did_you_mean(name, image.relation_names(), f"the {word}")
-                raise SqlError("42P01", f'{word} "{name}" does not exist', hint=hint, position=position or None)
-            notices.append(f'{word} "{name}" does not exist, skipping')
-            continue
-        _require_kind(entry, statement.kind, position)
-        gone.append(name)
-    dependents = [
-        entry.description.name
-        for entry in image.entries.values()
-        if isinstance(entry, ViewEntry) and entry.stream_name in gone and entry.description.name not in gone
-    ]
-    if dependents and not statement.cascade:
-        first = next(name for name in gone if image.views_of(name))
-        raise SqlError(
-            "2BP01",
-            f"cannot drop {word} {first} because other objects depend on it",
-            detail="\n".join(f"view {name} depends on {word} {first}" for name in dependents),
-            hint="Use DROP ... CASCADE to drop the dependent objects too.",
-        )
-    notices.extend(f"drop cascades to view {name}" for name in dependents)
-    return image.without([*gone, *dependents]), notices
-
-
-def _require_kind(entry: Entry, kind: str, position: int) -> None:
-    actual = entry.description.kind
-    if actual != kind:
-        raise SqlError(
-            "42809",
-            f'"{entry.description.name}" is not a {KIND_WORDS[kind]}',
-            hint=f"Use DROP {KIND_WORDS[actual].upper()} to remove a {KIND_WORDS[actual]}.",
-            position=position or None,
-        )
 
 
 def _capacity(statement: CreateStream, default: int) -> int:

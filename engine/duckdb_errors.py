@@ -29,6 +29,10 @@ def sql_error(error: duckdb.Error) -> Exception:
         return SqlError("57014", "canceling statement due to user request")
     if isinstance(error, duckdb.OutOfMemoryException):
         return SqlError("53200", "out of memory", detail=text.splitlines()[0])
+    if isinstance(error, duckdb.TransactionException) and "conflict" in text.lower():
+        return SqlError("40001", "could not serialize access due to concurrent update")
+    if isinstance(error, (duckdb.IOException, duckdb.FatalException)):
+        return _disk_error(text.splitlines()[0])
     if "Division by zero" in text:
         return SqlError("22012", "division by zero")
     if "must not end with escape character" in text:
@@ -37,6 +41,14 @@ def sql_error(error: duckdb.Error) -> Exception:
         # The lines that follow quote the statement, whose words say nothing of the value.
         return _out_of_range(text.splitlines()[0])
     return error
+
+
+def _disk_error(text: str) -> SqlError:
+    """Return the error of a file that could not be read or written."""
+    if "No space left" in text or "disk quota" in text.lower():
+        return SqlError("53100", "could not write to the file of the tables: No space left on device", detail=text)
+    hint = "Restart the server: what was committed is kept." if "invalidated" in text else None
+    return SqlError("58030", "could not read or write the file of the tables", detail=text, hint=hint)
 
 
 def _out_of_range(text: str) -> SqlError:

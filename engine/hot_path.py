@@ -42,7 +42,9 @@ class HotPath:
             return None
         match = HEAD.match(text)
         if match is None:
-            return self._database.answers.find(answer_key(text, (), session.settings, described=False), image)
+            return self._database.answers.find(
+                answer_key(text, (), session.settings, described=False), image, session.block.open
+            )
         head = match.group(0)
         target = self._target(head, image)
         if target is None:
@@ -85,7 +87,9 @@ class HotPath:
         if prepared.parameter_types or row_limit or not prepared.text:
             return None
         formats = tuple(expand(portal.result_formats, len(prepared.schema or ())))
-        return self._database.answers.find(answer_key(prepared.text, formats, session.settings, described=True), image)
+        return self._database.answers.find(
+            answer_key(prepared.text, formats, session.settings, described=True), image, session.block.open
+        )
 
     def _target(self, head: str, image: CatalogImage) -> InsertTarget | None:
         if image is not self._heads_image:

@@ -1,6 +1,7 @@
-"""Answering a SELECT: bind once per text, cut the views it reads, run it on their stored versions, and keep small unchanged answers.
+"""Answering a SELECT: cut the views it reads, run it on their stored versions and on tables, and keep small unchanged answers.
 
-Enters: a bound query. Leaves: an `Outcome`. An answer is reused only while every version it was made from is still the newest cut and
+Enters: a bound query. Leaves: an `Outcome`. Inside a transaction a view keeps the version that was read first, and tables are seen as
+they were when the first of them was touched. An answer is reused only while every version it was made from is still the newest and
 nothing in the query depends on time. Must not know the protocol.
 """
 
@@ -11,9 +12,13 @@ from collections import OrderedDict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from engine.catalog import ViewEntry
+import pyarrow as pa
+
+from engine.catalog import SequenceEntry, StreamEntry, TableData, TableEntry, ViewEntry, sequence_row
 from engine.results import Outcome, encode, row_description
+from engine.transaction import Transaction
 from sql.bind.substitute import substitute_now, substitute_parameters
+from sql.errors import SqlError
 from sql.expressions import Literal
 from sql.relations import BoundQuery
 from sql.settings import Settings
@@ -25,22 +30,28 @@ if TYPE_CHECKING:
     from engine.catalog import CatalogImage
     from engine.database import Database
 
+ViewVersions = tuple[tuple[ContinuousView, Version], ...]
+TableVersions = tuple[tuple[TableData, int], ...]
+
 KEPT_ANSWERS_MAX = 256
 KEPT_ANSWER_BYTES_MAX = 1 << 20
 
 
 @dataclass(frozen=True)
 class KeptAnswer:
-    """An encoded answer and the view versions that it holds for."""
+    """An encoded answer, and the versions of views and of tables that it holds for."""
 
     image_version: int
-    versions: tuple[tuple[ContinuousView, Version], ...]
+    versions: ViewVersions
+    tables: TableVersions
     data: bytes
 
     def holds(self, image: CatalogImage) -> bool:
         """True while the answer is what a new run would give."""
-        return image.version == self.image_version and all(
-            view.committed == version.position for view, version in self.versions
+        return (
+            image.version == self.image_version
+            and all(view.committed == version.position for view, version in self.versions)
+            and all(data.committed == version for data, version in self.tables)
         )
 
 
@@ -51,15 +62,22 @@ class KeptAnswers:
         self._answers: OrderedDict[object, KeptAnswer] = OrderedDict()
         self._lock = threading.Lock()
 
-    def find(self, key: object, image: CatalogImage) -> bytes | None:
-        """Return the encoded answer if it still holds."""
+    def find(self, key: object, image: CatalogImage, transaction: Transaction | None) -> bytes | None:
+        """Return the encoded answer if it still holds, and what an open transaction has seen agrees with it."""
         answer = self._answers.get(key)
         if answer is None:
             return None
+        if transaction is not None:
+            if transaction.snapshot is not None or transaction.image is not None or answer.tables:
+                return None
+            if not agrees(transaction, answer.versions):
+                return None
         if not answer.holds(image):
             with self._lock:
                 self._answers.pop(key, None)
             return None
+        if transaction is not None:
+            note(transaction, answer.versions)
         return answer.data
 
     def forget(self, image: CatalogImage) -> None:
@@ -97,43 +115,105 @@ def keep(answers: KeptAnswers, text: str, image: CatalogImage, reading: Reading,
     rows, _ = encode(outcome.table, outcome.schema, (), settings.time_zone)
     end = writer.command_complete(f"SELECT {outcome.table.num_rows}")
     simple = row_description(outcome.schema, ()) + rows + end
-    answers.keep(answer_key(text, (), settings, described=False), KeptAnswer(image.version, reading.versions, simple))
     formats = (0,) * len(outcome.schema)
-    answers.keep(
-        answer_key(text, formats, settings, described=True), KeptAnswer(image.version, reading.versions, rows + end)
-    )
+    for key, data in (
+        (answer_key(text, (), settings, described=False), simple),
+        (answer_key(text, formats, settings, described=True), rows + end),
+    ):
+        answers.keep(key, KeptAnswer(image.version, reading.versions, reading.tables, data))
 
 
 @dataclass
 class Reading:
-    """The outcome of a SELECT and the versions that it read. reusable: nothing in it or in a view above depends on the time."""
+    """The outcome of a SELECT and the versions that it read. reusable: a new run in another transaction would give the same."""
 
     outcome: Outcome
-    versions: tuple[tuple[ContinuousView, Version], ...]
+    versions: ViewVersions
+    tables: TableVersions
     reusable: bool
 
 
 def read(
     database: Database,
+    transaction: Transaction,
     image: CatalogImage,
     bound: BoundQuery,
     parameters: tuple[Literal, ...],
     reader: Reader,
     token: object,
-) -> Reading:
-    """Run a bound query; blocks, so call it on a worker thread. Raises SqlError."""
-    versions = database.cut(image, bound.relations, reader)
+) -> Reading | None:
+    """Run a bound query; blocks, so call it on a worker thread. Raises SqlError.
+
+    None: the first table of the transaction was touched, and the catalog of its snapshot is not the one that the query was bound to.
+    """
+    data = [entry.data for name in bound.relations if isinstance(entry := image.entries.get(name), TableEntry)]
+    if data or transaction.tables is not None:
+        tables = database.begin_tables(transaction)
+        if image is not (transaction.image or transaction.snapshot):
+            return None
+    inputs = view_inputs(database, transaction, image, bound.relations, reader)
     reader.check_cancelled()
     root = bound.root
     if parameters:
         root = substitute_parameters(root, parameters)
     if bound.stable:
         root = substitute_now(root, reader.now_us)
-    table = database.answer(root, versions, token)
-    read_views = []
-    for name, version in versions.items():
+    if transaction.tables is not None:
+        table = tables.query(root, inputs)
+    else:
+        table = database.tables.run(root, inputs, token)
+    views = tuple(transaction.versions[name] for name in sorted(bound.relations) if name in transaction.versions)
+    reusable = not bound.stable and not any(view.time_dependent or view.upper_tables for view, _ in views)
+    versions = tuple((one, one.committed) for one in data)
+    if transaction.tables is not None and reusable:
+        reusable = not tables.changed and all(version <= tables.snapshot for _, version in versions)
+    return Reading(Outcome("SELECT #", bound.root.schema, table), views, versions, reusable)
+
+
+def view_inputs(
+    database: Database, transaction: Transaction, image: CatalogImage, relations: frozenset[str], reader: Reader
+) -> dict[str, pa.Table]:
+    """Return what the scans of continuous views and sequences among `relations` read. The first read of a view fixes its version."""
+    inputs: dict[str, pa.Table] = {}
+    unread: set[str] = set()
+    for name in relations:
+        entry = image.entries.get(name)
+        if isinstance(entry, ViewEntry):
+            known = transaction.versions.get(name)
+            if known is None or known[0] is not entry.view:
+                unread.add(name)
+            else:
+                inputs[name] = known[1].table
+        elif isinstance(entry, SequenceEntry):
+            inputs[name] = sequence_row(entry)
+    for name, version in database.cut(image, frozenset(unread), reader).items():
         entry = image.entries[name]
         assert isinstance(entry, ViewEntry)
-        read_views.append((entry.view, version))
-    reusable = not bound.stable and not any(view.time_dependent for view, _ in read_views)
-    return Reading(Outcome("SELECT #", bound.root.schema, table), tuple(read_views), reusable)
+        transaction.versions[name] = (entry.view, version)
+        inputs[name] = version.table
+    return inputs
+
+
+def refuse_streams(relations: frozenset[str], image: CatalogImage) -> None:
+    """Raise 0A000 when one of `relations` is a stream."""
+    for name in sorted(relations):
+        if isinstance(image.entries.get(name), StreamEntry):
+            raise SqlError(
+                "0A000",
+                f'SELECT from stream "{name}" is not supported yet',
+                hint=f"Create a continuous view over it: CREATE VIEW v AS SELECT ... FROM {name} GROUP BY ...",
+            )
+
+
+def agrees(transaction: Transaction, versions: ViewVersions) -> bool:
+    """Tell whether the transaction has read no other versions of these views."""
+    if not transaction.versions:
+        return True
+    known = dict(transaction.versions.values())
+    return all(known.get(view, version) is version for view, version in versions)
+
+
+def note(transaction: Transaction, versions: ViewVersions) -> None:
+    """Remember what the transaction has read."""
+    for view, version in versions:
+        transaction.versions[view.definition.name] = (view, version)

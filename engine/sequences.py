@@ -48,12 +48,17 @@ def resolve(options: SequenceOptions, default_type: SqlType = INT8) -> SequenceD
     limit = LIMITS.get(kind.family, 0)
     if not limit:
         raise SqlError("22023", "sequence type must be smallint, integer, or bigint")
-    minimum = options.minimum if options.minimum is not None else (1 if increment > 0 else -limit)
-    maximum = options.maximum if options.maximum is not None else (limit - 1 if increment > 0 else -1)
+    minimum = (1 if increment > 0 else -limit) if no(options.minimum) else int(options.minimum or 0)
+    maximum = (limit - 1 if increment > 0 else -1) if no(options.maximum) else int(options.maximum or 0)
     start = options.start if options.start is not None else (minimum if increment > 0 else maximum)
     definition = SequenceDefinition(kind, start, increment, minimum, maximum, options.cache or 1, bool(options.cycle))
     check(definition, options.cache)
     return definition
+
+
+def no(value: int | None) -> bool:
+    """Tell whether an option was not said, or said as NO MINVALUE and the like."""
+    return value is None or value is False
 
 
 def check(definition: SequenceDefinition, cache: int | None = None) -> None:

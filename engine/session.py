@@ -17,6 +17,7 @@ from engine.hot_path import HotPath
 from engine.insert_packet import InsertPackets
 from engine.prepared import Portal, Prepared, describe_portal, describe_prepared, make_portal, prepare
 from engine.results import Outcome, send_rows
+from engine.sequence_functions import SequenceSession
 from engine.statements import StatementRunner
 from engine.transaction_block import ABORTED, TransactionBlock, is_large
 from sql.errors import SqlError
@@ -60,6 +61,7 @@ class Session:
         self.connection = connection
         self.settings = settings
         self.user = user
+        self.sequences = SequenceSession()
         self.block = TransactionBlock(self)
         self.runner = StatementRunner(self)
         # Views whose upper pipelines a running statement may be waiting for.
@@ -113,6 +115,9 @@ class Session:
         """Stop what runs now, from any thread; it ends with 57014."""
         self._cancelled.set()
         self.database.tables.interrupt(self)
+        transaction = self.block.open
+        if transaction is not None and transaction.tables is not None:
+            transaction.tables.interrupt()
         for name in self.refreshing:
             self.database.workers.submit(self.database.upper.cancel, name)
         waiting = self._waiting
@@ -357,10 +362,14 @@ class Session:
         """The transaction of all portals has ended."""
         self._portals.clear()
 
-    def notice(self, sqlstate: str, text: str, severity: str = "NOTICE", hint: str | None = None) -> None:
+    def notice(
+        self, sqlstate: str, text: str, severity: str = "NOTICE", hint: str | None = None, detail: str | None = None
+    ) -> None:
         """Send a notice, if client_min_messages lets it through."""
         if self.settings.lets_through(severity):
-            self.connection.write(writer.notice_response(SqlError(sqlstate, text, severity=severity, hint=hint)))
+            self.connection.write(
+                writer.notice_response(SqlError(sqlstate, text, severity=severity, hint=hint, detail=detail))
+            )
 
     async def in_worker(self, work: Callable[..., Result], *arguments: Any) -> Result:
         """Run blocking work on a worker thread; the event loop serves the other connections meanwhile."""

@@ -17,11 +17,14 @@ import pyarrow as pa
 
 from engine.catalog import CatalogImage, TableEntry
 from engine.duckdb_errors import sql_error
+from engine.result_forms import in_forms
+from engine.sequence_functions import SequenceSession, in_session, uses_sequences
 from engine.tables import Cursor, QueryEngine
 from engine.unique_errors import unique_violation
-from sql.datatypes import INT8
+from sql.datatypes import INT8, SqlType
 from sql.emit.names import column_names
-from sql.relations import OutputColumn, Relation, Scan
+from sql.emit_duckdb import DuckDbExpressions
+from sql.relations import OutputColumn, Relation, Scan, Schema
 from sql.trees import scans
 
 if TYPE_CHECKING:
@@ -36,14 +39,23 @@ class TableTransaction:
     """An open DuckDB transaction. image: the catalog that names are looked up in; DDL of the transaction replaces it.
 
     snapshot: the number of the last commit that is seen. written: tables that have new, changed or deleted rows, as they were when they
-    were first written to. changed: True once there is anything that COMMIT makes durable.
+    were first written to. changed: True once there is anything that COMMIT makes durable. time_zone: for the texts of errors.
     """
 
-    def __init__(self, engine: QueryEngine, cursor: Cursor, snapshot: int, image: CatalogImage) -> None:
+    def __init__(
+        self,
+        engine: QueryEngine,
+        cursor: Cursor,
+        snapshot: int,
+        image: CatalogImage,
+        sequences: SequenceSession | None = None,
+    ) -> None:
         self.image = image
+        self._sequences = sequences
         self.snapshot = snapshot
         self.written: dict[str, TableEntry] = {}
         self.changed = False
+        self.time_zone = "UTC"
         self._engine = engine
         self._cursor: Cursor | None = cursor
         self._lock = threading.Lock()
@@ -57,6 +69,7 @@ class TableTransaction:
         read `inputs` by name: stored versions of views, and 'rows'. Raises SqlError; the DuckDB transaction is dead then, and the
         caller rolls it back.
         """
+        root = self._in_session(root)
         sources = {
             scan.name: table_source(self._table(scan.name), scan) for scan in scans(root) if scan.kind == "table"
         }
@@ -76,7 +89,7 @@ class TableTransaction:
         numbers = [column.number for column in table.description.columns]
         target = ", ".join(f"c{number}" for number in numbers)
         values = ", ".join(f"v{number}" for number in numbers)
-        text = f'INSERT INTO tables.{table.physical} ({target}) SELECT {values} FROM "{ROWS}"'
+        text = f'INSERT INTO stored.{table.physical} ({target}) SELECT {values} FROM "{ROWS}"'
         self._write(table, text, rows.rename_columns([f"v{number}" for number in numbers]))
 
     def update(self, table: TableEntry, columns: Sequence[int], rows: pa.Table) -> None:
@@ -86,7 +99,7 @@ class TableTransaction:
         """
         assignments = ", ".join(f"c{number} = n.v{number}" for number in columns)
         text = (
-            f'UPDATE tables.{table.physical} AS o SET {assignments} FROM "{ROWS}" AS n WHERE o.rowid = n.number'
+            f'UPDATE stored.{table.physical} AS o SET {assignments} FROM "{ROWS}" AS n WHERE o.rowid = n.number'
             if columns
             else ""
         )
@@ -95,12 +108,29 @@ class TableTransaction:
 
     def delete(self, table: TableEntry, rowids: pa.Table) -> None:
         """Delete the rows whose rowids are in the only column of `rowids`. Raises 40001."""
-        text = f'DELETE FROM tables.{table.physical} WHERE rowid IN (SELECT number FROM "{ROWS}")'
+        text = f'DELETE FROM stored.{table.physical} WHERE rowid IN (SELECT number FROM "{ROWS}")'
         self._write(table, text, rowids.rename_columns(["number"]))
 
     def truncate(self, table: TableEntry) -> None:
         """Delete all rows. Raises 40001."""
-        self._write(table, f"DELETE FROM tables.{table.physical}", None)
+        self._write(table, f"DELETE FROM stored.{table.physical}", None)
+
+    def insert_from(self, table: TableEntry, root: Relation, source: TableEntry) -> None:
+        """Fill a new table with the rows of a relation over another table, which may have its name."""
+        scan = next(scan for scan in scans(root))
+        root = self._in_session(root)
+        text = self._engine.explain(root, {scan.name: table_source(source, scan)})
+        target = ", ".join(f"c{column.number}" for column in table.description.columns)
+        self.execute_ddl(f"INSERT INTO stored.{table.physical} ({target}) {text}")
+
+    def fetch(self, text: str, schema: Schema) -> pa.Table:
+        """Return the answer to a query in DuckDB's own words."""
+        with self._running() as cursor:
+            try:
+                cursor.connection.execute(text)
+                return in_forms(cursor.connection.to_arrow_table(), schema)
+            except duckdb.Error as error:
+                raise sql_error(error) from error
 
     def execute_ddl(self, text: str, values: Sequence[object] = ()) -> None:
         """Run one statement of DuckDB's SQL that changes definitions or the catalog's own tables."""
@@ -119,7 +149,7 @@ class TableTransaction:
         except duckdb.Error as error:
             tables = tuple(self.written.values())
             self.rollback()
-            raise unique_violation(self._engine, error, tables, None) or sql_error(error) from error
+            raise unique_violation(self._engine, error, tables, None, self.time_zone) or sql_error(error) from error
         self._end()
 
     def rollback(self) -> None:
@@ -141,6 +171,12 @@ class TableTransaction:
             if self._is_running and self._cursor is not None:
                 self._cursor.connection.interrupt()
 
+    def _in_session(self, root: Relation) -> Relation:
+        if self._sequences is None or not uses_sequences(root):
+            return root
+        self._sequences.image = self.image
+        return in_session(root, self._sequences)
+
     def _table(self, name: str) -> TableEntry:
         entry = self.image.entries[name]
         assert isinstance(entry, TableEntry), f"{name} is scanned as a table"
@@ -159,7 +195,9 @@ class TableTransaction:
                 if rows is not None:
                     cursor.connection.unregister(ROWS)
             except duckdb.Error as error:
-                raise unique_violation(self._engine, error, (table,), rows) or sql_error(error) from error
+                raise unique_violation(self._engine, error, (table,), rows, self.time_zone) or sql_error(
+                    error
+                ) from error
 
     @contextmanager
     def _running(self) -> Iterator[Cursor]:
@@ -181,12 +219,19 @@ class TableTransaction:
             self._engine.give_back(cursor)
 
 
+def physical_type(kind: SqlType) -> str:
+    """Return the DuckDB type that holds a column's values: the form in which `sql.emit_duckdb` computes."""
+    return DuckDbExpressions(()).type_name(kind)
+
+
 def table_source(table: TableEntry, scan: Scan) -> str:
     """Return what stands in DuckDB's FROM for a scan of `table`: its columns under the names that the printer uses."""
-    numbers = {column.name: f"c{column.number}" for column in table.description.columns}
-    numbers[ROWID.name] = "rowid"
+    columns = table.description.columns
+    schema = (*(OutputColumn(column.name, column.type) for column in columns), ROWID)
+    assert scan.schema in (schema, schema[:-1]), f"{scan} is no scan of {table.description}"
+    physical = [*(f"c{column.number}" for column in columns), "rowid"]
     items = [
-        f'{numbers[column.name]} AS "{name.replace(chr(34), chr(34) * 2)}"'
-        for column, name in zip(scan.schema, column_names(scan.schema), strict=True)
+        f'{place} AS "{name.replace(chr(34), chr(34) * 2)}"'
+        for place, name in zip(physical, column_names(schema), strict=True)
     ]
-    return f"(SELECT {', '.join(items) or 'TRUE'} FROM tables.{table.physical})"
+    return f"(SELECT {', '.join(items)} FROM stored.{table.physical})"

@@ -10,7 +10,7 @@ from __future__ import annotations
 import threading
 import warnings
 from collections import OrderedDict
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -92,6 +92,10 @@ class QueryEngine:
         except duckdb.Error as error:
             raise sql_error(error) from error
         return in_forms(result, root.schema)
+
+    def add_functions(self, register: Callable[[duckdb.DuckDBPyConnection], None]) -> None:
+        """Make more functions known to all cursors."""
+        register(self._database)
 
     def forget_input(self, cursor: Cursor, name: str) -> None:
         """Let go of an input that will not come again."""

@@ -1,6 +1,7 @@
 """A client's transaction: its staged statements and its catalog changes, in statement order, until COMMIT or ROLLBACK.
 
-No I/O and no locks here; `engine.database` commits it. `image` is the transaction's own catalog once it has done DDL.
+No locks here; `engine.database` commits it. `image` is the transaction's own catalog once it has done DDL, `tables` its part on durable
+tables once it has touched one.
 """
 
 from __future__ import annotations
@@ -8,8 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from engine.catalog import CatalogImage
+from engine.sequence_functions import SequenceSession
 from engine.staging import StatementStage
-from views.view import ContinuousView
+from engine.table_transaction import TableTransaction
+from views.view import ContinuousView, Version
 
 
 @dataclass
@@ -27,7 +30,8 @@ class Transaction:
     """explicit: between BEGIN and COMMIT; otherwise one statement, one Query message, or a pipeline up to Sync.
 
     now_us: the transaction's now(). failed: an error happened; only ROLLBACK (or COMMIT, which rolls back) goes on. built: the views that
-    it created, whether they are to stay or not.
+    it created, whether they are to stay or not. snapshot: the committed catalog that belongs to the snapshot of `tables`. versions: of
+    the continuous views that it has read.
     """
 
     now_us: int
@@ -37,11 +41,23 @@ class Transaction:
     holds_ddl_lock: bool = False
     operations: list[Operation] = field(default_factory=list)
     built: list[ContinuousView] = field(default_factory=list)
+    tables: TableTransaction | None = None
+    snapshot: CatalogImage | None = None
+    time_zone: str = "UTC"
+    sequences: SequenceSession | None = None
+    versions: dict[str, tuple[ContinuousView, Version]] = field(default_factory=dict)
+
+    @property
+    def is_durable(self) -> bool:
+        """True when there is something that must be on disk before COMMIT is answered."""
+        return self.image is not None or (self.tables is not None and self.tables.changed)
 
     def change_catalog(self, image: CatalogImage) -> None:
         """Record the catalog after a DDL statement."""
         self.image = image
         self.operations.append(CatalogChange(image))
+        if self.tables is not None:
+            self.tables.image = image
 
     def drop(self) -> None:
         """Forget all operations (ROLLBACK)."""
@@ -50,3 +66,11 @@ class Transaction:
                 operation.close()
         self.operations.clear()
         self.image = None
+        self.end_tables()
+
+    def end_tables(self) -> None:
+        """Let go of the snapshot; what was written and not committed is undone."""
+        if self.tables is not None:
+            self.tables.rollback()
+        self.tables = self.snapshot = None
+        self.versions.clear()

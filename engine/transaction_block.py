@@ -41,6 +41,7 @@ class TransactionBlock:
         """Return the open transaction; an implicit one is begun when there is none."""
         if self.open is None:
             self.open = self._database.begin()
+            self.open.sequences = self._session.sequences
         return self.open
 
     def require_usable(self, statement: Statement) -> None:
@@ -104,8 +105,10 @@ class TransactionBlock:
             return
         committed = False
         try:
-            if transaction.operations:
+            if transaction.operations or transaction.is_durable:
                 self._database.commit(transaction)
+            else:
+                transaction.end_tables()
             committed = True
         finally:
             self._after_end(transaction, committed)
@@ -126,20 +129,22 @@ class TransactionBlock:
         transaction.failed = True
         transaction.drop()
         self._session.settings.rollback()
-        self._release_ddl_lock(transaction)
+        self.release_ddl_lock(transaction)
 
     def _after_end(self, transaction: Transaction, committed: bool) -> None:
-        self._release_ddl_lock(transaction)
+        self.release_ddl_lock(transaction)
         self._session.forget_portals()
         if committed:
             self._session.settings.commit()
         else:
             self._session.settings.rollback()
 
-    def _release_ddl_lock(self, transaction: Transaction) -> None:
+    def release_ddl_lock(self, transaction: Transaction) -> None:
+        """Let the next transaction define; what this one has built and not committed is given up."""
         if transaction.holds_ddl_lock:
             transaction.holds_ddl_lock = False
             self._database.end_ddl(transaction)
+            transaction.built.clear()
 
 
 def ends_transaction(statement: Statement) -> bool:
@@ -149,6 +154,8 @@ def ends_transaction(statement: Statement) -> bool:
 
 def is_large(transaction: Transaction) -> bool:
     """Tell whether committing takes long enough to leave the event loop to others."""
+    if transaction.is_durable:
+        return True
     rows_count = 0
     for operation in transaction.operations:
         if not isinstance(operation, StatementStage):

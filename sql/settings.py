@@ -36,6 +36,8 @@ class Settings:
         self._told: dict[str, str] = {}
         self._told_at: SessionSettings | None = None
         self._captured: SessionSettings | None = None
+        self._read_only_at: SessionSettings | None = None
+        self._read_only = False
 
     @classmethod
     def for_startup(cls, parameters: Mapping[str, str]) -> Settings:
@@ -83,6 +85,14 @@ class Settings:
     def time_zone(self) -> str:
         """The session's TimeZone."""
         return self.value("timezone")
+
+    @property
+    def read_only(self) -> bool:
+        """transaction_read_only: whether the transaction that is open, or the next statement by itself, may write."""
+        captured = self.captured()
+        if self._read_only_at is not captured:
+            self._read_only_at, self._read_only = captured, self.value("transaction_read_only") == "on"
+        return self._read_only
 
     @property
     def publish_interval_ms(self) -> int:

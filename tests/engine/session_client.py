@@ -60,7 +60,7 @@ class World:
     def close(self) -> None:
         """Stop the threads."""
         self.database.workers.shutdown(wait=True)
-        self.database.tables.close()
+        self.database.store.close()
         self.runner.close()
 
 

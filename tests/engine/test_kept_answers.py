@@ -38,7 +38,7 @@ def client(world: World) -> SessionClient:
 def is_kept(client: SessionClient, text: str) -> bool:
     session = client.session
     key = answer_key(text, (), session.settings, described=False)
-    return session.database.answers.find(key, session.runner.image()) is not None
+    return session.database.answers.find(key, session.runner.image(), None) is not None
 
 
 def test_a_repeated_read_is_answered_alike(client: SessionClient) -> None:
@@ -117,7 +117,7 @@ def test_a_row_limit_is_respected(client: SessionClient) -> None:
 def test_how_many_are_kept(world: World) -> None:
     answers, image = KeptAnswers(), world.database.image
     for number in range(KEPT_ANSWERS_MAX + 1):
-        answers.keep(number, KeptAnswer(image.version, (), b"x"))
+        answers.keep(number, KeptAnswer(image.version, (), (), b"x"))
     assert answers.find(0, image) is None and answers.find(KEPT_ANSWERS_MAX, image) == b"x"
-    answers.keep("large", KeptAnswer(image.version, (), bytes(KEPT_ANSWER_BYTES_MAX + 1)))
+    answers.keep("large", KeptAnswer(image.version, (), (), bytes(KEPT_ANSWER_BYTES_MAX + 1)))
     assert answers.find("large", image) is None

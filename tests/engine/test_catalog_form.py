@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from engine.catalog import CatalogImage, StreamEntry, ViewEntry, plain_form
-from engine.catalog_file import FILE_NAME, load_catalog, read_plain
+from engine.catalog import StreamEntry, ViewEntry
+from engine.catalog_form import plain_form, read_plain
+from engine.catalog_restore import restore_catalog
+from engine.table_store import FILE_NAME
 from sql.errors import SqlError
 from tests.engine.session_client import World
 
@@ -34,8 +36,10 @@ def test_round_trip(tmp_path: Path) -> None:
         'CREATE VIEW "Übersicht" AS SELECT count(*) AS "Zahl" FROM "Odd Name"',
     )
     before = world.database.image
-    after = load_catalog(world.database)
-    assert plain_form(after) == plain_form(before) == read_plain((tmp_path / FILE_NAME).read_bytes())
+    text = world.database.store.load()
+    assert text is not None
+    after = restore_catalog(world.database, text)
+    assert plain_form(after) == plain_form(before) == read_plain(text)
     assert [entry.description for entry in after.entries.values()] == [
         entry.description for entry in before.entries.values()
     ]
@@ -56,35 +60,46 @@ def test_round_trip(tmp_path: Path) -> None:
 
 def test_no_file_is_an_empty_catalog(tmp_path: Path) -> None:
     world = World(tmp_path)
-    assert load_catalog(world.database) == CatalogImage()
+    assert world.database.store.load() is None
     world.close()
 
 
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        ("", "is damaged: Expecting value"),
         ('{"format": 1, "next', "is damaged: Unterminated string"),
-        ("\xff", "is damaged"),
         ("[]", "is damaged: [] stands where an object belongs"),
-        ('{"format": 2}', "has format 2, but this server reads format 1"),
-        ('{"format": "1"}', 'is damaged: "format" is missing or no number'),
-        ('{"format": 1, "next_oid": 1}', 'is damaged: "relations" is missing or no list'),
-        (json.dumps({"format": 1, "next_oid": 1, "relations": [1]}), "is damaged: 1 stands where an object belongs"),
-        (json.dumps({"format": 1, "next_oid": 1, "relations": [{**STREAM, "oid": "x"}]}), 'is damaged: "oid" is missing'),
-        (json.dumps({"format": 1, "next_oid": 1, "relations": [{"kind": "view", "definition": {}}]}), 'is damaged: "name" is missing'),
+        ('{"next_oid": 1}', 'is damaged: "relations" is missing or no list'),
+        (json.dumps({"next_oid": 1, "relations": [1]}), "is damaged: 1 stands where an object belongs"),
+        (json.dumps({"next_oid": 1, "relations": [{**STREAM, "oid": "x"}]}), 'is damaged: "oid" is missing'),
+        (json.dumps({"next_oid": 1, "relations": [{"kind": "view"}]}), 'is damaged: "name" is missing'),
+        (json.dumps({"next_oid": 1, "relations": [{"kind": "index"}]}), "is damaged: a relation can't be a index"),
         (
-            json.dumps({"format": 1, "next_oid": 1, "relations": [{**STREAM, "text": "CREATE VIEW v AS SELECT 1"}]}),
+            json.dumps({"next_oid": 1, "relations": [{**STREAM, "text": "CREATE VIEW v AS SELECT 1"}]}),
             "can't be restored: its text is not a definition of its kind",
         ),
-        (json.dumps({"format": 1, "next_oid": 1, "relations": [{**STREAM, "text": "CREATE"}]}), "can't be restored: syntax error"),
+        (json.dumps({"next_oid": 1, "relations": [{**STREAM, "text": "CREATE"}]}), "can't be restored: syntax error"),
     ],
 )  # fmt: skip
-def test_a_damaged_file(tmp_path: Path, content: str, said: str) -> None:
-    (tmp_path / FILE_NAME).write_bytes(content.encode("latin-1"))
+def test_a_damaged_catalog(tmp_path: Path, content: str, said: str) -> None:
     world = World(tmp_path)
     with pytest.raises(SqlError) as caught:
-        load_catalog(world.database)
+        restore_catalog(world.database, content)
     assert caught.value.sqlstate == "XX001"
     assert str(tmp_path / FILE_NAME) in caught.value.message and said in caught.value.message
+    world.close()
+
+
+def test_a_file_that_is_no_database(tmp_path: Path) -> None:
+    (tmp_path / FILE_NAME).write_bytes(b"no database" * 1000)
+    with pytest.raises(SqlError, match="can't be opened") as caught:
+        World(tmp_path)
+    assert caught.value.sqlstate == "XX001" and str(tmp_path / FILE_NAME) in caught.value.message
+
+
+def test_a_newer_format(tmp_path: Path) -> None:
+    world = World(tmp_path)
+    world.database.tables.take_cursor().connection.execute("UPDATE catalog.definitions SET format = 3")
+    with pytest.raises(SqlError, match="has format 3, but this server reads format 2"):
+        world.database.store.load()
     world.close()

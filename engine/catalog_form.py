@@ -1,0 +1,176 @@
+"""The catalog as it is stored: plain values that JSON can hold, and the way back for what needs no binding.
+
+Enters: entries. Leaves: dictionaries, and the checked dictionaries of stored text. Streams and views are stored as the statements that
+made them, tables and sequences by what they have become. Must not bind or build anything: `engine.catalog_restore` does.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
+
+from engine.catalog import (
+    CatalogImage,
+    Entry,
+    QueryViewEntry,
+    SequenceEntry,
+    SourceText,
+    StreamEntry,
+    TableEntry,
+    ViewEntry,
+)
+from engine.sequences import SequenceDefinition
+from sql.datatypes import SqlType
+from sql.errors import SqlError
+
+DAMAGED = "XX001"
+SHOWN_CHARACTERS_MAX = 60
+WORDS = {str: "text", int: "number", list: "list", dict: "object"}
+FORMS: dict[str, Mapping[str, type]] = {
+    "stream": {"name": str, "oid": int, "text": str, "time_zone": str},
+    "view": {
+        "name": str,
+        "oid": int,
+        "text": str,
+        "query_text": str,
+        "query_offset": int,
+        "column_names": list,
+        "time_zone": str,
+        "search_path": str,
+        "on_error": str,
+    },
+    "table": {
+        "name": str,
+        "oid": int,
+        "physical": str,
+        "next_number": int,
+        "columns": list,
+        "constraints": list,
+    },
+    "sequence": {"name": str, "oid": int, "number": int, "definition": dict},
+    "query": {"name": str, "oid": int, "text": str, "time_zone": str, "columns": list, "used": list},
+}
+
+
+def catalog_text(image: CatalogImage) -> str:
+    """Return what the file of the tables holds of the catalog."""
+    return json.dumps(plain_form(image))
+
+
+def plain_form(image: CatalogImage) -> dict[str, object]:
+    """Return the next oid, and each relation in order of creation."""
+    return {"next_oid": image.next_oid, "relations": [plain_entry(entry) for entry in image.entries.values()]}
+
+
+def plain_entry(entry: Entry) -> dict[str, object]:
+    """Return one relation."""
+    description = entry.description
+    head: dict[str, object] = {"name": description.name, "oid": description.oid}
+    match entry:
+        case StreamEntry():
+            return {"kind": "stream", **head, "text": entry.text, "time_zone": entry.time_zone}
+        case ViewEntry():
+            return {"kind": "view", **entry.view.definition.to_dict()}
+        case TableEntry():
+            return {"kind": "table", **head, **_table(entry)}
+        case SequenceEntry():
+            return {
+                "kind": "sequence",
+                **head,
+                "number": entry.counter.number,
+                "definition": {**asdict(entry.definition), "type": entry.definition.type.family},
+                "owner": entry.owner,
+                "identity": entry.identity,
+            }
+        case QueryViewEntry():
+            return {
+                "kind": "query",
+                **head,
+                "text": entry.source.text,
+                "time_zone": entry.source.time_zone,
+                "columns": [{"name": column.name, "type": plain_type(column.type)} for column in description.columns],
+                "used": [asdict(used) for used in entry.used],
+            }
+
+
+def plain_type(kind: SqlType) -> dict[str, object]:
+    """Return a type: its family, and what else is not None."""
+    return {name: value for name, value in asdict(kind).items() if value is not None}
+
+
+def type_of(plain: Mapping[str, Any]) -> SqlType:
+    """Return the type that `plain_type` wrote."""
+    return SqlType(**plain)
+
+
+def definition_of(plain: Mapping[str, Any]) -> SequenceDefinition:
+    """Return a stored sequence's definition."""
+    return SequenceDefinition(**{**plain, "type": SqlType(plain["type"])})
+
+
+def read_plain(text: str) -> dict[str, Any]:
+    """Return the plain form in a stored text, checked in every part. Raises SqlError, whose message continues the file's name."""
+    try:
+        plain = json.loads(text)
+    except ValueError as error:
+        raise SqlError(DAMAGED, f"is damaged: {error}") from None
+    _require(plain, {"next_oid": int, "relations": list})
+    for relation in plain["relations"]:
+        _require(relation, {"kind": str})
+        if relation["kind"] not in FORMS:
+            raise SqlError(DAMAGED, f"is damaged: a relation can't be a {relation['kind']}")
+        _require(relation, FORMS[relation["kind"]])
+    return plain  # type: ignore[no-any-return]  # JSON has no types; what is used of it was just checked
+
+
+def source_of(plain: Mapping[str, Any] | None) -> SourceText | None:
+    """Return a stored expression."""
+    if plain is None:
+        return None
+    names = tuple((name, number) for name, number in plain["names"])
+    return SourceText(plain["text"], plain["time_zone"], names)
+
+
+def _table(entry: TableEntry) -> dict[str, object]:
+    return {
+        "physical": entry.physical,
+        "next_number": entry.next_number,
+        "columns": [
+            {
+                "name": column.name,
+                "number": column.number,
+                "type": plain_type(column.type),
+                "not_null": column.not_null,
+                "identity": column.identity,
+                "default": _source(entry.defaults.get(column.number)),
+            }
+            for column in entry.description.columns
+        ],
+        "constraints": [
+            {
+                "name": constraint.name,
+                "kind": constraint.kind,
+                "columns": list(constraint.columns),
+                "source": _source(entry.checks.get(constraint.name)),
+                "index": entry.indexes.get(constraint.name),
+            }
+            for constraint in entry.description.constraints
+        ],
+    }
+
+
+def _source(source: SourceText | None) -> dict[str, object] | None:
+    return None if source is None else asdict(source)
+
+
+def _require(plain: object, form: Mapping[str, type]) -> None:
+    if not isinstance(plain, dict):
+        raise SqlError(
+            DAMAGED, f"is damaged: {json.dumps(plain)[:SHOWN_CHARACTERS_MAX]} stands where an object belongs"
+        )
+    for key, kind in form.items():
+        if not isinstance(plain.get(key), kind):
+            shown = json.dumps(plain)[:SHOWN_CHARACTERS_MAX]
+            raise SqlError(DAMAGED, f'is damaged: "{key}" is missing or no {WORDS[kind]} in {shown}')

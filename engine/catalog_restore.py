@@ -1,0 +1,148 @@
+"""The catalog image from what is stored: each relation bound or built again.
+
+Enters: the checked plain form. Leaves: an image. Sequences come first and tables next, since defaults name sequences; views follow in
+order of creation. Contents of streams and continuous views are not stored. Raises SqlError XX001 that names what can't be restored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from engine.catalog import (
+    CatalogImage,
+    Entry,
+    SequenceEntry,
+    SourceText,
+    StreamEntry,
+    TableData,
+    TableEntry,
+    UsedRelation,
+    ViewEntry,
+)
+from engine.catalog_form import DAMAGED, definition_of, read_plain, source_of, type_of
+from engine.definitions import build_stream, restore_continuous_view
+from engine.query_views import restored_view
+from engine.sequences import SequenceCounter
+from engine.table_expressions import bound_description, sequence_description
+from engine.table_source import CommittedTables
+from sql.catalog import ColumnDescription, ConstraintDescription, RelationDescription, SessionSettings
+from sql.errors import SqlError
+from sql.parse import parse
+from sql.statements.statement import CreateStream, CreateView
+from views.definition import ViewDefinition
+
+if TYPE_CHECKING:
+    from engine.database import Database
+
+RANKS = {"sequence": 0, "table": 1}
+
+Wanted = TypeVar("Wanted", CreateStream, CreateView)
+
+
+def restore_catalog(database: Database, text: str) -> CatalogImage:
+    """Return the image of a stored catalog."""
+    path = database.store.path
+    try:
+        plain = read_plain(text)
+    except SqlError as error:
+        raise SqlError(DAMAGED, f"{path} {error.message}") from None
+    records = database.store.sequence_records()
+    image = CatalogImage()
+    restored: dict[str, Entry] = {}
+    for relation in sorted(plain["relations"], key=lambda relation: RANKS.get(relation["kind"], 2)):
+        try:
+            entry = _restored(database, image, relation, records)
+        except SqlError as error:
+            raise SqlError(
+                DAMAGED, f'the {relation["kind"]} "{relation["name"]}" in {path} can\'t be restored: {error.message}'
+            ) from None
+        image = image.with_entry(entry)
+        restored[relation["name"]] = entry
+    order = {relation["name"]: restored[relation["name"]] for relation in plain["relations"]}
+    return CatalogImage(order, image.version, plain["next_oid"])
+
+
+def _restored(
+    database: Database, image: CatalogImage, relation: dict[str, Any], records: Mapping[int, tuple[int, bool]]
+) -> Entry:
+    match relation["kind"]:
+        case "stream":
+            return _restored_stream(database, image, relation)
+        case "view":
+            return _restored_view(database, image, relation)
+        case "sequence":
+            return _restored_sequence(database, relation, records)
+        case "table":
+            return _restored_table(image, relation)
+    used = tuple(
+        UsedRelation(used["name"], used["oid"], tuple((name, number) for name, number in used["columns"]))
+        for used in relation["used"]
+    )
+    return restored_view(SourceText(relation["text"], relation["time_zone"]), used, image, relation["oid"])
+
+
+def _restored_stream(database: Database, image: CatalogImage, relation: dict[str, Any]) -> StreamEntry:
+    statement = _only_statement(relation["text"], CreateStream)
+    settings = SessionSettings(time_zone=relation["time_zone"])
+    return build_stream(statement, image, settings, relation["oid"], database.config.stream_capacity_default)
+
+
+def _restored_view(database: Database, image: CatalogImage, relation: dict[str, Any]) -> ViewEntry:
+    definition = ViewDefinition.from_dict(relation)
+    statement = _only_statement(definition.text, CreateView)
+    tables = CommittedTables(database.store, lambda: image)
+    return restore_continuous_view(definition, statement, image, database.kernels_dir, database.upper, tables)
+
+
+def _restored_sequence(
+    database: Database, relation: dict[str, Any], records: Mapping[int, tuple[int, bool]]
+) -> SequenceEntry:
+    number = relation["number"]
+    if number not in records:
+        raise SqlError(DAMAGED, "its record is missing")
+    last, called = records[number]
+    owner = relation.get("owner")
+    return SequenceEntry(
+        sequence_description(relation["name"], relation["oid"]),
+        definition_of(relation["definition"]),
+        SequenceCounter(number, last, called, log=database.store.log_sequence),
+        None if owner is None else (owner[0], owner[1]),
+        bool(relation.get("identity")),
+    )
+
+
+def _restored_table(image: CatalogImage, relation: dict[str, Any]) -> TableEntry:
+    columns = tuple(
+        ColumnDescription(
+            column["name"],
+            type_of(column["type"]),
+            column["not_null"],
+            number=column["number"],
+            identity=column["identity"],
+        )
+        for column in relation["columns"]
+    )
+    constraints = tuple(
+        ConstraintDescription(constraint["name"], constraint["kind"], tuple(constraint["columns"]))
+        for constraint in relation["constraints"]
+    )
+    defaults = {column["number"]: source_of(column["default"]) for column in relation["columns"]}
+    checks = {constraint["name"]: source_of(constraint["source"]) for constraint in relation["constraints"]}
+    entry = TableEntry(
+        RelationDescription(relation["name"], "table", relation["oid"], columns, constraints=constraints),
+        relation["physical"],
+        relation["next_number"],
+        {number: source for number, source in defaults.items() if source is not None},
+        {name: source for name, source in checks.items() if source is not None},
+        {constraint["name"]: constraint["index"] for constraint in relation["constraints"] if constraint["index"]},
+        TableData(),
+    )
+    return bound_description(entry, image)
+
+
+def _only_statement(text: str, kind: type[Wanted]) -> Wanted:
+    statements = parse(text)
+    if len(statements) != 1 or not isinstance(statements[0], kind):
+        raise SqlError(DAMAGED, "its text is not a definition of its kind")
+    return statements[0]

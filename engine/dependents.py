@@ -1,0 +1,131 @@
+"""Who needs a relation or a column: what DROP refuses, or takes along with CASCADE.
+
+Enters: an image and what is to go. Leaves: dependents, each with what it depends on, in PostgreSQL's words. Must not change anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from engine.catalog import CatalogImage, Entry, QueryViewEntry, SequenceEntry, StreamEntry, TableEntry, ViewEntry
+from engine.query_views import still_binds, uses
+from sql.errors import SqlError
+from sql.expressions import Call, Literal
+from sql.trees import walk
+
+CASCADE_HINT = "Use DROP ... CASCADE to drop the dependent objects too."
+WORDS = {"stream": "foreign table", "view": "view", "query": "view", "table": "table", "sequence": "sequence"}
+
+
+@dataclass(frozen=True)
+class Dependent:
+    """What depends on something. entry: a relation that goes as a whole; column: or just the default of this column of it."""
+
+    entry: Entry
+    on: str
+    column: int | None = None
+
+    @property
+    def text(self) -> str:
+        """What it is, as DROP's messages call it."""
+        if self.column is None:
+            return shown(self.entry)
+        name = next(one.name for one in self.entry.description.columns if one.number == self.column)
+        return f"default value for column {name} of {shown(self.entry)}"
+
+
+def shown(entry: Entry) -> str:
+    """Return a relation as messages call it."""
+    return f"{WORDS[entry.description.kind]} {entry.description.name}"
+
+
+def dependents_of(image: CatalogImage, gone: Iterable[Entry]) -> list[Dependent]:
+    """Return everything that needs one of `gone`, and what needs that, in order of discovery."""
+    roots = list(gone)
+    leaving = {entry.description.oid for entry in roots}
+    found: list[Dependent] = []
+    pending = list(roots)
+    while pending:
+        needed = pending.pop(0)
+        for entry in image.entries.values():
+            if entry.description.oid in leaving:
+                continue
+            if reads(entry, needed):
+                leaving.add(entry.description.oid)
+                found.append(Dependent(entry, shown(needed)))
+                pending.append(entry)
+            elif isinstance(needed, SequenceEntry) and isinstance(entry, TableEntry):
+                found += [Dependent(entry, shown(needed), number) for number in defaults_using(entry, needed)]
+        if isinstance(needed, TableEntry):
+            pending += [one for one in owned_by(image, needed.description.oid) if one not in roots]
+    return found
+
+
+def reads(entry: Entry, needed: Entry) -> bool:
+    """Tell whether a view directly needs a relation."""
+    name = needed.description.name
+    if isinstance(entry, ViewEntry):
+        if isinstance(needed, StreamEntry):
+            return entry.stream_name == name
+        return name in entry.view.stream_tables | entry.view.upper_tables
+    return isinstance(entry, QueryViewEntry) and uses(entry, needed.description.oid)
+
+
+def owned_by(image: CatalogImage, oid: int, number: int | None = None) -> list[SequenceEntry]:
+    """Return the sequences that go with a table, or with one column of it."""
+    return [
+        entry
+        for entry in image.entries.values()
+        if isinstance(entry, SequenceEntry)
+        and entry.owner is not None
+        and entry.owner[0] == oid
+        and number in (None, entry.owner[1])
+    ]
+
+
+def defaults_using(table: TableEntry, sequence: SequenceEntry) -> list[int]:
+    """Return the columns whose default takes values of a sequence."""
+    name = sequence.description.name
+    wanted = {name, '"' + name.replace('"', '""') + '"'}
+    return [
+        column.number
+        for column in table.description.columns
+        if column.default is not None
+        and any(
+            isinstance(node, Call)
+            and node.function == "nextval"
+            and isinstance(node.arguments[0], Literal)
+            and node.arguments[0].value in wanted
+            for node in walk(column.default)
+        )
+    ]
+
+
+def views_using(image: CatalogImage, table: TableEntry, number: int) -> list[Entry]:
+    """Return the views that directly use a column."""
+    columns = tuple(column for column in table.description.columns if column.number != number)
+    without = replace(table, description=replace(table.description, columns=columns))
+    changed = image.with_replaced(table.description.name, without)
+    found: list[Entry] = []
+    for entry in image.entries.values():
+        if isinstance(entry, QueryViewEntry) and uses(entry, table.description.oid):
+            if not still_binds(entry, changed):
+                found.append(entry)
+        elif isinstance(entry, ViewEntry) and reads(entry, table):
+            found.append(entry)
+    return found
+
+
+def refusal(what: str, found: Iterable[Dependent]) -> SqlError:
+    """Return the 2BP01 error. what: 'table t', or 'desired object(s)' for several."""
+    detail = "\n".join(f"{one.text} depends on {one.on}" for one in found)
+    return SqlError("2BP01", f"cannot drop {what} because other objects depend on it", detail=detail, hint=CASCADE_HINT)
+
+
+def cascade_notice(texts: list[str]) -> tuple[str, str | None]:
+    """Return the notice of what CASCADE has taken along, and its DETAIL."""
+    lines = [f"drop cascades to {text}" for text in texts]
+    if len(lines) == 1:
+        return lines[0], None
+    return f"drop cascades to {len(lines)} other objects", "\n".join(lines)

@@ -1,0 +1,96 @@
+"""DROP of streams, views, tables and sequences, with what depends on them.
+
+Enters: a statement, a `TableWork`. Leaves: the work's image without what is gone, its physical tables dropped, notices. Raises 42P01 (with
+a hint) for an unknown name, 42809 for one of another kind, 2BP01 when something depends on it and CASCADE is missing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from engine.catalog import Entry, SequenceEntry, TableEntry
+from engine.dependents import WORDS, Dependent, cascade_notice, dependents_of, owned_by, refusal, shown
+from engine.table_expressions import bound_description
+from engine.table_work import TableWork
+from sql.errors import SqlError
+from sql.names import did_you_mean
+from sql.statements.statement import DropRelation
+
+
+def drop(statement: DropRelation, work: TableWork) -> None:
+    """Drop the named relations."""
+    gone = _named(statement, work)
+    for entry in gone:
+        _refuse_needed_sequence(entry, gone, work)
+    found = dependents_of(work.image, gone)
+    if found and not statement.cascade:
+        if len(gone) > 1:
+            raise refusal("desired object(s)", found)
+        raise refusal(shown(gone[0]), found)
+    if found:
+        text, detail = cascade_notice([one.text for one in found])
+        work.notice(text, detail=detail)
+    for one in found:
+        if one.column is not None:
+            _drop_default(one, work)
+    remove([*gone, *(one.entry for one in found if one.column is None)], work)
+
+
+def remove(entries: Sequence[Entry], work: TableWork) -> None:
+    """Take relations out of the catalog, tables with their rows and sequences."""
+    names = [entry.description.name for entry in entries]
+    for entry in entries:
+        if isinstance(entry, TableEntry):
+            work.drop(entry)
+            names += [one.description.name for one in owned_by(work.image, entry.description.oid)]
+    work.image = work.image.without(names)
+
+
+def _named(statement: DropRelation, work: TableWork) -> list[Entry]:
+    word = WORDS[statement.kind]
+    gone: list[Entry] = []
+    for name, position in statement.names:
+        entry = work.image.entries.get(name)
+        if entry is None:
+            if not statement.if_exists:
+                hint = did_you_mean(name, work.image.relation_names(), f"the {word}")
+                raise SqlError("42P01", f'{word} "{name}" does not exist', hint=hint, position=position or None)
+            work.notice(f'{word} "{name}" does not exist, skipping')
+            continue
+        actual = WORDS[entry.description.kind]
+        if actual != word:
+            article = "a" if word != "index" else "an"
+            raise SqlError(
+                "42809",
+                f'"{name}" is not {article} {word}',
+                hint=f"Use DROP {actual.upper()} to remove a {actual}.",
+                position=position or None,
+            )
+        if entry not in gone:
+            gone.append(entry)
+    return gone
+
+
+def _refuse_needed_sequence(entry: Entry, gone: Sequence[Entry], work: TableWork) -> None:
+    """Raise 2BP01 for the sequence of an identity column, which goes with its column only."""
+    if not isinstance(entry, SequenceEntry) or not entry.identity or entry.owner is None:
+        return
+    table = work.image.by_oid(entry.owner[0])
+    if table is None or table in gone:
+        return
+    column = next(one.name for one in table.description.columns if one.number == entry.owner[1])
+    what = f"column {column} of table {table.description.name}"
+    raise SqlError(
+        "2BP01",
+        f"cannot drop sequence {entry.description.name} because {what} requires it",
+        hint=f"You can drop {what} instead.",
+    )
+
+
+def _drop_default(one: Dependent, work: TableWork) -> None:
+    table = work.image.by_oid(one.entry.description.oid)
+    if isinstance(table, TableEntry):
+        defaults = {number: source for number, source in table.defaults.items() if number != one.column}
+        changed = bound_description(replace(table, defaults=defaults), work.image)
+        work.image = work.image.with_replaced(table.description.name, changed)

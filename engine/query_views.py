@@ -1,0 +1,190 @@
+"""Ordinary views: queries under a name, bound to what they read when they were made, whatever its names are today.
+
+Enters: CREATE VIEW statements and images. Leaves: entries whose bound query stands wherever the view is named. A view is restored and
+bound again from its text, over a catalog that shows each relation as it was called then, with the columns that it had then: so a
+renamed column stays known, and `*` does not grow. Must not run anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+
+from engine.catalog import CatalogImage, Entry, QueryViewEntry, SourceText, StreamEntry, TableEntry, UsedRelation
+from sql.bind.query import bind_query
+from sql.catalog import Catalog, ColumnDescription, RelationDescription, SessionSettings
+from sql.datatypes import TEXT
+from sql.errors import SqlError
+from sql.expressions import Cast, Column, Expression, Literal
+from sql.parse import parse
+from sql.relations import BoundQuery, OutputColumn, Project, Relation, Scan, Schema
+from sql.statements.statement import CreateView
+from sql.trees import relation_names, rewrite_everywhere
+
+# Stands before the names of scans in views that a view reads: they are of today already. No client's name has a zero byte.
+TODAY = "\0"
+
+
+@dataclass
+class Recorder:
+    """A catalog that remembers what was asked of it."""
+
+    image: Catalog
+    found: dict[str, RelationDescription] = field(default_factory=dict)
+
+    def relation(self, name: str) -> RelationDescription | None:
+        """Return the relation called `name`."""
+        description = self.image.relation(name)
+        if description is not None:
+            self.found[name] = description
+        return description
+
+    def relation_names(self) -> Iterable[str]:
+        """Return all names."""
+        return self.image.relation_names()
+
+
+@dataclass(frozen=True)
+class AsThen:
+    """A catalog of the relations that a view uses, as they were when it was made."""
+
+    image: CatalogImage
+    used: dict[str, UsedRelation]
+
+    def relation(self, name: str) -> RelationDescription | None:
+        """Return the relation that was called `name`, without the columns that are gone."""
+        used = self.used.get(name)
+        entry = None if used is None else self.image.by_oid(used.oid)
+        if used is None or entry is None:
+            return None
+        description = entry.description
+        if isinstance(entry, TableEntry):
+            numbers = {column.number: column for column in description.columns}
+            columns = tuple(replace(numbers[number], name=then) for then, number in used.columns if number in numbers)
+            return replace(description, name=name, columns=columns)
+        if description.query is not None:
+            root = rewrite_everywhere(description.query.root, _marked)
+            return replace(description, query=replace(description.query, root=root))
+        return description
+
+    def relation_names(self) -> Iterable[str]:
+        """Return the names that the view knows."""
+        return self.used.keys()
+
+
+def define_query_view(
+    statement: CreateView, image: CatalogImage, settings: SessionSettings, oid: int
+) -> QueryViewEntry:
+    """Return the entry of a new view. Raises what its query has wrong, 42701 and 42601 for its column names, 22023 for options."""
+    for name in statement.options:
+        raise SqlError("22023", f'unrecognized parameter "{name}"')
+    recorder = Recorder(image)
+    bind_query(statement.query, recorder, settings)
+    used = tuple(_used(name, description) for name, description in recorder.found.items())
+    source = SourceText(statement.text, settings.time_zone)
+    return bind_view(statement, source, used, image, oid)
+
+
+def restored_view(source: SourceText, used: tuple[UsedRelation, ...], image: CatalogImage, oid: int) -> QueryViewEntry:
+    """Return the entry of a view from what is stored of it. Raises SqlError when it can't be bound any more."""
+    (statement,) = parse(source.text)
+    assert isinstance(statement, CreateView), source.text
+    return bind_view(statement, source, used, image, oid)
+
+
+def bind_view(
+    statement: CreateView, source: SourceText, used: tuple[UsedRelation, ...], image: CatalogImage, oid: int
+) -> QueryViewEntry:
+    """Return the entry of a view over what it used when it was made."""
+    then = AsThen(image, {relation.name: relation for relation in used})
+    bound = bind_query(statement.query, then, SessionSettings(time_zone=source.time_zone))
+    named = _named(bound.root, statement.column_names)
+    root = rewrite_everywhere(named, lambda node: _of_today(node, then))
+    query = BoundQuery(root, (), relation_names(root), bound.stable)
+    columns = tuple(
+        ColumnDescription(column.name, column.type, number=number) for number, column in enumerate(root.schema, 1)
+    )
+    description = RelationDescription(statement.name, "query", oid, columns, query=query)
+    return QueryViewEntry(description, source, used)
+
+
+def bound_again(image: CatalogImage) -> CatalogImage:
+    """Return the image with every ordinary view bound to the tables as they are now.
+
+    Raises SqlError for a view that can't be: what it needs was to be found out, and refused or dropped, before.
+    """
+    for entry in tuple(image.entries.values()):
+        if isinstance(entry, QueryViewEntry):
+            again = restored_view(entry.source, entry.used, image, entry.description.oid)
+            image = image.with_replaced(entry.description.name, again)
+    return image
+
+
+def still_binds(entry: QueryViewEntry, image: CatalogImage) -> bool:
+    """Tell whether a view means the same over `image`, where something is gone that it may have used."""
+    try:
+        again = restored_view(entry.source, entry.used, image, entry.description.oid)
+    except SqlError:
+        return False
+    return again.description.columns == entry.description.columns
+
+
+def uses(entry: Entry, oid: int) -> bool:
+    """Tell whether this is an ordinary view that reads the relation directly."""
+    return isinstance(entry, QueryViewEntry) and any(used.oid == oid for used in entry.used)
+
+
+def _used(name: str, description: RelationDescription) -> UsedRelation:
+    columns = tuple((column.name, column.number) for column in description.columns)
+    return UsedRelation(name, description.oid, columns)
+
+
+def _marked(node: Relation) -> Relation:
+    if isinstance(node, Scan) and node.kind != "recursive":
+        return replace(node, name=TODAY + node.name)
+    return node
+
+
+def _of_today(node: Relation, then: AsThen) -> Relation:
+    """Return a scan under the name and with the columns that its relation has now."""
+    if not isinstance(node, Scan) or node.kind == "recursive":
+        return node
+    if node.name.startswith(TODAY):
+        return replace(node, name=node.name.removeprefix(TODAY))
+    used = then.used[node.name]
+    entry = then.image.by_oid(used.oid)
+    assert entry is not None
+    name, columns = entry.description.name, entry.description.columns
+    whole: Schema = tuple(OutputColumn(column.name, column.type) for column in columns)
+    if whole == node.schema or not isinstance(entry, TableEntry):
+        return replace(node, name=name)
+    indexes = {column.number: index for index, column in enumerate(columns)}
+    kept = [(then_called, indexes[number]) for then_called, number in used.columns if number in indexes]
+    items = tuple((called, Column(index, called, columns[index].type)) for called, index in kept)
+    return Project(Scan(name, node.kind, whole), items)
+
+
+def _named(root: Relation, column_names: tuple[str, ...]) -> Relation:
+    """Return the tree with the view's column names, and text for constants of unknown type, as PostgreSQL does."""
+    if len(column_names) > len(root.schema):
+        raise SqlError("42601", "CREATE VIEW specifies more column names than columns")
+    names = [*column_names, *(column.name for column in root.schema[len(column_names) :])]
+    for index, name in enumerate(names):
+        if name in names[:index]:
+            raise SqlError("42701", f'column "{name}" specified more than once')
+    columns: list[Expression] = [Column(index, column.name, column.type) for index, column in enumerate(root.schema)]
+    below = root
+    if isinstance(root, Project):
+        below, columns = root.input, [item for _, item in root.items]
+    return Project(below, tuple((name, _known(item)) for name, item in zip(names, columns, strict=True)))
+
+
+def _known(item: Expression) -> Expression:
+    if item.type.family != "unknown":
+        return item
+    return replace(item, type=TEXT) if isinstance(item, Literal) else Cast(item, TEXT)
+
+
+def reads_stream(bound: BoundQuery, image: CatalogImage) -> bool:
+    """Tell whether a query reads a stream, so that a view of it is a continuous one."""
+    return any(isinstance(image.entries.get(name), StreamEntry) for name in bound.relations)

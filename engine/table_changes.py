@@ -1,0 +1,65 @@
+"""What a transaction on durable tables may not commit, although each of its statements was right when it ran.
+
+Enters: the transaction and the catalog that is committed now. Raises 40001 when another transaction came first, and 55006 when a table
+changes under a continuous view that has built its rows in. Must not write.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from engine.catalog import CatalogImage, Entry, SequenceEntry, TableEntry, ViewEntry
+from engine.transaction import Transaction
+from sql.errors import SqlError
+
+CONFLICT = "could not serialize access due to concurrent update"
+
+
+def check_changes(transaction: Transaction, committed: CatalogImage) -> None:
+    """Raise 40001 or 55006 if the transaction can't commit now. The caller holds the store's lock."""
+    tables, snapshot = transaction.tables, transaction.snapshot
+    assert tables is not None and snapshot is not None
+    final = transaction.image or committed
+    for name in tables.written:
+        if committed.entries.get(name) is not snapshot.entries.get(name):
+            raise SqlError("40001", CONFLICT, detail=f'Table "{name}" was altered or dropped in between.')
+        # A view that this transaction has made has read what was written before it.
+        refuse_joined(
+            name, [entry for entry in committed.entries.values() if final.by_oid(entry.description.oid) is entry]
+        )
+    if transaction.image is not None:
+        _check_definitions(transaction, snapshot, transaction.image)
+
+
+def refuse_joined(name: str, entries: Iterable[Entry]) -> None:
+    """Raise 55006 if one of `entries` is a continuous view that joins its stream with the table called `name`."""
+    for entry in entries:
+        if isinstance(entry, ViewEntry) and name in entry.view.stream_tables:
+            view = entry.description.name
+            raise SqlError(
+                "55006",
+                f'cannot change table "{name}" because continuous view "{view}" joins it with its stream',
+                detail="The view has built the table's rows into its stream pipeline.",
+                hint=f"DROP VIEW {view} first, or join the table in a view above it.",
+                table_name=name,
+            )
+
+
+def new_sequences(image: CatalogImage) -> list[SequenceEntry]:
+    """Return the sequences whose creation is not committed."""
+    return [entry for entry in image.entries.values() if isinstance(entry, SequenceEntry) and entry.counter.log is None]
+
+
+def _check_definitions(transaction: Transaction, snapshot: CatalogImage, image: CatalogImage) -> None:
+    """A table whose definition changes, or that a new view has built in, must not have got rows that its transaction does not see."""
+    assert transaction.tables is not None
+    for name, before in snapshot.entries.items():
+        if not isinstance(before, TableEntry) or before.data.committed <= transaction.tables.snapshot:
+            continue
+        if image.by_oid(before.description.oid) is not before:
+            raise SqlError("40001", CONFLICT, detail=f'Table "{name}" was changed in between.')
+    for view in transaction.built:
+        for name in view.stream_tables:
+            table = image.entries.get(name)
+            if isinstance(table, TableEntry) and table.data.committed > transaction.tables.snapshot:
+                raise SqlError("40001", CONFLICT, detail=f'Table "{name}" was changed in between.')

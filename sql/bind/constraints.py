@@ -1,0 +1,70 @@
+"""CHECK constraints and other expressions over one row of a table.
+
+Enters: an expression as written, the table's description. Leaves: a boolean expression over the table's columns by index, or a value of a
+column's type. Raises what PostgreSQL raises for queries, aggregates and wrong types in them.
+"""
+
+from __future__ import annotations
+
+from sql.bind.coerce import coerce
+from sql.bind.context import BindContext
+from sql.bind.expressions import Binder
+from sql.bind.parameters import ParameterTypes
+from sql.bind.places import start_of
+from sql.bind.scope import Scope, ScopeColumn, ScopeTable
+from sql.casts import can_cast, plain_name
+from sql.catalog import Catalog, ColumnDescription, RelationDescription, SessionSettings
+from sql.datatypes import BOOL
+from sql.errors import SqlError
+from sql.expressions import Column, Expression
+from sql.syntax import Expression as Syntax
+
+
+def bind_check(
+    condition: Syntax, relation: RelationDescription, catalog: Catalog, settings: SessionSettings
+) -> Expression:
+    """Return the condition of a CHECK as a boolean over the table's row. Raises 42804 for another type."""
+    binder = row_binder(relation, catalog, settings, "check constraints")
+    bound = binder.bind(condition)
+    if bound.type.family not in ("bool", "unknown"):
+        message = f"argument of CHECK must be type boolean, not type {plain_name(bound.type)}"
+        raise SqlError("42804", message, start_of(condition))
+    return assign_to(bound, ColumnDescription("?column?", BOOL), binder.context)
+
+
+def bind_conversion(
+    using: Syntax | None,
+    column: ColumnDescription,
+    target: ColumnDescription,
+    relation: RelationDescription,
+    catalog: Catalog,
+    settings: SessionSettings,
+) -> Expression:
+    """Return what ALTER COLUMN TYPE makes of a row: USING's expression or the column, as the new type. Raises 42804."""
+    binder = row_binder(relation, catalog, settings, "transform expressions")
+    index = next(place for place, known in enumerate(relation.columns) if known.number == column.number)
+    value = Column(index, column.name, column.type) if using is None else binder.bind(using)
+    if not can_cast(value.type.family, target.type.family, "assignment"):
+        name = plain_name(target.type)
+        if using is None:
+            hint = f'You might need to specify "USING {column.name}::{target.type.sql_name}".'
+            raise SqlError("42804", f'column "{column.name}" cannot be cast automatically to type {name}', hint=hint)
+        message = f'result of USING clause for column "{column.name}" cannot be cast automatically to type {name}'
+        raise SqlError("42804", message, hint="You might need to add an explicit cast.")
+    return assign_to(value, target, binder.context)
+
+
+def row_binder(relation: RelationDescription, catalog: Catalog, settings: SessionSettings, place: str) -> Binder:
+    """Return a binder of expressions over one row of the table."""
+    context = BindContext(catalog, settings, ParameterTypes())
+    columns = [
+        ScopeColumn(column.name, Column(index, column.name, column.type), relation.name)
+        for index, column in enumerate(relation.columns)
+    ]
+    scope = Scope([ScopeTable(relation.name, tuple(columns), relation.name)], columns, len(columns))
+    return Binder(scope, context, place)
+
+
+def assign_to(value: Expression, column: ColumnDescription, context: BindContext) -> Expression:
+    """Return the value as the column's type."""
+    return coerce(value, column.type, context)
