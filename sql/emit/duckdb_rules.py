@@ -13,6 +13,7 @@ from sql.emit.shared_rules import INTEGERS, SHARED_RULES, divisor_guarded
 from sql.emit.time_rules import TIME_RULES
 from sql.emit.type_casts import TYPE_CASTS
 from sql.emit.type_rules import TYPE_RULES
+from sql.errors import not_supported
 from sql.expressions import Call, Literal
 
 
@@ -22,6 +23,15 @@ def _modulo_integer(printer: ExpressionPrinter, node: Call, texts: list[str]) ->
 
 def _negate_integer(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
     return f"subtract({printer.literal(Literal(0, node.type))}, {texts[0]})"
+
+
+def _sequence(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
+    """A call of a sequence function; a setval of two arguments has also called the sequence."""
+    if not node.arguments or node.arguments[0].type.family != "int8":
+        raise not_supported(f"{node.function} here", node.position)
+    if node.function == "setval" and len(texts) == 3:
+        texts = [*texts, "TRUE"]
+    return f"sequence_{node.function}({', '.join(texts)})"
 
 
 RULES = (
@@ -50,6 +60,11 @@ RULES = (
             "trim_left": {"text": "ltrim({0}, {1})"},
             "trim_right": {"text": "rtrim({0}, {1})"},
             "starts_with": {"text": "starts_with({0}, {1})"},
+            # The engine has put the session's number before the arguments.
+            "nextval": {"any": _sequence},
+            "currval": {"any": _sequence},
+            "lastval": {"any": _sequence},
+            "setval": {"any": _sequence},
             "date_difference": {"date": "CAST({0} - {1} AS INTEGER)"},
         }
     )
