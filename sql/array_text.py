@@ -26,12 +26,15 @@ class ArrayReader:
         self.elements: list[str | None] = []
         self.depth = 0
         self.depth_max = 0
+        # Errors behind the dimensions quote the text from the first brace on.
+        self.first = 0
 
     def malformed(self, detail: str) -> SqlError:
-        return SqlError("22P02", f'malformed array literal: "{self.text}"', self.position, detail=detail)
+        return SqlError("22P02", f'malformed array literal: "{self.text[self.first :]}"', self.position, detail=detail)
 
     def read(self, place: int) -> int:
         """Read from the first brace on; return where the last one ends. Elements of deeper levels are only checked."""
+        self.first = place
         state, counts, lasts = "nothing", [1] * DIMENSIONS_MAX, [0] * DIMENSIONS_MAX
         text = self.text
         while True:
@@ -131,12 +134,13 @@ def array_elements(text: str, position: int | None = None) -> list[str | None]:
     end = reader.read(place)
     if text[end:].strip(SPACES):
         raise reader.malformed("Junk after closing right brace.")
-    if not reader.elements:
+    if not reader.elements and not bounds:
         return []
     if reader.depth_max > 1 or len(bounds) > 1:
         raise not_supported("an array of more than one dimension", position)
     if bounds:
         lower, upper = bounds[0]
+        reader.first = 0
         if upper - lower + 1 != len(reader.elements):
             raise reader.malformed("Specified array dimensions do not match array contents.")
         if lower != 1:

@@ -32,7 +32,7 @@ UNITS = {
 }
 # A word of the input counts by its first letters, as many as PostgreSQL's tokens have.
 TOKEN_LETTERS_MAX = 10
-CLOCK = frozenset({"hour", "minute", "second"})
+CLOCK = frozenset({"hour", "minute", "second", "millisecond", "microsecond"})
 
 TOKENS = re.compile(
     r"""
@@ -104,7 +104,7 @@ def decode(tokens: list[Token], fields: str) -> Span:
         found: frozenset[str] = frozenset()
         if token.kind == "word":
             if token.text == "ago":
-                before = True
+                before, unit = True, "refused"
             elif (unit := UNITS.get(token.text[:TOKEN_LETTERS_MAX], "")) == "":
                 raise BadFormatError
         elif token.kind == "time":

@@ -85,7 +85,10 @@ def checked(value: int, bits: int) -> int:
 
 def integer(text: str, bits: int) -> int:
     """Return the number that strtol reads: no digits are 0."""
-    digits = text.lstrip("+-0")
+    digits = text.removeprefix("-").removeprefix("+")
+    if digits and not (digits.isascii() and digits.isdecimal()):
+        raise BadFormatError
+    digits = digits.lstrip("0")
     if len(digits) > 20:
         raise FieldOverflowError
     value = int(digits or "0")

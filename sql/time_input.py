@@ -70,7 +70,8 @@ def read_fields(text: str, position: int | None) -> Fields:
             case "special" | "bad":
                 raise InvalidTextError
     finish_time(found)
-    if found.time_us is None:
+    dated = bool(pieces) and pieces[0].lastgroup == "date"
+    if found.time_us is None or (found.zone and not dated):
         raise InvalidTextError
     return found
 
