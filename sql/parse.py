@@ -19,6 +19,7 @@ from sql.statements.delete import delete, delete_after_with, truncate
 from sql.statements.drop import drop
 from sql.statements.explain import explain
 from sql.statements.insert import insert, insert_after_with
+from sql.statements.options import object_kind
 from sql.statements.sequences import alter_sequence, create_sequence
 from sql.statements.session_state import close, deallocate, discard, unlisten
 from sql.statements.statement import Delete, Empty, Insert, Select, Statement, Update
@@ -88,22 +89,6 @@ def statement(cursor: Cursor) -> Statement:
     if rule is not None:
         return rule(cursor)
     raise refusal(cursor)
-
-
-def object_kind(cursor: Cursor) -> str:
-    """Return what CREATE, ALTER or DROP is about: its word, after those that only say how."""
-    words = [cursor.ahead(offset) for offset in range(1, 5)]
-    found = [token.value if token.kind == "word" else "" for token in words]
-    if found[:2] == ["or", "replace"]:
-        return "view" if found[2] == "view" else ""
-    if found[0] in ("local", "global"):
-        del found[0]
-    if found[0] in ("temp", "temporary", "unlogged"):
-        # CREATE TEMPORARY VIEW is refused as such.
-        return found[1] if found[1] in ("table", "sequence") else ""
-    if found[0] == "foreign":
-        return "" if found[1] == "data" else "foreign"
-    return found[0]
 
 
 def query_statement(cursor: Cursor) -> Select | Insert | Update | Delete:

@@ -158,13 +158,13 @@ def infix(cursor: Cursor, left: Expression, level: int, first: int, plain: bool)
 
 def operator_name(cursor: Cursor) -> str:
     """Read an operator, also as OPERATOR(pg_catalog.+)."""
+    position = cursor.position
     if not cursor.accept("operator"):
         if cursor.token.kind != "operator" or cursor.token.value in PUNCTUATION or cursor.token.value == "::":
             cursor.fail()
         return cursor.advance().value
     cursor.expect_operator("(")
     while cursor.token.kind in ("word", "quoted"):
-        position = cursor.position
         schema = cursor.name()
         if schema != "pg_catalog":
             cursor.defer(SqlError("3F000", f'schema "{schema}" does not exist', position))

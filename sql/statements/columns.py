@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from sql.datatypes import INT2, INT4, INT8, TEXT, SqlType
@@ -53,13 +54,13 @@ class Found:
         return f'column "{self.name}" of table "{self.table}"'
 
 
-def table_column(cursor: Cursor, table: str) -> TableColumn:
-    """Read name type constraints."""
+def table_column(cursor: Cursor, table: str, resolve: Callable[[TypeName], SqlType] = resolve_type) -> TableColumn:
+    """Read name type constraints; `resolve` says which types there are."""
     position = cursor.position
     found = Found(cursor.name(), position, table)
     written = type_name(cursor)
     serial = is_serial(cursor, written)
-    kind = SERIALS[written.name] if serial else resolved(cursor, written)
+    kind = SERIALS[written.name] if serial else resolved(cursor, written, resolve)
     if serial:
         found.has_default = True
         found.null = False
@@ -82,10 +83,10 @@ def table_column(cursor: Cursor, table: str) -> TableColumn:
     )
 
 
-def resolved(cursor: Cursor, written: TypeName) -> SqlType:
+def resolved(cursor: Cursor, written: TypeName, resolve: Callable[[TypeName], SqlType] = resolve_type) -> SqlType:
     """Return the type as written; a type that is not there waits, as in PostgreSQL, until the text is read."""
     try:
-        return resolve_type(written)
+        return resolve(written)
     except SqlError as error:
         cursor.defer(error)
         return TEXT

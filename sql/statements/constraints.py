@@ -149,6 +149,19 @@ def attributes(cursor: Cursor) -> None:
             return
 
 
+def refuse_inheritance(cursor: Cursor) -> None:
+    """Read INHERITS (...), to refuse it."""
+    position = cursor.position
+    if not cursor.accept("inherits"):
+        return
+    cursor.expect_operator("(")
+    cursor.qualified_name()
+    while cursor.accept_operator(","):
+        cursor.qualified_name()
+    cursor.expect_operator(")")
+    cursor.refuse("INHERITS", position)
+
+
 def generated_column(cursor: Cursor, identity: str, position: int) -> None:
     """Read (expression) STORED of a generated column, to refuse it."""
     cursor.expect_operator("(")

@@ -6,7 +6,7 @@ from sql.errors import SqlError, not_supported
 from sql.grammar import queries
 from sql.grammar.cursor import Cursor
 from sql.statements.columns import table_column
-from sql.statements.constraints import at_table_constraint, table_constraint
+from sql.statements.constraints import at_table_constraint, refuse_inheritance, table_constraint
 from sql.statements.options import storage_parameters
 from sql.statements.sequences import persistence
 from sql.statements.statement import Constraint, CreateTable, TableColumn
@@ -33,7 +33,9 @@ def create_table(cursor: Cursor) -> CreateTable:
     with_data = True
     if cursor.at_operator("(") and not at_names_only(cursor):
         columns, constraints = elements(cursor, name)
-        refuse_families(cursor)
+        refuse_inheritance(cursor)
+        if cursor.at("partition"):
+            raise not_supported("PARTITION BY", cursor.position)
         storage_clauses(cursor)
         check_columns(cursor, name, columns, constraints)
     else:
@@ -55,9 +57,7 @@ def table_query(cursor: Cursor) -> tuple[Query, bool]:
     """Read query [WITH [NO] DATA] after AS."""
     if cursor.at("execute"):
         raise not_supported("CREATE TABLE AS EXECUTE", cursor.position)
-    cursor.parameters_allowed, allowed = False, cursor.parameters_allowed
     query = queries.query(cursor)
-    cursor.parameters_allowed = allowed
     if not cursor.accept("with"):
         return query, True
     with_data = not cursor.accept("no")
@@ -86,20 +86,6 @@ def elements(cursor: Cursor, table: str) -> tuple[tuple[TableColumn, ...], tuple
             break
     cursor.expect_operator(")")
     return tuple(columns), tuple(constraints)
-
-
-def refuse_families(cursor: Cursor) -> None:
-    """Refuse INHERITS (...) and PARTITION BY."""
-    position = cursor.position
-    if cursor.accept("inherits"):
-        cursor.expect_operator("(")
-        cursor.qualified_name()
-        while cursor.accept_operator(","):
-            cursor.qualified_name()
-        cursor.expect_operator(")")
-        cursor.refuse("INHERITS", position)
-    if cursor.at("partition"):
-        raise not_supported("PARTITION BY", cursor.position)
 
 
 def storage_clauses(cursor: Cursor) -> None:

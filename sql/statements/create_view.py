@@ -35,7 +35,10 @@ def create_view(cursor: Cursor) -> CreateView:
     query = queries.query(cursor)
     cursor.parameters_allowed = True
     query_text = cursor.text_since(query_first)
-    if cursor.at("with"):
-        raise not_supported("WITH CHECK OPTION", cursor.position)
+    check_position = cursor.position
+    if cursor.accept("with"):
+        cursor.accept_any("cascaded", "local")
+        cursor.expect("check", "option")
+        cursor.refuse("WITH CHECK OPTION", check_position)
     text = cursor.text_since(first)
     return CreateView(text, name, columns, options, query, query_text, query_offset, name_position, or_replace)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from sql.errors import SqlError, not_supported
-from sql.grammar import queries
+from sql.grammar import common_tables, queries
 from sql.grammar.cursor import Cursor
 from sql.setting_values import parse_bool
 from sql.statements.create_view import create_view
-from sql.statements.options import option_value
+from sql.statements.options import object_kind, option_value
 from sql.statements.statement import Explain, Select
 
 OPTIONS = frozenset({"analyze", "verbose", "costs", "settings", "buffers", "wal", "timing", "summary", "format"})
@@ -24,15 +24,21 @@ def explain(cursor: Cursor) -> Explain:
         for word in ("analyze", "analyse", "verbose"):
             if cursor.accept(word):
                 options["analyze" if word == "analyse" else word] = "true"
-    if cursor.at("create"):
+    if cursor.at_words("create", "view") or cursor.at_words("create", "or", "replace", "view"):
         view = create_view(cursor)
         return Explain(cursor.text_since(first), view, options)
     if cursor.at("insert", "update", "delete", "merge", "declare", "execute", "refresh"):
         raise not_supported(f"EXPLAIN {cursor.token.value.upper()}", cursor.position)
+    if cursor.at("create") and object_kind(cursor) == "table":
+        raise not_supported("EXPLAIN CREATE TABLE", cursor.position)
     if not queries.at_query(cursor):
         cursor.fail()
     query_first = cursor.index
-    query = queries.query(cursor)
+    position = cursor.position
+    common = common_tables.common_tables(cursor)
+    if common and cursor.at("insert", "update", "delete"):
+        raise not_supported(f"EXPLAIN {cursor.token.value.upper()}", cursor.position)
+    query = queries.query_after_with(cursor, common, position)
     return Explain(cursor.text_since(first), Select(cursor.text_since(query_first), query), options)
 
 

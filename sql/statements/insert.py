@@ -124,6 +124,7 @@ def on_conflict(cursor: Cursor) -> OnConflict | None:
 
 def inferred_columns(cursor: Cursor) -> tuple[tuple[str, int], ...]:
     """Read the columns of a conflict target; expressions are refused, because there are no indexes of them."""
+    start = cursor.position
     cursor.expect_operator("(")
     found = []
     while True:
@@ -137,9 +138,9 @@ def inferred_columns(cursor: Cursor) -> tuple[tuple[str, int], ...]:
             grammar.collation(cursor)
         ordered = cursor.accept_any("asc", "desc") is not None
         if ordered:
-            cursor.defer(SqlError("42P10", "ASC/DESC is not allowed in ON CONFLICT clause", position))
+            cursor.defer(SqlError("42P10", "ASC/DESC is not allowed in ON CONFLICT clause", start))
         if nulls_order(cursor) is not None:
-            cursor.defer(SqlError("42P10", "NULLS FIRST/LAST is not allowed in ON CONFLICT clause", position))
+            cursor.defer(SqlError("42P10", "NULLS FIRST/LAST is not allowed in ON CONFLICT clause", start))
         if not cursor.accept_operator(","):
             break
     cursor.expect_operator(")")

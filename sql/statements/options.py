@@ -1,4 +1,4 @@
-"""Lists of options: OPTIONS (name 'value', ...) of foreign tables and (name = value, ...) of WITH."""
+"""Lists of options: OPTIONS (name 'value', ...) of foreign tables and (name = value, ...) of WITH; what CREATE and DROP are about."""
 
 from __future__ import annotations
 
@@ -93,3 +93,19 @@ def storage_parameters(cursor: Cursor) -> None:
         if not cursor.accept_operator(","):
             break
     cursor.expect_operator(")")
+
+
+def object_kind(cursor: Cursor) -> str:
+    """Return what CREATE, ALTER or DROP is about: its word, after those that only say how."""
+    words = [cursor.ahead(offset) for offset in range(1, 5)]
+    found = [token.value if token.kind == "word" else "" for token in words]
+    if found[:2] == ["or", "replace"]:
+        return "view" if found[2] == "view" else ""
+    if found[0] in ("local", "global"):
+        del found[0]
+    if found[0] in ("temp", "temporary", "unlogged"):
+        # CREATE TEMPORARY VIEW is refused as such.
+        return found[1] if found[1] in ("table", "sequence") else ""
+    if found[0] == "foreign":
+        return "" if found[1] == "data" else "foreign"
+    return found[0]

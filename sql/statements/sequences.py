@@ -119,7 +119,8 @@ def whole_number(cursor: Cursor) -> int:
     try:
         value = int(text)
     except ValueError:
-        value = LIMIT
+        cursor.defer(SqlError("22P02", f'invalid input syntax for type bigint: "{text}"'))
+        return 0
     if not -LIMIT <= value < LIMIT:
         cursor.defer(SqlError("22003", f'value "{text}" is out of range for type bigint'))
     return value

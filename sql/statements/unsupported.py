@@ -28,6 +28,13 @@ OBJECTS = (
 )  # fmt: skip
 
 
+# First words of what OR REPLACE may stand before.
+REPLACEABLE = (
+    "aggregate", "constraint", "function", "language", "local", "global", "procedural", "procedure", "recursive", "rule", "temp",
+    "temporary", "transform", "trigger", "trusted", "view",
+)  # fmt: skip
+
+
 def refusal(cursor: Cursor) -> SqlError:
     """Return 0A000 that names the statement, or the syntax error that it is."""
     position = cursor.position
@@ -51,7 +58,7 @@ def object_refusal(cursor: Cursor, verb: str, position: int) -> SqlError:
     cursor.advance()
     if cursor.at("index") or (verb == "create" and cursor.at("unique")):
         return index_refusal(cursor, verb, position)
-    if cursor.accept("or", "replace") and verb != "create":
+    if cursor.accept("or", "replace") and (verb != "create" or not cursor.at(*REPLACEABLE)):
         return cursor.syntax_error()
     scope = cursor.accept_any("local", "global")
     temporary = cursor.accept_any("temp", "temporary")
@@ -61,7 +68,9 @@ def object_refusal(cursor: Cursor, verb: str, position: int) -> SqlError:
             return cursor.syntax_error()
         return not_supported(f"CREATE TEMPORARY {what}", position)
     for words in OBJECTS:
-        if cursor.at_words(*words.split()):
+        if cursor.accept(*words.split()):
+            if cursor.at_end_of_statement():
+                return cursor.syntax_error()
             hint = "CREATE VIEW over a stream is kept up to date." if words == "materialized view" else None
             return not_supported(f"{verb.upper()} {words.upper()}", position, hint)
     return cursor.syntax_error()
