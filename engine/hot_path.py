@@ -45,6 +45,8 @@ class HotPath:
             return self._database.answers.find(
                 answer_key(text, (), session.settings, described=False), image, session.block.open
             )
+        if session.settings.read_only:
+            return None
         head = match.group(0)
         target = self._target(head, image)
         if target is None:
@@ -79,6 +81,8 @@ class HotPath:
         prepared = portal.prepared
         row = portal.row
         if row is not None:
+            if session.settings.read_only:
+                return None
             if row is not parameter_row(prepared, image, self._database.tables):
                 return None
             assert portal.given is not None

@@ -78,7 +78,7 @@ class InsertPackets:
 
     def answer(self, data: bytes) -> bytes | None:
         """Do the packet, if it is one of ours, and return the reply; data begins with the type byte of a Bind or a Query."""
-        if self._session.block.open is not None:
+        if self._session.block.open is not None or self._session.settings.read_only:
             return None
         return self._answer_query(data) if data[0] == QUERY else self._answer_bind(data)
 

@@ -16,6 +16,7 @@ import pyarrow as pa
 
 from engine.catalog import SequenceEntry, StreamEntry, TableData, TableEntry, ViewEntry, sequence_row
 from engine.results import Outcome, encode, row_description
+from engine.sequence_functions import uses_sequences
 from engine.transaction import Transaction
 from sql.bind.substitute import substitute_now, substitute_parameters
 from sql.errors import SqlError
@@ -147,7 +148,7 @@ def read(
     None: the first table of the transaction was touched, and the catalog of its snapshot is not the one that the query was bound to.
     """
     data = [entry.data for name in bound.relations if isinstance(entry := image.entries.get(name), TableEntry)]
-    if data or transaction.tables is not None:
+    if data or transaction.tables is not None or (bound.stable and uses_sequences(bound.root)):
         tables = database.begin_tables(transaction)
         if image is not (transaction.image or transaction.snapshot):
             return None

@@ -32,6 +32,8 @@ class Setting:
     reported: bool = False
 
 
+# The one level there is, whatever is asked for: each transaction has one snapshot.
+SNAPSHOT = "repeatable read"
 LEVELS = ("serializable", "repeatable read", "read committed", "read uncommitted")
 MESSAGE_LEVELS = ("debug5", "debug4", "debug3", "debug2", "debug1", "log", "notice", "warning", "error")
 
@@ -69,7 +71,7 @@ TABLE: tuple[Setting, ...] = (
     string("default_tablespace", "", "Sets the default tablespace to create tables and indexes in."),
     boolean("default_transaction_deferrable", "off", "Sets the default deferrable status of new transactions."),
     string(
-        "default_transaction_isolation", "read committed", "Sets the transaction isolation level of each new transaction.",
+        "default_transaction_isolation", SNAPSHOT, "Sets the transaction isolation level of each new transaction.",
         kind="isolation",
     ),
     boolean("default_transaction_read_only", "off", "Sets the default read-only status of new transactions.", reported=True),
@@ -123,7 +125,7 @@ TABLE: tuple[Setting, ...] = (
     string("TimeZone", "UTC", "Sets the time zone for displaying and interpreting time stamps.", reported=True, kind="timezone"),
     string("timezone_abbreviations", "Default", "Selects a file of time zone abbreviations."),
     boolean("transaction_deferrable", "off", "Whether to defer a read-only serializable transaction until it can be executed."),
-    string("transaction_isolation", "read committed", "Sets the current transaction's isolation level.", kind="isolation"),
+    string("transaction_isolation", SNAPSHOT, "Sets the current transaction's isolation level.", kind="isolation"),
     boolean("transaction_read_only", "off", "Sets the current transaction's read-only status."),
     Setting("work_mem", "4096", "integer", "Sets the maximum memory to be used for query workspaces.", unit="kB", minimum=64),
     enumeration("xmloption", "content", ("content", "document"), "Sets whether XML data is a document or a content fragment."),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from sql.datetime_input import zone_names
 from sql.durations import KILOBYTES, MILLISECONDS, quantity
 from sql.errors import SqlError, not_supported
-from sql.setting_table import LEVELS, Setting
+from sql.setting_table import LEVELS, SNAPSHOT, Setting
 
 UNITS = {"ms": MILLISECONDS, "kB": KILOBYTES}
 UNIT_HINTS = {
@@ -41,7 +41,12 @@ def checked_value(setting: Setting, text: str) -> str:
         case "isolation":
             if text.lower() not in LEVELS:
                 raise invalid(setting, text, "Available values: " + ", ".join(LEVELS) + ".")
-            return text.lower()
+            if text.lower() == "serializable":
+                raise not_supported(
+                    "the isolation level serializable", hint="Each transaction has one snapshot: repeatable read."
+                )
+            # What is asked for is never less than what is given: a snapshot per transaction.
+            return SNAPSHOT
     if setting.name == "standard_conforming_strings" and text == "off":
         raise not_supported("standard_conforming_strings = off")
     return text

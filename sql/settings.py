@@ -227,7 +227,8 @@ class Settings:
         prefix = "" if local else "default_"
         for mode in filter(None, modes.split(", ")):
             if mode.startswith("isolation level "):
-                self._change(prefix + "transaction_isolation", mode.removeprefix("isolation level "), local)
+                level = checked_value(BY_NAME["transaction_isolation"], mode.removeprefix("isolation level "))
+                self._change(prefix + "transaction_isolation", level, local)
             elif mode.startswith("read "):
                 self._change(prefix + "transaction_read_only", "on" if mode == "read only" else "off", local)
             else:

@@ -128,15 +128,17 @@ def test_local_ends_with_the_transaction() -> None:
 
 def test_transaction_modes() -> None:
     settings = Settings()
-    settings.set("session characteristics", "isolation level serializable")
-    settings.commit()
-    assert settings.show("transaction_isolation") == "serializable"
+    assert settings.show("transaction_isolation") == "repeatable read"
     settings.begin(["isolation level read committed", "read only"])
-    assert settings.show("transaction_isolation") == "read committed"
-    assert settings.show("transaction_read_only") == "on"
+    # Stronger than what was asked for.
+    assert settings.show("transaction_isolation") == "repeatable read"
+    assert settings.show("transaction_read_only") == "on" and settings.read_only
     settings.commit()
-    assert settings.show("transaction_isolation") == "serializable"
-    assert settings.show("transaction_read_only") == "off"
+    assert settings.show("transaction_read_only") == "off" and not settings.read_only
+    with pytest.raises(SqlError, match="serializable is not supported"):
+        settings.set("session characteristics", "isolation level serializable")
+    with pytest.raises(SqlError, match="serializable is not supported"):
+        settings.begin(["isolation level serializable"])
 
 
 def test_only_changes_are_reported() -> None:
