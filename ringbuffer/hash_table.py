@@ -188,7 +188,8 @@ def hash_entry(source: Words, start: int, source_heap: int, key_words: int, text
         mixed = mix(mixed, value)
         if text_mask != 0 and (text_mask >> word) & 1:
             previous_long = (value & LENGTH_MASK) > INLINE_BYTES_MAX
-    result: int = signed_word(mixed ^ (mixed >> HALF))
+    # Folding the halves once more would undo what `mix` did last: texts that differ in their last letters met in a few slots then.
+    result: int = signed_word(mixed)
     return result
 
 
