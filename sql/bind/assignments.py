@@ -13,13 +13,16 @@ from sql.bind.subqueries import bind_inside
 from sql.casts import can_cast, plain_name
 from sql.catalog import ColumnDescription, RelationDescription
 from sql.errors import SqlError
-from sql.expressions import Column, Expression, Literal
+from sql.expressions import Call, Column, Expression, Literal
 from sql.expressions import Subquery as BoundSubquery
 from sql.names import did_you_mean
 from sql.relations import Project
 from sql.statements.statement import Assignment
 from sql.syntax import Expression as Syntax
 from sql.syntax import Subquery
+from sql.trees import walk
+
+WRONG_COUNT = "number of columns does not match number of values"
 
 # A value as it was written, its place, and what it is; the last is None for DEFAULT.
 Written = tuple[int | None, Expression | None]
@@ -35,9 +38,12 @@ def assign(value: Expression, column: ColumnDescription, context: BindContext, p
     return coerce(value, column.type, context, position=position)
 
 
-def default_value(column: ColumnDescription) -> Expression:
+def default_value(column: ColumnDescription, context: BindContext) -> Expression:
     """Return what DEFAULT means for a column."""
-    return Literal(None, column.type) if column.default is None else column.default
+    if column.default is None:
+        return Literal(None, column.type)
+    context.stable |= any(isinstance(node, Call) and node.function == "now" for node in walk(column.default))
+    return column.default
 
 
 def bind_assignments(
@@ -63,7 +69,9 @@ def bind_assignments(
             raise SqlError("428C9", f'column "{name}" can only be updated to DEFAULT', detail=identity_detail(column))
         if index in found:
             repeated = repeated or name
-        found[index] = default_value(column) if value is None else assign(value, column, binder.context, place)
+        found[index] = (
+            default_value(column, binder.context) if value is None else assign(value, column, binder.context, place)
+        )
     if repeated is not None:
         raise SqlError("42601", f'multiple assignments to same column "{repeated}"')
     return found
@@ -79,7 +87,7 @@ def _values(assignment: Assignment, binder: Binder) -> list[Written]:
     count = len(assignment.columns)
     if assignment.row is not None:
         if len(assignment.row) != count:
-            raise _wrong_count(assignment)
+            raise SqlError("42601", WRONG_COUNT, assignment.position)
         return [_value(item, binder) for item in assignment.row]
     if count == 1:
         return [_value(assignment.value, binder)]
@@ -94,15 +102,11 @@ def _value(item: Syntax | None, binder: Binder) -> Written:
     return (None, None) if item is None else (start_of(item), binder.bind(item))
 
 
-def _wrong_count(assignment: Assignment) -> SqlError:
-    return SqlError("42601", "number of columns does not match number of values", assignment.position)
-
-
 def _query_values(assignment: Assignment, node: Subquery, binder: Binder) -> list[Written]:
     """Return the columns of a query that yields one row at most: each is a scalar subquery of its own."""
     relation, closure = bind_inside(binder, node)
     if len(relation.schema) != len(assignment.columns):
-        raise _wrong_count(assignment)
+        raise SqlError("42601", WRONG_COUNT, node.position)
     arguments = tuple(closure.arguments)
     found: list[Written] = []
     for index, column in enumerate(relation.schema):

@@ -39,10 +39,13 @@ def common_tables(items: tuple[CommonTable, ...], context: BindContext) -> Itera
         visible = known if item.recursive else dict(known)
         known[item.name] = KnownTable(item, visible, context.outer)
     with context.inside(context.outer, known):
-        for item in items:
+        later = context.later_tables
+        for index, item in enumerate(items):
+            context.later_tables = later | {other.name for other in items[index:]}
             mark = Mark.of(context.outer)
             common_relation(known[item.name], context)
             mark.release()
+        context.later_tables = later
         yield
 
 

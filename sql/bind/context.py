@@ -36,6 +36,7 @@ class BindContext:
 
     stable: now() or the like was used. wide_numbers: a numeric constant has more digits than a numeric can hold here, which is fine
     only where it becomes a float. common_tables: the WITH items in scope. outer: what surrounds the query that is being bound.
+    later_tables: WITH items that may not be named yet.
     """
 
     catalog: Catalog
@@ -47,6 +48,7 @@ class BindContext:
     wide_numbers: bool = False
     common_tables: CommonTables = field(default_factory=dict)
     outer: Outer | None = None
+    later_tables: frozenset[str] = frozenset()
     recursive_count: int = 0
 
     @contextmanager

@@ -96,7 +96,7 @@ def bind_item(item: FromItem, context: BindContext, base: Outer | None, hidden: 
             check_alias(item)
             with context.inside(context.outer if item.lateral else blind(context, base, hidden)):
                 relation = queries.bind_relation(item.query, context)
-            return aliased(relation, item.alias or "", item.column_aliases, item.position)
+            return aliased(relation, item.alias or "", item.column_aliases)
         case FunctionTable():
             return bind_function_table(item, Scope(outer=context.outer, same_level=context.outer is not base), context)
         case JoinClause():
@@ -117,12 +117,11 @@ def bind_table(item: Table, context: BindContext) -> tuple[Relation, Scope]:
         known = context.common_tables[item.name[0]]
         relation = common_relation(known, context)
         columns = relation.schema if known.rows is not None else column_names(relation.schema, known.common)
-        return aliased(relation, item.alias or known.common.name, item.column_aliases, item.position, columns)
+        return aliased(relation, item.alias or known.common.name, item.column_aliases, columns)
     name = relation_of(item.name, item.position)
     found = context.catalog.relation(name)
     if found is None:
-        hint = did_you_mean(name, context.catalog.relation_names())
-        raise SqlError("42P01", f'relation "{".".join(item.name)}" does not exist', item.position, hint=hint)
+        raise missing(item, name, context)
     if found.kind == "sequence":
         raise not_supported("reading a sequence as a table", item.position)
     context.named.add(found.name)
@@ -133,9 +132,19 @@ def bind_table(item: Table, context: BindContext) -> tuple[Relation, Scope]:
     else:
         context.relations.add(found.name)
         relation = Scan(found.name, found.kind, schema)
-    _, scope = aliased(relation, item.alias or found.name, item.column_aliases, item.position, schema)
+    _, scope = aliased(relation, item.alias or found.name, item.column_aliases, schema)
     tables = [ScopeTable(table.alias, table.columns, found.name, key_of(found)) for table in scope.tables]
     return relation, Scope(tables, scope.visible, scope.width)
+
+
+def missing(item: Table, name: str, context: BindContext) -> SqlError:
+    """Return the error about a relation that does not exist, or is an item of WITH that comes later."""
+    message = f'relation "{".".join(item.name)}" does not exist'
+    if len(item.name) == 1 and name in context.later_tables:
+        detail = f'There is a WITH item named "{name}", but it cannot be referenced from this part of the query.'
+        hint = "Use WITH RECURSIVE, or re-order the WITH items to remove forward references."
+        return SqlError("42P01", message, item.position, detail, hint)
+    return SqlError("42P01", message, item.position, hint=did_you_mean(name, context.catalog.relation_names()))
 
 
 def renewed(root: Relation, context: BindContext) -> Relation:
@@ -160,18 +169,18 @@ def key_of(relation: RelationDescription) -> tuple[int, ...]:
 
 
 def aliased(
-    relation: Relation, alias: str, column_aliases: tuple[str, ...], position: int, schema: Schema | None = None
+    relation: Relation, alias: str, column_aliases: tuple[str, ...], schema: Schema | None = None
 ) -> tuple[Relation, Scope]:
     """Return the relation with the scope that its alias and column aliases give."""
-    columns = renamed(schema or relation.schema, alias, column_aliases, position)
+    columns = renamed(schema or relation.schema, alias, column_aliases)
     return relation, table_scope(alias, [(column.name, column.type) for column in columns])
 
 
-def renamed(schema: Schema, alias: str, names: tuple[str, ...], position: int) -> Schema:
+def renamed(schema: Schema, alias: str, names: tuple[str, ...]) -> Schema:
     """Return the schema with the first columns renamed."""
     if len(names) > len(schema):
         message = f'table "{alias}" has {len(schema)} columns available but {len(names)} columns specified'
-        raise SqlError("42P10", message, position)
+        raise SqlError("42P10", message)
     head = tuple(OutputColumn(name, column.type) for name, column in zip(names, schema, strict=False))
     return (*head, *schema[len(names) :])
 

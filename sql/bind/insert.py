@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sql.bind.assignments import assign, default_value, identity_detail
+from sql.bind.closures import Passage
 from sql.bind.common_tables import common_tables
 from sql.bind.context import BindContext
 from sql.bind.expressions import Binder
@@ -63,10 +64,12 @@ def bind_insert(
     with common_tables(statement.common_tables, context):
         relation = target_relation(statement.name, statement.name_position, catalog, "insert into")
         targets = target_columns(statement, relation)
-        source, targets = bind_source(statement, relation, targets, context)
+        hidden = Passage(None, hidden=target_scope(relation, statement.alias, len(relation.columns)))
+        with context.inside(hidden):
+            source, targets = bind_source(statement, relation, targets, context)
         check_identities(statement, relation, targets)
         if relation.kind == "table":
-            source, targets = whole_rows(source, relation, targets, statement.overriding)
+            source, targets = whole_rows(source, relation, targets, statement.overriding, context)
         conflict = None
         if statement.on_conflict is not None:
             conflict = bind_conflict(statement.on_conflict, relation, statement.alias, context)
@@ -74,6 +77,8 @@ def bind_insert(
             hint = "Streams are read through views."
             raise not_supported("RETURNING on a stream", statement.returning[0].position, hint=hint)
         scope = target_scope(relation, statement.alias, len(relation.columns))
+        if conflict is not None:
+            scope.outer = Passage(None, hidden=target_scope(relation, "excluded", len(relation.columns)))
         returning = bind_returning(statement.returning, scope, columns_schema(relation), context)
     for root in (source, returning, None if conflict is None else conflict.updates):
         if root is not None:
@@ -126,7 +131,7 @@ def bind_source(
     extra = statement.rows[0][len(columns)] if width > len(columns) else None
     check_width(statement, width, len(columns), None if extra is None else start_of(extra))
     columns = columns[:width]
-    binder = Binder(Scope(), context, "VALUES")
+    binder = Binder(Scope(outer=context.outer), context, "VALUES")
     rows = tuple(bind_row(binder, row, columns) for row in statement.rows)
     schema = tuple(OutputColumn(column.name, column.type) for column in columns)
     return Values(rows, schema), targets[:width]
@@ -164,7 +169,9 @@ def bind_row(
 ) -> tuple[Expression, ...]:
     """Return one row as the columns' types."""
     return tuple(
-        default_value(column) if item is None else assign(binder.bind(item), column, binder.context, start_of(item))
+        default_value(column, binder.context)
+        if item is None
+        else assign(binder.bind(item), column, binder.context, start_of(item))
         for item, column in zip(row, columns, strict=True)
     )
 
@@ -187,7 +194,7 @@ def check_identities(statement: Insert, relation: RelationDescription, targets: 
 
 
 def whole_rows(
-    source: Relation, relation: RelationDescription, targets: tuple[int, ...], overriding: str
+    source: Relation, relation: RelationDescription, targets: tuple[int, ...], overriding: str, context: BindContext
 ) -> tuple[Relation, tuple[int, ...]]:
     """Return the rows with all columns of the table: defaults where nothing is given, or where OVERRIDING USER VALUE says so."""
     every = tuple(range(len(relation.columns)))
@@ -200,7 +207,7 @@ def whole_rows(
     for index, column in enumerate(relation.columns):
         place = place_of.get(index)
         if place is None:
-            items.append((column.name, stored(default_value(column), column)))
+            items.append((column.name, stored(default_value(column, context), column)))
         else:
             given = source.schema[place]
             items.append((column.name, stored(Column(place, given.name, given.type), column)))

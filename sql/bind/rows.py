@@ -28,7 +28,7 @@ def row_operation(binder: Binder, operator: str, left: Syntax, right: Syntax, po
         raise row_value(right)
     if isinstance(right, Subquery) and right.kind == "scalar":
         ones = [binder.bind(item) for item in left.items]
-        return compare(binder, operator, ones, row_of_subquery(binder, right, len(ones)), position, text)
+        return compare(binder, operator, ones, row_of_subquery(binder, right, len(ones), position), position, text)
     if not isinstance(right, Row):
         raise row_value(left)
     ones = [binder.bind(item) for item in left.items]

@@ -39,7 +39,7 @@ def subquery(binder: Binder, node: Subquery) -> Expression:
     if kind == "array":
         if value.is_array:
             raise not_supported("an array of arrays", node.position)
-        value = array_of(value.without_modifier())
+        value = array_of(value)
     return BoundSubquery(kind, relation, tuple(closure.arguments), value, position=node.position, text=node.text)
 
 
@@ -93,12 +93,12 @@ def comparison(binder: Binder, node: Subquery, left: Expression, right: Expressi
     return found
 
 
-def row_of_subquery(binder: Binder, node: Subquery, width: int) -> list[Expression]:
-    """Return the columns of a subquery that stands beside a row, each as a value of its own."""
+def row_of_subquery(binder: Binder, node: Subquery, width: int, position: int) -> list[Expression]:
+    """Return the columns of a subquery that stands beside a row, each as a value of its own. position: of the operator."""
     relation, closure = bind_inside(binder, node)
     if len(relation.schema) != width:
         word = "many" if width < len(relation.schema) else "few"
-        raise SqlError("42601", f"subquery has too {word} columns", node.position)
+        raise SqlError("42601", f"subquery has too {word} columns", position)
     found: list[Expression] = []
     for index, column in enumerate(relation.schema):
         one = project(relation, ((column.name, Column(index, column.name, column.type)),))

@@ -48,7 +48,7 @@ def bind_function_table(item: FunctionTable, scope: Scope, context: BindContext)
     if len(item.column_aliases) > len(schema):
         given = len(item.column_aliases)
         message = f'table "{alias}" has {len(schema)} columns available but {given} columns specified'
-        raise SqlError("42P10", message, item.position)
+        raise SqlError("42P10", message)
     visible = [*item.column_aliases, *(column.name for column in schema[len(item.column_aliases) :])]
     named = zip(visible, schema, strict=True)
     return relation, table_scope(alias, [(name, column.type) for name, column in named])
@@ -105,7 +105,7 @@ def resolve(binder: Binder, node: FunctionCall) -> SetCall:
     families = [operand.type.family for operand in operands]
     written = f"{node.name}({', '.join(type_name(operand) for operand in operands)})"
     if families == ["unknown"] and node.name == "unnest":
-        raise SqlError("42804", "could not determine polymorphic type because input has type unknown")
+        raise SqlError("42725", f"function {written} is not unique", node.position, hint=MANY_HINT)
     try:
         found = choose(TABLE_FUNCTIONS[node.name], families)
     except AmbiguousError:

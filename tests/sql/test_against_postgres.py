@@ -1,7 +1,8 @@
 """Names, types, typmods and errors of hundreds of statements, compared with PostgreSQL's answers to the same text.
 
-data/queries.sql and data/statements.sql hold one statement per line. Where we differ on purpose (0A000, a position or a hint more),
-data/differences.json holds our answer; `python -m tests.sql.rewrite_differences` writes it anew, and the diff is the review.
+data/queries.sql, data/select.sql and data/statements.sql hold one statement per line. Where we differ on purpose (0A000, a position or
+a hint more), data/differences.json holds our answer; `python -m tests.sql.rewrite_differences` writes it anew, and the diff is the
+review.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from tests.sql.answers import our_answer, postgres_answer
 from tests.sql.sample_catalog import POSTGRES_TABLES
 
 DATA = Path(__file__).parent / "data"
-FILES = ("queries.sql", "statements.sql")
+FILES = ("queries.sql", "select.sql", "statements.sql")
 
 
 def statements(name: str) -> list[str]:
@@ -35,7 +36,7 @@ def test_answers_are_those_of_postgres(name: str, postgres: PostgresCluster) -> 
             if ours != expected:
                 wrong.append(f"{statement}\n  ours:     {ours}\n  expected: {expected}")
         connection.execute("ROLLBACK")
-        connection.execute("DROP TABLE s, v")
+        connection.execute("DROP TABLE s, v, items CASCADE")
     assert not wrong, "\n".join(wrong)
 
 

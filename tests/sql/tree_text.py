@@ -2,17 +2,43 @@
 
 from __future__ import annotations
 
-from sql.expressions import AggregateCall, Call, Case, Cast, Column, Expression, Literal, Parameter, SortKey, WindowCall
-from sql.relations import Aggregate, Distinct, Filter, Join, Limit, Project, Relation, Scan, Sort, Values, Window
+from sql.expressions import (
+    AggregateCall,
+    Call,
+    Case,
+    Cast,
+    Column,
+    Expression,
+    Literal,
+    OuterColumn,
+    Parameter,
+    SortKey,
+    Subquery,
+    WindowCall,
+)
+from sql.relations import (
+    Aggregate,
+    Distinct,
+    Filter,
+    Join,
+    Limit,
+    Project,
+    Recursive,
+    Relation,
+    Scan,
+    SetOperation,
+    Sort,
+    TableFunction,
+    Values,
+    Window,
+)
+from sql.trees import inputs
 
 
 def tree_text(relation: Relation, depth: int = 0) -> list[str]:
     """Return the lines of a relation."""
-    below = [relation.left, relation.right] if isinstance(relation, Join) else []
-    if not isinstance(relation, Scan | Values | Join):
-        below = [relation.input]
     lines = ["  " * depth + operator_text(relation)]
-    for item in below:
+    for item in inputs(relation):
         lines += tree_text(item, depth + 1)
     return lines
 
@@ -29,7 +55,8 @@ def operator_text(relation: Relation) -> str:
             return "Project " + ", ".join(f"{name}={text(item)}" for name, item in relation.items)
         case Aggregate():
             keys = ", ".join(f"{name}={text(item)}" for name, item in relation.keys)
-            return f"Aggregate [{keys}] " + ", ".join(
+            sets = "" if relation.sets is None else f"sets {' '.join(map(str, relation.sets))} "
+            return f"Aggregate [{keys}] {sets}" + ", ".join(
                 f"{name}={aggregate_text(call)}" for name, call in relation.aggregates
             )
         case Window():
@@ -42,15 +69,29 @@ def operator_text(relation: Relation) -> str:
             parts = (("limit", relation.limit), ("offset", relation.offset))
             return "Limit " + ", ".join(f"{name} {text(value)}" for name, value in parts if value is not None)
         case Join():
-            return f"Join {relation.kind}" + ("" if relation.condition is None else f" {text(relation.condition)}")
+            lateral = "" if relation.lateral is None else f" lateral [{', '.join(map(text, relation.lateral))}]"
+            return f"Join {relation.kind}{lateral}" + (
+                "" if relation.condition is None else f" {text(relation.condition)}"
+            )
+        case SetOperation():
+            return f"{relation.kind}{' all' if relation.all else ''}"
+        case TableFunction():
+            calls = (f"{name}({', '.join(map(text, arguments))})" for name, arguments in relation.calls)
+            return f"TableFunction {', '.join(calls)}{' with ordinality' if relation.ordinality else ''}"
+        case Recursive():
+            return f"Recursive {relation.name}{' all' if relation.all else ''}"
 
 
 def text(expression: Expression) -> str:
     match expression:
         case Column():
             return f"#{expression.index}"
+        case OuterColumn():
+            return f"^{expression.index}"
+        case Subquery():
+            return subquery_text(expression)
         case Literal():
-            return f"{expression.value}:{expression.type.family}"
+            return f"{expression.value!s}:{expression.type.family}"
         case Parameter():
             return f"${expression.number}:{expression.type.family}"
         case Call():
@@ -63,6 +104,14 @@ def text(expression: Expression) -> str:
         case Case():
             branches = " ".join(f"{text(when)}->{text(then)}" for when, then in expression.branches)
             return f"case({branches} else {text(expression.default)}):{expression.type.sql_name}"
+
+
+def subquery_text(expression: Subquery) -> str:
+    """Return a subquery on one line, its operators from the top, with the level of each."""
+    lines = (f"{(len(line) - len(line.lstrip())) // 2}:{line.lstrip()}" for line in tree_text(expression.relation))
+    compared = f" {', '.join(map(text, expression.operands))} {expression.comparison}" if expression.operands else ""
+    arguments = ", ".join(map(text, expression.arguments))
+    return f"{expression.kind}{compared} [{arguments}] {{{' | '.join(lines)}}}"
 
 
 def aggregate_text(call: AggregateCall) -> str:
