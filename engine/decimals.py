@@ -61,13 +61,18 @@ def divide(left: Numeric, right: Numeric) -> Numeric:
     """Divide at the scale that PostgreSQL's select_div_scale gives: at least 16 significant digits, by weights of base 10,000."""
     if right[0] == 0:
         raise SqlError("22012", "division by zero")
-    weight, first = _leading_digit(left)
-    divisor_weight, divisor_first = _leading_digit(right)
-    quotient_weight = weight - divisor_weight - (first <= divisor_first)
-    scale = max(MINIMUM_SIGNIFICANT_DIGITS - quotient_weight * DIGITS_PER_WEIGHT, left[1], right[1], 0)
+    scale = quotient_scale(left, right)
     exponent = scale - left[1] + right[1]
     dividend = left[0] * 10 ** max(exponent, 0)
     return checked(divide_rounded(dividend, right[0] * 10 ** max(-exponent, 0)), scale)
+
+
+def quotient_scale(left: Numeric, right: Numeric) -> int:
+    """Return the scale of left / right (select_div_scale)."""
+    weight, first = _leading_digit(left)
+    divisor_weight, divisor_first = _leading_digit(right)
+    quotient_weight = weight - divisor_weight - (first <= divisor_first)
+    return max(MINIMUM_SIGNIFICANT_DIGITS - quotient_weight * DIGITS_PER_WEIGHT, left[1], right[1], 0)
 
 
 def _leading_digit(value: Numeric) -> tuple[int, int]:

@@ -18,6 +18,9 @@ from duckdb.func import FunctionNullHandling, PythonUDFType
 from engine import civil_time, decimals, scalar_functions
 from engine.arrow_numerics import decimal_array, decimal_integers, numeric_array, numeric_rows, one_array
 from engine.error_mark import marked
+from engine.math_functions import MATH_SPECIFICATIONS, NULL_MATH_SPECIFICATIONS
+from engine.series import SERIES_SPECIFICATIONS
+from engine.text_functions import NULL_TEXT_SPECIFICATIONS, TEXT_SPECIFICATIONS
 from engine.type_functions import (
     COLUMN_SPECIFICATIONS,
     INTERVAL_TYPE,
@@ -35,6 +38,7 @@ from sql.literals import input_value
 VARIABLE = "STRUCT(unscaled DECIMAL(38,0), scale SMALLINT)"
 KEY = "STRUCT(whole DECIMAL(38,0), high DECIMAL(19,0), low DECIMAL(19,0))"
 WIDE = "DECIMAL(38,0)"
+INTEGER_TYPES = {16: "SMALLINT", 32: "INTEGER", 64: "BIGINT"}
 KEY_FIELDS = [
     pa.field("whole", pa.decimal128(38, 0)),
     pa.field("high", pa.decimal128(19, 0)),
@@ -56,6 +60,14 @@ def register_functions(connection: duckdb.DuckDBPyConnection) -> None:
         unpack = row_by_row(lambda value, scale=scale: decimals.at_scale(value, scale), [VARIABLE], fixed)
         _register(connection, f"numeric_pack_{scale}", [fixed], VARIABLE, pack)
         _register(connection, f"numeric_to_{scale}", [VARIABLE], fixed, unpack)
+    for name, arguments, result, function in (*TEXT_SPECIFICATIONS, *MATH_SPECIFICATIONS, *SERIES_SPECIFICATIONS):
+        _register(connection, name, arguments, result, row_by_row(function, arguments, result))
+    for name, arguments, result, function in (*NULL_TEXT_SPECIFICATIONS, *NULL_MATH_SPECIFICATIONS):
+        _register(connection, name, arguments, result, row_by_row(function, arguments, result, strict=False))
+    for bits in (16, 32, 64):
+        for name, is_left in (("shift_left", True), ("shift_right", False)):
+            kind = INTEGER_TYPES[bits]
+            _register(connection, f"int{bits // 8}_{name}", [kind, "INTEGER"], kind, integer_shift(bits, is_left))
     for name, arguments, result, function in TYPE_SPECIFICATIONS:
         _register(connection, name, arguments, result, row_by_row(function, arguments, result))
     for name, arguments, result, columns_function in COLUMN_SPECIFICATIONS:
@@ -83,13 +95,15 @@ def _register(
     )
 
 
-def row_by_row(function: Scalar, arguments: Sequence[str], result: str) -> ArrowFunction:
-    """Return a strict scalar function as one over Arrow columns."""
+def row_by_row(function: Scalar, arguments: Sequence[str], result: str, strict: bool = True) -> ArrowFunction:
+    """Return a scalar function as one over Arrow columns; a strict one does not see NULLs."""
     readers, writer = [_reader(argument) for argument in arguments], _writer(result)
 
     def run(*columns: pa.ChunkedArray) -> pa.Array:
         rows = zip(*(read(one_array(column)) for read, column in zip(readers, columns, strict=True)), strict=True)
         try:
+            if not strict:
+                return writer([function(*row) for row in rows])
             return writer([None if None in row else function(*row) for row in rows])
         except SqlError as error:
             raise ValueError(marked(error)) from error
@@ -116,6 +130,8 @@ def _writer(kind: str) -> Callable[[list[Any]], pa.Array]:
         return _key_array
     if kind == INTERVAL_TYPE:
         return interval_array
+    if kind == f"{VARIABLE}[]":
+        return numeric_lists
     if kind.startswith("DECIMAL"):
         precision, scale = (int(part) for part in kind[8:-1].split(","))
         return lambda values: decimal_array(values, precision, scale)
@@ -134,6 +150,8 @@ ARROW_TYPES = {
     "DATE": pa.date32(),
     "BLOB": pa.binary(),
     "VARCHAR[]": pa.list_(pa.string()),
+    "VARCHAR[][]": pa.list_(pa.list_(pa.string())),
+    "BIGINT[]": pa.list_(pa.int64()),
 }
 
 
@@ -145,6 +163,29 @@ def _key_array(rows: list[tuple[int, int, int] | None]) -> pa.Array:
     return pa.StructArray.from_arrays(
         parts, fields=KEY_FIELDS, mask=pa.array([row is None for row in rows], pa.bool_())
     )
+
+
+def numeric_lists(rows: list[list[decimals.Numeric] | None]) -> pa.Array:
+    """Return lists of variable numerics."""
+    offsets = np.cumsum([0, *(len(row or ()) for row in rows)], dtype=np.int32)
+    values = numeric_array([value for row in rows for value in row or ()])
+    mask = pa.array([row is None for row in rows], pa.bool_())
+    return pa.ListArray.from_arrays(pa.array(offsets), values, mask=mask)
+
+
+def integer_shift(bits: int, is_left: bool) -> ArrowFunction:
+    """Return << or >> of an integer type as PostgreSQL's processor does it: by a number of bits modulo 32 or 64, without overflow."""
+    modulus = 64 if bits == 64 else 32
+
+    def run(value: pa.ChunkedArray, amount: pa.ChunkedArray) -> pa.Array:
+        numbers, amounts = one_array(value), one_array(amount)
+        nulls = numbers.is_null().to_numpy(zero_copy_only=False) | amounts.is_null().to_numpy(zero_copy_only=False)
+        wide = numbers.fill_null(0).to_numpy(zero_copy_only=False).astype(np.int64 if bits == 64 else np.int32)
+        places = (amounts.fill_null(0).to_numpy(zero_copy_only=False) % modulus).astype(wide.dtype)
+        moved = np.left_shift(wide, places) if is_left else np.right_shift(wide, places)
+        return pa.array(moved.astype(f"int{bits}"), mask=nulls)
+
+    return run
 
 
 def float_arithmetic(name: str, dtype: type[np.floating[Any]]) -> ArrowFunction:

@@ -129,6 +129,7 @@ TEXTS: dict[str, tuple[Signature, ...]] = {
     "decode": text_function("decode", "text", result="bytea"),
     "like": text_function("like", "text", result="bool"),
     "notlike": text_function("not_like", "text", result="bool"),
+    "similar_to_escape": (*text_function("similar_to_escape"), *text_function("similar_to_escape", "text")),
     "textcat": text_function("concat_op", "text"),
     "regexp_like": (
         *text_function("regexp_like", "text", result="bool"),
@@ -153,7 +154,7 @@ TEXTS: dict[str, tuple[Signature, ...]] = {
         *text_function("regexp_count", "text", "int4", "text", result="int4"),
     ),
     "regexp_instr": text_function("regexp_instr", "text", result="int4"),
-    "regexp_substr": text_function("regexp_part", "text"),
+    "regexp_substr": text_function("regexp_substr", "text"),
     "string_to_array": (
         *text_function("string_to_array", "text", result="text[]"),
         *text_function("string_to_array", "text", "text", result="text[]"),
@@ -167,9 +168,7 @@ DATES: dict[str, tuple[Signature, ...]] = {
         Signature("date_trunc", ("text", "timestamptz", "text"), "timestamptz"),
         Signature("date_trunc", ("text", "interval"), "interval"),
     ),
-    "extract": (
-        *(Signature("extract", ("text", family), "numeric") for family in (*TIMES, "interval", "time")),
-    ),
+    "extract": (*(Signature("extract", ("text", family), "numeric") for family in (*TIMES, "interval", "time")),),
     "date_part": (
         Signature("date_part", ("text", "date"), "float8", ("text", "timestamp")),
         Signature("date_part", ("text", "timestamp"), "float8"),

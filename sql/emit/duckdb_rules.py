@@ -6,10 +6,13 @@ something else, one of `engine/functions.py` stands in: LPAD with an empty fill,
 
 from __future__ import annotations
 
+from sql.emit.array_rules import DUCKDB_ARRAY_RULES
 from sql.emit.cast_rules import SHARED_CASTS, plain, to_text
 from sql.emit.expressions import ExpressionPrinter, cast_table, rule_table
+from sql.emit.math_rules import DUCKDB_MATH_RULES
 from sql.emit.numeric_rules import NUMERIC_RULES
 from sql.emit.shared_rules import INTEGERS, SHARED_RULES, divisor_guarded
+from sql.emit.text_rules import DUCKDB_TEXT_RULES
 from sql.emit.time_rules import TIME_RULES
 from sql.emit.type_casts import TYPE_CASTS
 from sql.emit.type_rules import TYPE_RULES
@@ -39,6 +42,9 @@ RULES = (
     | rule_table(NUMERIC_RULES)
     | rule_table(TIME_RULES)
     | rule_table(TYPE_RULES)
+    | rule_table(DUCKDB_TEXT_RULES)
+    | rule_table(DUCKDB_MATH_RULES)
+    | rule_table(DUCKDB_ARRAY_RULES)
     | rule_table(
         {
             # Not as operators: those its optimizer moves to the other side of a comparison with a constant, and their overflow is lost.

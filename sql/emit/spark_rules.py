@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from sql.emit.cast_rules import SHARED_CASTS, plain, to_text
 from sql.emit.expressions import ExpressionPrinter, cast_table, rule_table
+from sql.emit.math_rules import SPARK_MATH_RULES
 from sql.emit.numeric_rules import NUMERIC_RULES
 from sql.emit.shared_rules import INTEGERS, SHARED_RULES
+from sql.emit.text_rules import SPARK_TEXT_RULES
 from sql.emit.time_rules import TIME_RULES
 from sql.emit.type_casts import SHARED_TYPE_CASTS
 from sql.expressions import Call, Cast
@@ -33,6 +35,8 @@ RULES = (
     rule_table(SHARED_RULES)
     | rule_table(NUMERIC_RULES)
     | rule_table(TIME_RULES)
+    | rule_table(SPARK_TEXT_RULES)
+    | rule_table(SPARK_MATH_RULES)
     | rule_table(
         {
             "divide": {INTEGERS: _divide_integer},

@@ -56,7 +56,7 @@ def duckdb_array(printer: ExpressionPrinter, name: str, arguments: tuple[Express
     if name == "unnest":
         return printer.text(arguments[0])
     if name != "generate_series":
-        raise not_supported(f"the function {name} in FROM")
+        return other_array(printer, name, [printer.text(argument) for argument in arguments])
     family = arguments[0].type.family
     if family == "numeric":
         plain = scaled_numeric(None)
@@ -75,6 +75,22 @@ def duckdb_array(printer: ExpressionPrinter, name: str, arguments: tuple[Express
     return f"CASE WHEN {texts[2]} = 0 THEN error({printer.quoted(ZERO_STEP)}) ELSE {series} END"
 
 
+def other_array(printer: ExpressionPrinter, name: str, texts: list[str]) -> str:
+    """Return the values of a function that is no series."""
+    no_options = printer.quoted("")
+    match name:
+        case "generate_subscripts":
+            return f"CASE WHEN {texts[1]} = 1 THEN generate_series(1, CAST(len({texts[0]}) AS INTEGER)) END"
+        case "string_to_table":
+            null = texts[2] if len(texts) > 2 else "CAST(NULL AS VARCHAR)"
+            return f"text_to_array({texts[0]}, {texts[1]}, {null})"
+        case "regexp_split_to_table":
+            return f"regexp_split({texts[0]}, {texts[1]}, {texts[2] if len(texts) > 2 else no_options})"
+        case "regexp_matches":
+            return f"regexp_every_match({texts[0]}, {texts[1]}, {texts[2] if len(texts) > 2 else no_options})"
+    raise not_supported(f"the function {name} in FROM")
+
+
 def is_nonzero(node: Expression) -> bool:
     """True for a constant step other than zero."""
     return isinstance(node, Literal) and node.value not in (0, None)
@@ -84,7 +100,7 @@ def series_value(
     printer: ExpressionPrinter, call: tuple[str, tuple[Expression, ...]], column: str, kind: SqlType
 ) -> str:
     """Return one value of a series in the physical form of its type."""
-    if call[0] == "unnest":
+    if call[0] not in ("generate_series", "generate_subscripts"):
         return column
     if kind.family in TIMES:
         return printer.moment(column, kind.family)

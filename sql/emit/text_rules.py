@@ -1,0 +1,150 @@
+"""Text functions and regular expressions as SQL: DuckDB's table, and what Spark can do as well.
+
+A constant pattern without backward references or looking around goes to the engine's own matcher (RE2 in DuckDB, Java's in Spark),
+which tells as PostgreSQL does whether there is a match. Which match it is, our own functions decide.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from sql.emit.expressions import ExpressionPrinter, Rule
+from sql.emit.rule_arguments import literal_text
+from sql.errors import not_supported
+from sql.expressions import Call, Expression, Literal
+from sql.regular_expressions import options_of, similar_pattern, translated
+
+
+def _constant_pattern(node: Expression) -> str | None:
+    """Return a pattern that is a constant, also one of SIMILAR TO."""
+    match node:
+        case Literal(value=str(pattern)):
+            return pattern
+        case Call(function="similar_to_escape", arguments=(Literal(value=str(pattern)),)):
+            return similar_pattern(pattern, None)
+        case Call(function="similar_to_escape", arguments=(Literal(value=str(pattern)), Literal(value=str(escape)))):
+            return similar_pattern(pattern, escape)
+    return None
+
+
+def _match(native: str, letters: str = "") -> Rule:
+    """Return text ~ pattern. native: the engine's own call, of text and quoted pattern; '' where it has none."""
+
+    def rule(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
+        pattern = _constant_pattern(node.arguments[1])
+        if pattern is not None:
+            expression = translated(pattern, letters)
+            if not expression.looks:
+                return native.format(texts[0], printer.quoted(expression.text("\\z")))
+        if printer.rules.get(("regexp_replace", "text")) is None:
+            raise not_supported(
+                f"this pattern of {node.function} in the upper part of a continuous view", node.position
+            )
+        return f"regexp_matches_any({texts[0]}, {texts[1]}, {printer.quoted(letters)})"
+
+    return rule
+
+
+def _like(native: str) -> Rule:
+    """Return regexp_like(text, pattern [, options])."""
+
+    def rule(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
+        letters = "" if len(node.arguments) < 3 else literal_text(node.arguments[2], "regular expression options")
+        if options_of(letters).is_global:
+            return f"regexp_like_any({', '.join(texts)})"
+        return _as_text(_match(native, letters), printer, node, texts)
+
+    return rule
+
+
+def _as_text(rule: Rule, printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
+    return rule.format(*texts) if isinstance(rule, str) else rule(printer, node, texts)
+
+
+def _similar_pattern(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
+    return f"similar_pattern{'_escaped' if len(texts) > 1 else ''}({', '.join(texts)})"
+
+
+def _with_options(name: str, arguments_count: int) -> Rule:
+    """Return a call of a function of ours whose options may be left out."""
+
+    def rule(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
+        options = [] if len(texts) > arguments_count else [printer.quoted("")]
+        return f"{name}({', '.join([*texts, *options])})"
+
+    return rule
+
+
+def _count(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
+    defaults = ["1", printer.quoted("")]
+    return f"regexp_counted({', '.join([*texts, *defaults[len(texts) - 2 :]])})"
+
+
+def _to_array(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
+    null = [] if len(texts) > 2 else ["CAST(NULL AS VARCHAR)"]
+    return f"text_to_array({', '.join([*texts, *null])})"
+
+
+def _format(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
+    rest = ", ".join(f"CAST({text} AS VARCHAR)" for text in texts[1:])
+    return f"text_format({texts[0]}, CAST([{rest}] AS VARCHAR[]))"
+
+
+def _overlay(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
+    return f"text_overlay{'_all' if len(texts) == 3 else ''}({', '.join(texts)})"
+
+
+RE2 = "regexp_matches({0}, {1})"
+JAVA = "({0} RLIKE {1})"
+
+SHARED_TEXT_RULES: Mapping[str, Mapping[str, Rule]] = {
+    "concat_ws": {"text": lambda printer, node, texts: f"concat_ws({', '.join(texts)})"},
+    "md5": {"text": "md5({0})"},
+    "bit_length": {"text": "(8 * octet_length({0}))"},
+    "initcap": {"text": "text_initcap({0})"},
+    "translate": {"text": "text_translate({0}, {1}, {2})"},
+    "overlay": {"text": _overlay},
+    "ascii": {"text": "text_code({0})"},
+    "chr": {"int4": "text_character({0})"},
+    "to_hex": {"int4": "int4_hex({0})", "int8": "int8_hex({0})"},
+    "quote_ident": {"text": "text_quote_ident({0})"},
+    "quote_literal": {"text": "text_quote_literal({0})"},
+    "quote_nullable": {"text": "coalesce(text_quote_literal({0}), 'NULL')"},
+    "bpchar_length": {
+        "bpchar": lambda printer, node, texts: (
+            f"CAST(char_length({printer.blank_trimmed(texts[0])}) AS INTEGER)"
+            if printer.type_name(node.type) == "INT"
+            else f"CAST(length({printer.blank_trimmed(texts[0])}) AS INTEGER)"
+        )
+    },
+}
+
+DUCKDB_TEXT_RULES: Mapping[str, Mapping[str, Rule]] = {
+    **SHARED_TEXT_RULES,
+    "reverse": {"text": "text_reverse({0})"},
+    "bit_length": {"text": "CAST(8 * strlen({0}) AS INTEGER)"},
+    "bytea_length": {"bytea": "CAST(octet_length({0}) AS INTEGER)"},
+    "format": {"text": _format},
+    "encode": {"bytea": "bytes_encode({0}, {1})"},
+    "decode": {"text": "bytes_decode({0}, {1})"},
+    "matches": {"text": _match(RE2)},
+    "imatches": {"text": _match(RE2, "i")},
+    "regexp_like": {"text": _like(RE2)},
+    "similar_to_escape": {"text": _similar_pattern},
+    "regexp_replace": {"text": _with_options("regexp_replaced", 3)},
+    "regexp_match": {"text": _with_options("regexp_first_match", 2)},
+    "regexp_split": {"text": _with_options("regexp_split", 2)},
+    "regexp_count": {"text": _count},
+    "regexp_instr": {"text": "regexp_position({0}, {1})"},
+    "regexp_part": {"text": "regexp_part({0}, {1})"},
+    "regexp_substr": {"text": "regexp_whole({0}, {1})"},
+    "string_to_array": {"text": _to_array},
+}
+
+SPARK_TEXT_RULES: Mapping[str, Mapping[str, Rule]] = {
+    **SHARED_TEXT_RULES,
+    "bytea_length": {"bytea": "octet_length({0})"},
+    "matches": {"text": _match(JAVA)},
+    "imatches": {"text": _match(JAVA, "i")},
+    "regexp_like": {"text": _like(JAVA)},
+}
