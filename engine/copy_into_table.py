@@ -23,13 +23,12 @@ from ringbuffer.arrow import morsel_to_arrow
 from ringbuffer.columns import ColumnLayout, Layout, PhysicalType
 from ringbuffer.copy_decoder import CopyDecoder
 from ringbuffer.error_codes import RowError
-from sql.bind.assignments import default_value
 from sql.bind.substitute import substitute_now
 from sql.bind.write_target import ROWS, stored
 from sql.catalog import ColumnDescription, RelationDescription
 from sql.datatypes import FAMILIES, TEXT
 from sql.errors import SqlError
-from sql.expressions import Column, Expression
+from sql.expressions import Column, Expression, Literal
 from sql.names import did_you_mean
 from sql.relations import OutputColumn, Project, Relation, Scan
 from sql.statements.statement import CopyFrom
@@ -259,7 +258,8 @@ def _whole_rows(relation: RelationDescription, targets: Sequence[int]) -> Relati
         if index in targets:
             items.append((column.name, Column(targets.index(index), column.name, column.type)))
         else:
-            items.append((column.name, stored(default_value(column), column)))
+            default = Literal(None, column.type) if column.default is None else column.default
+            items.append((column.name, stored(default, column)))
     return Project(Scan(ROWS, "rows", schema), tuple(items))
 
 

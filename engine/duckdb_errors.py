@@ -14,7 +14,7 @@ from engine.error_mark import own_error
 from sql.errors import SqlError
 
 INTEGER_NAMES = {"INT16": "smallint", "INT32": "integer", "INT64": "bigint"}
-TYPE_IN_TEXT = re.compile(r"(?:destination type|of) (INT16|INT32|INT64|DECIMAL)|to type (DECIMAL)")
+TYPE_IN_TEXT = re.compile(r"(?:destination type|of|to type) (INT16|INT32|INT64|DECIMAL)")
 
 NUMERIC_FIELD = re.compile(r"to (?:type )?DECIMAL\((\d+),\s*(\d+)\)")
 
@@ -35,11 +35,13 @@ def sql_error(error: duckdb.Error) -> Exception:
         return _disk_error(text.splitlines()[0])
     if "Division by zero" in text:
         return SqlError("22012", "division by zero")
+    if "More than one row returned by a subquery" in text:
+        return SqlError("21000", "more than one row returned by a subquery used as an expression")
     if "must not end with escape character" in text:
         return SqlError("22025", "LIKE pattern must not end with escape character")
     if isinstance(error, (duckdb.OutOfRangeException, duckdb.ConversionException)):
         # The lines that follow quote the statement, whose words say nothing of the value.
-        return _out_of_range(text.splitlines()[0])
+        return _out_of_range(text.splitlines()[0].partition(" when casting from source column")[0])
     return error
 
 
@@ -61,7 +63,7 @@ def _out_of_range(text: str) -> SqlError:
     if "date" in lowered:
         return SqlError("22008", "date out of range")
     found = TYPE_IN_TEXT.search(text)
-    kind = found.group(1) or found.group(2) if found is not None else ""
+    kind = found.group(1) if found is not None else ""
     if kind in INTEGER_NAMES:
         return SqlError("22003", f"{INTEGER_NAMES[kind]} out of range")
     if kind == "DECIMAL" or "DECIMAL" in text or "HUGEINT" in text:

@@ -74,12 +74,12 @@ class TableTransaction:
             scan.name: table_source(self._table(scan.name), scan) for scan in scans(root) if scan.kind == "table"
         }
         with self._running() as cursor:
-            try:
-                return self._engine.run_on(cursor, root, inputs, sources)
-            finally:
-                for scan in scans(root):
-                    if scan.kind == "rows":
-                        self._engine.forget_input(cursor, scan.name)
+            # After an error they go with the DuckDB transaction, which takes no more commands.
+            found = self._engine.run_on(cursor, root, inputs, sources)
+            for scan in scans(root):
+                if scan.kind == "rows":
+                    self._engine.forget_input(cursor, scan.name)
+            return found
 
     def insert(self, table: TableEntry, rows: pa.Table) -> None:
         """Append rows: one column per column of the table, in its order and in the forms of `views.arrow_schema`.

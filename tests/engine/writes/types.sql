@@ -1,0 +1,15 @@
+CREATE TABLE t (c char(4), i interval, m time, u uuid, y bytea, j json, k jsonb, a int[], s text[], n numeric);
+INSERT INTO t VALUES ('ab', '1 day 2 hours', '12:34:56.5', 'a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11', '\xdeadbeef', '{"a": 1}', '{"b":  [1, 2]}', '{1,2,NULL}', ARRAY['x', 'y,z'], 1.2300);
+INSERT INTO t (c) VALUES ('abcde');
+INSERT INTO t (c) VALUES ('abcd  ');
+INSERT INTO t (c, i) SELECT c, i * 2 FROM t WHERE i IS NOT NULL;
+INSERT INTO t (u) VALUES ('nonsense');
+INSERT INTO t (j) VALUES ('{bad');
+INSERT INTO t (a) VALUES ('{1,x}');
+INSERT INTO t (i) VALUES ('1 fortnight');
+INSERT INTO t (m) VALUES ('25:00');
+UPDATE t SET a = a || 4, s = s || ARRAY['more'], n = n + 1, i = i + interval '1 minute' WHERE u IS NOT NULL RETURNING a, s, n, i;
+UPDATE t SET c = 'zz', y = '\x00' WHERE u IS NOT NULL RETURNING c, y, k, m;
+DELETE FROM t WHERE u = 'a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11' RETURNING *;
+SELECT * FROM t ORDER BY c, i;
+DROP TABLE t;
