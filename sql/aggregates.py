@@ -27,6 +27,11 @@ def of_integers(canonical: str) -> tuple[Signature, ...]:
     return tuple(Signature(canonical, (family,), family) for family in INTEGERS)
 
 
+def extreme(canonical: str) -> tuple[Signature, ...]:
+    """Return min or max."""
+    return (*(Signature(canonical, (family,), family) for family in EXTREMES), *one(canonical, "array", result="array"))
+
+
 AGGREGATES: dict[str, tuple[Signature, ...]] = {
     "count": (Signature("count", ("any",), "int8"),),
     "sum": (
@@ -44,8 +49,8 @@ AGGREGATES: dict[str, tuple[Signature, ...]] = {
         Signature("avg", ("float8",), "float8"),
         Signature("avg", ("interval",), "interval"),
     ),
-    "min": tuple(Signature("min", (family,), family) for family in EXTREMES),
-    "max": tuple(Signature("max", (family,), family) for family in EXTREMES),
+    "min": extreme("min"),
+    "max": extreme("max"),
     "bool_and": (Signature("bool_and", ("bool",), "bool"),),
     "bool_or": (Signature("bool_or", ("bool",), "bool"),),
     "every": (Signature("bool_and", ("bool",), "bool"),),

@@ -5,7 +5,10 @@ Contexts: 'implicit' (anywhere), 'assignment' (storing into a column), 'explicit
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from sql.datatypes import FAMILIES, SqlType
+from sql.errors import SqlError
 
 IMPLICIT: dict[str, frozenset[str]] = {
     "int2": frozenset({"int4", "int8", "numeric", "float4", "float8"}),
@@ -86,6 +89,13 @@ def preferred(family: str) -> bool:
 def has_equality(family: str) -> bool:
     """Tell whether values of the family can be compared, grouped and ordered."""
     return family.removesuffix("[]") != "json"
+
+
+def require_equality(kinds: Iterable[SqlType], position: int | None = None) -> None:
+    """Raise 42883 unless values of all types can be compared."""
+    for kind in kinds:
+        if not has_equality(kind.family):
+            raise SqlError("42883", f"could not identify an equality operator for type {plain_name(kind)}", position)
 
 
 def needs_zone(source: str, target: str) -> bool:

@@ -59,6 +59,9 @@ class SqlType:
         name = FAMILIES[self.family].sql_name
         if self.length is not None:
             return f"{name}({self.length})"
+        if self.family == "bpchar":
+            # 'character' alone would be character(1).
+            return self.family
         if self.family == "interval":
             digits = "" if self.precision is None else f"({self.precision})"
             return f"{name} {self.fields}{digits}" if self.fields else name + digits

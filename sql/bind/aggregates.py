@@ -10,6 +10,7 @@ from sql.bind.closures import Mark
 from sql.bind.homes import at_home
 from sql.bind.operators import type_name
 from sql.bind.polymorphic import converted, result_type
+from sql.casts import require_equality
 from sql.datatypes import INT8, SqlType
 from sql.errors import SqlError, not_supported
 from sql.expressions import AggregateCall, Expression, SortKey
@@ -48,6 +49,8 @@ def aggregate(binder: Binder, node: FunctionCall) -> Expression:
     if node.filter is not None:
         condition = bind_filter(binder, node)
     distinct = node.distinct and function not in DISTINCT_FREE
+    if node.distinct:
+        require_equality([argument.type for argument in arguments], node.position)
     call = AggregateCall(function, arguments, kind, condition, distinct, node.position, node.text, order)
     return at_home(binder, node.label, call, mark)
 

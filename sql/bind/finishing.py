@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from sql.casts import require_equality
 from sql.datatypes import BOOL, INT8
 from sql.errors import SqlError
 from sql.expressions import Call, Column, Expression, Literal, SortKey, WindowCall
@@ -42,6 +43,7 @@ def finish(relation: Relation, named: Items, wanted: Finish) -> Relation:
     """Return the output columns of a query, distinct, in order and cut."""
     keys, hidden = placed_keys(wanted.order, named)
     if wanted.distinct:
+        require_equality([item.type for _, item in named])
         for key, position in zip(keys, wanted.order_places, strict=True):
             if isinstance(key.expression, Column) and key.expression.index >= len(named):
                 message = "for SELECT DISTINCT, ORDER BY expressions must appear in select list"

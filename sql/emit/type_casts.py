@@ -69,7 +69,8 @@ def _within(printer: ExpressionPrinter, node: Cast, text: str) -> str:
 
 
 def _interval_from_text(printer: ExpressionPrinter, node: Cast, text: str) -> str:
-    return _within(printer, node, f"interval_from_text({text}, {printer.quoted(node.type.fields)})")
+    # The fields of the target say what a number without a unit is only where PostgreSQL reads a constant.
+    return _within(printer, node, f"interval_from_text({text}, '')")
 
 
 def _jsonb_number(printer: ExpressionPrinter, node: Cast, text: str) -> str:
