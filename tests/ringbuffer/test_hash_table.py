@@ -9,7 +9,7 @@ import pytest
 
 from ringbuffer import hash_table
 from ringbuffer.columns import INLINE_BYTES_MAX
-from ringbuffer.hash_table import ENTRY, HEAP_USED, GroupTable, TableLayout, find_group, partition
+from ringbuffer.hash_table import ENTRY, HEAP_USED, GroupTable, TableLayout, find_group, hash_entry, partition
 
 # Entry: null mask, a word, a text, a shown word; then one state word.
 LAYOUT = TableLayout(key_words=4, entry_words=5, row_words=7, text_mask=0b100)
@@ -108,3 +108,11 @@ def test_every_partition_is_used() -> None:
     rows = [find(table, (0, number, b""), 0) for number in range(4000)]
     found = {partition(int(table.rows[row])) for row in rows}
     assert found == set(range(64))
+
+
+def test_texts_that_differ_in_their_last_letters_spread_over_the_slots() -> None:
+    count = 4096
+    words = np.array([text_words(f"code {row:05}".encode(), bytearray()) for row in range(count)]).reshape(-1)
+    slots = {hash_entry(words, 2 * row, 0, 2, 1) % (2 * count) for row in range(count)}
+    # About as many as chance would fill: 1 - exp(-1/2) of them.
+    assert len(slots) > 0.35 * 2 * count

@@ -1,0 +1,68 @@
+"""Views that join tables, with their static and upper pipelines in Spark: PostgreSQL's answers, and tables made once per version."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from engine.spark import SparkRuntime
+from engine.spark_tables import TABLES_KEPT_MAX, SparkTables
+from engine.upper import SparkUpperExecutor
+from sql.datatypes import INT4
+from sql.errors import SqlError
+from sql.relations import OutputColumn, Scan
+from tests.oracle.postgres import PostgresCluster
+from tests.views.joined import World, table_of
+from tests.views.test_joined_views import STREAM_JOINS, UPPER_JOINS, check
+from views.protocols import TableExport
+
+pytestmark = pytest.mark.slow
+
+SCAN = Scan("groups", "table", (OutputColumn("g", INT4), OutputColumn("title", INT4)))
+
+
+@pytest.fixture(scope="module")
+def world(postgres: PostgresCluster, upper: SparkUpperExecutor) -> Iterator[World]:
+    with postgres.connect() as connection:
+        connection.execute("DROP SCHEMA IF EXISTS joined_in_spark CASCADE")
+        connection.execute("CREATE SCHEMA joined_in_spark")
+        connection.execute("SET search_path = joined_in_spark")
+        yield World(upper, connection, seed=20_261_122)
+
+
+@pytest.mark.parametrize("query", [*STREAM_JOINS, *UPPER_JOINS])
+def test_joined_views(query: str, world: World, tmp_path: Path) -> None:
+    check(world, query, tmp_path)
+
+
+def views_of(session: Any) -> set[str]:
+    return {row.viewName for row in session.sql("SHOW VIEWS").collect()}
+
+
+def test_a_table_is_made_once_per_version_and_dropped_when_nobody_uses_it(spark: SparkRuntime) -> None:
+    session = spark.session()
+    tables = SparkTables()
+    before = views_of(session)
+    first, second = TableExport(1, table_of("groups", [(1, "one")])), TableExport(2, table_of("groups", []))
+    with tables.view_of(session, SCAN, first) as old:
+        with tables.view_of(session, SCAN, first) as again:
+            assert again == old
+        with tables.view_of(session, SCAN, second) as new:
+            assert new != old
+            assert session.sql(f"SELECT count(*) FROM {old}").collect()[0][0] == 1, "somebody still reads it"
+        assert old in views_of(session)
+    assert views_of(session) - before == {new}
+    for number in range(TABLES_KEPT_MAX):
+        with tables.view_of(session, Scan(f"t{number}", "table", SCAN.schema), first):
+            pass
+    assert new not in views_of(session) and len(views_of(session) - before) == TABLES_KEPT_MAX
+
+
+def test_errors_of_static_pipelines_are_postgresqls(world: World, tmp_path: Path) -> None:
+    query = "SELECT d.part, count(*) FROM s JOIN (SELECT k, 1 / (g - g) AS part FROM t) d USING (k) GROUP BY 1"
+    with pytest.raises(SqlError) as failure:
+        world.view(query, tmp_path)
+    assert failure.value.sqlstate == "22012"
