@@ -30,8 +30,9 @@ def numeric_series(start: Numeric, stop: Numeric, step: Numeric) -> list[Numeric
     first, last, width = (decimals.rescaled(value, scale) for value in (start, stop, step))
     shown = max(start[1], step[1])
     count = (last - first) // width + 1 if (last >= first) == (width > 0) or last == first else 0
-    values = (first + index * width for index in range(count))
-    return [decimals.checked(value // 10 ** (scale - shown), shown) for value in values]
+    values = (first + index * width for index in range(1, count))
+    rest = [decimals.checked(value // 10 ** (scale - shown), shown) for value in values]
+    return [start, *rest] if count > 0 else []
 
 
 def time_series(start: int, stop: int, step: Interval, zone: str) -> list[int]:

@@ -126,7 +126,7 @@ class DuckDbExpressions(ExpressionPrinter):
         match value.value:
             case (int(months), int(days), int(micros)):
                 return f"(to_months({months}) + to_days({days}) + to_microseconds({micros}))"
-        return self.literal(value)
+        return f"CAST({self.literal(value)} AS DECIMAL(38,0))" if isinstance(value.value, int) else self.literal(value)
 
     def literal(self, value: Literal) -> str:
         kind, constant = value.type, value.value

@@ -13,7 +13,7 @@ from sql.bind.polymorphic import converted, result_type
 from sql.casts import require_equality
 from sql.datatypes import INT8, SqlType
 from sql.errors import SqlError, not_supported
-from sql.expressions import AggregateCall, Expression, SortKey
+from sql.expressions import AggregateCall, Expression, Literal, SortKey
 from sql.overloads import AmbiguousError, choose
 from sql.signatures import Signature
 from sql.syntax import FunctionCall, SortItem
@@ -65,7 +65,7 @@ def sort_keys(binder: Binder, node: FunctionCall, arguments: tuple[Expression, .
                 raise SqlError("42P10", message, item.position)
         if not keys and node.name in ORDERED:
             # PostgreSQL finds the different values by sorting them.
-            keys = tuple(SortKey(argument) for argument in arguments)
+            keys = tuple(SortKey(argument) for argument in arguments if not isinstance(argument, Literal))
     return keys if node.name in ORDERED else ()
 
 

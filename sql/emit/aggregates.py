@@ -7,12 +7,13 @@ Sums of variable numerics are taken over `numeric_key`'s three integer parts and
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from sql.datatypes import SqlType, scaled_numeric
 from sql.emit.aggregate_rules import AggregateText, sort_key, variable_total
 from sql.emit.expressions import ExpressionPrinter, form_of
 from sql.errors import not_supported
-from sql.expressions import AggregateCall, Expression, Literal, WindowCall, WindowFrame
+from sql.expressions import AggregateCall, Cast, Expression, Literal, WindowCall, WindowFrame
 
 RANKINGS = frozenset({"row_number", "rank", "dense_rank", "percent_rank", "cume_dist"})
 # arguments that must be whole numbers and come back as integer in PostgreSQL
@@ -55,10 +56,22 @@ def over_clause(printer: ExpressionPrinter, call: WindowCall) -> str:
     if call.partition_by:
         parts.append("PARTITION BY " + ", ".join(printer.comparable(key) for key in call.partition_by))
     if call.order_by:
-        parts.append("ORDER BY " + ", ".join(sort_key(printer, key) for key in call.order_by))
+        keys = call.order_by
+        if call.frame is not None and call.frame.unit == "range" and _has_offset(call.frame):
+            keys = tuple(replace(key, expression=_widened(key.expression)) for key in keys)
+        parts.append("ORDER BY " + ", ".join(sort_key(printer, key) for key in keys))
     if call.frame is not None and call.function not in RANKINGS | {"lag", "lead", "ntile"}:
         parts.append(_frame(printer, call.frame, call))
     return f"OVER ({' '.join(parts)})"
+
+
+def _has_offset(frame: WindowFrame) -> bool:
+    return any(isinstance(bound[1], Literal) for bound in (frame.start, frame.end))
+
+
+def _widened(node: Expression) -> Expression:
+    """Return a sort key to which an offset can be added without overflow."""
+    return Cast(node, scaled_numeric(0)) if node.type.family in INTEGERS else node
 
 
 def _frame(printer: ExpressionPrinter, frame: WindowFrame, call: WindowCall) -> str:

@@ -29,6 +29,7 @@ def duckdb_table_function(printer: ExpressionPrinter, node: TableFunction, alias
         and not node.ordinality
         and is_integer_series(name, arguments)
         and all(map(is_constant, arguments))
+        and (len(arguments) < 3 or is_nonzero(arguments[2]))
     ):
         texts = [printer.text(argument) for argument in arguments]
         source = f"generate_series({', '.join(texts)}) AS {alias}({names[0]})"
