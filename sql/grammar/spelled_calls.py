@@ -61,27 +61,27 @@ def spelled_call(cursor: Cursor) -> Expression | None:
         raise not_supported(word.upper(), position)
     cursor.advance()
     cursor.expect_operator("(")
-    name, arguments = form(cursor, word)
+    name, arguments, spelled = form(cursor, word)
     cursor.expect_operator(")")
-    return FunctionCall(name, arguments, position, cursor.text_since(first), name, spelled=True)
+    return FunctionCall(name, arguments, position, cursor.text_since(first), name, spelled=spelled)
 
 
-def form(cursor: Cursor, word: str) -> tuple[str, Arguments]:
-    """Read what stands between the parentheses; return the function's name and arguments."""
+def form(cursor: Cursor, word: str) -> tuple[str, Arguments, bool]:
+    """Read what stands between the parentheses; return the function's name, its arguments, and whether words were used."""
     match word:
         case "nullif":
-            return word, two_expressions(cursor)
+            return word, two_expressions(cursor), True
         case "extract":
-            return word, extract(cursor)
+            return word, extract(cursor), True
         case "substring":
-            return word, substring(cursor)
+            return word, *substring(cursor)
         case "trim":
-            return trim(cursor)
+            return *trim(cursor), True
         case "position":
-            return word, position_of(cursor)
+            return word, position_of(cursor), True
         case "overlay":
-            return word, overlay(cursor)
-    return word, calls.expressions(cursor)
+            return word, *overlay(cursor)
+    return word, calls.expressions(cursor), True
 
 
 def without_parentheses(cursor: Cursor) -> Expression:
@@ -119,10 +119,10 @@ def names_a_field(cursor: Cursor) -> bool:
     return cursor.at("year", "month", "day", "hour", "minute", "second") or not cursor.is_keyword()
 
 
-def substring(cursor: Cursor) -> Arguments:
-    """Read text [FROM start] [FOR count] in either order, text SIMILAR pattern ESCAPE escape, or plain arguments."""
+def substring(cursor: Cursor) -> tuple[Arguments, bool]:
+    """Read text [FROM start] [FOR count] in either order, text SIMILAR pattern ESCAPE escape, or plain arguments (False)."""
     if cursor.at_operator(")"):
-        return ()
+        return (), False
     position = cursor.position
     cursor.in_substring, outer = True, cursor.in_substring
     text = grammar.expression(cursor)
@@ -132,9 +132,9 @@ def substring(cursor: Cursor) -> Arguments:
         cursor.expect("escape")
         grammar.expression(cursor)
         cursor.refuse("SUBSTRING ... SIMILAR", position)
-        return (text,)
+        return (text,), True
     if not cursor.at("from", "for"):
-        return (text, *calls.arguments(cursor)) if cursor.accept_operator(",") else (text,)
+        return plain_arguments(cursor, text), False
     default = Constant("integer", "1", cursor.position)
     start: Expression | None = None
     count: Expression | None = None
@@ -146,7 +146,12 @@ def substring(cursor: Cursor) -> Arguments:
         count = grammar.expression(cursor)
         start = grammar.expression(cursor) if cursor.accept("from") else None
     arguments = (text, start or default)
-    return arguments if count is None else (*arguments, count)
+    return arguments if count is None else (*arguments, count), True
+
+
+def plain_arguments(cursor: Cursor, first: Expression) -> Arguments:
+    """Read the arguments after `first`, with commas between them."""
+    return (first, *calls.arguments(cursor)) if cursor.accept_operator(",") else (first,)
 
 
 def trim(cursor: Cursor) -> tuple[str, Arguments]:
@@ -170,16 +175,16 @@ def position_of(cursor: Cursor) -> Arguments:
     return text, part
 
 
-def overlay(cursor: Cursor) -> Arguments:
-    """Read text PLACING new FROM start [FOR count], or plain arguments."""
+def overlay(cursor: Cursor) -> tuple[Arguments, bool]:
+    """Read text PLACING new FROM start [FOR count], or plain arguments (False)."""
     if cursor.at_operator(")"):
-        return ()
+        return (), False
     text = grammar.expression(cursor)
     if not cursor.accept("placing"):
-        return (text, *calls.arguments(cursor)) if cursor.accept_operator(",") else (text,)
+        return plain_arguments(cursor, text), False
     new = grammar.expression(cursor)
     cursor.expect("from")
     start = grammar.expression(cursor)
     if not cursor.accept("for"):
-        return text, new, start
-    return text, new, start, grammar.expression(cursor)
+        return (text, new, start), True
+    return (text, new, start, grammar.expression(cursor)), True

@@ -144,4 +144,5 @@ def refuse_setting(cursor: Cursor, position: int) -> NoReturn:
         or cursor.at_operator("(")
     ):
         cursor.fail()
-    raise not_supported(f"ALTER COLUMN ... SET {cursor.token.value.upper()}", position)
+    what = "(...)" if cursor.at_operator("(") else cursor.token.value.upper()
+    raise not_supported(f"ALTER COLUMN ... SET {what}", position)
