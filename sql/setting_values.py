@@ -20,6 +20,8 @@ SHOWN_UNITS = {
 DATE_ORDERS = frozenset({"mdy", "us", "noneuro", "noneuropean"})
 OTHER_ORDERS = frozenset({"dmy", "ymd", "euro", "european"})
 OTHER_STYLES = frozenset({"sql", "postgres", "german"})
+# Settings of output that has one form here.
+ONE_FORM = {"bytea_output": "hex", "IntervalStyle": "postgres"}
 ENCODINGS = frozenset({"utf8", "unicode"})
 
 
@@ -94,6 +96,9 @@ def integer_value(setting: Setting, text: str) -> str:
 def enum_value(setting: Setting, text: str) -> str:
     word = text.lower()
     if word in setting.choices:
+        form = ONE_FORM.get(setting.name, word)
+        if word != form:
+            raise not_supported(f'{setting.name} "{text}"', hint=f'The one form is "{form}".')
         return word
     aliases = {"true": "on", "yes": "on", "1": "on", "false": "off", "no": "off", "0": "off", "debug": "debug2"}
     if aliases.get(word) in setting.choices:
