@@ -9,6 +9,7 @@ from pathlib import Path
 
 from engine.catalog import CatalogImage, StreamEntry, ViewEntry
 from engine.stream import make_stream
+from engine.table_names import relation_names
 from sql.bind.insert import bind_default
 from sql.bind.query import bind_query
 from sql.catalog import ColumnDescription, RelationDescription, SessionSettings
@@ -72,8 +73,8 @@ def restore_continuous_view(
 
 
 def require_free(image: CatalogImage, name: str, position: int | None) -> None:
-    """Raise 42P07 when `name` is taken."""
-    if name in image.entries:
+    """Raise 42P07 when `name` is taken, by a relation or by the index behind a key."""
+    if name in relation_names(image):
         raise SqlError("42P07", f'relation "{name}" already exists', position=position)
 
 

@@ -14,6 +14,7 @@ from sql.errors import SqlError
 from sql.expressions import Call, Literal
 from sql.trees import walk
 
+SEVERAL = "desired object(s)"
 CASCADE_HINT = "Use DROP ... CASCADE to drop the dependent objects too."
 WORDS = {"stream": "foreign table", "view": "view", "query": "view", "table": "table", "sequence": "sequence"}
 
@@ -118,9 +119,11 @@ def views_using(image: CatalogImage, table: TableEntry, number: int) -> list[Ent
 
 
 def refusal(what: str, found: Iterable[Dependent]) -> SqlError:
-    """Return the 2BP01 error. what: 'table t', or 'desired object(s)' for several."""
+    """Return the 2BP01 error. what: 'table t', or `SEVERAL`."""
     detail = "\n".join(f"{one.text} depends on {one.on}" for one in found)
-    return SqlError("2BP01", f"cannot drop {what} because other objects depend on it", detail=detail, hint=CASCADE_HINT)
+    pronoun = "them" if what == SEVERAL else "it"
+    message = f"cannot drop {what} because other objects depend on {pronoun}"
+    return SqlError("2BP01", message, detail=detail, hint=CASCADE_HINT)
 
 
 def cascade_notice(texts: list[str]) -> tuple[str, str | None]:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from engine.catalog import Entry, SequenceEntry, TableEntry
-from engine.dependents import WORDS, Dependent, cascade_notice, dependents_of, owned_by, refusal, shown
+from engine.dependents import SEVERAL, WORDS, Dependent, cascade_notice, dependents_of, owned_by, refusal, shown
 from engine.table_expressions import bound_description
 from engine.table_work import TableWork
 from sql.errors import SqlError
@@ -26,7 +26,7 @@ def drop(statement: DropRelation, work: TableWork) -> None:
     found = dependents_of(work.image, gone)
     if found and not statement.cascade:
         if len(gone) > 1:
-            raise refusal("desired object(s)", found)
+            raise refusal(SEVERAL, found)
         raise refusal(shown(gone[0]), found)
     if found:
         text, detail = cascade_notice([one.text for one in found])

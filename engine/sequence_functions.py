@@ -53,7 +53,7 @@ class SequenceSession:
         """Return the next `count` values of a sequence, in order. Raises 42P01, 42809, 2200H, 25006."""
         if self.read_only:
             raise SqlError("25006", "cannot execute nextval() in a read-only transaction")
-        entry = self._sequence(name)
+        entry = self.find(name)
         values = entry.counter.take(entry.description.name, entry.definition, count)
         if count:
             self._took(entry, int(values[-1]))
@@ -61,7 +61,7 @@ class SequenceSession:
 
     def current_value(self, name: str) -> int:
         """Return the value that the session took last of a sequence. Raises 55000 when it took none."""
-        entry = self._sequence(name)
+        entry = self.find(name)
         value = self.current.get(entry.description.oid)
         if value is None:
             raise SqlError(
@@ -79,7 +79,7 @@ class SequenceSession:
         """Set a sequence. Raises 22003 for a value out of its range."""
         if self.read_only:
             raise SqlError("25006", "cannot execute setval() in a read-only transaction")
-        entry = self._sequence(name)
+        entry = self.find(name)
         definition = entry.definition
         if not definition.minimum <= value <= definition.maximum:
             raise SqlError(
@@ -101,11 +101,12 @@ class SequenceSession:
         self.current[entry.description.oid] = value
         self.latest = (entry.description.name, entry.description.oid)
 
-    def _sequence(self, written: str) -> SequenceEntry:
+    def find(self, written: str, position: int | None = None) -> SequenceEntry:
+        """Return a sequence. Raises 42P01 and 42809."""
         name = folded(written)
         entry = self.image.entries.get(name)
         if entry is None:
-            raise SqlError("42P01", f'relation "{name}" does not exist')
+            raise SqlError("42P01", f'relation "{name}" does not exist', position)
         if not isinstance(entry, SequenceEntry):
             raise SqlError("42809", f'"{name}" is not a sequence')
         return entry
@@ -135,11 +136,14 @@ def uses_sequences(root: Relation) -> bool:
 
 
 def in_session(root: Relation, session: SequenceSession) -> Relation:
-    """Return the relation with the session's number in each call."""
+    """Return the relation with the session's number in each call. Raises 42P01 with the position of a name that is not there."""
     number = Literal(session.number, INT8)
 
     def numbered(node: Expression) -> Expression | None:
         if isinstance(node, Call) and node.function in FUNCTIONS:
+            name = node.arguments[0] if node.arguments else None
+            if isinstance(name, Literal) and isinstance(name.value, str):
+                session.find(name.value, name.position)
             return Call(node.function, (number, *node.arguments), node.type, node.position, node.text)
         return None
 

@@ -188,7 +188,7 @@ class Alteration:
         after = bound_description(replace(before, description=replace(description, columns=columns)), self.work.image)
         if any(one.kind != "check" and column.number in one.columns for one in description.constraints):
             require_key_type(target, None)
-        self._put(self.work.rebuild(before, after, items, self._now_us))
+        self._put(self.work.rebuild(before, after, items, self._now_us, checked=True))
         for constraint in after.description.constraints:
             if constraint.kind == "check":
                 self._check_rows(constraint)
@@ -303,8 +303,6 @@ class Alteration:
 
     def _rename(self, change: TableChange) -> None:
         require_free(self.work.image, change.new_name, None)
-        if change.new_name in relation_names(self.work.image):
-            raise SqlError("42P07", f'relation "{change.new_name}" already exists')
         before = self._name
         self.entry = replace(self.entry, description=replace(self.entry.description, name=change.new_name))
         self.work.image = self.work.image.with_replaced(before, self.entry)

@@ -32,6 +32,8 @@ def with_check(entry: TableEntry, constraint: Constraint, work: TableWork) -> Ta
         names = [description.columns[index].name for index in indexes]
         name = check_name(description.name, names, constraint_names(work.image) | known)
     elif constraint.name in known:
+        if work.image.by_oid(description.oid) is None:
+            raise SqlError("42710", f'check constraint "{constraint.name}" already exists')
         raise SqlError("42710", f'constraint "{constraint.name}" for relation "{description.name}" already exists')
     else:
         name = constraint.name

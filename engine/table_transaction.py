@@ -20,7 +20,8 @@ from engine.duckdb_errors import sql_error
 from engine.result_forms import in_forms
 from engine.sequence_functions import SequenceSession, in_session, uses_sequences
 from engine.tables import Cursor, QueryEngine
-from engine.unique_errors import unique_violation
+from engine.unique_errors import duplicate_key, key_text, unique_violation, values_text
+from sql.catalog import ConstraintDescription
 from sql.datatypes import INT8, SqlType
 from sql.emit.names import column_names
 from sql.emit_duckdb import DuckDbExpressions
@@ -39,7 +40,8 @@ class TableTransaction:
     """An open DuckDB transaction. image: the catalog that names are looked up in; DDL of the transaction replaces it.
 
     snapshot: the number of the last commit that is seen. written: tables that have new, changed or deleted rows, as they were when they
-    were first written to. changed: True once there is anything that COMMIT makes durable. time_zone: for the texts of errors.
+    were first written to. unguarded: physical tables whose keys are as new as the transaction: DuckDB looks at them at COMMIT only.
+    changed: True once there is anything that COMMIT makes durable. time_zone: for the texts of errors.
     """
 
     def __init__(
@@ -54,6 +56,7 @@ class TableTransaction:
         self._sequences = sequences
         self.snapshot = snapshot
         self.written: dict[str, TableEntry] = {}
+        self.unguarded: set[str] = set()
         self.changed = False
         self.time_zone = "UTC"
         self._engine = engine
@@ -171,6 +174,23 @@ class TableTransaction:
             if self._is_running and self._cursor is not None:
                 self._cursor.connection.interrupt()
 
+    def repeated_key(self, table: TableEntry, constraint: ConstraintDescription) -> str | None:
+        """Return columns and values of a key that several rows have, as PostgreSQL writes them."""
+        columns = [one for number in constraint.columns for one in table.description.columns if one.number == number]
+        key = ", ".join(f"c{column.number}" for column in columns)
+        filled = " AND ".join(f"c{column.number} IS NOT NULL" for column in columns)
+        found = self.fetch(
+            f"SELECT {key} FROM stored.{table.physical} WHERE {filled} GROUP BY {key} HAVING count(*) > 1 LIMIT 1",
+            tuple(OutputColumn(column.name, column.type) for column in columns),
+        )
+        return key_text(columns, values_text(found.columns, columns, self.time_zone)) if found.num_rows else None
+
+    def _require_distinct(self, table: TableEntry) -> None:
+        for constraint in table.description.constraints:
+            key = None if constraint.kind == "check" else self.repeated_key(table, constraint)
+            if key is not None:
+                raise duplicate_key(table, constraint, key)
+
     def _in_session(self, root: Relation) -> Relation:
         if self._sequences is None or not uses_sequences(root):
             return root
@@ -195,9 +215,10 @@ class TableTransaction:
                 if rows is not None:
                     cursor.connection.unregister(ROWS)
             except duckdb.Error as error:
-                raise unique_violation(self._engine, error, (table,), rows, self.time_zone) or sql_error(
-                    error
-                ) from error
+                failure = unique_violation(self._engine, error, (table,), rows, self.time_zone)
+                raise failure or sql_error(error) from error
+        if rows is not None and table.physical in self.unguarded:
+            self._require_distinct(table)
 
     @contextmanager
     def _running(self) -> Iterator[Cursor]:

@@ -11,7 +11,6 @@ from dataclasses import dataclass, field, replace
 
 from engine.catalog import CatalogImage, TableEntry
 from engine.table_transaction import TableTransaction, physical_type
-from engine.unique_errors import values_text
 from sql.bind.substitute import substitute_now
 from sql.catalog import ColumnDescription, ConstraintDescription, SessionSettings
 from sql.errors import SqlError
@@ -54,16 +53,19 @@ class TableWork:
 
     def create_indexes(self, entry: TableEntry, constraints: Sequence[ConstraintDescription]) -> None:
         """Create the unique indexes of those constraints that are keys."""
+        self.tables.unguarded.add(entry.physical)
         for constraint in constraints:
             if constraint.kind != "check":
                 columns = ", ".join(f"c{number}" for number in constraint.columns)
                 index = entry.indexes[constraint.name]
                 self.tables.execute_ddl(f"CREATE UNIQUE INDEX {index} ON stored.{entry.physical} ({columns})")
 
-    def rebuild(self, before: TableEntry, after: TableEntry, items: Sequence[Expression], now_us: int) -> TableEntry:
+    def rebuild(
+        self, before: TableEntry, after: TableEntry, items: Sequence[Expression], now_us: int, checked: bool = False
+    ) -> TableEntry:
         """Make the physical table anew as `after`, whose columns get `items`, expressions over the rows of `before`.
 
-        Return `after` with the new physical names. Raises what the expressions raise.
+        checked: values of keys may have become equal. Return `after` with the new physical names. Raises what the expressions raise.
         """
         indexes = {name: f"i{self.take_oid()}" for name in after.indexes}
         physical = f"r{after.description.oid}_{self.take_oid()}"
@@ -73,9 +75,13 @@ class TableWork:
         root = Project(
             table_scan(before), tuple((column.name, item) for column, item in zip(columns, items, strict=True))
         )
+        self.tables.image = self.image
         if columns:
             self.tables.insert_from(built, substitute_now(root, now_us), before)
         self.tables.execute_ddl(f"DROP TABLE stored.{before.physical}")
+        for constraint in built.description.constraints:
+            if checked and constraint.kind != "check":
+                self.require_distinct(built, constraint)
         self.create_indexes(built, built.description.constraints)
         return built
 
@@ -85,20 +91,12 @@ class TableWork:
 
     def require_distinct(self, entry: TableEntry, constraint: ConstraintDescription) -> None:
         """Raise 23505 when rows that are there have the same key."""
-        columns = [column_numbered(entry, number) for number in constraint.columns]
-        key = ", ".join(f"c{column.number}" for column in columns)
-        filled = " AND ".join(f"c{column.number} IS NOT NULL" for column in columns)
-        found = self.tables.fetch(
-            f"SELECT {key} FROM stored.{entry.physical} WHERE {filled} GROUP BY {key} HAVING count(*) > 1 LIMIT 1",
-            tuple(OutputColumn(column.name, column.type) for column in columns),
-        )
-        if found.num_rows:
-            names = ", ".join(column.name for column in columns)
-            values = ", ".join(values_text(found.columns, columns, self.settings.time_zone))
+        key = self.tables.repeated_key(entry, constraint)
+        if key is not None:
             raise SqlError(
                 "23505",
                 f'could not create unique index "{constraint.name}"',
-                detail=f"Key ({names})=({values}) is duplicated.",
+                detail=f"Key {key} is duplicated.",
                 table_name=entry.description.name,
                 constraint_name=constraint.name,
             )

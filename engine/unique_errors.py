@@ -49,7 +49,8 @@ def unique_violation(
         if not found.group(1).startswith(labels[0]):
             continue
         key = _looked_up(engine, table, columns, labels, found.group(1), rows)
-        failure = _error(table, constraint, columns, key and values_text(key.columns, columns, time_zone))
+        shown = None if key is None else key_text(columns, values_text(key.columns, columns, time_zone))
+        failure = duplicate_key(table, constraint, shown)
         if key is not None:
             return failure
         fallback = fallback or failure
@@ -110,17 +111,17 @@ def _looked_up(
     return None
 
 
-def _error(
-    table: TableEntry,
-    constraint: ConstraintDescription,
-    columns: Sequence[ColumnDescription],
-    values: Sequence[str] | None,
-) -> SqlError:
-    names = ", ".join(column.name for column in columns)
+def duplicate_key(table: TableEntry, constraint: ConstraintDescription, key: str | None) -> SqlError:
+    """Return the error of a key that is there already. key: columns and values, if they are known."""
     return SqlError(
         "23505",
         f'duplicate key value violates unique constraint "{constraint.name}"',
-        detail=None if values is None else f"Key ({names})=({', '.join(values)}) already exists.",
+        detail=None if key is None else f"Key {key} already exists.",
         table_name=table.description.name,
         constraint_name=constraint.name,
     )
+
+
+def key_text(columns: Sequence[ColumnDescription], values: Sequence[str]) -> str:
+    """Return (a, b)=(1, x)."""
+    return f"({', '.join(column.name for column in columns)})=({', '.join(values)})"

@@ -16,8 +16,9 @@ from sql.casts import can_cast, plain_name
 from sql.catalog import Catalog, ColumnDescription, RelationDescription, SessionSettings
 from sql.datatypes import BOOL
 from sql.errors import SqlError
-from sql.expressions import Column, Expression
+from sql.expressions import Column, Expression, Subquery
 from sql.syntax import Expression as Syntax
+from sql.trees import walk
 
 
 def bind_check(
@@ -26,6 +27,9 @@ def bind_check(
     """Return the condition of a CHECK as a boolean over the table's row. Raises 42804 for another type."""
     binder = row_binder(relation, catalog, settings, "check constraints")
     bound = binder.bind(condition)
+    for node in walk(bound):
+        if isinstance(node, Subquery):
+            raise SqlError("0A000", "cannot use subquery in check constraint", node.position)
     if bound.type.family not in ("bool", "unknown"):
         message = f"argument of CHECK must be type boolean, not type {plain_name(bound.type)}"
         raise SqlError("42804", message, start_of(condition))

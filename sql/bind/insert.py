@@ -26,12 +26,13 @@ from sql.casts import can_cast, plain_name
 from sql.catalog import Catalog, ColumnDescription, RelationDescription, SessionSettings
 from sql.datatypes import SqlType
 from sql.errors import SqlError, not_supported
-from sql.expressions import Column, Expression
+from sql.expressions import Column, Expression, Subquery
 from sql.names import did_you_mean
 from sql.relations import OutputColumn, Project, Relation, Values
 from sql.statements.statement import ColumnDefinition, Insert, TableColumn
 from sql.syntax import Expression as Syntax
 from sql.syntax import Query
+from sql.trees import walk
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +94,15 @@ def bind_default(definition: ColumnDefinition | TableColumn, catalog: Catalog, s
     context = BindContext(catalog, settings, ParameterTypes())
     column = ColumnDescription(definition.name, definition.type, definition.not_null)
     binder = Binder(Scope(), context, "DEFAULT expressions")
-    bound = binder.bind(definition.default)
+    try:
+        bound = binder.bind(definition.default)
+    except SqlError as error:
+        if error.sqlstate != "42703":
+            raise
+        raise SqlError("0A000", "cannot use column reference in DEFAULT expression", error.position) from None
+    for node in walk(bound):
+        if isinstance(node, Subquery):
+            raise SqlError("0A000", "cannot use subquery in DEFAULT expression", node.position)
     if not can_cast(bound.type.family, column.type.family, "assignment"):
         source, target = plain_name(bound.type), plain_name(column.type)
         message = f'column "{column.name}" is of type {target} but default expression is of type {source}'

@@ -94,6 +94,14 @@ class RawClient:
         self.send(*messages)
         return self.read_until_ready()
 
+    def ask_in_full(self, text: str) -> list[Answer]:
+        """Send a Query and return its answers, errors and notices with all their fields."""
+        self.send(query(text))
+        answers = []
+        while (received := self._read()) is not None and received[0] != "Z":
+            answers.append(in_full(*received))
+        return answers
+
     def say_all(self, messages: Sequence[bytes]) -> list[str]:
         """Send all messages, say goodbye, and return everything that the server answered."""
         self.send(*messages, TERMINATE)
@@ -180,6 +188,21 @@ def render(kind: str, body: bytes) -> str:
             return f"d {body!r}"
         case _:
             return kind
+
+
+# A message as text, and the fields of an error or a notice that PostgreSQL prints beneath it.
+Answer = tuple[str, dict[str, str]]
+FIELDS = {"P": "position", "D": "detail", "H": "hint", "t": "table", "c": "column", "n": "constraint"}
+
+
+def in_full(kind: str, body: bytes) -> Answer:
+    """Return a backend message as text, and what else there is to an error or a notice."""
+    if kind not in "EN":
+        return render(kind, body), {}
+    found = {part[:1].decode(): part[1:].decode() for part in body.split(b"\0") if part}
+    return f"{kind} {found['C']}: {found['M']}", {
+        name: found[letter] for letter, name in FIELDS.items() if letter in found
+    }
 
 
 def _error(kind: str, body: bytes) -> str:

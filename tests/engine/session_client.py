@@ -19,7 +19,7 @@ from engine.storage import DiskStorage
 from ringbuffer.arrow import morsel_to_arrow
 from sql.relations import OutputColumn
 from sql.wire.conversation import Conversation
-from tests.end_to_end.raw_client import query, render
+from tests.end_to_end.raw_client import Answer, in_full, query, render
 from views.arrow_schema import arrow_schema
 
 MESSAGE_BYTES_MAX = 1 << 24
@@ -82,13 +82,22 @@ class SessionClient:
         """Send messages (a text is a Query) and return all answers, as `raw_client` renders them."""
         data = b"".join(query(message) if isinstance(message, str) else message for message in messages)
         self._runner.run(self._handle(data))
+        return [render(kind, body) for kind, body in self._taken()]
+
+    def ask_in_full(self, text: str) -> list[Answer]:
+        """Send a Query and return its answers, errors and notices with all their fields."""
+        self._runner.run(self._handle(query(text)))
+        return [in_full(kind, body) for kind, body in self._taken() if kind != "Z"]
+
+    def _taken(self) -> list[tuple[str, bytes]]:
+        """Return the messages written since the last call."""
         written, self._connection.written = bytes(self._connection.written), bytearray()
-        lines, offset = [], 0
+        found, offset = [], 0
         while offset < len(written):
             end = offset + 1 + int.from_bytes(written[offset + 1 : offset + 5], "big")
-            lines.append(render(chr(written[offset]), written[offset + 5 : end]))
+            found.append((chr(written[offset]), written[offset + 5 : end]))
             offset = end
-        return lines
+        return found
 
     def run(self, *texts: str) -> None:
         """Run statements that must succeed."""
