@@ -17,7 +17,7 @@ from views.join_tables import run_static_pipelines
 from views.phases import Lifecycle
 from views.plan.nodes import ViewPlan
 from views.plan.planner import plan_view
-from views.protocols import NO_TABLES, TableExport, TableSource, UpperExecutor
+from views.protocols import TableExport, TableSource, UpperExecutor
 from views.state import ViewState
 from views.view import ContinuousView
 
@@ -27,7 +27,7 @@ def build_view(
     bound: BoundQuery,
     kernels_dir: Path,
     executor: UpperExecutor,
-    tables: TableSource = NO_TABLES,
+    tables: TableSource,
 ) -> ContinuousView:
     """Plan, split, run the static pipelines on one read of their tables, generate and warm up a view.
 

@@ -16,7 +16,7 @@ import pyarrow as pa
 from sql.errors import SqlError
 from views.arrow_schema import arrow_schema
 from views.plan.trees import substitute_now
-from views.protocols import NO_TABLES, Clock, TableSource, UpperExecutor
+from views.protocols import Clock, TableSource, UpperExecutor
 from views.view import ContinuousView, Cut, Version
 
 QUERY_CANCELED = "57014"
@@ -46,7 +46,7 @@ def cut(
     clock: Clock,
     commit_lock: threading.Lock,
     reader: Reader,
-    tables: TableSource = NO_TABLES,
+    tables: TableSource,
 ) -> dict[str, Version]:
     """Return a version of each view by name, all of them at one position between two commits.
 

@@ -22,7 +22,7 @@ from views.definition import define_view
 from views.lifecycle import build_view
 from views.phases import ViewPhase
 from views.plan.kept import kernel_file_name
-from views.protocols import TableExport, UpperExecutor
+from views.protocols import NO_TABLES, TableExport, UpperExecutor
 from views.refresh import Reader, cut
 from views.view import ContinuousView
 
@@ -33,7 +33,7 @@ def build(text: str, folder: Path, executor: UpperExecutor) -> ContinuousView:
     (statement,) = parse(text)
     assert isinstance(statement, CreateView)
     bound = bind_query(statement.query, Relations(), SETTINGS)
-    return build_view(define_view(statement, 16385, SETTINGS), bound, folder, executor)
+    return build_view(define_view(statement, 16385, SETTINGS), bound, folder, executor, NO_TABLES)
 
 
 def insert(view: ContinuousView) -> None:
@@ -52,7 +52,9 @@ def insert(view: ContinuousView) -> None:
 
 
 def rows(view: ContinuousView, executor: UpperExecutor) -> list[dict[str, object]]:
-    version = cut((view,), executor, FakeClock(), threading.Lock(), Reader(0, lambda: None))[view.definition.name]
+    version = cut((view,), executor, FakeClock(), threading.Lock(), Reader(0, lambda: None), NO_TABLES)[
+        view.definition.name
+    ]
     return sorted(version.table.to_pylist(), key=str)
 
 

@@ -14,6 +14,7 @@ import pytest
 
 from sql.errors import SqlError
 from tests.views.fakes import FakeClock, FakeExecutor, FakeState, cancelled, make_view
+from views.protocols import NO_TABLES
 from views.refresh import Reader, cut
 from views.view import ContinuousView, Version
 
@@ -36,7 +37,7 @@ class Database:
     def read(
         self, *views: ContinuousView, now_us: int = 0, check_cancelled: Callable[[], None] = lambda: None
     ) -> dict[str, Version]:
-        return cut(views, self.executor, FakeClock(), self.lock, Reader(now_us, check_cancelled))
+        return cut(views, self.executor, FakeClock(), self.lock, Reader(now_us, check_cancelled), NO_TABLES)
 
 
 def until(condition: Callable[[], bool]) -> None:

@@ -9,6 +9,7 @@ from sql.relations import BoundQuery, Join, Relation, Scan
 from tests.views.building import col, compare
 from tests.views.fakes import SCHEMA, FakeClock, FakeExecutor, make_view
 from views.plan.explain import explain_select
+from views.protocols import NO_TABLES
 from views.refresh import Reader, cut
 
 
@@ -19,7 +20,7 @@ class Printer:
 
 def test_versions_of_all_views_are_named() -> None:
     one, two, three = make_view("one")[0], make_view("two")[0], make_view("three", time_dependent=True)[0]
-    cut((one, two), FakeExecutor(), FakeClock(), threading.Lock(), Reader(0, lambda: None))
+    cut((one, two), FakeExecutor(), FakeClock(), threading.Lock(), Reader(0, lambda: None), NO_TABLES)
     two.note_commit()
     left, right = Scan("one", "view", SCHEMA), Scan("two", "view", SCHEMA)
     both = Join(left, right, "inner", compare("eq", col(left, "sum"), col(right, "sum")))
