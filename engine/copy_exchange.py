@@ -11,6 +11,7 @@ from collections.abc import Awaitable
 from typing import TYPE_CHECKING
 
 from engine.copy_in import CopyIn
+from engine.copy_into_table import CopyIntoTable
 from sql.errors import SqlError
 from sql.statements.statement import CopyFrom
 from sql.wire import writer
@@ -19,13 +20,15 @@ from sql.wire.messages import CopyData, CopyDone, CopyFail
 if TYPE_CHECKING:
     from engine.session import Session
 
+RunningCopy = CopyIn | CopyIntoTable
+
 
 class CopyExchange:
     """The COPY that a session is in, if any."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
-        self._copy: CopyIn | None = None
+        self._copy: RunningCopy | None = None
         self._publish_task: asyncio.Task[None] | None = None
 
     @property
@@ -92,7 +95,7 @@ class CopyExchange:
             self._session.stop_timeout()
             copy.drop()
 
-    def _fail(self, copy: CopyIn, error: SqlError) -> None:
+    def _fail(self, copy: RunningCopy, error: SqlError) -> None:
         session = self._session
         self._copy = None
         copy.drop()
@@ -104,7 +107,7 @@ class CopyExchange:
         else:
             session.fail_pipeline(error)
 
-    async def _decode(self, copy: CopyIn) -> None:
+    async def _decode(self, copy: RunningCopy) -> None:
         try:
             self._session.check_cancelled()
             await self._session.in_worker(copy.decode)
@@ -114,13 +117,13 @@ class CopyExchange:
         else:
             self._publish_later(copy)
 
-    def _publish_later(self, copy: CopyIn) -> None:
+    def _publish_later(self, copy: RunningCopy) -> None:
         """See to it that rows of a publishing COPY are committed in time even if the client sends nothing more."""
         wait_s = copy.publish_wait_s()
         if wait_s is not None and self._publish_task is None:
             self._publish_task = asyncio.get_running_loop().create_task(self._publish_after(copy, wait_s))
 
-    async def _publish_after(self, copy: CopyIn, wait_s: float) -> None:
+    async def _publish_after(self, copy: RunningCopy, wait_s: float) -> None:
         await asyncio.sleep(wait_s)
         self._publish_task = None
         if self._copy is copy:

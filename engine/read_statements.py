@@ -86,7 +86,7 @@ class ReadStatements:
             refuse_streams(bound.relations, image)
             self._warn_of_lost_contents(bound, image)
             reader = Reader(transaction.now_us, session.check_cancelled)
-            session.refreshing = tuple(name for name in bound.relations if _has_upper_part(image.entries.get(name)))
+            session.refreshing = tuple(name for name in bound.relations if has_upper_part(image.entries.get(name)))
             try:
                 reading = await session.in_worker(
                     read, self._database, transaction, image, bound, parameters, reader, session
@@ -109,5 +109,6 @@ class ReadStatements:
                 )
 
 
-def _has_upper_part(entry: Entry | None) -> bool:
+def has_upper_part(entry: Entry | None) -> bool:
+    """Tell whether this is a view whose reading may wait for Spark."""
     return isinstance(entry, ViewEntry) and entry.view.plan.upper is not None

@@ -185,7 +185,7 @@ class Session:
                 statement, self._remaining = self._remaining[0], self._remaining[1:]
                 if isinstance(statement, Empty):
                     continue
-                if isinstance(statement, CopyFrom):
+                if isinstance(statement, CopyFrom) and statement.file is None:
                     self.block.require_usable(statement)
                     self._copy.begin(statement, alone=not self._remaining)
                     return
@@ -262,7 +262,7 @@ class Session:
         if portal.is_spent:
             raise SqlError("55000", f'portal "{message.portal}" cannot be run')
         portal.is_spent = portal.prepared.schema is None
-        if isinstance(statement, CopyFrom):
+        if isinstance(statement, CopyFrom) and statement.file is None:
             self._remaining = ()
             self._copy.begin(statement, alone=True)
             return None

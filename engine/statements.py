@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from engine.catalog import CatalogImage, StreamEntry, ViewEntry
 from engine.copy_in import CopyIn
+from engine.copy_into_table import CopyIntoTable
 from engine.definition_statements import DefinitionStatements
 from engine.insert import InsertTarget, evaluate_rows, make_target
 from engine.prepared import SHOW_ALL_COLUMNS, Prepared
@@ -144,6 +145,8 @@ class StatementRunner:
                 return await self._writes.write(statement, transaction, parameters, prepared)
             case Update() | Delete():
                 return await self._writes.write(statement, transaction, parameters, prepared)
+            case CopyFrom():
+                return await self._writes.copy_file(statement, transaction)
             case CopyTo():
                 return await self._reads.copy_to(statement, transaction)
             case Explain():
@@ -184,33 +187,9 @@ class StatementRunner:
             case _:
                 raise not_supported(type(statement).__name__)
 
-    def open_copy(self, statement: CopyFrom, transaction: Transaction, autocommit: bool) -> CopyIn:
+    def open_copy(self, statement: CopyFrom, transaction: Transaction, autocommit: bool) -> CopyIn | CopyIntoTable:
         """Return the COPY that takes the client's data. Raises what the statement has wrong."""
-        refuse_server_file(statement.file)
-        refuse_read_only(self._session.settings, "COPY FROM")
-        image = self.image()
-        entry = self._stream_entry(image, statement.name, statement.name_position, "copy to")
-        target = make_target(entry, statement.columns, self._database.tables, transaction.now_us)
-        if statement.options.header_match:
-            raise not_supported("COPY with HEADER MATCH", hint="HEADER true passes the first line over.")
-        publish_ms = statement.options.publish_ms
-        if publish_ms is not None and not autocommit:
-            raise SqlError(
-                "25001",
-                "COPY with publish cannot run inside a transaction block",
-                hint="Leave publish out, or run the COPY by itself in autocommit mode.",
-            )
-        if publish_ms is None and autocommit:
-            publish_ms = self._session.settings.publish_interval_ms or None
-        return CopyIn(
-            self._database,
-            target,
-            statement.options,
-            image,
-            transaction.now_us,
-            self._session.settings.time_zone,
-            publish_ms,
-        )
+        return self._writes.open_copy(statement, transaction, autocommit)
 
     # INSERT of values into a stream.
 
@@ -225,6 +204,8 @@ class StatementRunner:
         else:
             bound = bind_insert(statement, image, self._session.settings.captured())
         assert isinstance(bound, BoundInsert)
+        if bound.relations:
+            return await self._writes.write(statement, transaction, parameters, prepared)
         root = substitute_parameters(bound.source, parameters) if parameters else bound.source
         assert isinstance(root, Values)
         target = self._bound_target(entry, bound, transaction)
@@ -279,13 +260,6 @@ class StatementRunner:
             self._session.deallocate(None)
             self._session.settings.reset_all()
         return Outcome(f"DISCARD {statement.what.upper()}")
-
-
-def refuse_server_file(file: str | None) -> None:
-    """Raise when COPY is to use a file of the server."""
-    if file is not None:
-        hint = "Anyone can COPY to stdout or from stdin. psql's \\copy command also works for anyone."
-        raise SqlError("42501", "COPY to or from a file of the server is not allowed", hint=hint)
 
 
 def unknown_relation(name: str, position: int, image: CatalogImage) -> SqlError:

@@ -10,12 +10,15 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from engine.catalog import CatalogImage, StreamEntry, TableEntry
+from engine.catalog import CatalogImage, StreamEntry, TableEntry, ViewEntry
+from engine.copy_in import CopyIn
 from engine.copy_into_table import CopyIntoTable, copy_target
 from engine.insert import make_target
 from engine.prepared import Prepared
+from engine.read_statements import has_upper_part
 from engine.reading import refuse_streams, view_inputs
 from engine.results import Outcome
+from engine.server_files import open_to_read
 from engine.staging import StatementStage
 from engine.table_changes import refuse_joined
 from engine.table_writes import BoundWrite, TableWriter, settled
@@ -26,6 +29,7 @@ from sql.bind.insert import BoundInsert, bind_insert
 from sql.bind.update import BoundUpdate, bind_update
 from sql.errors import SqlError, not_supported
 from sql.expressions import Literal
+from sql.names import did_you_mean
 from sql.settings import Settings
 from sql.statements.statement import CopyFrom, Delete, Insert, Update
 from views.refresh import Reader
@@ -47,13 +51,48 @@ class WriteStatements:
     async def write(
         self, statement: Write, transaction: Transaction, parameters: tuple[Literal, ...], prepared: Prepared | None
     ) -> Outcome:
-        """Do INSERT, UPDATE or DELETE of a table, or INSERT ... SELECT into a stream."""
-        return await self._session.in_worker(self._write, statement, transaction, parameters, prepared)
-
-    def open_copy(self, statement: CopyFrom, entry: TableEntry, transaction: Transaction) -> CopyIntoTable:
-        """Return the COPY into a table that takes the client's data. Raises what the statement has wrong."""
+        """Do INSERT, UPDATE or DELETE of a table, or an INSERT into a stream whose rows come from a query."""
         session = self._session
-        refuse_read_only(session.settings, "COPY FROM")
+        try:
+            return await session.in_worker(self._write, statement, transaction, parameters, prepared)
+        finally:
+            session.refreshing = ()
+
+    def open_copy(self, statement: CopyFrom, transaction: Transaction, autocommit: bool) -> CopyIn | CopyIntoTable:
+        """Return the COPY that takes the data. Raises what the statement has wrong. autocommit: it is a transaction of its own."""
+        image = self._session.runner.image()
+        refuse_read_only(self._session.settings, "COPY FROM")
+        entry = copied_entry(statement, image)
+        if isinstance(entry, TableEntry):
+            return self._copy_into_table(statement, entry, transaction)
+        return self._copy_into_stream(statement, entry, image, transaction, autocommit)
+
+    async def copy_file(self, statement: CopyFrom, transaction: Transaction) -> Outcome:
+        """Do COPY FROM a file of the server."""
+        copy = self.open_copy(statement, transaction, autocommit=False)
+        return await self._session.in_worker(self._read_file, statement, copy, transaction)
+
+    def _read_file(self, statement: CopyFrom, copy: CopyIn | CopyIntoTable, transaction: Transaction) -> Outcome:
+        config = self._database.config
+        assert statement.file is not None, statement.text
+        try:
+            with open_to_read(config.copy_directory, statement.file) as file:
+                while data := file.read(config.copy_block_bytes):
+                    self._session.check_cancelled()
+                    if copy.take(data):
+                        copy.decode()
+            copy.finish()
+        except OSError as error:
+            copy.drop()
+            raise SqlError("58030", f'could not read from file "{statement.file}": {error.strerror}') from None
+        except SqlError:
+            copy.drop()
+            raise
+        transaction.operations.extend(copy.stages())
+        return Outcome(f"COPY {copy.rows_count}")
+
+    def _copy_into_table(self, statement: CopyFrom, entry: TableEntry, transaction: Transaction) -> CopyIntoTable:
+        session = self._session
         if statement.options.publish_ms is not None:
             raise not_supported("COPY with publish into a table", hint="Rows of a table appear when the COPY is over.")
         name = entry.description.name
@@ -70,17 +109,37 @@ class WriteStatements:
         block_bytes = self._database.config.copy_block_bytes
         return CopyIntoTable(target, statement, open_writer, session.settings.time_zone, block_bytes)
 
+    def _copy_into_stream(
+        self, statement: CopyFrom, entry: StreamEntry, image: CatalogImage, transaction: Transaction, autocommit: bool
+    ) -> CopyIn:
+        target = make_target(entry, statement.columns, self._database.tables, transaction.now_us)
+        if statement.options.header_match:
+            raise not_supported("COPY with HEADER MATCH", hint="HEADER true passes the first line over.")
+        publish_ms = statement.options.publish_ms
+        if publish_ms is not None and not autocommit:
+            raise SqlError(
+                "25001",
+                "COPY with publish cannot run inside a transaction block",
+                hint="Leave publish out, or run the COPY by itself in autocommit mode.",
+            )
+        settings = self._session.settings
+        if publish_ms is None and autocommit:
+            publish_ms = settings.publish_interval_ms or None
+        return CopyIn(
+            self._database, target, statement.options, image, transaction.now_us, settings.time_zone, publish_ms
+        )
+
     def _write(
         self, statement: Write, transaction: Transaction, parameters: tuple[Literal, ...], prepared: Prepared | None
     ) -> Outcome:
         session = self._session
-        refuse_read_only(session.settings, type(statement).__name__.upper())
         tables = self._database.begin_tables(transaction)
         # The snapshot of the rows has a catalog of its own.
         image = session.runner.image()
         bound = self._bound(statement, image, prepared)
         refuse_streams(bound.relations, image)
         reader = Reader(transaction.now_us, session.check_cancelled)
+        session.refreshing = tuple(name for name in bound.relations if has_upper_part(image.entries.get(name)))
         inputs = view_inputs(self._database, transaction, image, bound.relations, reader)
         session.check_cancelled()
         bound = settled(bound, parameters, transaction.now_us)
@@ -124,6 +183,20 @@ class WriteStatements:
             stage.close()
             raise
         return stage
+
+
+def copied_entry(statement: CopyFrom, image: CatalogImage) -> StreamEntry | TableEntry:
+    """Return what the rows of a COPY go into. Raises 42P01, or 42809 as PostgreSQL does for what takes no rows."""
+    name = statement.name
+    entry = image.entries.get(name)
+    if isinstance(entry, StreamEntry | TableEntry):
+        return entry
+    if entry is None:
+        hint = did_you_mean(name, image.relation_names())
+        raise SqlError("42P01", f'relation "{name}" does not exist', hint=hint, position=statement.name_position)
+    kind = "sequence" if entry.description.kind == "sequence" else "view"
+    hint = f"Rows go into the stream below it: {entry.stream_name}." if isinstance(entry, ViewEntry) else None
+    raise SqlError("42809", f'cannot copy to {kind} "{name}"', hint=hint, position=statement.name_position)
 
 
 def refuse_read_only(settings: Settings, what: str) -> None:
