@@ -115,6 +115,8 @@ def require_key_type(column: ColumnDescription, position: int | None) -> None:
             'data type json has no default operator class for access method "btree"',
             hint="You must specify an operator class for the index or define a default operator class for the data type.",
         )
-    if kind.is_array or kind.is_variable_numeric or kind.family in NO_KEY_FAMILIES:
+    # Values of char(n) are all filled up to n; without a length blanks at the end would tell equal values apart.
+    unpadded = kind.family == "bpchar" and kind.length is None
+    if kind.is_array or kind.is_variable_numeric or unpadded or kind.family in NO_KEY_FAMILIES:
         hint = "Give it a precision, as in numeric(20,4)." if kind.is_variable_numeric else None
         raise not_supported(f"a key over a column of type {kind.sql_name}", position, hint=hint)

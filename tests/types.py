@@ -12,7 +12,23 @@ from sql.jsonb_text import jsonb_value
 from sql.literals import apply_modifier
 
 DAY_US = 86_400_000_000
-TEXTS = ("", "a", "NULL", "null", "nULLs", 'a"b', "back\\slash", "{x}", "a,b", " pad ", "é☃", "tab\there", "12", "it's", "new\nline")
+TEXTS = (
+    "",
+    "a",
+    "NULL",
+    "null",
+    "nULLs",
+    'a"b',
+    "back\\slash",
+    "{x}",
+    "a,b",
+    " pad ",
+    "é☃",
+    "tab\there",
+    "12",
+    "it's",
+    "new\nline",
+)
 JSONS = (
     "1", "1.50", "-0.1e3", "null", "true", '"text"', '"\\u00e9\\n"', "[]", "{}", "[1, 2, [3]]", '{"b": 1, "a": {"c": null}}',
     '{"long key": 1, "k": 2, "k": 3}', "[true, false, 0]", '"a"', '"b"', "[null]", "10", "2",
