@@ -231,7 +231,9 @@ class _ColumnError(Exception):
 
 def _has_kernel(column: ColumnDescription) -> bool:
     """Tell whether the decoder's kernels read the column's type; a plain numeric has no scale that they could use."""
-    return FAMILIES[column.type.family].kernel != "" and not column.type.is_variable_numeric
+    kind = column.type
+    has_digits = kind.family != "numeric" and kind.precision is not None
+    return FAMILIES[kind.family].kernel != "" and not kind.is_variable_numeric and not has_digits
 
 
 def _field_layout(column: ColumnDescription) -> ColumnLayout:

@@ -83,7 +83,7 @@ def check_element(oid: int, element: SqlType) -> None:
     if oid == element.oid:
         return
     found = by_oid(oid)
-    name = "???" if found is None else found.sql_name
+    name = FAMILIES[found.family].sql_name if found is not None else "???" if oid else "-"
     expected = FAMILIES[element.family].sql_name
     message = f"binary data has array element type {oid} ({name}) instead of expected {element.oid} ({expected})"
     raise SqlError("42804", message)

@@ -59,6 +59,8 @@ def binary_value(data: bytes, kind: SqlType) -> LiteralValue:
         require_size(data, 1)
         return data != b"\0"
     form = FIXED[family]
+    if family == "time" and len(data) >= 8:
+        check_time(data)
     require_size(data, struct.calcsize(form))
     value: int | float = struct.unpack(form, data)[0]
     if isinstance(value, float):
@@ -67,8 +69,6 @@ def binary_value(data: bytes, kind: SqlType) -> LiteralValue:
         return date_value(value)
     if family in ("timestamp", "timestamptz"):
         return timestamp_value(value)
-    if family == "time" and not 0 <= value <= DAY_US:
-        raise SqlError("22008", "time out of range")
     return value
 
 
@@ -87,6 +87,12 @@ def wrong_format() -> SqlError:
     return SqlError("22P03", WRONG_FORMAT)
 
 
+def check_time(data: bytes) -> None:
+    """Raise 22008 for what is no time of day, whatever comes behind it."""
+    if not 0 <= struct.unpack_from(">q", data)[0] <= DAY_US:
+        raise SqlError("22008", "time out of range")
+
+
 def json_value(data: bytes, family: str) -> str:
     """Return a JSON text, checked; jsonb has a version before it, and is brought to its normal form."""
     if family == "json":
@@ -94,7 +100,7 @@ def json_value(data: bytes, family: str) -> str:
         json_check(text)
         return text
     if not data:
-        raise too_short("no")
+        raise too_short()
     if data[0] != JSONB_VERSION:
         raise SqlError("XX000", f"unsupported jsonb version number {data[0]}")
     return jsonb_value(text_value(data[1:]))
