@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 # The pseudo column of a table's scan that says which row it is, for UPDATE and DELETE of the same transaction; never shown to a client.
 ROWID = OutputColumn("?rowid?", INT8)
 ROWS = "antumbra rows"
+# A column of every physical table beside the client's: how often a row was written.
+TOUCHED = "touched"
 
 
 class TableTransaction:
@@ -107,11 +109,13 @@ class TableTransaction:
             else ""
         )
         if text:
+            self._touch(table, rows.column(0))
             self._write(table, text, rows.rename_columns(["number", *(f"v{number}" for number in columns)]))
 
     def delete(self, table: TableEntry, rowids: pa.Table) -> None:
         """Delete the rows whose rowids are in the only column of `rowids`. Raises 40001."""
         text = f'DELETE FROM stored.{table.physical} WHERE rowid IN (SELECT number FROM "{ROWS}")'
+        self._touch(table, rowids.column(0))
         self._write(table, text, rowids.rename_columns(["number"]))
 
     def truncate(self, table: TableEntry) -> None:
@@ -219,6 +223,17 @@ class TableTransaction:
                 raise failure or sql_error(error) from error
         if rows is not None and table.physical in self.unguarded:
             self._require_distinct(table)
+
+    def _touch(self, table: TableEntry, rowids: pa.ChunkedArray) -> None:
+        """Meet every other transaction that has changed or deleted one of these rows since the snapshot: with 40001.
+
+        DuckDB alone lets a DELETE pass an UPDATE, an UPDATE another one of other columns or to NULL, and a change of a key all of them
+        (tests/engine/test_conflicting_writes.py); two updates of one column to new values always meet.
+        """
+        text = (
+            f'UPDATE stored.{table.physical} SET {TOUCHED} = {TOUCHED} + 1 WHERE rowid IN (SELECT number FROM "{ROWS}")'
+        )
+        self._write(table, text, pa.table({"number": rowids}))
 
     @contextmanager
     def _running(self) -> Iterator[Cursor]:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from engine.catalog import CatalogImage, TableEntry
-from engine.table_transaction import TableTransaction, physical_type
+from engine.table_transaction import TOUCHED, TableTransaction, physical_type
 from sql.bind.substitute import substitute_now
 from sql.catalog import ColumnDescription, ConstraintDescription, SessionSettings
 from sql.errors import SqlError
@@ -47,9 +47,9 @@ class TableWork:
 
     def create_rows(self, entry: TableEntry) -> None:
         """Create the physical table without keys."""
-        columns = ", ".join(f"c{column.number} {physical_type(column.type)}" for column in entry.description.columns)
-        # A table of no columns is possible in PostgreSQL; DuckDB needs one.
-        self.tables.execute_ddl(f"CREATE TABLE stored.{entry.physical} ({columns or 'none BOOLEAN'})")
+        columns = [f"c{column.number} {physical_type(column.type)}" for column in entry.description.columns]
+        columns.append(f"{TOUCHED} BIGINT NOT NULL DEFAULT 0")
+        self.tables.execute_ddl(f"CREATE TABLE stored.{entry.physical} ({', '.join(columns)})")
 
     def create_indexes(self, entry: TableEntry, constraints: Sequence[ConstraintDescription]) -> None:
         """Create the unique indexes of those constraints that are keys."""

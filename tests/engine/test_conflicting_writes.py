@@ -1,0 +1,48 @@
+"""Two transactions that write one row: the second one meets 40001, whatever both do to it, also where DuckDB alone would let it pass."""
+
+from __future__ import annotations
+
+import itertools
+
+import psycopg
+import pytest
+
+from tests.oracle.antumbra import AntumbraServer
+
+CHANGES = (
+    "UPDATE disputed SET name = 'x' WHERE id = 1",
+    "UPDATE disputed SET name = NULL WHERE id = 1",
+    "UPDATE disputed SET number = 5 WHERE id = 1",
+    "UPDATE disputed SET parts = '{4}' WHERE id = 1",
+    "UPDATE disputed SET id = 7 WHERE id = 1",
+    "DELETE FROM disputed WHERE id = 1",
+)
+
+
+def test_every_pair_of_changes_of_one_row_conflicts(server: AntumbraServer) -> None:
+    with server.connect() as first, server.connect() as second:
+        for theirs, ours in itertools.product(CHANGES, CHANGES):
+            first.execute("CREATE TABLE disputed (id int PRIMARY KEY, name text, number int, parts int[])")
+            first.execute("INSERT INTO disputed VALUES (1, 'a', 1, '{1}'), (2, 'b', 2, '{2}')")
+            first.execute("BEGIN ISOLATION LEVEL REPEATABLE READ")
+            first.execute("SELECT * FROM disputed")
+            second.execute(theirs.encode())
+            with pytest.raises(psycopg.errors.SerializationFailure):
+                first.execute(ours.encode())
+                pytest.fail(f"{ours} passed {theirs}")
+            first.execute("ROLLBACK")
+            first.execute("DROP TABLE disputed")
+
+
+def test_changes_of_other_rows_do_not_conflict(server: AntumbraServer) -> None:
+    with server.connect() as first, server.connect() as second:
+        first.execute("CREATE TABLE shared (id int PRIMARY KEY, name text)")
+        first.execute("INSERT INTO shared VALUES (1, 'a'), (2, 'b'), (3, 'c')")
+        first.execute("BEGIN")
+        first.execute("UPDATE shared SET name = 'first' WHERE id = 1")
+        second.execute("DELETE FROM shared WHERE id = 2")
+        second.execute("INSERT INTO shared VALUES (4, 'd')")
+        first.execute("DELETE FROM shared WHERE id = 3")
+        first.execute("COMMIT")
+        assert second.execute("SELECT id, name FROM shared ORDER BY id").fetchall() == [(1, "first"), (4, "d")]
+        first.execute("DROP TABLE shared")
