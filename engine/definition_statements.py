@@ -169,9 +169,11 @@ class DefinitionStatements:
             if entry is None:
                 hint = did_you_mean(name, image.relation_names())
                 raise SqlError("42P01", f'relation "{name}" does not exist', hint=hint, position=position or None)
+            if isinstance(entry, StreamEntry):
+                hint = "Streams are append-only; a stream keeps its last rows by itself."
+                raise SqlError("0A000", f'cannot truncate stream "{name}"', hint=hint)
             if not isinstance(entry, TableEntry):
-                hint = "A stream keeps its last rows by itself." if isinstance(entry, StreamEntry) else None
-                raise SqlError("42809", f'"{name}" is not a table', hint=hint)
+                raise SqlError("42809", f'"{name}" is not a table')
             if entry not in entries:
                 entries.append(entry)
         return entries

@@ -176,12 +176,13 @@ def check_width(statement: Insert, width: int, columns_count: int, extra_positio
 def bind_row(
     binder: Binder, row: Sequence[Syntax | None], columns: Sequence[ColumnDescription]
 ) -> tuple[Expression, ...]:
-    """Return one row as the columns' types."""
+    """Return one row as the columns' types. All values are bound first: until then a parameter has no type of a column."""
+    values = [None if item is None else binder.bind(item) for item in row]
     return tuple(
         default_value(column, binder.context)
-        if item is None
-        else assign(binder.bind(item), column, binder.context, start_of(item))
-        for item, column in zip(row, columns, strict=True)
+        if item is None or value is None
+        else assign(value, column, binder.context, start_of(item))
+        for item, value, column in zip(row, values, columns, strict=True)
     )
 
 

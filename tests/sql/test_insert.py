@@ -110,7 +110,7 @@ def test_defaults() -> None:
     [
         ("a int default 'x'", "22P02"),
         ("a int default true", "42804"),
-        ("a int default b", "42703"),
+        ("a int default b", "0A000"),
         ("a int default sum(1)", "42803"),
     ],
 )
