@@ -21,6 +21,7 @@ from engine.error_mark import marked
 from engine.math_functions import MATH_SPECIFICATIONS, NULL_MATH_SPECIFICATIONS
 from engine.series import SERIES_SPECIFICATIONS
 from engine.text_functions import NULL_TEXT_SPECIFICATIONS, TEXT_SPECIFICATIONS
+from engine.time_functions import TIME_SPECIFICATIONS, VOLATILE_TIME_SPECIFICATIONS
 from engine.type_functions import (
     COLUMN_SPECIFICATIONS,
     INTERVAL_TYPE,
@@ -60,10 +61,17 @@ def register_functions(connection: duckdb.DuckDBPyConnection) -> None:
         unpack = row_by_row(lambda value, scale=scale: decimals.at_scale(value, scale), [VARIABLE], fixed)
         _register(connection, f"numeric_pack_{scale}", [fixed], VARIABLE, pack)
         _register(connection, f"numeric_to_{scale}", [VARIABLE], fixed, unpack)
-    for name, arguments, result, function in (*TEXT_SPECIFICATIONS, *MATH_SPECIFICATIONS, *SERIES_SPECIFICATIONS):
+    for name, arguments, result, function in (
+        *TEXT_SPECIFICATIONS,
+        *MATH_SPECIFICATIONS,
+        *SERIES_SPECIFICATIONS,
+        *TIME_SPECIFICATIONS,
+    ):
         _register(connection, name, arguments, result, row_by_row(function, arguments, result))
     for name, arguments, result, function in (*NULL_TEXT_SPECIFICATIONS, *NULL_MATH_SPECIFICATIONS):
         _register(connection, name, arguments, result, row_by_row(function, arguments, result, strict=False))
+    for name, arguments, result, function in VOLATILE_TIME_SPECIFICATIONS:
+        _register(connection, name, arguments, result, row_by_row(function, arguments, result), volatile=True)
     for bits in (16, 32, 64):
         for name, is_left in (("shift_left", True), ("shift_right", False)):
             kind = INTEGER_TYPES[bits]
@@ -80,7 +88,12 @@ def register_functions(connection: duckdb.DuckDBPyConnection) -> None:
 
 
 def _register(
-    connection: duckdb.DuckDBPyConnection, name: str, arguments: Sequence[str], result: str, function: ArrowFunction
+    connection: duckdb.DuckDBPyConnection,
+    name: str,
+    arguments: Sequence[str],
+    result: str,
+    function: ArrowFunction,
+    volatile: bool = False,
 ) -> None:
     # DuckDB counts the parameters that a signature declares, and *columns declares one.
     parameters = [inspect.Parameter(f"column_{index}", POSITIONAL) for index in range(len(arguments))]
@@ -92,6 +105,7 @@ def _register(
         connection.dtype(result),
         type=PythonUDFType.ARROW,
         null_handling=FunctionNullHandling.SPECIAL,
+        side_effects=volatile,
     )
 
 

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from sql.bind.expressions import Binder
 
 # Functions of any values that take them as their output functions print them.
+# Functions of time zones, with the number of their own arguments: the session's zone comes last.
+ZONED = {"age": 2, "age_today": 1, "make_timestamptz": 6, "format_time": 2, "read_timestamp": 2}
 OUTPUT_TEXTS = frozenset({"concat", "concat_ws", "format"})
 NONE_HINT = "No function matches the given name and argument types. You might need to add explicit type casts."
 MANY_HINT = "Could not choose a best candidate function. You might need to add explicit type casts."
@@ -119,6 +121,16 @@ def function(binder: Binder, node: FunctionCall) -> Expression:
         values[fixed:] = [as_output_text(binder, value) for value in values[fixed:]]
     if found.canonical in ("date_trunc", "extract", "date_part", "to_zone", "from_zone"):
         return time_functions.field_function(binder, found, values, node)
+    if (
+        found.canonical in ZONED
+        and "timestamptz" in (*found.cast_to, found.result)
+        and len(values) == ZONED[found.canonical]
+    ):
+        values.append(Literal(binder.context.settings.time_zone, TEXT))
+    elif found.canonical in ("age", "age_today"):
+        values.append(Literal("", TEXT))
+    if found.canonical == "age_today":
+        return time_functions.age_today(binder, values, node)
     if found.canonical in ("trim_both", "trim_left", "trim_right") and len(values) == 1:
         values.append(Literal(" ", TEXT))
     if found.canonical in ("lpad", "rpad") and len(values) == 2:

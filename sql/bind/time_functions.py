@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from sql.casts import plain_name
 from sql.civil import zone_info
-from sql.datatypes import DATE, FAMILIES, FLOAT8, TEXT, TIMESTAMP, TIMESTAMPTZ, SqlType, scaled_numeric
+from sql.datatypes import DATE, FAMILIES, FLOAT8, INTERVAL, TEXT, TIMESTAMP, TIMESTAMPTZ, SqlType, scaled_numeric
 from sql.errors import SqlError, not_supported
 from sql.expressions import Call, Cast, Expression, Literal
 from sql.functions import NOW_FUNCTIONS
@@ -70,6 +70,18 @@ def time_function(binder: Binder, node: FunctionCall) -> Expression:
     if name == "localtimestamp":
         return Cast(now, TIMESTAMP, False, zone, node.position)
     return now
+
+
+def age_today(binder: Binder, values: Sequence[Expression], node: FunctionCall) -> Expression:
+    """Bind age(value): from then until the beginning of the current day."""
+    binder.context.stable = True
+    then, zone = values
+    now = Call("now", (), TIMESTAMPTZ, node.position, node.text)
+    name = binder.context.settings.time_zone
+    today: Expression = Cast(Cast(now, DATE, False, name), TIMESTAMP)
+    if then.type.family == "timestamptz":
+        today = Cast(today, TIMESTAMPTZ, False, name)
+    return Call("age", (today, then, zone), INTERVAL, node.position, node.text)
 
 
 def field_function(

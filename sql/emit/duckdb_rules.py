@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from sql.emit.array_rules import DUCKDB_ARRAY_RULES
 from sql.emit.cast_rules import SHARED_CASTS, plain, to_text
+from sql.emit.date_rules import DUCKDB_DATE_RULES
 from sql.emit.expressions import ExpressionPrinter, cast_table, rule_table
 from sql.emit.math_rules import DUCKDB_MATH_RULES
 from sql.emit.numeric_rules import NUMERIC_RULES
@@ -45,6 +46,7 @@ RULES = (
     | rule_table(DUCKDB_TEXT_RULES)
     | rule_table(DUCKDB_MATH_RULES)
     | rule_table(DUCKDB_ARRAY_RULES)
+    | rule_table(DUCKDB_DATE_RULES)
     | rule_table(
         {
             # Not as operators: those its optimizer moves to the other side of a comparison with a constant, and their overflow is lost.
