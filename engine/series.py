@@ -12,7 +12,7 @@ from engine import decimals
 from engine.decimals import Numeric
 from engine.type_functions import INTERVAL_TYPE
 from sql.errors import SqlError
-from sql.interval_fields import shifted_us
+from sql.interval_shift import shifted_us
 from sql.interval_values import Interval, span_us
 
 VARIABLE = "STRUCT(unscaled DECIMAL(38,0), scale SMALLINT)"
