@@ -26,6 +26,8 @@ REFUSED = frozenset(
 def resolve_type(written: TypeName) -> SqlType:
     """Return the type of a cast, a literal or a table's column; numeric without (p,s) is allowed."""
     if written.array:
+        if written.name not in FAMILIES and written.name not in REFUSED:
+            raise SqlError("42704", f'type "{written.name}[]" does not exist', written.position)
         return array_of(resolve_type(replace(written, array=False)))
     name = written.name
     if name in REFUSED:

@@ -5,6 +5,7 @@ Enters: text. Leaves: words, names, positions and PostgreSQL's syntax errors. Mu
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import NoReturn
 
 from sql.errors import SqlError, not_supported
@@ -235,14 +236,19 @@ class Cursor:
             parts.append(self.label())
         return tuple(parts)
 
-    def relation_name(self, creating: bool = False) -> str:
-        """Read the name of a relation of ours: bare, or in schema public."""
+    def relation_name(self, schema_first: bool = False, positioned: bool = True) -> str:
+        """Read the name of a relation of ours: bare, or in schema public.
+
+        schema_first: another schema is 3F000 and not 42P01. positioned: errors about it have a position.
+        """
         position = self.position
         parts = self.qualified_name()
         try:
-            return relation_of(parts, position, creating)
+            return relation_of(parts, position, schema_first)
         except SqlError as error:
-            self.defer(error)
+            if error.sqlstate == "42601":
+                raise
+            self.defer(error if positioned else replace(error, position=None))
             return parts[-1]
 
     def names_in_parentheses(self) -> tuple[tuple[str, int], ...]:
@@ -269,7 +275,7 @@ class Cursor:
             self.advance()
 
 
-def relation_of(parts: tuple[str, ...], position: int, creating: bool = False) -> str:
+def relation_of(parts: tuple[str, ...], position: int, schema_first: bool = False) -> str:
     """Return the relation that a dotted name means; schemas other than public do not exist yet."""
     if len(parts) > 3:
         raise SqlError("42601", f"improper qualified name (too many dotted names): {'.'.join(parts)}", position)
@@ -278,7 +284,7 @@ def relation_of(parts: tuple[str, ...], position: int, creating: bool = False) -
     if len(parts) > 1 and parts[-2] in ("pg_catalog", "information_schema"):
         raise not_supported(f"the catalog relation {parts[-2]}.{parts[-1]}", position)
     if len(parts) > 1 and parts[-2] != "public":
-        if not creating:
+        if not schema_first:
             raise SqlError("42P01", f'relation "{".".join(parts)}" does not exist', position)
         raise SqlError("3F000", f'schema "{parts[-2]}" does not exist', position)
     return parts[-1]

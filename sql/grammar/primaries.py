@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from sql.errors import SqlError, not_supported
 from sql.grammar import calls, expressions, rows
 from sql.grammar.cursor import Cursor
@@ -142,6 +144,9 @@ def typed_literal(cursor: Cursor) -> Expression:
     """Read type 'literal'."""
     first = cursor.index
     target = type_name(cursor)
+    if target.name == "bpchar" and "(" not in target.text:
+        # Here, and only here, CHARACTER has any length.
+        target = replace(target, modifiers=())
     position = cursor.position
     value = Constant("string", cursor.string(), position)
     return TypeCast(value, target, target.position, cursor.text_since(first), target.fields)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import NoReturn
 
-from sql.errors import not_supported
+from sql.datatypes import SqlType
+from sql.errors import SqlError, not_supported
 from sql.grammar import expressions as grammar
 from sql.grammar.cursor import Cursor
 from sql.grammar.types import type_name
@@ -13,6 +14,8 @@ from sql.statements.columns import resolved, table_column
 from sql.statements.constraints import at_table_constraint, table_constraint
 from sql.statements.statement import AlterTable, TableChange
 from sql.statements.update import written_name
+from sql.syntax import TypeName
+from sql.type_names import resolve_type
 
 # First words of actions of PostgreSQL that change nothing that we have.
 REFUSED = frozenset(
@@ -27,7 +30,7 @@ def alter_table(cursor: Cursor) -> AlterTable:
     first = cursor.index
     cursor.expect("alter", "table")
     if_exists = cursor.accept("if", "exists")
-    name, position = written_name(cursor)
+    name, position = written_name(cursor, schema_first=True)
     changes = [renaming(cursor)] if cursor.at("rename") else actions(cursor, name)
     return AlterTable(
         cursor.text_since(first), name, position, if_exists, tuple(change for change in changes if change)
@@ -129,11 +132,19 @@ def column_change(cursor: Cursor) -> TableChange | None:
     elif cursor.at("add", "restart", "reset", "options"):
         raise not_supported(f"ALTER COLUMN ... {cursor.token.value.upper()}", place)
     cursor.expect("type")
-    kind = resolved(cursor, type_name(cursor))
+    kind = resolved(cursor, type_name(cursor), unplaced_type)
     if cursor.at("collate"):
         grammar.collation(cursor)
     using = grammar.expression(cursor) if cursor.accept("using") else None
     return replace(change, action="set type", type=kind, using=using)
+
+
+def unplaced_type(written: TypeName) -> SqlType:
+    """Return the type; PostgreSQL gives no position for a type that is not there."""
+    try:
+        return resolve_type(written)
+    except SqlError as error:
+        raise replace(error, position=None) from None
 
 
 def refuse_setting(cursor: Cursor, position: int) -> NoReturn:

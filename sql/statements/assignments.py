@@ -31,12 +31,15 @@ def assignment(cursor: Cursor) -> Assignment:
     columns = target_columns(cursor)
     cursor.expect_operator("=")
     value_position = cursor.position
+    first = cursor.index
     value = grammar.expression(cursor)
     if isinstance(value, Subquery) and value.kind == "scalar":
         return Assignment(columns, value, None, position)
     if not isinstance(value, Row):
         message = "source for a multiple-column UPDATE item must be a sub-SELECT or ROW() expression"
-        cursor.defer(SqlError("0A000", message, value_position))
+        while cursor.tokens[first].value == "(":
+            first += 1
+        cursor.defer(SqlError("0A000", message, cursor.tokens[first].start + 1))
         return Assignment(columns, value, None, position)
     if len(value.items) != len(columns):
         message = "number of columns does not match number of values"

@@ -42,6 +42,7 @@ class Found:
     position: int
     table: str
     null: bool | None = None
+    serial: bool = False
     default: Expression | None = None
     default_text: str = ""
     has_default: bool = False
@@ -59,7 +60,7 @@ def table_column(cursor: Cursor, table: str, resolve: Callable[[TypeName], SqlTy
     position = cursor.position
     found = Found(cursor.name(), position, table)
     written = type_name(cursor)
-    serial = is_serial(cursor, written)
+    serial = found.serial = is_serial(cursor, written)
     kind = SERIALS[written.name] if serial else resolved(cursor, written, resolve)
     if serial:
         found.has_default = True
@@ -141,12 +142,15 @@ def column_constraint(cursor: Cursor, found: Found) -> bool:
             if word == "primary":
                 cursor.expect("key")
                 kind = "primary key"
+                if any(item.kind == kind for item in found.constraints):
+                    message = f'multiple primary keys for table "{found.table}" are not allowed'
+                    cursor.defer(SqlError("42P16", message, position))
             else:
                 nulls_treatment(cursor)
             index_options(cursor)
             found.constraints.append(Constraint(kind, name, ((found.name, found.position),), position=position))
         case "generated":
-            generated(cursor, found)
+            generated(cursor, found, position)
         case "references":
             reference(cursor, position)
         case _:
@@ -158,7 +162,8 @@ def null_constraint(cursor: Cursor, found: Found, null: bool, position: int) -> 
     if not null:
         cursor.expect("null")
     if found.null is not None and found.null != null:
-        cursor.defer(SqlError("42601", f"conflicting NULL/NOT NULL declarations for {found.where()}", position))
+        place = None if found.serial else position
+        cursor.defer(SqlError("42601", f"conflicting NULL/NOT NULL declarations for {found.where()}", place))
     found.null = null
 
 
@@ -167,11 +172,14 @@ def default_value(cursor: Cursor, found: Found, position: int) -> None:
     first = cursor.index
     value = grammar.plain_expression(cursor)
     if found.has_default:
-        cursor.defer(SqlError("42601", f"multiple default values specified for {found.where()}", position))
+        place = None if found.serial else position
+        cursor.defer(SqlError("42601", f"multiple default values specified for {found.where()}", place))
+    if found.identity is not None:
+        refuse_both(cursor, found, position)
     found.default, found.default_text, found.has_default = value, cursor.text_since(first), True
 
 
-def generated(cursor: Cursor, found: Found) -> None:
+def generated(cursor: Cursor, found: Found, start: int) -> None:
     """Read GENERATED ALWAYS | BY DEFAULT AS IDENTITY [(options)], or AS (expression) STORED, which is refused."""
     position = cursor.position
     identity = generated_when(cursor)
@@ -186,10 +194,17 @@ def generated(cursor: Cursor, found: Found) -> None:
             cursor.fail()
         cursor.expect_operator(")")
     if found.identity is not None:
-        cursor.defer(SqlError("42601", f"multiple identity specifications for {found.where()}", position))
+        cursor.defer(SqlError("42601", f"multiple identity specifications for {found.where()}", start))
     if found.null is True:
-        cursor.defer(SqlError("42601", f"conflicting NULL/NOT NULL declarations for {found.where()}", position))
+        cursor.defer(SqlError("42601", f"conflicting NULL/NOT NULL declarations for {found.where()}", start))
+    if found.has_default:
+        refuse_both(cursor, found, start)
     found.identity, found.identity_options, found.null = identity, options, False
+
+
+def refuse_both(cursor: Cursor, found: Found, position: int) -> None:
+    message = f"both default and identity specified for {found.where()}"
+    cursor.defer(SqlError("42601", message, None if found.serial else position))
 
 
 def generated_when(cursor: Cursor) -> str:
@@ -201,10 +216,7 @@ def generated_when(cursor: Cursor) -> str:
 
 
 def check_identity(cursor: Cursor, found: Found, kind: SqlType, written: TypeName) -> None:
-    """Raise what PostgreSQL does for an identity column of another type or with a default."""
-    if found.has_default:
-        message = f"both default and identity specified for {found.where()}"
-        cursor.defer(SqlError("42601", message, found.position))
+    """Defer what PostgreSQL says about an identity column of another type."""
     if kind.family not in ("int2", "int4", "int8"):
         message = "identity column type must be smallint, integer, or bigint"
         cursor.defer(SqlError("22023", message))

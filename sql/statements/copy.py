@@ -26,7 +26,7 @@ def copy(cursor: Cursor) -> CopyFrom | CopyTo:
     if cursor.at_operator("(") and not raw:
         query = copied_query(cursor)
     else:
-        name = cursor.relation_name()
+        name = cursor.relation_name(schema_first=True, positioned=False)
         columns = cursor.names_in_parentheses() if cursor.at_operator("(") else None
     if query is not None and not cursor.at("to"):
         cursor.fail()

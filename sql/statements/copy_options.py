@@ -136,7 +136,7 @@ def check_option(name: str, value: OptionValue, position: int, is_from: bool) ->
                 raise SqlError("22023", f'COPY format "{value}" not recognized', position)
         case "delimiter" | "null" | "quote" | "escape" | "encoding" | "publish":
             if not isinstance(value, str):
-                raise SqlError("42601", f"{name} requires a parameter", position)
+                raise SqlError("42601", f"{name} requires a parameter")
             if name == "encoding" and value.upper().replace("-", "").replace("_", "") not in (
                 "UTF8",
                 "UNICODE",
@@ -148,9 +148,9 @@ def check_option(name: str, value: OptionValue, position: int, is_from: bool) ->
         case "header":
             value = "true" if value is None else str(value).lower()
             if value == "match" and not is_from:
-                raise SqlError("0A000", 'cannot use "match" with HEADER in COPY TO', position)
+                raise SqlError("0A000", 'cannot use "match" with HEADER in COPY TO')
             if value != "match" and value not in BOOLEANS:
-                raise SqlError("42601", 'header requires a Boolean value or "match"', position)
+                raise SqlError("42601", 'header requires a Boolean value or "match"')
         case "freeze":
             if BOOLEANS.get(str("true" if value is None else value).lower(), True):
                 raise not_supported("COPY FREEZE", position)

@@ -6,13 +6,13 @@ from sql.errors import SqlError, not_supported
 from sql.grammar.cursor import Cursor
 from sql.statements.columns import table_column
 from sql.statements.constraints import at_table_constraint, refuse_inheritance, table_constraint
+from sql.statements.create_table import COLUMNS_MAX, check_names
 from sql.statements.options import foreign_options
 from sql.statements.statement import ColumnDefinition, CreateStream
 from sql.type_names import column_type
 
 SERVER = "stream"
 OPTIONS = frozenset({"capacity"})
-COLUMNS_MAX = 1600
 
 
 def create_foreign_table(cursor: Cursor) -> CreateStream:
@@ -21,7 +21,7 @@ def create_foreign_table(cursor: Cursor) -> CreateStream:
     cursor.expect("create", "foreign", "table")
     if_not_exists = cursor.accept_if_not_exists()
     name_position = cursor.position
-    name = cursor.relation_name(creating=True)
+    name = cursor.relation_name(schema_first=True)
     if cursor.at("partition"):
         raise not_supported("PARTITION OF", cursor.position)
     columns = column_definitions(cursor, name)
@@ -51,13 +51,11 @@ def column_definitions(cursor: Cursor, table: str) -> tuple[ColumnDefinition, ..
             constraint = table_constraint(cursor)
             cursor.refuse(f"{'a constraint' if constraint is None else constraint.kind.upper()} in a stream", place)
         else:
-            column = column_definition(cursor, table)
-            if any(column.name == other.name for other in columns):
-                cursor.defer(SqlError("42701", f'column "{column.name}" specified more than once'))
-            columns.append(column)
+            columns.append(column_definition(cursor, table))
         if not cursor.accept_operator(","):
             break
     cursor.expect_operator(")")
+    check_names(cursor, [column.name for column in columns])
     if len(columns) > COLUMNS_MAX:
         cursor.defer(SqlError("54011", f"tables can have at most {COLUMNS_MAX} columns"))
     return tuple(columns)

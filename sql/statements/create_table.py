@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from sql.errors import SqlError, not_supported
 from sql.grammar import queries
 from sql.grammar.cursor import Cursor
@@ -23,7 +25,7 @@ def create_table(cursor: Cursor) -> CreateTable:
     cursor.expect("table")
     if_not_exists = cursor.accept_if_not_exists()
     name_position = cursor.position
-    name = cursor.relation_name(creating=True)
+    name = cursor.relation_name(schema_first=True)
     if cursor.at("partition", "of"):
         raise not_supported("PARTITION OF" if cursor.at("partition") else "CREATE TABLE OF", cursor.position)
     columns: tuple[TableColumn, ...] = ()
@@ -41,6 +43,7 @@ def create_table(cursor: Cursor) -> CreateTable:
     else:
         if cursor.at_operator("("):
             names = tuple(column for column, _ in cursor.names_in_parentheses())
+            check_names(cursor, names)
         storage_clauses(cursor)
         cursor.expect("as")
         query, with_data = table_query(cursor)
@@ -119,11 +122,8 @@ def check_columns(
     """Defer what PostgreSQL says about columns that are there twice, and keys that do not fit the columns."""
     if len(columns) > COLUMNS_MAX:
         cursor.defer(SqlError("54011", f"tables can have at most {COLUMNS_MAX} columns"))
-    names: set[str] = set()
-    for column in columns:
-        if column.name in names:
-            cursor.defer(SqlError("42701", f'column "{column.name}" specified more than once'))
-        names.add(column.name)
+    names = {column.name for column in columns}
+    check_names(cursor, [column.name for column in columns])
     every = [*(item for column in columns for item in column.constraints), *constraints]
     keys = [item for item in every if item.kind == "primary key"]
     if len(keys) > 1:
@@ -131,6 +131,12 @@ def check_columns(
     for item in constraints:
         if item.kind != "check":
             check_key(cursor, item, names)
+
+
+def check_names(cursor: Cursor, names: Sequence[str]) -> None:
+    for index, name in enumerate(names):
+        if name in names[:index]:
+            cursor.defer(SqlError("42701", f'column "{name}" specified more than once'))
 
 
 def check_key(cursor: Cursor, item: Constraint, names: set[str]) -> None:

@@ -37,7 +37,7 @@ def create_sequence(cursor: Cursor) -> CreateSequence:
     cursor.expect("sequence")
     if_not_exists = cursor.accept_if_not_exists()
     position = cursor.position
-    name = cursor.relation_name(creating=True)
+    name = cursor.relation_name(schema_first=True, positioned=False)
     options = sequence_options(cursor)
     return CreateSequence(cursor.text_since(first), name, position, if_not_exists, options)
 
@@ -60,7 +60,7 @@ def alter_sequence(cursor: Cursor) -> AlterSequence:
     cursor.expect("alter", "sequence")
     if_exists = cursor.accept("if", "exists")
     position = cursor.position
-    name = cursor.relation_name()
+    name = cursor.relation_name(schema_first=True, positioned=False)
     for words in (("rename", "to"), ("owner", "to"), ("set", "schema"), ("set", "logged"), ("set", "unlogged")):
         if cursor.at_words(*words):
             raise not_supported(f"ALTER SEQUENCE ... {' '.join(words).upper()}", cursor.position)

@@ -25,8 +25,11 @@ def transaction(cursor: Cursor) -> Transaction:
     if cursor.at("prepared"):
         raise not_supported(f"{word.upper()} PREPARED", cursor.position)
     cursor.accept_any("work", "transaction")
-    if action == "rollback" and cursor.at("to"):
-        raise not_supported("ROLLBACK TO SAVEPOINT", cursor.position)
+    position = cursor.position
+    if word == "rollback" and cursor.accept("to"):
+        cursor.accept("savepoint")
+        cursor.name()
+        cursor.refuse("ROLLBACK TO SAVEPOINT", position)
     chain = False
     if cursor.accept("and"):
         chain = not cursor.accept("no")
