@@ -64,8 +64,14 @@ class AggregateText:
 
     def ordered(self) -> str:
         """Return ' ORDER BY ...' for inside of the parentheses, or ''."""
-        keys = ", ".join(sort_key(self.printer, key) for key in self.keys)
+        keys = ", ".join(self._key(key) for key in self.keys)
         return f" ORDER BY {keys}" if keys else ""
+
+    def _key(self, key: SortKey) -> str:
+        """Return a sort key; with DISTINCT it has to be an argument as that is printed."""
+        if self.word and self.condition is not None and key.expression == self.call.arguments[0]:
+            return self.texts[0] + sort_way(key)
+        return sort_key(self.printer, key)
 
     def filtered(self, text: str) -> str:
         """Complete an aggregate that counts NULLs as values: it must not see the other rows at all."""
@@ -77,8 +83,12 @@ AggregateRule = Callable[[AggregateText], str]
 
 def sort_key(printer: ExpressionPrinter, key: SortKey) -> str:
     """Return one key of an ORDER BY."""
-    way = (" DESC" if key.descending else "") + (" NULLS FIRST" if key.nulls_first else " NULLS LAST")
-    return printer.comparable(key.expression) + way
+    return printer.comparable(key.expression) + sort_way(key)
+
+
+def sort_way(key: SortKey) -> str:
+    """Return what follows the expression of a key of an ORDER BY."""
+    return (" DESC" if key.descending else "") + (" NULLS FIRST" if key.nulls_first else " NULLS LAST")
 
 
 def bits(aggregate: AggregateText) -> str:

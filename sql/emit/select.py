@@ -6,6 +6,7 @@ Enters: a bound relation and the names under which an engine knows its scans. Le
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import count
@@ -40,6 +41,9 @@ from sql.relations import (
     Window,
 )
 from sql.trees import aggregate_expressions, columns_of, operator_expressions, subqueries_of
+
+# A key of an ORDER BY that is the same for all rows.
+CONSTANT_KEY = re.compile(r"\(*(-?[\d.]+|'(?:[^']|'')*'|NULL|TRUE|FALSE)\)*( DESC)? NULLS (FIRST|LAST)")
 
 
 @dataclass
@@ -342,6 +346,8 @@ class SelectPrinter:
         keys = block.order_texts or tuple(
             f"{block.columns[index] if block.plain else identifier(names[index])}{way}" for index, way in block.order
         )
+        # The engines take a constant for a column's number, or refuse it.
+        keys = tuple(key for key in keys if not CONSTANT_KEY.fullmatch(key))
         if keys:
             lines.append(f"ORDER BY {', '.join(keys)}")
         if block.limit is not None:

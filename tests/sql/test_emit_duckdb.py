@@ -30,6 +30,21 @@ def test_filter_project_sort_and_limit_are_one_select() -> None:
     )
 
 
+def test_a_constant_is_no_sort_key() -> None:
+    root = Sort(Project(SCAN, (("a", Literal(-5, INT4)), ("b", X))), (SortKey(Column(0, "a", INT4)), SortKey(X)))
+    assert text(root).endswith('ORDER BY t1."x" NULLS LAST')
+
+
+def test_the_order_of_a_distinct_aggregate_is_an_argument() -> None:
+    name = Column(2, "K", TEXT)
+    condition = Call("gt", (K, Literal(0, INT4)), BOOL)
+    call = AggregateCall(
+        "string_agg", (name, Literal(",", TEXT)), TEXT, distinct=True, filter=condition, order_by=(SortKey(name),)
+    )
+    kept = 'CASE WHEN (t1."k" > 0) THEN t1."K_2" END'
+    assert f"string_agg(DISTINCT {kept}, ',' ORDER BY {kept} NULLS LAST)" in text(Aggregate(SCAN, (), (("s", call),)))
+
+
 def test_names_are_unique_whatever_their_case() -> None:
     assert text(SCAN).startswith('SELECT t1."k" AS "k", t1."x" AS "x", t1."K_2" AS "K_2"')
 
