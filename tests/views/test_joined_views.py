@@ -47,6 +47,7 @@ STREAM_JOINS = (
     "SELECT count(*) FROM s, t WHERE s.k = t.k AND upper(s.c) = upper(t.name)",
     "SELECT s.c, count(*) FROM s JOIN t ON s.k = t.k AND t.name = s.c || '' GROUP BY s.c",
     "SELECT t.name, count(*) FROM s JOIN t ON s.k = t.k WHERE t.g IN (SELECT g FROM groups) GROUP BY t.name",
+    "SELECT count(*), sum(s.x) FROM s, t WHERE (s.k = t.k AND t.g > 5) OR (s.k = t.k AND s.x < t.g) OR (s.k = t.k AND t.flag)",
     "SELECT d.k, count(*) FROM s JOIN (SELECT k FROM t UNION SELECT k FROM u) d ON d.k = s.k GROUP BY d.k",
 )  # fmt: skip
 

@@ -7,7 +7,7 @@ tables put together into build sides. Whoever orders the probes (`rules.joins_to
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from sql.datatypes import BOOL
 from sql.expressions import Call, Column, Expression
@@ -65,7 +65,7 @@ class JoinGraph:
         match relation:
             case Filter() if not in_tables:
                 items = self._flatten(relation.input)
-                self.conditions += conjuncts(substitute(relation.predicate, items))
+                self.conditions += factored(substitute(relation.predicate, items))
                 return items
             case Project() if not in_tables:
                 items = self._flatten(relation.input)
@@ -73,7 +73,7 @@ class JoinGraph:
             case Join() if relation.lateral is None and relation.kind in ("inner", "cross"):
                 items = [*self._flatten(relation.left), *self._flatten(relation.right)]
                 if relation.condition is not None:
-                    self.conditions += conjuncts(substitute(relation.condition, items))
+                    self.conditions += factored(substitute(relation.condition, items))
                 return items
             case Join() if not in_tables:
                 return self._flatten_outer(relation)
@@ -96,6 +96,25 @@ class JoinGraph:
         start = sum(len(leaf.relation.schema) for leaf in self.leaves)
         self.leaves.append(Leaf(relation, start, outer))
         return [Column(start + index, column.name, column.type) for index, column in enumerate(relation.schema)]
+
+
+def factored(predicate: Expression) -> tuple[Expression, ...]:
+    """Return the conditions of a predicate; (a AND b) OR (a AND c) becomes a and (b OR c), since a may be a key."""
+    return tuple(part for condition in conjuncts(predicate) for part in _factored(condition))
+
+
+def _factored(condition: Expression) -> tuple[Expression, ...]:
+    if not isinstance(condition, Call) or condition.function != "or":
+        return (condition,)
+    branches = [conjuncts(branch) for branch in condition.arguments]
+    shared = [part for part in branches[0] if all(part in branch for branch in branches[1:])]
+    if not shared:
+        return (condition,)
+    rests = [[part for part in branch if part not in shared] for branch in branches]
+    if not all(rests):
+        return tuple(shared)
+    rest = replace(condition, arguments=tuple(conjunction(rest) for rest in rests))
+    return (*shared, rest)
 
 
 def equality(expression: Expression) -> tuple[Expression, Expression] | None:

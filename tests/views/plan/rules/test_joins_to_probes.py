@@ -110,6 +110,24 @@ def test_without_an_equality_every_row_is_a_match() -> None:
     assert isinstance(found.input.right, Project) and found.input.right.items[0][1] == alone.items[0][1]
 
 
+def test_a_key_in_every_branch_of_an_or_is_a_key() -> None:
+    key = compare("eq", SHOP, Column(WIDTH, "name", TEXT))
+    size = Column(WIDTH + 2, "size", INT4)
+    small, large = compare("lt", size, lit(2)), compare("gt", size, N)
+    either = Call("or", (both(small, key), both(key, large)), BOOL)
+    build = project(SHOPS, ("size", col(SHOPS, "size")), ("name", col(SHOPS, "name")))
+    chain = Join(SALES, build, "inner", compare("eq", SHOP, Column(WIDTH + 1, "name", TEXT)))
+    kept = Column(WIDTH, "size", INT4)
+    rest = Call("or", (compare("lt", kept, lit(2)), compare("gt", kept, N)), BOOL)
+    assert joins_to_probes(Aggregate(Join(SALES, SHOPS, "inner", either), (), COUNT)) == Aggregate(
+        Filter(chain, rest), (), COUNT
+    )
+    sometimes = Call("or", (both(small, key), key), BOOL)
+    alone = project(SHOPS, ("name", col(SHOPS, "name")))
+    found = joins_to_probes(Aggregate(Join(SALES, SHOPS, "inner", sometimes), (), COUNT))
+    assert found == Aggregate(Join(SALES, alone, "inner", compare("eq", SHOP, Column(WIDTH, "name", TEXT))), (), COUNT)
+
+
 def test_joins_above_the_grouping_and_views_that_have_no_plan_stay() -> None:
     grouping = Aggregate(SALES, (("shop", SHOP),), COUNT)
     above = Join(grouping, SHOPS, "inner", compare("eq", Column(0, "shop", TEXT), Column(2, "name", TEXT)))
