@@ -18,7 +18,9 @@ from duckdb.func import FunctionNullHandling, PythonUDFType
 from engine import civil_time, decimals, scalar_functions
 from engine.arrow_numerics import decimal_array, decimal_integers, numeric_array, numeric_rows, one_array
 from engine.error_mark import marked
+from engine.json_functions import JSON_SPECIFICATIONS
 from engine.math_functions import MATH_SPECIFICATIONS, NULL_MATH_SPECIFICATIONS
+from engine.number_formats import NUMBER_SPECIFICATIONS
 from engine.series import SERIES_SPECIFICATIONS
 from engine.text_functions import NULL_TEXT_SPECIFICATIONS, TEXT_SPECIFICATIONS
 from engine.time_functions import TIME_SPECIFICATIONS, VOLATILE_TIME_SPECIFICATIONS
@@ -66,6 +68,8 @@ def register_functions(connection: duckdb.DuckDBPyConnection) -> None:
         *MATH_SPECIFICATIONS,
         *SERIES_SPECIFICATIONS,
         *TIME_SPECIFICATIONS,
+        *NUMBER_SPECIFICATIONS,
+        *JSON_SPECIFICATIONS,
     ):
         _register(connection, name, arguments, result, row_by_row(function, arguments, result))
     for name, arguments, result, function in (*NULL_TEXT_SPECIFICATIONS, *NULL_MATH_SPECIFICATIONS):

@@ -63,6 +63,10 @@ def _counted(printer: ExpressionPrinter, node: Call, texts: list[str], test: str
     return "(" + " + ".join(f"CASE WHEN {text} {test} THEN 1 ELSE 0 END" for text in texts) + ")"
 
 
+def _format_number(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
+    return f"numeric_format({printer.fit(node.arguments[0], scaled_numeric(None))}, {texts[1]})"
+
+
 def _known_scale(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
     return f"CASE WHEN {texts[0]} IS NOT NULL THEN {node.arguments[0].type.display_scale} END"
 
@@ -74,6 +78,9 @@ DUCKDB_MATH_RULES: Mapping[str, Mapping[str, Rule]] = {
     "shift_right": _shift("shift_right"),
     "random": {"any": "random()"},
     "scale": {"variable": "CAST(numeric_scale({0}) AS INTEGER)", "numeric": _known_scale},
+    "format_number": {"numeric": _format_number, "variable": _format_number},
+    "format_float": {"float8": "float8_format({0}, {1})"},
+    "read_number": {"any": "numeric_read({0}, {1})"},
     "gen_random_uuid": {"any": "CAST(uuid() AS VARCHAR)"},
 }
 

@@ -122,6 +122,12 @@ SHARED_TEXT_RULES: Mapping[str, Mapping[str, Rule]] = {
 DUCKDB_TEXT_RULES: Mapping[str, Mapping[str, Rule]] = {
     **SHARED_TEXT_RULES,
     "reverse": {"text": "text_reverse({0})"},
+    **{
+        name: {"json jsonb": f"{name}({{0}}, {{1}})"}
+        for name in ("json_field", "json_item", "json_field_text", "json_item_text", "json_path", "json_path_text")
+    },
+    "json_typeof": {"json jsonb": "json_kind({0})"},
+    "json_array_length": {"json jsonb": "json_length({0})"},
     "bit_length": {"text": "CAST(8 * strlen({0}) AS INTEGER)"},
     "bytea_length": {"bytea": "CAST(octet_length({0}) AS INTEGER)"},
     "format": {"text": _format},

@@ -1,0 +1,119 @@
+"""json and jsonb: ->, ->>, #>, #>>, typeof, array_length. A json value is its text as it was written, a jsonb one PostgreSQL's print of it.
+
+Strict: callers see to NULL. What is not there is NULL.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from typing import Any, cast
+
+from sql.errors import SqlError
+
+DECODER = json.JSONDecoder(strict=False)
+INDEX = re.compile(r"\s*[+-]?\d{1,9}")
+
+
+def end_of_space(text: str, place: int) -> int:
+    while text[place : place + 1] in (" ", "\t", "\n", "\r") and place < len(text):
+        place += 1
+    return place
+
+
+def value_end(text: str, place: int) -> int:
+    """Return where the value that begins at `place` ends."""
+    return DECODER.raw_decode(text, place)[1]
+
+
+def parts(text: str) -> list[tuple[str, str]] | list[str] | None:
+    """Return the members of an object, the items of an array, each as it is written; None for a scalar."""
+    place = end_of_space(text, 0)
+    opening = text[place : place + 1]
+    if opening not in ("{", "["):
+        return None
+    members: list[tuple[str, str]] = []
+    items: list[str] = []
+    place = end_of_space(text, place + 1)
+    while text[place] not in "}]":
+        key = ""
+        if opening == "{":
+            key, place = DECODER.raw_decode(text, place)
+            place = end_of_space(text, end_of_space(text, place) + 1)
+        end = value_end(text, place)
+        members.append((key, text[place:end]))
+        items.append(text[place:end])
+        place = end_of_space(text, end)
+        if text[place] == ",":
+            place = end_of_space(text, place + 1)
+    return members if opening == "{" else items
+
+
+def field(text: str, key: str) -> str | None:
+    """Return value -> key; of several members of one name the last."""
+    if text[end_of_space(text, 0)] != "{":
+        return None
+    return next((value for name, value in reversed(cast("list[tuple[str, str]]", parts(text))) if name == key), None)
+
+
+def item(text: str, index: int) -> str | None:
+    """Return value -> index, from the end when negative."""
+    if text[end_of_space(text, 0)] != "[":
+        return None
+    items = cast("list[str]", parts(text))
+    return items[index] if -len(items) <= index < len(items) else None
+
+
+def as_text(value: str | None) -> str | None:
+    """Return what ->> makes of a value: strings without their quotes, null as NULL."""
+    if value is None or value == "null":
+        return None
+    if value.startswith('"'):
+        return str(DECODER.decode(value))
+    return value
+
+
+def path(text: str, steps: list[str | None]) -> str | None:
+    """Return value #> steps."""
+    found: str | None = text.strip(" \t\n\r")
+    for step in steps:
+        if found is None or step is None:
+            return None
+        if found.startswith("{"):
+            found = field(found, step)
+        elif found.startswith("[") and INDEX.fullmatch(step):
+            found = item(found, int(step))
+        else:
+            return None
+    return found
+
+
+def kind(text: str) -> str:
+    """Return json_typeof."""
+    first = text.lstrip(" \t\n\r")[0]
+    return {"{": "object", "[": "array", '"': "string", "t": "boolean", "f": "boolean", "n": "null"}.get(
+        first, "number"
+    )
+
+
+def array_length(text: str) -> int:
+    """Return json_array_length."""
+    found = kind(text)
+    if found != "array":
+        what = "a non-array" if found == "object" else "a scalar"
+        raise SqlError("22023", f"cannot get array length of {what}")
+    return len(parts(text) or ())
+
+
+_TEXT = "VARCHAR"
+JSON_SPECIFICATIONS: list[tuple[str, list[str], str, Callable[..., Any]]] = [
+    ("json_field", [_TEXT, _TEXT], _TEXT, field),
+    ("json_item", [_TEXT, "INTEGER"], _TEXT, item),
+    ("json_field_text", [_TEXT, _TEXT], _TEXT, lambda text, key: as_text(field(text, key))),
+    ("json_item_text", [_TEXT, "INTEGER"], _TEXT, lambda text, index: as_text(item(text, index))),
+    ("json_path", [_TEXT, "VARCHAR[]"], _TEXT, path),
+    ("json_path_text", [_TEXT, "VARCHAR[]"], _TEXT, lambda text, steps: as_text(path(text, steps))),
+    ("json_kind", [_TEXT], _TEXT, kind),
+    ("json_length", [_TEXT], "INTEGER", array_length),
+]
