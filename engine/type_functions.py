@@ -16,12 +16,13 @@ import pyarrow as pa
 from engine.arrow_numerics import one_array
 from engine.error_mark import marked
 from engine.jsonb_keys import jsonb_key
-from sql import interval_fields, interval_values
+from sql import interval_values
 from sql.array_text import array_elements, array_text
 from sql.byte_values import bytea_text
 from sql.civil import DAY_US
 from sql.datatypes import BYTEA, JSON, JSONB, TIME, UUID, SqlType
 from sql.errors import SqlError
+from sql.interval_shift import shifted_us
 from sql.interval_values import Interval, interval_text, within
 from sql.intervals import interval_value
 from sql.jsonb_text import jsonb_scalar
@@ -116,18 +117,6 @@ def interval_sum(sign: int) -> ArrowFunction:
     return run
 
 
-def time_moved(sign: int) -> ArrowFunction:
-    """Return a time of day moved by an interval's microseconds, around midnight."""
-
-    def run(time: pa.ChunkedArray, interval: pa.ChunkedArray) -> pa.Array:
-        clock, span = one_array(time), one_array(interval)
-        nulls = nulls_of(clock) | nulls_of(span)
-        moved = clock.fill_null(0).to_numpy(zero_copy_only=False) + sign * (parts_of(span)[2] % DAY_US)
-        return pa.array(moved % DAY_US, mask=nulls)
-
-    return run
-
-
 def interval_from_parts(months: int, days: int, micros: int) -> Interval:
     return interval_values.checked(int(months), int(days), int(micros))
 
@@ -202,17 +191,12 @@ TYPE_SPECIFICATIONS: list[tuple[str, list[str], str, Scalar]] = [
     ("interval_divide", [INTERVAL_TYPE, "DOUBLE"], INTERVAL_TYPE, interval_values.divide),
     ("interval_total", [WIDE, WIDE, WIDE], INTERVAL_TYPE, interval_from_parts),
     ("interval_average", [WIDE, WIDE, WIDE, "BIGINT"], INTERVAL_TYPE, interval_average),
-    ("interval_part", [_TEXT, INTERVAL_TYPE], "BIGINT", interval_fields.interval_part),
-    ("interval_epoch", [INTERVAL_TYPE], "DECIMAL(38,6)", interval_fields.interval_epoch),
-    ("interval_epoch_float", [INTERVAL_TYPE], "DOUBLE", interval_fields.interval_epoch_float),
-    ("interval_trunc", [_TEXT, INTERVAL_TYPE], INTERVAL_TYPE, interval_fields.interval_trunc),
     ("time_span", ["BIGINT", "BIGINT"], INTERVAL_TYPE, time_span),
     ("time_text", ["BIGINT"], _TEXT, time_text),
     ("time_from_text", [_TEXT], "BIGINT", reader(TIME)),
     ("time_of_day", ["BIGINT"], "BIGINT", lambda micros: micros % DAY_US),
-    ("time_field", [_TEXT, "BIGINT"], "BIGINT", interval_fields.time_part),
     ("micros_round", ["BIGINT", "BIGINT", "INTEGER"], "BIGINT", micros_round),
-    ("timestamp_shift", ["BIGINT", INTERVAL_TYPE, _TEXT], "BIGINT", interval_fields.shifted_us),
+    ("timestamp_shift", ["BIGINT", INTERVAL_TYPE, _TEXT], "BIGINT", shifted_us),
     ("uuid_from_text", [_TEXT], _TEXT, reader(UUID)),
     ("bytea_text", ["BLOB"], _TEXT, bytea_text),
     ("bytea_from_text", [_TEXT], "BLOB", reader(BYTEA)),
@@ -230,6 +214,4 @@ COLUMN_SPECIFICATIONS: list[tuple[str, list[str], str, ArrowFunction]] = [
     ("interval_key", [INTERVAL_TYPE], INTERVAL_KEY_TYPE, interval_key),
     ("interval_sum", [INTERVAL_TYPE, INTERVAL_TYPE], INTERVAL_TYPE, interval_sum(1)),
     ("interval_difference", [INTERVAL_TYPE, INTERVAL_TYPE], INTERVAL_TYPE, interval_sum(-1)),
-    ("time_add", ["BIGINT", INTERVAL_TYPE], "BIGINT", time_moved(1)),
-    ("time_subtract", ["BIGINT", INTERVAL_TYPE], "BIGINT", time_moved(-1)),
 ]

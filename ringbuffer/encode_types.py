@@ -188,7 +188,7 @@ def render_intervals(
         if is_valid(valid, row):
             first = at
             negative = False
-            total = np.int64(months[row])
+            total = signed_word(months[row])
             years = total // 12 if total >= 0 else -(-total // 12)
             rest = total - 12 * years
             if years != 0:
@@ -197,9 +197,10 @@ def render_intervals(
             if rest != 0:
                 at = put_amount(out, at, first, rest, month_word, negative)
                 negative = rest < 0
-            if days[row] != 0:
-                at = put_amount(out, at, first, np.int64(days[row]), day_word, negative)
-                negative = days[row] < 0
+            count = signed_word(days[row])
+            if count != 0:
+                at = put_amount(out, at, first, count, day_word, negative)
+                negative = count < 0
             time = micros[row]
             if time != 0 or at == first:
                 if at > first:

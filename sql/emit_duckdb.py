@@ -21,6 +21,7 @@ from sql.relations import Relation, TableFunction
 
 COMPARISONS = {"eq": "=", "ne": "<>", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
 SEVERAL_ROWS = "antumbra error 21000: more than one row returned by a subquery used as an expression (end)"
+INTERVAL_TYPE = FAMILIES["interval"].duckdb
 VARIABLE_NUMERIC = "STRUCT(unscaled DECIMAL(38,0), scale SMALLINT)"
 
 
@@ -74,6 +75,7 @@ class DuckDbDialect:
 class DuckDbExpressions(ExpressionPrinter):
     """Expressions for DuckDB."""
 
+    division = "//"
     rules = RULES
     casts = CASTS
     aggregates = DUCKDB_AGGREGATES
@@ -106,6 +108,10 @@ class DuckDbExpressions(ExpressionPrinter):
 
     def field(self, name: str, text: str, kind: SqlType) -> str:
         return f"date_part('{name}', {text})"
+
+    def interval(self, months: str, days: str, micros: str, is_null: str) -> str:
+        parts = f"'months': {months}, 'days': {days}, 'micros': {micros}"
+        return f"CASE WHEN {is_null} THEN NULL ELSE CAST({{{parts}}} AS {INTERVAL_TYPE}) END"
 
     def rounded(self, micros: str, origin: int, digits: int) -> str:
         return f"micros_round({micros}, {origin}, {digits})"
@@ -157,7 +163,7 @@ class DuckDbExpressions(ExpressionPrinter):
                 return f"CAST([{items}] AS {self.type_name(kind)})"
             case (int(months), int(days), int(micros)):
                 parts = f"'months': {months}, 'days': {days}, 'micros': {micros}"
-                return f"CAST({{{parts}}} AS {self.type_name(kind)})"
+                return f"CAST({{{parts}}} AS {INTERVAL_TYPE})"
         return self.quoted(str(constant))
 
 

@@ -21,6 +21,7 @@ from sql.expressions import Expression, Literal, WindowCall, WindowFrame
 from sql.relations import Relation, TableFunction
 
 VARIABLE_NUMERIC = "STRUCT<unscaled: DECIMAL(38,0), scale: SMALLINT>"
+DAY_US = 86_400_000_000
 INTEGER_SUFFIXES = {"int2": "S", "int4": "", "int8": "L", "time": "L"}
 
 
@@ -79,6 +80,7 @@ class SparkDialect:
 class SparkExpressions(ExpressionPrinter):
     """Expressions for Spark."""
 
+    division = "div"
     rules = RULES
     casts = CASTS
     aggregates = SPARK_AGGREGATES
@@ -115,6 +117,18 @@ class SparkExpressions(ExpressionPrinter):
 
     def field(self, name: str, text: str, kind: SqlType) -> str:
         return f"timestamp_part('{name}', {self.micros(text, kind)})"
+
+    def interval(self, months: str, days: str, micros: str, is_null: str) -> str:
+        parts = f"'months', CAST({months} AS INT), 'days', CAST({days} AS INT), 'micros', CAST({micros} AS BIGINT)"
+        return f"CASE WHEN {is_null} THEN NULL ELSE named_struct({parts}) END"
+
+    def comparable_text(self, text: str, kind: SqlType) -> str:
+        if kind.family == "interval":
+            days = f"CAST(({text}).months AS DECIMAL(38,0)) * 30 + ({text}).days"
+            return f"CAST(({days}) * {DAY_US} + ({text}).micros AS DECIMAL(38,0))"
+        if kind.family == "jsonb":
+            raise not_supported("a comparison of jsonb in Spark", hint="Compare in the SELECT that reads the view.")
+        return super().comparable_text(text, kind)
 
     def rounded(self, micros: str, origin: int, digits: int) -> str:
         unit = 10 ** (6 - digits)

@@ -89,6 +89,8 @@ class ExpressionPrinter(ABC):
     can be none. guarded: true while something is printed that is evaluated for some rows only.
     """
 
+    # The operator of integers that rounds towards zero.
+    division: str
     rules: Mapping[tuple[str, str], Rule]
     casts: Mapping[tuple[str, str], CastRule]
     aggregates: Mapping[str, Callable[[Any], str]]
@@ -138,6 +140,10 @@ class ExpressionPrinter(ABC):
     @abstractmethod
     def field(self, name: str, text: str, kind: SqlType) -> str:
         """Return a civil field of a date or timestamp as BIGINT; seconds are in microseconds of the minute."""
+
+    @abstractmethod
+    def interval(self, months: str, days: str, micros: str, is_null: str) -> str:
+        """Return the interval of three whole numbers; is_null: the condition under which it is NULL."""
 
     @abstractmethod
     def rounded(self, micros: str, origin: int, digits: int) -> str:

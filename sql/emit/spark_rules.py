@@ -14,6 +14,7 @@ from sql.emit.shared_rules import INTEGERS, SHARED_RULES
 from sql.emit.text_rules import SPARK_TEXT_RULES
 from sql.emit.time_rules import TIME_RULES
 from sql.emit.type_casts import SHARED_TYPE_CASTS
+from sql.emit.type_rules import SPARK_TYPE_RULES
 from sql.expressions import Call, Cast
 
 
@@ -35,6 +36,7 @@ RULES = (
     rule_table(SHARED_RULES)
     | rule_table(NUMERIC_RULES)
     | rule_table(TIME_RULES)
+    | rule_table(SPARK_TYPE_RULES)
     | rule_table(SPARK_TEXT_RULES)
     | rule_table(SPARK_MATH_RULES)
     | rule_table(

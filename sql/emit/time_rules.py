@@ -11,7 +11,7 @@ from sql.datatypes import TIMESTAMP, TIMESTAMPTZ, scaled_numeric
 from sql.emit.expressions import ExpressionPrinter, Rule
 from sql.emit.rule_arguments import literal_integer, literal_text
 from sql.emit.time_fields import FIELD_DIGITS
-from sql.emit.type_rules import span_date_part, span_extract
+from sql.emit.type_rules import span_date_part, span_extract, span_trunc
 from sql.errors import not_supported
 from sql.expressions import Call
 
@@ -45,7 +45,7 @@ def _date_trunc(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str
     kind = node.arguments[1].type
     unit = literal_text(node.arguments[0], "a unit")
     if kind.family == "interval":
-        return f"interval_trunc('{unit}', {texts[1]})"
+        return span_trunc(printer, unit, texts[1])
     zone = _zone(node, 2)
     if kind.family == "timestamptz" and zone not in UTC_ZONES:
         micros = printer.micros(texts[1], kind)

@@ -66,8 +66,8 @@ def test_parameters_and_results(kind: str, ours: SessionClient, theirs: RawClien
             continue
         data = binary_value(theirs, statement, text)
         for result in (TEXT, BINARY):
-            question = (statement, bind((data,), formats=(BINARY,), results=(result,)), execute(), SYNC)
-            assert rows_or_error(ours.ask(*question)) == rows_or_error(theirs.ask(*question)), text
+            binary = (statement, bind((data,), formats=(BINARY,), results=(result,)), execute(), SYNC)
+            assert rows_or_error(ours.ask(*binary)) == rows_or_error(theirs.ask(*binary)), text
 
 
 def binary_value(client: RawClient, statement: bytes, text: str) -> bytes:

@@ -21,6 +21,8 @@ CastWriter = Callable[[ExpressionWriter, Cast, Value], Value]
 def write_cast(writer: ExpressionWriter, node: Call | Cast | Case) -> Value:
     """CAST(operand AS type)."""
     assert isinstance(node, Cast)
+    if node.type.family in ("timestamp", "timestamptz") and node.type.precision not in (None, 6):
+        raise not_supported(f"a cast to {node.type.sql_name} in a continuous view", node.position)
     value = writer.evaluate(node.operand)
     source, target = group_of(node.operand.type), group_of(node.type)
     write = CASTS.get((source, target))
