@@ -95,11 +95,11 @@ def formatted(value: Numeric, text: str) -> str:
 
 def formatted_float(value: float, text: str) -> str:
     """Return to_char of a float, of which 15 digits are shown."""
-    if math.isnan(value):
-        raise not_supported("to_char of NaN")
+    if math.isnan(value) or math.isinf(value):
+        raise not_supported(f"to_char of {value}")
     template = template_of(text)
-    whole = DOUBLE_DIGITS if math.isinf(value) else len(f"{abs(value):.0f}")
-    if math.isinf(value) or whole > template.before:
+    whole = len(f"{abs(value):.0f}")
+    if whole > template.before:
         return assembled(template, "#" * template.before, "#" * template.after, value < 0) if text else ""
     after = template.after
     shown = max(min(after, DOUBLE_DIGITS - whole), 0)
