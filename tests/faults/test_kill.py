@@ -38,6 +38,8 @@ class Account:
         match message:
             case ("begun", int(n), bool(make)):
                 self.open = n
+                # A number that came to nothing comes again.
+                self.made.discard(n)
                 if make:
                     self.made.add(n)
             case ("done", int(n)):
@@ -50,33 +52,31 @@ class Account:
                 self.values.append(value)
 
 
-def live(folder: Path, seed: int, fate: Fate, account: Account, life_s: float | None) -> None:
-    """Let a victim work until it dies of its fate, or is killed after `life_s`."""
+def live(folder: Path, seed: int, fate: Fate, account: Account, moment: tuple[int, float] | None) -> None:
+    """Let a victim work until it dies of its fate, or is killed so many messages and seconds after it was ready."""
     ours, theirs = CONTEXT.Pipe()
     victim = CONTEXT.Process(target=work, args=(folder, seed, fate, theirs))
     victim.start()
     theirs.close()
-    listen(ours, account, until_ready=True)
-    if life_s is not None:
-        time.sleep(life_s)
+    if moment is not None:
+        listen(ours, account, 1 + moment[0])
+        time.sleep(moment[1])
         assert victim.pid is not None
         os.kill(victim.pid, signal.SIGKILL)
     listen(ours, account)
     victim.join(WAIT_S_MAX)
-    assert victim.exitcode == (-signal.SIGKILL if life_s is not None else 1)
+    assert victim.exitcode == (-signal.SIGKILL if moment is not None else 1)
 
 
-def listen(pipe: Connection, account: Account, until_ready: bool = False) -> None:
-    """Take messages until the pipe breaks."""
+def listen(pipe: Connection, account: Account, count: int | None = None) -> None:
+    """Take so many messages, or all until the pipe breaks."""
     try:
-        while pipe.poll(WAIT_S_MAX):
-            message = pipe.recv()
-            if until_ready and message == ("ready",):
-                return
-            account.hear(message)
+        while count is None or count > 0:
+            assert pipe.poll(WAIT_S_MAX), "the victim says nothing"
+            account.hear(pipe.recv())
+            count = None if count is None else count - 1
     except EOFError:
-        return
-    raise AssertionError("the victim says nothing")
+        assert count is None, "the victim died too early"
 
 
 def check(folder: Path, account: Account, is_there: bool | None = None) -> None:
@@ -114,7 +114,7 @@ def test_killed_at_any_moment(tmp_path: Path, pytestconfig: pytest.Config) -> No
     print(f"seed {seed}")
     account = Account()
     for number in range(max(pytestconfig.getoption("--cases") // 33, 2)):
-        live(tmp_path, seed + number, Fate(), account, chance.uniform(0, 0.6))
+        live(tmp_path, seed + number, Fate(), account, (chance.randint(0, 20), chance.uniform(0, 0.1)))
         check(tmp_path, account)
     assert account.done
 
@@ -131,6 +131,6 @@ def test_killed_at_commit(what: str, is_there: bool, tmp_path: Path, pytestconfi
 
 def test_a_failed_commit_leaves_nothing(tmp_path: Path, pytestconfig: pytest.Config) -> None:
     account = Account()
-    live(tmp_path, pytestconfig.getoption("--seed"), Fate("fails", 4), account, 0.8)
+    live(tmp_path, pytestconfig.getoption("--seed"), Fate("fails", 4), account, (15, 0.0))
     check(tmp_path, account)
     assert len(account.failed) == 1 and not account.failed & account.done
