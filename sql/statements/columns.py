@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from sql.datatypes import INT2, INT4, INT8, TEXT, SqlType
 from sql.errors import SqlError
@@ -69,7 +69,7 @@ def table_column(cursor: Cursor, table: str, resolve: Callable[[TypeName], SqlTy
     while column_constraint(cursor, found):
         pass
     if found.identity is not None:
-        check_identity(cursor, found, kind, written)
+        check_identity(cursor, kind)
     return TableColumn(
         found.name,
         kind,
@@ -189,7 +189,7 @@ def generated(cursor: Cursor, found: Found, start: int) -> None:
         return
     options = SequenceOptions()
     if cursor.accept_operator("("):
-        options = sequence_options(cursor)
+        options = sequence_options(cursor, typed=True)
         if options == SequenceOptions():
             cursor.fail()
         cursor.expect_operator(")")
@@ -215,11 +215,8 @@ def generated_when(cursor: Cursor) -> str:
     return "by default"
 
 
-def check_identity(cursor: Cursor, found: Found, kind: SqlType, written: TypeName) -> None:
+def check_identity(cursor: Cursor, kind: SqlType) -> None:
     """Defer what PostgreSQL says about an identity column of another type."""
     if kind.family not in ("int2", "int4", "int8"):
         message = "identity column type must be smallint, integer, or bigint"
         cursor.defer(SqlError("22023", message))
-    options = found.identity_options
-    if options.type is None:
-        found.identity_options = replace(options, type=kind)

@@ -70,14 +70,14 @@ def alter_sequence(cursor: Cursor) -> AlterSequence:
     return AlterSequence(cursor.text_since(first), name, position, if_exists, options)
 
 
-def sequence_options(cursor: Cursor) -> SequenceOptions:
-    """Read any number of options, each at most once."""
+def sequence_options(cursor: Cursor, typed: bool = False) -> SequenceOptions:
+    """Read any number of options, each at most once; the sequence of an identity column is `typed` by its column."""
     found: dict[str, Any] = {}
     while cursor.at(*STARTS):
         position = cursor.position
         word = cursor.advance().value
         name, value = sequence_option(cursor, word)
-        if name in found or NEGATIONS.get(name) in found:
+        if name in found or NEGATIONS.get(name) in found or (typed and name == "type"):
             cursor.defer(SqlError("42601", "conflicting or redundant options", position))
         if value is False and name in NEGATIONS:
             name, value = NEGATIONS[name], True
