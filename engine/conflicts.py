@@ -65,11 +65,13 @@ def resolve(
         matched.append((numbers(pairs, 0), numbers(pairs, 1)))
         is_new[matched[-1][0]] = False
     if conflict.updates is None:
-        drop_repeated(transaction, conflict.arbiters, given, is_new)
+        if count > 1:
+            drop_repeated(transaction, conflict.arbiters, given, is_new)
         return Resolution(rows.filter(pa.array(is_new)), None, None, np.flatnonzero(is_new))
-    repeated = numbers(transaction.query(conflict.arbiters[0].repeated, given), 0)
-    if is_new[repeated].any():
-        raise SqlError("21000", SECOND_TIME, hint=SECOND_TIME_HINT)
+    if count > 1:
+        repeated = numbers(transaction.query(conflict.arbiters[0].repeated, given), 0)
+        if is_new[repeated].any():
+            raise SqlError("21000", SECOND_TIME, hint=SECOND_TIME_HINT)
     updates = transaction.query(conflict.updates, given)
     order = np.argsort(numbers(updates, 0), kind="stable")
     updates = updates.take(pa.array(order))

@@ -15,6 +15,7 @@ import pyarrow as pa
 from engine.arrow_values import FieldError, text_array
 from engine.catalog import TableEntry
 from engine.copy_decoders import field_fallback, make_decoder
+from engine.copy_header import check_header
 from engine.row_checks import FailingRowError
 from engine.row_errors import SHOWN_BYTES_MAX, copy_error
 from engine.staging import StatementStage
@@ -95,6 +96,7 @@ class CopyIntoTable:
         self._pending_rows: list[pa.Table] = []
         self._pending_count = 0
         self._dropped = threading.Event()
+        self._expects_header = statement.options.header_match
         self._writer: TableWriter | None = None
         self._decoder = self._new_decoder(self._options.header)
 
@@ -138,6 +140,9 @@ class CopyIntoTable:
             return
         pieces, self._pieces, self._pieces_bytes = self._pieces, [], 0
         data = b"".join(pieces)
+        if self._expects_header and not self._check_header(data, is_end):
+            self._pieces, self._pieces_bytes = [data], len(data)
+            return
         carried, lines_before = self._decoder.pending_bytes, self._decoder.lines_count
         try:
             morsels = self._decoder.feed(data)
@@ -160,6 +165,20 @@ class CopyIntoTable:
                 exact.context = f'{self._place(line)}, column {failure.name}: "{_shown(failure.found.text)}"'
                 raise exact from None
             start += morsel.rows_count
+
+    def _check_header(self, data: bytes, is_end: bool) -> bool:
+        """Check the first line, if all of it is there. Raises 22P04."""
+        lines = data.splitlines()
+        if not is_end and len(lines) < 2:
+            return False
+        self._expects_header = False
+        line = lines[0].decode(errors="replace") if lines else ""
+        try:
+            check_header(line, [column.name for column in self._target.columns], self._options)
+        except SqlError as error:
+            error.context = f'{self._place(1)}: "{_shown(line)}"'
+            raise
+        return True
 
     def _add(self, given: pa.Table) -> None:
         """Check rows and keep them until they are worth inserting."""

@@ -69,5 +69,17 @@ UPDATE ids SET a = 5 WHERE t = 'one';
 UPDATE ids SET b = 5 WHERE t = 'one';
 SELECT * FROM ids ORDER BY t;
 DROP TABLE ids;
+--! 0A000 data-modifying items of WITH
+WITH moved AS (DELETE FROM plain WHERE false RETURNING a) INSERT INTO plain SELECT a FROM moved;
+WITH RECURSIVE n (x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n WHERE x < 5) INSERT INTO plain (a) SELECT x * 100 FROM n;
+WITH a AS (SELECT 1 AS x) INSERT INTO plain (a) VALUES ((SELECT x FROM a));
+INSERT INTO plain (a) WITH b AS (SELECT 2 AS x) SELECT x FROM b;
+INSERT INTO plain (a, b) SELECT DISTINCT a, 'same' FROM plain WHERE a > 1;
+INSERT INTO plain (a, b) SELECT 7, NULL UNION SELECT 8, 'eight' ORDER BY 1 LIMIT 1;
+INSERT INTO plain (a) VALUES (1), (2), (3) ORDER BY 1 LIMIT 2;
+INSERT INTO plain (a) SELECT sum(a) FROM plain GROUP BY b HAVING count(*) > 1;
+INSERT INTO plain (a) SELECT generate_series(1, 3);
+INSERT INTO plain (a) SELECT row_number() OVER (ORDER BY c, a, b) FROM plain LIMIT 3;
+SELECT a, b FROM plain ORDER BY a, b, c;
 DROP TABLE plain;
 DROP TABLE people;
