@@ -1,13 +1,16 @@
-"""EXPLAIN: the pipelines of a continuous view, or how a SELECT over views is answered. Runs nothing and changes nothing.
+"""EXPLAIN: the pipelines of a continuous view, or how a SELECT over views and tables is answered. Runs nothing and changes nothing.
 
 Enters: a parsed EXPLAIN and the catalog. Leaves: lines of text.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from engine.catalog import CatalogImage, StreamEntry, ViewEntry
+from engine.catalog import CatalogImage, ViewEntry
+from engine.query_views import reads_stream
+from engine.sequence_functions import SequenceSession, in_session, uses_sequences
 from sql.bind.query import bind_query
 from sql.catalog import SessionSettings
 from sql.errors import not_supported
@@ -29,13 +32,15 @@ def explain(statement: Explain, database: Database, image: CatalogImage, setting
             raise not_supported(f"EXPLAIN (FORMAT {value.upper()})")
     explained = statement.statement
     bound = bind_query(explained.query, image, settings)
-    reads_stream = any(isinstance(image.entries.get(name), StreamEntry) for name in bound.relations)
-    if isinstance(explained, CreateView):
+    over_streams = reads_stream(bound, image)
+    if isinstance(explained, CreateView) and over_streams:
         definition = define_view(explained, image.next_oid, settings)
         return explain_plan(plan_view(definition, bound), definition, database.kernels_dir, database.upper)
-    if reads_stream:
+    if over_streams:
         # What a view of this query would be; SELECT itself can't read a stream yet.
         definition = ViewDefinition("query", image.next_oid, explained.text, explained.text, 0, (), settings)
         return explain_plan(plan_view(definition, bound), definition, database.kernels_dir, database.upper)
     views = [entry.view for name in sorted(bound.relations) if isinstance(entry := image.entries.get(name), ViewEntry)]
+    if uses_sequences(bound.root):
+        bound = replace(bound, root=in_session(bound.root, SequenceSession(image)))
     return explain_select(bound, views, database.tables)

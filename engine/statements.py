@@ -259,6 +259,8 @@ class StatementRunner:
                 raise SqlError("25001", "DISCARD ALL cannot run inside a transaction block")
             self._session.deallocate(None)
             self._session.settings.reset_all()
+        if statement.what in ("all", "sequences"):
+            self._session.sequences.forget()
         return Outcome(f"DISCARD {statement.what.upper()}")
 
 

@@ -34,6 +34,7 @@ STATEMENTS_CACHED_MAX = 256
 # A long text is an INSERT's rows, which do not come again.
 STATEMENT_CHARACTERS_CACHED_MAX = 16_384
 INPUTS_PER_CURSOR_MAX = 64
+DISK_BYTES_MAX = 1 << 34
 SETTINGS = (
     "SET TimeZone = 'UTC'",
     "SET default_null_order = 'NULLS_LAST'",
@@ -56,14 +57,23 @@ class Cursor:
 
 
 class QueryEngine:
-    """Runs relations; thread-safe. `memory_bytes_max` bounds what DuckDB may use; `file` holds the durable tables, if there are any."""
+    """Runs relations; thread-safe. `memory_bytes_max` and `disk_bytes_max` bound what DuckDB may use while it computes.
 
-    def __init__(self, memory_bytes_max: int, threads_count: int = 2, file: Path | None = None) -> None:
+    file: holds the durable tables, if there are any.
+    """
+
+    def __init__(
+        self,
+        memory_bytes_max: int,
+        threads_count: int = 2,
+        file: Path | None = None,
+        disk_bytes_max: int = DISK_BYTES_MAX,
+    ) -> None:
         self._database = duckdb.connect(
             ":memory:" if file is None else str(file),
             config={"threads": threads_count, "memory_limit": f"{memory_bytes_max}B"},
         )
-        for setting in SETTINGS:
+        for setting in (*SETTINGS, f"SET max_temp_directory_size = '{disk_bytes_max}B'"):
             self._database.execute(setting)
         register_functions(self._database)
         self._lock = threading.Lock()
