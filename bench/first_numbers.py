@@ -23,14 +23,20 @@ from pathlib import Path
 import psycopg
 
 from bench.workload import (
+    COPY_CUSTOMERS,
     COPY_EVENTS,
+    CREATE_CUSTOMERS,
     CREATE_GROUPED_VIEW,
     CREATE_STREAM,
     CREATE_TABLE,
     GROUPED_QUERY,
     INSERT_SCRIPT,
+    JOIN_STREAMS,
+    PURCHASES,
     RANKED_QUERY,
     copy_text,
+    customers_text,
+    purchases_text,
 )
 from engine.child import Child, child_server
 from tests.oracle.postgres import PostgresCluster, find_programs
@@ -112,6 +118,7 @@ def measure(sizes: Sizes) -> tuple[list[Figure], str]:
                 checksum = check(ours, theirs)
                 figures += measure_inserts(child, cluster, script, sizes)
                 figures += measure_reads(ours, sizes)
+                figures.append(measure_join(ours, sizes))
                 return figures, checksum
         finally:
             cluster.stop()
@@ -130,11 +137,11 @@ def measure_copy(ours: Client, theirs: Client, sizes: Sizes) -> Figure:
     return compared("COPY text, rows/s", our_rates, their_rates, 0.7)
 
 
-def copy_in(connection: Client, text: bytes) -> float:
+def copy_in(connection: Client, text: bytes, statement: str = COPY_EVENTS) -> float:
     """Return the seconds that one COPY took."""
     view = memoryview(text)
     start_s = time.perf_counter()
-    with connection.cursor() as cursor, cursor.copy(COPY_EVENTS) as copy:
+    with connection.cursor() as cursor, cursor.copy(statement.encode()) as copy:
         for offset in range(0, len(view), PIECE_BYTES):
             copy.write(bytes(view[offset : offset + PIECE_BYTES]))
     return time.perf_counter() - start_s
@@ -220,6 +227,28 @@ def median_read_s(ours: Client, query: str, reads_count: int) -> float:
             cursor.execute(query.encode())
             seconds.append(time.perf_counter() - start_s)
     return statistics.median(seconds)
+
+
+def measure_join(ours: Client, sizes: Sizes) -> Figure:
+    """COPY into a stream with a grouped view, and with the same view over a join with 100,000 customers, rows per second."""
+    ours.execute(CREATE_CUSTOMERS)
+    copy_in(ours, customers_text(), COPY_CUSTOMERS)
+    text = purchases_text(sizes.copy_rows_count)
+    for stream, query in JOIN_STREAMS.items():
+        ours.execute(f"CREATE FOREIGN TABLE {stream} {PURCHASES} SERVER stream".encode())
+        ours.execute(f"CREATE VIEW of_{stream} AS {query}".encode())
+        copy_in(ours, text, f"COPY {stream} FROM STDIN")
+    alone, joined = interleaved(
+        sizes.runs_count,
+        lambda: sizes.copy_rows_count / copy_in(ours, text, "COPY purchases_alone FROM STDIN"),
+        lambda: sizes.copy_rows_count / copy_in(ours, text, "COPY purchases_joined FROM STDIN"),
+    )
+    one, other = (sorted(ours.execute(f"SELECT * FROM of_{stream}".encode()).fetchall()) for stream in JOIN_STREAMS)
+    assert one == other, "a join with every customer's own key changes nothing"
+    rate, joined_rate = statistics.median(alone), statistics.median(joined)
+    detail = f"{joined_rate:,.0f} / {rate:,.0f}"
+    name = "COPY text, view with a join of 100,000 customers, rows/s"
+    return Figure(name, detail, joined_rate / rate, "of the view alone", 0.7, True)
 
 
 def interleaved(
