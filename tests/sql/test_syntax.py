@@ -17,6 +17,7 @@ import pytest
 from psycopg.pq import ExecStatus
 
 from sql.errors import SqlError
+from sql.grammar import keywords
 from sql.parse import parse
 from tests.oracle.postgres import PostgresCluster
 
@@ -79,3 +80,12 @@ def test_every_difference_is_of_a_statement_that_we_test() -> None:
     differences: dict[str, Answer] = json.loads(DIFFERENCES.read_text())
     assert set(differences) <= {statement for name in FILES for statement in statements(name)}
     assert all(answer == our_answer(statement) for statement, answer in differences.items())
+
+
+def test_keyword_classes_are_those_of_postgres(postgres: PostgresCluster) -> None:
+    ours = {"R": keywords.RESERVED, "T": keywords.TYPE_OR_FUNCTION, "C": keywords.COLUMN_NAME, "U": keywords.UNRESERVED}
+    with postgres.connect() as connection:
+        rows = connection.execute("SELECT word, catcode::text, barelabel FROM pg_get_keywords()").fetchall()
+    assert {str(word) for word, _, bare in rows if not bare} == keywords.NEED_AS
+    for code, words in ours.items():
+        assert {str(word) for word, found, _ in rows if found == code} == words
