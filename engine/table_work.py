@@ -18,7 +18,7 @@ from sql.expressions import Expression
 from sql.relations import OutputColumn, Project, Relation, Scan, Schema
 
 # Types whose values DuckDB can't index, or would compare otherwise than PostgreSQL.
-NO_KEY_FAMILIES = frozenset({"interval", "json", "jsonb", "float4", "float8"})
+NO_KEY_FAMILIES = frozenset({"interval", "jsonb"})
 
 
 @dataclass
