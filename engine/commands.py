@@ -123,7 +123,7 @@ def announce(config: ServerConfig, host: str, port: int) -> None:
     shown = f"[{host}]" if ":" in host else host
     print(
         f"antumbra {version('antumbra')} ready on {shown}:{port} (data in {config.data_dir}; "
-        "definitions survive a restart, the contents of streams and views do not yet)",
+        "tables and definitions survive a restart, the contents of streams and continuous views do not yet)",
         flush=True,
     )
 
