@@ -10,6 +10,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import duckdb
@@ -97,10 +98,10 @@ class TableTransaction:
         text = f'INSERT INTO stored.{table.physical} ({target}) SELECT {values} FROM "{ROWS}"'
         self._write(table, text, rows.rename_columns([f"v{number}" for number in numbers]))
 
-    def update(self, table: TableEntry, columns: Sequence[int], rows: pa.Table) -> None:
+    def update(self, table: TableEntry, columns: Sequence[int], rows: pa.Table, whole: pa.Table) -> None:
         """Change rows. columns: the attnums that get new values. rows: the rowid (bigint) first, then one column per attnum.
 
-        A rowid comes once. Raises as `insert` does.
+        whole: the same rows with all columns of the table, for errors. A rowid comes once. Raises as `insert` does.
         """
         assignments = ", ".join(f"c{number} = n.v{number}" for number in columns)
         text = (
@@ -110,7 +111,9 @@ class TableTransaction:
         )
         if text:
             self._touch(table, rows.column(0))
-            self._write(table, text, rows.rename_columns(["number", *(f"v{number}" for number in columns)]))
+            given = rows.rename_columns(["number", *(f"v{number}" for number in columns)])
+            numbers = [column.number for column in table.description.columns]
+            self._write(table, text, given, whole.rename_columns([f"v{number}" for number in numbers]))
 
     def delete(self, table: TableEntry, rowids: pa.Table) -> None:
         """Delete the rows whose rowids are in the only column of `rowids`. Raises 40001."""
@@ -206,7 +209,7 @@ class TableTransaction:
         assert isinstance(entry, TableEntry), f"{name} is scanned as a table"
         return entry
 
-    def _write(self, table: TableEntry, text: str, rows: pa.Table | None) -> None:
+    def _write(self, table: TableEntry, text: str, rows: pa.Table | None, whole: pa.Table | None = None) -> None:
         if rows is not None and rows.num_rows == 0:
             return
         self.changed = True
@@ -219,7 +222,8 @@ class TableTransaction:
                 if rows is not None:
                     cursor.connection.unregister(ROWS)
             except duckdb.Error as error:
-                failure = unique_violation(self._engine, error, (table,), rows, self.time_zone)
+                suspect, shown = (table, rows) if whole is None else (with_keys_of(table, rows), whole)
+                failure = unique_violation(self._engine, error, (suspect,), shown, self.time_zone)
                 raise failure or sql_error(error) from error
         if rows is not None and table.physical in self.unguarded:
             self._require_distinct(table)
@@ -258,6 +262,14 @@ class TableTransaction:
 def physical_type(kind: SqlType) -> str:
     """Return the DuckDB type that holds a column's values: the form in which `sql.emit_duckdb` computes."""
     return DuckDbExpressions(()).type_name(kind)
+
+
+def with_keys_of(table: TableEntry, rows: pa.Table | None) -> TableEntry:
+    """Return the table with only those constraints that read a column of `rows`, whose columns are called v<number>."""
+    given = set() if rows is None else set(rows.column_names)
+    description = table.description
+    constraints = tuple(one for one in description.constraints if any(f"v{number}" in given for number in one.columns))
+    return replace(table, description=replace(description, constraints=constraints))
 
 
 def table_source(table: TableEntry, scan: Scan) -> str:

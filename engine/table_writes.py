@@ -76,10 +76,11 @@ class TableWriter:
         found = once_each(self.transaction.query(bound.source, self.inputs))
         rows = found.select(range(1, found.num_columns))
         width = len(self.entry.description.columns)
-        self.check(self._named(rows.select(range(width))))
+        whole = self._named(rows.select(range(width)))
+        self.check(whole)
         outcome = self._outcome("UPDATE", rows.num_rows, bound.returning, rows)
         changed = found.select([0, *(index + 1 for index in bound.changed)])
-        self.transaction.update(self.entry, self._numbers(bound.changed), changed)
+        self.transaction.update(self.entry, self._numbers(bound.changed), changed, whole)
         return outcome
 
     def delete(self, bound: BoundDelete) -> Outcome:
@@ -99,7 +100,7 @@ class TableWriter:
         if resolution.changed is not None and resolution.identities is not None:
             columns = [resolution.identities, *(resolution.changed.column(index) for index in changed)]
             rows = pa.Table.from_arrays(columns, names=[str(place) for place in range(len(columns))])
-            self.transaction.update(self.entry, self._numbers(changed), rows)
+            self.transaction.update(self.entry, self._numbers(changed), rows, resolution.changed)
         self.transaction.insert(self.entry, resolution.inserted)
 
     def _outcome(self, word: str, count: int, returning: Relation | None, rows: pa.Table) -> Outcome:

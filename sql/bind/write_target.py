@@ -5,6 +5,7 @@ Enters: a name and the verb of the statement. Leaves: descriptions, scans and sc
 
 from __future__ import annotations
 
+from sql.bind.closures import Passage
 from sql.bind.context import BindContext
 from sql.bind.expressions import Binder
 from sql.bind.from_clause import bind_from, check_aliases, side_by_side
@@ -75,7 +76,8 @@ def joined_target(
     scope = target_scope(relation, alias, len(scan.schema))
     if not items:
         return scan, scope
-    beside, beside_scope = bind_from(items, context)
+    with context.inside(Passage(context.outer, hidden=scope)):
+        beside, beside_scope = bind_from(items, context)
     check_aliases(scope, beside_scope, items[0].position)
     return Join(scan, beside, "cross", None), side_by_side(scope, beside_scope)
 
