@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.end_to_end.raw_client import Answer, RawClient
+from tests.end_to_end.raw_client import SYNC, Answer, RawClient, bind, describe, execute, parse, query
 from tests.engine.session_client import World
 from tests.oracle.postgres import PostgresCluster
 
@@ -83,3 +83,50 @@ def comparable(answers: list[Answer], wanted: list[Answer], line: Line) -> objec
     words = line.text.lower()
     ordered = words.startswith("select") and "order by" in words
     return found if ordered else sorted(found, key=repr)
+
+
+PARAMETERS = (
+    ("c char(4)", b"ab"),
+    ("v varchar(3)", b"abc  "),
+    ("i interval", b"1 mon 2 days 03:04:05.6"),
+    ("m time", b"12:34:56.789"),
+    ("u uuid", b"A0EEBC99-9C0B-4EF8-BB6D-6BB9BD380A11"),
+    ("y bytea", b"\\x00ff10"),
+    ("j json", b'{"a" : [1]}'),
+    ("k jsonb", b'{"b": 1, "a" : 2.50}'),
+    ("a int[]", b"{1,NULL,3}"),
+    ("s text[]", b'{x,"y,z",NULL}'),
+    ("n numeric", b"12345678901234567890.12345"),
+    ("p numeric(8,2)", b"1.005"),
+    ("l int8", b"-9223372036854775808"),
+    ("h int2", b"32767"),
+    ("b bool", b"yes"),
+    ("f float4", b"1.1"),
+    ("g float8", b"-Infinity"),
+    ("d date", b"0044-03-15 BC"),
+    ("t timestamp", b"0001-12-31 23:59:59.999999 BC"),
+    ("z timestamptz", b"2020-02-29 12:00:00.123456+05"),
+)
+
+
+@pytest.mark.parametrize(("column", "value"), PARAMETERS, ids=[column for column, _ in PARAMETERS])
+def test_parameters_of_every_type(column: str, value: bytes, world: World, postgres: PostgresCluster) -> None:
+    """As rows without the engine, and as rows that it computes; by text and back as text and binary."""
+    oracle = RawClient(postgres.port, "postgres", "postgres")
+    oracle.ask(query("DROP SCHEMA public CASCADE; CREATE SCHEMA public"))
+    client = world.client()
+    name = column.split()[0]
+    messages = [query(f"CREATE TABLE typed ({column}, x int)")]
+    for text in (
+        "INSERT INTO typed VALUES ($1, 1) RETURNING *",
+        "INSERT INTO typed SELECT $1, 2 RETURNING *",
+        f"INSERT INTO typed VALUES ($1, length($1::text)) RETURNING {name}",
+        f"UPDATE typed SET {name} = $1 WHERE x = 1 RETURNING {name}",
+    ):
+        for given in (value, None):
+            for results in ((), (1,)):
+                messages.append(parse(text) + bind([given], results=results) + describe("P") + execute() + SYNC)
+    messages.append(query("SELECT * FROM typed ORDER BY x"))
+    for message in messages:
+        assert client.ask(message) == oracle.ask(message)
+    oracle.hang_up()
