@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from sql.bind.scope import Scope
 from sql.bind.virtual import AGGREGATES, SETS, WINDOWS, VirtualColumns
 from sql.casts import has_equality, plain_name
+from sql.datatypes import INT4
 from sql.errors import SqlError, not_supported
 from sql.expressions import AggregateCall, Column, Expression, Literal, Subquery
 from sql.trees import map_all, map_expression, walk, window_expressions
@@ -77,9 +78,14 @@ def with_dependent(keys: Keys, expressions: Sequence[Expression], virtual: Virtu
 class Regrouping:
     """Maps expressions over the FROM clause's row (and virtual columns) to the Aggregate's output row."""
 
-    def __init__(self, keys: Keys, scope: Scope) -> None:
+    def __init__(self, keys: Keys, virtual: VirtualColumns, scope: Scope) -> None:
         self.keys = {key: (index, name) for index, (name, key) in enumerate(keys.items)}
         self.scope = scope
+        calls = [(name, checked(call, keys)) for name, call in virtual.aggregates]
+        # With one set of all keys GROUPING is 0, and not computed.
+        kept = [index for index, (_, call) in enumerate(calls) if keys.sets is not None or call.function != "grouping"]
+        self.places = {index: len(keys.items) + place for place, index in enumerate(kept)}
+        self.calls = tuple(calls[index] for index in kept)
 
     def expression(self, expression: Expression) -> Expression:
         """Return `expression` over the Aggregate's output."""
@@ -109,7 +115,8 @@ class Regrouping:
         if not isinstance(node, Column) or node.index >= WINDOWS:
             return None
         if node.index >= AGGREGATES:
-            return Column(len(self.keys) + node.index - AGGREGATES, node.name, node.type, node.position)
+            place = self.places.get(node.index - AGGREGATES)
+            return Literal(0, INT4) if place is None else Column(place, node.name, node.type, node.position)
         name = self.qualified(node)
         if inside:
             message = f'subquery uses ungrouped column "{name}" from outer query'

@@ -103,15 +103,14 @@ def grouped(
         check_recursive_term(joined, virtual.aggregates[0][1])
     over = [*expressions, *([] if having is None else [having])]
     keys = grouping.with_dependent(keys, over, virtual, binder.scope)
-    regroup = grouping.Regrouping(keys, binder.scope)
+    regroup = grouping.Regrouping(keys, virtual, binder.scope)
     found = [regroup.expression(item) for item in expressions]
     condition = None if having is None else regroup.expression(having)
     virtual.windows = [(name, map_window(call, regroup.change)) for name, call in virtual.windows]
     virtual.sets = [
         (name, replace(call, arguments=map_all(call.arguments, regroup.change))) for name, call in virtual.sets
     ]
-    calls = tuple((name, grouping.checked(call, keys)) for name, call in virtual.aggregates)
-    relation = Aggregate(relation, keys.items, calls, keys.sets)
+    relation = Aggregate(relation, keys.items, regroup.calls, keys.sets)
     return (relation if condition is None else Filter(relation, condition)), found
 
 

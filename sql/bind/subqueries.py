@@ -14,11 +14,11 @@ from sql.bind.closures import Closure
 from sql.bind.finishing import project
 from sql.bind.operators import binary
 from sql.casts import plain_name
-from sql.datatypes import BOOL, array_of
+from sql.datatypes import BOOL, array_of, scaled_numeric
 from sql.errors import SqlError, not_supported
-from sql.expressions import Call, Column, Expression
+from sql.expressions import Call, Cast, Column, Expression
 from sql.expressions import Subquery as BoundSubquery
-from sql.relations import Relation
+from sql.relations import Project, Relation
 from sql.syntax import Expression as Syntax
 from sql.syntax import Row, Subquery
 
@@ -40,7 +40,16 @@ def subquery(binder: Binder, node: Subquery) -> Expression:
         if value.is_array:
             raise not_supported("an array of arrays", node.position)
         value = array_of(value)
+        relation = with_own_scales(relation)
     return BoundSubquery(kind, relation, tuple(closure.arguments), value, position=node.position, text=node.text)
+
+
+def with_own_scales(relation: Relation) -> Relation:
+    """Return a relation of one column in the form that the elements of an array have: each numeric carries its own scale."""
+    (column,) = relation.schema
+    if column.type.display_scale is None:
+        return relation
+    return Project(relation, ((column.name, Cast(Column(0, column.name, column.type), scaled_numeric(None))),))
 
 
 def bind_inside(binder: Binder, node: Subquery) -> tuple[Relation, Closure]:

@@ -133,6 +133,8 @@ def in_expression(binder: Binder, node: FunctionCall) -> Expression:
         if inside:
             message = f"{what} function calls cannot contain set-returning function calls"
             raise SqlError("0A000", message, node.position, hint=MOVE_HINT)
+    if binder.clause == "window definitions":
+        raise not_supported("a set-returning function in a window definition", node.position)
     if not binder.sets_allowed or virtual is None:
         raise SqlError("0A000", f"set-returning functions are not allowed in {binder.clause}", node.position)
     if len(virtual.sets) > known:

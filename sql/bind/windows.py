@@ -51,7 +51,7 @@ def window(binder: Binder, node: FunctionCall) -> Expression:
         function, condition = name, None
         arguments, kind = resolve(inner, node)
     definition = named_window(binder, node.over)
-    place = replace(binder, clause="window definitions", windows_allowed=False)
+    place = replace(binder, clause="window definitions", windows_allowed=False, sets_allowed=False)
     partition = tuple(place.bind_value(item) for item in definition.partition_by)
     order = tuple(sort_key(place, item) for item in definition.order_by)
     frame = None if definition.frame is None else bind_frame(place, definition.frame, order)
