@@ -33,11 +33,15 @@ class StreamEntry:
 
 @dataclass(frozen=True)
 class ViewEntry:
-    """A continuous view and the stream under it. restored: its definition survived a restart, its contents did not."""
+    """A continuous view and the stream under it. named: the relations that its text names.
+
+    restored: its definition survived a restart, its contents did not.
+    """
 
     description: RelationDescription
     stream_name: str
     view: ContinuousView
+    named: frozenset[str] = frozenset()
     restored: bool = False
 
 

@@ -52,7 +52,7 @@ def build_continuous_view(
     definition = define_view(statement, image.next_oid, settings)
     bound = bind_query(statement.query, image, settings)
     view = build_view(definition, bound, kernels_dir, executor, tables)
-    return ViewEntry(view.description, view.stream_name, view)
+    return ViewEntry(view.description, view.stream_name, view, bound.named)
 
 
 def restore_continuous_view(
@@ -69,7 +69,7 @@ def restore_continuous_view(
     """
     bound = bind_query(statement.query, image, definition.settings)
     view = build_view(definition, bound, kernels_dir, executor, tables)
-    return ViewEntry(view.description, view.stream_name, view, restored=True)
+    return ViewEntry(view.description, view.stream_name, view, bound.named, restored=True)
 
 
 def require_free(image: CatalogImage, name: str, position: int | None) -> None:

@@ -69,7 +69,7 @@ def reads(entry: Entry, needed: Entry) -> bool:
     if isinstance(entry, ViewEntry):
         if isinstance(needed, StreamEntry):
             return entry.stream_name == name
-        return name in entry.view.stream_tables | entry.view.upper_tables
+        return name in entry.named | entry.view.stream_tables | entry.view.upper_tables
     return isinstance(entry, QueryViewEntry) and uses(entry, needed.description.oid)
 
 

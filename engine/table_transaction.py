@@ -153,9 +153,11 @@ class TableTransaction:
 
     def commit(self, storage: Storage) -> None:
         """Make everything durable: the one moment at which the transaction happens. Raises SqlError, and then nothing has happened."""
+        cursor = self._cursor
+        assert cursor is not None, "the transaction is over"
         try:
-            with self._running() as cursor:
-                storage.commit_tables(cursor.connection)
+            # Not for `interrupt` to find: a commit is not cancelled halfway.
+            storage.commit_tables(cursor.connection)
         except duckdb.Error as error:
             tables = tuple(self.written.values())
             self.rollback()
