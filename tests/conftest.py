@@ -14,7 +14,7 @@ import pytest
 from tests.oracle.antumbra import AntumbraServer
 from tests.oracle.postgres import PostgresCluster
 
-CASES_DEFAULT = 200
+CASES_DEFAULT = 500
 SECONDS_DEFAULT = 480.0
 SEED_DEFAULT = 20_261_120
 

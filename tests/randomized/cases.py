@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from random import Random
 
@@ -33,7 +33,7 @@ class Write:
 
 @dataclass
 class Case:
-    """Everything of one case. extended, binary: how its reads are sent and answered."""
+    """Everything of one case. extended, binary: how its reads are sent and answered. setup, cleanup: statements before and after."""
 
     seed: int
     stream: str
@@ -45,6 +45,8 @@ class Case:
     extended: bool
     binary: bool
     counts: Counter[str] = field(default_factory=Counter)
+    setup: Sequence[str] = ()
+    cleanup: Sequence[str] = ()
 
     @property
     def column_list(self) -> str:
@@ -53,7 +55,7 @@ class Case:
 
 
 def make_case(seed: int) -> Case:
-    """Return the case of a seed."""
+    """Return the stream case of a seed."""
     random = Random(seed)
     counts: Counter[str] = Counter()
     stream = f"s{seed}"
@@ -68,18 +70,27 @@ def make_case(seed: int) -> Case:
     selects += [select_maker.select() for _ in range(4)]
     extended = random.random() < 0.5
     binary = extended and random.random() < 0.5
+    counts["case of a stream"] += 1
     counts["binary" if binary else "extended" if extended else "simple"] += 1
     return Case(seed, stream, columns, views, writes, selects, random.choice(TIME_ZONES), extended, binary, counts)
 
 
 class WriteMaker:
-    """Draws the statements that fill one stream."""
+    """Draws the statements that fill one stream. others: draw writes of other relations in between."""
 
-    def __init__(self, random: Random, stream: str, columns: Sequence[Column], counts: Counter[str]) -> None:
+    def __init__(
+        self,
+        random: Random,
+        stream: str,
+        columns: Sequence[Column],
+        counts: Counter[str],
+        others: Sequence[Callable[[], Write]] = (),
+    ) -> None:
         self._random = random
         self._stream = stream
         self._columns = columns
         self._counts = counts
+        self._others = others
 
     def writes(self) -> list[Write]:
         """Return all writes of a case, in order."""
@@ -111,6 +122,7 @@ class WriteMaker:
                 self._pipeline,
                 self._several_statements,
                 self._wrong,
+                *self._others,
             ]
         )
         return made()

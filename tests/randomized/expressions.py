@@ -29,18 +29,31 @@ PATTERNS = ("a%", "%b", "_b%", "%l_o%", "", "%", "x\\%y", "Z%", "_")
 
 @dataclass(frozen=True)
 class Term:
-    """An expression's text. fixed: a numeric of one display scale (always true for other families)."""
+    """An expression's text. fixed: equal values have one text (false for numerics of several display scales, and intervals).
+
+    calm: its values stay in range in arithmetic.
+    """
 
     text: str
     family: str
     fixed: bool = True
+    calm: bool = True
+
+
+def term_of(column: Column) -> Term:
+    """Return a reference to a column by its bare name."""
+    return Term(column.name, column.family, column.fixed, not column.extreme)
 
 
 class ExpressionMaker:
     """Draws expressions over `columns` from one source of randomness.
 
-    risky: may raise for some rows; in_stream: only functions that a stream pipeline has.
+    risky: may raise for some rows; in_stream: only functions that a stream pipeline has. families: what any term may be of; compared:
+    what operands of a comparison may be of.
     """
+
+    families: Sequence[str] = FAMILIES
+    compared: Sequence[str] = FAMILIES[1:]
 
     def __init__(
         self,
@@ -54,10 +67,8 @@ class ExpressionMaker:
         self.counts = counts
         self.risky = risky
         self.in_stream = in_stream
-        self.terms = [column if isinstance(column, Term) else Term(column.name, column.family) for column in columns]
-        self._calm = {column.name for column in columns if isinstance(column, Column) and not column.extreme} | {
-            column.text for column in columns if isinstance(column, Term)
-        }
+        self.terms = [column if isinstance(column, Term) else term_of(column) for column in columns]
+        self._calm = {term.text for term in self.terms if term.calm}
 
     def is_calm(self, term: Term) -> bool:
         """Tell whether a term is a column whose values stay in range in arithmetic."""
@@ -67,7 +78,7 @@ class ExpressionMaker:
         """Return an expression of any family."""
         if self.random.random() < 0.4:
             return self.random.choice(self.terms)
-        return self.term(self.random.choice(FAMILIES), depth)
+        return self.term(self.random.choice(self.families), depth)
 
     def column(self, *families: str, calm: bool = False) -> Term | None:
         """Return a column of one of `families`; calm: without extremes, so that arithmetic on it stays in range."""
@@ -77,7 +88,7 @@ class ExpressionMaker:
     def term(self, family: str, depth: int) -> Term:
         """Return an expression of `family`."""
         if depth <= 0:
-            return self._leaf(family)
+            return self.leaf(family)
         if self.random.random() < 0.25:
             return self._conditional(family, depth)
         made = {
@@ -92,16 +103,16 @@ class ExpressionMaker:
             "timestamp": self._timestamp,
             "timestamptz": self._timestamp,
         }[family](family, depth)
-        return made or self._leaf(family)
+        return made or self.leaf(family)
 
     def condition(self, depth: int = 2) -> str:
         """Return a boolean expression's text."""
         return self.term("bool", depth).text
 
-    def _count(self, construct: str) -> None:
+    def count(self, construct: str) -> None:
         self.counts[construct] += 1
 
-    def _leaf(self, family: str) -> Term:
+    def leaf(self, family: str) -> Term:
         families = INTEGERS if family in ("int4", "int8") else ("text", "varchar") if family == "text" else (family,)
         # Numerics near 38 digits stay out of arithmetic: PostgreSQL goes on where Antumbra says 22003.
         tame = family == "numeric" or not (self.risky and self.random.random() < 0.3)
@@ -131,11 +142,11 @@ class ExpressionMaker:
 
     def _conditional(self, family: str, depth: int) -> Term:
         choice = self.random.choice(["case", "coalesce", "nullif", "greatest", "simple_case", "searched"])
-        self._count(choice)
+        self.count(choice)
         first, second = self.term(family, depth - 1), self.term(family, depth - 1)
         fixed = family != "numeric"
         if family in ("numeric", "float8") and self.random.random() < 0.2:
-            self._count("mixed types")
+            self.count("mixed types")
             second = self.term("int4", depth - 1)
         if choice == "case":
             return Term(
@@ -160,7 +171,7 @@ class ExpressionMaker:
     def _boolean(self, family: str, depth: int) -> Term:
         choices = ["compare", "compare", "and", "or", "not", "is null", "in", "between", "like", "distinct", "is truth"]
         choice = self.random.choice(choices)
-        self._count(choice)
+        self.count(choice)
         below = depth - 1
         if choice in ("and", "or"):
             return Term(f"({self.condition(below)} {choice.upper()} {self.condition(below)})", "bool")
@@ -171,7 +182,7 @@ class ExpressionMaker:
             return Term(f"({self.condition(below)} IS {self._maybe_not()}{test})", "bool")
         if choice == "like":
             return self._like(below)
-        operand_family = self.random.choice([name for name in FAMILIES if name != "bool"])
+        operand_family = self.random.choice(self.compared)
         operand = self.term(operand_family, below)
         if choice == "is null":
             return Term(f"({operand.text} IS {self._maybe_not()}NULL)", "bool")
@@ -181,10 +192,10 @@ class ExpressionMaker:
                 items.insert(self.random.randint(0, len(items)), "NULL")
             return Term(f"({operand.text} {self._maybe_not()}IN ({', '.join(items)}))", "bool")
         if operand_family in NUMBERS and self.random.random() < 0.4:
-            self._count("mixed comparison")
+            self.count("mixed comparison")
             operand_family = self.random.choice(NUMBERS)
         elif operand_family in TIMES and self.random.random() < 0.25:
-            self._count("mixed comparison")
+            self.count("mixed comparison")
             operand_family = self.random.choice(TIMES)
         other = self.term(operand_family, below)
         if choice == "between":
@@ -203,7 +214,7 @@ class ExpressionMaker:
     def _like(self, below: int) -> Term:
         text = self.term("text", below).text
         choice = self.random.choice(["LIKE", "LIKE", "ILIKE", "ESCAPE", "starts_with"])
-        self._count(choice)
+        self.count(choice)
         if choice == "starts_with":
             return Term(f"starts_with({text}, {self.term('text', 0).text})", "bool")
         if choice == "ESCAPE":
@@ -213,7 +224,7 @@ class ExpressionMaker:
     def _integer(self, family: str, depth: int) -> Term | None:
         choices = ["+", "-", "*", "/", "%", "abs", "length", "cast", "negate", "date - date", "text", "widths"]
         choice = self.random.choice(choices)
-        self._count(f"int {choice}")
+        self.count(f"int {choice}")
         left = self.term(family, depth - 1)
         if choice in ("+", "-", "*"):
             return Term(f"({left.text} {choice} {self.term(family, depth - 1).text})", family)
@@ -241,7 +252,7 @@ class ExpressionMaker:
     def _numeric(self, family: str, depth: int) -> Term | None:
         choices = ["+", "-", "*", "/", "%", "round", "trunc", "cast", "declared", "extract", "abs", "ceil", "mixed"]
         choice = self.random.choice(choices)
-        self._count(f"numeric {choice}")
+        self.count(f"numeric {choice}")
         left = self.term("numeric", depth - 1)
         if choice in ("+", "-", "*"):
             right = self.term("numeric", 0 if choice == "*" else depth - 1)
@@ -269,7 +280,7 @@ class ExpressionMaker:
 
     def _float(self, family: str, depth: int) -> Term | None:
         choice = self.random.choice(["+", "-", "*", "/", "cast", "abs", "round", "mixed", "date_part", "sqrt"])
-        self._count(f"float {choice}")
+        self.count(f"float {choice}")
         left = self.term(family, depth - 1)
         if choice in ("+", "-", "*"):
             return Term(f"({left.text} {choice} {self.term(family, 0).text})", family)
@@ -295,7 +306,7 @@ class ExpressionMaker:
     def _text(self, family: str, depth: int) -> Term | None:
         choices = ["lower", "upper", "||", "cast", "substring", "varchar", "trim", "piece", "pad", "replace", "concat"]
         choice = self.random.choice(choices)
-        self._count(f"text {choice}")
+        self.count(f"text {choice}")
         left = self.term("text", depth - 1).text
         if choice in ("lower", "upper"):
             return Term(f"{choice}({left})", family)
@@ -327,7 +338,7 @@ class ExpressionMaker:
 
     def _date(self, family: str, depth: int) -> Term | None:
         choice = self.random.choice(["+", "-", "cast", "column"])
-        self._count(f"date {choice}")
+        self.count(f"date {choice}")
         if choice == "cast":
             return Term(
                 f"({self.term(self.random.choice(['timestamp', 'timestamptz']), depth - 1).text})::date", family
@@ -339,7 +350,7 @@ class ExpressionMaker:
 
     def _timestamp(self, family: str, depth: int) -> Term | None:
         choice = self.random.choice(["date_trunc", "interval", "cast", "date interval", "at time zone"])
-        self._count(f"{family} {choice}")
+        self.count(f"{family} {choice}")
         left = self.term(family, depth - 1)
         if choice == "date_trunc":
             return Term(f"date_trunc('{self.random.choice(TRUNC_UNITS)}', {left.text})", family)

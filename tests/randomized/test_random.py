@@ -1,4 +1,4 @@
-"""The random test of the main job: streams, views, writes and reads, compared with PostgreSQL through real sockets.
+"""The random test of the main job: streams, views, tables, transactions and queries, compared with PostgreSQL through real sockets.
 
 Two servers share the cases, because compiling kernels is most of a case's time and one process compiles on one core. Every case is
 made from its own seed, so it does not matter which server runs it: `--seed N --cases 1` runs one again.
@@ -17,11 +17,12 @@ import pytest
 from tests.oracle.antumbra import AntumbraServer
 from tests.oracle.evidence import Evidence
 from tests.oracle.postgres import PostgresCluster
-from tests.randomized.cases import make_case
-from tests.randomized.runner import MismatchError, run_case
+from tests.randomized.answers import MismatchError
+from tests.randomized.sharing import Share, make_any_case
 
 FAILURES_MAX = 10
 PROGRESS_CASES = 100
+REFUSED_SHARE_MAX = 0.02
 
 
 @pytest.fixture
@@ -45,34 +46,38 @@ def test_random_cases_equal_postgres(
     taking = threading.Lock()
 
     def run_share(antumbra_server: AntumbraServer) -> None:
-        with antumbra_server.connect() as antumbra, postgres.connect() as oracle:
-            while True:
+        share = Share(antumbra_server, postgres)
+        while True:
+            with taking:
+                evidence.seconds = time.monotonic() - started_s
+                seed = next(seeds, None)
+                if seed is None or len(evidence.failures) >= FAILURES_MAX or evidence.seconds > seconds_max:
+                    break
+                evidence.cases += 1
+                if evidence.cases % PROGRESS_CASES == 0:
+                    print(f"{evidence.cases} cases in {evidence.seconds:.0f} s", flush=True)
+            case = make_any_case(seed)
+            try:
+                share.run(case)
+            except MismatchError as mismatch:
                 with taking:
-                    evidence.seconds = time.monotonic() - started_s
-                    seed = next(seeds, None)
-                    if seed is None or len(evidence.failures) >= FAILURES_MAX or evidence.seconds > seconds_max:
-                        return
-                    evidence.cases += 1
-                    if evidence.cases % PROGRESS_CASES == 0:
-                        print(f"{evidence.cases} cases in {evidence.seconds:.0f} s", flush=True)
-                case = make_case(seed)
-                try:
-                    run_case(case, antumbra, oracle)
-                except MismatchError as mismatch:
-                    with taking:
-                        evidence.failures.append(str(mismatch))
-                        print(f"\n{mismatch}\n", flush=True)
-                with taking:
-                    evidence.histogram += case.counts
+                    evidence.failures.append(str(mismatch))
+                    print(f"\n{mismatch}\n", flush=True)
+            with taking:
+                evidence.histogram += case.counts
+            share.restart_if_large()
+        share.close()
 
     with ThreadPoolExecutor(2) as pool:
-        for share in [pool.submit(run_share, one) for one in (server, second_server)]:
-            share.result()
+        for running in [pool.submit(run_share, one) for one in (server, second_server)]:
+            running.result()
     evidence.seconds = time.monotonic() - started_s
     if request.config.getoption("--write-evidence"):
         evidence.write()
     print(f"{evidence.cases} cases from seed {first_seed} in {evidence.seconds:.0f} s")
     assert evidence.cases == cases_max or evidence.seconds > seconds_max
+    statements, refused = (evidence.histogram[name] for name in ("statements", "statements refused"))
+    assert refused <= REFUSED_SHARE_MAX * statements, f"{refused} of {statements} statements are refused"
     assert not evidence.failures, f"{len(evidence.failures)} of {evidence.cases} cases differ:\n\n" + "\n\n".join(
         evidence.failures
     )

@@ -76,7 +76,10 @@ BAD_TEXTS: dict[str, tuple[str, ...]] = {
 
 @dataclass(frozen=True)
 class Column:
-    """A column of a random stream. values: its domain; risky extremes are among them only when `extreme`."""
+    """A column of a random stream or table. values: its domain; risky extremes are among them only when `extreme`.
+
+    fixed: equal values have one text, so that it can be a group's key.
+    """
 
     name: str
     family: str
@@ -86,6 +89,7 @@ class Column:
     not_null: bool = False
     default: str | None = None
     scale: int = 0
+    fixed: bool = True
 
     @property
     def definition(self) -> str:

@@ -53,18 +53,20 @@ class Source:
 
 
 class ViewMaker:
-    """Draws views over one stream."""
+    """Draws views over one stream. key_pattern: what a group's key contains, since a constant is none."""
+
+    key_pattern = re.compile(r"\b[cd]\d")
 
     def __init__(self, random: Random, columns: Sequence[Column], counts: Counter[str]) -> None:
-        self._random = random
-        self._columns = columns
-        self._counts = counts
+        self.random = random
+        self.columns = columns
+        self.counts = counts
         self._maker = ExpressionMaker(random, columns, counts, risky=False, in_stream=True)
 
     def view(self, name: str) -> View:
         """Return a view called `name`."""
-        random = self._random
-        source = self._source()
+        random = self.random
+        source = self.source()
         self._maker = source.maker
         where = f" WHERE {source.maker.condition()}" if random.random() < 0.5 else ""
         if random.random() < 0.08:
@@ -74,43 +76,43 @@ class ViewMaker:
             query, columns, checks, tail = self._grouping()
             grouped = f"{query} FROM {source.text}{where}{tail}"
         check = f"{source.prefix}SELECT {', '.join(counted(text) for text in checks) or '1'} FROM {source.text}{where}"
-        query, columns = self._above(grouped, columns)
+        query, columns = self.above(grouped, columns)
         skips = random.random() < 0.15
         if skips:
-            self._counts["on_error skip"] += 1
+            self.counts["on_error skip"] += 1
         return View(name, source.prefix + query, tuple(columns), check, skips)
 
-    def _source(self) -> Source:
+    def source(self) -> Source:
         """Return the stream, a derived table over it or a common table."""
-        random = self._random
+        random = self.random
         risky = random.random() < 0.3
-        maker = ExpressionMaker(random, self._columns, self._counts, risky, in_stream=True)
+        maker = ExpressionMaker(random, self.columns, self.counts, risky, in_stream=True)
         kind = random.choice(["stream"] * 6 + ["derived", "with"])
         if kind == "stream":
             return Source(SOURCE, maker)
-        self._counts[f"source {kind}"] += 1
+        self.counts[f"source {kind}"] += 1
         maker.risky = False
         terms = [maker.any_term(1) for _ in range(random.randint(1, 3))]
         items = [f"{term.text} AS d{index}" for index, term in enumerate(terms)]
         where = f" WHERE {maker.condition(1)}" if random.random() < 0.5 else ""
-        names = [column.name for column in self._columns]
+        names = [column.name for column in self.columns]
         inner = f"SELECT {', '.join([*names, *items])} FROM {SOURCE}{where}"
         derived = [Term(f"d{index}", term.family, term.fixed) for index, term in enumerate(terms)]
-        above = ExpressionMaker(random, [*self._columns, *derived], self._counts, risky=False, in_stream=True)
+        above = ExpressionMaker(random, [*self.columns, *derived], self.counts, risky=False, in_stream=True)
         if kind == "derived":
             return Source(f"({inner}) AS d", above)
         return Source("d", above, f"WITH d AS ({inner}) ")
 
     def _distinct(self) -> tuple[str, list[Term], list[str]]:
-        self._counts["distinct"] += 1
-        keys = [self._key() for _ in range(self._random.randint(1, 3))]
+        self.counts["distinct"] += 1
+        keys = [self._key() for _ in range(self.random.randint(1, 3))]
         columns = [Term(f"k{index}", key.family, key.fixed) for index, key in enumerate(keys)]
         items = [f"{key.text} AS {column.text}" for key, column in zip(keys, columns, strict=True)]
         return f"SELECT DISTINCT {', '.join(items)}", columns, [key.text for key in keys]
 
     def _grouping(self) -> tuple[str, list[Term], list[str], str]:
         """Return the SELECT list, its columns, what to check, and GROUP BY with HAVING."""
-        random = self._random
+        random = self.random
         keys = [self._key() for _ in range(random.choice([0, 1, 1, 1, 2, 2, 3]))]
         checks = [key.text for key in keys]
         aggregates = [self._aggregate(checks) for _ in range(random.randint(1, 4))]
@@ -124,36 +126,36 @@ class ViewMaker:
 
     def _expressions_above(self, keys: Sequence[Term], aggregates: Sequence[Term]) -> list[Term]:
         """Return expressions over keys and aggregates."""
-        self._counts["expression above"] += 1
-        above = ExpressionMaker(self._random, [*keys, *aggregates], self._counts, risky=False)
-        return [above.any_term() for _ in range(self._random.randint(1, 2))]
+        self.counts["expression above"] += 1
+        above = ExpressionMaker(self.random, [*keys, *aggregates], self.counts, risky=False)
+        return [above.any_term() for _ in range(self.random.randint(1, 2))]
 
     def _key(self) -> Term:
-        self._counts["group key"] += 1
+        self.counts["group key"] += 1
         for _ in range(20):
-            term = self._maker.any_term(2 if self._random.random() < 0.4 else 0)
+            term = self._maker.any_term(2 if self.random.random() < 0.4 else 0)
             # PostgreSQL refuses a constant as a group's key, or takes it for an ordinal.
-            if term.fixed and term.family not in FLOATS and re.search(r"\b[cd]\d", term.text):
+            if term.fixed and term.family not in FLOATS and self.key_pattern.search(term.text):
                 return term
         return Term("(1 + 1)", "int4")
 
     def _group_by(self, keys: Sequence[Term]) -> str:
         if not keys:
-            self._counts["no group key"] += 1
+            self.counts["no group key"] += 1
             return ""
-        if self._random.random() < 0.3:
-            self._counts["group by ordinal"] += 1
+        if self.random.random() < 0.3:
+            self.counts["group by ordinal"] += 1
             return f" GROUP BY {', '.join(str(index + 1) for index in range(len(keys)))}"
         return f" GROUP BY {', '.join(key.text for key in keys)}"
 
     def _aggregate(self, checks: list[str]) -> Term:
-        random = self._random
+        random = self.random
         function = random.choice(AGGREGATES)
-        self._counts[f"aggregate {function}"] += 1
+        self.counts[f"aggregate {function}"] += 1
         condition = self._maker.condition(1) if random.random() < 0.25 else ""
         suffix = f" FILTER (WHERE {condition})" if condition else ""
         if condition:
-            self._counts["aggregate filter"] += 1
+            self.counts["aggregate filter"] += 1
         if function == "count(*)":
             checks.append(f"1\0{condition}")
             return Term(f"count(*){suffix}", "int8")
@@ -173,8 +175,8 @@ class ViewMaker:
         if function in ("bool_and", "bool_or"):
             return self._maker.term("bool", 1)
         for _ in range(50):
-            if self._random.random() < 0.6:
-                term = self._random.choice(self._maker.terms)
+            if self.random.random() < 0.6:
+                term = self.random.choice(self._maker.terms)
             else:
                 term = self._maker.any_term(2)
             if function == "count":
@@ -188,20 +190,20 @@ class ViewMaker:
         return Term("1", "int4")
 
     def _having(self, keys: Sequence[Term], aggregates: Sequence[Term]) -> str:
-        self._counts["having"] += 1
-        chosen = self._random.choice(aggregates)
-        if self._random.random() < 0.3:
-            above = ExpressionMaker(self._random, [*keys, *aggregates], self._counts, risky=False)
+        self.counts["having"] += 1
+        chosen = self.random.choice(aggregates)
+        if self.random.random() < 0.3:
+            above = ExpressionMaker(self.random, [*keys, *aggregates], self.counts, risky=False)
             return f" HAVING {above.condition(1)}"
         if chosen.family in ("int8", "numeric"):
-            return f" HAVING {chosen.text} > {self._random.randint(-3, 6)}"
-        return f" HAVING count(*) > {self._random.randint(0, 3)}"
+            return f" HAVING {chosen.text} > {self.random.randint(-3, 6)}"
+        return f" HAVING count(*) > {self.random.randint(0, 3)}"
 
-    def _above(self, grouped: str, columns: list[Term]) -> tuple[str, list[Term]]:
+    def above(self, grouped: str, columns: list[Term]) -> tuple[str, list[Term]]:
         """Return the query with an upper part: a second grouping, ORDER BY with LIMIT, windows, or nothing."""
         kinds = ["none"] * 5 + ["second grouping", "limit", "window", "window", "filter", "distinct"]
-        kind = self._random.choice(kinds)
-        self._counts[f"upper {kind}"] += 1
+        kind = self.random.choice(kinds)
+        self.counts[f"upper {kind}"] += 1
         if kind == "none":
             return grouped, columns
         if kind == "limit":
@@ -210,27 +212,27 @@ class ViewMaker:
             return self._second_grouping(grouped, columns)
         names = ", ".join(column.text for column in columns)
         if kind == "window":
-            calls = [window_call(self._random, columns, self._counts) for _ in range(self._random.choice([1, 1, 2]))]
+            calls = [window_call(self.random, columns, self.counts) for _ in range(self.random.choice([1, 1, 2]))]
             added = [Term(f"w{index}", call.family, call.fixed) for index, call in enumerate(calls)]
             items = [f"{call.text} AS w{index}" for index, call in enumerate(calls)]
             return f"SELECT {names}, {', '.join(items)} FROM ({grouped}) AS q", [*columns, *added]
-        above = ExpressionMaker(self._random, columns, self._counts, risky=False)
+        above = ExpressionMaker(self.random, columns, self.counts, risky=False)
         if kind == "filter":
             return f"SELECT {names} FROM ({grouped}) AS q WHERE {above.condition()}", columns
         fixed = [column for column in columns if column.fixed and column.family not in FLOATS]
         if not fixed:
             return grouped, columns
-        kept = self._random.sample(fixed, self._random.randint(1, min(2, len(fixed))))
+        kept = self.random.sample(fixed, self.random.randint(1, min(2, len(fixed))))
         return f"SELECT DISTINCT {', '.join(column.text for column in kept)} FROM ({grouped}) AS q", kept
 
     def _limited(self, grouped: str, columns: Sequence[Term]) -> str:
-        random = self._random
+        random = self.random
         items = [str(index + 1) + random.choice(["", " DESC", " NULLS FIRST"]) for index in range(len(columns))]
         limit = f"LIMIT {random.randint(1, 5)}" + random.choice(["", "", " OFFSET 1"])
         if random.random() < 0.3:
-            above = ExpressionMaker(random, columns, self._counts, risky=False)
+            above = ExpressionMaker(random, columns, self.counts, risky=False)
             term = above.any_term(1)
-            self._counts["order by expression"] += 1
+            self.counts["order by expression"] += 1
             names = ", ".join(column.text for column in columns)
             first = f"{term.text}{random.choice(['', ' DESC'])}"
             # A bare constant would be an ordinal.
@@ -239,11 +241,11 @@ class ViewMaker:
         return f"{grouped} ORDER BY {', '.join(items)} {limit}"
 
     def _second_grouping(self, grouped: str, columns: list[Term]) -> tuple[str, list[Term]]:
-        random = self._random
-        above = ExpressionMaker(random, columns, self._counts, risky=False)
+        random = self.random
+        above = ExpressionMaker(random, columns, self.counts, risky=False)
         key = random.choice(columns)
         if random.random() < 0.4:
-            self._counts["second grouping over an expression"] += 1
+            self.counts["second grouping over an expression"] += 1
             key = above.any_term(1)
         for _ in range(10):
             if key.family not in FLOATS and key.fixed and re.search(r"\b[ka]\d", key.text):

@@ -1,0 +1,150 @@
+"""What a server answered, and whether two answers are one: column types, rows as bytes, SQLSTATEs."""
+
+from __future__ import annotations
+
+import re
+import struct
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import psycopg
+from psycopg import pq
+
+from tests.randomized.expressions import INTEGERS
+
+Connection = psycopg.Connection[tuple[object, ...]]
+
+# SQLSTATE classes of wrong values: which of several wrong values is named first is nobody's promise.
+VALUE_ERRORS = ("22", "23")
+OUT_OF_RANGE = "22003"
+REFUSED = "0A000"
+WIDE_NUMBER = re.compile(rb"(\d\.?){39}")
+INTEGER_TYPES = (20, 21, 23)
+BINARY_FORMS: dict[int, Callable[[str], bytes]] = {
+    16: lambda text: bytes([text in ("t", "true")]),
+    20: lambda text: struct.pack(">q", int(text)),
+    21: lambda text: struct.pack(">h", int(text)),
+    23: lambda text: struct.pack(">i", int(text)),
+    25: lambda text: text.encode(),
+    700: lambda text: struct.pack(">f", float(text)),
+    701: lambda text: struct.pack(">d", float(text)),
+    1043: lambda text: text.encode(),
+}
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a server said: an error's SQLSTATE, or the tag, the column types and the rows' bytes."""
+
+    sqlstate: str = ""
+    tag: str = ""
+    types: tuple[tuple[str, int], ...] = ()
+    rows: tuple[tuple[bytes | None, ...], ...] = ()
+    message: str = ""
+
+    def same_as(self, other: Answer, ordered: bool) -> bool:
+        """Tell whether both servers gave one answer; messages are not compared."""
+        if (self.sqlstate, self.tag, self.types) != (other.sqlstate, other.tag, other.types):
+            return False
+        if ordered:
+            return self.rows == other.rows
+        return sorted(self.rows, key=repr) == sorted(other.rows, key=repr)
+
+
+class MismatchError(AssertionError):
+    """The two servers differ; the text shows the case so far."""
+
+
+def compare(ours: Answer, theirs: Answer, ordered: bool, story: Sequence[str]) -> None:
+    """Raise MismatchError when the answers differ; `story` is what led to them."""
+    if ours.same_as(theirs, ordered) or (ours.sqlstate == OUT_OF_RANGE and _has_wide_number(theirs)):
+        return
+    shown = "\n".join(f"{line};" for line in story)
+    raise MismatchError(f"{shown}\n-- antumbra: {_shown(ours)}\n-- postgres: {_shown(theirs)}")
+
+
+def is_refused(ours: Answer, theirs: Answer, counts: Counter[str]) -> bool:
+    """Tell whether only PostgreSQL did what was asked, and ours said that it does not; count it with the reason."""
+    if ours.sqlstate != REFUSED or theirs.sqlstate == REFUSED:
+        return False
+    counts["statements refused"] += 1
+    counts[f"refused {ours.message.splitlines()[0].removeprefix('ERROR:').strip()}"] += 1
+    return True
+
+
+def _has_wide_number(answer: Answer) -> bool:
+    """Tell whether PostgreSQL's text answer has a numeric of more digits than ours may have, whose refusal is documented."""
+    return any(WIDE_NUMBER.search(value) for row in answer.rows for value in row if value is not None)
+
+
+def _shown(answer: Answer) -> str:
+    if answer.sqlstate:
+        return f"{answer.sqlstate} {answer.message}"
+    rows = sorted(answer.rows, key=repr)
+    return f"{answer.tag} {answer.types} {len(rows)} rows {rows[:12]}"
+
+
+def simple(connection: Connection, text: str) -> Answer:
+    """Send a Query message."""
+    return answer_of(connection.pgconn.exec_(text.encode()))
+
+
+def copy_out(connection: Connection, text: str) -> Answer:
+    """Return the lines that COPY sends, in any order."""
+    try:
+        with connection.cursor().copy(text.encode()) as copy:
+            data = b"".join(bytes(block) for block in copy)
+    except psycopg.Error as error:
+        return Answer(sqlstate=error.sqlstate or "connection", message=str(error))
+    return Answer(tag="COPY", rows=tuple((line,) for line in data.split(b"\n")))
+
+
+def prepared(
+    connection: Connection,
+    text: str,
+    parameters: Sequence[tuple[str, str | None]],
+    named: bool,
+    in_binary: bool,
+) -> Answer:
+    """Prepare the statement without types, and execute it with parameters of the types that the server found."""
+    pgconn = connection.pgconn
+    name = b"random" if named else b""
+    made = pgconn.prepare(name, text.encode())
+    if made.status == pq.ExecStatus.FATAL_ERROR:
+        return answer_of(made)
+    described = pgconn.describe_prepared(name)
+    kinds = [described.param_type(index) for index in range(described.nparams)]
+    values: list[bytes | None] = []
+    formats = []
+    for kind, (family, value) in zip(kinds, parameters, strict=True):
+        # The view's column may be narrower than the term it was drawn from.
+        binary = in_binary and kind in BINARY_FORMS and not (kind in INTEGER_TYPES and family not in INTEGERS)
+        values.append(None if value is None else BINARY_FORMS[kind](value) if binary else value.encode())
+        formats.append(int(binary))
+    answers = []
+    for _ in range(2):
+        # psycopg's own annotation has no NULL among the values.
+        result = pgconn.exec_prepared(name, values, formats, int(in_binary))  # type: ignore[arg-type]
+        answers.append(answer_of(result))
+    if name:
+        pgconn.exec_(b"DEALLOCATE random")
+    assert answers[0].same_as(answers[1], ordered=False), "two executions of one statement"
+    return Answer(
+        answers[0].sqlstate,
+        f"{kinds} {answers[0].tag}",
+        answers[0].types,
+        answers[0].rows,
+        answers[0].message,
+    )
+
+
+def answer_of(result: pq.abc.PGresult) -> Answer:
+    """Return what a result says."""
+    if result.status == pq.ExecStatus.FATAL_ERROR:
+        state = result.error_field(pq.DiagnosticField.SQLSTATE) or b""
+        return Answer(sqlstate=state.decode(), message=(result.error_message or b"").decode())
+    columns = range(result.nfields)
+    types = tuple(((result.fname(index) or b"").decode(), result.ftype(index)) for index in columns)
+    rows = tuple(tuple(result.get_value(row, index) for index in columns) for row in range(result.ntuples))
+    return Answer(tag=(result.command_status or b"").decode(), types=types, rows=rows)

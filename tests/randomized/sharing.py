@@ -1,0 +1,81 @@
+"""A server of each kind with the sessions that random cases use, and which case a seed makes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import psycopg
+
+from tests.oracle.antumbra import AntumbraServer
+from tests.oracle.postgres import PostgresCluster
+from tests.randomized.answers import Connection, MismatchError
+from tests.randomized.cases import Case, make_case
+from tests.randomized.mixed_cases import make_mixed_case
+from tests.randomized.runner import run_case
+from tests.randomized.table_cases import TableCase, make_table_case
+from tests.randomized.table_runner import run_table_case
+
+# A dropped view's compiled kernels stay with the process, 1.5 MB each.
+SERVER_BYTES_MAX = 3 << 30
+SESSIONS = ("a", "b")
+
+
+def make_any_case(seed: int) -> Case | TableCase:
+    """Return the case of a seed: half of them are of tables, a quarter of streams, a quarter of both."""
+    match seed % 4:
+        case 0:
+            return make_case(seed)
+        case 1:
+            return make_mixed_case(seed)
+    return make_table_case(seed)
+
+
+class Share:
+    """One Antumbra server and sessions of PostgreSQL's, which take one case after the other."""
+
+    def __init__(self, server: AntumbraServer, postgres: PostgresCluster) -> None:
+        self._server = server
+        self._postgres = postgres
+        self._antumbra: dict[str, Connection] = {}
+        self._oracle: dict[str, Connection] = {}
+        self._connect()
+
+    def run(self, case: Case | TableCase) -> None:
+        """Run a case. Raises MismatchError, also when a server has closed a connection."""
+        try:
+            if isinstance(case, TableCase):
+                run_table_case(case, self._antumbra, self._oracle)
+            else:
+                run_case(case, self._antumbra["a"], self._oracle["a"])
+        except (psycopg.Error, AssertionError) as error:
+            self.close()
+            self._connect()
+            if isinstance(error, MismatchError):
+                raise
+            raise MismatchError(f"-- seed {case.seed}\n{type(error).__name__}: {error}") from error
+
+    def restart_if_large(self) -> None:
+        """Start the server anew when dropped views have filled its memory."""
+        if resident_bytes(self._server.process_id) < SERVER_BYTES_MAX:
+            return
+        self.close()
+        assert self._server.stop() == 0
+        self._server.start()
+        self._connect()
+
+    def close(self) -> None:
+        """Close all sessions."""
+        for connection in (*self._antumbra.values(), *self._oracle.values()):
+            connection.close()
+
+    def _connect(self) -> None:
+        self._antumbra = {name: self._server.connect() for name in SESSIONS}
+        self._oracle = {name: self._postgres.connect() for name in SESSIONS}
+
+
+def resident_bytes(process_id: int) -> int:
+    """Return how much memory a process holds."""
+    for line in Path(f"/proc/{process_id}/status").read_text().splitlines():
+        if line.startswith("VmRSS:"):
+            return int(line.split()[1]) * 1024
+    return 0

@@ -1,0 +1,133 @@
+"""Random columns of durable tables: those of streams, and the types that only tables have.
+
+A family of an array is its element's with []. Domains are small, so that keys collide, joins meet and groups have several rows.
+"""
+
+from __future__ import annotations
+
+import datetime
+import json
+import uuid
+from random import Random
+
+from psycopg.types.json import Jsonb
+
+from tests.randomized import values
+from tests.randomized.values import Column, random_column
+
+TABLE_FAMILIES = (
+    "bpchar",
+    "plain numeric",
+    "interval",
+    "time",
+    "uuid",
+    "bytea",
+    "jsonb",
+    "json",
+    "int4[]",
+    "text[]",
+    "bool[]",
+    "date[]",
+)
+UUIDS = tuple(str(uuid.UUID(int=number * 0x1234_5678_9ABC_DEF0_1234_5678_9ABC)) for number in (0, 1, 2, 7, 11))
+DOMAINS: dict[str, tuple[str, ...]] = {
+    "bpchar": ("a", "bb", "b ", "", "Z", "é"),
+    "plain numeric": ("0", "1", "1.0", "1.50", "-12.345", "100", "0.0001", "7"),
+    "interval": (
+        "1 day",
+        "3 hours",
+        "-2 days",
+        "1 mon",
+        "30 days",
+        "24:00:00",
+        "1 year 2 mons 3 days 04:05:06.5",
+        "00:00:00",
+        "-1 mons +2 days -03:00:00.000001",
+    ),
+    "time": ("12:34:56", "00:00:00", "23:59:59.999999", "12:34:56.5", "06:00:00", "24:00:00"),
+    "uuid": UUIDS,
+    "bytea": ("\\x", "\\x00ff", "\\xdeadbeef", "\\x61", "\\x6162", "\\x5c27"),
+    "jsonb": (
+        '{"a": 1}',
+        "[1, 2, 3]",
+        '"x"',
+        "null",
+        "true",
+        "1.50",
+        '{"b": [1, {"c": null}], "a": "ü\\"x"}',
+        "[]",
+        '{"a": {"b": "deep"}}',
+    ),
+    "json": ('{"a":  1}', "[1,2 , 3]", '"x"', "null", '{"a":1,"a":2}', "1e3", '{"b": ["x", null], "a": false}'),
+    "int4[]": ("{1,2,3}", "{}", "{NULL,4}", "{-1}", "{2,1}", "{3,3,NULL}"),
+    "text[]": ("{a,b}", "{}", '{"a b",NULL,"q\\"u\\\\o"}', '{""}', "{NULL}", "{b,a,é}"),
+    "bool[]": ("{t,f}", "{}", "{NULL,t}"),
+    "date[]": ("{2024-02-29}", "{}", "{2020-01-01,NULL}"),
+}
+BAD_TABLE_TEXTS: dict[str, tuple[str, ...]] = {
+    "bpchar": ("far too long for it",),
+    "interval": ("1 fortnite", "x"),
+    "time": ("25:00:00", "noonish"),
+    "uuid": ("00000000-0000-0000-0000-00000000000", "x"),
+    "bytea": ("\\x0", "\\xzz", "a\\b"),
+    "jsonb": ("{a:1}", "", "[1,]"),
+    "json": ("{'a': 1}", "nul"),
+    "int4[]": ("{1,x}", "1,2", "{1,2"),
+    "text[]": ("a", "{a}b"),
+    "bool[]": ("{maybe}",),
+    "date[]": ("{2023-02-29}",),
+    **values.BAD_TEXTS,
+}
+SQL_TYPES = {
+    "plain numeric": "numeric",
+    "int4[]": "integer[]",
+    "bool[]": "boolean[]",
+}
+# Equal values with two texts: intervals (30 days and 1 mon), numbers of several scales. json has no equality at all.
+UNFIXED = frozenset({"plain numeric", "interval", "json"})
+
+
+def random_table_column(random: Random, name: str) -> Column:
+    """Return a column called `name` of a type of streams or of tables."""
+    if random.random() < 0.62:
+        drawn = random_column(random, 0)
+        return Column(
+            name,
+            drawn.family,
+            drawn.sql_type,
+            drawn.values,
+            drawn.extreme,
+            drawn.not_null,
+            drawn.default,
+            drawn.scale,
+        )
+    kind = random.choice(TABLE_FAMILIES)
+    sql_type = SQL_TYPES.get(kind, kind)
+    if kind == "bpchar":
+        sql_type = random.choice(["char(2)", "character(5)", "char(2)"])
+    domain: list[str | None] = list(random.sample(DOMAINS[kind], random.randint(2, len(DOMAINS[kind]))))
+    not_null = random.random() < 0.1
+    if not not_null:
+        domain += [None] * random.choice([1, 1, 3])
+    family = "numeric" if kind == "plain numeric" else kind
+    default = values.literal(domain[0], family) if random.random() < 0.15 else None
+    return Column(name, family, sql_type, tuple(domain), False, not_null, default, fixed=kind not in UNFIXED)
+
+
+def table_parameter(value: str | None, family: str) -> object:
+    """Return the Python object that a driver's user would pass."""
+    if value is None or family in ("bpchar", "interval", "json", "date[]"):
+        return value
+    if family == "time":
+        return value if value.startswith("24") else datetime.time.fromisoformat(value)
+    if family == "uuid":
+        return uuid.UUID(value)
+    if family == "bytea":
+        return bytes.fromhex(value[2:])
+    if family == "jsonb":
+        return Jsonb(json.loads(value))
+    if family == "int4[]":
+        return [None if item == "NULL" else int(item) for item in value[1:-1].split(",") if item]
+    if family.endswith("[]"):
+        return value
+    return values.parameter(value, family)
