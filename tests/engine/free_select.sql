@@ -1,0 +1,53 @@
+select (select (select (select s.a + v.a + w.n) from v w where w.a = s.a) from v limit 1) from s
+select a from s o where exists (select 1 from (select i.a, count(*) c from s i where i.b = o.b group by i.a having count(*) >= (select count(*) from v where v.a = o.a)) q where q.a = o.a)
+select o.a, (select string_agg(x.t, ',' order by x.t) from (select distinct s.b || o.a::text as t from s where s.a is not distinct from o.a) x) from s o
+select v.a, (select count(*) from s where s.a = v.a) + (select count(*) from v w where w.n > v.n) from v
+select a, count(*), (select max(w.n) from v w where w.a = s.a and w.n <= count(*)) from s group by a
+select a, (select sum(count(*)) over () from v limit 1) from s group by a
+select x.a, y.n, z.k from s x, lateral (select n from v where v.a = x.a) y, lateral (select y.n + x.a as k) z
+select x.a, z.k from s x left join (v y join lateral (select y.n * 2 as k) z on true) on y.a = x.a
+select q.g, count(*) from (select generate_series(1, coalesce(a, 2)) as g from s) q group by q.g order by 1
+select a, g from s, generate_series(1, a) g where g in (select n from v)
+select g.x, w.s from generate_series(1, 3) as g(x), lateral (select sum(a) as s from s where a <= g.x) w
+with recursive t(a, up, depth) as (select a, n, 1 from v where a = 1 union all select v.a, v.n, depth + 1 from v join t on v.a = t.up where depth < 4) select * from t order by 1, 2, 3
+with recursive f(x, y) as (values (0, 1) union all select y, x + y from f where y < 100) select x from f
+with recursive f(x) as (select 1.0 union all select x * 1.5 from f where x < 20) select * from f
+with recursive a as (select 1 n union all select n + 1 from a where n < 3), b as (select n from a union all select n + 10 from a) select * from b order by n
+select (with recursive r as (select s.a as n union all select n + 1 from r where n < 5) select max(n) from r) from s
+select a, (with c as (select n from v where v.a = s.a) select count(*) from c x, c y) from s
+select a, b, count(*), grouping(a, b) from s group by cube (a, b) order by 1, 2, 4
+select a, sum(c) filter (where i in (select n from v)) from s group by grouping sets ((a), ()) order by a
+select coalesce(a, -1), count(*) from s group by rollup (coalesce(a, -1)) order by 1, 2
+select a + 1, grouping(a + 1), count(*) from s group by rollup (a + 1)
+select distinct on (a) a, i, b from s order by a nulls first, i desc nulls last, b, c, d, e
+select a, i from s order by a nulls first fetch first 4 rows with ties
+select a, i from s order by a desc offset 1 fetch first 2 rows with ties
+select a from s union all select n from v except select 1 order by 1
+(select a from s intersect select n from v) union all select null order by 1 nulls first
+select a, c from s union select n, 2.75 from v order by 1, 2
+select a from s where (a, i) in (select a, n from v)
+select a from s where (a, i) not in (select a, n from v where a is not null and n is not null)
+select a from s where (a, i) < (2, 3) order by a, i
+select (a, i) = (select a, n from v where a = 1 limit 1) from s
+select a from s where a > all (select n from v where n is not null and n < 3)
+select a from s where c = any (select a::numeric from v)
+select a = any (array[1, null]), a <> all (array[1, 3]), c < any ('{2,3}') from s
+select (array[a, i::int])[2], (array[1,2,3])[2:], array[c, 1.5], array(select n from v where v.a = s.a order by n) from s
+select t.x, t.o from unnest(array['p', 'q']) with ordinality as t(x, o)
+select * from rows from (generate_series(1, 3), unnest(array['p', 'q'])) with ordinality as r(n, t, o)
+select id, u.t, u.o from items left join lateral unnest(tags) with ordinality as u(t, o) on true order by 1, 3
+select id, unnest(tags) as t, generate_series(1, 2) as g from items order by 1, 3
+select * from generate_series(1, 2, 0.25::numeric) g
+select * from generate_series('2020-03-28 00:00'::timestamptz, '2020-03-31', '1 day') g
+select g::date, extract(day from g) from generate_series('2020-01-31'::timestamp, '2020-05-01', '1 month') g
+select i.id, i.name, count(*) from items i left join s on s.a = i.id group by i.id order by 1
+select sum(spent), max(made), min(spent) from items where id > (select min(id) from costs)
+select id, double_price from costs c where double_price = (select max(double_price) from costs) order by id
+select count(*) from s full join v using (a) where a = (select min(a) from v)
+select a, row_number() over (partition by a order by i, b, c, d, e, (select 1)) from s order by 1, 2
+select max((select n from v where v.a = s.a and v.n > 1 order by n limit 1)) from s
+select a from s group by a having exists (select 1 from v where v.a = s.a and v.n > count(*))
+select case when a > 2 then (select max(n) from v) else 0 end, coalesce((select n from v where n > 100), a) from s
+select exists (select 1 from v where v.a = s.a), count(*) from s group by exists (select 1 from v where v.a = s.a)
+select s.a, x.c from s cross join lateral (select count(*) as c from v where v.a = s.a having count(*) > 0) x
+select a from s where a in (select a from v where v.n in (select i from s t where t.a = s.a))
