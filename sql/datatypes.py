@@ -86,9 +86,8 @@ class SqlType:
     @property
     def has_own_order(self) -> bool:
         """True where comparing the physical forms is not PostgreSQL's comparison: values compare by their keys (`comparable`)."""
-        if self.is_array:
-            return self.element.has_own_order
-        return self.family in ("bpchar", "interval", "jsonb") or self.is_variable_numeric
+        # Of arrays with NULL in them each engine has its own order.
+        return self.is_array or self.family in ("bpchar", "interval", "jsonb") or self.is_variable_numeric
 
     @property
     def is_variable_numeric(self) -> bool:

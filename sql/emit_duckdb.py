@@ -37,6 +37,8 @@ def emit_duckdb(root: Relation, sources: Mapping[str, str]) -> str:
 class DuckDbDialect:
     """How DuckDB's SELECT is written."""
 
+    is_limited = False
+
     def printer(
         self, columns: Sequence[str], outer: Sequence[str] = (), nested: SubqueryRule | None = None
     ) -> ExpressionPrinter:
@@ -112,6 +114,12 @@ class DuckDbExpressions(ExpressionPrinter):
     def interval(self, months: str, days: str, micros: str, is_null: str) -> str:
         parts = f"'months': {months}, 'days': {days}, 'micros': {micros}"
         return f"CASE WHEN {is_null} THEN NULL ELSE CAST({{{parts}}} AS {INTERVAL_TYPE}) END"
+
+    def interval_total(self, sums: Sequence[str]) -> str:
+        return f"interval_total({', '.join(sums)})"
+
+    def interval_average(self, sums: Sequence[str], count: str) -> str:
+        return f"interval_average({', '.join(sums)}, {count})"
 
     def rounded(self, micros: str, origin: int, digits: int) -> str:
         return f"micros_round({micros}, {origin}, {digits})"

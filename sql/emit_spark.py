@@ -20,8 +20,10 @@ from sql.errors import SqlError, not_supported
 from sql.expressions import Expression, Literal, WindowCall, WindowFrame
 from sql.relations import Relation, TableFunction
 
+INTERVAL_TYPE = FAMILIES["interval"].spark
 VARIABLE_NUMERIC = "STRUCT<unscaled: DECIMAL(38,0), scale: SMALLINT>"
 DAY_US = 86_400_000_000
+UPPER_PART = "in the upper part of a continuous view"
 INTEGER_SUFFIXES = {"int2": "S", "int4": "", "int8": "L", "time": "L"}
 
 
@@ -45,6 +47,8 @@ def spark_supports(expression: Expression, columns_count: int) -> bool:
 class SparkDialect:
     """How Spark's SELECT is written."""
 
+    is_limited = True
+
     def printer(
         self, columns: Sequence[str], outer: Sequence[str] = (), nested: SubqueryRule | None = None
     ) -> ExpressionPrinter:
@@ -57,8 +61,8 @@ class SparkDialect:
         return f"first({text}, true)"
 
     def checked_scalar(self, query: str, column: str) -> str:
-        # Spark checks the rows of a scalar subquery where it is computed, which is before any CASE.
-        return f"({query})"
+        # Spark computes a scalar subquery, and checks its rows, before any CASE.
+        raise not_supported(f"a subquery of several rows behind a condition {UPPER_PART}")
 
     def array_query(self, query: str) -> str:
         raise not_supported("ARRAY(SELECT ...) in the upper part of a continuous view")
@@ -120,15 +124,31 @@ class SparkExpressions(ExpressionPrinter):
 
     def interval(self, months: str, days: str, micros: str, is_null: str) -> str:
         parts = f"'months', CAST({months} AS INT), 'days', CAST({days} AS INT), 'micros', CAST({micros} AS BIGINT)"
-        return f"CASE WHEN {is_null} THEN NULL ELSE named_struct({parts}) END"
+        # Parts that Spark takes for never NULL do not reach Arrow beside a NULL interval.
+        return f"CASE WHEN {is_null} THEN NULL ELSE CAST(named_struct({parts}) AS {INTERVAL_TYPE}) END"
 
     def comparable_text(self, text: str, kind: SqlType) -> str:
         if kind.family == "interval":
             days = f"CAST(({text}).months AS DECIMAL(38,0)) * 30 + ({text}).days"
             return f"CAST(({days}) * {DAY_US} + ({text}).micros AS DECIMAL(38,0))"
+        if kind.is_array:
+            # Spark has no subqueries inside of transform(); a constant with this word in it is refused as well.
+            if "SELECT" in text:
+                raise not_supported("a comparison of an array from a subquery in Spark")
+            # NULL elements come last in PostgreSQL, first in Spark.
+            return self.mapped(text, lambda item: f"struct({item} IS NULL, {self.comparable_text(item, kind.element)})")
         if kind.family == "jsonb":
             raise not_supported("a comparison of jsonb in Spark", hint="Compare in the SELECT that reads the view.")
         return super().comparable_text(text, kind)
+
+    def interval_total(self, sums: Sequence[str]) -> str:
+        months, days, micros = sums
+        return self.interval(months, days, micros, f"{months} IS NULL")
+
+    def interval_average(self, sums: Sequence[str], count: str) -> str:
+        raise not_supported(
+            "an average of intervals in Spark", hint="Keep sum and count, and divide in the SELECT that reads the view."
+        )
 
     def rounded(self, micros: str, origin: int, digits: int) -> str:
         unit = 10 ** (6 - digits)
@@ -144,7 +164,9 @@ class SparkExpressions(ExpressionPrinter):
 
     def check_frame(self, frame: WindowFrame, call: WindowCall) -> None:
         if frame.unit == "groups" or frame.exclusion:
-            raise not_supported("GROUPS or EXCLUDE in a window frame in the upper part of a continuous view", call.position)
+            raise not_supported(
+                "GROUPS or EXCLUDE in a window frame in the upper part of a continuous view", call.position
+            )
         if any(isinstance(bound[1], Literal) for bound in (frame.start, frame.end)):
             raise not_supported("RANGE with an offset in the upper part of a continuous view", call.position)
 
@@ -178,7 +200,8 @@ class SparkExpressions(ExpressionPrinter):
                 items = ", ".join(self.literal(Literal(item, kind.element)) for item in constant)
                 return f"CAST(array({items}) AS {self.type_name(kind)})"
             case (int(months), int(days), int(micros)):
-                return f"named_struct('months', {months}, 'days', {days}, 'micros', CAST('{micros}' AS BIGINT))"
+                parts = f"'months', {months}, 'days', {days}, 'micros', CAST('{micros}' AS BIGINT)"
+                return f"CAST(named_struct({parts}) AS {INTERVAL_TYPE})"
         return self.quoted(str(constant))
 
     def time_literal(self, value: int, family: str) -> str:

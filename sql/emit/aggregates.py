@@ -158,16 +158,16 @@ def _total(
     if form_of(kind) == "variable":
         return variable_total(printer, text, wrap)
     if form_of(kind) == "interval":
-        return f"interval_total({_interval_sums(printer, text, word, wrap)})"
+        return printer.interval_total(_interval_sums(printer, text, word, wrap))
     raise not_supported(f"aggregate {call.function}({kind.sql_name})", call.position)
 
 
-def _interval_sums(printer: ExpressionPrinter, text: str, word: str, wrap: Wrap) -> str:
+def _interval_sums(printer: ExpressionPrinter, text: str, word: str, wrap: Wrap) -> list[str]:
     """Return the sums of the three parts of intervals."""
     if word:
         raise not_supported("DISTINCT in a sum or an average of intervals")
     wide = printer.type_name(scaled_numeric(0))
-    return ", ".join(f"CAST({wrap(f'sum(({text}).{part})')} AS {wide})" for part in ("months", "days", "micros"))
+    return [f"CAST({wrap(f'sum(({text}).{part})')} AS {wide})" for part in ("months", "days", "micros")]
 
 
 def _is_infinite(text: str) -> str:
@@ -188,6 +188,6 @@ def _average(
     if kind.family in FLOATS:
         return f"({total} / CAST({count} AS DOUBLE))"
     if form_of(kind) == "interval":
-        return f"interval_average({_interval_sums(printer, text, word, wrap)}, {count})"
+        return printer.interval_average(_interval_sums(printer, text, word, wrap), count)
     packed = total if form_of(kind) == "variable" else printer.pack(total, kind.display_scale or 0)
     return f"numeric_quotient({packed}, {count})"

@@ -86,7 +86,8 @@ class ExpressionPrinter(ABC):
     """Prints expressions over the columns of one scope; `columns` are their texts by index.
 
     outer: the texts of the arguments of the subquery or lateral join in which the scope is. nested: prints a subquery; None where there
-    can be none. guarded: true while something is printed that is evaluated for some rows only.
+    can be none. guarded: true while something is printed that is evaluated for some rows only. is_condition: true while something is
+    printed whose NULL means what FALSE does.
     """
 
     # The operator of integers that rounds towards zero.
@@ -100,6 +101,7 @@ class ExpressionPrinter(ABC):
         self.outer = outer
         self.nested = nested
         self.guarded = False
+        self.is_condition = False
 
     @abstractmethod
     def literal(self, value: Literal) -> str:
@@ -144,6 +146,14 @@ class ExpressionPrinter(ABC):
     @abstractmethod
     def interval(self, months: str, days: str, micros: str, is_null: str) -> str:
         """Return the interval of three whole numbers; is_null: the condition under which it is NULL."""
+
+    @abstractmethod
+    def interval_total(self, sums: Sequence[str]) -> str:
+        """Return the interval whose parts are DECIMAL sums; 22008 when they do not fit."""
+
+    @abstractmethod
+    def interval_average(self, sums: Sequence[str], count: str) -> str:
+        """Return the interval of such sums divided by a count."""
 
     @abstractmethod
     def rounded(self, micros: str, origin: int, digits: int) -> str:
@@ -292,7 +302,10 @@ class ExpressionPrinter(ABC):
         if not kind.has_own_order:
             return text
         if kind.is_array:
-            return self.mapped(text, lambda item: self.comparable_text(item, kind.element))
+            element = kind.element
+            return (
+                self.mapped(text, lambda item: self.comparable_text(item, element)) if element.has_own_order else text
+            )
         if kind.family == "bpchar":
             return self.blank_trimmed(text)
         return f"{kind.family}_key({text})"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import cache
 from random import Random
 from typing import Any
@@ -13,6 +13,7 @@ from psycopg import sql as composed
 
 from engine.arrow_values import column_array
 from engine.tables import QueryEngine
+from engine.upper import SparkUpperExecutor
 from sql.bind import bind_query
 from sql.catalog import ColumnDescription, RelationDescription, SessionSettings
 from sql.datatypes import INT4, SqlType, array_of
@@ -20,6 +21,7 @@ from sql.errors import SqlError
 from sql.expressions import LiteralValue
 from sql.literal_output import output_text
 from sql.parse import parse
+from sql.relations import Relation
 from sql.statements.statement import Select
 from tests.engine.answers import Answer, output_rows
 from tests.types import random_value
@@ -99,12 +101,21 @@ class TypedTable:
 
 
 def engine_answer(engine: QueryEngine, query: str) -> Answer:
-    """Return the engine's answer; its message stands beside the SQLSTATE."""
+    """Return the embedded engine's answer."""
+    return _answer(lambda root: engine.run(root, {"v": arrow_table()}), query)
+
+
+def executor_answer(upper: SparkUpperExecutor, query: str) -> Answer:
+    """Return Spark's answer."""
+    return _answer(lambda root: upper.run("view", root, {"v": arrow_table()}, {}), query)
+
+
+def _answer(run: Callable[[Relation], pa.Table], query: str) -> Answer:
     try:
         (statement,) = parse(query)
         assert isinstance(statement, Select)
         bound = bind_query(statement.query, TypedTable(), SessionSettings(time_zone="UTC"))
-        table = engine.run(bound.root, {"v": arrow_table()})
+        table = run(bound.root)
     except SqlError as error:
         return Answer(sqlstate=error.sqlstate)
     return Answer(tuple(output_rows(table, bound.root.schema)))
