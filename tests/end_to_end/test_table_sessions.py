@@ -10,7 +10,18 @@ import asyncpg
 import psycopg
 import pytest
 
-from tests.end_to_end.raw_client import SYNC, RawClient, bind, describe, execute, parse
+from tests.end_to_end.raw_client import (
+    COPY_DONE,
+    SYNC,
+    RawClient,
+    bind,
+    cancel,
+    copy_data,
+    describe,
+    execute,
+    parse,
+    query,
+)
 from tests.oracle.antumbra import AntumbraServer
 from tests.oracle.postgres import PostgresCluster
 
@@ -237,3 +248,29 @@ def test_rows_go_on_into_a_stream(server: AntumbraServer, table: str) -> None:
                 other.execute(text.encode())
             assert caught.value.sqlstate == sqlstate, (text, caught.value)
         assert other.execute("SELECT sum(n) FROM ts_sums").fetchone() == (200_013,)
+
+
+def test_what_is_given_up_leaves_nothing(server: AntumbraServer, table: str) -> None:
+    """A client that goes away or cancels in the middle of a COPY or of a large INSERT."""
+    lines = b"".join(b"%d\tname %d\n" % (number, number) for number in range(200_000))
+    pieces = [copy_data(lines[start : start + 65_536]) for start in range(0, len(lines), 65_536)]
+    for count in (1, len(pieces) // 2, len(pieces)):
+        client = RawClient(server.port, "someone", "antumbra")
+        client.send(query("COPY tw (id, name) FROM STDIN"), *pieces[:count])
+        client.hang_up()
+    client = RawClient(server.port, "someone", "antumbra")
+    client.send(query("COPY tw (id, name) FROM STDIN"), *pieces)
+    cancel(server.port, client)
+    client.send(COPY_DONE)
+    answer = client.read_until_ready()
+    assert answer[-2].startswith(("E ERROR 57014", "C COPY 200000"))
+    with server.connect() as connection:
+        connection.execute("DELETE FROM tw")
+    client.send(query("INSERT INTO tw (id) SELECT g FROM generate_series(1, 3000000) AS s (g)"))
+    client.hang_up()
+    with server.connect() as connection:
+        connection.execute("SET statement_timeout = 50")
+        with pytest.raises(psycopg.errors.QueryCanceled):
+            connection.execute("INSERT INTO tw (id) SELECT g FROM generate_series(1, 3000000) AS s (g)")
+        assert connection.execute("INSERT INTO tw (id) VALUES (-1) RETURNING id").fetchall() == [(-1,)]
+        assert connection.execute("SELECT count(*) FROM tw WHERE id > 3000000").fetchone() == (0,)
