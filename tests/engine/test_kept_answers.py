@@ -118,6 +118,6 @@ def test_how_many_are_kept(world: World) -> None:
     answers, image = KeptAnswers(), world.database.image
     for number in range(KEPT_ANSWERS_MAX + 1):
         answers.keep(number, KeptAnswer(image.version, (), (), b"x"))
-    assert answers.find(0, image, None) is None and answers.find(KEPT_ANSWERS_MAX, image) == b"x"
+    assert answers.find(0, image, None) is None and answers.find(KEPT_ANSWERS_MAX, image, None) == b"x"
     answers.keep("large", KeptAnswer(image.version, (), (), bytes(KEPT_ANSWER_BYTES_MAX + 1)))
     assert answers.find("large", image, None) is None
