@@ -78,7 +78,7 @@ def parse(text: str) -> tuple[Statement, ...]:
 
 def statement(cursor: Cursor) -> Statement:
     """Read one statement."""
-    if queries.at_query(cursor):
+    if queries.at_query(cursor) or cursor.at_operator("("):
         return query_statement(cursor)
     if cursor.token.kind != "word":
         cursor.fail()

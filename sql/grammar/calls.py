@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sql.errors import SqlError
 from sql.grammar import expressions as grammar
-from sql.grammar import sorting, spelled_calls, windows
+from sql.grammar import sorting, windows
 from sql.grammar.cursor import Cursor
 from sql.syntax import Expression, FunctionCall, SortItem
 
@@ -91,13 +91,3 @@ def filter_clause(cursor: Cursor) -> Expression | None:
     condition = grammar.expression(cursor)
     cursor.expect_operator(")")
     return condition
-
-
-def at_special(cursor: Cursor) -> bool:
-    """Tell whether a call follows that SQL spells in its own way."""
-    return spelled_calls.at_spelled_call(cursor)
-
-
-def special(cursor: Cursor) -> Expression | None:
-    """Read a call that SQL spells in its own way, or return None and read nothing."""
-    return spelled_calls.spelled_call(cursor)

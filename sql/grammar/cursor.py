@@ -16,13 +16,20 @@ from sql.lexer import Token, scan
 NESTING_MAX = 100
 TREE_HEIGHT_MAX = 150
 
+# Reserved words that may follow a target list.
+AFTER_TARGETS = frozenset(
+    """
+    union intersect except order limit offset fetch for into from where group having window with
+    """.split()
+)
+
 
 class Cursor:
     """Walks over the tokens of one message.
 
     deferred: the first error that waits for the end of the text. stray_defaults: positions of DEFAULT that no rule has taken yet.
     empty_targets_allowed: the next SELECT may have no target list, because it is that of an EXISTS. in_substring: SIMILAR may stand
-    without TO.
+    without TO. target_start: where the item of a target list began that is being read.
     """
 
     def __init__(self, text: str) -> None:
@@ -36,6 +43,7 @@ class Cursor:
         self.stray_defaults: list[int] = []
         self.empty_targets_allowed = False
         self.in_substring = False
+        self.target_start: int | None = None
 
     @property
     def token(self) -> Token:
@@ -117,6 +125,21 @@ class Cursor:
             raise SqlError("54001", "stack depth limit exceeded", hint=hint)
         self.height = 0
         return grown
+
+    def at_label_after_target(self) -> bool:
+        """Tell whether the next word, although an operator, can only be the label of a target: nothing but its end follows."""
+        after = self.ahead(1)
+        if self.target_start is None or not (
+            after.kind == "end"
+            or (after.kind == "operator" and after.value in (",", ")", ";"))
+            or (after.kind == "word" and after.value in AFTER_TARGETS)
+        ):
+            return False
+        depth = 0
+        for token in self.tokens[self.target_start : self.index]:
+            if token.kind == "operator":
+                depth += (token.value in ("(", "[")) - (token.value in (")", "]"))
+        return depth == 0
 
     # Words and operators
 

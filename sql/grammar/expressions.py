@@ -7,7 +7,7 @@ IS DISTINCT FROM, no IN, LIKE, BETWEEN, AT TIME ZONE, COLLATE and no ANY.
 
 from __future__ import annotations
 
-from sql.errors import SqlError
+from sql.errors import SqlError, not_supported
 from sql.grammar import predicates, primaries
 from sql.grammar.cursor import Cursor
 from sql.grammar.types import type_name
@@ -19,6 +19,10 @@ COMPARISONS = frozenset({"<", ">", "=", "<=", ">=", "<>"})
 SUMS = frozenset({"+", "-"})
 PRODUCTS = frozenset({"*", "/", "%"})
 PUNCTUATION = frozenset({",", "(", ")", "[", "]", ".", ";", ":", ":=", "=>", ".."})
+# Operators that may be the label of a column, even without AS.
+OPERATOR_LABELS = frozenset(
+    {"is", "or", "and", "between", "in", "like", "ilike", "similar", "at", "collate", "operator"}
+)
 MEMBERSHIP_WORDS = ("between", "in", "like", "ilike", "similar")
 
 
@@ -64,6 +68,8 @@ def prefix(cursor: Cursor, plain: bool = False) -> Expression:
         operand = expression(cursor, NOT)
         return Logic("not", (operand,), position, cursor.text_since(first))
     token = cursor.token
+    if token.kind == "word" and token.value in ("default", "unique") and not plain:
+        return default_or_unique(cursor)
     if cursor.at("operator") and cursor.ahead(1).kind == "operator" and cursor.ahead(1).value == "(":
         operator = operator_name(cursor)
         operand = expression(cursor, OPERATOR + 1, plain)
@@ -80,12 +86,23 @@ def prefix(cursor: Cursor, plain: bool = False) -> Expression:
     return Operation(token.value, (operand,), position, cursor.text_since(first))
 
 
+def default_or_unique(cursor: Cursor) -> Expression:
+    """Read DEFAULT, or the UNIQUE predicate that PostgreSQL's grammar has and refuses as well."""
+    position = cursor.position
+    if cursor.at("unique"):
+        raise not_supported("the UNIQUE predicate", position)
+    # Where a DEFAULT means something, the rule around it takes it out of the stray ones.
+    cursor.advance()
+    cursor.stray_defaults.append(position)
+    return Constant("default", "", position)
+
+
 def infix_level(cursor: Cursor, plain: bool = False) -> int:
     """Return the level of the operator that is next, 0 if there is none."""
     token = cursor.token
     if token.kind == "operator":
         return operator_level(token.value)
-    if token.kind != "word":
+    if token.kind != "word" or (token.value in OPERATOR_LABELS and cursor.at_label_after_target()):
         return 0
     match token.value:
         case "is":

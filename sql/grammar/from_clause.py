@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sql.errors import SqlError, not_supported
-from sql.grammar import calls, queries
+from sql.grammar import calls, queries, spelled_calls
 from sql.grammar import expressions as grammar
 from sql.grammar.cursor import Cursor
 from sql.syntax import Derived, FromItem, FunctionCall, FunctionTable, JoinClause, Query, Table, ValuesBody
@@ -89,6 +89,8 @@ def parenthesised(cursor: Cursor) -> Query | JoinClause:
         elif cursor.at(*queries.CONTINUATIONS):
             found = queries.continued(cursor, found, position)
         elif not cursor.at_operator(")"):
+            if cursor.token.kind == "operator" and not cursor.at_operator(","):
+                cursor.fail()
             found = joins(cursor, derived(cursor, found, position, False))
     else:
         found = from_item(cursor)
@@ -148,7 +150,7 @@ def alias_clause(cursor: Cursor) -> tuple[str | None, tuple[str, ...]]:
 
 def at_function(cursor: Cursor) -> bool:
     """Tell whether a function call is next, and not the name of a relation."""
-    if cursor.at_words("rows", "from") or calls.at_special(cursor):
+    if cursor.at_words("rows", "from") or spelled_calls.at_spelled_call(cursor):
         return True
     offset = 0
     if not (cursor.at_name() or cursor.function_name()):
@@ -187,7 +189,7 @@ def table_function(cursor: Cursor) -> FunctionCall:
     """Read a call without FILTER and OVER."""
     position = cursor.position
     first = cursor.index
-    found = calls.special(cursor)
+    found = spelled_calls.spelled_call(cursor)
     if found is None:
         found = calls.call(cursor, cursor.function_parts(), position, first, windowless=True)
     if not isinstance(found, FunctionCall):

@@ -93,7 +93,7 @@ def fetch_first(cursor: Cursor) -> tuple[int, Expression, bool]:
         cursor.fail()
     position = cursor.position
     rows: Expression = Constant("integer", "1", position)
-    if not cursor.at("row", "rows"):
+    if not (cursor.at("row", "rows") and cursor.ahead(1).value in ("only", "with")):
         rows = count(cursor)
     if cursor.accept_any("row", "rows") is None:
         cursor.fail()

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from sql.errors import SqlError, not_supported
-from sql.grammar import calls, expressions, rows
+from sql.errors import SqlError
+from sql.grammar import calls, expressions, rows, spelled_calls
 from sql.grammar.cursor import Cursor
-from sql.grammar.types import integer_modifiers, interval_fields, type_name
+from sql.grammar.types import integer_modifiers, integers, interval_fields, type_name
 from sql.syntax import CaseWhen, Constant, Expression, FunctionCall, Name, ParameterNumber, Star, TypeCast, TypeName
 
 # Words that begin a typed literal such as date '2020-01-01'; another identifier before a string is a type name too.
@@ -71,14 +71,9 @@ def worded(cursor: Cursor) -> Expression:
             return rows.explicit_row(cursor)
         case "interval" if cursor.ahead(1).kind == "string" or cursor.ahead(1).value == "(":
             return interval(cursor)
-        case "default":
-            # Where a DEFAULT means something, the rule around it takes it out of the stray ones.
-            cursor.advance()
-            cursor.stray_defaults.append(position)
-            return Constant("default", "", position)
-        case "unique":
-            raise not_supported("the UNIQUE predicate", position)
-    special = calls.special(cursor)
+        case "nulls" if cursor.ahead(1).value in ("first", "last"):
+            cursor.fail()
+    special = spelled_calls.spelled_call(cursor)
     if special is not None:
         return special
     if word in LITERAL_TYPES and begins_literal(cursor):
@@ -111,7 +106,7 @@ def named(cursor: Cursor) -> Expression:
         parts.append(cursor.label())
     if cursor.at_operator("(") and (is_function or len(parts) > 1):
         call = calls.call(cursor, tuple(parts), position, first)
-        return modified_literal(cursor, first) if cursor.token.kind == "string" and is_plain(call) else call
+        return modified_literal(cursor, call, first) if cursor.token.kind == "string" and is_plain(call) else call
     if cursor.token.kind == "string" and (is_function or len(parts) > 1):
         cursor.index = first
         return typed_literal(cursor)
@@ -131,13 +126,16 @@ def star(cursor: Cursor, parts: tuple[str, ...], position: int) -> Star:
 
 def is_plain(call: FunctionCall) -> bool:
     """Tell whether the call may as well be a type with modifiers."""
-    return not (call.star or call.distinct or call.filter or call.over)
+    return bool(call.arguments) and not (call.distinct or call.within_group or call.filter or call.over)
 
 
-def modified_literal(cursor: Cursor, first: int) -> Expression:
-    """Read type(modifiers) 'literal', which until the string looked like a call."""
-    cursor.index = first
-    return typed_literal(cursor)
+def modified_literal(cursor: Cursor, call: FunctionCall, first: int) -> Expression:
+    """Read the string of type(modifiers) 'literal', which until there looked like a call."""
+    modifiers = integers(cursor, call.arguments, call.position)
+    target = TypeName(call.name, modifiers, call.position, call.text)
+    value = Constant("string", cursor.token.value, cursor.position)
+    cursor.advance()
+    return TypeCast(value, target, call.position, cursor.text_since(first))
 
 
 def typed_literal(cursor: Cursor) -> Expression:

@@ -12,7 +12,7 @@ from sql.errors import SqlError
 from sql.grammar import calls, from_clause, grouping, limits, sorting, windows
 from sql.grammar import common_tables as with_clause
 from sql.grammar import expressions as grammar
-from sql.grammar.cursor import Cursor
+from sql.grammar.cursor import AFTER_TARGETS, Cursor
 from sql.syntax import (
     Body,
     CommonTable,
@@ -32,9 +32,6 @@ SET_OPERATORS = ("union", "intersect", "except")
 
 # What may follow a query in parentheses and belongs to the query around it.
 CONTINUATIONS = (*SET_OPERATORS, "order", "limit", "offset", "fetch", "for")
-
-# Reserved words that end an empty target list.
-AFTER_TARGETS = (*CONTINUATIONS, "into", "from", "where", "group", "having", "window")
 
 
 def at_query(cursor: Cursor) -> bool:
@@ -256,7 +253,9 @@ def target(cursor: Cursor) -> Target:
     position = cursor.position
     if cursor.accept_operator("*"):
         return Target(Star((), position), None, position)
+    outer, cursor.target_start = cursor.target_start, cursor.index
     item = grammar.expression(cursor)
+    cursor.target_start = outer
     if cursor.accept("as"):
         return Target(item, cursor.label(), position)
     return Target(item, cursor.bare_label(), position)

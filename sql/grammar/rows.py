@@ -27,7 +27,6 @@ def parenthesised(cursor: Cursor) -> Expression:
 
 def in_parentheses(cursor: Cursor, one_only: bool = False) -> Query | tuple[Expression, ...]:
     """Read (query) or (expression, ...); with one_only a single expression."""
-    cursor.enter()
     cursor.expect_operator("(")
     first = cursor.index
     position = cursor.position
@@ -35,7 +34,9 @@ def in_parentheses(cursor: Cursor, one_only: bool = False) -> Query | tuple[Expr
     if cursor.at(*queries.STARTS):
         found = queries.query(cursor)
     elif cursor.at_operator("(") and queries.at_query(cursor):
+        cursor.enter()
         inside = in_parentheses(cursor)
+        cursor.leave()
         if isinstance(inside, Query) and cursor.at(*queries.CONTINUATIONS):
             found = queries.continued(cursor, inside, position)
         elif isinstance(inside, Query) and cursor.at_operator(")"):
@@ -44,7 +45,6 @@ def in_parentheses(cursor: Cursor, one_only: bool = False) -> Query | tuple[Expr
             found = grammar.continued(cursor, value_of(cursor, inside, position, first), first)
     else:
         found = grammar.expression(cursor)
-    cursor.leave()
     if isinstance(found, Query):
         cursor.expect_operator(")")
         return found

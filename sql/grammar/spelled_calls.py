@@ -43,7 +43,7 @@ def at_spelled_call(cursor: Cursor) -> bool:
         return not (token.value == "current_schema" and in_parentheses)
     if token.value == "collation":
         return after.kind == "word" and after.value == "for"
-    return in_parentheses and (token.value in FORMS or token.value == "cast")
+    return token.value == "cast" or (in_parentheses and token.value in FORMS)
 
 
 def spelled_call(cursor: Cursor) -> Expression | None:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from sql.errors import SqlError
+from sql.grammar import calls
 from sql.grammar.cursor import Cursor
 from sql.grammar.keywords import COLUMN_NAME, RESERVED
-from sql.syntax import TypeName
+from sql.syntax import Constant, Expression, TypeName
 
 KEYWORD_TYPES = {
     "int": "int4",
@@ -169,17 +170,21 @@ def integer_modifiers(cursor: Cursor) -> tuple[int, ...]:
 
 
 def type_modifiers(cursor: Cursor) -> tuple[int, ...]:
-    """Read (n[, n]) if it is there; each may have a sign."""
+    """Read (n[, n]) if it is there; the grammar takes any expressions."""
+    position = cursor.position
     if not cursor.accept_operator("("):
         return ()
-    modifiers = []
-    while True:
-        sign = -1 if cursor.accept_operator("-") else 1
-        modifiers.append(sign * integer(cursor))
-        if not cursor.accept_operator(","):
-            break
+    found = calls.expressions(cursor)
     cursor.expect_operator(")")
-    return tuple(modifiers)
+    return integers(cursor, found, position)
+
+
+def integers(cursor: Cursor, modifiers: tuple[Expression, ...], position: int) -> tuple[int, ...]:
+    """Return the modifiers of a type, which must be integers."""
+    found = [int(item.value) for item in modifiers if isinstance(item, Constant) and item.kind == "integer"]
+    if len(found) != len(modifiers):
+        cursor.defer(SqlError("42601", "type modifiers must be simple constants or identifiers", position))
+    return tuple(found)
 
 
 def interval_fields(cursor: Cursor) -> tuple[str, tuple[int, ...]]:

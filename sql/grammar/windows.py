@@ -35,6 +35,7 @@ def over_clause(cursor: Cursor) -> WindowDefinition:
 def window_definition(cursor: Cursor) -> WindowDefinition:
     """Read ([base] [PARTITION BY ...] [ORDER BY ...] [frame])."""
     position = cursor.position
+    cursor.enter()
     cursor.expect_operator("(")
     base = None
     if cursor.at_name() and not cursor.at("partition", "range", "rows", "groups"):
@@ -49,6 +50,7 @@ def window_definition(cursor: Cursor) -> WindowDefinition:
     if unit is not None:
         frame = window_frame(cursor, unit)
     cursor.expect_operator(")")
+    cursor.leave()
     return WindowDefinition(base, partition, order, frame, position)
 
 
@@ -90,13 +92,11 @@ def check_bounds(start: FrameBound, end: FrameBound) -> None:
 def frame_bound(cursor: Cursor) -> FrameBound:
     """Read UNBOUNDED PRECEDING | FOLLOWING, CURRENT ROW, or an offset with its side."""
     position = cursor.position
-    if cursor.accept("unbounded"):
-        side = cursor.accept_any("preceding", "following")
-        if side is None:
-            cursor.fail()
-        return FrameBound(f"unbounded_{side}", None, position)
-    if cursor.accept("current"):
-        cursor.expect("row")
+    # Before another word these are the names of columns.
+    for end in ("preceding", "following"):
+        if cursor.accept("unbounded", end):
+            return FrameBound(f"unbounded_{end}", None, position)
+    if cursor.accept("current", "row"):
         return FrameBound("current", None, position)
     offset = grammar.expression(cursor)
     side = cursor.accept_any("preceding", "following")

@@ -7,14 +7,12 @@ from typing import cast
 from sql.durations import milliseconds
 from sql.errors import SqlError, not_supported
 from sql.grammar.cursor import Cursor
-from sql.grammar.keywords import RESERVED
-from sql.statements.options import option_value
+from sql.statements.options import boolean_or_string
 from sql.statements.statement import CopyOptions
 
 OptionValue = str | tuple[str, ...] | None
 RawOption = tuple[str, OptionValue, int]
 
-BOOLEAN_WORDS = ("true", "false", "on")
 LIST_OPTIONS = ("force_quote", "force_not_null", "force_null")
 BOOLEANS = {"true": True, "on": True, "1": True, "false": False, "off": False, "0": False}
 
@@ -40,9 +38,7 @@ def copy_option_value(cursor: Cursor) -> OptionValue:
         return "*"
     if cursor.at_operator("("):
         return tuple(name for name, _ in cursor.names_in_parentheses())
-    if cursor.at(*RESERVED) and not cursor.at(*BOOLEAN_WORDS):
-        cursor.fail()
-    return option_value(cursor)
+    return boolean_or_string(cursor)
 
 
 def old_copy_options(cursor: Cursor) -> list[RawOption]:

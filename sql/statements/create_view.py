@@ -27,8 +27,6 @@ def create_view(cursor: Cursor) -> CreateView:
         raise SqlError("42701", f'column "{repeated}" specified more than once')
     options = relation_options(cursor, OPTIONS) if cursor.accept("with") else {}
     cursor.expect("as")
-    if not queries.at_query(cursor):
-        cursor.fail()
     query_offset = cursor.token.start
     query_first = cursor.index
     cursor.parameters_allowed = False

@@ -5,9 +5,10 @@ from __future__ import annotations
 from sql.errors import SqlError, not_supported
 from sql.grammar import common_tables, queries
 from sql.grammar.cursor import Cursor
+from sql.grammar.keywords import RESERVED
 from sql.setting_values import parse_bool
 from sql.statements.create_view import create_view
-from sql.statements.options import object_kind, option_value
+from sql.statements.options import boolean_or_string, object_kind
 from sql.statements.statement import Explain, Select
 
 OPTIONS = frozenset({"analyze", "verbose", "costs", "settings", "buffers", "wal", "timing", "summary", "format"})
@@ -18,7 +19,7 @@ def explain(cursor: Cursor) -> Explain:
     first = cursor.index
     cursor.expect("explain")
     options: dict[str, str] = {}
-    if cursor.at_operator("(") and cursor.ahead(1).value not in ("select", "with", "values", "("):
+    if cursor.at_operator("(") and cursor.ahead(1).value not in (*queries.STARTS, "("):
         options = explain_options(cursor)
     else:
         for word in ("analyze", "analyse", "verbose"):
@@ -29,9 +30,10 @@ def explain(cursor: Cursor) -> Explain:
         return Explain(cursor.text_since(first), view, options)
     if cursor.at("insert", "update", "delete", "merge", "declare", "execute", "refresh"):
         raise not_supported(f"EXPLAIN {cursor.token.value.upper()}", cursor.position)
-    if cursor.at("create") and object_kind(cursor) == "table":
-        raise not_supported("EXPLAIN CREATE TABLE", cursor.position)
-    if not queries.at_query(cursor):
+    if cursor.at("create"):
+        if object_kind(cursor) == "table":
+            raise not_supported("EXPLAIN CREATE TABLE", cursor.position)
+        cursor.advance()
         cursor.fail()
     query_first = cursor.index
     position = cursor.position
@@ -48,15 +50,17 @@ def explain_options(cursor: Cursor) -> dict[str, str]:
     found: dict[str, str] = {}
     while True:
         position = cursor.position
+        if cursor.at(*RESERVED) and not cursor.at("analyze", "analyse"):
+            cursor.fail()
         name = cursor.label()
         name = "analyze" if name == "analyse" else name
-        value = "true" if cursor.at_operator(",", ")") else option_value(cursor).lower()
+        value = "true" if cursor.at_operator(",", ")") else boolean_or_string(cursor).lower()
         if name not in OPTIONS:
-            raise SqlError("42601", f'unrecognized EXPLAIN option "{name}"', position)
-        if name == "format" and value != "text":
-            raise not_supported(f"EXPLAIN (FORMAT {value.upper()})", position)
-        if name != "format" and parse_bool(value) is None:
-            raise SqlError("42601", f"{name} requires a Boolean value")
+            cursor.defer(SqlError("42601", f'unrecognized EXPLAIN option "{name}"', position))
+        elif name == "format" and value != "text":
+            cursor.refuse(f"EXPLAIN (FORMAT {value.upper()})", position)
+        elif name != "format" and parse_bool(value) is None:
+            cursor.defer(SqlError("42601", f"{name} requires a Boolean value"))
         found[name] = value
         if not cursor.accept_operator(","):
             break

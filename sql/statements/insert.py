@@ -27,7 +27,7 @@ def insert_after_with(cursor: Cursor, common: tuple[CommonTable, ...], first: in
     name = cursor.relation_name()
     alias = cursor.name() if cursor.accept("as") else None
     columns = None
-    if cursor.at_operator("(") and not queries.at_query(cursor):
+    if cursor.at_operator("(") and not (queries.at_query(cursor) or cursor.ahead(1).value == "("):
         columns = target_columns(cursor)
     overriding = override(cursor)
     rows: Rows = ()
@@ -136,6 +136,10 @@ def inferred_columns(cursor: Cursor) -> tuple[tuple[str, int], ...]:
             cursor.refuse("ON CONFLICT with an expression", position)
         if cursor.at("collate"):
             grammar.collation(cursor)
+        class_position = cursor.position
+        if cursor.at_name() and not cursor.at("nulls"):
+            cursor.qualified_name()
+            cursor.refuse("an operator class", class_position)
         ordered = cursor.accept_any("asc", "desc") is not None
         if ordered:
             cursor.defer(SqlError("42P10", "ASC/DESC is not allowed in ON CONFLICT clause", start))

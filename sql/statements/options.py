@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping
 
 from sql.errors import SqlError
 from sql.grammar.cursor import Cursor
+from sql.grammar.keywords import RESERVED
 
 
 def foreign_options(cursor: Cursor, valid: Collection[str]) -> dict[str, str]:
@@ -39,14 +40,13 @@ def relation_options(cursor: Cursor, valid: Mapping[str, tuple[str, ...]]) -> di
         name = cursor.label()
         value = option_value(cursor).lower() if cursor.accept_operator("=") else "true"
         if name not in valid:
-            raise SqlError("22023", f'unrecognized parameter "{name}"')
-        if name in found:
-            raise SqlError("42710", f'parameter "{name}" specified more than once')
-        if value not in valid[name]:
+            cursor.defer(SqlError("22023", f'unrecognized parameter "{name}"'))
+        elif name in found:
+            cursor.defer(SqlError("22023", f'parameter "{name}" specified more than once'))
+        elif value not in valid[name]:
             allowed = " and ".join(f'"{item}"' for item in valid[name])
-            raise SqlError(
-                "22023", f'invalid value for option "{name}": {value}', detail=f"Valid values are {allowed}."
-            )
+            message = f'invalid value for option "{name}": {value}'
+            cursor.defer(SqlError("22023", message, detail=f"Valid values are {allowed}."))
         found[name] = value
         if not cursor.accept_operator(","):
             break
@@ -59,6 +59,13 @@ def option_value(cursor: Cursor) -> str:
     if cursor.token.kind in ("word", "quoted", "string"):
         return cursor.advance().value
     return signed_number(cursor)
+
+
+def boolean_or_string(cursor: Cursor) -> str:
+    """Read one value, where a reserved word stands only for a boolean."""
+    if cursor.at(*RESERVED) and not cursor.at("true", "false", "on"):
+        cursor.fail()
+    return option_value(cursor)
 
 
 def signed_number(cursor: Cursor) -> str:

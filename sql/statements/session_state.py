@@ -32,7 +32,7 @@ def close(cursor: Cursor) -> Cleanup:
     first = cursor.index
     cursor.expect("close")
     if not cursor.accept("all"):
-        raise SqlError("34000", f'cursor "{cursor.name()}" does not exist')
+        cursor.defer(SqlError("34000", f'cursor "{cursor.name()}" does not exist'))
     return Cleanup(cursor.text_since(first), "CLOSE CURSOR ALL")
 
 

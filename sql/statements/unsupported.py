@@ -58,22 +58,46 @@ def object_refusal(cursor: Cursor, verb: str, position: int) -> SqlError:
     cursor.advance()
     if cursor.at("index") or (verb == "create" and cursor.at("unique")):
         return index_refusal(cursor, verb, position)
-    if cursor.accept("or", "replace") and (verb != "create" or not cursor.at(*REPLACEABLE)):
-        return cursor.syntax_error()
+    if verb == "create":
+        if cursor.accept("or"):
+            cursor.expect("replace")
+            if not cursor.at(*REPLACEABLE):
+                cursor.fail()
+        if cursor.at("local", "global", "temp", "temporary", "unlogged"):
+            return transient_view(cursor, position)
+    found = max(OBJECTS, key=lambda words: likeness(cursor, words))
+    for word in found.split():
+        cursor.expect(word)
+    if cursor.at_end_of_statement():
+        cursor.fail()
+    hint = "CREATE VIEW over a stream is kept up to date." if found == "materialized view" else None
+    return not_supported(f"{verb.upper()} {found.upper()}", position, hint)
+
+
+def likeness(cursor: Cursor, words: str) -> tuple[int, bool]:
+    """Return how many of the words are next, one after the other, and whether these are all."""
+    count = 0
+    for offset, word in enumerate(words.split()):
+        token = cursor.ahead(offset)
+        if token.kind != "word" or token.value != word:
+            return count, False
+        count += 1
+    return count, True
+
+
+def transient_view(cursor: Cursor, position: int) -> SqlError:
+    """Return the refusal of a temporary view; tables and sequences have rules of their own."""
     scope = cursor.accept_any("local", "global")
     temporary = cursor.accept_any("temp", "temporary")
-    if temporary is not None or scope is not None:
-        what = "RECURSIVE VIEW" if cursor.at_words("recursive", "view") else "VIEW"
-        if verb != "create" or temporary is None or not (cursor.accept("recursive", "view") or cursor.accept("view")):
-            return cursor.syntax_error()
-        return not_supported(f"CREATE TEMPORARY {what}", position)
-    for words in OBJECTS:
-        if cursor.accept(*words.split()):
-            if cursor.at_end_of_statement():
-                return cursor.syntax_error()
-            hint = "CREATE VIEW over a stream is kept up to date." if words == "materialized view" else None
-            return not_supported(f"{verb.upper()} {words.upper()}", position, hint)
-    return cursor.syntax_error()
+    if scope is not None and temporary is None:
+        cursor.fail()
+    if temporary is None:
+        cursor.expect("unlogged")
+    recursive = cursor.accept("recursive")
+    if not cursor.accept("view"):
+        cursor.fail()
+    kind = "UNLOGGED" if temporary is None else "TEMPORARY"
+    return not_supported(f"CREATE {kind} {'RECURSIVE ' if recursive else ''}VIEW", position)
 
 
 def index_refusal(cursor: Cursor, verb: str, position: int) -> SqlError:
