@@ -7,13 +7,38 @@ from types import ModuleType
 
 import pyarrow as pa
 
-from ringbuffer import encode_binary, encode_copy, encode_rows, encode_text, shortest_float
+from engine.arrow_values import column_array
+from ringbuffer import encode_arrays, encode_binary, encode_copy, encode_rows, encode_text, encode_types, shortest_float
 from ringbuffer.encode_copy import CopyFormat, encode_copy_rows
 from ringbuffer.encode_rows import encode_data_rows
 from ringbuffer.encode_warm_up import warm_up_encoders
+from sql.datatypes import SqlType
 from tests.ringbuffer.samples import FAMILIES, arrow_form, random_column, variable_numeric
+from tests.types import random_value
 
-MODULES: tuple[ModuleType, ...] = (encode_text, encode_binary, encode_rows, encode_copy, shortest_float)
+MODULES: tuple[ModuleType, ...] = (
+    encode_text,
+    encode_binary,
+    encode_types,
+    encode_arrays,
+    encode_rows,
+    encode_copy,
+    shortest_float,
+)
+NEW_FAMILIES = (
+    "time",
+    "interval",
+    "uuid",
+    "bytea",
+    "json",
+    "jsonb",
+    "bpchar",
+    "int4[]",
+    "text[]",
+    "interval[]",
+    "numeric[]",
+    "bool[]",
+)
 
 
 def compiled_counts() -> dict[str, int]:
@@ -33,7 +58,11 @@ def test_warm_up_compiles_all_that_results_need() -> None:
     source = random.Random(1)
     columns = [random_column(source, family, 20) for family in FAMILIES] + [variable_numeric(source, 20)]
     columns += [pa.array([None] * 20, arrow_form(family)) for family in FAMILIES]
-    families = [*FAMILIES, "numeric", *FAMILIES]
+    columns += [
+        column_array([random_value(SqlType(family), source) for _ in range(20)], SqlType(family))
+        for family in NEW_FAMILIES
+    ]
+    families = [*FAMILIES, "numeric", *FAMILIES, *NEW_FAMILIES]
     for rows_count in (20, 1, 0):
         some = [column.slice(0, rows_count) for column in columns]
         for code in (0, 1):
