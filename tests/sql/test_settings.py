@@ -126,6 +126,17 @@ def test_local_ends_with_the_transaction() -> None:
     assert settings.time_zone == "Europe/Paris"
 
 
+def test_output_of_one_form() -> None:
+    settings = Settings()
+    settings.set("intervalstyle", "postgres")
+    settings.set("bytea_output", "hex")
+    for name, value in (("IntervalStyle", "iso_8601"), ("bytea_output", "escape")):
+        with pytest.raises(SqlError, match="0A000"):
+            settings.set(name, value)
+        with pytest.raises(SqlError, match="22023"):
+            settings.set(name, "nonsense")
+
+
 def test_transaction_modes() -> None:
     settings = Settings()
     assert settings.show("transaction_isolation") == "repeatable read"

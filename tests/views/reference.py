@@ -67,7 +67,7 @@ def literal(node: Literal) -> Value:
     value = node.value
     if isinstance(value, Decimal) and node.type.display_scale is not None:
         return value.quantize(Decimal(1).scaleb(-node.type.display_scale), context=EXACT)
-    return np.float32(value) if node.type.family == "float4" and value is not None else value
+    return np.float32(value) if node.type.family == "float4" and isinstance(value, float) else value
 
 
 def write_and(node: Call, row: Row, now_us: int) -> Value:
