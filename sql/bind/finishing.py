@@ -88,6 +88,8 @@ def check_distinct_on(keys: Sequence[SortKey], on: Sequence[Column], wanted: Fin
     seen: list[Expression] = []
     skipped = False
     for key in keys:
+        if key.expression in seen:
+            continue
         if key.expression not in on:
             skipped = True
         elif skipped:

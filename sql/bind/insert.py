@@ -7,7 +7,7 @@ stream has the columns that the statement gives (the stream adds its defaults), 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sql.bind.assignments import assign, default_value, identity_detail
 from sql.bind.closures import Passage
@@ -140,6 +140,9 @@ def bind_source(
     extra = statement.rows[0][len(columns)] if width > len(columns) else None
     check_width(statement, width, len(columns), None if extra is None else start_of(extra))
     columns = columns[:width]
+    if statement.overriding == "user":
+        # DEFAULT takes no number here: the column's own one follows.
+        columns = [column if column.identity is None else replace(column, default=None) for column in columns]
     binder = Binder(Scope(outer=context.outer), context, "VALUES")
     rows = tuple(bind_row(binder, row, columns) for row in statement.rows)
     schema = tuple(OutputColumn(column.name, column.type) for column in columns)
