@@ -2,8 +2,9 @@
 
 A table is two arrays. `index` is a header and slots; a slot's first word is 0 or (first row << 32 | rows) of a key, because the rows of
 one key lie one after the other. `rows` int64[(rows + 1) * row_words] holds per row a mask of its NULL columns and the columns' words;
-the last row is all NULL, for an outer join's miss. A single integer key whose values are dense is an address; other keys are hashed, and
-their words lie beside the slot's first one: a probe touches one cache line, a match one or two more.
+the last row is all NULL, for an outer join's miss. A single integer key whose values are dense is an address, and if each has one row,
+that of the row itself: the slots are bits then, which stay in the nearest cache. Other keys are hashed, and their words lie beside the
+slot's first one: a probe touches one cache line, a match one or two more.
 
 Key words are those of a group table's entry: a text counts its offset from a heap's address. Must not know SQL or views.
 """
@@ -21,7 +22,7 @@ import numpy.typing as npt
 from ringbuffer.hash_table import HASH_SEED, Words, equal_entries, hash_entry, mix
 from ringbuffer.int128 import signed_word, unsigned_word
 from ringbuffer.jit import inlined_kernel, kernel, sized_kernel
-from ringbuffer.memory import float_from_bits
+from ringbuffer.memory import float_from_bits, prefetch
 from ringbuffer.numeric import numeric_normalise
 
 Array = npt.NDArray[Any]
@@ -31,15 +32,21 @@ from_bits: Any = float_from_bits
 KIND = 0
 BASE = 1
 SIZE = 2
-ROWS_COUNT = 3
+NULL_ROW = 3
 HEAP_ADDRESS = 4
 HEADER_WORDS = 8
 
-DENSE = 0  # BASE is the smallest key, SIZE the slots
-HASHED = 1  # SIZE is the mask of slots
+HASHED = 0  # SIZE is the mask of slots
+DENSE = 1  # BASE is the smallest key, SIZE the slots
+UNIQUE = 2  # the same, but a slot is one bit, and row i is that of key BASE + i
 
 HALF_MASK = 0xFFFFFFFF
+WORD_BITS = 64
+WORD_SHIFT = 6
+WORD_MASK = WORD_BITS - 1
 ROWS_MAX = 2**31 - 2
+# How many rows ahead a kernel prefetches: the misses of one row then pass while others are worked on.
+ROWS_AHEAD = 16
 COLUMNS_MAX = 63  # bits of the mask of NULLs
 SLOTS_MIN = 16
 # A dense table may have so many slots per row, or so many at all where rows are few.
@@ -88,7 +95,6 @@ class JoinTable:
         self.heap = heap
         self.rows_count = rows_count
         self.keys_count = keys_count
-        index[ROWS_COUNT] = rows_count
         index[HEAP_ADDRESS] = heap.ctypes.data
 
     @property
@@ -99,7 +105,7 @@ class JoinTable:
     @property
     def is_dense(self) -> bool:
         """Whether keys are addresses."""
-        return int(self.index[KIND]) == DENSE
+        return int(self.index[KIND]) != HASHED
 
 
 def build_join_table(
@@ -124,7 +130,9 @@ def build_join_table(
     else:
         forms = [form for _, form in keys]
         index, keys_count = _hashed_index(np.column_stack(words), text_mask(forms), heap.ctypes.data, positions)
-    return JoinTable(index, _payload(columns, kept, positions), heap, len(kept), keys_count)
+    places_count = int(index[SIZE]) if index[KIND] == UNIQUE else len(kept)
+    index[NULL_ROW] = places_count
+    return JoinTable(index, _payload(columns, kept, positions, places_count), heap, len(kept), keys_count)
 
 
 def key_words(column: BuildColumn, form: KeyForm) -> list[Array]:
@@ -177,8 +185,17 @@ def _is_dense(keys: Array) -> bool:
 def _dense_index(keys: Array, positions: Words) -> tuple[Words, int]:
     """Return (index, distinct keys); positions[i] becomes the place of row i."""
     base = int(keys.min())
-    index = np.zeros(HEADER_WORDS + int(keys.max()) - base + 1, dtype=np.int64)
-    index[KIND], index[BASE], index[SIZE] = DENSE, base, len(index) - HEADER_WORDS
+    slots_count = int(keys.max()) - base + 1
+    present = np.zeros(slots_count + -slots_count % WORD_BITS, dtype=np.bool_)
+    present[keys - base] = True
+    if int(present.sum()) == len(keys):
+        bits = np.packbits(present, bitorder="little").view(np.int64)
+        index = np.concatenate([np.zeros(HEADER_WORDS, dtype=np.int64), bits])
+        index[KIND], index[BASE], index[SIZE] = UNIQUE, base, slots_count
+        positions[:] = keys - base
+        return index, len(keys)
+    index = np.zeros(HEADER_WORDS + slots_count, dtype=np.int64)
+    index[KIND], index[BASE], index[SIZE] = DENSE, base, slots_count
     return index, place_rows(index, 1, np.ascontiguousarray(keys - base + HEADER_WORDS), positions)
 
 
@@ -200,11 +217,11 @@ def _hashed_index(keys: Array, mask: int, heap: int, positions: Words) -> tuple[
     return index, place_rows(index, 1 + words_count, slots, positions)
 
 
-def _payload(columns: Sequence[BuildColumn], kept: Array, positions: Words) -> Words:
+def _payload(columns: Sequence[BuildColumn], kept: Array, positions: Words, places_count: int) -> Words:
     """Return the rows at their places, and the row of NULLs behind them."""
     words = [value_words(column) for column in columns]
     width = row_words([len(column) for column in words])
-    rows = np.zeros((len(kept) + 1, width), dtype=np.int64)
+    rows = np.zeros((places_count + 1, width), dtype=np.int64)
     if not width:
         return np.zeros(1, dtype=np.int64)
     place = 1
@@ -295,11 +312,13 @@ def hash_word(key: int) -> int:
 @inlined_kernel
 def probe_word(index: Words, key: int) -> tuple[int, int]:
     """Return (first, end) of the rows whose only key word is `key`."""
-    if index[KIND] == DENSE:
+    if index[KIND] != HASHED:
         slot = key - index[BASE]
         # A key below the base is far above all slots when read without sign.
         if unsigned_word(slot) >= unsigned_word(index[SIZE]):
             return 0, 0
+        if index[KIND] == UNIQUE:
+            return slot, slot + ((index[HEADER_WORDS + (slot >> WORD_SHIFT)] >> (slot & WORD_MASK)) & 1)
         match = index[HEADER_WORDS + slot]
     else:
         mask = index[SIZE]
@@ -310,6 +329,17 @@ def probe_word(index: Words, key: int) -> tuple[int, int]:
             match = index[HEADER_WORDS + 2 * slot]
     first = match >> 32
     return first, first + (match & HALF_MASK)
+
+
+@inlined_kernel
+def prefetch_word(index: Words, rows: Words, key: int, width: int) -> None:
+    """Begin to bring near what a later `probe_word` of `key` reads first; width: words of a row."""
+    if index[KIND] == HASHED:
+        prefetch(signed_word(index.ctypes.data) + 8 * (HEADER_WORDS + 2 * (hash_word(key) & index[SIZE])))
+    elif index[KIND] == UNIQUE:
+        prefetch(signed_word(rows.ctypes.data) + 8 * width * (key - index[BASE]))
+    else:
+        prefetch(signed_word(index.ctypes.data) + 8 * (HEADER_WORDS + key - index[BASE]))
 
 
 @sized_kernel

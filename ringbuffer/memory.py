@@ -130,6 +130,21 @@ def _store_release(typing: Any, address: Any, value: Any) -> Any:
     return types.void(types.int64, types.int64), generate
 
 
+def _prefetch(typing: Any, address: Any) -> Any:
+    """prefetch(address): begin to bring its cache line near; nothing happens at an address that is not ours."""
+
+    def generate(context: Any, builder: Any, signature: Any, words: Any) -> Any:
+        byte = ir.IntType(8).as_pointer()
+        flag = ir.IntType(32)
+        form = ir.FunctionType(ir.VoidType(), [byte, flag, flag, flag])
+        function = cgutils.get_or_insert_function(builder.module, form, "llvm.prefetch.p0")
+        for_reading, nearest, data = (ir.Constant(flag, value) for value in (0, 3, 1))
+        builder.call(function, [builder.inttoptr(words[0], byte), for_reading, nearest, data])
+        return context.get_dummy_value()
+
+    return types.void(types.int64), generate
+
+
 def _borrowed(typing: Any, array: Any) -> Any:
     """borrowed(array) -> the same array without a reference count of its own; the caller keeps `array` alive.
 
@@ -155,3 +170,4 @@ atomic_add: Any = intrinsic(_atomic_add)
 load_acquire: Any = intrinsic(_load_acquire)
 store_release: Any = intrinsic(_store_release)
 borrowed: Any = intrinsic(_borrowed)
+prefetch: Any = intrinsic(_prefetch)

@@ -40,11 +40,15 @@ class InputColumns:
     def load(self, writer: KernelWriter, index: int) -> Value:
         """Write the lines that load column `index` of the row at hand."""
         kind = self.schema[index].type
-        stem = self.used.get(index)
-        if stem is None:
-            stem = self.used[index] = writer.name("c_" + self.schema[index].name)
+        stem = self.stem(writer, index)
         null = writer.assign(stem + "_null", f"{stem}_nulls[row] != 0")
         return Value(self._words(writer, stem, kind), null)
+
+    def stem(self, writer: KernelWriter, index: int) -> str:
+        """Return what the names of a column's arrays begin with."""
+        if index not in self.used:
+            self.used[index] = writer.name("c_" + self.schema[index].name)
+        return self.used[index]
 
     def _words(self, writer: KernelWriter, stem: str, kind: SqlType) -> tuple[str, ...]:
         data = f"{stem}_data[row"

@@ -14,10 +14,11 @@ from dataclasses import dataclass, field
 
 from ringbuffer.join_table import KEY_WORDS, KeyForm, row_words, text_mask
 from sql.datatypes import SqlType
-from sql.expressions import Expression
+from sql.expressions import Cast, Column, Expression
 from sql.relations import Schema
+from views.codegen.columns import InputColumns
 from views.codegen.expressions import ExpressionWriter
-from views.codegen.values import FLOATS, TEXTS, Value, any_null, negation
+from views.codegen.values import FLOATS, INTEGERS, TEXTS, TIMES, Value, any_null, negation
 from views.codegen.writer import KernelWriter
 from views.plan.nodes import Probe
 
@@ -88,6 +89,22 @@ class ProbeWriter:
             self.sides.append(BuildSide(number, stem, probe.build.schema[: probe.kept], start))
             start += len(probe.build.schema)
 
+    def write_prefetches(self, probes: Sequence[Probe], columns: InputColumns) -> None:
+        """Write for each probe whose only key is an integer of the stream that a later row's is begun."""
+        found = [
+            (side, column)
+            for side, probe in zip(self.sides, probes, strict=True)
+            if (column := _plain_key(probe)) is not None
+        ]
+        found = [(side, column) for side, column in found if column < self.width]
+        if not found:
+            return
+        ahead = self.writer.assign("ahead", f"min(row + {self.writer.use('join_table', 'ROWS_AHEAD')}, end - 1)")
+        begin = self.writer.use("join_table", "prefetch_word")
+        for side, column in found:
+            key = f"{self.writer.use('int128', 'signed_word')}({columns.stem(self.writer, column)}_data[{ahead}])"
+            self.writer.line(f"{begin}({side.stem}_index, {side.stem}_rows, {key}, {side.words})")
+
     def load(self, writer: KernelWriter, index: int) -> Value:
         """Write the lines that load a build side's column for the match at hand; `index` counts the row's columns."""
         side = [side for side in self.sides if side.start <= index][-1]
@@ -134,7 +151,7 @@ class ProbeWriter:
         if probe.kind == "left":
             with self.writer.block(f"if {stem}_first == {stem}_end:"):
                 # The last row of a join table is all NULL.
-                self.writer.line(f"{stem}_first = {index}[{self.writer.use('join_table', 'ROWS_COUNT')}]")
+                self.writer.line(f"{stem}_first = {index}[{self.writer.use('join_table', 'NULL_ROW')}]")
                 self.writer.line(f"{stem}_end = {stem}_first + 1")
         self._if_scratch(f"{stem}_scratch = scratch[USED]")
         return f"for {stem}_row in range(max({stem}_first, {stem}_resume), {stem}_end):"
@@ -193,7 +210,7 @@ class ProbeWriter:
         """Return source text of the first match and the end of them; several key words go through the control block."""
         use = self.writer.use
         if not keys:
-            return f"0, {index}[{use('join_table', 'ROWS_COUNT')}]"
+            return f"0, {index}[{use('join_table', 'NULL_ROW')}]"
         forms = key_forms(probe)
         words = [
             word
@@ -222,3 +239,13 @@ class ProbeWriter:
             self.writer.line(f"{', '.join(names)} = {use('numeric', 'numeric_normalise')}({', '.join(value.words)})")
             return names
         return [f"1 * {value.word}" if key.type.family == "bool" else value.word]
+
+
+def _plain_key(probe: Probe) -> int | None:
+    """Return the column of the row that is the only key, if it is one word that needs no computing."""
+    if len(probe.keys) != 1:
+        return None
+    ((key, _),) = probe.keys
+    while isinstance(key, Cast) and key.type.family in INTEGERS and key.operand.type.family in INTEGERS:
+        key = key.operand
+    return key.index if isinstance(key, Column) and key.type.family in INTEGERS | TIMES else None

@@ -65,6 +65,7 @@ class StreamKernelWriter:
 
     def generate(self) -> GeneratedModule:
         """Write everything and put the module together."""
+        self.probes.write_prefetches(self.pipeline.probes, self.columns)
         self._write_filters(self.pipeline.filters)
         with ExitStack() as loops:
             for number, probe in enumerate(self.pipeline.probes):
