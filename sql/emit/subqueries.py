@@ -6,6 +6,7 @@ them as correlated columns.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from textwrap import indent
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,9 @@ from sql.emit.block import Block
 from sql.emit.expressions import ExpressionPrinter
 from sql.emit.failing import is_single_row
 from sql.emit.names import column_names
-from sql.expressions import Subquery
+from sql.errors import not_supported
+from sql.expressions import OuterColumn, Subquery
+from sql.trees import walk
 
 if TYPE_CHECKING:
     from sql.emit.select import SelectPrinter
@@ -24,6 +27,8 @@ NEGATED = {"eq": "ne", "ne": "eq", "lt": "ge", "ge": "lt", "gt": "le", "le": "gt
 
 def subquery_text(select: SelectPrinter, printer: ExpressionPrinter, node: Subquery) -> str:
     """Return the value of a subquery; `printer` prints the expressions around it."""
+    if select.dialect.is_limited:
+        refuse_deep(node)
     inner = select.inside(tuple(printer.text(argument) for argument in node.arguments))
     if node.kind in ("any", "all"):
         return _compared(inner, printer, node)
@@ -53,8 +58,40 @@ def _compared(inner: SelectPrinter, printer: ExpressionPrinter, node: Subquery) 
     ]
     query = inner.render(keyed(inner, fitted(inner, inner.block(node.relation), targets), targets))
     left = operands[0] if len(operands) == 1 else f"({', '.join(operands)})"
-    found = inner.dialect.any_query(left, comparison, f"\n{indent(query, '  ')}\n")
+    text = f"\n{indent(query, '  ')}\n"
+    if not inner.dialect.is_limited and len(operands) > 1 and node.arguments and comparison in ("eq", "ne"):
+        found = _correlated_rows(inner, node, operands, comparison, text)
+    else:
+        found = inner.dialect.any_query(left, comparison, text)
+    if inner.dialect.is_limited and not printer.is_condition:
+        found = _with_unknown(inner, node, left, found, text)
     return found if node.kind == "any" else f"(NOT {found})"
+
+
+def _correlated_rows(inner: SelectPrinter, node: Subquery, operands: Sequence[str], comparison: str, query: str) -> str:
+    """Return a comparison of several columns with rows that depend on the row outside, which DuckDB's IN does not know."""
+    columns = [f"q.{inner.dialect.identifier(name)}" for name in column_names(node.relation.schema)]
+    equal = " AND ".join(f"{left} = {right}" for left, right in zip(operands, columns, strict=True))
+    meets = f"({equal})" if comparison == "eq" else f"(NOT ({equal}))"
+    known = f"CASE WHEN bool_or({meets}) THEN TRUE WHEN bool_or({meets} IS NULL) THEN NULL ELSE FALSE END"
+    return f"(SELECT {known} FROM ({query}) AS q)"
+
+
+def _with_unknown(inner: SelectPrinter, node: Subquery, left: str, found: str, query: str) -> str:
+    """Return IN as a value: unknown where only a NULL keeps it from being false."""
+    if len(node.operands) > 1:
+        raise not_supported("IN of several columns as a value in the upper part of a continuous view", node.position)
+    column = inner.dialect.identifier(column_names(node.relation.schema)[0])
+    unknown = f"EXISTS (SELECT 1 FROM ({query}) AS q WHERE q.{column} IS NULL OR {left} IS NULL)"
+    return f"CASE WHEN {found} THEN TRUE WHEN {unknown} THEN NULL ELSE FALSE END"
+
+
+def refuse_deep(node: Subquery) -> None:
+    """Raise 0A000 for a subquery that reads columns of more than the SELECT around it."""
+    if any(isinstance(part, OuterColumn) for argument in node.arguments for part in walk(argument)):
+        raise not_supported(
+            "a subquery that reads beyond the next one in the upper part of a continuous view", node.position
+        )
 
 
 def common_form(one: SqlType, other: SqlType) -> SqlType:

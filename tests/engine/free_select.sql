@@ -51,3 +51,6 @@ select case when a > 2 then (select max(n) from v) else 0 end, coalesce((select 
 select exists (select 1 from v where v.a = s.a), count(*) from s group by exists (select 1 from v where v.a = s.a)
 select s.a, x.c from s cross join lateral (select count(*) as c from v where v.a = s.a having count(*) > 0) x
 select a from s where a in (select a from v where v.n in (select i from s t where t.a = s.a))
+select a, b from s where (a, i) in (select v.a, v.n from v where v.n > s.i) or (a, i) not in (select v.a, v.n from v where v.a = s.a)
+select a, (a, n) in (select s.a, s.i from s where s.a >= v.a), (a, n) not in (select s.a, s.i from s where s.b is not null and s.a <= v.n) from v
+select distinct on (x, y) a as x, a as y, i as z, a as w from s order by x, y desc, z, w
