@@ -9,12 +9,14 @@ from __future__ import annotations
 import re
 
 from engine.error_mark import own_error
-from sql.errors import SqlError
+from sql.errors import SqlError, not_supported
 
 CONDITION = re.compile(r"\[([A-Z_]+(?:\.[A-Z_]+)?)\]")
 CAST_TARGET = re.compile(r'cannot be cast to "(SMALLINT|INT|BIGINT)"')
 TARGET_NAMES = {"SMALLINT": "smallint", "INT": "integer", "BIGINT": "bigint"}
 DIVISIONS = frozenset({"DIVIDE_BY_ZERO", "REMAINDER_BY_ZERO"})
+# What Spark's analysis has no plan for.
+REFUSED = ("UNSUPPORTED_SUBQUERY_EXPRESSION", "INVALID_INLINE_TABLE", "SCALAR_SUBQUERY_IS_IN")
 OVERFLOWS = frozenset({"ARITHMETIC_OVERFLOW", "BINARY_ARITHMETIC_OVERFLOW"})
 
 
@@ -35,6 +37,10 @@ def sql_error(error: Exception) -> Exception:
             return SqlError("22003", f"{kind} out of range")
         if condition.startswith("NUMERIC_VALUE_OUT_OF_RANGE"):
             return SqlError("22003", "numeric field overflow")
+        if condition == "SCALAR_SUBQUERY_TOO_MANY_ROWS":
+            return SqlError("21000", "more than one row returned by a subquery used as an expression")
+        if condition.startswith(REFUSED):
+            return not_supported("this subquery in the upper part of a continuous view")
         if condition == "DATETIME_OVERFLOW":
             return SqlError("22008", "timestamp out of range")
     if "OutOfMemoryError" in text:

@@ -76,6 +76,8 @@ public final class SparkFunctions {
             }
         }
         if (name.startsWith("numeric_")) return numericFunction(name, a);
+        if (name.startsWith("int4_") && a[0] instanceof Integer) return int4Function(name, a);
+        if (name.startsWith("int8_") && a[0] instanceof Long) return int8Function(name, a);
         if (name.startsWith("float8_") && a[0] instanceof Double) return float8Function(name, a);
         if (name.startsWith("float4_") && a[0] instanceof Number) return float4Function(name, a);
         if (name.startsWith("text_")) return textFunction(name, a);
@@ -120,6 +122,13 @@ public final class SparkFunctions {
             case "numeric_key": return key(numeric(a[0]));
             case "numeric_scale": return Short.valueOf(((Row) a[0]).getShort(1));
             case "numeric_total": return row(total(a));
+            case "numeric_div": return row(modulus(numeric(a[0]), numeric(a[1])));
+            case "numeric_gcd": return row(divisor(numeric(a[0]), numeric(a[1]), false));
+            case "numeric_lcm": return row(divisor(numeric(a[0]), numeric(a[1]), true));
+            case "numeric_trimmed": return row(trimmed(numeric(a[0])));
+            case "numeric_min_scale": return Integer.valueOf(trimmed(numeric(a[0])).scale());
+            case "numeric_width_bucket": return bucket(numeric(a[0]), numeric(a[1]), numeric(a[2]), ((Integer) a[3]).intValue());
+            case "numeric_variance": return variance(((Long) a[0]).longValue(), numeric(a[1]), numeric(a[2]), (String) a[3]);
             case "numeric_text": return numeric(a[0]).toPlainString();
             case "numeric_from_text": return row(decimalFromText((String) a[0]));
             case "numeric_from_float8": return row(fromDouble(((Double) a[0]).doubleValue(), 15));
@@ -129,6 +138,59 @@ public final class SparkFunctions {
             case "numeric_at_scale_from_text": return row(atScale(decimalFromText((String) a[0]), a[1]));
             default: throw new IllegalStateException(name);
         }
+    }
+
+    /** The quotient cut to an integer. */
+    static BigDecimal modulus(BigDecimal left, BigDecimal right) {
+        if (right.signum() == 0) throw error("22012", "division by zero");
+        return left.divideToIntegralValue(right).setScale(0, RoundingMode.DOWN);
+    }
+
+    static BigDecimal divisor(BigDecimal left, BigDecimal right, boolean multiple) {
+        int scale = Math.max(left.scale(), right.scale());
+        BigInteger x = left.setScale(scale).unscaledValue();
+        BigInteger y = right.setScale(scale).unscaledValue();
+        BigInteger common = x.gcd(y);
+        if (!multiple) return new BigDecimal(common, scale);
+        if (common.signum() == 0) return new BigDecimal(BigInteger.ZERO, scale);
+        return new BigDecimal(x.divide(common).multiply(y).abs(), scale);
+    }
+
+    static BigDecimal trimmed(BigDecimal value) {
+        if (value.signum() == 0) return BigDecimal.ZERO;
+        BigDecimal stripped = value.stripTrailingZeros();
+        return stripped.scale() < 0 ? stripped.setScale(0) : stripped;
+    }
+
+    static Integer bucket(BigDecimal value, BigDecimal low, BigDecimal high, int count) {
+        if (count <= 0) throw error("2201G", "count must be greater than zero");
+        int order = low.compareTo(high);
+        if (order == 0) throw error("2201G", "lower bound cannot equal upper bound");
+        BigDecimal sign = BigDecimal.valueOf(order < 0 ? 1 : -1);
+        BigDecimal v = value.multiply(sign);
+        BigDecimal start = low.multiply(sign);
+        BigDecimal end = high.multiply(sign);
+        if (v.compareTo(start) < 0) return Integer.valueOf(0);
+        if (v.compareTo(end) >= 0) return after(count);
+        BigDecimal place = v.subtract(start).multiply(BigDecimal.valueOf(count)).divideToIntegralValue(end.subtract(start));
+        return Integer.valueOf(place.intValue() + 1);
+    }
+
+    static Integer after(int count) {
+        if (count == Integer.MAX_VALUE) throw error("22003", "integer out of range");
+        return Integer.valueOf(count + 1);
+    }
+
+    /** var_pop and its like from the count, the sum and the sum of squares, as numeric_stddev_internal makes them. */
+    static Object variance(long count, BigDecimal total, BigDecimal squares, String name) {
+        boolean sample = name.endsWith("samp");
+        if (count <= (sample ? 1 : 0)) return null;
+        BigDecimal n = BigDecimal.valueOf(count);
+        BigDecimal numerator = n.multiply(squares).subtract(total.multiply(total));
+        if (numerator.signum() <= 0) return row(BigDecimal.ZERO);
+        BigDecimal found = divide(numerator, n.multiply(BigDecimal.valueOf(sample ? count - 1 : count)));
+        if (name.startsWith("var")) return row(found);
+        return row(found.sqrt(new MathContext(120, RoundingMode.HALF_UP)).setScale(found.scale(), RoundingMode.HALF_UP));
     }
 
     static BigDecimal atScale(BigDecimal value, Object scale) {
@@ -233,8 +295,69 @@ public final class SparkFunctions {
             case "float8_trunc": return Double.valueOf(x < 0 ? Math.ceil(x) : Math.floor(x));
             case "float8_sign": return Double.valueOf(x > 0 ? 1 : x < 0 ? -1 : 0);
             case "float8_text": return floatText(x, false);
+            case "float8_log10":
+                if (x == 0) throw error("2201E", "cannot take logarithm of zero");
+                if (x < 0) throw error("2201E", "cannot take logarithm of a negative number");
+                return Double.valueOf(Math.log10(x));
+            case "float8_cbrt": return Double.valueOf(Math.cbrt(x));
+            case "float8_degrees": return Double.valueOf(checked(x / 0.0174532925199432957692, finite, false));
+            case "float8_sin": return Double.valueOf(Math.sin(angle(x)));
+            case "float8_cos": return Double.valueOf(Math.cos(angle(x)));
+            case "float8_tan": return Double.valueOf(Math.tan(angle(x)));
+            case "float8_cot": return Double.valueOf(1.0 / Math.tan(angle(x)));
+            case "float8_asin": return Double.valueOf(Math.asin(sine(x)));
+            case "float8_acos": return Double.valueOf(Math.acos(sine(x)));
+            case "float8_sinh": return Double.valueOf(Math.sinh(x));
+            case "float8_cosh": return Double.valueOf(Math.cosh(x));
+            case "float8_width_bucket": return floatBucket(x, y, ((Double) a[2]).doubleValue(), ((Integer) a[3]).intValue());
             default: throw new IllegalStateException(name);
         }
+    }
+
+    static double angle(double x) {
+        if (Double.isInfinite(x)) throw error("22003", "input is out of range");
+        return x;
+    }
+
+    static double sine(double x) {
+        if (x < -1 || x > 1) throw error("22003", "input is out of range");
+        return x;
+    }
+
+    static Integer floatBucket(double value, double low, double high, int count) {
+        if (count <= 0) throw error("2201G", "count must be greater than zero");
+        if (Double.isNaN(value) || Double.isNaN(low) || Double.isNaN(high)) {
+            throw error("2201G", "operand, lower bound, and upper bound cannot be NaN");
+        }
+        if (Double.isInfinite(low) || Double.isInfinite(high)) throw error("2201G", "lower and upper bounds must be finite");
+        if (low == high) throw error("2201G", "lower bound cannot equal upper bound");
+        boolean down = low > high;
+        if (down ? value > low : value < low) return Integer.valueOf(0);
+        if (down ? value <= high : value >= high) return after(count);
+        double share = down ? (low - value) / (low - high) : (value - low) / (high - low);
+        return Integer.valueOf(Math.min((int) (count * share), count - 1) + 1);
+    }
+
+    static Object int4Function(String name, Object[] a) {
+        int x = ((Integer) a[0]).intValue();
+        if (name.equals("int4_hex")) return Integer.toHexString(x);
+        BigInteger found = common(BigInteger.valueOf(x), BigInteger.valueOf(((Integer) a[1]).intValue()), name.equals("int4_lcm"));
+        if (found.bitLength() > 31) throw error("22003", "integer out of range");
+        return Integer.valueOf(found.intValue());
+    }
+
+    static Object int8Function(String name, Object[] a) {
+        long x = ((Long) a[0]).longValue();
+        if (name.equals("int8_hex")) return Long.toHexString(x);
+        BigInteger found = common(BigInteger.valueOf(x), BigInteger.valueOf(((Long) a[1]).longValue()), name.equals("int8_lcm"));
+        if (found.bitLength() > 63) throw error("22003", "bigint out of range");
+        return Long.valueOf(found.longValue());
+    }
+
+    static BigInteger common(BigInteger x, BigInteger y, boolean multiple) {
+        BigInteger found = x.gcd(y);
+        if (!multiple || found.signum() == 0) return found;
+        return x.divide(found).multiply(y).abs();
     }
 
     static double power(double x, double y) {
@@ -362,6 +485,7 @@ public final class SparkFunctions {
     }
 
     static Object textFunction(String name, Object[] a) {
+        if (name.equals("text_character")) return character(((Integer) a[0]).intValue());
         String text = (String) a[0];
         switch (name) {
             case "text_substring": return substring(text, a);
@@ -389,6 +513,11 @@ public final class SparkFunctions {
                 }
                 return part(text, 0, limit);
             }
+            case "text_initcap": return initcap(text);
+            case "text_translate": return translate(text, (String) a[1], (String) a[2]);
+            case "text_overlay": return overlay(text, (String) a[1], ((Integer) a[2]).intValue(), ((Integer) a[3]).intValue());
+            case "text_overlay_all": return overlay(text, (String) a[1], ((Integer) a[2]).intValue(), length((String) a[1]));
+            case "text_code": return Integer.valueOf(text.isEmpty() ? 0 : text.codePointAt(0));
             case "text_like": return Boolean.valueOf(like(text, (String) a[1], (String) a[2]));
             default: throw new IllegalStateException(name);
         }
@@ -399,6 +528,49 @@ public final class SparkFunctions {
         long size = ((Integer) a[2]).intValue();
         if (size < 0) throw error("22011", "negative substring length not allowed");
         return part(text, Math.max(start, 1) - 1, Math.max(start + size, 1) - 1);
+    }
+
+    static String initcap(String text) {
+        StringBuilder out = new StringBuilder(text);
+        boolean inside = false;
+        for (int i = 0; i < out.length(); i++) {
+            char c = out.charAt(i);
+            boolean lower = c >= 'a' && c <= 'z';
+            boolean upper = c >= 'A' && c <= 'Z';
+            if (lower && !inside) out.setCharAt(i, (char) (c - 32));
+            if (upper && inside) out.setCharAt(i, (char) (c + 32));
+            inside = lower || upper || (c >= '0' && c <= '9');
+        }
+        return out.toString();
+    }
+
+    static String translate(String text, String source, String target) {
+        int[] from = source.codePoints().toArray();
+        int[] to = target.codePoints().toArray();
+        int[] characters = text.codePoints().toArray();
+        StringBuilder out = new StringBuilder();
+        for (int i = 0; i < characters.length; i++) {
+            int place = 0;
+            while (place < from.length && from[place] != characters[i]) place++;
+            if (place == from.length) out.appendCodePoint(characters[i]);
+            else if (place < to.length) out.appendCodePoint(to[place]);
+        }
+        return out.toString();
+    }
+
+    static String overlay(String text, String replacement, int start, int size) {
+        if (start <= 0) throw error("22011", "negative substring length not allowed");
+        long end = (long) start + size;
+        if (end > Integer.MAX_VALUE) throw error("22003", "integer out of range");
+        return part(text, 0, start - 1) + replacement + part(text, Math.max(end, 1) - 1, Integer.MAX_VALUE);
+    }
+
+    static String character(int number) {
+        if (number < 0) throw error("22023", "character number must be positive");
+        if (number == 0) throw error("54000", "null character not permitted");
+        if (number > 0x10FFFF) throw error("54000", "requested character too large for encoding: " + number);
+        if (number >= 0xD800 && number <= 0xDFFF) throw error("54000", "requested character not valid for encoding: " + number);
+        return new String(Character.toChars(number));
     }
 
     static String padded(String text, int length, String fill, boolean left) {

@@ -13,7 +13,12 @@ from sql.relations import Schema, TableFunction
 
 
 class Dialect(Protocol):
-    """What differs between the engines' SELECTs."""
+    """What differs between the engines' SELECTs.
+
+    is_limited: subqueries see only the SELECT around them, IN knows no NULL but as a condition, GROUPING SETS of nothing are nothing.
+    """
+
+    is_limited: bool
 
     def printer(
         self, columns: Sequence[str], outer: Sequence[str] = (), nested: SubqueryRule | None = None

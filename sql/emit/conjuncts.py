@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from sql.emit.expressions import ExpressionPrinter
 from sql.emit.failing import can_fail
-from sql.expressions import Call, Expression
+from sql.expressions import Call, Expression, Subquery
 from sql.trees import columns_of
 
 
@@ -18,15 +18,24 @@ def conjunct_texts(printer: ExpressionPrinter, predicate: Expression) -> tuple[s
     for conjunct in conjuncts(predicate):
         items = from_items(printer, conjunct)
         guards = [text for read, text in safe if read <= items]
+        printer.is_condition = is_membership(conjunct)
         if not guards or not can_fail(conjunct):
             text = printer.text(conjunct)
         else:
             with printer.guard():
                 text = f"CASE WHEN {' AND '.join(guards)} THEN {printer.text(conjunct)} ELSE FALSE END"
+        printer.is_condition = False
         if not can_fail(conjunct):
             safe.append((items, text))
         texts.append(text)
     return tuple(texts)
+
+
+def is_membership(conjunct: Expression) -> bool:
+    """True for [NOT] IN (SELECT ...), which engines know as joins."""
+    if isinstance(conjunct, Call) and conjunct.function == "not":
+        conjunct = conjunct.arguments[0]
+    return isinstance(conjunct, Subquery)
 
 
 def conjuncts(predicate: Expression) -> list[Expression]:

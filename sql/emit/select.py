@@ -18,7 +18,7 @@ from sql.emit.block import Block, Dialect, row_count
 from sql.emit.conjuncts import conjunct_texts
 from sql.emit.expressions import ExpressionPrinter
 from sql.emit.names import column_names
-from sql.emit.set_operations import every_column, has_own_order, recursive, recursive_scan, set_operation
+from sql.emit.set_operations import every_column, has_own_order, recursive, recursive_scan, set_operation, spread_sets
 from sql.emit.subqueries import subquery_text
 from sql.errors import not_supported
 from sql.expressions import Column, Expression, Literal, Subquery
@@ -166,11 +166,14 @@ class SelectPrinter:
             texts = tuple(f"{block.columns[index]}{direction}" for index, direction in block.order)
             block = replace(block, order=(), order_texts=texts)
         printer = self.printer(block.columns)
-        return replace(
-            block, columns=tuple(printer.text(item) for _, item in node.items), schema=node.schema, stage="items"
-        )
+        columns = tuple(printer.text(item) for _, item in node.items)
+        # What comes of a subquery is ordered by its name, not computed again.
+        plain = block.plain and not any(True for _, item in node.items for _ in subqueries_of(item))
+        return replace(block, columns=columns, schema=node.schema, stage="items", plain=plain)
 
     def aggregate(self, node: Aggregate) -> Block:
+        if node.sets is not None and self.dialect.is_limited:
+            return self.block(spread_sets(node))
         return self.grouped(self.rows(node.input), node)
 
     def grouped(self, block: Block, node: Aggregate) -> Block:
@@ -262,6 +265,8 @@ class SelectPrinter:
         if not block.plain:
             block = self.wrap(block)
         block = self.around_subqueries(block, node)
+        if self.dialect.is_limited and any(True for key in keys for _ in subqueries_of(key)):
+            raise not_supported("ORDER BY a subquery in the upper part of a continuous view")
         printer = self.printer(block.columns)
         texts = tuple(f"{printer.comparable(key)}{way}" for key, way in zip(keys, directions, strict=True))
         return replace(block, order_texts=texts)

@@ -107,9 +107,6 @@ SHARED_TEXT_RULES: Mapping[str, Mapping[str, Rule]] = {
     "ascii": {"text": "text_code({0})"},
     "chr": {"int4": "text_character({0})"},
     "to_hex": {"int4": "int4_hex({0})", "int8": "int8_hex({0})"},
-    "quote_ident": {"text": "text_quote_ident({0})"},
-    "quote_literal": {"text": "text_quote_literal({0})"},
-    "quote_nullable": {"text": "coalesce(text_quote_literal({0}), 'NULL')"},
     "bpchar_length": {
         "bpchar": lambda printer, node, texts: (
             f"CAST(char_length({printer.blank_trimmed(texts[0])}) AS INTEGER)"
@@ -122,6 +119,9 @@ SHARED_TEXT_RULES: Mapping[str, Mapping[str, Rule]] = {
 DUCKDB_TEXT_RULES: Mapping[str, Mapping[str, Rule]] = {
     **SHARED_TEXT_RULES,
     "reverse": {"text": "text_reverse({0})"},
+    "quote_ident": {"text": "text_quote_ident({0})"},
+    "quote_literal": {"text": "text_quote_literal({0})"},
+    "quote_nullable": {"text": "coalesce(text_quote_literal({0}), 'NULL')"},
     **{
         name: {"json jsonb": f"{name}({{0}}, {{1}})"}
         for name in ("json_field", "json_item", "json_field_text", "json_item_text", "json_path", "json_path_text")
