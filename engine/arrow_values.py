@@ -20,6 +20,8 @@ from views.arrow_schema import arrow_type
 
 # Families whose values are integers that Arrow knows as moments or days.
 READ_AS = {"date": pa.int32(), "timestamp": pa.int64(), "timestamptz": pa.int64()}
+# A uuid as it is kept.
+UUID_TEXT = "^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$"
 INTERVAL_PARTS = ("months", "days", "micros")
 
 
@@ -58,6 +60,9 @@ def column_array(values: Sequence[LiteralValue], kind: SqlType) -> pa.Array:
 
 def text_array(texts: pa.Array, kind: SqlType, time_zone: str) -> pa.Array:
     """Return texts as values of `kind`, with its length or (p,s) applied. Raises FieldError for the first row that is none."""
+    quick = _plain_form(texts, kind)
+    if quick is not None:
+        return quick
     encoded = texts.dictionary_encode()
     values: list[LiteralValue] = []
     for place, text in enumerate(encoded.dictionary.to_pylist()):
@@ -67,6 +72,18 @@ def text_array(texts: pa.Array, kind: SqlType, time_zone: str) -> pa.Array:
             # The dictionary is in the order of first occurrence, so no row before it is bad.
             raise FieldError(pc.index(encoded.indices, place).as_py(), text, error) from None
     return column_array(values, kind).take(encoded.indices)
+
+
+def _plain_form(texts: pa.Array, kind: SqlType) -> pa.Array | None:
+    """Return texts that are values already, but for blanks that fill them up; None where some have to be read one by one."""
+    if kind.family == "uuid" and pc.all(pc.match_substring_regex(texts, UUID_TEXT)).as_py() is not False:
+        return texts
+    if kind.family == "bpchar":
+        if kind.length is None:
+            return texts
+        if (pc.max(pc.utf8_length(texts)).as_py() or 0) <= kind.length:
+            return pc.utf8_rpad(texts, kind.length)
+    return None
 
 
 def _elements(value: LiteralValue) -> tuple[LiteralValue, ...]:

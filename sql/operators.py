@@ -84,7 +84,7 @@ BINARY_OPERATORS: dict[str, tuple[Signature, ...]] = {
     ">=": comparison("ge"),
     "||": (
         Signature("concat_op", ("text", "text"), "text"),
-        Signature("", ("bytea", "bytea"), "bytea"),
+        Signature("concat_op", ("bytea", "bytea"), "bytea"),
         Signature("", ("jsonb", "jsonb"), "jsonb"),
         Signature("array_cat", ("array", "array"), "array"),
         Signature("array_append", ("array", "element"), "array"),

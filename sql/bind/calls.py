@@ -8,7 +8,7 @@ from sql.aggregates import AGGREGATES, AGGREGATES_NOT_YET, ORDERED_SET_AGGREGATE
 from sql.bind import aggregates, homes, table_functions, time_functions, windows
 from sql.bind.coerce import coerce
 from sql.bind.common_type import unify
-from sql.bind.operators import binary, comparison_signature, finish, type_name
+from sql.bind.operators import binary, comparison_signature, finish, type_name, with_blanks
 from sql.bind.places import start_of
 from sql.bind.polymorphic import converted
 from sql.bind.session_functions import SESSION_FUNCTIONS, session_function
@@ -97,6 +97,8 @@ def function(binder: Binder, node: FunctionCall) -> Expression:
     """Bind an ordinary function by its overloads."""
     name = node.name
     operands = [binder.bind(argument) for argument in node.arguments]
+    if name == "octet_length":
+        operands = [with_blanks(operand) for operand in operands]
     families = [operand.type.family for operand in operands]
     prefix = "pg_catalog." if node.spelled else ""
     written = f"{prefix}{name}({', '.join(type_name(operand) for operand in operands)})"
@@ -144,4 +146,4 @@ def as_output_text(binder: Binder, operand: Expression) -> Expression:
         words = (Literal("t", TEXT), Literal("f", TEXT))
         branches = ((operand, words[0]), (Call("not", (operand,), SqlType("bool")), words[1]))
         return Case(branches, Literal(None, TEXT), TEXT)
-    return coerce(operand, TEXT, binder.context)
+    return coerce(with_blanks(operand), TEXT, binder.context)

@@ -27,6 +27,7 @@ SWAPPED = {
     "times_interval": "interval_multiply",
 }
 SHIFTS = frozenset({"add_interval", "subtract_interval", "interval_add"})
+PATTERNS = frozenset({"~~", "!~~", "~~*", "!~~*", "~", "!~", "~*", "!~*"})
 NONE_HINT = "No operator matches the given name and argument types. You might need to add explicit type casts."
 NONE_HINT_UNARY = "No operator matches the given name and argument type. You might need to add an explicit type cast."
 MANY_HINT = "Could not choose a best candidate operator. You might need to add explicit type casts."
@@ -58,12 +59,19 @@ def binary(binder: Binder, operator: str, left: Expression, right: Expression, p
     """Bind a binary operator over typed operands."""
     if operator == "||":
         left, right = text_operands(binder, left, right)
+    if operator in PATTERNS:
+        left = with_blanks(left)
     signature = pick(BINARY_OPERATORS.get(operator, ()), operator, [left, right], position)
     if not signature.canonical:
         raise not_supported(f"the operator {type_name(left)} {operator} {type_name(right)}", position)
     if signature.canonical in SHIFTS:
         return interval_arithmetic(binder, signature, left, right, position, text)
     return finish(signature, converted(signature, (left, right), binder.context), position, text)
+
+
+def with_blanks(operand: Expression) -> Expression:
+    """Return a char(n) as a text with the blanks that a cast would take away: patterns and octet_length see them."""
+    return Call("padded_text", (operand,), TEXT) if operand.type.family == "bpchar" else operand
 
 
 def comparison_signature(operator: str, left: Expression, right: Expression, position: int) -> Signature:
@@ -75,12 +83,14 @@ def text_operands(binder: Binder, left: Expression, right: Expression) -> tuple[
     """For ||: PostgreSQL takes any type beside a text, and converts it."""
     strings = ("text", "varchar")
     families = (left.type.family, right.type.family)
+    if left.type.is_array or right.type.is_array:
+        return left, right
     if not any(family in (*strings, "unknown") for family in families):
         return left, right
     if families[0] not in strings and families[1] not in strings and "unknown" in families:
         # A bare literal beside a number: textanycat is the one candidate that is left.
         typed = families[0] if families[1] == "unknown" else families[1]
-        if typed != "unknown" and not can_cast(typed, "text", "assignment"):
+        if typed in ("jsonb", "bytea") or (typed != "unknown" and not can_cast(typed, "text", "assignment")):
             return left, right
     return coerce(left, TEXT, binder.context), coerce(right, TEXT, binder.context)
 
