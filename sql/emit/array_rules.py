@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 
 from sql.datatypes import TEXT, SqlType, scaled_numeric
@@ -42,6 +42,15 @@ def _concatenated(name: str, *places: str) -> Rule:
     return rule
 
 
+def outside(texts: Sequence[str], use: Callable[..., str]) -> str:
+    """Return `use` of texts that stand inside of lambdas, where DuckDB takes no subquery: those are computed before."""
+    if not any("SELECT" in text for text in texts):
+        return use(*texts)
+    values = ", ".join(f"v{index}: {text}" for index, text in enumerate(texts))
+    names = [f"struct_extract(outside, 'v{index}')" for index in range(len(texts))]
+    return f"list_transform([{{{values}}}], lambda outside: {use(*names)})[1]"
+
+
 def _length(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
     return f"CASE WHEN {texts[1]} = 1 AND len({texts[0]}) > 0 THEN CAST(len({texts[0]}) AS INTEGER) END"
 
@@ -64,21 +73,32 @@ def _position(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
 
 def _positions(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
     array, item = _keys(printer, node, texts)
-    found = f"list_filter(generate_series(1, len({array})), lambda place: {array}[place] IS NOT DISTINCT FROM {item})"
-    return f"CASE WHEN {array} IS NOT NULL THEN CAST({found} AS INTEGER[]) END"
+
+    def found(array: str, item: str) -> str:
+        places = (
+            f"list_filter(generate_series(1, len({array})), lambda place: {array}[place] IS NOT DISTINCT FROM {item})"
+        )
+        return f"CASE WHEN {array} IS NOT NULL THEN CAST({places} AS INTEGER[]) END"
+
+    return outside((array, item), found)
 
 
 def _remove(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
     kind = node.arguments[0].type.element
     item = printer.comparable_text(element(printer, node.arguments[1]), kind)
-    return f"list_filter({texts[0]}, lambda item: {printer.comparable_text('item', kind)} IS DISTINCT FROM {item})"
+    key = printer.comparable_text("item", kind)
+    return outside((item,), lambda other: f"list_filter({texts[0]}, lambda item: {key} IS DISTINCT FROM {other})")
 
 
 def _replace(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
     kind = node.arguments[0].type.element
     old, new = (element(printer, argument) for argument in node.arguments[1:])
-    same = f"{printer.comparable_text('item', kind)} IS NOT DISTINCT FROM {printer.comparable_text(old, kind)}"
-    return printer.mapped(texts[0], lambda item: f"CASE WHEN {same} THEN {new} ELSE {item} END")
+
+    def replaced(old: str, new: str) -> str:
+        same = f"{printer.comparable_text('item', kind)} IS NOT DISTINCT FROM {printer.comparable_text(old, kind)}"
+        return printer.mapped(texts[0], lambda item: f"CASE WHEN {same} THEN {new} ELSE {item} END")
+
+    return outside((old, new), replaced)
 
 
 def _contains(first: int, second: int) -> Rule:
@@ -103,7 +123,8 @@ def _to_string(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
     kind = node.arguments[0].type.element
     values = printer.mapped(texts[0], lambda item: _output(printer, item, kind))
     if len(texts) > 2:
-        values = printer.mapped(values, lambda item: f"coalesce({item}, {texts[2]})")
+        shown = values
+        values = outside((texts[2],), lambda null: printer.mapped(shown, lambda item: f"coalesce({item}, {null})"))
     kept = f"list_filter({values}, lambda item: item IS NOT NULL)"
     return f"CASE WHEN {texts[1]} IS NOT NULL AND {texts[0]} IS NOT NULL THEN coalesce(array_to_string({kept}, {texts[1]}), '') END"
 
@@ -211,8 +232,10 @@ def compared_with_any(quantifier: str, comparison: str) -> Rule:
 def _any_item(printer: ExpressionPrinter, left: Expression, array: Expression, text: str, comparison: str) -> str:
     kind = array.type.element
     operand = printer.comparable_text(element(printer, left), kind)
-    tests = printer.mapped(
-        text, lambda item: f"{operand} {OPERATORS[comparison]} {printer.comparable_text(item, kind)}"
+    test = OPERATORS[comparison]
+    tests = outside(
+        (operand,),
+        lambda one: printer.mapped(text, lambda item: f"{one} {test} {printer.comparable_text(item, kind)}"),
     )
     unknown = f"len({tests}) > list_count({tests})"
     return f"CASE WHEN list_bool_or({tests}) THEN TRUE WHEN {unknown} THEN NULL WHEN {text} IS NOT NULL THEN FALSE END"

@@ -54,3 +54,6 @@ select a from s where a in (select a from v where v.n in (select i from s t wher
 select a, b from s where (a, i) in (select v.a, v.n from v where v.n > s.i) or (a, i) not in (select v.a, v.n from v where v.a = s.a)
 select a, (a, n) in (select s.a, s.i from s where s.a >= v.a), (a, n) not in (select s.a, s.i from s where s.b is not null and s.a <= v.n) from v
 select distinct on (x, y) a as x, a as y, i as z, a as w from s order by x, y desc, z, w
+select array_replace(array[1, 2, a], (select min(v.a) from v), (select max(v.a) from v where v.a <= s.a)), array_remove(array[1, a], (select min(v.a) from v)) from s
+select a, (select max(v.a) from v where v.a <= s.a) = any (array[1, s.i, null]), (select min(v.a) from v) <> all (array[s.a, 3]) from s
+select array_positions(array[a, 2, a], (select max(v.a) from v where v.a <= s.a)), array_to_string(array[b, null], ',', (select max(b) from s)) from s
