@@ -116,8 +116,8 @@ def test_what_may_raise_stays_behind_its_guard() -> None:
 
 
 def test_a_missing_entry_names_function_and_types() -> None:
-    with pytest.raises(SqlError, match=r"0A000: function sqrt\(numeric\(10,2\)\) is not supported yet"):
-        DuckDbExpressions(("k", "x")).text(Call("sqrt", (X,), scaled_numeric(None)))
+    with pytest.raises(SqlError, match=r"0A000: function gamma\(numeric\(10,2\)\) is not supported yet"):
+        DuckDbExpressions(("k", "x")).text(Call("gamma", (X,), scaled_numeric(None)))
     with pytest.raises(SqlError, match="0A000: cast from date to integer is not supported yet"):
         DuckDbExpressions(("d",)).text(Cast(Column(0, "d", DATE), INT4))
     with pytest.raises(SqlError, match="22003"):
