@@ -121,9 +121,9 @@ def grouped(rows: Iterable[tuple[str, str, Support]]) -> Iterator[Row]:
     found: dict[tuple[str, Support], list[str]] = {}
     for name, arguments, support in rows:
         found.setdefault((name, support), []).append(arguments)
-    for (name, support), arguments in found.items():
+    for (name, support), overloads in found.items():
         if any(support):
-            yield name, "; ".join(dict.fromkeys(arguments)), support
+            yield name, "; ".join(dict.fromkeys(overloads)), support
 
 
 def argument_texts(name: str, signature: Signature) -> list[str]:
