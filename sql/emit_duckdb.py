@@ -182,5 +182,5 @@ def time_literal(value: int, family: str) -> str:
         return f"DATE '{day}'" if day is not None else f"(DATE '1970-01-01' + ({value}))"
     text = civil_text(value)
     if family == "timestamp":
-        return f"TIMESTAMP '{text}'" if text is not None else f"make_timestamp({value})"
-    return f"TIMESTAMPTZ '{text}+00'" if text is not None else f"make_timestamptz({value})"
+        return f"TIMESTAMP '{text}'" if text is not None else f"make_timestamp(CAST({value} AS BIGINT))"
+    return f"TIMESTAMPTZ '{text}+00'" if text is not None else f"make_timestamptz(CAST({value} AS BIGINT))"

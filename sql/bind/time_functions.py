@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from sql.casts import plain_name
 from sql.civil import zone_info
-from sql.datatypes import DATE, FAMILIES, FLOAT8, INTERVAL, TEXT, TIMESTAMP, TIMESTAMPTZ, SqlType, scaled_numeric
+from sql.datatypes import DATE, FAMILIES, FLOAT8, INTERVAL, TEXT, TIME, TIMESTAMP, TIMESTAMPTZ, SqlType, scaled_numeric
 from sql.errors import SqlError, not_supported
 from sql.expressions import Call, Cast, Expression, Literal
 from sql.functions import NOW_FUNCTIONS
@@ -52,7 +52,7 @@ FIELD_SCALES = {"second": 6, "epoch": 6, "milliseconds": 3}
 def time_function(binder: Binder, node: FunctionCall) -> Expression:
     """Bind now() and its relatives; only `now` itself stays a call."""
     name = node.name
-    if name in ("current_time", "localtime"):
+    if name == "current_time":
         raise not_supported(f"the type of {name.upper()}", node.position)
     if name in NOW_FUNCTIONS and node.arguments:
         raise SqlError(
@@ -67,6 +67,8 @@ def time_function(binder: Binder, node: FunctionCall) -> Expression:
     zone = binder.context.settings.time_zone
     if name == "current_date":
         return Cast(now, DATE, False, zone, node.position)
+    if name == "localtime":
+        return Cast(now, TIME, False, zone, node.position)
     if name == "localtimestamp":
         return Cast(now, TIMESTAMP, False, zone, node.position)
     return now
