@@ -160,7 +160,7 @@ def test_what_a_client_gets_wrong_disturbs_nobody(server: AntumbraServer) -> Non
             ("SELECT * FROM calm", "0A000"),
             ("CREATE VIEW w AS SELECT k FROM calm", "0A000"),
             ("CREATE FOREIGN TABLE w (k nosuchtype) SERVER stream", "42704"),
-            ("CREATE TABLE w (k int)", "0A000"),
+            ("CREATE TABLE w (k int, k int)", "42701"),
             ("LISTEN x", "0A000"),
             ("SET no_such_setting = 1", "42704"),
             ("SELECT 1 / 0", "22012"),
