@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from engine.catalog import StreamEntry, ViewEntry
-from engine.catalog_form import plain_form, read_plain
+from engine.catalog_form import catalog_text, plain_form, read_plain
 from engine.catalog_restore import restore_catalog
 from engine.table_store import FILE_NAME
 from sql.errors import SqlError
@@ -53,8 +53,34 @@ def test_round_trip(tmp_path: Path) -> None:
             # Only what a session captures is kept, not who the session was.
             assert entry.view.definition.to_dict() == old.view.definition.to_dict()
         else:
-            assert isinstance(old, StreamEntry)
+            assert isinstance(entry, StreamEntry) and isinstance(old, StreamEntry)
             assert entry.stream.layout == old.stream.layout and entry.stream.ring.capacity == old.stream.ring.capacity
+    world.close()
+
+
+def test_round_trip_of_tables(tmp_path: Path) -> None:
+    world = World(tmp_path)
+    client = world.client()
+    client.run(
+        "SET TimeZone = 'Europe/Berlin'",
+        'CREATE TABLE t (id serial PRIMARY KEY, "A" numeric(8,2) CHECK ("A" > 0), a text[] DEFAULT \'{x}\', at timestamptz'
+        " DEFAULT '2020-01-01 00:00', b int GENERATED ALWAYS AS IDENTITY (START 5), UNIQUE (b, \"A\"))",
+        "CREATE SEQUENCE later INCREMENT -2",
+        "CREATE VIEW v (x) AS SELECT * FROM t WHERE id > 1",
+        "CREATE VIEW w AS SELECT count(*) AS n FROM v",
+        'ALTER TABLE t RENAME COLUMN "A" TO price',
+        "ALTER TABLE t ALTER b SET DATA TYPE bigint, ADD COLUMN c int DEFAULT nextval('later'), DROP COLUMN a CASCADE",
+        "ALTER TABLE t RENAME TO goods",
+        "CREATE VIEW v (x) AS SELECT price, id FROM goods",
+    )
+    before = world.database.image
+    text = world.database.store.load()
+    assert text is not None
+    after = restore_catalog(world.database, text)
+    assert catalog_text(after) == catalog_text(before) == text
+    assert [entry.description for entry in after.entries.values()] == [
+        entry.description for entry in before.entries.values()
+    ]
     world.close()
 
 
