@@ -53,8 +53,6 @@ create table y (a int default b);
 create table y (a int default 'x');
 create table y (a int default true);
 create table y (a int default (select 1));
-create table y (a varchar(3) default 'abcdef');
-insert into y default values;
 
 -- names cut to 63 bytes
 create table abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyzabcdefghijk (abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyzabcdefghijk serial unique);
