@@ -39,7 +39,6 @@ NEVER_FAILS = frozenset(
     "octet_length trim_both trim_left trim_right replace left right strpos starts_with reverse concat date_trunc "
     "extract date_part".split()
 )
-)
 WIDER = ("int2", "int4", "int8", "numeric", "float8")
 SAFE_CASTS = frozenset(
     {(source, target) for index, source in enumerate(WIDER[:3]) for target in WIDER[index + 1 :]}
