@@ -19,6 +19,8 @@ from sql.relations import Scan
 from views.protocols import TableExport
 
 TABLES_KEPT_MAX = 64
+# Of the names of views, which all executors of a session share.
+NUMBERS = itertools.count(1)
 
 
 @dataclass(eq=False)
@@ -36,7 +38,6 @@ class SparkTables:
     """The tables that Spark holds, the least recently used first; thread-safe."""
 
     def __init__(self) -> None:
-        self._numbers = itertools.count(1)
         self._lock = threading.Lock()
         self._tables: dict[str, SparkTable] = {}
 
@@ -60,7 +61,7 @@ class SparkTables:
                 if known.version == export.version and known.scan == scan:
                     known.users += 1
                     return known
-        made = SparkTable(export.version, scan, f"table_{next(self._numbers)}", users=1)
+        made = SparkTable(export.version, scan, f"table_{next(NUMBERS)}", users=1)
         make_view(session, made.view, scan, export.table)
         with self._lock:
             old = self._tables.pop(scan.name, None)
