@@ -10,19 +10,21 @@ from threading import Timer
 
 from ringbuffer.decode_warm_up import warm_up_decoders
 from ringbuffer.encode_warm_up import warm_up_encoders
+from ringbuffer.merge import warm_up_merging
 
 SILENCE_S_MAX = 3.0
 NOTICE = "antumbra: compiling kernels, about half a minute; they are kept for the next start"
 
 
 def warm_up() -> None:
-    """Compile or load the decoders, the ring and the encoders; says so on stderr when it takes long."""
+    """Compile or load the decoders, the ring, the encoders and the merge of groups; says so on stderr when it takes long."""
     notice = Timer(SILENCE_S_MAX, sys.stderr.write, (NOTICE + "\n",))
     notice.daemon = True
     notice.start()
     try:
         warm_up_decoders()
         warm_up_encoders()
+        warm_up_merging()
     finally:
         notice.cancel()
 

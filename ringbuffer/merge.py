@@ -35,6 +35,7 @@ from ringbuffer.hash_table import (
     ROWS_PASSED,
     ROWS_SKIPPED,
     GroupTable,
+    TableLayout,
     Words,
     find_group,
 )
@@ -84,6 +85,17 @@ def merge_tables(target: GroupTable, source: GroupTable, program: Program) -> No
         target.grow_rows()
     for counter in (ROWS_IN, ROWS_PASSED, ROWS_SKIPPED):
         target.control[counter] += source.control[counter]
+
+
+def warm_up_merging() -> None:
+    """Compile or load the kernels of a merge: the first one may happen under a lock that commits take."""
+    layout = TableLayout(key_words=2, entry_words=2, row_words=4, text_mask=0)
+    target, source = GroupTable(layout), GroupTable(layout)
+    key = np.zeros(layout.entry_words, dtype=np.int64)
+    sizes = (layout.key_words, layout.entry_words, layout.row_words, layout.text_mask)
+    find_group(source.control, source.slots, source.rows, key, 0, 0, *sizes)
+    target.grow_rows()
+    merge_tables(target, source, np.array([(COUNT, 3, 3)], dtype=np.int64))
 
 
 @kernel
