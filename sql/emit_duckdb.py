@@ -13,7 +13,7 @@ from sql.emit.constants import civil_date, civil_text, decimal_text, unscaled_va
 from sql.emit.duckdb_aggregates import DUCKDB_AGGREGATES
 from sql.emit.duckdb_rules import CASTS, RULES
 from sql.emit.expressions import ExpressionPrinter, SubqueryRule
-from sql.emit.select import SelectPrinter
+from sql.emit.select import SelectPrinter, alias_letter
 from sql.emit.table_functions import duckdb_table_function
 from sql.errors import not_supported
 from sql.expressions import Literal, WindowCall, WindowFrame
@@ -30,7 +30,7 @@ def emit_duckdb(root: Relation, sources: Mapping[str, str]) -> str:
 
     sources: the name of each scan -> what stands for it in FROM: the name of a registered table, or '(SELECT ...)'.
     """
-    return SelectPrinter(DuckDbDialect(), sources).statement(root)
+    return SelectPrinter(DuckDbDialect(), sources, alias_letter(root)).statement(root)
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from sql.datatypes import FAMILIES, SqlType
 from sql.emit.constants import civil_date, civil_text, decimal_text, unscaled_value
 from sql.emit.expressions import ExpressionPrinter, SubqueryRule
-from sql.emit.select import SelectPrinter
+from sql.emit.select import SelectPrinter, alias_letter
 from sql.emit.spark_aggregates import SPARK_AGGREGATES
 from sql.emit.spark_rules import CASTS, RULES
 from sql.emit.table_functions import spark_table_function
@@ -29,7 +29,7 @@ INTEGER_SUFFIXES = {"int2": "S", "int4": "", "int8": "L", "time": "L"}
 
 def emit_spark(root: Relation, sources: Mapping[str, str]) -> str:
     """Return the text that yields the rows of `root`; `sources` maps the names of its scans to registered views."""
-    return SelectPrinter(SparkDialect(), sources).statement(root)
+    return SelectPrinter(SparkDialect(), sources, alias_letter(root)).statement(root)
 
 
 def spark_supports(expression: Expression, columns_count: int) -> bool:

@@ -40,7 +40,7 @@ from sql.relations import (
     Values,
     Window,
 )
-from sql.trees import aggregate_expressions, columns_of, operator_expressions, subqueries_of
+from sql.trees import aggregate_expressions, all_relations, columns_of, operator_expressions, subqueries_of
 
 # A key of an ORDER BY that is the same for all rows.
 CONSTANT_KEY = re.compile(r"\(*(-?[\d.]+|'(?:[^']|'')*'|NULL|TRUE|FALSE)\)*( DESC)? NULLS (FIRST|LAST)")
@@ -48,10 +48,14 @@ CONSTANT_KEY = re.compile(r"\(*(-?[\d.]+|'(?:[^']|'')*'|NULL|TRUE|FALSE)\)*( DES
 
 @dataclass
 class SelectPrinter:
-    """Prints relations; one instance per statement and scope. outer: the texts of the arguments of the scope's closure."""
+    """Prints relations; one instance per statement and scope. outer: the texts of the arguments of the scope's closure.
+
+    letter: what aliases begin with, as no column does (`alias_letter`).
+    """
 
     dialect: Dialect
     sources: Mapping[str, str]
+    letter: str
     outer: tuple[str, ...] = ()
     numbers: Iterator[int] = field(default_factory=lambda: count(1))
 
@@ -366,7 +370,16 @@ class SelectPrinter:
         return tuple(f"{alias}.{self.dialect.identifier(name)}" for name in column_names(schema))
 
     def next_alias(self) -> str:
-        return f"t{next(self.numbers)}"
+        return f"{self.letter}{next(self.numbers)}"
+
+
+def alias_letter(root: Relation) -> str:
+    """Return what aliases begin with: an inner column called t1 would hide the outer alias of that name."""
+    names = {column.name.lower() for relation in all_relations(root) for column in relation.schema}
+    letter = "t"
+    while any(name.startswith(letter) and name[len(letter) :].isdigit() for name in names):
+        letter += "t"
+    return letter
 
 
 def grouping_text(printer: ExpressionPrinter, kind: SqlType, keys: Sequence[str]) -> str:

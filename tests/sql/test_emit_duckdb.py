@@ -30,6 +30,10 @@ def test_filter_project_sort_and_limit_are_one_select() -> None:
     )
 
 
+def test_aliases_are_no_names_of_columns() -> None:
+    assert text(Scan("v", "view", (OutputColumn("T12", INT4),))).endswith('FROM "v" AS tt1')
+
+
 def test_a_constant_is_no_sort_key() -> None:
     root = Sort(Project(SCAN, (("a", Literal(-5, INT4)), ("b", X))), (SortKey(Column(0, "a", INT4)), SortKey(X)))
     assert text(root).endswith('ORDER BY t1."x" NULLS LAST')
