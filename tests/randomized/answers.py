@@ -12,6 +12,7 @@ import psycopg
 from psycopg import pq
 
 from tests.randomized.expressions import INTEGERS
+from tests.randomized.refusals import PREFIX
 
 Connection = psycopg.Connection[tuple[object, ...]]
 
@@ -76,7 +77,7 @@ def is_refused(ours: Answer, theirs: Answer, counts: Counter[str]) -> bool:
     if ours.sqlstate != REFUSED or theirs.sqlstate == REFUSED:
         return False
     counts["statements refused"] += 1
-    counts[f"refused {ours.message.splitlines()[0].removeprefix('ERROR:').strip()}"] += 1
+    counts[f"{PREFIX}{ours.message.splitlines()[0].removeprefix('ERROR:').strip()}"] += 1
     return True
 
 

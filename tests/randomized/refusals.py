@@ -1,0 +1,23 @@
+"""What the generators draw although Antumbra refuses it with 0A000: the reasons, each with the part of its message that names it.
+
+A refusal that is not listed here fails the random test, and so do more of them than `SHARE_MAX` of all statements.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+
+REASONS = {
+    "~~ ANY (array)": "LIKE ANY needs a pattern that is a constant.",
+    "ALL of numerics with digits of their own": "EXCEPT ALL and INTERSECT ALL would have to count equal numbers of several scales.",
+    "(DISTINCT numeric)": "A sum of distinct numbers of several scales has no one scale.",
+    "JOIN that keeps a table's rows": "An outer join of a stream keeps the stream's rows only, below the grouping.",
+}
+SHARE_MAX = 0.02
+PREFIX = "refused "
+
+
+def unknown_refusals(histogram: Counter[str]) -> list[str]:
+    """Return the messages of refusals that are not listed."""
+    messages = [name for name in histogram if name.startswith(PREFIX)]
+    return [message for message in messages if not any(reason in message for reason in REASONS)]
