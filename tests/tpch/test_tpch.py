@@ -12,8 +12,8 @@ from tests.oracle.antumbra import AntumbraServer
 from tests.tpch.workload import GOLDEN_FOLDER, TABLES, generate, queries, without_order
 
 PIECE_BYTES = 64 * 1024
-# lineitem alone in the stream pipeline, and joined there with customer and orders.
-STREAMED = ("q01", "q03", "q06")
+# lineitem alone in the stream pipeline, and joined there with up to five tables.
+STREAMED = ("q01", "q03", "q05", "q06", "q09", "q14")
 
 Connection = psycopg.Connection[tuple[object, ...]]
 
