@@ -13,8 +13,8 @@ from types import MappingProxyType
 
 import pyarrow as pa
 
-from engine.sequences import SequenceCounter, SequenceDefinition
 from engine.stream import Stream
+from engine.tables.sequences import SequenceCounter, SequenceDefinition
 from sql.catalog import RelationDescription
 from views.view import ContinuousView
 

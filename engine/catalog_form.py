@@ -21,7 +21,7 @@ from engine.catalog import (
     TableEntry,
     ViewEntry,
 )
-from engine.sequences import SequenceDefinition
+from engine.tables.sequences import SequenceDefinition
 from sql.datatypes import SqlType
 from sql.errors import SqlError
 

@@ -23,9 +23,9 @@ from engine.catalog import (
 from engine.catalog_form import DAMAGED, definition_of, read_plain, source_of, type_of
 from engine.definitions import build_stream, restore_continuous_view
 from engine.query_views import restored_view
-from engine.sequences import SequenceCounter
-from engine.table_expressions import bound_description, sequence_description
-from engine.table_source import CommittedTables
+from engine.tables.sequences import SequenceCounter
+from engine.tables.table_expressions import bound_description, sequence_description
+from engine.tables.table_source import CommittedTables
 from sql.catalog import ColumnDescription, ConstraintDescription, RelationDescription, SessionSettings
 from sql.errors import SqlError
 from sql.parse import parse

@@ -75,7 +75,7 @@ async def listen(config: ServerConfig) -> None:
     """Serve until SIGTERM or SIGINT. Raises StartError."""
     from engine.database import Database
     from engine.server import serve as serve_clients
-    from engine.session import open_session
+    from engine.sessions.session import open_session
     from sql.errors import SqlError
 
     stop = asyncio.Event()

@@ -17,16 +17,16 @@ from engine.catalog import CatalogImage, SequenceEntry, StreamEntry, ViewEntry
 from engine.catalog_form import catalog_text
 from engine.catalog_restore import restore_catalog
 from engine.config import ServerConfig
+from engine.kept_answers import KeptAnswers
 from engine.kernel_files import remove_unused
-from engine.reading import KeptAnswers
 from engine.spark import SparkRuntime
 from engine.spill import SpillFile
 from engine.staging import StatementStage
 from engine.storage import Storage
-from engine.table_changes import check_changes, new_sequences
-from engine.table_source import CommittedTables
-from engine.table_store import TableStore, save_catalog
-from engine.table_transaction import TableTransaction
+from engine.tables.table_changes import check_changes, new_sequences
+from engine.tables.table_source import CommittedTables
+from engine.tables.table_store import TableStore, save_catalog
+from engine.tables.table_transaction import TableTransaction
 from engine.transaction import CatalogChange, Transaction
 from engine.upper import SparkUpperExecutor
 from engine.warm_up import warm_up

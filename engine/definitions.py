@@ -9,7 +9,7 @@ from pathlib import Path
 
 from engine.catalog import CatalogImage, StreamEntry, ViewEntry
 from engine.stream import make_stream
-from engine.table_names import relation_names
+from engine.tables.table_names import relation_names
 from sql.bind.insert import bind_default
 from sql.bind.query import bind_query
 from sql.catalog import ColumnDescription, RelationDescription, SessionSettings

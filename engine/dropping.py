@@ -11,8 +11,8 @@ from dataclasses import replace
 
 from engine.catalog import Entry, SequenceEntry, TableEntry
 from engine.dependents import SEVERAL, WORDS, Dependent, cascade_notice, dependents_of, owned_by, refusal, shown
-from engine.table_expressions import bound_description
-from engine.table_work import TableWork
+from engine.tables.table_expressions import bound_description
+from engine.tables.table_work import TableWork
 from sql.errors import SqlError
 from sql.names import did_you_mean
 from sql.statements.statement import DropRelation

@@ -19,7 +19,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from dataclasses import dataclass
 from typing import Protocol, TypeVar, cast
 
-from engine.first_step import first_step
+from engine.sessions.first_step import first_step
 from sql.errors import SqlError
 from sql.wire import writer
 from sql.wire.conversation import Conversation

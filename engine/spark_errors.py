@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from engine.error_mark import own_error
+from engine.embedded.error_mark import own_error
 from sql.errors import SqlError, not_supported
 
 CONDITION = re.compile(r"\[([A-Z_]+(?:\.[A-Z_]+)?)\]")

@@ -9,9 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from engine.catalog import CatalogImage
-from engine.sequence_functions import SequenceSession
 from engine.staging import StatementStage
-from engine.table_transaction import TableTransaction
+from engine.tables.sequence_functions import SequenceSession
+from engine.tables.table_transaction import TableTransaction
 from views.view import ContinuousView, Version
 
 

@@ -16,7 +16,7 @@ import pyarrow as pa
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 
-from engine.result_forms import in_forms
+from engine.embedded.result_forms import in_forms
 from engine.spark import SparkRuntime
 from engine.spark_errors import sql_error
 from engine.spark_tables import SparkTables, make_view

@@ -1,6 +1,6 @@
 """DuckDB's SQL of a bound relation: how it writes constants, types and names. Its functions are in `sql/emit/duckdb_rules.py`.
 
-Enters: a relation tree. Leaves: text for DuckDB 2 with the functions of `engine/functions.py` and the session zone UTC.
+Enters: a relation tree. Leaves: text for DuckDB 2 with the functions of `engine/embedded/functions.py` and the session zone UTC.
 """
 
 from __future__ import annotations

@@ -44,14 +44,14 @@ DOORS = {
     "pyspark": ("engine/spark*.py", "engine/upper.py"),
     "py4j": ("engine/spark*.py", "engine/upper.py"),
     "duckdb": (
-        "engine/tables.py",
-        "engine/table_store.py",
-        "engine/table_transaction.py",
-        "engine/unique_errors.py",
-        "engine/duckdb_*.py",
-        "engine/functions.py",
-        "engine/scalar_functions.py",
-        "engine/sequence_functions.py",
+        "engine/embedded/query_engine.py",
+        "engine/embedded/duckdb_errors.py",
+        "engine/embedded/functions.py",
+        "engine/embedded/scalar_functions.py",
+        "engine/tables/table_store.py",
+        "engine/tables/table_transaction.py",
+        "engine/tables/sequence_functions.py",
+        "engine/tables/unique_errors.py",
     ),
     "psycopg": ("engine/demo.py",),
     "tqdm": ("engine/demo.py",),
@@ -225,11 +225,14 @@ def test_top_level_folders_are_the_agreed_ones() -> None:
     assert folders <= {*PACKAGES, "tests", "bench", "docker", ".ci"}
 
 
-@pytest.mark.parametrize("room", [*PACKAGES, "bench", "docker", "tests"])
+ROOMS = (*PACKAGES, "engine/sessions", "engine/tables", "engine/embedded", "bench", "docker", "tests")
+
+
+@pytest.mark.parametrize("room", ROOMS)
 def test_the_readme_of_a_room_names_its_files(room: str) -> None:
     text = (TREE / room / "README.md").read_text()
     named = [
-        path.stem if room in PACKAGES else path.name
+        path.stem if room.split("/")[0] in PACKAGES else path.name
         for path in FILES
         if path.parent == TREE / room and path.name not in ("__init__.py", "README.md")
     ]

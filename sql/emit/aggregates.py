@@ -131,6 +131,11 @@ def _aggregate(printer: ExpressionPrinter, call: AggregateCall | WindowCall, dis
 def _prepared(printer: ExpressionPrinter, call: AggregateCall | WindowCall, word: str, wrap: Wrap) -> AggregateText:
     condition = None if call.filter is None else printer.text(call.filter)
     texts = [printer.text(argument) for argument in call.arguments]
+    if word and condition is not None and "SELECT" in condition:
+        # The argument is a sort key as well, and DuckDB does not see that two subqueries are one.
+        return AggregateText(
+            printer, call, tuple(texts), None, word, lambda text: wrap(f"{text} FILTER (WHERE {condition})")
+        )
     if texts and condition is not None:
         texts[0] = f"CASE WHEN {condition} THEN {texts[0]} END"
     return AggregateText(printer, call, tuple(texts), condition, word, wrap)

@@ -1,4 +1,4 @@
-"""Functions of dates, times and intervals beyond fields and truncation, as DuckDB's SQL over `engine/time_functions.py`."""
+"""Functions of dates, times and intervals beyond fields and truncation, as DuckDB's SQL over `engine/embedded/time_functions.py`."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """DuckDB's rule tables: (function, operand form) and (form, target family) -> text with PostgreSQL's meaning.
 
 Each rule was tried against PostgreSQL 15 (tests/engine/test_tables.py). A missing entry is 0A000. Where a function of DuckDB means
-something else, one of `engine/functions.py` stands in: LPAD with an empty fill, SUBSTRING before the text, float overflow.
+something else, one of `engine/embedded/functions.py` stands in: LPAD with an empty fill, SUBSTRING before the text, float overflow.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Rules that both engines print alike: comparison, logic, exact and checked functions that the runtimes define under one name.
 
-The functions called here and not built into an engine (numeric_divide, float8_add, text_substring, ...) are `engine/functions.py`'s in
-DuckDB and `engine/SparkFunctions.java`'s in Spark; both have PostgreSQL's meaning, errors included.
+The functions called here and not built into an engine (numeric_divide, float8_add, text_substring, ...) are
+`engine/embedded/functions.py`'s in DuckDB and `engine/SparkFunctions.java`'s in Spark; both have PostgreSQL's meaning, errors included.
 """
 
 from __future__ import annotations

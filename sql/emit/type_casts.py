@@ -1,7 +1,7 @@
 """Casts of char(n), time, interval, uuid, bytea, json, jsonb and arrays, and to the digits of time(p) and timestamp(p).
 
-Conversions that PostgreSQL makes through text are made through text here. What calls a function that only `engine/type_functions.py` has
-stands in `TYPE_CASTS`, for DuckDB alone; `SHARED_TYPE_CASTS` are what both engines can do.
+Conversions that PostgreSQL makes through text are made through text here. What calls a function that only
+`engine/embedded/type_functions.py` has stands in `TYPE_CASTS`, for DuckDB alone; `SHARED_TYPE_CASTS` are what both engines can do.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Functions and operators of intervals and times of day.
 
 `SPAN_RULES` are alike in both engines: plain arithmetic on the three parts of an interval. `TYPE_RULES` call functions of
-`engine/type_functions.py`, which only DuckDB has; `SPARK_TYPE_RULES` are what Spark computes in their place.
+`engine/embedded/type_functions.py`, which only DuckDB has; `SPARK_TYPE_RULES` are what Spark computes in their place.
 """
 
 from __future__ import annotations

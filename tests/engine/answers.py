@@ -16,8 +16,8 @@ from typing import Any
 import psycopg
 import pyarrow as pa
 
-from engine.arrow_numerics import decimal_array, numeric_rows
-from engine.decimals import to_text
+from engine.embedded.arrow_numerics import decimal_array, numeric_rows
+from engine.embedded.decimals import to_text
 from ringbuffer.encode_columns import text_column
 from ringbuffer.encoded_column import EncodedColumn
 from sql.bind import bind_query

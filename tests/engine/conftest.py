@@ -9,8 +9,8 @@ import psycopg
 import pyarrow as pa
 import pytest
 
+from engine.embedded.query_engine import QueryEngine
 from engine.spark import SparkRuntime
-from engine.tables import QueryEngine
 from engine.upper import SparkUpperExecutor
 from tests.engine.answers import arrow_table, create_oracle_table
 from tests.oracle.postgres import PostgresCluster

@@ -58,3 +58,4 @@ select array_replace(array[1, 2, a], (select min(v.a) from v), (select max(v.a) 
 select a, (select max(v.a) from v where v.a <= s.a) = any (array[1, s.i, null]), (select min(v.a) from v) <> all (array[s.a, 3]) from s
 select array_positions(array[a, 2, a], (select max(v.a) from v where v.a <= s.a)), array_to_string(array[b, null], ',', (select max(b) from s)) from s
 select t1.a, (select max(x.t2) from (select a as t1, i as t2 from s) x where x.t1 = t1.a and x.t2 > t1.n) as t3 from v t1
+select a, string_agg(distinct b, ',' order by b desc) filter (where exists (select 1 from v where v.a = s.i)) from s group by a

@@ -13,7 +13,7 @@ from engine.clock import SystemClock
 from engine.config import ServerConfig
 from engine.database import Database
 from engine.server import Connection
-from engine.session import Session, open_session
+from engine.sessions.session import Session, open_session
 from engine.staging import StatementStage
 from engine.storage import DiskStorage
 from ringbuffer.arrow import morsel_to_arrow

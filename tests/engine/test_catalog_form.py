@@ -10,7 +10,7 @@ import pytest
 from engine.catalog import StreamEntry, ViewEntry
 from engine.catalog_form import catalog_text, plain_form, read_plain
 from engine.catalog_restore import restore_catalog
-from engine.table_store import FILE_NAME
+from engine.tables.table_store import FILE_NAME
 from sql.errors import SqlError
 from tests.engine.session_client import World
 

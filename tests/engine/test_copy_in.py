@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from engine.catalog import StreamEntry
-from engine.copy_in import CopyIn
-from engine.insert import make_target
+from engine.sessions.copy_in import CopyIn
+from engine.sessions.insert import make_target
 from engine.staging import StatementStage
 from sql.errors import SqlError
 from sql.parse import parse

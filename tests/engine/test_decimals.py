@@ -8,7 +8,7 @@ from random import Random
 
 import pytest
 
-from engine import decimals
+from engine.embedded import decimals
 from sql.errors import SqlError
 
 EXACT = Context(prec=200, rounding=ROUND_HALF_UP)

@@ -14,7 +14,7 @@ import psycopg
 import pyarrow as pa
 import pytest
 
-from engine.tables import QueryEngine
+from engine.embedded.query_engine import QueryEngine
 from sql.bind import bind_query
 from sql.datatypes import SqlType
 from sql.errors import SqlError

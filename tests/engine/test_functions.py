@@ -10,7 +10,7 @@ import psycopg
 import pyarrow as pa
 import pytest
 
-from engine.tables import QueryEngine
+from engine.embedded.query_engine import QueryEngine
 from engine.upper import SparkUpperExecutor
 from sql.emit_spark import emit_spark
 from sql.errors import SqlError

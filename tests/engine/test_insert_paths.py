@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.hot_path import HotPath
+from engine.sessions.hot_path import HotPath
 from ringbuffer.encode_rows import encode_data_rows
 from tests.end_to_end.raw_client import SYNC, bind, execute, parse
 from tests.engine.session_client import SessionClient, World

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from engine.catalog import ViewEntry
-from engine.reading import KEPT_ANSWER_BYTES_MAX, KEPT_ANSWERS_MAX, KeptAnswer, KeptAnswers, answer_key
+from engine.kept_answers import KEPT_ANSWER_BYTES_MAX, KEPT_ANSWERS_MAX, KeptAnswer, KeptAnswers
+from engine.sessions.reading import answer_key
 from tests.end_to_end.raw_client import SYNC, bind, execute, parse
 from tests.engine.session_client import SessionClient, World
 

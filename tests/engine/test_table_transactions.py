@@ -10,7 +10,7 @@ import duckdb
 import pytest
 
 from engine.catalog_restore import restore_catalog
-from engine.reading import answer_key
+from engine.sessions.reading import answer_key
 from engine.storage import DiskStorage, TableConnection
 from tests.engine.session_client import SessionClient, World
 from views.view import ContinuousView

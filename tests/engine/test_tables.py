@@ -11,7 +11,7 @@ import psycopg
 import pyarrow as pa
 import pytest
 
-from engine.tables import QueryEngine
+from engine.embedded.query_engine import QueryEngine
 from sql.bind import bind_query
 from sql.catalog import SessionSettings
 from sql.datatypes import INT4, INT8, TEXT

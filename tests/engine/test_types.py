@@ -9,7 +9,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from engine.tables import QueryEngine
+from engine.embedded.query_engine import QueryEngine
 from tests.engine.answers import Answer, difference, oracle_answer
 from tests.engine.typed_table import COLUMNS, ROWS_COUNT, create_oracle_table, engine_answer
 from tests.oracle.postgres import PostgresCluster

@@ -11,8 +11,8 @@ import psycopg
 import pyarrow as pa
 from psycopg import sql as composed
 
-from engine.arrow_values import column_array
-from engine.tables import QueryEngine
+from engine.embedded.query_engine import QueryEngine
+from engine.tables.arrow_values import column_array
 from engine.upper import SparkUpperExecutor
 from sql.bind import bind_query
 from sql.catalog import ColumnDescription, RelationDescription, SessionSettings

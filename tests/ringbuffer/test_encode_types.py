@@ -9,7 +9,7 @@ from collections.abc import Callable
 import pyarrow as pa
 import pytest
 
-from engine.arrow_values import column_array
+from engine.tables.arrow_values import column_array
 from ringbuffer.encode_columns import ELEMENT_OIDS, binary_column, text_column
 from ringbuffer.encoded_column import EncodedColumn
 from sql.datatypes import FAMILIES, SqlType, array_of

@@ -7,7 +7,7 @@ from types import ModuleType
 
 import pyarrow as pa
 
-from engine.arrow_values import column_array
+from engine.tables.arrow_values import column_array
 from ringbuffer import encode_arrays, encode_binary, encode_copy, encode_rows, encode_text, encode_types, shortest_float
 from ringbuffer.encode_copy import CopyFormat, encode_copy_rows
 from ringbuffer.encode_rows import encode_data_rows

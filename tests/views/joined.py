@@ -16,7 +16,7 @@ from typing import Any
 import psycopg
 import pyarrow as pa
 
-from engine.tables import QueryEngine
+from engine.embedded.query_engine import QueryEngine
 from ringbuffer.arrow import slice_morsel
 from sql.bind import bind_query
 from sql.catalog import ColumnDescription, RelationDescription, SessionSettings

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.tables import QueryEngine
+from engine.embedded.query_engine import QueryEngine
 from ringbuffer.error_codes import RowError
 from sql.errors import SqlError
 from tests.views.fakes import FakeClock

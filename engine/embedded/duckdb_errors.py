@@ -1,0 +1,78 @@
+"""DuckDB's exceptions as PostgreSQL's: SQLSTATE and message.
+
+Errors of our own functions carry mark, SQLSTATE and message in their text; DuckDB's own are told apart by class and wording. What is
+not known here is a bug of the printed SQL and stays a DuckDB exception.
+"""
+
+from __future__ import annotations
+
+import re
+
+import duckdb
+
+from engine.embedded.error_mark import own_error
+from sql.errors import SqlError
+
+INTEGER_NAMES = {"INT16": "smallint", "INT32": "integer", "INT64": "bigint"}
+TYPE_IN_TEXT = re.compile(r"(?:destination type|of|to type) (INT16|INT32|INT64|DECIMAL)")
+
+NUMERIC_FIELD = re.compile(r"to (?:type )?DECIMAL\((\d+),\s*(\d+)\)")
+
+
+def sql_error(error: duckdb.Error) -> Exception:
+    """Return the client's error for `error`, or `error` itself where no client caused it."""
+    text = str(error)
+    own = own_error(text)
+    if own is not None:
+        return own
+    if isinstance(error, duckdb.InterruptException):
+        return SqlError("57014", "canceling statement due to user request")
+    if isinstance(error, duckdb.OutOfMemoryException):
+        return SqlError("53200", "out of memory", detail=text.splitlines()[0])
+    if isinstance(error, duckdb.TransactionException) and "conflict" in text.lower():
+        return SqlError("40001", "could not serialize access due to concurrent update")
+    if isinstance(error, (duckdb.IOException, duckdb.FatalException)):
+        return _disk_error(text.splitlines()[0])
+    if "Division by zero" in text:
+        return SqlError("22012", "division by zero")
+    if "More than one row returned by a subquery" in text:
+        return SqlError("21000", "more than one row returned by a subquery used as an expression")
+    if "must not end with escape character" in text:
+        return SqlError("22025", "LIKE pattern must not end with escape character")
+    if isinstance(error, (duckdb.OutOfRangeException, duckdb.ConversionException)):
+        # The lines that follow quote the statement, whose words say nothing of the value.
+        return _out_of_range(text.splitlines()[0].partition(" when casting from source column")[0])
+    return error
+
+
+def _disk_error(text: str) -> SqlError:
+    """Return the error of a file that could not be read or written."""
+    if "No space left" in text or "disk quota" in text.lower():
+        return SqlError("53100", "could not write to the file of the tables: No space left on device", detail=text)
+    hint = "Restart the server: what was committed is kept." if "invalidated" in text else None
+    return SqlError("58030", "could not read or write the file of the tables", detail=text, hint=hint)
+
+
+def _out_of_range(text: str) -> SqlError:
+    field = NUMERIC_FIELD.search(text)
+    if field is not None:
+        return _field_overflow(int(field.group(1)), int(field.group(2)))
+    lowered = text.lower()
+    if "timestamp" in lowered or "interval" in lowered:
+        return SqlError("22008", "timestamp out of range")
+    if "date" in lowered:
+        return SqlError("22008", "date out of range")
+    found = TYPE_IN_TEXT.search(text)
+    kind = found.group(1) if found is not None else ""
+    if kind in INTEGER_NAMES:
+        return SqlError("22003", f"{INTEGER_NAMES[kind]} out of range")
+    if kind == "DECIMAL" or "DECIMAL" in text or "HUGEINT" in text:
+        return SqlError("22003", "numeric field overflow")
+    return SqlError("22003", "value out of range")
+
+
+def _field_overflow(precision: int, scale: int) -> SqlError:
+    digits = precision - scale
+    bound = f"10^{digits}" if digits else "1"
+    detail = f"A field with precision {precision}, scale {scale} must round to an absolute value less than {bound}."
+    return SqlError("22003", "numeric field overflow", detail=detail)

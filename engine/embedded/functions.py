@@ -1,0 +1,330 @@
+"""The functions that DuckDB's SQL of ours calls beyond DuckDB's own: registered once per database, one Arrow column per argument.
+
+Each row of `SPECIFICATIONS` gives name, argument types, result type and a scalar function that is strict in NULL, but for the float
+arithmetic, which runs on whole numpy columns. Errors carry their SQLSTATE through DuckDB in the text that `engine.embedded.error_mark`
+makes.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+from duckdb.func import FunctionNullHandling, PythonUDFType
+
+from engine.embedded import civil_time, decimals, scalar_functions
+from engine.embedded.arrow_numerics import decimal_array, decimal_integers, numeric_array, numeric_rows, one_array
+from engine.embedded.error_mark import marked
+from engine.embedded.json_functions import JSON_SPECIFICATIONS
+from engine.embedded.math_functions import MATH_SPECIFICATIONS, NULL_MATH_SPECIFICATIONS
+from engine.embedded.number_formats import NUMBER_SPECIFICATIONS
+from engine.embedded.series import SERIES_SPECIFICATIONS
+from engine.embedded.text_functions import NULL_TEXT_SPECIFICATIONS, TEXT_SPECIFICATIONS
+from engine.embedded.time_functions import TIME_SPECIFICATIONS, VOLATILE_TIME_SPECIFICATIONS
+from engine.embedded.type_functions import (
+    COLUMN_SPECIFICATIONS,
+    INTERVAL_TYPE,
+    TYPE_SPECIFICATIONS,
+    interval_array,
+    interval_rows,
+)
+from sql.civil import DAY_US, local_to_utc_us
+from sql.datatypes import BOOL, DATE, FLOAT4, FLOAT8, INT2, INT4, INT8, TIMESTAMP, TIMESTAMPTZ, SqlType
+from sql.errors import SqlError
+from sql.expressions import LiteralValue
+from sql.literal_output import date_text, float_text, timestamp_text, zoned_text
+from sql.literals import input_value
+
+VARIABLE = "STRUCT(unscaled DECIMAL(38,0), scale SMALLINT)"
+KEY = "STRUCT(whole DECIMAL(38,0), high DECIMAL(19,0), low DECIMAL(19,0))"
+WIDE = "DECIMAL(38,0)"
+INTEGER_TYPES = {16: "SMALLINT", 32: "INTEGER", 64: "BIGINT"}
+KEY_FIELDS = [
+    pa.field("whole", pa.decimal128(38, 0)),
+    pa.field("high", pa.decimal128(19, 0)),
+    pa.field("low", pa.decimal128(19, 0)),
+]
+POSITIONAL = inspect.Parameter.POSITIONAL_ONLY
+
+Scalar = Callable[..., Any]
+ArrowFunction = Callable[..., pa.Array]
+
+
+def register_functions(connection: duckdb.DuckDBPyConnection) -> None:
+    """Make every function known to the database of `connection`."""
+    for name, arguments, result, function in SPECIFICATIONS:
+        _register(connection, name, arguments, result, row_by_row(function, arguments, result))
+    for scale in range(decimals.DIGITS_MAX + 1):
+        fixed = f"DECIMAL(38,{scale})"
+        pack = row_by_row(lambda value, scale=scale: (value, scale), [fixed], VARIABLE)
+        unpack = row_by_row(lambda value, scale=scale: decimals.at_scale(value, scale), [VARIABLE], fixed)
+        _register(connection, f"numeric_pack_{scale}", [fixed], VARIABLE, pack)
+        _register(connection, f"numeric_to_{scale}", [VARIABLE], fixed, unpack)
+    for name, arguments, result, function in (
+        *TEXT_SPECIFICATIONS,
+        *MATH_SPECIFICATIONS,
+        *SERIES_SPECIFICATIONS,
+        *TIME_SPECIFICATIONS,
+        *NUMBER_SPECIFICATIONS,
+        *JSON_SPECIFICATIONS,
+    ):
+        _register(connection, name, arguments, result, row_by_row(function, arguments, result))
+    for name, arguments, result, function in (*NULL_TEXT_SPECIFICATIONS, *NULL_MATH_SPECIFICATIONS):
+        _register(connection, name, arguments, result, row_by_row(function, arguments, result, strict=False))
+    for name, arguments, result, function in VOLATILE_TIME_SPECIFICATIONS:
+        _register(connection, name, arguments, result, row_by_row(function, arguments, result), volatile=True)
+    for bits in (16, 32, 64):
+        for name, is_left in (("shift_left", True), ("shift_right", False)):
+            kind = INTEGER_TYPES[bits]
+            _register(connection, f"int{bits // 8}_{name}", [kind, "INTEGER"], kind, integer_shift(bits, is_left))
+    for name, arguments, result, function in TYPE_SPECIFICATIONS:
+        _register(connection, name, arguments, result, row_by_row(function, arguments, result))
+    for name, arguments, result, columns_function in COLUMN_SPECIFICATIONS:
+        _register(connection, name, arguments, result, columns_function)
+    for family, dtype, type_name in (("float4", np.float32, "FLOAT"), ("float8", np.float64, "DOUBLE")):
+        for name in ("add", "subtract", "multiply", "divide"):
+            _register(connection, f"{family}_{name}", [type_name] * 2, type_name, float_arithmetic(name, dtype))
+    for name, keep_larger in (("numeric_greatest", True), ("numeric_least", False)):
+        _register(connection, name, [VARIABLE] * 2, VARIABLE, numeric_extreme(keep_larger))
+
+
+def _register(
+    connection: duckdb.DuckDBPyConnection,
+    name: str,
+    arguments: Sequence[str],
+    result: str,
+    function: ArrowFunction,
+    volatile: bool = False,
+) -> None:
+    # DuckDB counts the parameters that a signature declares, and *columns declares one.
+    parameters = [inspect.Parameter(f"column_{index}", POSITIONAL) for index in range(len(arguments))]
+    setattr(function, "__signature__", inspect.Signature(parameters))  # noqa: B010
+    connection.create_function(
+        name,
+        function,
+        [connection.dtype(argument) for argument in arguments],
+        connection.dtype(result),
+        type=PythonUDFType.ARROW,
+        null_handling=FunctionNullHandling.SPECIAL,
+        side_effects=volatile,
+    )
+
+
+def row_by_row(function: Scalar, arguments: Sequence[str], result: str, strict: bool = True) -> ArrowFunction:
+    """Return a scalar function as one over Arrow columns; a strict one does not see NULLs."""
+    readers, writer = [_reader(argument) for argument in arguments], _writer(result)
+
+    def run(*columns: pa.ChunkedArray) -> pa.Array:
+        rows = zip(*(read(one_array(column)) for read, column in zip(readers, columns, strict=True)), strict=True)
+        try:
+            if not strict:
+                return writer([function(*row) for row in rows])
+            return writer([None if None in row else function(*row) for row in rows])
+        except SqlError as error:
+            raise ValueError(marked(error)) from error
+
+    return run
+
+
+def _reader(kind: str) -> Callable[[pa.Array], list[Any]]:
+    if kind == VARIABLE:
+        return numeric_rows
+    if kind.startswith("DECIMAL"):
+        return decimal_integers
+    if kind == INTERVAL_TYPE:
+        return interval_rows
+    if kind == "DATE":
+        return lambda column: column.cast(pa.int32()).to_pylist()
+    return lambda column: column.to_pylist()
+
+
+def _writer(kind: str) -> Callable[[list[Any]], pa.Array]:
+    if kind == VARIABLE:
+        return numeric_array
+    if kind == KEY:
+        return _key_array
+    if kind == INTERVAL_TYPE:
+        return interval_array
+    if kind == f"{VARIABLE}[]":
+        return numeric_lists
+    if kind.startswith("DECIMAL"):
+        precision, scale = (int(part) for part in kind[8:-1].split(","))
+        return lambda values: decimal_array(values, precision, scale)
+    arrow = ARROW_TYPES[kind]
+    return lambda values: pa.array(values, arrow)
+
+
+ARROW_TYPES = {
+    "BOOLEAN": pa.bool_(),
+    "SMALLINT": pa.int16(),
+    "INTEGER": pa.int32(),
+    "BIGINT": pa.int64(),
+    "FLOAT": pa.float32(),
+    "DOUBLE": pa.float64(),
+    "VARCHAR": pa.string(),
+    "DATE": pa.date32(),
+    "BLOB": pa.binary(),
+    "VARCHAR[]": pa.list_(pa.string()),
+    "VARCHAR[][]": pa.list_(pa.list_(pa.string())),
+    "BIGINT[]": pa.list_(pa.int64()),
+}
+
+
+def _key_array(rows: list[tuple[int, int, int] | None]) -> pa.Array:
+    parts = [
+        decimal_array([None if row is None else row[index] for row in rows], field.type.precision, 0)
+        for index, field in enumerate(KEY_FIELDS)
+    ]
+    return pa.StructArray.from_arrays(
+        parts, fields=KEY_FIELDS, mask=pa.array([row is None for row in rows], pa.bool_())
+    )
+
+
+def numeric_lists(rows: list[list[decimals.Numeric] | None]) -> pa.Array:
+    """Return lists of variable numerics."""
+    offsets = np.cumsum([0, *(len(row or ()) for row in rows)], dtype=np.int32)
+    values = numeric_array([value for row in rows for value in row or ()])
+    mask = pa.array([row is None for row in rows], pa.bool_())
+    return pa.ListArray.from_arrays(pa.array(offsets), values, mask=mask)
+
+
+def integer_shift(bits: int, is_left: bool) -> ArrowFunction:
+    """Return << or >> of an integer type as PostgreSQL's processor does it: by a number of bits modulo 32 or 64, without overflow."""
+    modulus = 64 if bits == 64 else 32
+
+    def run(value: pa.ChunkedArray, amount: pa.ChunkedArray) -> pa.Array:
+        numbers, amounts = one_array(value), one_array(amount)
+        nulls = numbers.is_null().to_numpy(zero_copy_only=False) | amounts.is_null().to_numpy(zero_copy_only=False)
+        wide = numbers.fill_null(0).to_numpy(zero_copy_only=False).astype(np.int64 if bits == 64 else np.int32)
+        places = (amounts.fill_null(0).to_numpy(zero_copy_only=False) % modulus).astype(wide.dtype)
+        moved = np.left_shift(wide, places) if is_left else np.right_shift(wide, places)
+        return pa.array(moved.astype(f"int{bits}"), mask=nulls)
+
+    return run
+
+
+def float_arithmetic(name: str, dtype: type[np.floating[Any]]) -> ArrowFunction:
+    """Return float addition, ... that raises where finite operands give infinity, products and quotients that vanish, and x/0."""
+    ufunc = {"add": np.add, "subtract": np.subtract, "multiply": np.multiply, "divide": np.divide}[name]
+
+    def run(left: pa.ChunkedArray, right: pa.ChunkedArray) -> pa.Array:
+        first, second = one_array(left), one_array(right)
+        nulls = np.zeros(len(first), bool)
+        for operand in (first, second):
+            if operand.null_count:
+                nulls |= operand.is_null().to_numpy(zero_copy_only=False)
+        x = first.to_numpy(zero_copy_only=False).astype(dtype, copy=False)
+        y = second.to_numpy(zero_copy_only=False).astype(dtype, copy=False)
+        with np.errstate(all="ignore"):
+            result = ufunc(x, y)
+        valid = ~nulls
+        if name == "divide" and np.any(valid & (y == 0) & ~np.isnan(x)):
+            raise ValueError(marked(SqlError("22012", "division by zero")))
+        if np.any(valid & np.isinf(result) & ~np.isinf(x) & ~np.isinf(y)):
+            raise ValueError(marked(scalar_functions.overflow()))
+        if name in ("multiply", "divide"):
+            vanished = valid & (result == 0) & (x != 0)
+            vanished &= (y != 0) if name == "multiply" else ~np.isinf(y)
+            if np.any(vanished):
+                raise ValueError(marked(scalar_functions.underflow()))
+        return pa.array(result, mask=nulls)
+
+    return run
+
+
+def numeric_extreme(keep_larger: bool) -> ArrowFunction:
+    """Return GREATEST or LEAST of two variable numerics; a NULL doesn't count."""
+
+    def choose(left: decimals.Numeric | None, right: decimals.Numeric | None) -> decimals.Numeric | None:
+        if left is None or right is None:
+            return right if left is None else left
+        return left if (decimals.compare(left, right) >= 0) == keep_larger else right
+
+    def run(left: pa.ChunkedArray, right: pa.ChunkedArray) -> pa.Array:
+        pairs = zip(numeric_rows(one_array(left)), numeric_rows(one_array(right)), strict=True)
+        return numeric_array([choose(first, second) for first, second in pairs])
+
+    return run
+
+
+def reader(kind: SqlType) -> Scalar:
+    """Return the input function of a type."""
+
+    def read(text: str, zone: str = "UTC") -> LiteralValue:
+        return input_value(text, kind, zone)
+
+    return read
+
+
+def _total(whole: int, high: int, low: int, scale: int) -> decimals.Numeric:
+    return decimals.total(whole, high, low, scale)
+
+
+_TEXT = "VARCHAR"
+_ZONED = ["BIGINT", _TEXT]
+SPECIFICATIONS: list[tuple[str, list[str], str, Scalar]] = [
+    ("numeric_add", [VARIABLE, VARIABLE], VARIABLE, decimals.add),
+    ("numeric_subtract", [VARIABLE, VARIABLE], VARIABLE, decimals.subtract),
+    ("numeric_multiply", [VARIABLE, VARIABLE], VARIABLE, decimals.multiply),
+    ("numeric_divide", [VARIABLE, VARIABLE], VARIABLE, decimals.divide),
+    ("numeric_modulo", [VARIABLE, VARIABLE], VARIABLE, decimals.modulo),
+    ("numeric_negate", [VARIABLE], VARIABLE, decimals.negate),
+    ("numeric_abs", [VARIABLE], VARIABLE, decimals.absolute),
+    ("numeric_round", [VARIABLE, "INTEGER"], VARIABLE, decimals.rounded),
+    ("numeric_trunc", [VARIABLE, "INTEGER"], VARIABLE, decimals.truncated),
+    ("numeric_ceil", [VARIABLE], VARIABLE, decimals.ceiling),
+    ("numeric_floor", [VARIABLE], VARIABLE, decimals.floor),
+    ("numeric_sign", [VARIABLE], VARIABLE, decimals.sign),
+    ("numeric_key", [VARIABLE], KEY, decimals.key),
+    ("numeric_scale", [VARIABLE], "SMALLINT", lambda value: value[1]),
+    ("numeric_total", [WIDE, WIDE, WIDE, "SMALLINT"], VARIABLE, _total),
+    ("numeric_quotient", [VARIABLE, "BIGINT"], VARIABLE, lambda value, count: decimals.divide(value, (count, 0))),
+    ("numeric_text", [VARIABLE], _TEXT, decimals.to_text),
+    ("numeric_from_text", [_TEXT], VARIABLE, decimals.from_text),
+    ("numeric_from_float8", ["DOUBLE"], VARIABLE, decimals.from_float8),
+    ("numeric_from_float4", ["FLOAT"], VARIABLE, decimals.from_float4),
+    ("numeric_at_scale_from_text", [_TEXT, "INTEGER"], VARIABLE, decimals.from_text),
+    ("numeric_at_scale_from_float8", ["DOUBLE", "INTEGER"], VARIABLE, decimals.from_float8),
+    ("numeric_at_scale_from_float4", ["FLOAT", "INTEGER"], VARIABLE, decimals.from_float4),
+    ("float8_total", ["DOUBLE", "BOOLEAN"], "DOUBLE", scalar_functions.float8_total),
+    ("float4_from_float8", ["DOUBLE"], "FLOAT", scalar_functions.float4_from_float8),
+    ("float8_sqrt", ["DOUBLE"], "DOUBLE", scalar_functions.sqrt),
+    ("float8_power", ["DOUBLE", "DOUBLE"], "DOUBLE", scalar_functions.power),
+    ("float8_ln", ["DOUBLE"], "DOUBLE", scalar_functions.ln),
+    ("float8_exp", ["DOUBLE"], "DOUBLE", scalar_functions.exp),
+    ("float8_text", ["DOUBLE"], _TEXT, lambda value: float_text(value, single=False)),
+    ("float4_text", ["FLOAT"], _TEXT, lambda value: float_text(value, single=True)),
+    ("bool_from_text", [_TEXT], "BOOLEAN", reader(BOOL)),
+    ("int2_from_text", [_TEXT], "SMALLINT", reader(INT2)),
+    ("int4_from_text", [_TEXT], "INTEGER", reader(INT4)),
+    ("int8_from_text", [_TEXT], "BIGINT", reader(INT8)),
+    ("float4_from_text", [_TEXT], "FLOAT", reader(FLOAT4)),
+    ("float8_from_text", [_TEXT], "DOUBLE", reader(FLOAT8)),
+    ("date_from_text", [_TEXT, _TEXT], "BIGINT", lambda text, zone: reader(DATE)(text, zone) * DAY_US),
+    ("timestamp_from_text", [_TEXT, _TEXT], "BIGINT", reader(TIMESTAMP)),
+    ("timestamptz_from_text", [_TEXT, _TEXT], "BIGINT", reader(TIMESTAMPTZ)),
+    ("text_substring", [_TEXT, "INTEGER", "INTEGER"], _TEXT, scalar_functions.substring),
+    ("text_left", [_TEXT, "INTEGER"], _TEXT, scalar_functions.left),
+    ("text_right", [_TEXT, "INTEGER"], _TEXT, scalar_functions.right),
+    ("text_position", [_TEXT, _TEXT], "INTEGER", scalar_functions.position),
+    ("text_repeat", [_TEXT, "INTEGER"], _TEXT, scalar_functions.repeat),
+    ("text_lpad", [_TEXT, "INTEGER", _TEXT], _TEXT, scalar_functions.lpad),
+    ("text_rpad", [_TEXT, "INTEGER", _TEXT], _TEXT, scalar_functions.rpad),
+    ("text_split_part", [_TEXT, _TEXT, "INTEGER"], _TEXT, scalar_functions.split_part),
+    ("text_like", [_TEXT, _TEXT, _TEXT], "BOOLEAN", scalar_functions.like),
+    ("text_limit", [_TEXT, "INTEGER"], _TEXT, scalar_functions.limit_text),
+    ("date_text", ["BIGINT"], _TEXT, lambda us: date_text(us // DAY_US)),
+    ("timestamp_text", ["BIGINT"], _TEXT, timestamp_text),
+    ("timestamptz_text", _ZONED, _TEXT, zoned_text),
+    ("zone_local", _ZONED, "BIGINT", civil_time.local_us),
+    ("zone_utc", _ZONED, "BIGINT", local_to_utc_us),
+    ("zone_trunc", [_TEXT, "BIGINT", _TEXT], "BIGINT", civil_time.zone_truncated_us),
+    ("zone_part", [_TEXT, "BIGINT", _TEXT], "BIGINT", civil_time.zone_field),
+    ("timestamp_trunc", [_TEXT, "BIGINT"], "BIGINT", civil_time.truncated_us),
+    ("timestamp_part", [_TEXT, "BIGINT"], "BIGINT", civil_time.field),
+    ("time_part", [_TEXT, "BIGINT"], "DOUBLE", civil_time.float_field),
+]

@@ -1,0 +1,203 @@
+"""The embedded engine: runs a bound relation over Arrow tables and durable tables in DuckDB and answers as PostgreSQL would.
+
+Enters: a relation tree and its inputs by scan name. Leaves: an Arrow table exactly in the forms of `views.arrow_schema`, in order.
+Every call has a cursor of its own, so calls may come from many threads; a cursor keeps its inputs registered and its statements parsed
+for the next call. `engine.tables.table_transaction` borrows cursors for longer. Must not know of sessions or of continuous views.
+"""
+
+from __future__ import annotations
+
+import threading
+import warnings
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import MappingProxyType
+
+import duckdb
+import pyarrow as pa
+
+from engine.embedded.duckdb_errors import sql_error
+from engine.embedded.functions import register_functions
+from engine.embedded.result_forms import in_forms
+from sql.emit.names import column_names
+from sql.emit_duckdb import emit_duckdb
+from sql.relations import Relation, Scan
+from sql.trees import scans
+
+# con.sql(...), which the warning recommends, is slower for the small results of point reads.
+warnings.filterwarnings("ignore", message="Arrow output on a DB-API result makes an extra copy")
+
+STATEMENTS_CACHED_MAX = 256
+# A long text is an INSERT's rows, which do not come again.
+STATEMENT_CHARACTERS_CACHED_MAX = 16_384
+INPUTS_PER_CURSOR_MAX = 64
+DISK_BYTES_MAX = 1 << 34
+SETTINGS = (
+    "SET TimeZone = 'UTC'",
+    "SET default_null_order = 'NULLS_LAST'",
+    # A filter that guards another against an error must stay before it, and what COALESCE or CASE guards must stay inside:
+    # common_subexpressions takes a part that occurs twice out of COALESCE and computes it for all rows.
+    "SET disabled_optimizers = 'reorder_filter,common_subexpressions'",
+    "SET enable_progress_bar = false",
+    "SET autoinstall_known_extensions = false",
+    "SET autoload_known_extensions = false",
+)
+
+
+@dataclass
+class Cursor:
+    """A DuckDB cursor with what it has registered: input name -> the Arrow table behind it."""
+
+    connection: duckdb.DuckDBPyConnection
+    inputs: OrderedDict[str, pa.Table] = field(default_factory=OrderedDict)
+    statements: OrderedDict[str, duckdb.Statement] = field(default_factory=OrderedDict)
+
+
+class QueryEngine:
+    """Runs relations; thread-safe. `memory_bytes_max` and `disk_bytes_max` bound what DuckDB may use while it computes.
+
+    file: holds the durable tables, if there are any.
+    """
+
+    def __init__(
+        self,
+        memory_bytes_max: int,
+        threads_count: int = 2,
+        file: Path | None = None,
+        disk_bytes_max: int = DISK_BYTES_MAX,
+    ) -> None:
+        self._database = duckdb.connect(
+            ":memory:" if file is None else str(file),
+            config={"threads": threads_count, "memory_limit": f"{memory_bytes_max}B"},
+        )
+        for setting in (*SETTINGS, f"SET max_temp_directory_size = '{disk_bytes_max}B'"):
+            self._database.execute(setting)
+        register_functions(self._database)
+        self._lock = threading.Lock()
+        self._idle: list[Cursor] = []
+        self._running: dict[Hashable, Cursor] = {}
+        self._texts: OrderedDict[tuple[Relation, tuple[tuple[str, str], ...]], str] = OrderedDict()
+
+    def run(self, root: Relation, inputs: Mapping[str, pa.Table], token: Hashable | None = None) -> pa.Table:
+        """Return the rows of `root`. `token` names the call for `interrupt`.
+
+        Raises SqlError for what PostgreSQL would raise, and 57014 when interrupted.
+        """
+        with self._cursor(token) as cursor:
+            return self.run_on(cursor, root, inputs, {})
+
+    def run_on(
+        self, cursor: Cursor, root: Relation, inputs: Mapping[str, pa.Table], sources: Mapping[str, str]
+    ) -> pa.Table:
+        """Return the rows of `root` by way of `cursor`. sources: what stands in FROM for the scans that have no input."""
+        text = self._text(root, sources)
+        for scan in scans(root):
+            if scan.name in inputs:
+                register_input(cursor, scan, inputs[scan.name])
+        try:
+            result = _execute(cursor, text)
+        except duckdb.Error as error:
+            raise sql_error(error) from error
+        return in_forms(result, root.schema)
+
+    def add_functions(self, register: Callable[[duckdb.DuckDBPyConnection], None]) -> None:
+        """Make more functions known to all cursors."""
+        register(self._database)
+
+    def forget_input(self, cursor: Cursor, name: str) -> None:
+        """Let go of an input that will not come again."""
+        if cursor.inputs.pop(source_name(name), None) is not None:
+            cursor.connection.unregister(source_name(name))
+
+    def take_cursor(self) -> Cursor:
+        """Return a cursor for a caller who gives it back."""
+        with self._lock:
+            return self._idle.pop() if self._idle else Cursor(self._database.cursor())
+
+    def give_back(self, cursor: Cursor) -> None:
+        """Take a cursor back; no transaction is open on it."""
+        with self._lock:
+            self._idle.append(cursor)
+
+    def interrupt(self, token: Hashable) -> None:
+        """Stop the call that runs under `token`, if any; from another thread."""
+        with self._lock:
+            cursor = self._running.get(token)
+            if cursor is not None:
+                cursor.connection.interrupt()
+
+    def explain(self, root: Relation, sources: Mapping[str, str] = MappingProxyType({})) -> str:
+        """Return the SQL text that `run` executes."""
+        return self._text(root, sources)
+
+    def close(self) -> None:
+        """Release the database; no call may run."""
+        with self._lock:
+            for cursor in self._idle:
+                cursor.connection.close()
+            self._idle.clear()
+            self._database.close()
+
+    def _text(self, root: Relation, sources: Mapping[str, str]) -> str:
+        key = (root, tuple(sources.items()))
+        with self._lock:
+            text = self._texts.get(key)
+            if text is not None:
+                self._texts.move_to_end(key)
+                return text
+        names = {scan.name: sources.get(scan.name) or source_name(scan.name) for scan in scans(root)}
+        text = emit_duckdb(root, names)
+        if len(text) > STATEMENT_CHARACTERS_CACHED_MAX:
+            return text
+        with self._lock:
+            self._texts[key] = text
+            if len(self._texts) > STATEMENTS_CACHED_MAX:
+                self._texts.popitem(last=False)
+        return text
+
+    @contextmanager
+    def _cursor(self, token: Hashable | None) -> Iterator[Cursor]:
+        with self._lock:
+            cursor = self._idle.pop() if self._idle else Cursor(self._database.cursor())
+            if token is not None:
+                self._running[token] = cursor
+        try:
+            yield cursor
+        finally:
+            with self._lock:
+                if token is not None:
+                    del self._running[token]
+                self._idle.append(cursor)
+
+
+def register_input(cursor: Cursor, scan: Scan, table: pa.Table) -> None:
+    """Make `table` known under the scan's name, unless this very table is."""
+    name = source_name(scan.name)
+    if cursor.inputs.get(name) is table:
+        cursor.inputs.move_to_end(name)
+        return
+    cursor.connection.register(name, table.rename_columns(list(column_names(scan.schema))))
+    cursor.inputs[name] = table
+    if len(cursor.inputs) > INPUTS_PER_CURSOR_MAX:
+        old, _ = cursor.inputs.popitem(last=False)
+        cursor.connection.unregister(old)
+
+
+def _execute(cursor: Cursor, text: str) -> pa.Table:
+    statement = cursor.statements.get(text)
+    if statement is None:
+        (statement,) = cursor.connection.extract_statements(text)
+        if len(text) <= STATEMENT_CHARACTERS_CACHED_MAX:
+            cursor.statements[text] = statement
+        if len(cursor.statements) > STATEMENTS_CACHED_MAX:
+            cursor.statements.popitem(last=False)
+    cursor.connection.execute(statement)
+    return cursor.connection.to_arrow_table()
+
+
+def source_name(name: str) -> str:
+    """Return the name of a relation in DuckDB, which folds case where PostgreSQL does not."""
+    return name if name == name.lower() else f"{name} {name.encode().hex()}"

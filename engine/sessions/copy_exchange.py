@@ -1,0 +1,131 @@
+"""The protocol side of COPY FROM STDIN: from CopyInResponse over data, timed publishing and the client's end to the reply.
+
+Enters: CopyData, CopyDone and CopyFail messages. Leaves: the stage in the session's transaction, or an error. `engine.sessions.copy_in`
+does the work on the data; blocks of it are decoded on worker threads, one at a time.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable
+from typing import TYPE_CHECKING
+
+from engine.sessions.copy_in import CopyIn
+from engine.sessions.copy_into_table import CopyIntoTable
+from sql.errors import SqlError
+from sql.statements.statement import CopyFrom
+from sql.wire import writer
+from sql.wire.messages import CopyData, CopyDone, CopyFail
+
+if TYPE_CHECKING:
+    from engine.sessions.session import Session
+
+RunningCopy = CopyIn | CopyIntoTable
+
+
+class CopyExchange:
+    """The COPY that a session is in, if any."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._copy: RunningCopy | None = None
+        self._publish_task: asyncio.Task[None] | None = None
+
+    @property
+    def is_open(self) -> bool:
+        """True between CopyInResponse and the end of the COPY."""
+        return self._copy is not None
+
+    def begin(self, statement: CopyFrom, alone: bool) -> None:
+        """Ask the client for data. alone: no other statement of this message follows. Raises what the statement has wrong."""
+        session = self._session
+        transaction = session.block.current()
+        autocommit = alone and not transaction.explicit and not transaction.operations
+        self._copy = session.runner.open_copy(statement, transaction, autocommit)
+        session.start_timeout()
+        session.connection.write(self._copy.response())
+        session.connection.conversation.begin_copy_in()
+        session.connection.flush()
+
+    def take(self, message: CopyData) -> Awaitable[None] | None:
+        """Take data; the awaitable is there when a block is full."""
+        copy = self._copy
+        if copy is None:
+            return None
+        if copy.take(message.data):
+            return self._decode(copy)
+        self._publish_later(copy)
+        return None
+
+    async def done(self, _: CopyDone) -> None:
+        """The client has sent everything."""
+        copy, session = self._copy, self._session
+        if copy is None:
+            return
+        try:
+            session.check_cancelled()
+            await session.in_worker(copy.finish)
+            if self._copy is not copy:
+                return  # A timed publish has failed meanwhile, and has told the client.
+            session.block.current().operations.extend(copy.stages())
+            self._copy = None
+            if session.is_simple and not session.has_more_statements:
+                await session.block.end_implicit()
+        except SqlError as error:
+            self._fail(copy, error)
+            return
+        session.stop_timeout()
+        session.connection.write(writer.command_complete(f"COPY {copy.rows_count}"))
+        if session.is_simple:
+            await session.run_remaining()
+
+    def failed(self, message: CopyFail) -> None:
+        """The client gives up."""
+        self.end_with(SqlError("57014", f"COPY from stdin failed: {message.reason}"))
+
+    def end_with(self, error: SqlError) -> None:
+        """End the COPY, if there is one, with an error to the client."""
+        if self._copy is not None:
+            self._fail(self._copy, error)
+
+    def drop(self) -> None:
+        """End the COPY, if there is one, without a word."""
+        copy, self._copy = self._copy, None
+        if copy is not None:
+            self._session.stop_timeout()
+            copy.drop()
+
+    def _fail(self, copy: RunningCopy, error: SqlError) -> None:
+        session = self._session
+        self._copy = None
+        copy.drop()
+        session.stop_timeout()
+        session.connection.conversation.end_copy_in()
+        error = session.timed_out_or(copy.with_published(error))
+        if session.is_simple:
+            session.fail_query(error)
+        else:
+            session.fail_pipeline(error)
+
+    async def _decode(self, copy: RunningCopy) -> None:
+        try:
+            self._session.check_cancelled()
+            await self._session.in_worker(copy.decode)
+        except SqlError as error:
+            if self._copy is copy:
+                self._fail(copy, error)
+        else:
+            self._publish_later(copy)
+
+    def _publish_later(self, copy: RunningCopy) -> None:
+        """See to it that rows of a publishing COPY are committed in time even if the client sends nothing more."""
+        wait_s = copy.publish_wait_s()
+        if wait_s is not None and self._publish_task is None:
+            self._publish_task = asyncio.get_running_loop().create_task(self._publish_after(copy, wait_s))
+
+    async def _publish_after(self, copy: RunningCopy, wait_s: float) -> None:
+        await asyncio.sleep(wait_s)
+        self._publish_task = None
+        if self._copy is copy:
+            await self._decode(copy)
+            self._session.connection.flush()

@@ -1,0 +1,153 @@
+"""COPY stream FROM STDIN: bytes of any size in, staged morsels out, published at intervals when the statement asks for it.
+
+Enters: CopyData payloads. They are collected to blocks, decoded in nogil kernels on a worker thread and staged. Must not write to the
+socket; the session does.
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING
+
+from engine.row_errors import copy_error
+from engine.sessions.copy_decoders import make_decoder
+from engine.staging import StatementStage
+from engine.stream import whole_rows
+from ringbuffer.columns import Morsel
+from ringbuffer.error_codes import RowError
+from sql.errors import SqlError
+from sql.statements.statement import CopyOptions
+from sql.wire import writer
+
+if TYPE_CHECKING:
+    from engine.catalog import CatalogImage
+    from engine.database import Database
+    from engine.sessions.insert import InsertTarget
+
+
+class CopyIn:
+    """One COPY under way. rows_count: rows decoded so far. publish_ms: commit by itself after each such interval, or None."""
+
+    def __init__(
+        self,
+        database: Database,
+        target: InsertTarget,
+        options: CopyOptions,
+        image: CatalogImage,
+        now_us: int,
+        time_zone: str,
+        publish_ms: int | None,
+    ) -> None:
+        self.rows_count = 0
+        self._database = database
+        self._target = target
+        self._image = image
+        self._now_us = now_us
+        self._time_zone = time_zone
+        self._publish_ms = publish_ms
+        self._published_rows = 0
+        self._said_published = False
+        self._published_at_s = database.clock.monotonic_s()
+        self._pieces: list[bytes | memoryview] = []
+        self._pieces_bytes = 0
+        # A timer's publish may meet the client's data: `_taking` guards the pieces, `_decoding` the decoder and the stage.
+        self._taking = threading.Lock()
+        self._decoding = threading.Lock()
+        self._dropped = threading.Event()
+        self._decoder = make_decoder(
+            target.entry.description, target.layout, target.fallback(time_zone), options, time_zone
+        )
+        self._stage = self._new_stage()
+
+    def response(self) -> bytes:
+        """Return CopyInResponse."""
+        return writer.copy_in_response(0, len(self._target.targets))
+
+    def take(self, data: bytes | memoryview) -> bool:
+        """Collect a payload; True when a block is full or the interval is over, so that `decode` is due."""
+        with self._taking:
+            self._pieces.append(data)
+            self._pieces_bytes += len(data)
+        return self._pieces_bytes >= self._database.config.copy_block_bytes or self._publish_due()
+
+    def decode(self) -> None:
+        """Decode and stage what was collected; publish when that is due. Runs on a worker thread. Raises SqlError."""
+        with self._decoding:
+            self._decode()
+            if self._publish_due() and not self._dropped.is_set():
+                self._publish()
+
+    def finish(self) -> None:
+        """Decode the last bytes. Raises SqlError."""
+        with self._decoding:
+            self._decode(is_end=True)
+
+    def publish_wait_s(self) -> float | None:
+        """Return how long an idle client's rows may wait to be published; None when nothing waits."""
+        if self._publish_ms is None or not (self._pieces or self._stage.rows_count):
+            return None
+        passed_s = self._database.clock.monotonic_s() - self._published_at_s
+        return max(self._publish_ms / 1000 - passed_s, 0.0)
+
+    def stages(self) -> list[StatementStage]:
+        """Return what the session has to commit."""
+        return [self._stage]
+
+    def drop(self) -> None:
+        """Forget what is staged and not yet published. What a worker thread is just decoding is dropped when it is done."""
+        self._dropped.set()
+        if self._decoding.acquire(blocking=False):
+            self._stage.close()
+            self._decoding.release()
+
+    def with_published(self, error: SqlError) -> SqlError:
+        """Return `error`, saying how many lines a publishing COPY has already committed."""
+        if self._publish_ms is not None and not self._said_published:
+            self._said_published = True
+            said = f"{self._published_rows} lines of this COPY are already committed."
+            error.detail = said if error.detail is None else f"{error.detail}\n{said}"
+        return error
+
+    def _decode(self, is_end: bool = False) -> None:
+        if self._dropped.is_set():
+            return
+        with self._taking:
+            pieces, self._pieces, self._pieces_bytes = self._pieces, [], 0
+        try:
+            self._add(self._decoder.feed(b"".join(pieces)))
+            if is_end:
+                self._add(self._decoder.finish())
+        except RowError as error:
+            raise self._error(error) from None
+        finally:
+            if self._dropped.is_set():
+                self._stage.close()
+
+    def _add(self, morsels: list[Morsel]) -> None:
+        for morsel in morsels:
+            rows = whole_rows(self._target.entry.stream, morsel, self._target.targets, self._target.defaults)
+            self._stage.add(rows)
+            self.rows_count += rows.rows_count
+
+    def _publish_due(self) -> bool:
+        if self._publish_ms is None:
+            return False
+        return (self._database.clock.monotonic_s() - self._published_at_s) * 1000 >= self._publish_ms
+
+    def _publish(self) -> None:
+        if self._stage.rows_count:
+            transaction = self._database.begin()
+            transaction.operations.append(self._stage)
+            self._database.commit(transaction)
+            self._published_rows += self._stage.rows_count
+            self._stage = self._new_stage()
+        self._published_at_s = self._database.clock.monotonic_s()
+
+    def _new_stage(self) -> StatementStage:
+        image = self._image if self._publish_ms is None else self._database.image
+        return self._database.stage(self._target.entry, image, self._now_us)
+
+    def _error(self, error: RowError) -> SqlError:
+        target = self._target
+        columns = tuple(target.entry.stream.columns[index] for index in target.targets)
+        return self.with_published(copy_error(error, columns, target.entry.description.name, self._time_zone))

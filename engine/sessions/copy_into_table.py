@@ -1,0 +1,289 @@
+"""COPY table FROM STDIN: bytes of any size in, checked rows in the transaction out.
+
+Enters: CopyData payloads. Columns whose types have kernels are decoded by them; the others arrive as texts and are read by column. Nothing
+is published before the transaction commits. Must not write to the socket.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import pyarrow as pa
+
+from engine.catalog import TableEntry
+from engine.row_errors import SHOWN_BYTES_MAX, copy_error
+from engine.sessions.copy_decoders import field_fallback, make_decoder
+from engine.sessions.copy_header import check_header
+from engine.sessions.table_writes import TableWriter
+from engine.staging import StatementStage
+from engine.tables.arrow_values import FieldError, text_array
+from engine.tables.row_checks import FailingRowError
+from ringbuffer.arrow import morsel_to_arrow
+from ringbuffer.columns import ColumnLayout, Layout, PhysicalType
+from ringbuffer.copy_decoder import CopyDecoder
+from ringbuffer.error_codes import RowError
+from sql.bind.substitute import substitute_now
+from sql.bind.write_target import ROWS, stored
+from sql.catalog import ColumnDescription, RelationDescription
+from sql.datatypes import FAMILIES, TEXT
+from sql.errors import SqlError
+from sql.expressions import Column, Expression, Literal
+from sql.names import did_you_mean
+from sql.relations import OutputColumn, Project, Relation, Scan
+from sql.statements.statement import CopyFrom
+from sql.wire import writer
+from views.arrow_schema import column_layout
+
+# DuckDB's row groups are of this size: smaller pieces would be written one by one.
+INSERTED_ROWS_MIN = 122_880
+
+
+@dataclass(frozen=True)
+class CopyTarget:
+    """A table and the columns that the lines give. layout: what the decoder makes of them: text where there is no kernel.
+
+    whole: whole rows of the table over the given columns; None where the lines give just that.
+    """
+
+    entry: TableEntry
+    targets: tuple[int, ...]
+    layout: Layout
+    whole: Relation | None
+
+    @property
+    def columns(self) -> tuple[ColumnDescription, ...]:
+        """The columns of a line."""
+        return tuple(self.entry.description.columns[index] for index in self.targets)
+
+
+def copy_target(entry: TableEntry, names: Sequence[tuple[str, int]] | None) -> CopyTarget:
+    """Return the target of a column list. Raises 42703 and 42701 with the name's position."""
+    relation = entry.description
+    index_of = {column.name: index for index, column in enumerate(relation.columns)}
+    targets: list[int] = []
+    for name, position in names if names is not None else [(column.name, 0) for column in relation.columns]:
+        if name not in index_of:
+            message = f'column "{name}" of relation "{relation.name}" does not exist'
+            raise SqlError("42703", message, position or None, hint=did_you_mean(name, index_of, "the column"))
+        if index_of[name] in targets:
+            raise SqlError("42701", f'column "{name}" specified more than once', position or None)
+        targets.append(index_of[name])
+    layout = tuple(_field_layout(relation.columns[index]) for index in targets)
+    return CopyTarget(entry, tuple(targets), layout, _whole_rows(relation, targets))
+
+
+class CopyIntoTable:
+    """One COPY into a table under way. rows_count: rows decoded so far. open_writer: gives the writer, on a worker thread."""
+
+    def __init__(
+        self,
+        target: CopyTarget,
+        statement: CopyFrom,
+        open_writer: Callable[[], TableWriter],
+        time_zone: str,
+        block_bytes: int,
+    ) -> None:
+        self.rows_count = 0
+        self._target = target
+        self._options = statement.options
+        self._open_writer = open_writer
+        self._time_zone = time_zone
+        self._block_bytes = block_bytes
+        self._pieces: list[bytes | memoryview] = []
+        self._pieces_bytes = 0
+        self._pending_rows: list[pa.Table] = []
+        self._pending_count = 0
+        self._dropped = threading.Event()
+        self._expects_header = statement.options.header_match
+        self._writer: TableWriter | None = None
+        self._decoder = self._new_decoder(self._options.header)
+
+    def response(self) -> bytes:
+        """Return CopyInResponse."""
+        return writer.copy_in_response(0, len(self._target.targets))
+
+    def take(self, data: bytes | memoryview) -> bool:
+        """Collect a payload; True when a block is full, so that `decode` is due."""
+        self._pieces.append(data)
+        self._pieces_bytes += len(data)
+        return self._pieces_bytes >= self._block_bytes
+
+    def decode(self) -> None:
+        """Decode, check and insert what was collected. Runs on a worker thread. Raises SqlError."""
+        self._decode(is_end=False)
+
+    def finish(self) -> None:
+        """Decode the last bytes and insert all rows. Raises SqlError."""
+        self._decode(is_end=True)
+        self._insert()
+
+    def publish_wait_s(self) -> float | None:
+        """Return None: rows of a table wait for the commit."""
+        return None
+
+    def stages(self) -> list[StatementStage]:
+        """Return nothing: the rows are in the transaction on tables already."""
+        return []
+
+    def drop(self) -> None:
+        """Forget what was not inserted; the transaction takes back the rest."""
+        self._dropped.set()
+
+    def with_published(self, error: SqlError) -> SqlError:
+        """Return `error` as it is: nothing of this COPY is committed."""
+        return error
+
+    def _decode(self, is_end: bool) -> None:
+        if self._dropped.is_set():
+            return
+        pieces, self._pieces, self._pieces_bytes = self._pieces, [], 0
+        data = b"".join(pieces)
+        if self._expects_header and not self._check_header(data, is_end):
+            self._pieces, self._pieces_bytes = [data], len(data)
+            return
+        carried, lines_before = self._decoder.pending_bytes, self._decoder.lines_count
+        try:
+            morsels = self._decoder.feed(data)
+            if is_end:
+                morsels += self._decoder.finish()
+        except RowError as error:
+            relation = self._target.entry.description
+            raise copy_error(error, self._target.columns, relation.name, self._time_zone) from None
+        start = 0
+        for morsel in morsels:
+            try:
+                self._add(morsel_to_arrow(morsel, self._target.layout))
+            except FailingRowError as failure:
+                line, text = self._line(carried + data, lines_before, start + failure.row)
+                failure.context = f'{self._place(line)}: "{_shown(text)}"'
+                raise
+            except _ColumnError as failure:
+                line, _ = self._line(carried + data, lines_before, start + failure.found.index)
+                exact = failure.found.error
+                exact.context = f'{self._place(line)}, column {failure.name}: "{_shown(failure.found.text)}"'
+                raise exact from None
+            start += morsel.rows_count
+
+    def _check_header(self, data: bytes, is_end: bool) -> bool:
+        """Check the first line, if all of it is there. Raises 22P04."""
+        lines = data.splitlines()
+        if not is_end and len(lines) < 2:
+            return False
+        self._expects_header = False
+        line = lines[0].decode(errors="replace") if lines else ""
+        try:
+            check_header(line, [column.name for column in self._target.columns], self._options)
+        except SqlError as error:
+            error.context = f'{self._place(1)}: "{_shown(line)}"'
+            raise
+        return True
+
+    def _add(self, given: pa.Table) -> None:
+        """Check rows and keep them until they are worth inserting."""
+        arrays = []
+        for column, layout, values in zip(self._target.columns, self._target.layout, given.columns, strict=True):
+            array = values.combine_chunks()
+            if not _has_kernel(column):
+                assert layout.physical == PhysicalType.TEXT, layout
+                array = _read(column, array, self._time_zone)
+            arrays.append(array)
+        rows = pa.Table.from_arrays(arrays, names=[column.name for column in self._target.columns])
+        table = self._table_writer()
+        if self._target.whole is not None:
+            rows = table.transaction.query(substitute_now(self._target.whole, table.now_us), {ROWS: rows})
+            rows = rows.rename_columns([column.name for column in table.entry.description.columns])
+        table.check(rows)
+        self._pending_rows.append(rows)
+        self._pending_count += rows.num_rows
+        self.rows_count += rows.num_rows
+        if self._pending_count >= INSERTED_ROWS_MIN:
+            self._insert()
+
+    def _insert(self) -> None:
+        rows, self._pending_rows, self._pending_count = self._pending_rows, [], 0
+        table = self._table_writer()
+        if rows:
+            table.insert_checked(pa.concat_tables(rows))
+
+    def _table_writer(self) -> TableWriter:
+        if self._writer is None:
+            self._writer = self._open_writer()
+        return self._writer
+
+    def _new_decoder(self, header: bool) -> CopyDecoder:
+        target = self._target
+        fallback = field_fallback(target.columns, self._time_zone)
+        options = replace(self._options, header=header)
+        return make_decoder(target.entry.description, target.layout, fallback, options, self._time_zone)
+
+    def _place(self, line: int) -> str:
+        return f"COPY {self._target.entry.description.name}, line {line}"
+
+    def _line(self, data: bytes, lines_before: int, row: int) -> tuple[int, str]:
+        """Return number and text of the line of a row of `data`, which is decoded again line by line: only errors come here."""
+        header = self._options.header and lines_before == 0
+        decoder = self._new_decoder(header)
+        end = b"\n" if b"\n" in data else b"\r"
+        lines = [line + end for line in data.split(end)]
+        first = 0
+        for number, line in enumerate(lines, 1):
+            before = decoder.rows_count
+            decoder.feed(line)
+            if decoder.rows_count > row:
+                text = b"".join(lines[first:number])
+                return lines_before + number, text.decode(errors="replace").rstrip("\r\n")
+            if decoder.rows_count > before or (header and number == 1):
+                first = number
+        raise AssertionError("the row was decoded before")
+
+
+class _ColumnError(Exception):
+    """A text that is no value of the column called `name`."""
+
+    def __init__(self, name: str, found: FieldError) -> None:
+        super().__init__(name, found)
+        self.name = name
+        self.found = found
+
+
+def _has_kernel(column: ColumnDescription) -> bool:
+    """Tell whether the decoder's kernels read the column's type; a plain numeric has no scale that they could use."""
+    kind = column.type
+    has_digits = kind.family != "numeric" and kind.precision is not None
+    return FAMILIES[kind.family].kernel != "" and not kind.is_variable_numeric and not has_digits
+
+
+def _field_layout(column: ColumnDescription) -> ColumnLayout:
+    """Return how the decoder gives a field. NULLs are refused later, with the whole row in DETAIL."""
+    if not _has_kernel(column):
+        column = replace(column, type=TEXT)
+    return column_layout(replace(column, not_null=False))
+
+
+def _read(column: ColumnDescription, texts: pa.Array, time_zone: str) -> pa.Array:
+    try:
+        return text_array(texts, column.type, time_zone)
+    except FieldError as error:
+        raise _ColumnError(column.name, error) from None
+
+
+def _whole_rows(relation: RelationDescription, targets: Sequence[int]) -> Relation | None:
+    """Return all columns of the table over the rows that are given, with defaults for the rest."""
+    if list(targets) == list(range(len(relation.columns))):
+        return None
+    schema = tuple(OutputColumn(relation.columns[index].name, relation.columns[index].type) for index in targets)
+    items: list[tuple[str, Expression]] = []
+    for index, column in enumerate(relation.columns):
+        if index in targets:
+            items.append((column.name, Column(targets.index(index), column.name, column.type)))
+        else:
+            default = Literal(None, column.type) if column.default is None else column.default
+            items.append((column.name, stored(default, column)))
+    return Project(Scan(ROWS, "rows", schema), tuple(items))
+
+
+def _shown(text: str) -> str:
+    data = text.encode()
+    return text if len(data) <= SHOWN_BYTES_MAX else data[:SHOWN_BYTES_MAX].decode(errors="ignore") + "..."

@@ -1,0 +1,130 @@
+"""COPY TO: what a relation's name stands for as a query, and its rows in text or CSV for the client or a file of the server.
+
+Enters: the statement and its bound query's rows. Leaves: an outcome whose bytes are CopyData messages, or a written file. Must not read
+relations itself.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+from pathlib import Path
+
+import pyarrow as pa
+
+from engine.catalog import CatalogImage, StreamEntry, TableEntry
+from engine.sessions.results import Outcome
+from engine.sessions.server_files import open_to_write
+from ringbuffer.encode_copy import CopyFormat, encode_copy_rows
+from sql.bind.query import bind_query
+from sql.catalog import RelationDescription, SessionSettings
+from sql.errors import SqlError
+from sql.expressions import Column
+from sql.names import did_you_mean
+from sql.relations import BoundQuery, OutputColumn, Project, Scan, Schema
+from sql.statements.statement import CopyTo
+from sql.wire import writer
+
+COPY_ROWS_PER_MESSAGE = 16_384
+MESSAGE_HEAD_BYTES = 5
+
+
+def bind_copied(statement: CopyTo, image: CatalogImage, settings: SessionSettings) -> BoundQuery:
+    """Return what is copied as a query. Raises PostgreSQL's errors for a name that can't be copied from."""
+    if statement.query is not None:
+        return bind_query(statement.query, image, settings)
+    entry = image.entries.get(statement.name)
+    if not isinstance(entry, TableEntry):
+        raise _not_copied(statement, image)
+    relation = entry.description
+    schema = tuple(OutputColumn(column.name, column.type) for column in relation.columns)
+    items = tuple(
+        (relation.columns[index].name, Column(index, relation.columns[index].name, relation.columns[index].type))
+        for index in _chosen(statement, relation)
+    )
+    return BoundQuery(Project(Scan(relation.name, "table", schema), items), (), frozenset({relation.name}), False)
+
+
+def copy_outcome(
+    statement: CopyTo, schema: Schema, table: pa.Table, time_zone: str, copy_directory: Path | None
+) -> Outcome:
+    """Return the rows for the client; with a file's name they are written there instead."""
+    tag = f"COPY {table.num_rows}"
+    if statement.file is None:
+        parts = [writer.copy_out_response(0, len(schema)), *encoded(statement, schema, table, time_zone)]
+        return Outcome(tag, copy_out=b"".join([*parts, writer.COPY_DONE]))
+    try:
+        with open_to_write(copy_directory, statement.file) as file:
+            for messages in encoded(statement, schema, table, time_zone):
+                file.writelines(payloads(messages))
+    except OSError as error:
+        raise SqlError("58030", f'could not write to file "{statement.file}": {error.strerror}') from None
+    return Outcome(tag)
+
+
+def encoded(statement: CopyTo, schema: Schema, table: pa.Table, time_zone: str) -> Iterator[bytes]:
+    """Yield the rows as CopyData messages, many in one piece."""
+    options = statement.options
+    form = CopyFormat(
+        options.format,
+        options.delimiter,
+        options.null,
+        options.header,
+        options.quote,
+        options.escape,
+        options.force_quote,
+    )
+    names = [column.name for column in schema]
+    for name in options.force_quote or ():
+        if name not in names:
+            raise SqlError("42703", f'column "{name}" does not exist')
+    families = [column.type.family for column in schema]
+    for start in range(0, max(table.num_rows, 1), COPY_ROWS_PER_MESSAGE):
+        rows = table.slice(start, COPY_ROWS_PER_MESSAGE)
+        data = encode_copy_rows(rows.columns, names, families, form, time_zone, header=start == 0)
+        if data:
+            yield data
+
+
+def payloads(messages: bytes) -> Iterator[memoryview]:
+    """Yield what the messages carry."""
+    view, start = memoryview(messages), 0
+    while start < len(view):
+        (length,) = struct.unpack_from("!i", view, start + 1)
+        yield view[start + MESSAGE_HEAD_BYTES : start + 1 + length]
+        start += 1 + length
+
+
+def _chosen(statement: CopyTo, relation: RelationDescription) -> list[int]:
+    """Return the indexes of the columns that the statement names, or of all."""
+    if statement.columns is None:
+        return list(range(len(relation.columns)))
+    index_of = {column.name: index for index, column in enumerate(relation.columns)}
+    chosen: list[int] = []
+    for name, position in statement.columns:
+        if name not in index_of:
+            message = f'column "{name}" of relation "{relation.name}" does not exist'
+            raise SqlError("42703", message, position, hint=did_you_mean(name, index_of, "the column"))
+        if index_of[name] in chosen:
+            raise SqlError("42701", f'column "{name}" specified more than once', position)
+        chosen.append(index_of[name])
+    return chosen
+
+
+def _not_copied(statement: CopyTo, image: CatalogImage) -> SqlError:
+    """Return why a relation can't be copied by its name: it is not there, it is a view (as in PostgreSQL), or a stream."""
+    entry = image.entries.get(statement.name)
+    if entry is None:
+        hint = did_you_mean(statement.name, image.relation_names())
+        return SqlError(
+            "42P01", f'relation "{statement.name}" does not exist', hint=hint, position=statement.name_position
+        )
+    if entry.description.kind == "sequence":
+        return SqlError("42809", f'cannot copy from sequence "{statement.name}"', position=statement.name_position)
+    kind = "stream" if isinstance(entry, StreamEntry) else "view"
+    return SqlError(
+        "42809",
+        f'cannot copy from {kind} "{statement.name}"',
+        hint="Try the COPY (SELECT ...) TO variant." if kind == "view" else "Streams are read through views.",
+        position=statement.name_position,
+    )

@@ -1,0 +1,254 @@
+"""The statements that define: streams, views, tables and sequences, made, altered and dropped; TRUNCATE.
+
+Enters: statements with their transaction. Leaves: outcomes; the transaction has a catalog of its own from then on, and physical tables in
+its part on durable tables. One transaction at a time does DDL. Must not know messages.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from engine.catalog import CatalogImage, SequenceEntry, StreamEntry, TableEntry
+from engine.definitions import build_continuous_view, build_stream, require_free
+from engine.dropping import drop
+from engine.query_views import define_query_view, reads_stream
+from engine.sessions.reading import refuse_streams, view_inputs
+from engine.sessions.results import Outcome
+from engine.sessions.sequence_statements import alter_sequence, make_sequence
+from engine.tables.table_alterations import alter_table
+from engine.tables.table_building import build_table, build_table_as, owned_sequences, restarted
+from engine.tables.table_changes import CONFLICT, refuse_joined
+from engine.tables.table_source import TransactionTables
+from engine.tables.table_work import TableWork
+from engine.transaction import Transaction
+from sql.bind.query import bind_query
+from sql.bind.substitute import substitute_now
+from sql.bind.write_target import stored
+from sql.errors import SqlError, not_supported
+from sql.expressions import Column
+from sql.names import did_you_mean
+from sql.relations import Project
+from sql.statements.statement import (
+    AlterSequence,
+    AlterTable,
+    CreateSequence,
+    CreateStream,
+    CreateTable,
+    CreateView,
+    DropRelation,
+    Truncate,
+)
+from views.refresh import Reader
+
+if TYPE_CHECKING:
+    from engine.sessions.session import Session
+
+DROP_TAGS = {
+    "stream": "DROP FOREIGN TABLE",
+    "view": "DROP VIEW",
+    "table": "DROP TABLE",
+    "sequence": "DROP SEQUENCE",
+}
+
+
+class DefinitionStatements:
+    """Runs the defining statements of one session."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._database = session.database
+
+    # Streams and views
+
+    async def create_stream(self, statement: CreateStream, transaction: Transaction) -> Outcome:
+        """Do CREATE FOREIGN TABLE."""
+        image = await self._own_image(transaction)
+        tag = "CREATE FOREIGN TABLE"
+        if self._is_there(statement.name, statement.if_not_exists, image):
+            return Outcome(tag)
+        require_free(image, statement.name, statement.name_position)
+        captured = self._session.settings.captured()
+        capacity = self._database.config.stream_capacity_default
+        entry = build_stream(statement, image, captured, image.next_oid, capacity)
+        transaction.change_catalog(image.with_entry(entry))
+        return Outcome(tag)
+
+    async def create_view(self, statement: CreateView, transaction: Transaction) -> Outcome:
+        """Do CREATE VIEW: a continuous view if there is a stream below it, else an ordinary one."""
+        if statement.or_replace:
+            raise not_supported("CREATE OR REPLACE VIEW", hint="DROP VIEW it first; its contents start anew.")
+        image = await self._own_image(transaction)
+        require_free(image, statement.name, statement.name_position)
+        captured = self._session.settings.captured()
+        bound = bind_query(statement.query, image, captured)
+        if not reads_stream(bound, image):
+            transaction.change_catalog(image.with_entry(define_query_view(statement, image, captured, image.next_oid)))
+            return Outcome("CREATE VIEW")
+        await self._session.in_worker(self._build_view, statement, image, transaction)
+        return Outcome("CREATE VIEW")
+
+    def _build_view(self, statement: CreateView, image: CatalogImage, transaction: Transaction) -> None:
+        tables = TransactionTables(self._database.begin_tables(transaction))
+        captured = self._session.settings.captured()
+        database = self._database
+        entry = build_continuous_view(statement, image, captured, database.kernels_dir, database.upper, tables)
+        transaction.built.append(entry.view)
+        for notice in entry.view.notices:
+            self._session.notice("00000", notice)
+        transaction.change_catalog(image.with_entry(entry))
+
+    async def drop(self, statement: DropRelation, transaction: Transaction) -> Outcome:
+        """Do DROP of anything."""
+        work = await self._work(transaction)
+        await self._session.in_worker(drop, statement, work)
+        return self._finished(work, transaction, DROP_TAGS[statement.kind])
+
+    # Tables
+
+    async def create_table(self, statement: CreateTable, transaction: Transaction) -> Outcome:
+        """Do CREATE TABLE, or CREATE TABLE AS, which fills it."""
+        work = await self._work(transaction)
+        tag = "CREATE TABLE" if statement.query is None else "CREATE TABLE AS"
+        if self._is_there(statement.name, statement.if_not_exists, work.image):
+            return Outcome(tag)
+        require_free(work.image, statement.name, None)
+        if statement.query is None:
+            await self._session.in_worker(build_table, statement, work)
+            return self._finished(work, transaction, tag)
+        count = await self._session.in_worker(self._fill, statement, work, transaction)
+        return self._finished(work, transaction, f"SELECT {count}" if statement.with_data else tag)
+
+    def _fill(self, statement: CreateTable, work: TableWork, transaction: Transaction) -> int:
+        assert statement.query is not None
+        session = self._session
+        bound = bind_query(statement.query, work.image, work.settings)
+        refuse_streams(bound.relations, work.image)
+        entry = build_table_as(statement, bound.root.schema, work)
+        if not statement.with_data:
+            return 0
+        reader = Reader(transaction.now_us, session.check_cancelled)
+        inputs = view_inputs(self._database, transaction, work.image, bound.relations, reader)
+        items = tuple(
+            (column.name, stored(Column(index, found.name, found.type), column))
+            for index, (found, column) in enumerate(zip(bound.root.schema, entry.description.columns, strict=True))
+        )
+        rows = work.tables.query(substitute_now(Project(bound.root, items), transaction.now_us), inputs)
+        work.tables.insert(entry, rows)
+        return int(rows.num_rows)
+
+    async def alter_table(self, statement: AlterTable, transaction: Transaction) -> Outcome:
+        """Do ALTER TABLE."""
+        work = await self._work(transaction)
+        entry = self._altered(statement, work, "table")
+        if isinstance(entry, TableEntry):
+            await self._session.in_worker(alter_table, statement, entry, work, transaction.now_us)
+        return self._finished(work, transaction, "ALTER TABLE")
+
+    async def truncate(self, statement: Truncate, transaction: Transaction) -> Outcome:
+        """Do TRUNCATE."""
+        if statement.restart_identity:
+            work = await self._work(transaction)
+            for entry in self._truncated(statement, work.image):
+                for sequence in owned_sequences(work, entry):
+                    work.image = work.image.with_replaced(sequence.description.name, restarted(sequence, work))
+            self._finished(work, transaction, "")
+        await self._session.in_worker(self._truncate, statement, transaction)
+        return Outcome("TRUNCATE TABLE")
+
+    def _truncate(self, statement: Truncate, transaction: Transaction) -> None:
+        tables = self._database.begin_tables(transaction)
+        for entry in self._truncated(statement, tables.image):
+            refuse_joined(entry.description.name, tables.image.entries.values())
+            tables.truncate(entry)
+
+    def _truncated(self, statement: Truncate, image: CatalogImage) -> list[TableEntry]:
+        entries: list[TableEntry] = []
+        for name, position in statement.names:
+            entry = image.entries.get(name)
+            if entry is None:
+                hint = did_you_mean(name, image.relation_names())
+                raise SqlError("42P01", f'relation "{name}" does not exist', hint=hint, position=position or None)
+            if isinstance(entry, StreamEntry):
+                hint = "Streams are append-only; a stream keeps its last rows by itself."
+                raise SqlError("0A000", f'cannot truncate stream "{name}"', hint=hint)
+            if not isinstance(entry, TableEntry):
+                raise SqlError("42809", f'"{name}" is not a table')
+            if entry not in entries:
+                entries.append(entry)
+        return entries
+
+    # Sequences
+
+    async def create_sequence(self, statement: CreateSequence, transaction: Transaction) -> Outcome:
+        """Do CREATE SEQUENCE."""
+        work = await self._work(transaction)
+        if not self._is_there(statement.name, statement.if_not_exists, work.image):
+            make_sequence(statement, work)
+        return self._finished(work, transaction, "CREATE SEQUENCE")
+
+    async def alter_sequence(self, statement: AlterSequence, transaction: Transaction) -> Outcome:
+        """Do ALTER SEQUENCE."""
+        work = await self._work(transaction)
+        entry = self._altered(statement, work, "sequence")
+        if isinstance(entry, SequenceEntry):
+            alter_sequence(statement, entry, work)
+        return self._finished(work, transaction, "ALTER SEQUENCE")
+
+    # Inside
+
+    async def _own_image(self, transaction: Transaction) -> CatalogImage:
+        """Return the image that a DDL statement of this transaction changes; one transaction at a time does DDL."""
+        if not transaction.holds_ddl_lock:
+            await self._session.cancellable(self._database.ddl_lock.acquire())
+            transaction.holds_ddl_lock = True
+            self._session.check_cancelled()
+            if transaction.snapshot is not None and transaction.snapshot is not self._database.image:
+                raise SqlError("40001", CONFLICT, detail="The catalog has changed since the transaction's snapshot.")
+            transaction.image = self._database.image
+        assert transaction.image is not None
+        return transaction.image
+
+    async def _work(self, transaction: Transaction) -> TableWork:
+        """Return the work of a statement that defines tables."""
+        image = await self._own_image(transaction)
+        tables = await self._session.in_worker(self._database.begin_tables, transaction)
+        tables.image = image
+        return TableWork(image, self._session.settings.captured(), tables)
+
+    def _finished(self, work: TableWork, transaction: Transaction, tag: str) -> Outcome:
+        for sqlstate, text, detail in work.notices:
+            self._session.notice(sqlstate, text, detail=detail)
+        work.notices.clear()
+        if work.image is not transaction.image:
+            # What was made has a version of its own, so that plans bound before are told.
+            transaction.change_catalog(replace(work.image, version=max(work.image.version, self._version(transaction))))
+        return Outcome(tag)
+
+    def _version(self, transaction: Transaction) -> int:
+        assert transaction.image is not None
+        return transaction.image.version + 1
+
+    def _is_there(self, name: str, if_not_exists: bool, image: CatalogImage) -> bool:
+        if not if_not_exists or name not in image.entries:
+            return False
+        self._session.notice("42P07", f'relation "{name}" already exists, skipping')
+        return True
+
+    def _altered(
+        self, statement: AlterTable | AlterSequence, work: TableWork, kind: str
+    ) -> TableEntry | SequenceEntry | None:
+        """Return the relation to alter; None: it is not there, and need not be."""
+        name, position = statement.name, statement.name_position
+        entry = work.image.entries.get(name)
+        if entry is None:
+            if statement.if_exists:
+                self._session.notice("00000", f'relation "{name}" does not exist, skipping')
+                return None
+            hint = did_you_mean(name, work.image.relation_names())
+            raise SqlError("42P01", f'relation "{name}" does not exist', hint=hint, position=position or None)
+        if isinstance(entry, (TableEntry, SequenceEntry)) and entry.description.kind == kind:
+            return entry
+        if kind == "table" and isinstance(entry, StreamEntry):
+            raise not_supported("ALTER of a stream", hint="DROP it and create it again.")
+        raise SqlError("42809", f'"{name}" is not a {kind}', position=None)

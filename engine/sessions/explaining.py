@@ -1,0 +1,46 @@
+"""EXPLAIN: the pipelines of a continuous view, or how a SELECT over views and tables is answered. Runs nothing and changes nothing.
+
+Enters: a parsed EXPLAIN and the catalog. Leaves: lines of text.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from engine.catalog import CatalogImage, ViewEntry
+from engine.query_views import reads_stream
+from engine.tables.sequence_functions import SequenceSession, in_session, uses_sequences
+from sql.bind.query import bind_query
+from sql.catalog import SessionSettings
+from sql.errors import not_supported
+from sql.statements.statement import CreateView, Explain
+from views.definition import ViewDefinition, define_view
+from views.plan.explain import explain_plan, explain_select
+from views.plan.planner import plan_view
+
+if TYPE_CHECKING:
+    from engine.database import Database
+
+
+def explain(statement: Explain, database: Database, image: CatalogImage, settings: SessionSettings) -> list[str]:
+    """Return the plan of a SELECT or a CREATE VIEW, one string per line. Raises what the statement itself would raise."""
+    for name, value in statement.options.items():
+        if name == "analyze" and value not in ("off", "false", "0"):
+            raise not_supported("EXPLAIN ANALYZE")
+        if name == "format" and value != "text":
+            raise not_supported(f"EXPLAIN (FORMAT {value.upper()})")
+    explained = statement.statement
+    bound = bind_query(explained.query, image, settings)
+    over_streams = reads_stream(bound, image)
+    if isinstance(explained, CreateView) and over_streams:
+        definition = define_view(explained, image.next_oid, settings)
+        return explain_plan(plan_view(definition, bound), definition, database.kernels_dir, database.upper)
+    if over_streams:
+        # What a view of this query would be; SELECT itself can't read a stream yet.
+        definition = ViewDefinition("query", image.next_oid, explained.text, explained.text, 0, (), settings)
+        return explain_plan(plan_view(definition, bound), definition, database.kernels_dir, database.upper)
+    views = [entry.view for name in sorted(bound.relations) if isinstance(entry := image.entries.get(name), ViewEntry)]
+    if uses_sequences(bound.root):
+        bound = replace(bound, root=in_session(bound.root, SequenceSession(image)))
+    return explain_select(bound, views, database.tables)

@@ -1,0 +1,113 @@
+"""The statements that are answered at once on the event loop: INSERTs of literals or plain parameters, and repeated reads.
+
+Enters: the text of a Query, or a bound portal. Leaves: the reply when the statement is done, its rows staged in the transaction; None
+when the general way has to take it (it then raises the exact error, where there is one). No parser, no planner, no thread.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from engine.sessions.insert import HEAD, InsertTarget, head_target
+from engine.sessions.parameter_rows import parameter_row
+from engine.sessions.prepared import Portal
+from engine.sessions.reading import answer_key
+from engine.sessions.results import expand
+from ringbuffer.decode_literals import decode_literals
+from ringbuffer.error_codes import RowError
+from sql.wire import writer
+
+if TYPE_CHECKING:
+    from engine.catalog import CatalogImage
+    from engine.sessions.session import Session
+    from ringbuffer.columns import Morsel
+
+HEADS_KEPT_MAX = 1024
+INSERTED_ONE = writer.command_complete("INSERT 0 1")
+
+
+class HotPath:
+    """The hot paths of one session. Targets of INSERT heads are kept while the catalog stays the same."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._database = session.database
+        self._heads: dict[str, InsertTarget | None] = {}
+        self._heads_image: CatalogImage | None = None
+
+    def try_query(self, text: str, image: CatalogImage) -> bytes | None:
+        """Do the whole text of a Query, if it is one of ours, and return the reply. Raises SqlError when a view refuses the row."""
+        session = self._session
+        if session.block.open is not None and session.block.open.failed:
+            return None
+        match = HEAD.match(text)
+        if match is None:
+            return self._database.answers.find(
+                answer_key(text, (), session.settings, described=False), image, session.block.open
+            )
+        if session.settings.read_only:
+            return None
+        head = match.group(0)
+        target = self._target(head, image)
+        if target is None:
+            return None
+        prefix = head.encode()
+        try:
+            given = decode_literals(text.encode(), len(prefix), target.layout)
+        except RowError:
+            return None
+        if given is None:
+            return None
+        self._stage(target, given, image)
+        return INSERTED_ONE if given.rows_count == 1 else writer.command_complete(f"INSERT 0 {given.rows_count}")
+
+    def decode_row(self, portal: Portal, image: CatalogImage) -> bool:
+        """Decode the parameters of a portal that inserts one row of them. False: it does not, or a value needs the general way."""
+        row = parameter_row(portal.prepared, image, self._database.tables)
+        if row is None:
+            return False
+        message = portal.message
+        formats = expand(message.parameter_formats, len(row.layout))
+        try:
+            portal.given = row.decode(message.payload, message.parameters_offset, formats)
+        except RowError:
+            return False
+        portal.row = row
+        return True
+
+    def try_portal(self, portal: Portal, row_limit: int, image: CatalogImage) -> bytes | None:
+        """Run a portal whose row is decoded or whose answer is kept, and return the reply. Raises SqlError when a view refuses the row."""
+        session = self._session
+        prepared = portal.prepared
+        row = portal.row
+        if row is not None:
+            if session.settings.read_only:
+                return None
+            if row is not parameter_row(prepared, image, self._database.tables):
+                return None
+            assert portal.given is not None
+            self._stage(row.target, portal.given, image)
+            return INSERTED_ONE
+        if prepared.parameter_types or row_limit or not prepared.text:
+            return None
+        formats = tuple(expand(portal.result_formats, len(prepared.schema or ())))
+        return self._database.answers.find(
+            answer_key(prepared.text, formats, session.settings, described=True), image, session.block.open
+        )
+
+    def _target(self, head: str, image: CatalogImage) -> InsertTarget | None:
+        if image is not self._heads_image:
+            self._heads.clear()
+            self._heads_image = image
+        if head in self._heads:
+            return self._heads[head]
+        if len(self._heads) >= HEADS_KEPT_MAX:
+            self._heads.clear()
+        target = self._heads[head] = head_target(head, image, self._database.tables)
+        return target
+
+    def _stage(self, target: InsertTarget, given: Morsel, image: CatalogImage) -> None:
+        transaction = self._session.block.current()
+        stage = self._database.stage(target.entry, image, transaction.now_us)
+        stage.add(target.rows(given))
+        transaction.operations.append(stage)

@@ -1,0 +1,124 @@
+"""INSERT into a stream: which columns it names, and its rows as a morsel, by three ways of falling speed.
+
+Literals in the text and plain parameters go through one decoder call (no parser, no planner: the statement's head and the parameters'
+types are looked up); anything else is bound and evaluated by the table engine. Enters: text or Bind payloads. Leaves: whole rows.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from engine.catalog import CatalogImage, StreamEntry
+from engine.embedded.query_engine import QueryEngine
+from engine.sessions.copy_decoders import field_fallback
+from engine.stream import whole_rows
+from ringbuffer.arrow import morsel_from_arrow
+from ringbuffer.columns import Layout, Morsel, empty_column
+from sql.bind.substitute import substitute_now
+from sql.errors import SqlError
+from sql.expressions import Call, Expression, Literal, LiteralValue
+from sql.relations import OutputColumn, Values
+
+HEAD = re.compile(
+    r"\s*insert\s+into\s+(?:public\s*\.\s*)?([a-z_][a-z0-9_$]*)\s*(?:\(([a-z0-9_$,\s]*)\))?\s*values\s*",
+    re.IGNORECASE | re.ASCII,
+)
+
+
+@dataclass(frozen=True, eq=False)
+class InsertTarget:
+    """A stream and the columns that a statement gives, in the statement's order. defaults: one row of all columns."""
+
+    entry: StreamEntry
+    targets: tuple[int, ...]
+    layout: Layout
+    defaults: Morsel
+
+    def fallback(self, time_zone: str) -> Callable[[int, str], LiteralValue]:
+        """Return what decoders ask for a field they do not know: (column, text) -> value; it raises RowError."""
+        return field_fallback([self.entry.stream.columns[index] for index in self.targets], time_zone)
+
+    def rows(self, given: Morsel) -> Morsel:
+        """Return the given columns as whole rows of the stream."""
+        return whole_rows(self.entry.stream, given, self.targets, self.defaults)
+
+
+def make_target(
+    entry: StreamEntry, names: Sequence[tuple[str, int]] | None, engine: QueryEngine, now_us: int
+) -> InsertTarget:
+    """Return the target of a statement's column list. Raises 42703 and 42701 with the name's position."""
+    columns = entry.stream.columns
+    if names is None:
+        targets = tuple(range(len(columns)))
+    else:
+        index_of = {column.name: index for index, column in enumerate(columns)}
+        seen: list[int] = []
+        for name, position in names:
+            if name not in index_of:
+                raise SqlError(
+                    "42703",
+                    f'column "{name}" of relation "{entry.description.name}" does not exist',
+                    position=position or None,
+                )
+            if index_of[name] in seen:
+                raise SqlError("42701", f'column "{name}" specified more than once', position=position or None)
+            seen.append(index_of[name])
+        targets = tuple(seen)
+    layout = tuple(entry.stream.layout[index] for index in targets)
+    return InsertTarget(
+        entry, targets, layout, default_row(entry, [column.default for column in columns], engine, now_us)
+    )
+
+
+def has_volatile_default(entry: StreamEntry) -> bool:
+    """Tell whether a default depends on the statement's time, so that a target can't be kept for the next statement."""
+    return any(column.default is not None and _is_stable(column.default) for column in entry.stream.columns)
+
+
+def head_target(head: str, image: CatalogImage, engine: QueryEngine) -> InsertTarget | None:
+    """Return the target of an INSERT's text up to its rows (a match of HEAD); None when the text has to be parsed properly."""
+    match = HEAD.match(head)
+    assert match is not None, head
+    entry = image.entries.get(match.group(1).lower())
+    if not isinstance(entry, StreamEntry) or has_volatile_default(entry):
+        return None
+    listed = match.group(2)
+    names = None if listed is None else [(name.strip().lower(), 0) for name in listed.split(",")]
+    try:
+        return make_target(entry, names, engine, 0)
+    except SqlError:
+        return None
+
+
+def evaluate_rows(engine: QueryEngine, target: InsertTarget, root: Values, now_us: int, token: object) -> Morsel:
+    """Return bound VALUES rows as whole rows of the stream."""
+    table = engine.run(substitute_now(root, now_us), {}, token)
+    return target.rows(morsel_from_arrow(table, target.layout))
+
+
+def _is_stable(expression: Expression) -> bool:
+    match expression:
+        case Call():
+            return expression.function == "now" or any(_is_stable(argument) for argument in expression.arguments)
+        case _:
+            operand = getattr(expression, "operand", None)
+            return operand is not None and _is_stable(operand)
+
+
+def default_row(entry: StreamEntry, values: Sequence[Expression | None], engine: QueryEngine, now_us: int) -> Morsel:
+    """Return one row with `values`, an expression of its column's type or None for NULL for each column of the stream."""
+    columns = entry.stream.columns
+    if all(value is None for value in values):
+        data = tuple(empty_column(layout.physical, 1) for layout in entry.stream.layout)
+        nulls = tuple(np.ones(1, dtype=np.uint8) for _ in columns)
+        return Morsel(1, data, nulls, np.zeros(0, dtype=np.uint8))
+    items = tuple(
+        Literal(None, column.type) if value is None else value for value, column in zip(values, columns, strict=True)
+    )
+    schema = tuple(OutputColumn(column.name, column.type) for column in columns)
+    root = substitute_now(Values((items,), schema), now_us)
+    return morsel_from_arrow(engine.run(root, {}), entry.stream.layout)

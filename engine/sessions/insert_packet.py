@@ -1,0 +1,188 @@
+"""A single-row INSERT that arrives whole, as a Query or as Bind to Sync, answered in one go: the packet that a busy client repeats.
+
+Enters: what a socket read gave. Leaves: the reply, the row committed; None when the messages have to be handled one by one, which is so
+for all that is not plainly right: nothing has happened then, and the general way gives the exact error. The bytes around the values are
+compared with those of a packet that was decoded properly before. Only between transactions. Must not know sockets.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from engine.catalog import CatalogImage
+from engine.sessions.insert import HEAD, InsertTarget, head_target
+from engine.sessions.parameter_rows import ParameterRow, parameter_row
+from engine.sessions.prepared import Prepared
+from engine.sessions.results import expand
+from ringbuffer.columns import Layout
+from ringbuffer.one_row import OneRow
+from ringbuffer.ring import RowWriter
+from sql.errors import SqlError
+from sql.wire import writer
+from sql.wire.reader import read_bind
+
+if TYPE_CHECKING:
+    from engine.sessions.session import Session
+
+QUERY = ord("Q")
+HEAD_BYTES = re.compile(HEAD.pattern.encode(), re.IGNORECASE)
+HEADS_KEPT_MAX = 64
+HEAD_OFFSET = 5
+NAME_OFFSET = 6
+DESCRIBE = b"D\0\0\0\x06P\0"
+EXECUTE = b"E\0\0\0\x09\0"
+SYNC = b"S\0\0\0\x04"
+# Execute's row limit lies between the two: a statement without rows has none to limit.
+EXECUTE_SYNC_BYTES = len(EXECUTE) + 4 + len(SYNC)
+IDLE = writer.READY_FOR_QUERY["I"]
+INSERTED = writer.command_complete("INSERT 0 1")
+# Of one statement: a client may choose other formats from time to time.
+PACKETS_KEPT_MAX = 8
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedRow:
+    """The memory of one row, and its way to the ring of its stream."""
+
+    row: OneRow
+    ring_row: RowWriter
+    stream_name: str
+
+
+@dataclass(frozen=True, slots=True)
+class InsertPacket:
+    """The packet of one prepared statement with one choice of formats.
+
+    tail: what follows the values, result formats to Sync; messages_bytes: what follows Bind; reply: all but ReadyForQuery.
+    """
+
+    values_offset: int
+    tail: bytes
+    messages_bytes: int
+    reply: bytes
+    placed: PlacedRow
+
+
+class InsertPackets:
+    """Finds and does the packets of one session. prepared: the session's statements by name."""
+
+    def __init__(self, session: Session, prepared: dict[str, Prepared]) -> None:
+        self._session = session
+        self._database = session.database
+        self._prepared = prepared
+        self._heads: dict[bytes, PlacedRow | None] = {}
+        self._heads_image: CatalogImage | None = None
+
+    def answer(self, data: bytes) -> bytes | None:
+        """Do the packet, if it is one of ours, and return the reply; data begins with the type byte of a Bind or a Query."""
+        if self._session.block.open is not None or self._session.settings.read_only:
+            return None
+        return self._answer_query(data) if data[0] == QUERY else self._answer_bind(data)
+
+    def _answer_query(self, data: bytes) -> bytes | None:
+        text = data[HEAD_OFFSET:-1]
+        # Text that isn't ASCII has to be checked first.
+        if data[-1] != 0 or int.from_bytes(data[1:HEAD_OFFSET], "big") != len(data) - 1 or not text.isascii():
+            return None
+        match = HEAD_BYTES.match(text)
+        if match is None or 0 in text:
+            return None
+        head = match[0]
+        image = self._database.image
+        placed = self._literal_row(head, image)
+        if (
+            placed is None
+            or not placed.row.fill_literals(text, len(head))
+            or not self._database.commit_row(placed.stream_name, placed.row.morsel, placed.ring_row, image)
+        ):
+            return None
+        self._prepared.pop("", None)
+        return self._ended(INSERTED, simple=True)
+
+    def _literal_row(self, head: bytes, image: CatalogImage) -> PlacedRow | None:
+        """Return the row of an INSERT's text up to its values; None when the text has to go the general way."""
+        if image is not self._heads_image or len(self._heads) >= HEADS_KEPT_MAX:
+            self._heads.clear()
+            self._heads_image = image
+        if head not in self._heads:
+            target = head_target(head.decode(), image, self._database.tables)
+            self._heads[head] = None if target is None else place(target, target.layout, [0] * len(target.layout))
+        return self._heads[head]
+
+    def _answer_bind(self, data: bytes) -> bytes | None:
+        session = self._session
+        # What stands before the values: no portal name, the statement's, the formats and the count of the values.
+        name_end = data.find(0, NAME_OFFSET)
+        if name_end < 0 or data[HEAD_OFFSET] != 0 or not data.endswith(SYNC):
+            return None
+        # Surrogates are in no statement's name.
+        prepared = self._prepared.get(data[NAME_OFFSET:name_end].decode(errors="surrogateescape"))
+        image = self._database.image
+        if prepared is None or not prepared.is_bound_to(image, session.settings):
+            return None
+        shape = parameter_row(prepared, image, self._database.tables)
+        if shape is None:
+            return None
+        head = data[HEAD_OFFSET : name_end + 5 + 2 * (data[name_end + 1] << 8 | data[name_end + 2])]
+        packet = shape.packets.get(head) or learn(data, head, shape)
+        if (
+            packet is None
+            or not data.endswith(packet.tail)
+            or int.from_bytes(data[1:HEAD_OFFSET], "big") != len(data) - packet.messages_bytes - 1
+        ):
+            return None
+        placed = packet.placed
+        if not placed.row.fill(data, packet.values_offset, len(data) - len(packet.tail)):
+            return None
+        if not self._database.commit_row(placed.stream_name, placed.row.morsel, placed.ring_row, image):
+            return None
+        return self._ended(packet.reply, simple=False)
+
+    def _ended(self, reply: bytes, simple: bool) -> bytes:
+        """Return the reply to what has been committed; what ends with a transaction ends now."""
+        session = self._session
+        session.begin_message(simple)
+        session.forget_portals()
+        session.settings.commit()
+        changed = session.settings.changed_reports()
+        if not changed:
+            return reply + IDLE
+        told = b"".join(writer.parameter_status(name, value) for name, value in changed)
+        return reply + told + IDLE
+
+
+def learn(data: bytes, head: bytes, shape: ParameterRow) -> InsertPacket | None:
+    """Take the packet apart properly; return what is to be known of the next one with the same head, None when it isn't for us."""
+    bind_end = 1 + int.from_bytes(data[1:HEAD_OFFSET], "big")
+    messages = data[bind_end:]
+    execute = messages.removeprefix(DESCRIBE)
+    if len(execute) != EXECUTE_SYNC_BYTES or not execute.startswith(EXECUTE) or len(shape.packets) >= PACKETS_KEPT_MAX:
+        return None
+    try:
+        bind = read_bind(data, HEAD_OFFSET, bind_end)
+    except SqlError:
+        return None
+    if bind.parameters_offset != HEAD_OFFSET + len(head) or bind.parameters_count != len(shape.layout):
+        return None
+    placed = place(shape.target, shape.layout, expand(bind.parameter_formats, bind.parameters_count))
+    if placed is None:
+        return None
+    values_end = bind.parameters_offset + sum(4 + len(value or b"") for value in bind.parameters())
+    described = writer.NO_DATA if messages.startswith(DESCRIBE) else b""
+    packet = shape.packets[head] = InsertPacket(
+        bind.parameters_offset, data[values_end:], len(messages), writer.BIND_COMPLETE + described + INSERTED, placed
+    )
+    return packet
+
+
+def place(target: InsertTarget, layout: Layout, formats: Sequence[int]) -> PlacedRow | None:
+    """Return memory for whole rows of a target whose values arrive as `layout`; None when they need more than decoding."""
+    stream, start = target.entry.stream, target.defaults
+    given = frozenset(target.targets)
+    if len(start.heap) or any(start.nulls[index][0] and index not in given for index in stream.not_null):
+        return None
+    row = OneRow(layout, formats, start, target.targets)
+    return PlacedRow(row, RowWriter(stream.ring, row.morsel), stream.name)

@@ -1,0 +1,117 @@
+"""A prepared one-row INSERT whose values are parameters and constants: decoded from Bind's bytes in one kernel call.
+
+Enters: a bound INSERT, then Bind payloads. Leaves: whole rows. Constants of the row are kept like defaults; a parameter of a smaller
+integer type is widened by column. Anything else (an expression, a conversion that can fail) is the general way's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from engine.catalog import CatalogImage, StreamEntry
+from engine.embedded.query_engine import QueryEngine
+from engine.sessions.insert import InsertTarget, default_row, has_volatile_default
+from engine.sessions.prepared import Prepared
+from ringbuffer.columns import DTYPES, ColumnLayout, Layout, Morsel, PhysicalType
+from ringbuffer.decode_parameters import decode_parameters
+from sql.bind.insert import BoundInsert
+from sql.catalog import ColumnDescription
+from sql.datatypes import FAMILIES
+from sql.expressions import Cast, Expression, Literal, Parameter
+from sql.relations import Values
+from sql.statements.statement import Insert
+
+if TYPE_CHECKING:
+    from engine.sessions.insert_packet import InsertPacket
+
+TEXT_FAMILIES = frozenset({"text", "varchar"})
+# What numpy converts exactly as PostgreSQL's assignment does, without a way to fail.
+WIDENINGS = frozenset(
+    {("int2", "int4"), ("int2", "int8"), ("int4", "int8"), ("int2", "float8"), ("int4", "float8"), ("float4", "float8")}
+)
+
+
+@dataclass(frozen=True, eq=False)
+class ParameterRow:
+    """The shape of the row. layout: of the parameters as they arrive, by number; target: their columns, constants as defaults.
+
+    packets: what `insert_packet` knows of the statement, by the bytes before the values; forgotten with the shape.
+    """
+
+    target: InsertTarget
+    layout: Layout
+    # Filled and read at once, on the event loop.
+    starts: npt.NDArray[np.int64] = field(default_factory=lambda: np.zeros(1, dtype=np.int64))
+    packets: dict[bytes, InsertPacket] = field(default_factory=dict)
+
+    def decode(self, payload: bytes, start: int, formats: Sequence[int]) -> Morsel:
+        """Return the target's columns of one Bind. start: offset of its first length word. Raises RowError."""
+        self.starts[0] = start
+        given = decode_parameters(payload, self.starts, _format_codes(tuple(formats)), self.layout)
+        if self.layout is not self.target.layout:
+            columns = zip(given.data, self.target.layout, strict=True)
+            given = replace(given, data=tuple(_as_column(data, layout) for data, layout in columns))
+        return given
+
+
+def parameter_row(prepared: Prepared, image: CatalogImage, engine: QueryEngine) -> ParameterRow | None:
+    """Return the shape of a prepared INSERT, or None when it takes the general way; kept while the catalog stays the same."""
+    if prepared.insert_image is not image:
+        prepared.insert_image = image
+        prepared.insert_row = _make_row(prepared, image, engine)
+    return prepared.insert_row
+
+
+def _make_row(prepared: Prepared, image: CatalogImage, engine: QueryEngine) -> ParameterRow | None:
+    statement, bound = prepared.statement, prepared.bound
+    if not isinstance(statement, Insert) or not isinstance(bound, BoundInsert) or not isinstance(bound.source, Values):
+        return None
+    entry = image.entries.get(statement.name)
+    if not isinstance(entry, StreamEntry) or has_volatile_default(entry) or len(bound.source.rows) != 1 or bound.stable:
+        return None
+    columns = list(entry.stream.columns)
+    constants: list[Expression | None] = [column.default for column in columns]
+    found: dict[int, tuple[int, ColumnLayout]] = {}
+    for index, item in zip(bound.targets, bound.source.rows[0], strict=True):
+        if isinstance(item, Literal):
+            constants[index] = item
+            continue
+        parameter = item.operand if isinstance(item, Cast) else item
+        layout = _arrival_layout(parameter, columns[index], entry.stream.layout[index])
+        if layout is None or not isinstance(parameter, Parameter) or parameter.number in found:
+            return None
+        found[parameter.number] = (index, layout)
+    if sorted(found) != list(range(1, len(prepared.parameter_types) + 1)):
+        return None
+    numbers = sorted(found)
+    targets = tuple(found[number][0] for number in numbers)
+    wanted = tuple(entry.stream.layout[index] for index in targets)
+    arriving = tuple(found[number][1] for number in numbers)
+    target = InsertTarget(entry, targets, wanted, default_row(entry, constants, engine, 0))
+    return ParameterRow(target, wanted if arriving == wanted else arriving)
+
+
+def _arrival_layout(parameter: Expression, column: ColumnDescription, layout: ColumnLayout) -> ColumnLayout | None:
+    """Return how the parameter's bytes are stored before they are widened to the column's form; None when they can't be."""
+    given, wanted = parameter.type.family, column.type.family
+    if given == wanted or {given, wanted} <= TEXT_FAMILIES:
+        return layout
+    if (given, wanted) in WIDENINGS:
+        return replace(layout, physical=PhysicalType(FAMILIES[given].kernel))
+    return None
+
+
+@lru_cache(maxsize=256)
+def _format_codes(formats: tuple[int, ...]) -> npt.NDArray[np.int8]:
+    return np.array(formats, dtype=np.int8)
+
+
+def _as_column(data: npt.NDArray[np.generic], layout: ColumnLayout) -> npt.NDArray[np.generic]:
+    dtype = DTYPES[layout.physical]
+    return data if data.dtype == dtype else data.astype(dtype)

@@ -1,0 +1,197 @@
+"""Prepared statements and portals of the extended protocol.
+
+Enters: Parse and Bind messages. Leaves: bound statements with known parameter and result types, and literals for their parameters. A
+prepared statement is bound anew when the catalog has changed under it; if its result type changed, that is 0A000, as in PostgreSQL.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from engine.sessions.results import Outcome, expand, row_description
+from sql.bind.delete import BoundDelete, bind_delete
+from sql.bind.insert import BoundInsert, bind_insert
+from sql.bind.query import bind_query
+from sql.bind.update import BoundUpdate, bind_update
+from sql.catalog import Catalog
+from sql.datatypes import TEXT, UNKNOWN, SqlType, by_oid
+from sql.errors import SqlError
+from sql.expressions import Literal
+from sql.literal_binary import WRONG_FORMAT, binary_value, text_value
+from sql.literals import input_value
+from sql.parse import parse
+from sql.relations import BoundQuery, OutputColumn, Schema
+from sql.settings import Settings, canonical_name
+from sql.statements.statement import Delete, Empty, Explain, Insert, Select, Show, Statement, Update
+from sql.wire import writer
+from sql.wire.messages import Bind
+
+if TYPE_CHECKING:
+    from engine.sessions.parameter_rows import ParameterRow
+    from ringbuffer.columns import Morsel
+
+SHOW_ALL_COLUMNS = ("name", "setting", "description")
+
+
+@dataclass
+class Prepared:
+    """A parsed and bound statement. declared: parameter types as the client gave them (None: to be inferred)."""
+
+    statement: Statement
+    declared: tuple[SqlType | None, ...]
+    parameter_types: tuple[SqlType, ...] = ()
+    schema: Schema | None = None
+    bound: BoundQuery | BoundInsert | BoundUpdate | BoundDelete | None = None
+    bound_to: tuple[Catalog, object] | None = None
+    insert_image: object = None
+    insert_row: ParameterRow | None = None
+
+    @property
+    def text(self) -> str:
+        """The statement's own text."""
+        return self.statement.text
+
+    def is_bound_to(self, catalog: Catalog, settings: Settings) -> bool:
+        """Tell whether what is bound is still right for this catalog and these settings."""
+        if self.bound_to is None or self.bound_to[0] is not catalog:
+            return False
+        # The same object as long as no setting changes; comparing two costs a microsecond.
+        captured = settings.captured()
+        return self.bound_to[1] is captured or self.bound_to[1] == captured
+
+    def refresh(self, catalog: Catalog, settings: Settings) -> None:
+        """Bind again if the catalog or a captured setting is another one than last time."""
+        if self.is_bound_to(catalog, settings):
+            return
+        captured = settings.captured()
+        before = self.schema
+        first = self.bound_to is None
+        statement = self.statement
+        if isinstance(statement, Select):
+            self.bound = bind_query(statement.query, catalog, captured, self.declared)
+            self.schema = self.bound.root.schema
+            self.parameter_types = self.bound.parameters
+        elif isinstance(statement, Insert):
+            self._keep(bind_insert(statement, catalog, captured, self.declared))
+        elif isinstance(statement, Update):
+            self._keep(bind_update(statement, catalog, captured, self.declared))
+        elif isinstance(statement, Delete):
+            self._keep(bind_delete(statement, catalog, captured, self.declared))
+        elif isinstance(statement, Show):
+            if statement.name == "all":
+                names: Sequence[str] = SHOW_ALL_COLUMNS
+            else:
+                settings.value(statement.name.lower())
+                names = (canonical_name(statement.name),)
+            self.schema = tuple(OutputColumn(name, TEXT) for name in names)
+        elif isinstance(statement, Explain):
+            self.schema = (OutputColumn("QUERY PLAN", TEXT),)
+        if not first and before != self.schema:
+            raise SqlError("0A000", "cached plan must not change result type")
+        self.bound_to = (catalog, captured)
+
+    def _keep(self, bound: BoundInsert | BoundUpdate | BoundDelete) -> None:
+        self.bound = bound
+        self.parameter_types = bound.parameters
+        self.schema = None if bound.returning is None else bound.returning.schema
+
+
+@dataclass
+class Portal:
+    """A prepared statement with its parameter values, and, once it ran, its outcome.
+
+    row, given: the decoded parameters, where they are one row of an INSERT; values: otherwise. is_spent: it ran and has no rows to give.
+    """
+
+    prepared: Prepared
+    message: Bind
+    values: tuple[Literal, ...] = ()
+    row: ParameterRow | None = None
+    given: Morsel | None = None
+    outcome: Outcome | None = None
+    is_spent: bool = False
+
+    @property
+    def result_formats(self) -> Sequence[int]:
+        """Format codes of the result columns, in Bind's short form."""
+        return self.message.result_formats
+
+    def decode_parameters(self, time_zone: str) -> None:
+        """Read the parameter values as literals. Raises 22P02, 22P03 and the like for a bad one."""
+        types = self.prepared.parameter_types
+        formats = expand(self.message.parameter_formats, len(types))
+        self.values = tuple(
+            _literal(value, kind, code, time_zone, number)
+            for number, (value, kind, code) in enumerate(zip(self.message.parameters(), types, formats, strict=True), 1)
+        )
+
+    def check_result_formats(self) -> None:
+        """Raise 08P01 when there are neither none, nor one, nor as many formats as the result has columns."""
+        formats, schema = self.message.result_formats, self.prepared.schema
+        if schema is not None and len(formats) > 1 and len(formats) != len(schema):
+            raise SqlError(
+                "08P01", f"bind message has {len(formats)} result formats but query has {len(schema)} columns"
+            )
+
+
+def prepare(text: str, oids: Sequence[int]) -> Prepared:
+    """Return one statement, parsed and not yet bound. Raises SqlError for anything that makes it unusable."""
+    statements = [statement for statement in parse(text) if not isinstance(statement, Empty)]
+    if len(statements) > 1:
+        raise SqlError("42601", "cannot insert multiple commands into a prepared statement")
+    declared = tuple(_declared(oid) for oid in oids)
+    return Prepared(statements[0] if statements else Empty(text), declared)
+
+
+def make_portal(prepared: Prepared, message: Bind) -> Portal:
+    """Return the portal of a Bind. Raises 08P01 when there are not as many parameters as the statement has."""
+    expected = len(prepared.parameter_types)
+    formats_count = len(message.parameter_formats)
+    if formats_count > 1 and formats_count != message.parameters_count:
+        raise SqlError(
+            "08P01",
+            f"bind message has {formats_count} parameter formats but {message.parameters_count} parameters",
+        )
+    if message.parameters_count != expected:
+        raise SqlError(
+            "08P01",
+            f'bind message supplies {message.parameters_count} parameters, but prepared statement "{message.statement}" '
+            f"requires {expected}",
+        )
+    return Portal(prepared, message)
+
+
+def describe_prepared(prepared: Prepared) -> bytes:
+    """Return ParameterDescription and RowDescription or NoData."""
+    types = writer.parameter_description([kind.oid for kind in prepared.parameter_types])
+    return types + (writer.NO_DATA if prepared.schema is None else row_description(prepared.schema, ()))
+
+
+def describe_portal(portal: Portal) -> bytes:
+    """Return RowDescription or NoData."""
+    schema = portal.prepared.schema
+    return writer.NO_DATA if schema is None else row_description(schema, portal.result_formats)
+
+
+def _declared(oid: int) -> SqlType | None:
+    if oid == 0:
+        return None
+    kind = by_oid(oid)
+    if kind is None:
+        raise SqlError("0A000", f"parameters of the type with OID {oid} are not supported yet")
+    return None if kind == UNKNOWN else kind
+
+
+def _literal(value: bytes | None, kind: SqlType, format_code: int, time_zone: str, number: int) -> Literal:
+    if value is None:
+        return Literal(None, kind)
+    if format_code == 0:
+        return Literal(input_value(text_value(value), kind, time_zone, None), kind)
+    try:
+        return Literal(binary_value(value, kind), kind)
+    except SqlError as error:
+        if error.message == WRONG_FORMAT:
+            error.message += f" in bind parameter {number}"
+        raise

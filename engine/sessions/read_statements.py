@@ -1,0 +1,114 @@
+"""The statements that read: SELECT, COPY TO, EXPLAIN.
+
+Enters: statements with their transaction and parameters. Leaves: outcomes; a transaction remembers what it has read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from engine.catalog import CatalogImage, Entry, ViewEntry
+from engine.sessions.copy_out import bind_copied, copy_outcome
+from engine.sessions.explaining import explain
+from engine.sessions.prepared import Prepared
+from engine.sessions.reading import Reading, keep, read, refuse_streams
+from engine.sessions.results import Outcome, text_outcome
+from engine.transaction import Transaction
+from sql.bind.query import bind_query
+from sql.expressions import Literal
+from sql.relations import BoundQuery
+from sql.statements.statement import CopyTo, Explain, Select
+from views.refresh import Reader
+
+if TYPE_CHECKING:
+    from engine.sessions.session import Session
+
+
+class ReadStatements:
+    """Runs the reading statements of one session."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._database = session.database
+        self._warned: set[str] = set()
+
+    async def select(
+        self, statement: Select, transaction: Transaction, parameters: tuple[Literal, ...], prepared: Prepared | None
+    ) -> Outcome:
+        """Do SELECT or VALUES."""
+        settings = self._session.settings
+
+        def bound_to(image: CatalogImage) -> BoundQuery:
+            if prepared is None:
+                return bind_query(statement.query, image, settings.captured())
+            prepared.refresh(image, settings)
+            assert isinstance(prepared.bound, BoundQuery)
+            return prepared.bound
+
+        image, _, reading = await self._read(bound_to, transaction, parameters)
+        if not parameters and transaction.image is None:
+            keep(self._database.answers, statement.text, image, reading, settings)
+        return reading.outcome
+
+    async def copy_to(self, statement: CopyTo, transaction: Transaction) -> Outcome:
+        """Do COPY ... TO."""
+        session = self._session
+
+        def bound_to(image: CatalogImage) -> BoundQuery:
+            return bind_copied(statement, image, session.settings.captured())
+
+        _, bound, reading = await self._read(bound_to, transaction, ())
+        table, directory = reading.outcome.table, self._database.config.copy_directory
+        return await session.in_worker(
+            copy_outcome, statement, bound.root.schema, table, session.settings.time_zone, directory
+        )
+
+    async def explain(self, statement: Explain) -> Outcome:
+        """Do EXPLAIN."""
+        session = self._session
+        lines = await session.in_worker(
+            explain, statement, self._database, session.runner.image(), session.settings.captured()
+        )
+        return text_outcome("EXPLAIN", ["QUERY PLAN"], [[line] for line in lines])
+
+    async def _read(
+        self,
+        bound_to: Callable[[CatalogImage], BoundQuery],
+        transaction: Transaction,
+        parameters: tuple[Literal, ...],
+    ) -> tuple[CatalogImage, BoundQuery, Reading]:
+        """Bind and run a query; once more if the snapshot of the transaction's tables turns out to have another catalog."""
+        session = self._session
+        while True:
+            image = session.runner.image()
+            bound = bound_to(image)
+            refuse_streams(bound.relations, image)
+            self._warn_of_lost_contents(bound, image)
+            reader = Reader(transaction.now_us, session.check_cancelled)
+            session.refreshing = tuple(name for name in bound.relations if has_upper_part(image.entries.get(name)))
+            try:
+                reading = await session.in_worker(
+                    read, self._database, transaction, image, bound, parameters, reader, session
+                )
+            finally:
+                session.refreshing = ()
+            if reading is not None:
+                return image, bound, reading
+
+    def _warn_of_lost_contents(self, bound: BoundQuery, image: CatalogImage) -> None:
+        for name in sorted(bound.relations - self._warned):
+            entry = image.entries.get(name)
+            if isinstance(entry, ViewEntry) and entry.restored:
+                self._warned.add(name)
+                self._session.notice(
+                    "01000",
+                    f'contents of view "{name}" did not survive the last restart of the server',
+                    "WARNING",
+                    hint="The view counts the rows committed since then. Definitions survive a restart, contents do not yet.",
+                )
+
+
+def has_upper_part(entry: Entry | None) -> bool:
+    """Tell whether this is a view whose reading may wait for Spark."""
+    return isinstance(entry, ViewEntry) and entry.view.plan.upper is not None

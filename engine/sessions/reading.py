@@ -1,0 +1,144 @@
+"""Answering a SELECT: cut the views it reads, run it on their stored versions and on tables, and keep small unchanged answers.
+
+Enters: a bound query. Leaves: an `Outcome`. Inside a transaction a view keeps the version that was read first, and tables are seen as
+they were when the first of them was touched. An answer is reused only while every version it was made from is still the newest and
+nothing in the query depends on time. Must not know the protocol.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from engine.catalog import SequenceEntry, StreamEntry, TableEntry, ViewEntry, sequence_row
+from engine.kept_answers import (
+    KEPT_ANSWER_BYTES_MAX,
+    KeptAnswer,
+    KeptAnswers,
+    TableVersions,
+    ViewVersions,
+)
+from engine.sessions.results import Outcome, encode, row_description
+from engine.tables.sequence_functions import uses_sequences
+from engine.transaction import Transaction
+from sql.bind.substitute import substitute_now, substitute_parameters
+from sql.errors import SqlError
+from sql.expressions import Literal
+from sql.relations import BoundQuery
+from sql.settings import Settings
+from sql.wire import writer
+from views.refresh import Reader
+
+if TYPE_CHECKING:
+    from engine.catalog import CatalogImage
+    from engine.database import Database
+
+
+def answer_key(text: str, formats: tuple[int, ...], settings: Settings, described: bool) -> object:
+    """Return what an encoded answer depends on besides the data; described: RowDescription was sent already."""
+    return (text, formats, settings.captured(), described)
+
+
+def keep(answers: KeptAnswers, text: str, image: CatalogImage, reading: Reading, settings: Settings) -> None:
+    """Keep the answer of a SELECT, encoded for both protocols, unless it is large or depends on the time."""
+    outcome = reading.outcome
+    if (
+        not reading.reusable
+        or outcome.table is None
+        or outcome.schema is None
+        or outcome.table.nbytes > KEPT_ANSWER_BYTES_MAX
+    ):
+        return
+    rows, _ = encode(outcome.table, outcome.schema, (), settings.time_zone)
+    end = writer.command_complete(f"SELECT {outcome.table.num_rows}")
+    simple = row_description(outcome.schema, ()) + rows + end
+    formats = (0,) * len(outcome.schema)
+    for key, data in (
+        (answer_key(text, (), settings, described=False), simple),
+        (answer_key(text, formats, settings, described=True), rows + end),
+    ):
+        answers.keep(key, KeptAnswer(image.version, reading.versions, reading.tables, data))
+
+
+@dataclass
+class Reading:
+    """The outcome of a SELECT and the versions that it read. reusable: a new run in another transaction would give the same."""
+
+    outcome: Outcome
+    versions: ViewVersions
+    tables: TableVersions
+    reusable: bool
+
+
+def read(
+    database: Database,
+    transaction: Transaction,
+    image: CatalogImage,
+    bound: BoundQuery,
+    parameters: tuple[Literal, ...],
+    reader: Reader,
+    token: object,
+) -> Reading | None:
+    """Run a bound query; blocks, so call it on a worker thread. Raises SqlError.
+
+    None: the first table of the transaction was touched, and the catalog of its snapshot is not the one that the query was bound to.
+    """
+    data = [entry.data for name in bound.relations if isinstance(entry := image.entries.get(name), TableEntry)]
+    if data or transaction.tables is not None or (bound.stable and uses_sequences(bound.root)):
+        tables = database.begin_tables(transaction)
+        if image is not (transaction.image or transaction.snapshot):
+            return None
+    inputs = view_inputs(database, transaction, image, bound.relations, reader)
+    reader.check_cancelled()
+    root = bound.root
+    if parameters:
+        root = substitute_parameters(root, parameters)
+    if bound.stable:
+        root = substitute_now(root, reader.now_us)
+    if transaction.tables is not None:
+        table = tables.query(root, inputs)
+    else:
+        table = database.tables.run(root, inputs, token)
+    views = tuple(transaction.versions[name] for name in sorted(bound.relations) if name in transaction.versions)
+    reusable = not bound.stable and not any(view.time_dependent or view.upper_tables for view, _ in views)
+    versions = tuple((one, one.committed) for one in data)
+    if transaction.tables is not None and reusable:
+        reusable = not tables.changed and all(version <= tables.snapshot for _, version in versions)
+    return Reading(Outcome("SELECT #", bound.root.schema, table), views, versions, reusable)
+
+
+def view_inputs(
+    database: Database, transaction: Transaction, image: CatalogImage, relations: frozenset[str], reader: Reader
+) -> dict[str, pa.Table]:
+    """Return what the scans of continuous views and sequences among `relations` read. The first read of a view fixes its version."""
+    inputs: dict[str, pa.Table] = {}
+    unread: set[str] = set()
+    for name in relations:
+        entry = image.entries.get(name)
+        if isinstance(entry, ViewEntry):
+            known = transaction.versions.get(name)
+            if known is None or known[0] is not entry.view:
+                unread.add(name)
+            else:
+                inputs[name] = known[1].table
+        elif isinstance(entry, SequenceEntry):
+            inputs[name] = sequence_row(entry)
+    for name, version in database.cut(image, frozenset(unread), reader).items():
+        entry = image.entries[name]
+        assert isinstance(entry, ViewEntry)
+        transaction.versions[name] = (entry.view, version)
+        inputs[name] = version.table
+    return inputs
+
+
+def refuse_streams(relations: frozenset[str], image: CatalogImage) -> None:
+    """Raise 0A000 when one of `relations` is a stream."""
+    for name in sorted(relations):
+        if isinstance(image.entries.get(name), StreamEntry):
+            raise SqlError(
+                "0A000",
+                f'SELECT from stream "{name}" is not supported yet',
+                hint=f"Create a continuous view over it: CREATE VIEW v AS SELECT ... FROM {name} GROUP BY ...",
+            )

@@ -1,0 +1,452 @@
+"""One client's session: frontend messages in, effects and replies out.
+
+Enters: messages of `sql.wire.messages`, strictly in order. Leaves: bytes to the connection. `handle` returns None when it is done at once
+(the hot paths: small INSERTs, repeated reads of unchanged views) and an awaitable when work goes to a thread. What a statement does is in
+`engine.sessions.statements`, where transactions begin and end in `engine.sessions.transaction_block`; this file knows the protocol's order
+of events.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from engine.sessions.copy_exchange import CopyExchange
+from engine.sessions.hot_path import HotPath
+from engine.sessions.insert_packet import InsertPackets
+from engine.sessions.prepared import Portal, Prepared, describe_portal, describe_prepared, make_portal, prepare
+from engine.sessions.results import Outcome, send_rows
+from engine.sessions.statements import StatementRunner
+from engine.sessions.transaction_block import ABORTED, TransactionBlock, is_large
+from engine.tables.sequence_functions import SequenceSession
+from sql.errors import SqlError
+from sql.expressions import Literal
+from sql.parse import parse
+from sql.settings import Settings
+from sql.statements.statement import CopyFrom, Empty, Statement
+from sql.statements.statement import Transaction as TransactionStatement
+from sql.wire import writer
+from sql.wire.messages import (
+    Bind,
+    Close,
+    CopyData,
+    CopyDone,
+    CopyFail,
+    Describe,
+    Execute,
+    Flush,
+    FrontendMessage,
+    FunctionCall,
+    Malformed,
+    Parse,
+    Query,
+    Sync,
+)
+
+if TYPE_CHECKING:
+    from engine.database import Database
+    from engine.server import Connection
+
+Result = TypeVar("Result")
+
+CANCELED = "57014"
+
+
+class Session:
+    """The state of one connection: settings, transaction, prepared statements, portals, and a COPY under way."""
+
+    def __init__(self, database: Database, connection: Connection, settings: Settings, user: str) -> None:
+        self.database = database
+        self.connection = connection
+        self.settings = settings
+        self.user = user
+        self.sequences = SequenceSession()
+        self.block = TransactionBlock(self)
+        self.runner = StatementRunner(self)
+        # Views whose upper pipelines a running statement may be waiting for.
+        self.refreshing: tuple[str, ...] = ()
+        self.is_simple = False
+        self._loop = asyncio.get_running_loop()
+        self._hot = HotPath(self)
+        self._copy = CopyExchange(self)
+        self._prepared: dict[str, Prepared] = {}
+        self._portals: dict[str, Portal] = {}
+        self._packets = InsertPackets(self, self._prepared)
+        self._remaining: Sequence[Statement] = ()
+        self._cancelled = threading.Event()
+        self._timed_out = False
+        self._timer: asyncio.TimerHandle | None = None
+        self._waiting: asyncio.Future[object] | None = None
+        self._actions: dict[type, Callable[[Any], Awaitable[None] | None]] = {
+            Query: self._query,
+            Parse: self._parse,
+            Bind: self._bind,
+            Describe: self._describe,
+            Execute: self._execute,
+            Sync: self._sync,
+            Close: self._close,
+            Flush: self._flush,
+            CopyData: self._copy.take,
+            CopyDone: self._copy.done,
+            CopyFail: self._copy.failed,
+            FunctionCall: self._function_call,
+            Malformed: self._malformed,
+        }
+
+    # What the server calls.
+
+    def handle(self, message: FrontendMessage) -> Awaitable[None] | None:
+        """Act on one message. Client errors are answered here; anything else that is raised is a bug of ours."""
+        action = self._actions.get(type(message))
+        if action is None:
+            raise SqlError("08P01", f"unexpected message {type(message).__name__}", severity="FATAL")
+        try:
+            return action(message)
+        except SqlError as error:
+            self.fail_pipeline(error)
+            return None
+
+    def answer_packet(self, data: bytes) -> bytes | None:
+        """Answer a whole read that begins with Bind or Query, if that can be done in one go; None: nothing was done."""
+        return self._packets.answer(data)
+
+    def cancel(self) -> None:
+        """Stop what runs now, from any thread; it ends with 57014."""
+        self._cancelled.set()
+        self.database.tables.interrupt(self)
+        transaction = self.block.open
+        if transaction is not None and transaction.tables is not None:
+            transaction.tables.interrupt()
+        for name in self.refreshing:
+            self.database.workers.submit(self.database.upper.cancel, name)
+        waiting = self._waiting
+        if waiting is not None:
+            self._loop.call_soon_threadsafe(waiting.cancel)
+
+    def close(self) -> None:
+        """Drop what the session holds: an open transaction is rolled back."""
+        self._copy.drop()
+        self.block.roll_back()
+
+    def abort_after_bug(self) -> str | None:
+        """Bring the session back to order after an exception that was not the client's; the server has answered XX000.
+
+        Return the transaction status for ReadyForQuery after a Query, None in the extended protocol.
+        """
+        self._copy.drop()
+        self._remaining = ()
+        self.stop_timeout()
+        self.block.fail()
+        return self.block.status if self.is_simple else None
+
+    def startup_reports(self) -> Mapping[str, str]:
+        """Return the settings that the client is told of before its first query."""
+        return dict(self.settings.reports())
+
+    # Simple protocol.
+
+    def _query(self, message: Query) -> Awaitable[None] | None:
+        self.begin_message(simple=True)
+        self._prepared.pop("", None)
+        self._portals.pop("", None)
+        try:
+            reply = self._hot.try_query(message.text, self.runner.image())
+            if reply is None:
+                return self._query_parsed(message.text)
+            if self.block.open is not None and not self.block.open.explicit:
+                self.block.commit_now()
+            self.connection.write(reply)
+            self._ready()
+        except SqlError as error:
+            self.fail_query(error)
+        return None
+
+    async def _query_parsed(self, text: str) -> None:
+        try:
+            self._remaining = parse(text)
+        except SqlError as error:
+            self.fail_query(error)
+            return
+        if all(isinstance(statement, Empty) for statement in self._remaining):
+            self.connection.write(writer.EMPTY_QUERY_RESPONSE)
+        self.runner.in_sequence = len(self._remaining) > 1
+        await self.run_remaining()
+
+    @property
+    def has_more_statements(self) -> bool:
+        """True while statements of the Query's text are still to be run."""
+        return bool(self._remaining)
+
+    async def run_remaining(self) -> None:
+        """Run the rest of a Query; stops at a COPY FROM STDIN, whose end calls this again."""
+        try:
+            while self._remaining:
+                statement, self._remaining = self._remaining[0], self._remaining[1:]
+                if isinstance(statement, Empty):
+                    continue
+                if isinstance(statement, CopyFrom) and statement.file is None:
+                    self.block.require_usable(statement)
+                    self._copy.begin(statement, alone=not self._remaining)
+                    return
+                outcome = await self._run(statement, ())
+                time_zone = self.settings.time_zone
+                if not self._remaining:
+                    # The client must not read success before the commit has succeeded.
+                    await self.block.end_implicit()
+                await send_rows(self.connection, outcome, time_zone)
+            await self.block.end_implicit()
+        except SqlError as error:
+            self.fail_query(error)
+        else:
+            self._ready()
+
+    def fail_query(self, error: SqlError) -> None:
+        """Answer a Query with an error."""
+        self._remaining = ()
+        self.block.fail()
+        self.connection.write(writer.error_response(error))
+        self._ready()
+
+    # Extended protocol.
+
+    def _parse(self, message: Parse) -> None:
+        self.begin_message(simple=False)
+        if not message.name:
+            self._prepared.pop("", None)
+        prepared = prepare(message.text, message.parameter_oids)
+        if not isinstance(prepared.statement, Empty):
+            self.block.require_usable(prepared.statement)
+        prepared.refresh(self.runner.image(), self.settings)
+        if message.name in self._prepared:
+            raise SqlError("42P05", f'prepared statement "{message.name}" already exists')
+        self._prepared[message.name] = prepared
+        self.connection.write(writer.PARSE_COMPLETE)
+
+    def _bind(self, message: Bind) -> None:
+        self.is_simple = False
+        prepared = self._prepared_named(message.statement)
+        portal = make_portal(prepared, message)
+        self.block.require_usable(prepared.statement)
+        if message.portal and message.portal in self._portals:
+            raise SqlError("42P03", f'cursor "{message.portal}" already exists')
+        image = self.runner.image()
+        prepared.refresh(image, self.settings)
+        if not self._hot.decode_row(portal, image) and prepared.parameter_types:
+            portal.decode_parameters(self.settings.time_zone)
+        portal.check_result_formats()
+        self._portals[message.portal] = portal
+        self.connection.write(writer.BIND_COMPLETE)
+
+    def _describe(self, message: Describe) -> None:
+        self.is_simple = False
+        if message.kind == "S":
+            prepared = self._prepared_named(message.name)
+            description = describe_prepared(prepared)
+        else:
+            portal = self._portal_named(message.name)
+            prepared = portal.prepared
+            description = describe_portal(portal)
+        if prepared.schema is not None and self.block.status == "E":
+            raise SqlError("25P02", ABORTED)
+        self.connection.write(description)
+
+    def _execute(self, message: Execute) -> Awaitable[None] | None:
+        self.begin_message(simple=False)
+        portal = self._portal_named(message.portal)
+        statement = portal.prepared.statement
+        if isinstance(statement, Empty):
+            self.connection.write(writer.EMPTY_QUERY_RESPONSE)
+            return None
+        self.block.require_usable(statement)
+        if portal.is_spent:
+            raise SqlError("55000", f'portal "{message.portal}" cannot be run')
+        portal.is_spent = portal.prepared.schema is None
+        if isinstance(statement, CopyFrom) and statement.file is None:
+            self._remaining = ()
+            self._copy.begin(statement, alone=True)
+            return None
+        if portal.outcome is None:
+            reply = self._hot.try_portal(portal, message.row_limit, self.runner.image())
+            if reply is not None:
+                self.connection.write(reply)
+                return None
+        return self._execute_slow(portal, message.row_limit)
+
+    async def _execute_slow(self, portal: Portal, row_limit: int) -> None:
+        try:
+            if portal.outcome is None:
+                portal.outcome = await self._run(portal.prepared.statement, portal.values, portal.prepared)
+            await send_rows(
+                self.connection,
+                portal.outcome,
+                self.settings.time_zone,
+                formats=portal.result_formats,
+                row_limit=row_limit,
+                described=True,
+            )
+        except SqlError as error:
+            self.fail_pipeline(error)
+
+    def _close(self, message: Close) -> None:
+        self.is_simple = False
+        (self._prepared if message.kind == "S" else self._portals).pop(message.name, None)
+        self.connection.write(writer.CLOSE_COMPLETE)
+
+    def _flush(self, _: Flush) -> None:
+        self.connection.flush()
+
+    def _sync(self, _: Sync) -> Awaitable[None] | None:
+        self.is_simple = False
+        transaction = self.block.open
+        if transaction is None:
+            self._portals.clear()
+        elif not transaction.explicit:
+            if is_large(transaction):
+                return self._sync_slow()
+            try:
+                self.block.commit_now()
+            except SqlError as error:
+                self.connection.write(writer.error_response(error))
+        self._ready()
+        return None
+
+    async def _sync_slow(self) -> None:
+        try:
+            await self.block.commit()
+        except SqlError as error:
+            self.connection.write(writer.error_response(error))
+        self._ready()
+
+    def fail_pipeline(self, error: SqlError) -> None:
+        """Answer a message of the extended protocol with an error; what follows it is skipped until Sync."""
+        self.block.fail()
+        self.connection.write(writer.error_response(error))
+        self.connection.conversation.fail_until_sync()
+
+    def _function_call(self, _: FunctionCall) -> None:
+        self.fail_query(SqlError("0A000", "function calls by OID are not supported", hint="Use SELECT function(...)."))
+
+    def _malformed(self, message: Malformed) -> None:
+        if self._copy.is_open:
+            self._copy.end_with(message.error)
+        elif message.extended:
+            self.is_simple = False
+            self.fail_pipeline(message.error)
+        else:
+            self.fail_query(message.error)
+
+    def _prepared_named(self, name: str) -> Prepared:
+        prepared = self._prepared.get(name)
+        if prepared is None:
+            shown = f'prepared statement "{name}"' if name else "unnamed prepared statement"
+            raise SqlError("26000", f"{shown} does not exist")
+        return prepared
+
+    def _portal_named(self, name: str) -> Portal:
+        portal = self._portals.get(name)
+        if portal is None:
+            raise SqlError("34000", f'portal "{name}" does not exist')
+        return portal
+
+    # What statements and transactions use.
+
+    def deallocate(self, name: str | None) -> None:
+        """DEALLOCATE name, or ALL."""
+        if name is None:
+            self._prepared.clear()
+        elif self._prepared.pop(name, None) is None:
+            raise SqlError("26000", f'prepared statement "{name}" does not exist')
+
+    def forget_portals(self) -> None:
+        """The transaction of all portals has ended."""
+        self._portals.clear()
+
+    def notice(
+        self, sqlstate: str, text: str, severity: str = "NOTICE", hint: str | None = None, detail: str | None = None
+    ) -> None:
+        """Send a notice, if client_min_messages lets it through."""
+        if self.settings.lets_through(severity):
+            self.connection.write(
+                writer.notice_response(SqlError(sqlstate, text, severity=severity, hint=hint, detail=detail))
+            )
+
+    async def in_worker(self, work: Callable[..., Result], *arguments: Any) -> Result:
+        """Run blocking work on a worker thread; the event loop serves the other connections meanwhile."""
+        return await self._loop.run_in_executor(self.database.workers, work, *arguments)
+
+    async def cancellable(self, waiting: Coroutine[Any, Any, object]) -> None:
+        """Wait for something that may never come, until the client cancels the statement."""
+        self._waiting = self._loop.create_task(waiting)
+        try:
+            await self._waiting
+        except asyncio.CancelledError:
+            self.check_cancelled()
+            raise
+        finally:
+            self._waiting = None
+
+    def check_cancelled(self) -> None:
+        """Raise 57014 once the client has asked to cancel the statement, or its time is over."""
+        if self._cancelled.is_set():
+            raise self.timed_out_or(SqlError(CANCELED, "canceling statement due to user request"))
+
+    # Inside.
+
+    async def _run(
+        self, statement: Statement, parameters: tuple[Literal, ...], prepared: Prepared | None = None
+    ) -> Outcome:
+        self.block.require_usable(statement)
+        self.check_cancelled()
+        if isinstance(statement, TransactionStatement):
+            return await self.block.run(statement)
+        self.start_timeout()
+        try:
+            return await self.runner.run(statement, self.block.current(), parameters, prepared)
+        except SqlError as error:
+            raise self.timed_out_or(error) from None
+        finally:
+            self.stop_timeout()
+
+    def start_timeout(self) -> None:
+        """Let statement_timeout begin, if there is one."""
+        timeout_ms = self.settings.statement_timeout_ms
+        if timeout_ms:
+            self._timer = self._loop.call_later(timeout_ms / 1000, self._time_out)
+
+    def stop_timeout(self) -> None:
+        """The statement has ended."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def timed_out_or(self, error: SqlError) -> SqlError:
+        """Return `error`, or what it really is when the statement was cancelled by its own timeout."""
+        if self._timed_out and error.sqlstate == CANCELED:
+            return SqlError(CANCELED, "canceling statement due to statement timeout", detail=error.detail)
+        return error
+
+    def _time_out(self) -> None:
+        self._timed_out = True
+        self.cancel()
+
+    def begin_message(self, simple: bool) -> None:
+        """A message begins that runs something; what was left of a cancelled one is over."""
+        self.is_simple = simple
+        self.runner.in_sequence = False
+        self._timed_out = False
+        if self._cancelled.is_set():
+            self._cancelled.clear()
+
+    def _ready(self) -> None:
+        for name, value in self.settings.changed_reports():
+            self.connection.write(writer.parameter_status(name, value))
+        self.connection.write(writer.READY_FOR_QUERY[self.block.status])
+
+
+def open_session(database: Database, connection: Connection, parameters: Mapping[str, str]) -> Session:
+    """Return the session of a client that has sent its startup parameters. Raises SqlError for a setting that can't be."""
+    settings = Settings.for_startup(parameters)
+    settings.process_id = connection.process_id
+    return Session(database, connection, settings, parameters["user"])

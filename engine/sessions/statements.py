@@ -1,0 +1,270 @@
+"""What each statement does in a session: one method per statement.
+
+Enters: statements with their transaction and parameters. Leaves: outcomes; effects are staged in the transaction and happen at its commit.
+Must not know messages or sockets.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from engine.catalog import CatalogImage, StreamEntry, ViewEntry
+from engine.sessions.copy_in import CopyIn
+from engine.sessions.copy_into_table import CopyIntoTable
+from engine.sessions.definition_statements import DefinitionStatements
+from engine.sessions.insert import InsertTarget, evaluate_rows, make_target
+from engine.sessions.prepared import SHOW_ALL_COLUMNS, Prepared
+from engine.sessions.read_statements import ReadStatements
+from engine.sessions.results import Outcome, text_outcome
+from engine.sessions.write_statements import WriteStatements, refuse_read_only
+from engine.staging import StatementStage
+from engine.transaction import Transaction
+from sql.bind.insert import BoundInsert, bind_insert
+from sql.bind.substitute import substitute_parameters
+from sql.errors import SqlError, not_supported
+from sql.expressions import Literal
+from sql.names import did_you_mean
+from sql.relations import Values
+from sql.settings import canonical_name
+from sql.statements.statement import (
+    AlterSequence,
+    AlterTable,
+    Cleanup,
+    CopyFrom,
+    CopyTo,
+    CreateSequence,
+    CreateStream,
+    CreateTable,
+    CreateView,
+    Deallocate,
+    Delete,
+    Discard,
+    DropRelation,
+    Explain,
+    Insert,
+    Select,
+    SetVariable,
+    Show,
+    Statement,
+    Truncate,
+    Update,
+)
+
+if TYPE_CHECKING:
+    from engine.sessions.session import Session
+
+# A statement that meets a conflict is tried this often in all, with longer and longer waits in between: half a second together.
+CONFLICT_ATTEMPTS = 10
+CONFLICT_WAIT_S = 0.01
+# What a read-only transaction refuses, as its error calls it.
+WRITES: dict[type, str] = {
+    Insert: "INSERT",
+    Update: "UPDATE",
+    Delete: "DELETE",
+    CreateStream: "CREATE FOREIGN TABLE",
+    CreateTable: "CREATE TABLE",
+    CreateView: "CREATE VIEW",
+    CreateSequence: "CREATE SEQUENCE",
+    AlterTable: "ALTER TABLE",
+    AlterSequence: "ALTER SEQUENCE",
+    Truncate: "TRUNCATE TABLE",
+}
+DROPPED = {"stream": "FOREIGN TABLE", "view": "VIEW", "table": "TABLE", "sequence": "SEQUENCE"}
+
+
+class StatementRunner:
+    """Runs the statements of one session, each inside the transaction that the session gives."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._database = session.database
+        self._reads = ReadStatements(session)
+        self._writes = WriteStatements(session)
+        self._definitions = DefinitionStatements(session)
+        # True while one Query runs several statements: they are in one transaction without BEGIN.
+        self.in_sequence = False
+
+    def image(self) -> CatalogImage:
+        """Return the catalog that the session's next statement sees."""
+        transaction = self._session.block.open
+        if transaction is None:
+            return self._database.image
+        return transaction.image or transaction.snapshot or self._database.image
+
+    async def run(
+        self, statement: Statement, transaction: Transaction, parameters: tuple[Literal, ...], prepared: Prepared | None
+    ) -> Outcome:
+        """Do one statement. Raises SqlError; the session then ends the transaction.
+
+        A conflict with another transaction on tables is tried again, as long as nobody has seen anything of this one.
+        """
+        self._prepare(statement, transaction)
+        untouched = transaction.tables is None and not transaction.is_durable and not transaction.holds_ddl_lock
+        attempts = CONFLICT_ATTEMPTS if untouched else 1
+        staged_count = len(transaction.operations)
+        while True:
+            attempts -= 1
+            try:
+                return await self._run(statement, transaction, parameters, prepared)
+            except SqlError as error:
+                if error.sqlstate != "40001" or not attempts:
+                    raise
+            for operation in transaction.operations[staged_count:]:
+                if isinstance(operation, StatementStage):
+                    operation.close()
+            del transaction.operations[staged_count:]
+            transaction.end_tables()
+            self._session.block.release_ddl_lock(transaction)
+            transaction.image = None
+            await self._session.cancellable(asyncio.sleep(CONFLICT_WAIT_S * (CONFLICT_ATTEMPTS - attempts)))
+
+    def _prepare(self, statement: Statement, transaction: Transaction) -> None:
+        """Tell the transaction what this statement needs of the session. Raises 25006 for one that writes where nothing may."""
+        settings = self._session.settings
+        transaction.time_zone = settings.time_zone
+        if transaction.tables is not None:
+            transaction.tables.time_zone = settings.time_zone
+        self._session.sequences.read_only = settings.read_only
+        if settings.read_only:
+            what = WRITES.get(type(statement))
+            if what is not None:
+                refuse_read_only(settings, what)
+            if isinstance(statement, DropRelation):
+                refuse_read_only(settings, f"DROP {DROPPED[statement.kind]}")
+
+    async def _run(
+        self, statement: Statement, transaction: Transaction, parameters: tuple[Literal, ...], prepared: Prepared | None
+    ) -> Outcome:
+        match statement:
+            case Select():
+                return await self._reads.select(statement, transaction, parameters, prepared)
+            case Insert():
+                if statement.query is None and isinstance(self.image().entries.get(statement.name), StreamEntry):
+                    return await self._insert(statement, transaction, parameters, prepared)
+                return await self._writes.write(statement, transaction, parameters, prepared)
+            case Update() | Delete():
+                return await self._writes.write(statement, transaction, parameters, prepared)
+            case CopyFrom():
+                return await self._writes.copy_file(statement, transaction)
+            case CopyTo():
+                return await self._reads.copy_to(statement, transaction)
+            case Explain():
+                return await self._reads.explain(statement)
+            case SetVariable():
+                return self._set(statement, transaction)
+            case Show():
+                return self._show(statement)
+            case Deallocate():
+                self._session.deallocate(statement.name)
+                return Outcome("DEALLOCATE ALL" if statement.name is None else "DEALLOCATE")
+            case Discard():
+                return self._discard(statement, transaction)
+            case Cleanup():
+                return Outcome(statement.tag)
+            case _:
+                return await self._define(statement, transaction)
+
+    async def _define(self, statement: Statement, transaction: Transaction) -> Outcome:
+        definitions = self._definitions
+        match statement:
+            case CreateStream():
+                return await definitions.create_stream(statement, transaction)
+            case CreateView():
+                return await definitions.create_view(statement, transaction)
+            case CreateTable():
+                return await definitions.create_table(statement, transaction)
+            case AlterTable():
+                return await definitions.alter_table(statement, transaction)
+            case CreateSequence():
+                return await definitions.create_sequence(statement, transaction)
+            case AlterSequence():
+                return await definitions.alter_sequence(statement, transaction)
+            case Truncate():
+                return await definitions.truncate(statement, transaction)
+            case DropRelation():
+                return await definitions.drop(statement, transaction)
+            case _:
+                raise not_supported(type(statement).__name__)
+
+    def open_copy(self, statement: CopyFrom, transaction: Transaction, autocommit: bool) -> CopyIn | CopyIntoTable:
+        """Return the COPY that takes the client's data. Raises what the statement has wrong."""
+        return self._writes.open_copy(statement, transaction, autocommit)
+
+    # INSERT of values into a stream.
+
+    async def _insert(
+        self, statement: Insert, transaction: Transaction, parameters: tuple[Literal, ...], prepared: Prepared | None
+    ) -> Outcome:
+        image = self.image()
+        entry = self._stream_entry(image, statement.name, statement.name_position, "insert into")
+        if prepared is not None:
+            prepared.refresh(image, self._session.settings)
+            bound = prepared.bound
+        else:
+            bound = bind_insert(statement, image, self._session.settings.captured())
+        assert isinstance(bound, BoundInsert)
+        if bound.relations:
+            return await self._writes.write(statement, transaction, parameters, prepared)
+        root = substitute_parameters(bound.source, parameters) if parameters else bound.source
+        assert isinstance(root, Values)
+        target = self._bound_target(entry, bound, transaction)
+        rows = await self._session.in_worker(
+            evaluate_rows, self._database.tables, target, root, transaction.now_us, self._session
+        )
+        stage = self._database.stage(entry, image, transaction.now_us)
+        await self._session.in_worker(stage.add, rows)
+        transaction.operations.append(stage)
+        return Outcome(f"INSERT 0 {rows.rows_count}")
+
+    def _bound_target(self, entry: StreamEntry, bound: BoundInsert, transaction: Transaction) -> InsertTarget:
+        names = [(entry.stream.columns[index].name, 0) for index in bound.targets]
+        return make_target(entry, names, self._database.tables, transaction.now_us)
+
+    def _stream_entry(self, image: CatalogImage, name: str, position: int, verb: str) -> StreamEntry:
+        entry = image.entries.get(name)
+        if entry is None:
+            raise unknown_relation(name, position, image)
+        if not isinstance(entry, StreamEntry):
+            raise SqlError(
+                "55000" if verb == "insert into" else "42809",
+                f'cannot {verb} view "{name}"',
+                hint=f"Rows go into the stream below it: {entry.stream_name}."
+                if isinstance(entry, ViewEntry)
+                else None,
+            )
+        return entry
+
+    # Session.
+
+    def _set(self, statement: SetVariable, transaction: Transaction) -> Outcome:
+        self._session.settings.set(statement.name, statement.value, statement.local)
+        if statement.local and not self._in_block(transaction):
+            what = "SET TRANSACTION" if statement.name == "transaction" else "SET LOCAL"
+            self._session.notice("25P01", f"{what} can only be used in transaction blocks", "WARNING")
+        return Outcome("RESET" if statement.text[:5].lower() == "reset" else "SET")
+
+    def _in_block(self, transaction: Transaction) -> bool:
+        return transaction.explicit or self.in_sequence
+
+    def _show(self, statement: Show) -> Outcome:
+        settings = self._session.settings
+        if statement.name == "all":
+            return text_outcome("SHOW", SHOW_ALL_COLUMNS, settings.show_all())
+        return text_outcome("SHOW", [canonical_name(statement.name)], [[settings.show(statement.name)]])
+
+    def _discard(self, statement: Discard, transaction: Transaction) -> Outcome:
+        if statement.what == "all":
+            if self._in_block(transaction):
+                raise SqlError("25001", "DISCARD ALL cannot run inside a transaction block")
+            self._session.deallocate(None)
+            self._session.settings.reset_all()
+        if statement.what in ("all", "sequences"):
+            self._session.sequences.forget()
+        return Outcome(f"DISCARD {statement.what.upper()}")
+
+
+def unknown_relation(name: str, position: int, image: CatalogImage) -> SqlError:
+    """Return the 42P01 error, with a hint when a known name is close."""
+    hint = did_you_mean(name, image.relation_names())
+    return SqlError("42P01", f'relation "{name}" does not exist', hint=hint, position=position)

@@ -1,0 +1,164 @@
+"""The transaction that a session is in, if any: how it begins, fails, commits and rolls back.
+
+Enters: BEGIN, COMMIT and ROLLBACK, the ends of messages, errors. Leaves: a committed or dropped `Transaction`, with everything that ends
+together with it: portals, settings, the DDL lock. Must not know messages.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from engine.sessions.results import Outcome
+from engine.staging import StatementStage
+from engine.transaction import Transaction
+from sql.errors import SqlError
+from sql.statements.statement import Statement
+from sql.statements.statement import Transaction as TransactionStatement
+
+if TYPE_CHECKING:
+    from engine.sessions.session import Session
+
+# A commit of more staged rows than this goes to a worker thread, so that the event loop keeps serving.
+INLINE_COMMIT_ROWS_MAX = 4096
+ABORTED = "current transaction is aborted, commands ignored until end of transaction block"
+
+
+class TransactionBlock:
+    """The transaction boundaries of one session. open: the transaction, explicit or implicit, or None between two."""
+
+    def __init__(self, session: Session) -> None:
+        self.open: Transaction | None = None
+        self._session = session
+        self._database = session.database
+
+    @property
+    def status(self) -> str:
+        """What ReadyForQuery says: I(dle), T(ransaction block), E (failed block)."""
+        transaction = self.open
+        return "I" if transaction is None or not transaction.explicit else "E" if transaction.failed else "T"
+
+    def current(self) -> Transaction:
+        """Return the open transaction; an implicit one is begun when there is none."""
+        if self.open is None:
+            self.open = self._database.begin()
+            self.open.sequences = self._session.sequences
+        return self.open
+
+    def require_usable(self, statement: Statement) -> None:
+        """Raise 25P02 in a failed transaction, except for the statements that end it."""
+        if self.open is not None and self.open.failed and not ends_transaction(statement):
+            raise SqlError("25P02", ABORTED)
+
+    async def run(self, statement: TransactionStatement) -> Outcome:
+        """Do BEGIN, COMMIT or ROLLBACK. Raises SqlError when the commit fails; everything is rolled back then."""
+        transaction = self.open
+        if statement.action == "begin":
+            return self._begin(statement)
+        if transaction is None or not transaction.explicit:
+            if statement.chain:
+                word = statement.action.upper()
+                raise SqlError("25P01", f"{word} AND CHAIN can only be used in transaction blocks")
+            self._session.notice("25P01", "there is no transaction in progress", "WARNING")
+        commits = statement.action == "commit" and not (transaction is not None and transaction.failed)
+        if commits:
+            await self.commit()
+        else:
+            self.roll_back()
+        if statement.chain:
+            self.current().explicit = True
+            self._session.settings.begin(statement.modes)
+        return Outcome("COMMIT" if commits else "ROLLBACK")
+
+    def _begin(self, statement: TransactionStatement) -> Outcome:
+        if self.open is not None and self.open.explicit:
+            self._session.notice("25001", "there is already a transaction in progress", "WARNING")
+        else:
+            self.current().explicit = True
+            self._session.settings.begin(statement.modes)
+        return Outcome("START TRANSACTION" if statement.text[:5].lower() == "start" else "BEGIN")
+
+    # The end.
+
+    async def end_implicit(self) -> None:
+        """Commit the implicit transaction of a message or pipeline, if that is what is open."""
+        if self.open is not None and not self.open.explicit:
+            await self.commit()
+
+    async def commit(self) -> None:
+        """Commit what is open; on a worker thread when that takes long."""
+        transaction = self.open
+        if transaction is None or not is_large(transaction):
+            self.commit_now()
+            return
+        self.open = None
+        committed = False
+        try:
+            await self._session.in_worker(self._database.commit, transaction)
+            committed = True
+        finally:
+            self._after_end(transaction, committed)
+
+    def commit_now(self) -> None:
+        """Commit what is open on this thread."""
+        transaction, self.open = self.open, None
+        if transaction is None:
+            return
+        committed = False
+        try:
+            if transaction.operations or transaction.is_durable:
+                self._database.commit(transaction)
+            else:
+                transaction.end_tables()
+            committed = True
+        finally:
+            self._after_end(transaction, committed)
+
+    def roll_back(self) -> None:
+        """Drop what is open."""
+        transaction, self.open = self.open, None
+        if transaction is not None:
+            transaction.drop()
+            self._after_end(transaction, committed=False)
+
+    def fail(self) -> None:
+        """A statement failed: an explicit block keeps nothing and waits for its end, an implicit one is over."""
+        transaction = self.open
+        if transaction is None or not transaction.explicit:
+            self.roll_back()
+            return
+        transaction.failed = True
+        transaction.drop()
+        self._session.settings.rollback()
+        self.release_ddl_lock(transaction)
+
+    def _after_end(self, transaction: Transaction, committed: bool) -> None:
+        self.release_ddl_lock(transaction)
+        self._session.forget_portals()
+        if committed:
+            self._session.settings.commit()
+        else:
+            self._session.settings.rollback()
+
+    def release_ddl_lock(self, transaction: Transaction) -> None:
+        """Let the next transaction define; what this one has built and not committed is given up."""
+        if transaction.holds_ddl_lock:
+            transaction.holds_ddl_lock = False
+            self._database.end_ddl(transaction)
+            transaction.built.clear()
+
+
+def ends_transaction(statement: Statement) -> bool:
+    """Tell whether this is COMMIT or ROLLBACK."""
+    return isinstance(statement, TransactionStatement) and statement.action != "begin"
+
+
+def is_large(transaction: Transaction) -> bool:
+    """Tell whether committing takes long enough to leave the event loop to others."""
+    if transaction.is_durable:
+        return True
+    rows_count = 0
+    for operation in transaction.operations:
+        if not isinstance(operation, StatementStage):
+            return True
+        rows_count += operation.rows_count
+    return rows_count > INLINE_COMMIT_ROWS_MAX

@@ -1,0 +1,205 @@
+"""The statements that write rows which a query yields: INSERT, UPDATE and DELETE of tables, INSERT ... SELECT into streams, COPY of tables.
+
+Enters: statements with their transaction and parameters. Leaves: outcomes; the effects are in the transaction's part on tables, or staged.
+Must not know messages or sockets.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from engine.catalog import CatalogImage, StreamEntry, TableEntry, ViewEntry
+from engine.sessions.copy_in import CopyIn
+from engine.sessions.copy_into_table import CopyIntoTable, copy_target
+from engine.sessions.insert import make_target
+from engine.sessions.prepared import Prepared
+from engine.sessions.read_statements import has_upper_part
+from engine.sessions.reading import refuse_streams, view_inputs
+from engine.sessions.results import Outcome
+from engine.sessions.server_files import open_to_read
+from engine.sessions.table_writes import BoundWrite, TableWriter, settled
+from engine.staging import StatementStage
+from engine.tables.table_changes import refuse_joined
+from engine.transaction import Transaction
+from ringbuffer.arrow import morsel_from_arrow
+from sql.bind.delete import BoundDelete, bind_delete
+from sql.bind.insert import BoundInsert, bind_insert
+from sql.bind.update import BoundUpdate, bind_update
+from sql.errors import SqlError, not_supported
+from sql.expressions import Literal
+from sql.names import did_you_mean
+from sql.settings import Settings
+from sql.statements.statement import CopyFrom, Delete, Insert, Update
+from views.refresh import Reader
+
+if TYPE_CHECKING:
+    from engine.sessions.session import Session
+
+MORSEL_ROWS = 65_536
+Write = Insert | Update | Delete
+
+
+class WriteStatements:
+    """Runs the writing statements of one session."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._database = session.database
+
+    async def write(
+        self, statement: Write, transaction: Transaction, parameters: tuple[Literal, ...], prepared: Prepared | None
+    ) -> Outcome:
+        """Do INSERT, UPDATE or DELETE of a table, or an INSERT into a stream whose rows come from a query."""
+        session = self._session
+        try:
+            return await session.in_worker(self._write, statement, transaction, parameters, prepared)
+        finally:
+            session.refreshing = ()
+
+    def open_copy(self, statement: CopyFrom, transaction: Transaction, autocommit: bool) -> CopyIn | CopyIntoTable:
+        """Return the COPY that takes the data. Raises what the statement has wrong. autocommit: it is a transaction of its own."""
+        image = self._session.runner.image()
+        refuse_read_only(self._session.settings, "COPY FROM")
+        entry = copied_entry(statement, image)
+        if isinstance(entry, TableEntry):
+            return self._copy_into_table(statement, entry, transaction)
+        return self._copy_into_stream(statement, entry, image, transaction, autocommit)
+
+    async def copy_file(self, statement: CopyFrom, transaction: Transaction) -> Outcome:
+        """Do COPY FROM a file of the server."""
+        copy = self.open_copy(statement, transaction, autocommit=False)
+        return await self._session.in_worker(self._read_file, statement, copy, transaction)
+
+    def _read_file(self, statement: CopyFrom, copy: CopyIn | CopyIntoTable, transaction: Transaction) -> Outcome:
+        config = self._database.config
+        assert statement.file is not None, statement.text
+        try:
+            with open_to_read(config.copy_directory, statement.file) as file:
+                while data := file.read(config.copy_block_bytes):
+                    self._session.check_cancelled()
+                    if copy.take(data):
+                        copy.decode()
+            copy.finish()
+        except OSError as error:
+            copy.drop()
+            raise SqlError("58030", f'could not read from file "{statement.file}": {error.strerror}') from None
+        except SqlError:
+            copy.drop()
+            raise
+        transaction.operations.extend(copy.stages())
+        return Outcome(f"COPY {copy.rows_count}")
+
+    def _copy_into_table(self, statement: CopyFrom, entry: TableEntry, transaction: Transaction) -> CopyIntoTable:
+        session = self._session
+        if statement.options.publish_ms is not None:
+            raise not_supported("COPY with publish into a table", hint="Rows of a table appear when the COPY is over.")
+        name = entry.description.name
+
+        def open_writer() -> TableWriter:
+            tables = self._database.begin_tables(transaction)
+            image = session.runner.image()
+            if image.entries.get(name) is not entry:
+                raise SqlError("40001", f'table "{name}" was altered while COPY began')
+            refuse_joined(name, image.entries.values())
+            return TableWriter(tables, entry, {}, transaction.now_us, session.settings.time_zone)
+
+        target = copy_target(entry, statement.columns)
+        block_bytes = self._database.config.copy_block_bytes
+        return CopyIntoTable(target, statement, open_writer, session.settings.time_zone, block_bytes)
+
+    def _copy_into_stream(
+        self, statement: CopyFrom, entry: StreamEntry, image: CatalogImage, transaction: Transaction, autocommit: bool
+    ) -> CopyIn:
+        target = make_target(entry, statement.columns, self._database.tables, transaction.now_us)
+        if statement.options.header_match:
+            raise not_supported("COPY with HEADER MATCH", hint="HEADER true passes the first line over.")
+        publish_ms = statement.options.publish_ms
+        if publish_ms is not None and not autocommit:
+            raise SqlError(
+                "25001",
+                "COPY with publish cannot run inside a transaction block",
+                hint="Leave publish out, or run the COPY by itself in autocommit mode.",
+            )
+        settings = self._session.settings
+        if publish_ms is None and autocommit:
+            publish_ms = settings.publish_interval_ms or None
+        return CopyIn(
+            self._database, target, statement.options, image, transaction.now_us, settings.time_zone, publish_ms
+        )
+
+    def _write(
+        self, statement: Write, transaction: Transaction, parameters: tuple[Literal, ...], prepared: Prepared | None
+    ) -> Outcome:
+        session = self._session
+        tables = self._database.begin_tables(transaction)
+        # The snapshot of the rows has a catalog of its own.
+        image = session.runner.image()
+        bound = self._bound(statement, image, prepared)
+        refuse_streams(bound.relations, image)
+        reader = Reader(transaction.now_us, session.check_cancelled)
+        session.refreshing = tuple(name for name in bound.relations if has_upper_part(image.entries.get(name)))
+        inputs = view_inputs(self._database, transaction, image, bound.relations, reader)
+        session.check_cancelled()
+        bound = settled(bound, parameters, transaction.now_us)
+        entry = image.entries[bound.relation.name]
+        if isinstance(entry, StreamEntry):
+            assert isinstance(bound, BoundInsert), bound
+            rows = tables.query(bound.source, inputs)
+            stage = self._staged(entry, bound, rows, image, transaction)
+            transaction.operations.append(stage)
+            return Outcome(f"INSERT 0 {stage.rows_count}")
+        assert isinstance(entry, TableEntry), entry
+        refuse_joined(entry.description.name, image.entries.values())
+        return TableWriter(tables, entry, inputs, transaction.now_us, session.settings.time_zone).run(bound)
+
+    def _bound(self, statement: Write, image: CatalogImage, prepared: Prepared | None) -> BoundWrite:
+        settings = self._session.settings
+        if prepared is not None:
+            prepared.refresh(image, settings)
+            assert isinstance(prepared.bound, BoundInsert | BoundUpdate | BoundDelete)
+            return prepared.bound
+        match statement:
+            case Insert():
+                return bind_insert(statement, image, settings.captured())
+            case Update():
+                return bind_update(statement, image, settings.captured())
+            case Delete():
+                return bind_delete(statement, image, settings.captured())
+
+    def _staged(
+        self, entry: StreamEntry, bound: BoundInsert, rows: pa.Table, image: CatalogImage, transaction: Transaction
+    ) -> StatementStage:
+        """Return a query's rows on their way into a stream, staged morsel by morsel."""
+        names = [(entry.stream.columns[index].name, 0) for index in bound.targets]
+        target = make_target(entry, names, self._database.tables, transaction.now_us)
+        stage = self._database.stage(entry, image, transaction.now_us)
+        try:
+            for start in range(0, rows.num_rows, MORSEL_ROWS):
+                self._session.check_cancelled()
+                stage.add(target.rows(morsel_from_arrow(rows.slice(start, MORSEL_ROWS), target.layout)))
+        except BaseException:
+            stage.close()
+            raise
+        return stage
+
+
+def copied_entry(statement: CopyFrom, image: CatalogImage) -> StreamEntry | TableEntry:
+    """Return what the rows of a COPY go into. Raises 42P01, or 42809 as PostgreSQL does for what takes no rows."""
+    name = statement.name
+    entry = image.entries.get(name)
+    if isinstance(entry, StreamEntry | TableEntry):
+        return entry
+    if entry is None:
+        hint = did_you_mean(name, image.relation_names())
+        raise SqlError("42P01", f'relation "{name}" does not exist', hint=hint, position=statement.name_position)
+    kind = "sequence" if entry.description.kind == "sequence" else "view"
+    hint = f"Rows go into the stream below it: {entry.stream_name}." if isinstance(entry, ViewEntry) else None
+    raise SqlError("42809", f'cannot copy to {kind} "{name}"', hint=hint, position=statement.name_position)
+
+
+def refuse_read_only(settings: Settings, what: str) -> None:
+    """Raise 25006 for a statement that writes in a read-only transaction."""
+    if settings.value("transaction_read_only") == "on":
+        raise SqlError("25006", f"cannot execute {what} in a read-only transaction")

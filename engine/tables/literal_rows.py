@@ -1,0 +1,71 @@
+"""Rows of constants as an Arrow table, without the engine: the VALUES of an INSERT once its parameters are known.
+
+Enters: the source of a bound INSERT. Leaves: whole rows of the table, or None where something has to be computed. The conversions that
+assignment puts around a constant are done here where they only apply a length or (p,s), or widen an integer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pyarrow as pa
+
+from engine.tables.arrow_values import column_array
+from sql.catalog import RelationDescription
+from sql.expressions import Cast, Column, Expression, Literal, LiteralValue
+from sql.literals import apply_modifier
+from sql.relations import Project, Relation, Values
+
+STRINGS = frozenset({"text", "varchar"})
+INTEGER_BITS = {"int2": 15, "int4": 31, "int8": 63}
+
+
+class NotConstantError(Exception):
+    """An item has to be computed by the engine."""
+
+
+def literal_rows(source: Relation, relation: RelationDescription) -> pa.Table | None:
+    """Return the rows, if they are all constants: VALUES of literals, with literals as defaults around them."""
+    columns = relation.columns
+    items: Sequence[Expression]
+    if isinstance(source, Values):
+        values, items = source, [Column(index, "", column.type) for index, column in enumerate(source.schema)]
+    elif isinstance(source, Project) and isinstance(source.input, Values):
+        values, items = source.input, [item for _, item in source.items]
+    else:
+        return None
+    try:
+        arrays = [
+            column_array(column_values(item, values), column.type) for item, column in zip(items, columns, strict=True)
+        ]
+    except NotConstantError:
+        return None
+    return pa.Table.from_arrays(arrays, names=[column.name for column in columns])
+
+
+def column_values(item: Expression, values: Values) -> list[LiteralValue]:
+    """Return the constants of one column."""
+    if isinstance(item, Cast) and item.type.is_variable_numeric and item.operand.type.family == "numeric":
+        # Only the physical form changes, which `column_array` gives.
+        item = item.operand
+    if isinstance(item, Column):
+        return [constant(row[item.index]) for row in values.rows]
+    return [constant(item)] * len(values.rows)
+
+
+def constant(item: Expression) -> LiteralValue:
+    """Return the value of a literal, or of one inside of a conversion that is simple. Raises 22001 and 22003 as the conversion does."""
+    if isinstance(item, Literal):
+        return item.value
+    if not isinstance(item, Cast) or not isinstance(item.operand, Literal):
+        raise NotConstantError
+    value, source, target = item.operand.value, item.operand.type.family, item.type.family
+    if value is None:
+        return None
+    if (source == target == "numeric") or (source in STRINGS and target in STRINGS):
+        return apply_modifier(value, item.type, None, item.explicit)
+    if source in INTEGER_BITS and target in INTEGER_BITS and isinstance(value, int):
+        limit = 1 << INTEGER_BITS[target]
+        if -limit <= value < limit:
+            return value
+    raise NotConstantError

@@ -1,0 +1,214 @@
+"""nextval, currval, lastval and setval: what a session knows of sequences, and the functions that DuckDB's SQL calls.
+
+Enters: calls of a whole column of rows at once, with the number of the session that runs the statement. Leaves: values in the order of
+the rows. What a session has taken stays taken, whatever its transaction does. Must not store anything: counters do.
+"""
+
+from __future__ import annotations
+
+import itertools
+import weakref
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+from duckdb.func import FunctionNullHandling, PythonUDFType
+
+from engine.catalog import CatalogImage, SequenceEntry
+from engine.embedded.arrow_numerics import one_array
+from engine.embedded.error_mark import marked
+from sql.datatypes import INT8
+from sql.errors import SqlError
+from sql.expressions import Call, Expression, Literal
+from sql.relations import Relation
+from sql.trees import all_relations, map_relation, operator_expressions, walk
+
+FUNCTIONS = frozenset({"nextval", "currval", "lastval", "setval"})
+Result = TypeVar("Result")
+
+NUMBERS = itertools.count(1)
+
+
+@dataclass(eq=False)
+class SequenceSession:
+    """What one session knows of sequences. number: under which DuckDB's functions find it. image: the catalog of what runs now.
+
+    current: oid of a sequence -> the value that this session took last; latest: (name, oid) of the last one of all. read_only: of the
+    transaction that runs now.
+    """
+
+    image: CatalogImage = field(default_factory=CatalogImage)
+    current: dict[int, int] = field(default_factory=dict)
+    latest: tuple[str, int] | None = None
+    read_only: bool = False
+    number: int = field(default_factory=lambda: next(NUMBERS))
+
+    def __post_init__(self) -> None:
+        SESSIONS[self.number] = self
+
+    def next_values(self, name: str, count: int) -> pa.Array:
+        """Return the next `count` values of a sequence, in order. Raises 42P01, 42809, 2200H, 25006."""
+        if self.read_only:
+            raise SqlError("25006", "cannot execute nextval() in a read-only transaction")
+        entry = self.find(name)
+        values = entry.counter.take(entry.description.name, entry.definition, count)
+        if count:
+            self._took(entry, int(values[-1]))
+        return pa.array(values, pa.int64())
+
+    def current_value(self, name: str) -> int:
+        """Return the value that the session took last of a sequence. Raises 55000 when it took none."""
+        entry = self.find(name)
+        value = self.current.get(entry.description.oid)
+        if value is None:
+            raise SqlError(
+                "55000", f'currval of sequence "{entry.description.name}" is not yet defined in this session'
+            )
+        return value
+
+    def last_value(self) -> int:
+        """Return the value that the session took last of all. Raises 55000 when it took none."""
+        if self.latest is None or self.image.by_oid(self.latest[1]) is None:
+            raise SqlError("55000", "lastval is not yet defined in this session")
+        return self.current[self.latest[1]]
+
+    def set_value(self, name: str, value: int, called: bool) -> int:
+        """Set a sequence. Raises 22003 for a value out of its range."""
+        if self.read_only:
+            raise SqlError("25006", "cannot execute setval() in a read-only transaction")
+        entry = self.find(name)
+        definition = entry.definition
+        if not definition.minimum <= value <= definition.maximum:
+            raise SqlError(
+                "22003",
+                f'setval: value {value} is out of bounds for sequence "{entry.description.name}" '
+                f"({definition.minimum}..{definition.maximum})",
+            )
+        entry.counter.set(value, called)
+        if called:
+            self.current[entry.description.oid] = value
+        return value
+
+    def forget(self) -> None:
+        """Forget what was taken (DISCARD SEQUENCES)."""
+        self.current.clear()
+        self.latest = None
+
+    def _took(self, entry: SequenceEntry, value: int) -> None:
+        self.current[entry.description.oid] = value
+        self.latest = (entry.description.name, entry.description.oid)
+
+    def find(self, written: str, position: int | None = None) -> SequenceEntry:
+        """Return a sequence. Raises 42P01 and 42809."""
+        name = folded(written)
+        entry = self.image.entries.get(name)
+        if entry is None:
+            raise SqlError("42P01", f'relation "{name}" does not exist', position)
+        if not isinstance(entry, SequenceEntry):
+            raise SqlError("42809", f'"{name}" is not a sequence')
+        return entry
+
+
+SESSIONS: weakref.WeakValueDictionary[int, SequenceSession] = weakref.WeakValueDictionary()
+
+
+def folded(written: str) -> str:
+    """Return the name of a relation in a string: public. is dropped, case is folded outside of quotes."""
+    name = written.strip()
+    if name.lower().startswith("public."):
+        name = name[len("public.") :]
+    if name.startswith('"') and name.endswith('"') and len(name) > 1:
+        return name[1:-1].replace('""', '"')
+    return name.lower()
+
+
+def uses_sequences(root: Relation) -> bool:
+    """Tell whether a relation calls one of the functions."""
+    return any(
+        isinstance(node, Call) and node.function in FUNCTIONS
+        for relation in all_relations(root)
+        for expression in operator_expressions(relation)
+        for node in walk(expression)
+    )
+
+
+def in_session(root: Relation, session: SequenceSession) -> Relation:
+    """Return the relation with the session's number in each call. Raises 42P01 with the position of a name that is not there."""
+    number = Literal(session.number, INT8)
+
+    def numbered(node: Expression) -> Expression | None:
+        if isinstance(node, Call) and node.function in FUNCTIONS:
+            name = node.arguments[0] if node.arguments else None
+            if isinstance(name, Literal) and isinstance(name.value, str):
+                session.find(name.value, name.position)
+            return Call(node.function, (number, *node.arguments), node.type, node.position, node.text)
+        return None
+
+    return map_relation(root, numbered)
+
+
+def register_sequence_functions(connection: duckdb.DuckDBPyConnection) -> None:
+    """Make the functions known to DuckDB. Each call is a call: DuckDB may not fold, share or leave out any."""
+    for name, function, arguments in (
+        ("sequence_nextval", nextval, ["BIGINT", "VARCHAR"]),
+        ("sequence_currval", currval, ["BIGINT", "VARCHAR"]),
+        ("sequence_lastval", lastval, ["BIGINT"]),
+        ("sequence_setval", setval, ["BIGINT", "VARCHAR", "BIGINT", "BOOLEAN"]),
+    ):
+        connection.create_function(
+            name,
+            function,
+            [connection.dtype(argument) for argument in arguments],
+            connection.dtype("BIGINT"),
+            type=PythonUDFType.ARROW,
+            null_handling=FunctionNullHandling.SPECIAL,
+            side_effects=True,
+        )
+
+
+def nextval(sessions: pa.ChunkedArray, names: pa.ChunkedArray) -> pa.Array:
+    """Return a new value per row; rows of one sequence take theirs at once."""
+    session, known = _session(sessions), one_array(names).dictionary_encode()
+    indexes = known.indices.to_numpy(zero_copy_only=False)
+    out = np.zeros(len(indexes), dtype=np.int64)
+    missing = np.asarray(known.indices.is_null())
+    for place, name in enumerate(known.dictionary.to_pylist()):
+        rows = (indexes == place) & ~missing
+        out[rows] = _checked(session.next_values, name, int(rows.sum())).to_numpy()
+    return pa.array(out, mask=missing)
+
+
+def currval(sessions: pa.ChunkedArray, names: pa.ChunkedArray) -> pa.Array:
+    """Return the session's last value per row."""
+    session = _session(sessions)
+    return pa.array(
+        [None if name is None else _checked(session.current_value, name) for name in names.to_pylist()], pa.int64()
+    )
+
+
+def lastval(sessions: pa.ChunkedArray) -> pa.Array:
+    """Return the session's last value of all per row."""
+    return pa.array([_checked(_session(sessions).last_value)] * len(sessions), pa.int64())
+
+
+def setval(
+    sessions: pa.ChunkedArray, names: pa.ChunkedArray, values: pa.ChunkedArray, called: pa.ChunkedArray
+) -> pa.Array:
+    """Set a sequence per row."""
+    session = _session(sessions)
+    rows = zip(names.to_pylist(), values.to_pylist(), called.to_pylist(), strict=True)
+    return pa.array([None if None in row else _checked(session.set_value, *row) for row in rows], pa.int64())
+
+
+def _session(numbers: pa.ChunkedArray) -> SequenceSession:
+    return SESSIONS[numbers[0].as_py()]
+
+
+def _checked(function: Callable[..., Result], *arguments: object) -> Result:
+    try:
+        return function(*arguments)
+    except SqlError as error:
+        raise ValueError(marked(error)) from error

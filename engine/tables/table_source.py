@@ -1,0 +1,58 @@
+"""Durable tables as views read them: implements `views.protocols.TableSource`.
+
+Enters: names. Leaves: Arrow tables with versions, of what is committed, or of what one transaction sees.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterable
+
+from engine.catalog import CatalogImage
+from engine.tables.table_store import TableStore, export, table_entry
+from engine.tables.table_transaction import TableTransaction
+from views.protocols import TableExport
+
+# Versions inside transactions, which nothing else has.
+UNCOMMITTED = itertools.count(-1, -1)
+
+
+class CommittedTables:
+    """The tables as they are committed. image: gives the catalog of this moment."""
+
+    def __init__(self, store: TableStore, image: Callable[[], CatalogImage]) -> None:
+        self._store = store
+        self._image = image
+
+    def versions(self, names: Iterable[str]) -> dict[str, int]:
+        """Return the committed version of each table."""
+        image = self._image()
+        return {name: table_entry(image, name).data.committed for name in names}
+
+    def read_all(self, names: Iterable[str]) -> dict[str, TableExport]:
+        """Return the tables as one read transaction sees them."""
+        wanted = tuple(names)
+        return self._store.read_all(self._image, wanted) if wanted else {}
+
+
+class TransactionTables:
+    """The tables as a transaction sees them that makes a view; what it has written itself has a version that nothing else has."""
+
+    def __init__(self, tables: TableTransaction) -> None:
+        self._tables = tables
+
+    def versions(self, names: Iterable[str]) -> dict[str, int]:
+        """Return the version of each table."""
+        return {name: self._version(name) for name in names}
+
+    def read_all(self, names: Iterable[str]) -> dict[str, TableExport]:
+        """Return the tables with the transaction's own changes."""
+        return {
+            name: TableExport(self._version(name), export(self._tables, table_entry(self._tables.image, name)))
+            for name in names
+        }
+
+    def _version(self, name: str) -> int:
+        committed = table_entry(self._tables.image, name).data.committed
+        changed = name in self._tables.written or committed > self._tables.snapshot
+        return next(UNCOMMITTED) if changed or not committed else committed

@@ -1,0 +1,190 @@
+"""The file of the durable tables: opened once, one place where commits become visible, and the catalog's text in it.
+
+Enters: catalog images and transactions. Leaves: transactions with one snapshot each, the stored catalog, and tables as views read them.
+The file is one DuckDB database: schema `stored` holds the rows, schema `catalog` the definitions and where sequences stand, so that
+DDL and rows have one commit point. Must not know sessions or streams.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+
+import duckdb
+import pyarrow as pa
+
+from engine.catalog import CatalogImage, SequenceEntry, TableEntry
+from engine.embedded.duckdb_errors import sql_error
+from engine.embedded.query_engine import QueryEngine
+from engine.storage import Storage
+from engine.tables.sequence_functions import SequenceSession, register_sequence_functions
+from engine.tables.table_transaction import TableTransaction
+from sql.errors import SqlError
+from sql.relations import OutputColumn, Scan
+from views.protocols import TableExport
+
+FILE_NAME = "tables.duckdb"
+FORMAT_VERSION = 2
+DAMAGED = "XX001"
+SCHEMA = (
+    "CREATE SCHEMA stored",
+    "CREATE SCHEMA catalog",
+    "CREATE TABLE catalog.definitions (format INTEGER, text VARCHAR)",
+    "CREATE TABLE catalog.sequences (number BIGINT, last BIGINT, called BOOLEAN)",
+)
+
+
+class TableStore:
+    """The open file. commits_count: how many transactions have changed tables or the catalog since the start.
+
+    lock: held from a DuckDB COMMIT until what it made is visible to everybody, and while a snapshot is taken, so that a snapshot, the
+    catalog image and `commits_count` belong together. It is taken before the commit lock of `engine.database`.
+    """
+
+    def __init__(self, folder: Path, memory_bytes_max: int, disk_bytes_max: int, storage: Storage) -> None:
+        self.path = folder / FILE_NAME
+        self.lock = threading.Lock()
+        self.commits_count = 0
+        self._storage = storage
+        self._exports: dict[str, TableExport] = {}
+        self._log_lock = threading.Lock()
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        try:
+            self.engine = QueryEngine(memory_bytes_max, file=self.path, disk_bytes_max=disk_bytes_max)
+        except duckdb.Error as error:
+            raise SqlError(DAMAGED, f"{self.path} can't be opened: {str(error).splitlines()[0]}") from None
+        self.engine.add_functions(register_sequence_functions)
+        self._log = self.engine.take_cursor().connection
+        try:
+            schemas = {name for (name,) in self._log.execute("SELECT schema_name FROM duckdb_schemas()").fetchall()}
+            if "catalog" not in schemas:
+                self._create()
+        except duckdb.Error as error:
+            raise SqlError(DAMAGED, f"{self.path} is damaged: {str(error).splitlines()[0]}") from None
+
+    def load(self) -> str | None:
+        """Return the stored catalog, None in a new file. Raises SqlError XX001 for a damaged file or one of another format."""
+        try:
+            rows = self._log.execute("SELECT format, text FROM catalog.definitions").fetchall()
+        except duckdb.Error as error:
+            raise SqlError(DAMAGED, f"{self.path} is damaged: {str(error).splitlines()[0]}") from None
+        if len(rows) != 1:
+            raise SqlError(DAMAGED, f"{self.path} is damaged: it has {len(rows)} catalogs")
+        ((version, text),) = rows
+        if version != FORMAT_VERSION:
+            raise SqlError(DAMAGED, f"{self.path} has format {version}, but this server reads format {FORMAT_VERSION}")
+        assert isinstance(text, str)
+        return text or None
+
+    def close(self) -> None:
+        """Close the file; no transaction is open."""
+        self._log.close()
+        self.engine.close()
+
+    # Transactions
+
+    def begin(self, image: CatalogImage, sequences: SequenceSession | None = None) -> TableTransaction:
+        """Return a new transaction, whose snapshot is now. The caller holds `lock`; `image` is the catalog that it sees.
+
+        sequences: the session's knowledge of them, None where none can be used.
+        """
+        cursor = self.engine.take_cursor()
+        try:
+            cursor.connection.begin()
+            # DuckDB takes the snapshot when the file is first read.
+            cursor.connection.execute("SELECT format FROM catalog.definitions").fetchall()
+        except duckdb.Error as error:
+            cursor.connection.rollback()
+            self.engine.give_back(cursor)
+            raise sql_error(error) from error
+        return TableTransaction(self.engine, cursor, self.commits_count, image, sequences)
+
+    def commit(self, transaction: TableTransaction) -> None:
+        """Make a transaction durable and count it. The caller holds `lock`, and publishes what changed before it lets go."""
+        transaction.commit(self._storage)
+        self.commits_count += 1
+        for table in transaction.written.values():
+            table.data.committed = self.commits_count
+
+    # Sequences
+
+    def log_sequence(self, number: int, last: int, called: bool) -> None:
+        """Note durably where a sequence stands; in a transaction of its own, whatever the session's transaction does."""
+        with self._log_lock:
+            try:
+                self._log.execute(
+                    "UPDATE catalog.sequences SET last = ?, called = ? WHERE number = ?", [last, called, number]
+                )
+            except duckdb.Error as error:
+                raise sql_error(error) from error
+
+    def sequence_records(self) -> dict[int, tuple[int, bool]]:
+        """Return where each sequence stands by its number: (last, called)."""
+        rows = self._log.execute("SELECT number, last, called FROM catalog.sequences").fetchall()
+        return {number: (last, called) for number, last, called in rows}
+
+    def forget_sequences(self, kept: Iterable[int]) -> None:
+        """Delete the records of sequences that are gone."""
+        gone = self.sequence_records().keys() - set(kept)
+        if gone:
+            self._log.execute("DELETE FROM catalog.sequences WHERE number IN (SELECT unnest(?))", [list(gone)])
+
+    def settle(self, image: CatalogImage) -> None:
+        """Write down where the sequences really stand, at an orderly end."""
+        for entry in image.entries.values():
+            if isinstance(entry, SequenceEntry):
+                entry.counter.settle()
+
+    # What views read
+
+    def read_all(self, current: Callable[[], CatalogImage], names: Iterable[str]) -> dict[str, TableExport]:
+        """Return committed tables as one read transaction sees them, each the same object as long as it is unchanged."""
+        found: dict[str, TableExport] = {}
+        with self.lock:
+            image = current()
+            transaction = self.begin(image)
+            versions = {name: table_entry(image, name).data.committed for name in names}
+        try:
+            for name, version in versions.items():
+                kept = self._exports.get(name)
+                if kept is None or kept.version != version:
+                    kept = self._exports[name] = TableExport(version, export(transaction, table_entry(image, name)))
+                found[name] = kept
+        finally:
+            transaction.rollback()
+        return found
+
+    def forget_exports(self, image: CatalogImage) -> None:
+        """Let go of the exports of tables that are gone."""
+        for name in list(self._exports):
+            if not isinstance(image.entries.get(name), TableEntry):
+                self._exports.pop(name, None)
+
+    def _create(self) -> None:
+        self._log.begin()
+        for statement in SCHEMA:
+            self._log.execute(statement)
+        self._log.execute("INSERT INTO catalog.definitions VALUES (?, '')", [FORMAT_VERSION])
+        self._log.commit()
+
+
+def table_entry(image: CatalogImage, name: str) -> TableEntry:
+    """Return the entry of a table. Raises 42P01 when it was dropped in between."""
+    entry = image.entries.get(name)
+    if not isinstance(entry, TableEntry):
+        raise SqlError("42P01", f'relation "{name}" does not exist')
+    return entry
+
+
+def export(transaction: TableTransaction, entry: TableEntry) -> pa.Table:
+    """Return all rows of a table."""
+    schema = tuple(OutputColumn(column.name, column.type) for column in entry.description.columns)
+    return transaction.query(Scan(entry.description.name, "table", schema), {})
+
+
+def save_catalog(transaction: TableTransaction, text: str, sequences: Mapping[int, tuple[int, bool]]) -> None:
+    """Write the catalog's text and the records of new sequences as part of `transaction`."""
+    transaction.execute_ddl("UPDATE catalog.definitions SET text = ?, format = ?", [text, FORMAT_VERSION])
+    for number, (last, called) in sequences.items():
+        transaction.execute_ddl("INSERT INTO catalog.sequences VALUES (?, ?, ?)", [number, last, called])

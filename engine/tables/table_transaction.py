@@ -1,0 +1,287 @@
+"""A session's transaction on durable tables: one DuckDB transaction on a cursor of its own, with one snapshot.
+
+Enters: bound relations to read, rows to write as Arrow tables, and the catalog image that the snapshot belongs to. Leaves: Arrow
+tables. `engine.database` begins and commits it together with the streams' part. One call at a time, from any thread; only `interrupt`
+may come in between. Must not know sessions or SQL text of clients.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import duckdb
+import pyarrow as pa
+
+from engine.catalog import CatalogImage, TableEntry
+from engine.embedded.duckdb_errors import sql_error
+from engine.embedded.query_engine import Cursor, QueryEngine
+from engine.embedded.result_forms import in_forms
+from engine.tables.sequence_functions import SequenceSession, in_session, uses_sequences
+from engine.tables.unique_errors import duplicate_key, key_text, unique_violation, values_text
+from sql.catalog import ConstraintDescription
+from sql.datatypes import INT8, SqlType
+from sql.emit.names import column_names
+from sql.emit_duckdb import DuckDbExpressions
+from sql.relations import OutputColumn, Relation, Scan, Schema
+from sql.trees import scans
+
+if TYPE_CHECKING:
+    from engine.storage import Storage
+
+# The pseudo column of a table's scan that says which row it is, for UPDATE and DELETE of the same transaction; never shown to a client.
+ROWID = OutputColumn("?rowid?", INT8)
+ROWS = "antumbra rows"
+# A column of every physical table beside the client's: how often a row was written.
+TOUCHED = "touched"
+
+
+class TableTransaction:
+    """An open DuckDB transaction. image: the catalog that names are looked up in; DDL of the transaction replaces it.
+
+    snapshot: the number of the last commit that is seen. written: tables that have new, changed or deleted rows, as they were when they
+    were first written to. unguarded: physical tables whose keys are as new as the transaction: DuckDB looks at them at COMMIT only.
+    changed: True once there is anything that COMMIT makes durable. time_zone: for the texts of errors.
+    """
+
+    def __init__(
+        self,
+        engine: QueryEngine,
+        cursor: Cursor,
+        snapshot: int,
+        image: CatalogImage,
+        sequences: SequenceSession | None = None,
+    ) -> None:
+        self.image = image
+        self._sequences = sequences
+        self.snapshot = snapshot
+        self.written: dict[str, TableEntry] = {}
+        self.unguarded: set[str] = set()
+        self.changed = False
+        self.time_zone = "UTC"
+        self._engine = engine
+        self._cursor: Cursor | None = cursor
+        self._lock = threading.Lock()
+        self._is_running = False
+
+    def query(self, root: Relation, inputs: Mapping[str, pa.Table]) -> pa.Table:
+        """Return the rows of a bound relation, seen inside this transaction (own writes included).
+
+        Scans of kind 'table' read the table of that name in `image`; their schema is the table's columns in order, and may have `ROWID`
+        at the end: a bigint that names the row for `update` and `delete`, valid until the next write to the table. All other scans
+        read `inputs` by name: stored versions of views, and 'rows'. Raises SqlError; the DuckDB transaction is dead then, and the
+        caller rolls it back.
+        """
+        root = self._in_session(root)
+        sources = {
+            scan.name: table_source(self._table(scan.name), scan) for scan in scans(root) if scan.kind == "table"
+        }
+        with self._running() as cursor:
+            # After an error they go with the DuckDB transaction, which takes no more commands.
+            found = self._engine.run_on(cursor, root, inputs, sources)
+            for scan in scans(root):
+                if scan.kind == "rows":
+                    self._engine.forget_input(cursor, scan.name)
+            return found
+
+    def insert(self, table: TableEntry, rows: pa.Table) -> None:
+        """Append rows: one column per column of the table, in its order and in the forms of `views.arrow_schema`.
+
+        They were checked already (NOT NULL, CHECK). Raises 23505 with constraint, DETAIL and table, and 40001.
+        """
+        numbers = [column.number for column in table.description.columns]
+        target = ", ".join(f"c{number}" for number in numbers)
+        values = ", ".join(f"v{number}" for number in numbers)
+        text = f'INSERT INTO stored.{table.physical} ({target}) SELECT {values} FROM "{ROWS}"'
+        self._write(table, text, rows.rename_columns([f"v{number}" for number in numbers]))
+
+    def update(self, table: TableEntry, columns: Sequence[int], rows: pa.Table, whole: pa.Table) -> None:
+        """Change rows. columns: the attnums that get new values. rows: the rowid (bigint) first, then one column per attnum.
+
+        whole: the same rows with all columns of the table, for errors. A rowid comes once. Raises as `insert` does.
+        """
+        assignments = ", ".join(f"c{number} = n.v{number}" for number in columns)
+        text = (
+            f'UPDATE stored.{table.physical} AS o SET {assignments} FROM "{ROWS}" AS n WHERE o.rowid = n.number'
+            if columns
+            else ""
+        )
+        if text:
+            self._touch(table, rows.column(0))
+            given = rows.rename_columns(["number", *(f"v{number}" for number in columns)])
+            numbers = [column.number for column in table.description.columns]
+            self._write(table, text, given, whole.rename_columns([f"v{number}" for number in numbers]))
+
+    def delete(self, table: TableEntry, rowids: pa.Table) -> None:
+        """Delete the rows whose rowids are in the only column of `rowids`. Raises 40001."""
+        text = f'DELETE FROM stored.{table.physical} WHERE rowid IN (SELECT number FROM "{ROWS}")'
+        self._touch(table, rowids.column(0))
+        self._write(table, text, rowids.rename_columns(["number"]))
+
+    def truncate(self, table: TableEntry) -> None:
+        """Delete all rows. Raises 40001."""
+        self._write(table, f"DELETE FROM stored.{table.physical}", None)
+
+    def insert_from(self, table: TableEntry, root: Relation, source: TableEntry) -> None:
+        """Fill a new table with the rows of a relation over another table, which may have its name."""
+        scan = next(scan for scan in scans(root))
+        root = self._in_session(root)
+        text = self._engine.explain(root, {scan.name: table_source(source, scan)})
+        target = ", ".join(f"c{column.number}" for column in table.description.columns)
+        self.execute_ddl(f"INSERT INTO stored.{table.physical} ({target}) {text}")
+
+    def fetch(self, text: str, schema: Schema) -> pa.Table:
+        """Return the answer to a query in DuckDB's own words."""
+        with self._running() as cursor:
+            try:
+                cursor.connection.execute(text)
+                return in_forms(cursor.connection.to_arrow_table(), schema)
+            except duckdb.Error as error:
+                raise sql_error(error) from error
+
+    def execute_ddl(self, text: str, values: Sequence[object] = ()) -> None:
+        """Run one statement of DuckDB's SQL that changes definitions or the catalog's own tables."""
+        self.changed = True
+        with self._running() as cursor:
+            try:
+                cursor.connection.execute(text, list(values))
+            except duckdb.Error as error:
+                raise sql_error(error) from error
+
+    def commit(self, storage: Storage) -> None:
+        """Make everything durable: the one moment at which the transaction happens. Raises SqlError, and then nothing has happened."""
+        cursor = self._cursor
+        assert cursor is not None, "the transaction is over"
+        try:
+            # Not for `interrupt` to find: a commit is not cancelled halfway.
+            storage.commit_tables(cursor.connection)
+        except duckdb.Error as error:
+            tables = tuple(self.written.values())
+            self.rollback()
+            raise unique_violation(self._engine, error, tables, None, self.time_zone) or sql_error(error) from error
+        self._end()
+
+    def rollback(self) -> None:
+        """Undo everything; also after an error, and more than once."""
+        with self._lock:
+            cursor = self._cursor
+        if cursor is None:
+            return
+        # DuckDB has rolled it back itself when COMMIT failed.
+        with suppress(duckdb.TransactionException):
+            cursor.connection.rollback()
+        # What was registered during the transaction is gone with it.
+        cursor.inputs.clear()
+        self._end()
+
+    def interrupt(self) -> None:
+        """Stop the call that runs, if any, with 57014; from another thread."""
+        with self._lock:
+            if self._is_running and self._cursor is not None:
+                self._cursor.connection.interrupt()
+
+    def repeated_key(self, table: TableEntry, constraint: ConstraintDescription) -> str | None:
+        """Return columns and values of a key that several rows have, as PostgreSQL writes them."""
+        columns = [one for number in constraint.columns for one in table.description.columns if one.number == number]
+        key = ", ".join(f"c{column.number}" for column in columns)
+        filled = " AND ".join(f"c{column.number} IS NOT NULL" for column in columns)
+        found = self.fetch(
+            f"SELECT {key} FROM stored.{table.physical} WHERE {filled} GROUP BY {key} HAVING count(*) > 1 LIMIT 1",
+            tuple(OutputColumn(column.name, column.type) for column in columns),
+        )
+        return key_text(columns, values_text(found.columns, columns, self.time_zone)) if found.num_rows else None
+
+    def _require_distinct(self, table: TableEntry) -> None:
+        for constraint in table.description.constraints:
+            key = None if constraint.kind == "check" else self.repeated_key(table, constraint)
+            if key is not None:
+                raise duplicate_key(table, constraint, key)
+
+    def _in_session(self, root: Relation) -> Relation:
+        if self._sequences is None or not uses_sequences(root):
+            return root
+        self._sequences.image = self.image
+        return in_session(root, self._sequences)
+
+    def _table(self, name: str) -> TableEntry:
+        entry = self.image.entries[name]
+        assert isinstance(entry, TableEntry), f"{name} is scanned as a table"
+        return entry
+
+    def _write(self, table: TableEntry, text: str, rows: pa.Table | None, whole: pa.Table | None = None) -> None:
+        if rows is not None and rows.num_rows == 0:
+            return
+        self.changed = True
+        self.written.setdefault(table.description.name, table)
+        with self._running() as cursor:
+            try:
+                if rows is not None:
+                    cursor.connection.register(ROWS, rows)
+                cursor.connection.execute(text)
+                if rows is not None:
+                    cursor.connection.unregister(ROWS)
+            except duckdb.Error as error:
+                suspect, shown = (table, rows) if whole is None else (with_keys_of(table, rows), whole)
+                failure = unique_violation(self._engine, error, (suspect,), shown, self.time_zone)
+                raise failure or sql_error(error) from error
+        if rows is not None and table.physical in self.unguarded:
+            self._require_distinct(table)
+
+    def _touch(self, table: TableEntry, rowids: pa.ChunkedArray) -> None:
+        """Meet every other transaction that has changed or deleted one of these rows since the snapshot: with 40001.
+
+        DuckDB alone lets a DELETE pass an UPDATE, an UPDATE another one of other columns or to NULL, and a change of a key all of them
+        (tests/engine/test_conflicting_writes.py); two updates of one column to new values always meet.
+        """
+        text = (
+            f'UPDATE stored.{table.physical} SET {TOUCHED} = {TOUCHED} + 1 WHERE rowid IN (SELECT number FROM "{ROWS}")'
+        )
+        self._write(table, text, pa.table({"number": rowids}))
+
+    @contextmanager
+    def _running(self) -> Iterator[Cursor]:
+        """Let `interrupt` find what runs."""
+        with self._lock:
+            assert self._cursor is not None, "the transaction is over"
+            cursor = self._cursor
+            self._is_running = True
+        try:
+            yield cursor
+        finally:
+            with self._lock:
+                self._is_running = False
+
+    def _end(self) -> None:
+        with self._lock:
+            cursor, self._cursor = self._cursor, None
+        if cursor is not None:
+            self._engine.give_back(cursor)
+
+
+def physical_type(kind: SqlType) -> str:
+    """Return the DuckDB type that holds a column's values: the form in which `sql.emit_duckdb` computes."""
+    return DuckDbExpressions(()).type_name(kind)
+
+
+def with_keys_of(table: TableEntry, rows: pa.Table | None) -> TableEntry:
+    """Return the table with only those constraints that read a column of `rows`, whose columns are called v<number>."""
+    given = set() if rows is None else set(rows.column_names)
+    description = table.description
+    constraints = tuple(one for one in description.constraints if any(f"v{number}" in given for number in one.columns))
+    return replace(table, description=replace(description, constraints=constraints))
+
+
+def table_source(table: TableEntry, scan: Scan) -> str:
+    """Return what stands in DuckDB's FROM for a scan of `table`: its columns under the names that the printer uses."""
+    columns = table.description.columns
+    schema = (*(OutputColumn(column.name, column.type) for column in columns), ROWID)
+    assert scan.schema in (schema, schema[:-1]), f"{scan} is no scan of {table.description}"
+    physical = [*(f"c{column.number}" for column in columns), "rowid"]
+    items = [
+        f'{place} AS "{name.replace(chr(34), chr(34) * 2)}"'
+        for place, name in zip(physical, column_names(schema), strict=True)
+    ]
+    return f"(SELECT {', '.join(items)} FROM stored.{table.physical})"

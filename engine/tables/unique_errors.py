@@ -1,0 +1,131 @@
+"""A violated primary key or unique constraint, as PostgreSQL tells it: which constraint, and which key exists already.
+
+Enters: DuckDB's exception, and the rows that were to be written. Leaves: a 23505 SqlError. DuckDB names no constraint and writes values in
+its own way, so the key is looked up by DuckDB's text of it and encoded anew; this costs only on failure.
+"""
+
+from __future__ import annotations
+
+import re
+import struct
+from collections.abc import Iterator, Sequence
+
+import duckdb
+import pyarrow as pa
+
+from engine.catalog import TableEntry
+from engine.embedded.query_engine import QueryEngine
+from engine.embedded.result_forms import in_forms
+from ringbuffer.encode_rows import encode_data_rows
+from sql.catalog import ColumnDescription, ConstraintDescription
+from sql.errors import SqlError
+from sql.relations import OutputColumn
+
+NAMED_KEY = re.compile(r'Duplicate key "(.*)" violates (?:primary key|unique) constraint', re.DOTALL)
+PLAIN_KEY = re.compile(r'constraint violation: duplicate key "(.*)"', re.DOTALL)
+ROWS = "antumbra failed rows"
+# Of a DataRow message: type byte, length, count of values.
+DATA_ROW_HEAD_BYTES = 7
+
+
+def unique_violation(
+    engine: QueryEngine, error: duckdb.Error, tables: Sequence[TableEntry], rows: pa.Table | None, time_zone: str
+) -> SqlError | None:
+    """Return the client's error if this is a violated key of one of `tables`, else None.
+
+    rows: what was to be written, its columns called v<number>; None at COMMIT, when the key belongs to somebody else's committed row.
+    """
+    text = str(error)
+    named, plain = NAMED_KEY.search(text), PLAIN_KEY.search(text)
+    found = named or plain
+    if found is None:
+        return None
+    fallback: SqlError | None = None
+    for table, constraint in _keys(tables):
+        columns = [
+            column for number in constraint.columns for column in table.description.columns if column.number == number
+        ]
+        labels = [f"c{column.number}: " if named is not None else "" for column in columns]
+        if not found.group(1).startswith(labels[0]):
+            continue
+        key = _looked_up(engine, table, columns, labels, found.group(1), rows)
+        shown = None if key is None else key_text(columns, values_text(key.columns, columns, time_zone))
+        failure = duplicate_key(table, constraint, shown)
+        if key is not None:
+            return failure
+        fallback = fallback or failure
+    return fallback
+
+
+def values_text(values: Sequence[pa.ChunkedArray], columns: Sequence[ColumnDescription], time_zone: str) -> list[str]:
+    """Return the values of one row as PostgreSQL prints them; there is no NULL among them."""
+    families = [column.type.family for column in columns]
+    message, _ = encode_data_rows(values, families, [0] * len(families), time_zone)
+    shown: list[str] = []
+    start = DATA_ROW_HEAD_BYTES
+    for _ in families:
+        (length,) = struct.unpack_from("!i", message, start)
+        shown.append(message[start + 4 : start + 4 + length].decode())
+        start += 4 + length
+    return shown
+
+
+def _keys(tables: Sequence[TableEntry]) -> Iterator[tuple[TableEntry, ConstraintDescription]]:
+    for table in tables:
+        for constraint in table.description.constraints:
+            if constraint.kind != "check":
+                yield table, constraint
+
+
+def _looked_up(
+    engine: QueryEngine,
+    table: TableEntry,
+    columns: Sequence[ColumnDescription],
+    labels: Sequence[str],
+    text: str,
+    rows: pa.Table | None,
+) -> pa.Table | None:
+    """Return the row of key columns that DuckDB prints as `text`, from the rows to write or from the committed table."""
+    sources = [(f"stored.{table.physical}", "c")]
+    if rows is not None:
+        sources.insert(0, (f'"{ROWS}"', "v"))
+    cursor = engine.take_cursor()
+    try:
+        if rows is not None:
+            cursor.connection.register(ROWS, rows)
+        for source, letter in sources:
+            names = [f"{letter}{column.number}" for column in columns]
+            if letter == "v" and rows is not None and not set(names) <= set(rows.column_names):
+                continue
+            shown = " || ', ' || ".join(
+                f"'{label}' || CAST({name} AS VARCHAR)" for label, name in zip(labels, names, strict=True)
+            )
+            try:
+                cursor.connection.execute(f"SELECT {', '.join(names)} FROM {source} WHERE {shown} = ? LIMIT 1", [text])
+            except duckdb.CatalogException:
+                # Only the transaction that has made the table sees it.
+                continue
+            found: pa.Table = cursor.connection.to_arrow_table()
+            if found.num_rows:
+                return in_forms(found, tuple(OutputColumn(column.name, column.type) for column in columns))
+    finally:
+        if rows is not None:
+            cursor.connection.unregister(ROWS)
+        engine.give_back(cursor)
+    return None
+
+
+def duplicate_key(table: TableEntry, constraint: ConstraintDescription, key: str | None) -> SqlError:
+    """Return the error of a key that is there already. key: columns and values, if they are known."""
+    return SqlError(
+        "23505",
+        f'duplicate key value violates unique constraint "{constraint.name}"',
+        detail=None if key is None else f"Key {key} already exists.",
+        table_name=table.description.name,
+        constraint_name=constraint.name,
+    )
+
+
+def key_text(columns: Sequence[ColumnDescription], values: Sequence[str]) -> str:
+    """Return (a, b)=(1, x)."""
+    return f"({', '.join(column.name for column in columns)})=({', '.join(values)})"
