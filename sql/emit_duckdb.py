@@ -109,7 +109,8 @@ class DuckDbExpressions(ExpressionPrinter):
         return f"date_trunc('{unit}', {text})"
 
     def field(self, name: str, text: str, kind: SqlType) -> str:
-        return f"date_part('{name}', {text})"
+        # Of a constant NULL it would be a DOUBLE.
+        return f"CAST(date_part('{name}', {text}) AS BIGINT)"
 
     def interval(self, months: str, days: str, micros: str, is_null: str) -> str:
         parts = f"'months': {months}, 'days': {days}, 'micros': {micros}"
