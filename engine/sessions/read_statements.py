@@ -46,7 +46,7 @@ class ReadStatements:
             assert isinstance(prepared.bound, BoundQuery)
             return prepared.bound
 
-        image, _, reading = await self._read(bound_to, transaction, parameters)
+        image, _, reading = await self._read(statement.text, bound_to, transaction, parameters)
         if not parameters and transaction.image is None:
             keep(self._database.answers, statement.text, image, reading, settings)
         return reading.outcome
@@ -58,7 +58,7 @@ class ReadStatements:
         def bound_to(image: CatalogImage) -> BoundQuery:
             return bind_copied(statement, image, session.settings.captured())
 
-        _, bound, reading = await self._read(bound_to, transaction, ())
+        _, bound, reading = await self._read(statement.text, bound_to, transaction, ())
         table, directory = reading.outcome.table, self._database.config.copy_directory
         return await session.in_worker(
             copy_outcome, statement, bound.root.schema, table, session.settings.time_zone, directory
@@ -74,6 +74,7 @@ class ReadStatements:
 
     async def _read(
         self,
+        text: str,
         bound_to: Callable[[CatalogImage], BoundQuery],
         transaction: Transaction,
         parameters: tuple[Literal, ...],
@@ -82,7 +83,7 @@ class ReadStatements:
         session = self._session
         while True:
             image = session.runner.image()
-            bound = bound_to(image)
+            bound = await session.with_text(text, bound_to, image)
             refuse_streams(bound.relations, image)
             self._warn_of_lost_contents(bound, image)
             reader = Reader(transaction.now_us, session.check_cancelled)

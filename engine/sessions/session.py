@@ -53,6 +53,9 @@ Result = TypeVar("Result")
 
 CANCELED = "57014"
 
+# Parsing and binding take some 5 us per character.
+TEXT_AT_ONCE_MAX = 4096
+
 
 class Session:
     """The state of one connection: settings, transaction, prepared statements, portals, and a COPY under way."""
@@ -165,7 +168,7 @@ class Session:
 
     async def _query_parsed(self, text: str) -> None:
         try:
-            self._remaining = parse(text)
+            self._remaining = await self.with_text(text, parse, text)
         except SqlError as error:
             self.fail_query(error)
             return
@@ -211,14 +214,29 @@ class Session:
 
     # Extended protocol.
 
-    def _parse(self, message: Parse) -> None:
+    def _parse(self, message: Parse) -> Awaitable[None] | None:
         self.begin_message(simple=False)
         if not message.name:
             self._prepared.pop("", None)
+        if len(message.text) > TEXT_AT_ONCE_MAX:
+            return self._parse_aside(message)
+        self._keep_prepared(message, self._new_prepared(message))
+        return None
+
+    async def _parse_aside(self, message: Parse) -> None:
+        try:
+            self._keep_prepared(message, await self.in_worker(self._new_prepared, message))
+        except SqlError as error:
+            self.fail_pipeline(error)
+
+    def _new_prepared(self, message: Parse) -> Prepared:
         prepared = prepare(message.text, message.parameter_oids)
         if not isinstance(prepared.statement, Empty):
             self.block.require_usable(prepared.statement)
         prepared.refresh(self.runner.image(), self.settings)
+        return prepared
+
+    def _keep_prepared(self, message: Parse, prepared: Prepared) -> None:
         if message.name in self._prepared:
             raise SqlError("42P05", f'prepared statement "{message.name}" already exists')
         self._prepared[message.name] = prepared
@@ -375,6 +393,12 @@ class Session:
     async def in_worker(self, work: Callable[..., Result], *arguments: Any) -> Result:
         """Run blocking work on a worker thread; the event loop serves the other connections meanwhile."""
         return await self._loop.run_in_executor(self.database.workers, work, *arguments)
+
+    async def with_text(self, text: str, work: Callable[..., Result], *arguments: Any) -> Result:
+        """Run what parses or binds `text`: on a worker thread if that takes so long that other clients would notice."""
+        if len(text) > TEXT_AT_ONCE_MAX:
+            return await self.in_worker(work, *arguments)
+        return work(*arguments)
 
     async def cancellable(self, waiting: Coroutine[Any, Any, object]) -> None:
         """Wait for something that may never come, until the client cancels the statement."""

@@ -202,7 +202,9 @@ class StatementRunner:
             prepared.refresh(image, self._session.settings)
             bound = prepared.bound
         else:
-            bound = bind_insert(statement, image, self._session.settings.captured())
+            session = self._session
+            settings = session.settings.captured()
+            bound = await session.with_text(statement.text, bind_insert, statement, image, settings)
         assert isinstance(bound, BoundInsert)
         if bound.relations:
             return await self._writes.write(statement, transaction, parameters, prepared)
