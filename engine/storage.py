@@ -1,7 +1,7 @@
-"""The one file that makes bytes durable: atomic replacement of a file, and the lock of the data folder.
+"""The one file that makes things durable: the COMMIT of the table engine, and the lock of the data folder.
 
-Enters: paths and bytes. Leaves: files that a crash leaves either old or new, never half. No other file calls fsync, so that tests can
-put a failing or forgetting `Storage` in its place. Raises StorageError with one line for a person when the folder can't be used.
+Enters: a connection whose transaction is to stay. No other file commits or calls fsync, so that tests can put a `Storage` in its place
+that fails or dies. Raises StorageError with one line for a person when the folder can't be used.
 """
 
 from __future__ import annotations
@@ -22,9 +22,6 @@ class StorageError(Exception):
 class Storage(Protocol):
     """What the engine needs of a file system."""
 
-    def write_atomic(self, path: Path, data: bytes) -> None:
-        """Replace the file at `path` by `data`, durably. After a crash it holds its old or its new bytes. Raises OSError."""
-
     def commit_tables(self, connection: TableConnection) -> None:
         """Commit the transaction that is open on a connection of the table engine; it is durable on return, or nothing of it happened."""
 
@@ -39,18 +36,6 @@ class TableConnection(Protocol):
 class DiskStorage:
     """The real file system."""
 
-    def write_atomic(self, path: Path, data: bytes) -> None:
-        """Replace the file at `path` by `data`, durably. After a crash it holds its old or its new bytes. Raises OSError."""
-        staged = path.with_name(path.name + ".new")
-        descriptor = os.open(staged, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
-        try:
-            write_all(descriptor, data)
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
-        os.replace(staged, path)
-        sync_folder(path.parent)
-
     def commit_tables(self, connection: TableConnection) -> None:
         """Commit the open transaction; DuckDB syncs its log before this returns."""
         connection.commit()
@@ -61,15 +46,6 @@ def write_all(descriptor: int, data: bytes) -> None:
     rest = memoryview(data)
     while rest:
         rest = rest[os.write(descriptor, rest) :]
-
-
-def sync_folder(folder: Path) -> None:
-    """Make the names in `folder` durable."""
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 class FolderLock:

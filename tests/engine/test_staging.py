@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
+import duckdb
 import pytest
 
 from engine.catalog import StreamEntry, ViewEntry
@@ -148,16 +149,16 @@ def test_a_stage_keeps_what_it_was_given(client: SessionClient, world: World) ->
     assert client.rows("SELECT n FROM counted") == ["D [b'0']"]
 
 
-def test_the_catalog_file_that_can_not_be_written_undoes_the_commit(
+def test_definitions_that_can_not_be_written_undo_the_commit(
     client: SessionClient, world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full(*_: object) -> None:
-        raise OSError(28, "No space left on device")
+        raise duckdb.IOException("Could not write file: No space left on device")
 
     client.run("BEGIN", "INSERT INTO s VALUES (1)", "CREATE VIEW more AS SELECT k, sum(k) AS t FROM s GROUP BY k")
     with monkeypatch.context() as patch:
-        patch.setattr(world.database.storage, "write_atomic", full)
-        assert client.ask("COMMIT")[0].startswith("E ERROR 58030: could not write the catalog")
+        patch.setattr(world.database.storage, "commit_tables", full)
+        assert client.ask("COMMIT")[0].startswith("E ERROR 53100: could not write to the file of the tables")
     assert "more" not in world.database.image.entries
     assert client.rows("SELECT n FROM counted") == ["D [b'0']"]
     assert not list(world.database.kernels_dir.glob("more*"))

@@ -1,4 +1,4 @@
-"""Atomic files and the lock of the data folder."""
+"""The lock of the data folder."""
 
 from __future__ import annotations
 
@@ -9,46 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.storage import DiskStorage, FolderLock, StorageError
-
-
-def test_a_file_is_replaced_as_a_whole(tmp_path: Path) -> None:
-    path = tmp_path / "catalog"
-    DiskStorage().write_atomic(path, b"old")
-    DiskStorage().write_atomic(path, b"new" * 100_000)
-    assert path.read_bytes() == b"new" * 100_000
-    assert [file.name for file in tmp_path.iterdir()] == ["catalog"]
-
-
-def test_a_failed_write_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = tmp_path / "catalog"
-    DiskStorage().write_atomic(path, b"old")
-
-    def failing(descriptor: int) -> None:
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(os, "fsync", failing)
-    with pytest.raises(OSError, match="No space"):
-        DiskStorage().write_atomic(path, b"new")
-    assert path.read_bytes() == b"old"
-
-
-def test_bytes_and_name_are_durable_in_this_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    events: list[str] = []
-    fsync, replace = os.fsync, os.replace
-
-    def recording_fsync(descriptor: int) -> None:
-        events.append("folder" if os.path.isdir(f"/proc/self/fd/{descriptor}") else "file")
-        fsync(descriptor)
-
-    def recording_replace(source: Path, target: Path) -> None:
-        events.append("replace")
-        replace(source, target)
-
-    monkeypatch.setattr(os, "fsync", recording_fsync)
-    monkeypatch.setattr(os, "replace", recording_replace)
-    DiskStorage().write_atomic(tmp_path / "catalog", b"x")
-    assert events == ["file", "replace", "folder"]
+from engine.storage import FolderLock, StorageError
 
 
 def test_one_server_at_a_time_has_the_folder(tmp_path: Path) -> None:
