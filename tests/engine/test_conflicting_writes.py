@@ -45,3 +45,21 @@ def test_changes_of_other_rows_do_not_conflict(server: AntumbraServer) -> None:
         first.execute("COMMIT")
         assert second.execute("SELECT id, name FROM shared ORDER BY id").fetchall() == [(1, "first"), (4, "d")]
         first.execute("DROP TABLE shared")
+
+
+@pytest.mark.parametrize("rows_count", [1, 16, 17, 500])
+def test_changes_of_few_and_of_many_rows(server: AntumbraServer, rows_count: int) -> None:
+    with server.connect() as first, server.connect() as second:
+        first.execute("CREATE TABLE many (id int PRIMARY KEY, number int)")
+        first.execute("INSERT INTO many SELECT g, 0 FROM generate_series(1, 1000) g")
+        first.execute("BEGIN")
+        assert first.execute("UPDATE many SET number = 1 WHERE id <= %s", (rows_count,)).rowcount == rows_count
+        second.execute("BEGIN")
+        second.execute("SELECT * FROM many")
+        first.execute("COMMIT")
+        with pytest.raises(psycopg.errors.SerializationFailure):
+            second.execute("DELETE FROM many WHERE id <= %s", (rows_count,))
+        second.execute("ROLLBACK")
+        assert second.execute("DELETE FROM many WHERE number = 1").rowcount == rows_count
+        assert second.execute("SELECT count(*), sum(number) FROM many").fetchone() == (1000 - rows_count, 0)
+        first.execute("DROP TABLE many")
