@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -59,6 +60,9 @@ def sort_keys(binder: Binder, node: FunctionCall, arguments: tuple[Expression, .
     """Return the order in which an aggregate takes its rows."""
     keys = tuple(sort_key(binder, item) for item in node.order_by)
     if node.distinct:
+        # A varchar has become a text for the function's sake.
+        given = [binder.bind(argument) for argument in node.arguments]
+        keys = tuple(as_argument(key, given, arguments) for key in keys)
         for key, item in zip(keys, node.order_by, strict=True):
             if key.expression not in arguments:
                 message = "in an aggregate with DISTINCT, ORDER BY expressions must appear in argument list"
@@ -67,6 +71,14 @@ def sort_keys(binder: Binder, node: FunctionCall, arguments: tuple[Expression, .
             # PostgreSQL finds the different values by sorting them.
             keys = tuple(SortKey(argument) for argument in arguments if not isinstance(argument, Literal))
     return keys if node.name in ORDERED else ()
+
+
+def as_argument(key: SortKey, given: Sequence[Expression], arguments: Sequence[Expression]) -> SortKey:
+    """Return a sort key as the argument that it is, converted like that."""
+    for before, after in zip(given, arguments, strict=True):
+        if key.expression == before:
+            return replace(key, expression=after)
+    return key
 
 
 def sort_key(binder: Binder, item: SortItem) -> SortKey:

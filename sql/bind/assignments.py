@@ -58,6 +58,7 @@ def bind_assignments(
     indexes = {column.name: index for index, column in enumerate(relation.columns)}
     found: dict[int, Expression] = {}
     repeated: str | None = None
+    identities: list[ColumnDescription] = []
     for name, position, (place, value) in written:
         index = indexes.get(name)
         if index is None:
@@ -66,7 +67,7 @@ def bind_assignments(
             raise SqlError("42703", message, position, hint=hint)
         column = relation.columns[index]
         if value is not None and column.identity == "always":
-            raise SqlError("428C9", f'column "{name}" can only be updated to DEFAULT', detail=identity_detail(column))
+            identities.append(column)
         if index in found:
             repeated = repeated or name
         found[index] = (
@@ -74,6 +75,9 @@ def bind_assignments(
         )
     if repeated is not None:
         raise SqlError("42601", f'multiple assignments to same column "{repeated}"')
+    for column in identities:
+        message = f'column "{column.name}" can only be updated to DEFAULT'
+        raise SqlError("428C9", message, detail=identity_detail(column))
     return found
 
 
