@@ -17,10 +17,11 @@ from sql.bind.operand import Operand, converted
 from sql.bind.recursion import check_order, check_recursion, is_recursive
 from sql.casts import same_modifier
 from sql.datatypes import TEXT, SqlType, scaled_numeric
-from sql.errors import SqlError
+from sql.errors import SqlError, not_supported
 from sql.relations import OutputColumn, Recursive, Relation, Scan, Schema
 from sql.syntax import CommonTable, SetOperation
 from sql.trees import open_columns
+from sql.volatility import has_volatile
 
 
 @contextmanager
@@ -54,6 +55,11 @@ def common_relation(known: KnownTable, context: BindContext) -> Relation:
     if known.rows is not None:
         return Scan(known.rows[0], "recursive", known.rows[1])
     if known.relation is not None:
+        if known.is_used and has_volatile(known.relation):
+            # It would be computed for each place.
+            what = f'naming WITH query "{known.common.name}" twice while it calls a volatile function'
+            raise not_supported(what, known.common.position)
+        known.is_used = True
         return known.relation
     here = context.outer
     outer = known.outer

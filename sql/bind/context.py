@@ -17,7 +17,8 @@ from sql.syntax import CommonTable
 class KnownTable:
     """An item of WITH. visible: the items that it may itself use. outer: what surrounds the query that has the WITH.
 
-    relation: once it is bound, if it takes nothing from outside. rows: in the last step of a recursive item, what it was before.
+    relation: once it is bound, if it takes nothing from outside. is_used: a query has named it since. rows: in the last step of a
+    recursive item, what it was before.
     """
 
     common: CommonTable
@@ -25,6 +26,7 @@ class KnownTable:
     outer: Outer | None
     relation: Relation | None = None
     rows: tuple[str, Schema] | None = None
+    is_used: bool = False
 
 
 CommonTables = dict[str, KnownTable]

@@ -55,7 +55,7 @@ class Block:
 
     stage: 'rows' (FROM and WHERE), 'groups' (GROUP BY and HAVING), 'windows', 'items' (a select list is fixed).
     order: keys by output column; order_texts: keys in terms of FROM, only for blocks whose items are expressions over rows.
-    one_group: an aggregate among the columns is what makes one row of all.
+    one_group: an aggregate among the columns is what makes one row of all. drawn: a column calls a volatile function.
     """
 
     source: str
@@ -73,6 +73,7 @@ class Block:
     limit: str | None = None
     offset: str | None = None
     one_group: bool = False
+    drawn: bool = False
 
     @property
     def is_cut(self) -> bool:

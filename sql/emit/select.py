@@ -41,6 +41,7 @@ from sql.relations import (
     Window,
 )
 from sql.trees import aggregate_expressions, all_relations, columns_of, operator_expressions, subqueries_of
+from sql.volatility import is_volatile
 
 # A key of an ORDER BY that is the same for all rows.
 CONSTANT_KEY = re.compile(r"\(*(-?[\d.]+|'(?:[^']|'')*'|NULL|TRUE|FALSE)\)*( DESC)? NULLS (FIRST|LAST)")
@@ -160,7 +161,11 @@ class SelectPrinter:
         bare = all(isinstance(item, Column) for _, item in node.items)
         if block.distinct or (block.stage == "items" and not bare) or (block.order and not block.plain):
             block = self.wrap(block)
-        used = {column.index for _, item in node.items for column in columns_of(item)}
+        places = [column.index for _, item in node.items for column in columns_of(item)]
+        used = set(places)
+        if block.drawn and len(places) > len(used):
+            # What is shown twice is drawn once.
+            block = self.wrap(block)
         if block.one_group and len(used) < (len(block.columns) if block.stage == "items" else 1):
             # Without its aggregates the SELECT would not be one of a single group.
             block = self.wrap(block)
@@ -171,9 +176,10 @@ class SelectPrinter:
             block = replace(block, order=(), order_texts=texts)
         printer = self.printer(block.columns)
         columns = tuple(printer.text(item) for _, item in node.items)
-        # What comes of a subquery is ordered by its name, not computed again.
-        plain = block.plain and not any(True for _, item in node.items for _ in subqueries_of(item))
-        return replace(block, columns=columns, schema=node.schema, stage="items", plain=plain)
+        # What comes of a subquery or of a volatile function is ordered by its name, not computed again.
+        drawn = block.drawn or any(is_volatile(item) for _, item in node.items)
+        plain = block.plain and not drawn and not any(True for _, item in node.items for _ in subqueries_of(item))
+        return replace(block, columns=columns, schema=node.schema, stage="items", plain=plain, drawn=drawn)
 
     def aggregate(self, node: Aggregate) -> Block:
         if node.sets is not None and self.dialect.is_limited:
