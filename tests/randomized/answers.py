@@ -16,8 +16,8 @@ from tests.randomized.refusals import PREFIX
 
 Connection = psycopg.Connection[tuple[object, ...]]
 
-# SQLSTATE classes of wrong values: which of several wrong values is named first is nobody's promise.
-VALUE_ERRORS = ("22", "23")
+# SQLSTATE classes of wrong values and rows: which of several is named first is nobody's promise.
+VALUE_ERRORS = ("21", "22", "23")
 OUT_OF_RANGE = "22003"
 REFUSED = "0A000"
 WIDE_NUMBER = re.compile(rb"(\d\.?){39}")

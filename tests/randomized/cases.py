@@ -63,7 +63,7 @@ def make_case(seed: int) -> Case:
     for column in columns:
         counts[f"column {column.family}"] += 1
     maker = ViewMaker(random, columns, counts)
-    views = [maker.view(f"v{seed}_{index}") for index in range(random.choice([1, 1, 2, 3]))]
+    views = [maker.view(f"v{seed}_{index}") for index in range(random.choice([1, 1, 1, 2]))]
     writes = WriteMaker(random, stream, columns, counts).writes()
     selects = [Select(f"SELECT * FROM {view.name}", ordered=False, views=frozenset([view.name])) for view in views]
     select_maker = SelectMaker(random, views, counts)

@@ -89,8 +89,6 @@ class GroupingMaker:
                 distinct = random.choice(["", "DISTINCT "])
                 direction = random.choice(["", " DESC"])
                 separator = random.choice(["','", "''", "' - '"])
-                if distinct and term.family == "varchar":
-                    distinct = ""
                 return Term(f"string_agg({distinct}{term.text}, {separator} ORDER BY {term.text}{direction})", "text")
         if kind == "array":
             kept = [term for term in keyable if term.family in ("int4", "text", "date", "bool")]

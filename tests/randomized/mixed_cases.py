@@ -26,7 +26,7 @@ def make_mixed_case(seed: int) -> Case:
     fixed, changing = (joined_table(random, f"t{seed}{letter}", letter, columns) for letter in "ef")
     setup = [text for table, create in (fixed, changing) for text in (create, filled(random, table))]
     maker = JoinedViewMaker(random, columns, counts, [fixed[0]], [changing[0]])
-    views = [maker.view(f"v{seed}_{index}") for index in range(random.choice([1, 1, 2]))]
+    views = [maker.view(f"v{seed}_{index}") for index in range(random.choice([1, 1, 1, 2]))]
     tables = [table.source for table, _ in (fixed, changing)]
     writer = TableWriter(random, {changing[0].name: changing[0]}, tables, counts)
     writer.start(changing[0], 9)
