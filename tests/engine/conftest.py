@@ -21,8 +21,10 @@ SPARK_MEMORY_MB = 768
 
 @pytest.fixture(scope="session")
 def oracle(postgres: PostgresCluster) -> Iterator[psycopg.Connection[Any]]:
-    """A connection to PostgreSQL, whose table `t` has the rows of `inputs`."""
+    """A connection to PostgreSQL, whose table `t` has the rows of `inputs`; other tests empty the schema public."""
     with postgres.connect() as connection:
+        connection.execute("CREATE SCHEMA sample")
+        connection.execute("SET search_path = sample")
         create_oracle_table(connection)
         yield connection
 

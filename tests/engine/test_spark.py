@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from multiprocessing import get_context
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,15 @@ STOP_S_MAX = 20.0
 
 
 def test_stop_while_starting(tmp_path: Path) -> None:
-    runtime = SparkRuntime(512, 1, tmp_path / "spark")
+    # A process has one JVM at most, and this one has that of all other tests.
+    process = get_context("spawn").Process(target=stop_while_starting, args=(tmp_path / "spark",))
+    process.start()
+    process.join()
+    assert process.exitcode == 0
+
+
+def stop_while_starting(folder: Path) -> None:
+    runtime = SparkRuntime(512, 1, folder)
     runtime.start()
     start = time.monotonic()
     runtime.stop()
