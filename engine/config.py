@@ -53,10 +53,11 @@ class ServerConfig:
     stage_memory_bytes_max: int = 256 * MIB
 
     # Reads and tables. query_memory_bytes is what the embedded engine may use for all statements together, and query_disk_bytes what it
-    # may put into temporary files beyond that.
+    # may put into temporary files beyond that. An answer's rows are in memory until the client has them: result_bytes_max each.
     worker_threads: int = 8
     query_memory_bytes: int = 1 * GIB
     query_disk_bytes: int = 16 * GIB
+    result_bytes_max: int = 2 * GIB
 
     # Spark, which runs the upper pipelines of views.
     spark_memory_mb: int = 1024
@@ -96,6 +97,7 @@ class ServerConfig:
             (1 <= self.worker_threads <= 256, "worker_threads must be between 1 and 256"),
             (self.query_memory_bytes >= 64 * MIB, "query_memory_bytes must be at least 64 MB"),
             (self.query_disk_bytes >= 0, "query_disk_bytes can't be negative"),
+            (self.result_bytes_max >= MIB, "result_bytes_max must be at least 1 MB"),
             (self.spark_memory_mb >= 512, "spark_memory_mb must be at least 512"),
             (1 <= self.spark_threads <= 256, "spark_threads must be between 1 and 256"),
             (

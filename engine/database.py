@@ -52,7 +52,9 @@ class Database:
         self.image = CatalogImage()
         self.ddl_lock = asyncio.Lock()
         self.workers = ThreadPoolExecutor(config.worker_threads, thread_name_prefix="antumbra")
-        self.store = TableStore(config.data_dir, config.query_memory_bytes, config.query_disk_bytes, storage)
+        self.store = TableStore(
+            config.data_dir, config.query_memory_bytes, config.query_disk_bytes, config.result_bytes_max, storage
+        )
         self.tables = self.store.engine
         self._spark = SparkRuntime(config.spark_memory_mb, config.spark_threads, config.data_dir / "spark")
         self.upper = SparkUpperExecutor(self._spark)

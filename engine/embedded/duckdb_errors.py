@@ -13,6 +13,14 @@ import duckdb
 from engine.embedded.error_mark import own_error
 from sql.errors import SqlError
 
+STREAM_ERRORS: dict[str, type[duckdb.Error]] = {
+    "Conversion": duckdb.ConversionException,
+    "Out of Range": duckdb.OutOfRangeException,
+    "Out of Memory": duckdb.OutOfMemoryException,
+    "INTERRUPT": duckdb.InterruptException,
+    "IO": duckdb.IOException,
+    "FATAL": duckdb.FatalException,
+}
 INTEGER_NAMES = {"INT16": "smallint", "INT32": "integer", "INT64": "bigint"}
 TYPE_IN_TEXT = re.compile(r"(?:destination type|of|to type) (INT16|INT32|INT64|DECIMAL)")
 
@@ -43,6 +51,13 @@ def sql_error(error: duckdb.Error) -> Exception:
         # The lines that follow quote the statement, whose words say nothing of the value.
         return _out_of_range(text.splitlines()[0].partition(" when casting from source column")[0])
     return error
+
+
+def error_in_stream(error: OSError) -> duckdb.Error:
+    """Return DuckDB's exception for an error after the first rows: Arrow passes on its text alone, which begins with its class."""
+    text = str(error)
+    kind = text.partition(" Error:")[0]
+    return STREAM_ERRORS.get(kind, duckdb.Error)(text)
 
 
 def _disk_error(text: str) -> SqlError:

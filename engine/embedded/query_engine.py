@@ -8,7 +8,6 @@ for the next call. `engine.tables.table_transaction` borrows cursors for longer.
 from __future__ import annotations
 
 import threading
-import warnings
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from contextlib import contextmanager
@@ -19,22 +18,22 @@ from types import MappingProxyType
 import duckdb
 import pyarrow as pa
 
-from engine.embedded.duckdb_errors import sql_error
+from engine.embedded.duckdb_errors import error_in_stream, sql_error
 from engine.embedded.functions import register_functions
 from engine.embedded.result_forms import in_forms
 from sql.emit.names import column_names
 from sql.emit_duckdb import emit_duckdb
+from sql.errors import SqlError
 from sql.relations import Relation, Scan
 from sql.trees import scans
-
-# con.sql(...), which the warning recommends, is slower for the small results of point reads.
-warnings.filterwarnings("ignore", message="Arrow output on a DB-API result makes an extra copy")
 
 STATEMENTS_CACHED_MAX = 256
 # A long text is an INSERT's rows, which do not come again.
 STATEMENT_CHARACTERS_CACHED_MAX = 16_384
 INPUTS_PER_CURSOR_MAX = 64
 DISK_BYTES_MAX = 1 << 34
+RESULT_BYTES_MAX = 1 << 31
+BATCH_ROWS = 122_880
 SETTINGS = (
     "SET TimeZone = 'UTC'",
     "SET default_null_order = 'NULLS_LAST'",
@@ -59,7 +58,7 @@ class Cursor:
 class QueryEngine:
     """Runs relations; thread-safe. `memory_bytes_max` and `disk_bytes_max` bound what DuckDB may use while it computes.
 
-    file: holds the durable tables, if there are any.
+    file: holds the durable tables, if there are any. result_bytes_max: what one answer may take, which DuckDB does not count.
     """
 
     def __init__(
@@ -68,7 +67,9 @@ class QueryEngine:
         threads_count: int = 2,
         file: Path | None = None,
         disk_bytes_max: int = DISK_BYTES_MAX,
+        result_bytes_max: int = RESULT_BYTES_MAX,
     ) -> None:
+        self._result_bytes_max = result_bytes_max
         self._database = duckdb.connect(
             ":memory:" if file is None else str(file),
             config={"threads": threads_count, "memory_limit": f"{memory_bytes_max}B"},
@@ -98,9 +99,11 @@ class QueryEngine:
             if scan.name in inputs:
                 register_input(cursor, scan, inputs[scan.name])
         try:
-            result = _execute(cursor, text)
+            result = self._execute(cursor, text)
         except duckdb.Error as error:
             raise sql_error(error) from error
+        except OSError as error:
+            raise sql_error(error_in_stream(error)) from error
         return in_forms(result, root.schema)
 
     def add_functions(self, register: Callable[[duckdb.DuckDBPyConnection], None]) -> None:
@@ -140,6 +143,24 @@ class QueryEngine:
                 cursor.connection.close()
             self._idle.clear()
             self._database.close()
+
+    def _execute(self, cursor: Cursor, text: str) -> pa.Table:
+        statement = cursor.statements.get(text)
+        if statement is None:
+            (statement,) = cursor.connection.extract_statements(text)
+            if len(text) <= STATEMENT_CHARACTERS_CACHED_MAX:
+                cursor.statements[text] = statement
+            if len(cursor.statements) > STATEMENTS_CACHED_MAX:
+                cursor.statements.popitem(last=False)
+        # Batch by batch: DuckDB computes no further than it is asked to.
+        with cursor.connection.sql(statement).to_arrow_reader(BATCH_ROWS) as reader:
+            batches, bytes_count = [], 0
+            for batch in reader:
+                batches.append(batch)
+                bytes_count += batch.nbytes
+                if bytes_count > self._result_bytes_max:
+                    raise too_large(self._result_bytes_max)
+            return pa.Table.from_batches(batches, reader.schema)
 
     def _text(self, root: Relation, sources: Mapping[str, str]) -> str:
         key = (root, tuple(sources.items()))
@@ -186,16 +207,10 @@ def register_input(cursor: Cursor, scan: Scan, table: pa.Table) -> None:
         cursor.connection.unregister(old)
 
 
-def _execute(cursor: Cursor, text: str) -> pa.Table:
-    statement = cursor.statements.get(text)
-    if statement is None:
-        (statement,) = cursor.connection.extract_statements(text)
-        if len(text) <= STATEMENT_CHARACTERS_CACHED_MAX:
-            cursor.statements[text] = statement
-        if len(cursor.statements) > STATEMENTS_CACHED_MAX:
-            cursor.statements.popitem(last=False)
-    cursor.connection.execute(statement)
-    return cursor.connection.to_arrow_table()
+def too_large(bytes_max: int) -> SqlError:
+    """Return the error of an answer that is not collected to its end."""
+    hint = "Ask for fewer rows with WHERE, LIMIT or GROUP BY, or raise result_bytes_max."
+    return SqlError("53200", "the answer is too large", detail=f"It has more than {bytes_max:,} bytes.", hint=hint)
 
 
 def source_name(name: str) -> str:

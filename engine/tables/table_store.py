@@ -42,7 +42,9 @@ class TableStore:
     catalog image and `commits_count` belong together. It is taken before the commit lock of `engine.database`.
     """
 
-    def __init__(self, folder: Path, memory_bytes_max: int, disk_bytes_max: int, storage: Storage) -> None:
+    def __init__(
+        self, folder: Path, memory_bytes_max: int, disk_bytes_max: int, result_bytes_max: int, storage: Storage
+    ) -> None:
         self.path = folder / FILE_NAME
         self.lock = threading.Lock()
         self.commits_count = 0
@@ -51,7 +53,7 @@ class TableStore:
         self._log_lock = threading.Lock()
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         try:
-            self.engine = QueryEngine(memory_bytes_max, file=self.path, disk_bytes_max=disk_bytes_max)
+            self.engine = QueryEngine(memory_bytes_max, 2, self.path, disk_bytes_max, result_bytes_max)
         except duckdb.Error as error:
             raise SqlError(DAMAGED, f"{self.path} can't be opened: {str(error).splitlines()[0]}") from None
         self.engine.add_functions(register_sequence_functions)

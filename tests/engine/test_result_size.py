@@ -1,0 +1,60 @@
+"""An answer is collected batch by batch: one that is too large is stopped before it takes the server's memory."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+import pytest
+
+from engine.embedded.query_engine import QueryEngine
+from sql.bind import bind_query
+from sql.errors import SqlError
+from sql.parse import parse
+from sql.relations import Relation
+from sql.statements.statement import Select
+from tests.sql.sample_catalog import SETTINGS, SampleCatalog
+
+MEMORY_BYTES = 256 << 20
+
+
+def bound(text: str) -> Relation:
+    (statement,) = parse(text)
+    assert isinstance(statement, Select)
+    return bind_query(statement.query, SampleCatalog(), SETTINGS).root
+
+
+def test_an_answer_that_is_too_large() -> None:
+    engine = QueryEngine(MEMORY_BYTES, result_bytes_max=10 << 20)
+    with pytest.raises(SqlError) as caught:
+        engine.run(bound("SELECT a, b FROM generate_series(1, 1000000) a, generate_series(1, 1000000) b"), {})
+    assert (caught.value.sqlstate, caught.value.message) == ("53200", "the answer is too large")
+    assert engine.run(bound("SELECT g FROM generate_series(1, 1000000) g"), {}).num_rows == 1_000_000
+    engine.close()
+
+
+@pytest.mark.parametrize(
+    ("text", "sqlstate"),
+    [
+        ("SELECT 1000000 / (900000 - g) FROM generate_series(1, 1000000) g", "22012"),
+        ("SELECT CAST(g AS smallint) FROM generate_series(1, 1000000) g", "22003"),
+        ("SELECT CAST(CASE WHEN g < 900000 THEN '1' ELSE 'x' END AS int) FROM generate_series(1, 1000000) g", "22P02"),
+        ("SELECT g + 2147000000 FROM generate_series(1, 1000000) g", "22003"),
+    ],
+)
+def test_errors_after_the_first_rows(engine: QueryEngine, text: str, sqlstate: str) -> None:
+    with pytest.raises(SqlError) as caught:
+        engine.run(bound(text), {})
+    assert caught.value.sqlstate == sqlstate
+    assert engine.run(bound("SELECT 1 AS x"), {}).to_pylist() == [{"x": 1}]
+
+
+def test_interrupt_between_batches(engine: QueryEngine) -> None:
+    text = "SELECT a FROM generate_series(1, 100000) a, generate_series(1, 100000) b WHERE (a + b) % 1000 = 0"
+    token = object()
+    timer = threading.Timer(0.3, engine.interrupt, (token,))
+    timer.start()
+    begin = time.monotonic()
+    with pytest.raises(SqlError) as caught:
+        engine.run(bound(text), {}, token)
+    assert caught.value.sqlstate == "57014" and time.monotonic() - begin < 5
