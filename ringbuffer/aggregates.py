@@ -104,7 +104,7 @@ def add_numeric(rows: Words, at: int, lo: int, hi: int, scale: int) -> None:
 
 
 @kernel
-def add_float64(rows: Words, at: int, value: float) -> None:
+def sum_float64(rows: Words, at: int, value: float) -> None:
     """Add to a sum (bits, overflowed): an infinity that comes of finite summands is an overflow."""
     old = from_bits(unsigned_word(rows[at]))
     new = old + value
@@ -114,7 +114,7 @@ def add_float64(rows: Words, at: int, value: float) -> None:
 
 
 @kernel
-def add_float32(rows: Words, at: int, value: float) -> None:
+def sum_float32(rows: Words, at: int, value: float) -> None:
     """Add to a sum (bits of the float64, overflowed) that is rounded to single precision at each step, as PostgreSQL's is."""
     old = real(from_bits(unsigned_word(rows[at])))
     new = old + real(value)

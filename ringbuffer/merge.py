@@ -12,8 +12,6 @@ import numpy.typing as npt
 from ringbuffer.aggregates import (
     OUT_OF_RANGE,
     State,
-    add_float32,
-    add_float64,
     add_integer,
     add_numeric,
     from_bits,
@@ -26,6 +24,8 @@ from ringbuffer.aggregates import (
     min_integer,
     min_numeric,
     min_text,
+    sum_float32,
+    sum_float64,
     unsigned_word,
 )
 from ringbuffer.hash_table import (
@@ -150,10 +150,10 @@ def merge_state(
     elif kind == SUM_NUMERIC:
         merge_numeric(rows, at, source, start)
     elif kind == SUM_FLOAT64:
-        add_float64(rows, at, from_bits(unsigned_word(source[start])))
+        sum_float64(rows, at, from_bits(unsigned_word(source[start])))
         rows[at + 1] |= source[start + 1]
     elif kind == SUM_FLOAT32:
-        add_float32(rows, at, from_bits(unsigned_word(source[start])))
+        sum_float32(rows, at, from_bits(unsigned_word(source[start])))
         rows[at + 1] |= source[start + 1]
     elif kind == AVERAGE_FLOAT:
         merge_average(rows, at, seen, source, start, added)

@@ -65,6 +65,11 @@ def item(text: str, index: int) -> str | None:
     return items[index] if -len(items) <= index < len(items) else None
 
 
+def item_or_scalar(text: str, index: int) -> str | None:
+    """Return jsonb -> index: PostgreSQL keeps a scalar as an array of one item, and answers with that."""
+    return text if kind(text) not in ("array", "object") and index in (0, -1) else item(text, index)
+
+
 def as_text(value: str | None) -> str | None:
     """Return what ->> makes of a value: strings without their quotes, null as NULL."""
     if value is None or value == "null":
@@ -112,6 +117,8 @@ JSON_SPECIFICATIONS: list[tuple[str, list[str], str, Callable[..., Any]]] = [
     ("json_item", [_TEXT, "INTEGER"], _TEXT, item),
     ("json_field_text", [_TEXT, _TEXT], _TEXT, lambda text, key: as_text(field(text, key))),
     ("json_item_text", [_TEXT, "INTEGER"], _TEXT, lambda text, index: as_text(item(text, index))),
+    ("jsonb_item", [_TEXT, "INTEGER"], _TEXT, item_or_scalar),
+    ("jsonb_item_text", [_TEXT, "INTEGER"], _TEXT, lambda text, index: as_text(item_or_scalar(text, index))),
     ("json_path", [_TEXT, "VARCHAR[]"], _TEXT, path),
     ("json_path_text", [_TEXT, "VARCHAR[]"], _TEXT, lambda text, steps: as_text(path(text, steps))),
     ("json_kind", [_TEXT], _TEXT, kind),

@@ -124,7 +124,11 @@ DUCKDB_TEXT_RULES: Mapping[str, Mapping[str, Rule]] = {
     "quote_nullable": {"text": "coalesce(text_quote_literal({0}), 'NULL')"},
     **{
         name: {"json jsonb": f"{name}({{0}}, {{1}})"}
-        for name in ("json_field", "json_item", "json_field_text", "json_item_text", "json_path", "json_path_text")
+        for name in ("json_field", "json_field_text", "json_path", "json_path_text")
+    },
+    **{
+        name: {"json": f"{name}({{0}}, {{1}})", "jsonb": f"{name.replace('json', 'jsonb')}({{0}}, {{1}})"}
+        for name in ("json_item", "json_item_text")
     },
     "json_typeof": {"json jsonb": "json_kind({0})"},
     "json_array_length": {"json jsonb": "json_length({0})"},

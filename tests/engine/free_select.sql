@@ -60,3 +60,4 @@ select array_positions(array[a, 2, a], (select max(v.a) from v where v.a <= s.a)
 select t1.a, (select max(x.t2) from (select a as t1, i as t2 from s) x where x.t1 = t1.a and x.t2 > t1.n) as t3 from v t1
 select a, string_agg(distinct b, ',' order by b desc) filter (where exists (select 1 from v where v.a = s.i)) from s group by a
 select date_part('second', null::timestamp), extract(hour from null::timestamptz), extract(month from null::date), date_part('week', case when false then timestamptz '2022-12-09 23:33:35+00' end), date_trunc('month', null::timestamptz), null::timestamptz::date, age(null::timestamp, null::timestamp), null::date + 1, null::timestamp at time zone 'UTC', to_char(null::timestamp, 'YYYY') from v
+select n, 'true'::jsonb -> 0, '"x"'::jsonb ->> -1, '5'::jsonb -> 1, '{"b": null}'::jsonb -> 'b' -> 0, '{"b": 1}'::jsonb -> 0, '[7]'::jsonb -> -1, 'true'::json -> 0, '"x"'::json ->> -1 from v

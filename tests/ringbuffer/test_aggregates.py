@@ -110,9 +110,9 @@ def float_result(state: State, values: list[float], pieces: bool) -> tuple[float
         if state is State.AVERAGE_FLOAT:
             aggregates.add_average(table.rows, STATE_AT, seen, value)
         elif state is State.SUM_FLOAT32:
-            aggregates.add_float32(table.rows, STATE_AT, value)
+            aggregates.sum_float32(table.rows, STATE_AT, value)
         else:
-            aggregates.add_float64(table.rows, STATE_AT, value)
+            aggregates.sum_float64(table.rows, STATE_AT, value)
 
     if pieces:
         table = fold_in_pieces(random.Random(1), state, add, values)

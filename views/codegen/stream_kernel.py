@@ -234,7 +234,7 @@ class StreamKernelWriter:
             lo, hi = value.words[:2] if len(value.words) > 1 else (value.word, f"{value.word} >> 63")
             return f"{use('aggregates', 'add_integer')}({at}, {lo}, {hi})"
         if state in (State.SUM_NUMERIC, State.SUM_FLOAT64, State.SUM_FLOAT32):
-            function = state.name.lower().replace("sum", "add")
+            function = "add_numeric" if state is State.SUM_NUMERIC else state.name.lower()
             return f"{use('aggregates', function)}({at}, {words if state is State.SUM_NUMERIC else f'np.float64({words})'})"
         if state is State.AVERAGE_FLOAT:
             return f"{use('aggregates', 'add_average')}({at}, seen, np.float64({words}))"
