@@ -40,6 +40,7 @@ def test_random_cases_equal_postgres(
     first_seed = request.config.getoption("--seed")
     cases_max = request.config.getoption("--cases")
     seconds_max = request.config.getoption("--seconds")
+    writes_evidence = request.config.getoption("--write-evidence")
     evidence = Evidence("random", first_seed)
     seeds = iter(range(first_seed, first_seed + cases_max))
     started_s = time.monotonic()
@@ -56,6 +57,9 @@ def test_random_cases_equal_postgres(
                 evidence.cases += 1
                 if evidence.cases % PROGRESS_CASES == 0:
                     print(f"{evidence.cases} cases in {evidence.seconds:.0f} s", flush=True)
+                    if writes_evidence:
+                        # A run that is cut off has shown something too.
+                        evidence.write()
             case = make_any_case(seed)
             try:
                 share.run(case)
@@ -72,7 +76,7 @@ def test_random_cases_equal_postgres(
         for running in [pool.submit(run_share, one) for one in (server, second_server)]:
             running.result()
     evidence.seconds = time.monotonic() - started_s
-    if request.config.getoption("--write-evidence"):
+    if writes_evidence:
         evidence.write()
     print(f"{evidence.cases} cases from seed {first_seed} in {evidence.seconds:.0f} s")
     assert evidence.cases == cases_max or evidence.seconds > seconds_max
