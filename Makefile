@@ -3,6 +3,8 @@
 PYTHON ?= python3
 export PYTHON
 BIN := .venv/bin
+# Two workers, each with servers of its own; the tests of one file stay together.
+SHARED := -n 2 --dist loadfile
 
 .PHONY: help setup demo test check test-long load bench lock format clean
 
@@ -27,14 +29,14 @@ demo: setup
 
 test: setup
 	@docker/setup.sh postgres
-	@$(BIN)/python -m pytest
+	@$(BIN)/python -m pytest $(SHARED)
 
 check: setup
 	@$(BIN)/ruff format --check --quiet .
 	@$(BIN)/ruff check --quiet .
 	@$(BIN)/mypy
 	@$(BIN)/lint-imports --no-logo
-	@$(BIN)/python -m pytest -m "not slow"
+	@$(BIN)/python -m pytest $(SHARED) -m "not slow"
 
 test-long: setup
 	@docker/setup.sh postgres

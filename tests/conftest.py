@@ -48,6 +48,17 @@ def postgres() -> Iterator[PostgresCluster]:
         cluster.stop()
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _empty_oracle(request: pytest.FixtureRequest) -> None:
+    """Empty the oracle's schema public before each file that asks the oracle: files come in any order."""
+    file_items = [item for item in request.session.items if item.path == request.path]
+    if any("postgres" in item.fixturenames for item in file_items if isinstance(item, pytest.Function)):
+        cluster: PostgresCluster = request.getfixturevalue("postgres")
+        with cluster.connect() as connection:
+            connection.execute("DROP SCHEMA public CASCADE")
+            connection.execute("CREATE SCHEMA public")
+
+
 @pytest.fixture(scope="session")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AntumbraServer]:
     """The server under test, started once per test run; tests drop what they create."""
