@@ -73,8 +73,10 @@ class TransactionBlock:
         if self.open is not None and self.open.explicit:
             self._session.notice("25001", "there is already a transaction in progress", "WARNING")
         else:
-            self.current().explicit = True
+            transaction = self.current()
+            # A mode that is refused leaves no block behind.
             self._session.settings.begin(statement.modes)
+            transaction.explicit = True
         return Outcome("START TRANSACTION" if statement.text[:5].lower() == "start" else "BEGIN")
 
     # The end.
