@@ -17,7 +17,7 @@ from sql.bind.places import start_of
 from sql.bind.scope import Scope
 from sql.bind.virtual import VirtualColumns
 from sql.bind.wide_numbers import is_wide
-from sql.datatypes import BOOL, INT4, INT8, TEXT, UNKNOWN, scaled_numeric
+from sql.datatypes import BOOL, INT4, INT8, TEXT, UNKNOWN, SqlType, scaled_numeric
 from sql.errors import SqlError, not_supported
 from sql.expressions import Call, Case, Expression, Literal
 from sql.literals import unlimited_decimal
@@ -252,7 +252,8 @@ def in_list(binder: Binder, node: InList) -> Expression:
         _, values = unify([operand, *constants], "IN", binder.context)
         probe = operators.binary(binder, "=", values[0], values[1], node.position, node.text)
         assert isinstance(probe, Call)
-        family = probe.arguments[0].type
+        # Without a modifier: what lies outside of it equals nothing, and is no error.
+        family = SqlType(probe.arguments[0].type.family)
         arguments = tuple(coerce(value, family, binder.context) for value in values)
         found.append(Call("in_list", arguments, BOOL, node.position, node.text))
         rest = [item for item in items if any(columns_of(item))]
