@@ -16,6 +16,7 @@ from sql.datatypes import INT4
 from sql.errors import SqlError, not_supported
 from sql.expressions import AggregateCall, Column, Expression, Literal, Subquery
 from sql.trees import map_all, map_expression, walk, window_expressions
+from sql.volatility import is_constant
 
 if TYPE_CHECKING:
     from sql.bind.grouping_sets import Keys
@@ -80,6 +81,7 @@ class Regrouping:
 
     def __init__(self, keys: Keys, virtual: VirtualColumns, scope: Scope) -> None:
         self.keys = {key: (index, name) for index, (name, key) in enumerate(keys.items)}
+        self.has_sets = keys.sets is not None
         self.scope = scope
         calls = [(name, checked(call, keys)) for name, call in virtual.aggregates]
         # With one set of all keys GROUPING is 0, and not computed.
@@ -87,13 +89,21 @@ class Regrouping:
         self.places = {index: len(keys.items) + place for place, index in enumerate(kept)}
         self.calls = tuple(calls[index] for index in kept)
 
+    def item(self, expression: Expression) -> Expression:
+        """Return an item of the select list or of ORDER BY over the Aggregate's output.
+
+        An item that is a constant and a key is NULL in the sets without that key; inside of an expression it keeps its value.
+        """
+        key = self.keys.get(expression) if self.has_sets and is_constant(expression) else None
+        return self.expression(expression) if key is None else Column(key[0], key[1], expression.type)
+
     def expression(self, expression: Expression) -> Expression:
         """Return `expression` over the Aggregate's output."""
         return map_expression(expression, self.change)
 
     def change(self, node: Expression) -> Expression | None:
         """Return the output column for a key or an aggregate, None for what is computed above."""
-        if isinstance(node, Literal):
+        if isinstance(node, Literal) or (self.has_sets and is_constant(node)):
             return None
         key = self.keys.get(node)
         if key is not None:

@@ -104,7 +104,7 @@ def grouped(
     over = [*expressions, *([] if having is None else [having])]
     keys = grouping.with_dependent(keys, over, virtual, binder.scope)
     regroup = grouping.Regrouping(keys, virtual, binder.scope)
-    found = [regroup.expression(item) for item in expressions]
+    found = [regroup.item(item) for item in expressions]
     condition = None if having is None else regroup.expression(having)
     virtual.windows = [(name, map_window(call, regroup.change)) for name, call in virtual.windows]
     virtual.sets = [

@@ -31,6 +31,7 @@ from sql.relations import (
     Window,
 )
 from sql.trees import inputs, operator_expressions
+from sql.volatility import is_constant
 
 # Functions that cannot raise on any operand: what they guard need not be evaluated lazily.
 NEVER_FAILS = frozenset(
@@ -54,21 +55,6 @@ SAFE_AGGREGATES = frozenset("count_star count min max bool_and bool_or".split())
 def can_fail(node: Expression) -> bool:
     """True when evaluating `node` may raise for some rows; then it must stay behind the condition that guards it."""
     return not is_constant(node) and _can_fail(node)
-
-
-def is_constant(node: Expression) -> bool:
-    """True for an expression over constants alone."""
-    match node:
-        case Literal():
-            return True
-        case Call():
-            return node.function != "now" and all(is_constant(argument) for argument in node.arguments)
-        case Cast():
-            return is_constant(node.operand)
-        case Case():
-            return all(is_constant(part) for branch in node.branches for part in branch) and is_constant(node.default)
-        case Column() | OuterColumn() | Parameter() | Subquery():
-            return False
 
 
 def _can_fail(node: Expression) -> bool:

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from sql.datatypes import TEXT, SqlType, scaled_numeric
 from sql.emit.expressions import ExpressionPrinter
-from sql.emit.failing import is_constant
 from sql.emit.names import column_names
 from sql.errors import not_supported
 from sql.expressions import Expression, Literal
 from sql.relations import TableFunction
+from sql.volatility import is_constant
 
 INTEGERS = ("int2", "int4", "int8")
 TIMES = ("timestamp", "timestamptz")

@@ -23,6 +23,7 @@ REFUSED = "0A000"
 WIDE_NUMBER = re.compile(rb"(\d\.?){39}")
 INTEGER_TYPES = (20, 21, 23)
 ARRAY_TYPES = (1000, 1005, 1007, 1009, 1014, 1015, 1016, 1182, 1231)
+LAST_LIMIT = re.compile(r" LIMIT [^()]+$")
 NO_ROWS = re.compile(r"(UPDATE|DELETE|SELECT|INSERT 0) 0")
 BINARY_FORMS: dict[int, Callable[[str], bytes]] = {
     16: lambda text: bytes([text in ("t", "true")]),
@@ -70,6 +71,14 @@ def compare(ours: Answer, theirs: Answer, ordered: bool, story: Sequence[str]) -
 def is_planned_error(ours: Answer, theirs: Answer) -> bool:
     """Tell whether PostgreSQL has failed at a constant while it planned, where no row would have needed it."""
     return theirs.sqlstate[:2] == "22" and NO_ROWS.fullmatch(ours.tag) is not None
+
+
+def fails_beyond_limit(ours: Answer, theirs: Answer, text: str, postgres: Connection) -> bool:
+    """Tell whether PostgreSQL too fails at the rows that LIMIT cuts off: whether these are computed depends on its plan."""
+    whole = LAST_LIMIT.sub("", text)
+    if ours.sqlstate[:2] != "22" or theirs.sqlstate or whole == text:
+        return False
+    return simple(postgres, whole).sqlstate == ours.sqlstate
 
 
 def is_refused(ours: Answer, theirs: Answer, counts: Counter[str]) -> bool:

@@ -19,6 +19,7 @@ from tests.randomized.answers import (
     answer_of,
     compare,
     copy_out,
+    fails_beyond_limit,
     is_refused,
     prepared,
     simple,
@@ -66,6 +67,9 @@ def run_case(case: Case, antumbra: Connection, postgres: Connection) -> None:
             ours, theirs = _read(antumbra, case, select), _read(postgres, case, select)
             case.counts["statements"] += 1
             if is_refused(ours, theirs, case.counts):
+                continue
+            if fails_beyond_limit(ours, theirs, select.text, postgres):
+                case.counts["failed beyond LIMIT"] += 1
                 continue
             compare(ours, theirs, select.ordered, story)
             if ours.sqlstate and select.text.startswith("SELECT * FROM"):

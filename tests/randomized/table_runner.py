@@ -14,6 +14,7 @@ from tests.randomized.answers import (
     answer_of,
     compare,
     copy_out,
+    fails_beyond_limit,
     is_planned_error,
     is_refused,
     prepared,
@@ -47,6 +48,9 @@ def run_table_case(case: TableCase, antumbra: Mapping[str, Connection], postgres
             if is_planned_error(ours, theirs):
                 if in_block(postgres):
                     return
+                continue
+            if not in_block(postgres) and fails_beyond_limit(ours, theirs, statement.text, postgres[statement.session]):
+                case.counts["failed beyond LIMIT"] += 1
                 continue
             wrong = ours.sqlstate[:2] in VALUE_ERRORS and theirs.sqlstate[:2] in VALUE_ERRORS
             if not (wrong and statement.several):
