@@ -57,12 +57,14 @@ class Image:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run all steps and the server; print what is done."""
     parser = argparse.ArgumentParser(prog="docker/run_steps.py", description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--reuse-venv", action="store_true", help="take the .venv of this tree instead of installing")
+    parser.add_argument(
+        "--reuse", action="store_true", help="take .venv and the compiled kernels of this tree instead of making them anew"
+    )
     options = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory(prefix="antumbra-image-") as name:
         image = Image(root=Path(name), folder=Path(name))
         for step in read_steps(DOCKERFILE.read_text()):
-            run_step(step, image, options.reuse_venv)
+            run_step(step, image, options.reuse)
         run_container(image)
     print("The server started, was healthy, and stopped.")
     return 0
@@ -76,14 +78,14 @@ def read_steps(text: str) -> Iterator[Step]:
         yield Step(instruction, rest.strip())
 
 
-def run_step(step: Step, image: Image, reuse_venv: bool) -> None:
+def run_step(step: Step, image: Image, reuse: bool) -> None:
     """Execute one instruction."""
     print(f"{step.instruction} {step.text}"[:120], flush=True)
     if step.instruction == "RUN":
-        run_shell(step.text, image, reuse_venv)
+        run_shell(step.text, image, reuse)
     elif step.instruction == "COPY":
         *sources, target = step.text.split()
-        copy(sources, image.folder / target)
+        copy(sources, image.folder / target, reuse)
     elif step.instruction == "WORKDIR":
         image.folder = Path(image.inside(step.text))
         image.folder.mkdir(parents=True, exist_ok=True)
@@ -99,12 +101,12 @@ def run_step(step: Step, image: Image, reuse_venv: bool) -> None:
         assert step.instruction in ("FROM", "USER", "VOLUME", "EXPOSE"), f"{step.instruction} is not known here"
 
 
-def run_shell(text: str, image: Image, reuse_venv: bool) -> None:
+def run_shell(text: str, image: Image, reuse: bool) -> None:
     """Run a shell command in the image's folder, unless it would change this machine."""
     if CHANGES_THE_MACHINE.search(text):
         print("  (not run: it changes the machine)")
         return
-    if reuse_venv and "pip install" in text:
+    if reuse and "pip install" in text:
         link = image.folder / ".venv"
         if not link.exists():
             link.symlink_to(Path(sys.prefix), target_is_directory=True)
@@ -113,12 +115,13 @@ def run_shell(text: str, image: Image, reuse_venv: bool) -> None:
     subprocess.run(["sh", "-c", image.inside(text)], cwd=image.folder, env=environment(image), check=True)
 
 
-def copy(sources: Sequence[str], target: Path) -> None:
-    """Copy files, or the contents of a folder, as COPY does."""
+def copy(sources: Sequence[str], target: Path, reuse: bool) -> None:
+    """Copy files, or the contents of a folder, as COPY does. reuse: with the machine code that numba keeps beside them."""
+    left_out = () if reuse else ("__pycache__",)
     for source in sources:
         path = TREE / source
         if path.is_dir():
-            shutil.copytree(path, target, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__"))
+            shutil.copytree(path, target, dirs_exist_ok=True, ignore=shutil.ignore_patterns(*left_out))
         else:
             target.mkdir(parents=True, exist_ok=True)
             shutil.copy2(path, target)

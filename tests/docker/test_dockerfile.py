@@ -40,7 +40,7 @@ def test_a_dead_server_is_not_healthy() -> None:
 def test_the_steps_make_a_server_that_gets_healthy_and_stops() -> None:
     script = TREE / "docker" / "run_steps.py"
     result = subprocess.run(
-        [sys.executable, str(script), "--reuse-venv"], capture_output=True, text=True, check=False, timeout=600
+        [sys.executable, str(script), "--reuse"], capture_output=True, text=True, check=False, timeout=600
     )
     assert result.returncode == 0, result.stdout + result.stderr
     assert result.stdout.endswith("The server started, was healthy, and stopped.\n")
