@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,6 +18,9 @@ from tests.oracle.postgres import PostgresCluster
 CASES_DEFAULT = 500
 SECONDS_DEFAULT = 480.0
 SEED_DEFAULT = 20_261_120
+
+# Every JVM of a test run is short: its second compiler would take a third of the run's processor time and never earn it back.
+os.environ.setdefault("JAVA_TOOL_OPTIONS", "-XX:TieredStopAtLevel=1")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
