@@ -27,7 +27,7 @@ from sql.bind.write_target import stored
 from sql.casts import can_cast, plain_name
 from sql.catalog import ColumnDescription, ConstraintDescription
 from sql.datatypes import BOOL, INT8, SqlType
-from sql.errors import SqlError
+from sql.errors import SqlError, not_supported
 from sql.expressions import Call, Column, Expression, Literal
 from sql.names import did_you_mean
 from sql.relations import Filter, Limit, Project
@@ -125,6 +125,8 @@ class Alteration:
         column = self._column(change, f'column "{change.name}" of relation "{self._name}" does not exist')
         if column is None:
             return
+        if len(self.entry.description.columns) == 1:
+            raise not_supported("a table without columns", change.position)
         what = f"column {column.name} of table {self._name}"
         views = views_using(self.work.image, self.entry, column.number)
         found = [Dependent(view, what) for view in views]

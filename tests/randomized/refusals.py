@@ -11,6 +11,7 @@ REASONS = {
     "~~ ANY (array)": "LIKE ANY needs a pattern that is a constant.",
     "ALL of numerics with digits of their own": "EXCEPT ALL and INTERSECT ALL would have to count equal numbers of several scales.",
     "(DISTINCT numeric)": "A sum of distinct numbers of several scales has no one scale.",
+    "a table without columns": "A row without columns has no place in an Arrow table.",
     "JOIN that keeps a table's rows": "An outer join of a stream keeps the stream's rows only, below the grouping.",
 }
 SHARE_MAX = 0.02

@@ -23,6 +23,8 @@ from tests.randomized.sharing import Share, make_any_case
 
 FAILURES_MAX = 10
 PROGRESS_CASES = 100
+# Of fewer statements the share that is refused says nothing.
+STATEMENTS_MIN = 1000
 
 
 @pytest.fixture
@@ -82,7 +84,7 @@ def test_random_cases_equal_postgres(
     assert evidence.cases == cases_max or evidence.seconds > seconds_max
     statements, refused = (evidence.histogram[name] for name in ("statements", "statements refused"))
     assert not unknown_refusals(evidence.histogram)
-    assert refused <= SHARE_MAX * statements, f"{refused} of {statements} statements are refused"
+    assert refused <= SHARE_MAX * max(statements, STATEMENTS_MIN), f"{refused} of {statements} statements are refused"
     assert not evidence.failures, f"{len(evidence.failures)} of {evidence.cases} cases differ:\n\n" + "\n\n".join(
         evidence.failures
     )
