@@ -162,4 +162,5 @@ def numeric_value(data: bytes) -> Decimal:
     assert isinstance(exponent, int)
     if max(len(value.as_tuple().digits) if value else 1, -exponent) > 38:
         raise SqlError("22003", "numeric value has more than 38 digits")
-    return -value if NUMERIC_SIGNS[sign] and value else value
+    # Minus would round to the default context's 28 digits.
+    return value.copy_negate() if NUMERIC_SIGNS[sign] and value else value
