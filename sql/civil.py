@@ -11,7 +11,8 @@ from zoneinfo import ZoneInfo
 
 DAY_US = 86_400_000_000
 CYCLE_DAYS = 146_097  # of 400 years
-# PostgreSQL: 4713-11-24 BC (Julian day 0) up to 5874897-12-31 for dates, up to 294276-12-31 for timestamps.
+# Both begin with 4714-11-24 BC (Julian day 0). Dates go up to 5874897-12-31 as PostgreSQL's do; timestamps up to 294246-12-31, for which
+# 64 bits from 1970 on suffice. PostgreSQL counts from 2000 on, and has 30 years more.
 DATE_DAYS_MIN = -2_440_588
 MONTH_DAYS = (31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 
@@ -51,7 +52,7 @@ def add_months(days: int, months: int) -> int:
 
 
 TIMESTAMP_US_MIN = DATE_DAYS_MIN * DAY_US
-TIMESTAMP_US_END = days_from_civil(294_277, 1, 1) * DAY_US
+TIMESTAMP_US_END = days_from_civil(294_247, 1, 1) * DAY_US
 DATE_DAYS_END = days_from_civil(5_874_898, 1, 1)
 
 

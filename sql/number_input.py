@@ -100,9 +100,9 @@ def unlimited_decimal(text: str, position: int | None = None) -> Decimal:
     if abs(shift) > 131_072:
         raise SqlError("22003", "value overflows numeric format", position)
     digits = len(mantissa.partition(".")[2])
-    value = Decimal(stripped)
-    scale = max(digits - shift, 0)
-    return EXACT.quantize(value, Decimal(1).scaleb(-scale))
+    value = EXACT.quantize(Decimal(stripped), Decimal(1).scaleb(-max(digits - shift, 0)))
+    # A numeric has no negative zero, so that none becomes one as a float.
+    return value or value.copy_abs()
 
 
 def check_digits(value: Decimal, position: int | None) -> Decimal:
@@ -112,7 +112,7 @@ def check_digits(value: Decimal, position: int | None) -> Decimal:
     used = len(digits) if value else 1
     if max(used, -exponent) > DIGITS_MAX:
         raise SqlError("22003", f"numeric value has more than {DIGITS_MAX} digits", position)
-    return value or value.copy_abs()
+    return value
 
 
 def fit_numeric(value: Decimal, precision: int, scale: int, position: int | None = None) -> Decimal:

@@ -24,6 +24,8 @@ STREAM_ERRORS: dict[str, type[duckdb.Error]] = {
 INTEGER_NAMES = {"INT16": "smallint", "INT32": "integer", "INT64": "bigint"}
 TYPE_IN_TEXT = re.compile(r"(?:destination type|of|to type) (INT16|INT32|INT64|DECIMAL)")
 
+# A date and a timestamp by the names of what holds them; an integer always fits into a bigint.
+DATE_TO_TIMESTAMP = re.compile(r"Type INT32 with value .* destination type INT64")
 NUMERIC_FIELD = re.compile(r"to (?:type )?DECIMAL\((\d+),\s*(\d+)\)")
 
 
@@ -72,6 +74,8 @@ def _out_of_range(text: str) -> SqlError:
     field = NUMERIC_FIELD.search(text)
     if field is not None:
         return _field_overflow(int(field.group(1)), int(field.group(2)))
+    if DATE_TO_TIMESTAMP.search(text):
+        return SqlError("22008", "date out of range for timestamp")
     lowered = text.lower()
     if "timestamp" in lowered or "interval" in lowered:
         return SqlError("22008", "timestamp out of range")
