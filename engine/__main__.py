@@ -7,6 +7,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+EXIT_INTERRUPTED = 130
+
 DESCRIPTION = "A stream database that every PostgreSQL client can talk to."
 
 SERVE_DESCRIPTION = """\
@@ -20,7 +22,8 @@ SERVE_EPILOG = """\
 Settings are read from antumbra.conf in the data folder (or from --config FILE), one `name = value` per line, and then
 from the command line. engine/README.md lists them all.
 
-exit status: 0 after a clean stop, 1 when the server can't start or fails, 2 for a wrong command line or setting."""
+exit status: 0 after a clean stop, 1 when the server can't start or fails, 2 for a wrong command line or setting,
+130 when Ctrl-C came before it was ready."""
 
 DEMO_DESCRIPTION = """\
 Start a server in a temporary folder, stream all 336,776 flights that left New York City in 2013 into it, and show
@@ -34,14 +37,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.version:
         print(f"antumbra {installed_version()}")
         return 0
-    if options.command == "serve":
-        from engine.commands import serve
+    try:
+        if options.command == "serve":
+            from engine.commands import serve
 
-        return serve(serve_settings(options), options.config)
-    if options.command == "demo":
-        from engine.demo import demo
+            return serve(serve_settings(options), options.config)
+        if options.command == "demo":
+            from engine.demo import demo
 
-        return demo(options.rate, options.port, options.keep)
+            return demo(options.rate, options.port, options.keep)
+    except KeyboardInterrupt:
+        # A server that is ready ends in order instead.
+        print("antumbra: interrupted", file=sys.stderr)
+        return EXIT_INTERRUPTED
     build_parser().print_help()
     return 2
 

@@ -91,14 +91,20 @@ async def listen(config: ServerConfig) -> None:
             raise StartError(f"can't open the database: {error.message}") from error
         except OSError as error:
             raise StartError(f"can't open the database in {config.data_dir}: {error}") from error
-        await serve_clients(
-            config.host,
-            config.port,
-            server_limits(config),
-            partial(open_session, database),
-            partial(announce, config),
-            stop,
-        )
+        try:
+            await serve_clients(
+                config.host,
+                config.port,
+                server_limits(config),
+                partial(open_session, database),
+                partial(announce, config),
+                stop,
+            )
+        except OSError as error:
+            # Opening takes its time, and another program may have taken the port meanwhile.
+            if error.errno not in (errno.EADDRINUSE, errno.EADDRNOTAVAIL):
+                raise
+            raise address_refused(config, error) from error
     finally:
         if database is not None:
             database.close()
@@ -114,8 +120,13 @@ def check_address(config: ServerConfig) -> None:
                 probe.bind(address)
                 probe.listen(1)
     except OSError as error:
-        reason = "the port is in use" if error.errno == errno.EADDRINUSE else error.strerror
-        raise StartError(f"can't listen on {config.host}:{config.port}: {reason}") from error
+        raise address_refused(config, error) from error
+
+
+def address_refused(config: ServerConfig, error: OSError) -> StartError:
+    """Return why the address can't be had."""
+    reason = "the port is in use" if error.errno == errno.EADDRINUSE else error.strerror
+    return StartError(f"can't listen on {config.host}:{config.port}: {reason}")
 
 
 def announce(config: ServerConfig, host: str, port: int) -> None:

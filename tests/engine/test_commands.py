@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import socket
 import subprocess
@@ -11,6 +12,9 @@ from pathlib import Path
 
 import pytest
 
+from engine.__main__ import main
+from engine.commands import StartError, listen
+from engine.config import ServerConfig
 from engine.storage import FolderLock
 
 
@@ -77,6 +81,32 @@ def test_a_port_in_use(tmp_path: Path) -> None:
         status, line = refusal("--port", port, "--data-dir", str(tmp_path))
     assert status == 1
     assert line == f"antumbra: can't listen on 127.0.0.1:{port}: the port is in use\n"
+
+
+def test_a_port_that_is_taken_while_the_server_starts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class QuickDatabase:
+        def __init__(self, *_: object) -> None: ...
+
+        def open(self) -> None: ...
+
+        def close(self) -> None: ...
+
+    monkeypatch.setattr("engine.database.Database", QuickDatabase)
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        config = ServerConfig(port=other.getsockname()[1], data_dir=tmp_path)
+        with pytest.raises(StartError, match="the port is in use"):
+            asyncio.run(listen(config))
+
+
+def test_ctrl_c_before_the_server_is_ready(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    def interrupted(*_: object) -> int:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("engine.commands.serve", interrupted)
+    assert main(["serve"]) == 130
+    assert capsys.readouterr().err == "antumbra: interrupted\n"
 
 
 def test_an_address_that_is_not_here(tmp_path: Path) -> None:
