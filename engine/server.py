@@ -36,7 +36,7 @@ from sql.wire.messages import (
     Terminate,
     Violation,
 )
-from sql.wire.startup import MINOR_VERSION_MAX
+from sql.wire.startup import MINOR_VERSION_MAX, PROTOCOL_VERSION_MAX
 
 log = logging.getLogger(__name__)
 
@@ -425,7 +425,7 @@ class Connection(asyncio.Protocol):
     def _start(self, startup: Startup) -> None:
         """Trust the client, make its session, and tell it where it is."""
         if startup.minor_version > MINOR_VERSION_MAX or startup.protocol_options:
-            self.write(writer.negotiate_protocol_version(MINOR_VERSION_MAX, startup.protocol_options))
+            self.write(writer.negotiate_protocol_version(PROTOCOL_VERSION_MAX, startup.protocol_options))
         database = startup.parameters["database"]
         if database not in DATABASES:
             raise SqlError(

@@ -143,11 +143,12 @@ def copy_done() -> bytes:
     return COPY_DONE
 
 
-def negotiate_protocol_version(minor_version: int, protocol_options: Sequence[str]) -> bytes:
-    """Return NegotiateProtocolVersion: the newest minor version we speak, and the options we do not know."""
-    body = struct.pack("!ii", minor_version, len(protocol_options)) + b"".join(
-        _string(name) for name in protocol_options
-    )
+def negotiate_protocol_version(version: int, protocol_options: Sequence[str]) -> bytes:
+    """Return NegotiateProtocolVersion: the newest version we speak, and the options we do not know.
+
+    version: major << 16 | minor. The manual names the minor version alone; PostgreSQL sends both, and libpq 18 insists.
+    """
+    body = struct.pack("!ii", version, len(protocol_options)) + b"".join(_string(name) for name in protocol_options)
     return message(b"v", body)
 
 

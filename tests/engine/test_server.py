@@ -102,7 +102,7 @@ class TestStartup:
         raw = RawClient(world)
         raw.socket.sendall(startup(version=0x30002, **{"user": "ann", "database": "antumbra", "_pq_.new": "1"}))
         messages = raw.until_ready()
-        assert messages[0] == (b"v", struct.pack("!ii", 0, 1) + b"_pq_.new\0")
+        assert messages[0] == (b"v", struct.pack("!ii", 0x30000, 1) + b"_pq_.new\0")
         assert messages[-1] == (b"Z", b"I")
         raw.close()
 

@@ -28,8 +28,10 @@ def test_startup_messages() -> None:
     assert (status.name, status.value) == ("TimeZone", "Größe")
     key = decoded(theirs.BackendKeyData, writer.backend_key_data(7, 0xFFFFFFFE))
     assert (key.process_id, bytes(key.secret_key)) == (7, b"\xff\xff\xff\xfe")
-    negotiate = decoded(theirs.NegotiateProtocolVersion, writer.negotiate_protocol_version(0, ["_pq_.a", "_pq_.b"]))
-    assert (negotiate.newest_minor, negotiate.unrecognized) == (0, ["_pq_.a", "_pq_.b"])
+    negotiate = decoded(
+        theirs.NegotiateProtocolVersion, writer.negotiate_protocol_version(3 << 16, ["_pq_.a", "_pq_.b"])
+    )
+    assert (negotiate.newest_minor, negotiate.unrecognized) == (3 << 16, ["_pq_.a", "_pq_.b"])
 
 
 @pytest.mark.parametrize("status", ["I", "T", "E"])
