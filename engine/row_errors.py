@@ -10,6 +10,7 @@ from ringbuffer.error_codes import RowError
 from sql.catalog import ColumnDescription
 from sql.errors import SqlError
 from sql.literals import input_value
+from sql.wire.reader import encoding_error
 from views.view import ContinuousView
 
 # Errors of the line as a whole: the CONTEXT shows the line, not a column.
@@ -42,13 +43,19 @@ UNREAD_LINE_ERRORS = frozenset(
         error_codes.END_MARKER_STYLE,
     }
 )
+LINE_HINTS = {
+    error_codes.CARRIAGE_RETURN: 'Use "\\r" to represent carriage return.',
+    error_codes.LITERAL_NEWLINE: 'Use "\\n" to represent newline.',
+    error_codes.UNQUOTED_CARRIAGE_RETURN: "Use quoted CSV field to represent carriage return.",
+    error_codes.UNQUOTED_NEWLINE: "Use quoted CSV field to represent newline.",
+}
 SHOWN_BYTES_MAX = 100
 
 
 def value_error(error: RowError, columns: tuple[ColumnDescription, ...], relation: str, time_zone: str) -> SqlError:
-    """Return the client's error for a bad value of `columns[error.column]`."""
+    """Return the client's error for a bad value of `columns[error.column]`, or for a line that has none."""
     if error.column < 0 or error.column >= len(columns):
-        return SqlError(error.sqlstate, error.message)
+        return line_error(error)
     column = columns[error.column]
     if error.code == error_codes.NULL_VIOLATION:
         return SqlError(
@@ -65,23 +72,36 @@ def value_error(error: RowError, columns: tuple[ColumnDescription, ...], relatio
     return SqlError(error.sqlstate, error.message)
 
 
+def line_error(error: RowError) -> SqlError:
+    """Return the client's error for a line that can't be taken apart."""
+    if error.code == error_codes.INVALID_ENCODING:
+        data = error.field.encode(errors="surrogateescape")
+        try:
+            data.decode()
+        except UnicodeDecodeError as bad:
+            return encoding_error(data, bad.start)
+    return SqlError(error.sqlstate, error.message, hint=LINE_HINTS.get(error.code))
+
+
 def copy_error(error: RowError, columns: tuple[ColumnDescription, ...], relation: str, time_zone: str) -> SqlError:
     """Return the client's error for a bad COPY line, with PostgreSQL's CONTEXT."""
     result = value_error(error, columns, relation, time_zone)
     place = f"COPY {relation}, line {error.line}"
-    data = error.field.encode()
-    shown = error.field
-    if len(data) > SHOWN_BYTES_MAX:
-        shown = data[:SHOWN_BYTES_MAX].decode(errors="ignore") + "..."
     if error.code in UNREAD_LINE_ERRORS:
         result.context = place
     elif error.code in LINE_ERRORS or error.column < 0:
-        result.context = f'{place}: "{shown}"'
+        result.context = f'{place}: "{shown(error.field)}"'
     elif error.code == error_codes.NULL_VIOLATION:
         result.context = place
     else:
-        result.context = f'{place}, column {columns[error.column].name}: "{shown}"'
+        result.context = f'{place}, column {columns[error.column].name}: "{shown(error.field)}"'
     return result
+
+
+def shown(text: str) -> str:
+    """Return as much of a line or a field as a CONTEXT shows."""
+    data = text.encode()
+    return text if len(data) <= SHOWN_BYTES_MAX else data[:SHOWN_BYTES_MAX].decode(errors="ignore") + "..."
 
 
 def view_error(view: ContinuousView, error: RowError) -> SqlError:

@@ -144,7 +144,9 @@ class CopyDecoder:
     def _error(self, buffer: npt.NDArray[np.uint8], heap: npt.NDArray[np.uint8], row: int) -> RowError:
         state = self._state
         source = heap if state[ERROR_IN_HEAP] else buffer
-        field = source[int(state[ERROR_START]) : int(state[ERROR_END])].tobytes().decode(errors="replace")
+        # The bytes that are no UTF-8 come out again of a text with surrogates.
+        errors = "surrogateescape" if state[ERROR] == codes.INVALID_ENCODING else "replace"
+        field = source[int(state[ERROR_START]) : int(state[ERROR_END])].tobytes().decode(errors=errors)
         return RowError(int(state[ERROR]), self.rows_count + row, int(state[ERROR_COLUMN]), field, int(state[LINE]))
 
 

@@ -1,6 +1,6 @@
 """COPY ... HEADER MATCH: the first line has to name the columns that the lines give, in their order.
 
-Enters: the first line without its end. Leaves: nothing, or 22P04 in PostgreSQL's words.
+Enters: the first bytes of a COPY. Leaves: nothing, or 22P04 in PostgreSQL's words. Must not take the line away: decoders pass it over.
 """
 
 from __future__ import annotations
@@ -8,10 +8,38 @@ from __future__ import annotations
 import csv
 from collections.abc import Sequence
 
+from engine.row_errors import shown
+from sql.catalog import ColumnDescription
 from sql.errors import SqlError
 from sql.statements.statement import CopyOptions
 
 UNESCAPED = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
+
+
+class HeaderMatch:
+    """The check of one COPY's first line, which is not made without the option."""
+
+    def __init__(self, relation: str, columns: Sequence[ColumnDescription], options: CopyOptions) -> None:
+        self._relation = relation
+        self._names = [column.name for column in columns]
+        self._options = options
+        self._is_due = options.header_match
+
+    def passes(self, data: bytes, is_end: bool) -> bool:
+        """Check the first line. False: not all of it is in `data`, which is to be given again with what follows. Raises 22P04."""
+        if not self._is_due:
+            return True
+        lines = data.splitlines()
+        if not is_end and len(lines) < 2:
+            return False
+        self._is_due = False
+        line = lines[0].decode(errors="replace") if lines else ""
+        try:
+            check_header(line, self._names, self._options)
+        except SqlError as error:
+            error.context = f'COPY {self._relation}, line 1: "{shown(line)}"'
+            raise
+        return True
 
 
 def check_header(line: str, names: Sequence[str], options: CopyOptions) -> None:

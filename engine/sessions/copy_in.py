@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from engine.row_errors import copy_error
 from engine.sessions.copy_decoders import make_decoder
+from engine.sessions.copy_header import HeaderMatch
 from engine.staging import StatementStage
 from engine.stream import whole_rows
 from ringbuffer.columns import Morsel
@@ -54,6 +55,7 @@ class CopyIn:
         self._taking = threading.Lock()
         self._decoding = threading.Lock()
         self._dropped = threading.Event()
+        self._header_match = HeaderMatch(target.entry.description.name, target.columns, options)
         self._decoder = make_decoder(
             target.entry.description, target.layout, target.fallback(time_zone), options, time_zone
         )
@@ -113,8 +115,14 @@ class CopyIn:
             return
         with self._taking:
             pieces, self._pieces, self._pieces_bytes = self._pieces, [], 0
+        data = b"".join(pieces)
+        if not self._header_match.passes(data, is_end):
+            with self._taking:
+                self._pieces.insert(0, data)
+                self._pieces_bytes += len(data)
+            return
         try:
-            self._add(self._decoder.feed(b"".join(pieces)))
+            self._add(self._decoder.feed(data))
             if is_end:
                 self._add(self._decoder.finish())
         except RowError as error:
@@ -149,5 +157,4 @@ class CopyIn:
 
     def _error(self, error: RowError) -> SqlError:
         target = self._target
-        columns = tuple(target.entry.stream.columns[index] for index in target.targets)
-        return self.with_published(copy_error(error, columns, target.entry.description.name, self._time_zone))
+        return self.with_published(copy_error(error, target.columns, target.entry.description.name, self._time_zone))

@@ -13,9 +13,9 @@ from dataclasses import dataclass, replace
 import pyarrow as pa
 
 from engine.catalog import TableEntry
-from engine.row_errors import SHOWN_BYTES_MAX, copy_error
+from engine.row_errors import copy_error, shown
 from engine.sessions.copy_decoders import field_fallback, make_decoder
-from engine.sessions.copy_header import check_header
+from engine.sessions.copy_header import HeaderMatch
 from engine.sessions.table_writes import TableWriter
 from engine.staging import StatementStage
 from engine.tables.arrow_values import FieldError, text_array
@@ -25,12 +25,11 @@ from ringbuffer.columns import ColumnLayout, Layout, PhysicalType
 from ringbuffer.copy_decoder import CopyDecoder
 from ringbuffer.error_codes import RowError
 from sql.bind.substitute import substitute_now
-from sql.bind.write_target import ROWS, stored
+from sql.bind.write_target import ROWS, listed_columns, stored
 from sql.catalog import ColumnDescription, RelationDescription
 from sql.datatypes import FAMILIES, TEXT
 from sql.errors import SqlError
 from sql.expressions import Column, Expression, Literal
-from sql.names import did_you_mean
 from sql.relations import OutputColumn, Project, Relation, Scan
 from sql.statements.statement import CopyFrom
 from sql.wire import writer
@@ -61,17 +60,9 @@ class CopyTarget:
 def copy_target(entry: TableEntry, names: Sequence[tuple[str, int]] | None) -> CopyTarget:
     """Return the target of a column list. Raises 42703 and 42701 with the name's position."""
     relation = entry.description
-    index_of = {column.name: index for index, column in enumerate(relation.columns)}
-    targets: list[int] = []
-    for name, position in names if names is not None else [(column.name, 0) for column in relation.columns]:
-        if name not in index_of:
-            message = f'column "{name}" of relation "{relation.name}" does not exist'
-            raise SqlError("42703", message, position or None, hint=did_you_mean(name, index_of, "the column"))
-        if index_of[name] in targets:
-            raise SqlError("42701", f'column "{name}" specified more than once', position or None)
-        targets.append(index_of[name])
+    targets = listed_columns(relation, names)
     layout = tuple(_field_layout(relation.columns[index]) for index in targets)
-    return CopyTarget(entry, tuple(targets), layout, _whole_rows(relation, targets))
+    return CopyTarget(entry, targets, layout, _whole_rows(relation, targets))
 
 
 class CopyIntoTable:
@@ -96,7 +87,7 @@ class CopyIntoTable:
         self._pending_rows: list[pa.Table] = []
         self._pending_count = 0
         self._dropped = threading.Event()
-        self._expects_header = statement.options.header_match
+        self._header_match = HeaderMatch(target.entry.description.name, target.columns, statement.options)
         self._writer: TableWriter | None = None
         self._decoder = self._new_decoder(self._options.header)
 
@@ -140,7 +131,7 @@ class CopyIntoTable:
             return
         pieces, self._pieces, self._pieces_bytes = self._pieces, [], 0
         data = b"".join(pieces)
-        if self._expects_header and not self._check_header(data, is_end):
+        if not self._header_match.passes(data, is_end):
             self._pieces, self._pieces_bytes = [data], len(data)
             return
         carried, lines_before = self._decoder.pending_bytes, self._decoder.lines_count
@@ -157,28 +148,14 @@ class CopyIntoTable:
                 self._add(morsel_to_arrow(morsel, self._target.layout))
             except FailingRowError as failure:
                 line, text = self._line(carried + data, lines_before, start + failure.row)
-                failure.context = f'{self._place(line)}: "{_shown(text)}"'
+                failure.context = f'{self._place(line)}: "{shown(text)}"'
                 raise
             except _ColumnError as failure:
                 line, _ = self._line(carried + data, lines_before, start + failure.found.index)
                 exact = failure.found.error
-                exact.context = f'{self._place(line)}, column {failure.name}: "{_shown(failure.found.text)}"'
+                exact.context = f'{self._place(line)}, column {failure.name}: "{shown(failure.found.text)}"'
                 raise exact from None
             start += morsel.rows_count
-
-    def _check_header(self, data: bytes, is_end: bool) -> bool:
-        """Check the first line, if all of it is there. Raises 22P04."""
-        lines = data.splitlines()
-        if not is_end and len(lines) < 2:
-            return False
-        self._expects_header = False
-        line = lines[0].decode(errors="replace") if lines else ""
-        try:
-            check_header(line, [column.name for column in self._target.columns], self._options)
-        except SqlError as error:
-            error.context = f'{self._place(1)}: "{_shown(line)}"'
-            raise
-        return True
 
     def _add(self, given: pa.Table) -> None:
         """Check rows and keep them until they are worth inserting."""
@@ -282,8 +259,3 @@ def _whole_rows(relation: RelationDescription, targets: Sequence[int]) -> Relati
             default = Literal(None, column.type) if column.default is None else column.default
             items.append((column.name, stored(default, column)))
     return Project(Scan(ROWS, "rows", schema), tuple(items))
-
-
-def _shown(text: str) -> str:
-    data = text.encode()
-    return text if len(data) <= SHOWN_BYTES_MAX else data[:SHOWN_BYTES_MAX].decode(errors="ignore") + "..."

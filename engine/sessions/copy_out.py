@@ -17,7 +17,8 @@ from engine.sessions.results import Outcome
 from engine.sessions.server_files import open_to_write
 from ringbuffer.encode_copy import CopyFormat, encode_copy_rows
 from sql.bind.query import bind_query
-from sql.catalog import RelationDescription, SessionSettings
+from sql.bind.write_target import listed_columns
+from sql.catalog import SessionSettings
 from sql.errors import SqlError
 from sql.expressions import Column
 from sql.names import did_you_mean
@@ -40,7 +41,7 @@ def bind_copied(statement: CopyTo, image: CatalogImage, settings: SessionSetting
     schema = tuple(OutputColumn(column.name, column.type) for column in relation.columns)
     items = tuple(
         (relation.columns[index].name, Column(index, relation.columns[index].name, relation.columns[index].type))
-        for index in _chosen(statement, relation)
+        for index in listed_columns(relation, statement.columns)
     )
     return BoundQuery(Project(Scan(relation.name, "table", schema), items), (), frozenset({relation.name}), False)
 
@@ -93,22 +94,6 @@ def payloads(messages: bytes) -> Iterator[memoryview]:
         (length,) = struct.unpack_from("!i", view, start + 1)
         yield view[start + MESSAGE_HEAD_BYTES : start + 1 + length]
         start += 1 + length
-
-
-def _chosen(statement: CopyTo, relation: RelationDescription) -> list[int]:
-    """Return the indexes of the columns that the statement names, or of all."""
-    if statement.columns is None:
-        return list(range(len(relation.columns)))
-    index_of = {column.name: index for index, column in enumerate(relation.columns)}
-    chosen: list[int] = []
-    for name, position in statement.columns:
-        if name not in index_of:
-            message = f'column "{name}" of relation "{relation.name}" does not exist'
-            raise SqlError("42703", message, position, hint=did_you_mean(name, index_of, "the column"))
-        if index_of[name] in chosen:
-            raise SqlError("42701", f'column "{name}" specified more than once', position)
-        chosen.append(index_of[name])
-    return chosen
 
 
 def _not_copied(statement: CopyTo, image: CatalogImage) -> SqlError:

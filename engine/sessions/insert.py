@@ -19,6 +19,8 @@ from engine.stream import whole_rows
 from ringbuffer.arrow import morsel_from_arrow
 from ringbuffer.columns import Layout, Morsel, empty_column
 from sql.bind.substitute import substitute_now
+from sql.bind.write_target import listed_columns
+from sql.catalog import ColumnDescription
 from sql.errors import SqlError
 from sql.expressions import Call, Expression, Literal, LiteralValue
 from sql.relations import OutputColumn, Values
@@ -38,9 +40,14 @@ class InsertTarget:
     layout: Layout
     defaults: Morsel
 
+    @property
+    def columns(self) -> tuple[ColumnDescription, ...]:
+        """The columns that the statement gives."""
+        return tuple(self.entry.stream.columns[index] for index in self.targets)
+
     def fallback(self, time_zone: str) -> Callable[[int, str], LiteralValue]:
         """Return what decoders ask for a field they do not know: (column, text) -> value; it raises RowError."""
-        return field_fallback([self.entry.stream.columns[index] for index in self.targets], time_zone)
+        return field_fallback(self.columns, time_zone)
 
     def rows(self, given: Morsel) -> Morsel:
         """Return the given columns as whole rows of the stream."""
@@ -52,22 +59,7 @@ def make_target(
 ) -> InsertTarget:
     """Return the target of a statement's column list. Raises 42703 and 42701 with the name's position."""
     columns = entry.stream.columns
-    if names is None:
-        targets = tuple(range(len(columns)))
-    else:
-        index_of = {column.name: index for index, column in enumerate(columns)}
-        seen: list[int] = []
-        for name, position in names:
-            if name not in index_of:
-                raise SqlError(
-                    "42703",
-                    f'column "{name}" of relation "{entry.description.name}" does not exist',
-                    position=position or None,
-                )
-            if index_of[name] in seen:
-                raise SqlError("42701", f'column "{name}" specified more than once', position=position or None)
-            seen.append(index_of[name])
-        targets = tuple(seen)
+    targets = listed_columns(entry.description, names)
     layout = tuple(entry.stream.layout[index] for index in targets)
     return InsertTarget(
         entry, targets, layout, default_row(entry, [column.default for column in columns], engine, now_us)

@@ -113,10 +113,8 @@ class WriteStatements:
         self, statement: CopyFrom, entry: StreamEntry, image: CatalogImage, transaction: Transaction, autocommit: bool
     ) -> CopyIn:
         target = make_target(entry, statement.columns, self._database.tables, transaction.now_us)
-        if statement.options.header_match:
-            raise not_supported("COPY with HEADER MATCH", hint="HEADER true passes the first line over.")
         publish_ms = statement.options.publish_ms
-        if publish_ms is not None and not autocommit:
+        if publish_ms and not autocommit:
             raise SqlError(
                 "25001",
                 "COPY with publish cannot run inside a transaction block",
@@ -124,9 +122,9 @@ class WriteStatements:
             )
         settings = self._session.settings
         if publish_ms is None and autocommit:
-            publish_ms = settings.publish_interval_ms or None
+            publish_ms = settings.publish_interval_ms
         return CopyIn(
-            self._database, target, statement.options, image, transaction.now_us, settings.time_zone, publish_ms
+            self._database, target, statement.options, image, transaction.now_us, settings.time_zone, publish_ms or None
         )
 
     def _write(

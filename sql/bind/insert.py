@@ -21,13 +21,12 @@ from sql.bind.query import bind_operand
 from sql.bind.returning import bind_returning
 from sql.bind.scope import Scope
 from sql.bind.wide_numbers import refuse_wide_numbers
-from sql.bind.write_target import columns_schema, read_relations, stored, target_relation, target_scope
+from sql.bind.write_target import columns_schema, listed_columns, read_relations, stored, target_relation, target_scope
 from sql.casts import can_cast, plain_name
 from sql.catalog import Catalog, ColumnDescription, RelationDescription, SessionSettings
 from sql.datatypes import SqlType
 from sql.errors import SqlError, not_supported
 from sql.expressions import Column, Expression, Subquery
-from sql.names import did_you_mean
 from sql.relations import OutputColumn, Project, Relation, Values
 from sql.statements.statement import ColumnDefinition, Insert, TableColumn
 from sql.syntax import Expression as Syntax
@@ -111,22 +110,10 @@ def bind_default(definition: ColumnDefinition | TableColumn, catalog: Catalog, s
 
 
 def target_columns(statement: Insert, relation: RelationDescription) -> tuple[int, ...]:
-    """Return the indexes of the columns that the statement names, or of all."""
-    if statement.columns is None:
-        return tuple(range(len(relation.columns))) if statement.query or statement.rows[0] else ()
-    indexes = {column.name: index for index, column in enumerate(relation.columns)}
-    found: list[int] = []
-    for name, position in statement.columns:
-        index = indexes.get(name)
-        if index is None:
-            hint = did_you_mean(name, indexes, "the column")
-            raise SqlError(
-                "42703", f'column "{name}" of relation "{relation.name}" does not exist', position, hint=hint
-            )
-        if index in found:
-            raise SqlError("42701", f'column "{name}" specified more than once', position)
-        found.append(index)
-    return tuple(found)
+    """Return the indexes of the columns that the statement names, or of all; none for DEFAULT VALUES."""
+    if statement.columns is None and not statement.query and not statement.rows[0]:
+        return ()
+    return listed_columns(relation, statement.columns)
 
 
 def bind_source(

@@ -5,6 +5,8 @@ Enters: a name and the verb of the statement. Leaves: descriptions, scans and sc
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from sql.bind.closures import Passage
 from sql.bind.context import BindContext
 from sql.bind.expressions import Binder
@@ -46,6 +48,24 @@ def target_relation(name: str, position: int | None, catalog: Catalog, verb: str
         hint = "Streams are append-only: what was inserted stays as it is."
         raise SqlError("0A000", f'cannot {verb} stream "{name}"', hint=hint)
     return relation
+
+
+def listed_columns(relation: RelationDescription, names: Sequence[tuple[str, int]] | None) -> tuple[int, ...]:
+    """Return the indexes of the columns in a list of (name, position), or of all; position 0: the name is not in the text."""
+    indexes = {column.name: index for index, column in enumerate(relation.columns)}
+    if names is None:
+        return tuple(indexes.values())
+    found: list[int] = []
+    for name, position in names:
+        index = indexes.get(name)
+        if index is None:
+            hint = did_you_mean(name, indexes, "the column")
+            message = f'column "{name}" of relation "{relation.name}" does not exist'
+            raise SqlError("42703", message, position or None, hint=hint)
+        if index in found:
+            raise SqlError("42701", f'column "{name}" specified more than once', position or None)
+        found.append(index)
+    return tuple(found)
 
 
 def columns_schema(relation: RelationDescription) -> Schema:

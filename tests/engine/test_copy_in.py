@@ -16,6 +16,7 @@ from engine.staging import StatementStage
 from sql.errors import SqlError
 from sql.parse import parse
 from sql.statements.statement import CopyFrom
+from tests.end_to_end.raw_client import COPY_DONE, copy_data
 from tests.engine.session_client import SessionClient, World, rows_of
 
 SEED = 11
@@ -140,3 +141,12 @@ def test_a_dropped_copy_does_nothing_more(world: World, client: SessionClient) -
 def test_options_that_name_columns(world: World, client: SessionClient) -> None:
     with pytest.raises(SqlError, match='column "nosuch" of relation "s" does not exist'):
         open_copy(world, "WITH (FORMAT csv, FORCE_NULL (nosuch))")
+
+
+@pytest.mark.parametrize(("options", "publishes"), [("", True), ("WITH (publish '0')", False)])
+def test_the_option_wins_over_the_setting(client: SessionClient, options: str, publishes: bool) -> None:
+    client.run("SET stream_publish_interval = '1h'")
+    client.ask(f"COPY s FROM STDIN {options}", copy_data(b"1\ta\n"))
+    running = client.session._copy._copy
+    assert running is not None and (running.publish_wait_s() is not None) == publishes
+    assert client.ask(COPY_DONE) == ["C COPY 1", "Z I"]
