@@ -92,8 +92,10 @@ class ViewState:
 
     @property
     def rows_skipped_count(self) -> int:
-        """Rows among them that could not be evaluated and were left out (on_error = skip)."""
-        return int(self._global.control[ROWS_SKIPPED])
+        """Rows that could not be evaluated and were left out (on_error = skip), merged or not; a running merge has some on its way."""
+        with self._lock:
+            tables = (self._global, self._local, *self._waiting)
+            return sum(int(table.control[ROWS_SKIPPED]) for table in tables)
 
     def release(self) -> None:
         """Let go of the machine code: the view is gone. What still reads or writes it goes on."""

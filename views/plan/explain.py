@@ -137,13 +137,15 @@ def _probe_lines(probe: Probe) -> list[str]:
 
 
 def _version_lines(view: ContinuousView) -> list[str]:
-    """Return which version a read would give, and how large the view's join tables are."""
+    """Return which version a read would give, how many rows were left out, and how large the view's join tables are."""
     lines = [_version_line(view)]
+    if view.plan.stream.on_error == "skip":
+        lines.append(f"{INDENT}{_counted(view.state.rows_skipped_count, 'row')} left out so far (on_error = skip)")
     for probe, table in zip(view.plan.stream.probes, view.state.join_tables, strict=True):
         form = "addresses" if table.is_dense else "hashed"
-        keys = f"{table.keys_count} keys ({form})" if probe.keys else "no keys"
+        keys = f"{_counted(table.keys_count, 'key')} ({form})" if probe.keys else "no keys"
         lines.append(
-            f"{INDENT}Join table {identifier(probe.name)}: {table.rows_count} rows, {keys}, {table.bytes_count} bytes"
+            f"{INDENT}Join table {identifier(probe.name)}: {_counted(table.rows_count, 'row')}, {keys}, {table.bytes_count} bytes"
         )
     return lines
 
@@ -155,9 +157,14 @@ def _version_line(view: ContinuousView) -> str:
     if latest is None:
         return f"View {name}: no version yet, the first read makes version 1"
     if latest.position == view.committed:
-        return f"View {name}: version {latest.number} is used again, {latest.table.num_rows} rows, nothing was committed since"
-    since = view.committed - latest.position
-    return f"View {name}: version {latest.number} is {since} statements old, a read makes version {view.versions_count + 1}"
+        rows = _counted(latest.table.num_rows, "row")
+        return f"View {name}: version {latest.number} is used again, {rows}, nothing was committed since"
+    since = _counted(view.committed - latest.position, "statement")
+    return f"View {name}: version {latest.number} is {since} old, a read makes version {view.versions_count + 1}"
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
 def _operator_text(relation: Relation) -> str:
@@ -169,7 +176,7 @@ def _operator_text(relation: Relation) -> str:
                 else "Scan groups of the finish step"
             )
         case Values():
-            return f"Values: {len(relation.rows)} rows"
+            return f"Values: {_counted(len(relation.rows), 'row')}"
         case Filter():
             return f"Filter: {expression_text(relation.predicate)}"
         case Project():

@@ -19,7 +19,10 @@ WORD_BYTES = 8
 def kept_lines(stream: StreamPipeline) -> list[str]:
     """Return one line per key and per input of the aggregates. Raises SqlError 0A000 for an aggregate without a mergeable state."""
     grouping = make_grouping(stream)
-    lines = [f"Kept per group: {grouping.table.row_words * WORD_BYTES} bytes and what long texts take"]
+    states = {state for slot in grouping.inputs for state in slot.states}
+    has_texts = grouping.table.text_mask != 0 or not states.isdisjoint({State.MIN_TEXT, State.MAX_TEXT})
+    texts = " and what long texts take" if has_texts else ""
+    lines = [f"Kept per group: {grouping.table.row_words * WORD_BYTES} bytes{texts}"]
     for slot in grouping.keys:
         shown = 0 if slot.shown_word is None else 1
         lines.append(

@@ -33,8 +33,8 @@ def test_versions_of_all_views_are_named() -> None:
         "    SELECT *",
         "    FROM one",
         "All views are cut at one position per stream, between two commits",
-        "View one: version 1 is used again, 1 rows, nothing was committed since",
-        "View two: version 1 is 1 statements old, a read makes version 2",
+        "View one: version 1 is used again, 1 row, nothing was committed since",
+        "View two: version 1 is 1 statement old, a read makes version 2",
         "View three: refreshed at every read, since it uses now()",
     ]
     assert col(left, "sum").type == INT8
