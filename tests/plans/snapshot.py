@@ -90,9 +90,9 @@ def answer(text: str) -> list[str]:
         assert isinstance(statement, CreateView)
         definition = define_view(statement, 16385, SETTINGS)
         planned = plan_view(definition, bind_query(statement.query, Relations(), SETTINGS))
+        lines = explain_plan(planned, definition, Path("kernels"), NoSpark())
     except SqlError as error:
         extra = [f"{word}:  {value}" for word, value in (("DETAIL", error.detail), ("HINT", error.hint)) if value]
         return [f"ERROR:  {error.sqlstate}: {error.message}", *extra]
-    lines = explain_plan(planned, definition, Path("kernels"), NoSpark())
     masked = [re.sub(r"_[0-9a-f]{12}\.py$", "_<fingerprint>.py", line) for line in lines]
     return [*(f"NOTICE:  {notice}" for notice in planned.notices), *masked]

@@ -94,7 +94,8 @@ def write_root(writer: ExpressionWriter, node: Call | Cast | Case) -> Value:
     """sqrt, ln, exp, power of double precision."""
     assert isinstance(node, Call)
     if node.type.family != "float8":
-        raise not_supported(f"{node.function}({node.type.sql_name})", node.position)
+        written = node.text or f"{node.function}()"
+        raise not_supported(f"{written} of {node.type.sql_name} in a continuous view", node.position)
     values = tuple(writer.evaluate(argument) for argument in node.arguments)
     words = ", ".join(value.word for value in values)
     call = f"{writer.writer.use('arithmetic', ROOTS[node.function])}({words})"

@@ -55,7 +55,9 @@ class ExpressionWriter:
         if isinstance(expression, Call):
             write = self._functions.get(expression.function)
             if write is None:
-                raise not_supported(f"{expression.function}() in a continuous view", expression.position)
+                # The canonical name is ours alone: to_char() is format_time() here.
+                written = expression.text or f"{expression.function}()"
+                raise not_supported(f"{written} in a continuous view", expression.position)
             return write(self, expression)
         if isinstance(expression, Cast):
             return self._functions["cast"](self, expression)
@@ -147,6 +149,6 @@ def literal_argument(call: Call, index: int) -> str | int:
     """Return an argument that bind has made a literal, such as the unit of date_trunc."""
     argument = call.arguments[index]
     if not isinstance(argument, Literal) or argument.value is None or isinstance(argument.value, float):
-        raise not_supported(f"{call.function}() with an argument that is not a constant", call.position)
+        raise not_supported(f"{expression_text(call)} with an argument that is not a constant", call.position)
     assert isinstance(argument.value, str | int)
     return argument.value

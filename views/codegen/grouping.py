@@ -146,6 +146,8 @@ def state_of(call: AggregateCall) -> State:
     """Return the state that an aggregate needs besides the count."""
     if call.function in ("count", "count_star"):
         return State.COUNT
+    if not call.arguments:
+        raise not_supported(f"{call.function}() in a continuous view", call.position)
     kind = call.arguments[0].type
     family = kind.family
     if call.function in ("bool_and", "bool_or") and kind == BOOL:
