@@ -19,6 +19,8 @@ DATA_DIR_DEFAULT = Path("antumbra-data")
 KIB = 1024
 MIB = 1024 * KIB
 GIB = 1024 * MIB
+# A segment's header takes one, so that records begin at a page.
+LOG_PAGE_BYTES = 4 * KIB
 
 
 class ConfigError(Exception):
@@ -51,6 +53,13 @@ class ServerConfig:
     # Streams. A statement's rows wait in memory up to stage_memory_bytes_max, then in a file, until COMMIT.
     stream_capacity_default: int = 65_536
     stage_memory_bytes_max: int = 256 * MIB
+
+    # The log of what streams have accepted. log_flush_interval_ms: how long synchronous_commit = off may leave commits in memory. A
+    # checkpoint is made after so many bytes of log, and after so much time; 0: never by time.
+    log_segment_bytes: int = 64 * MIB
+    log_flush_interval_ms: int = 200
+    checkpoint_log_bytes: int = 1 * GIB
+    checkpoint_interval_s: float = 300.0
 
     # Reads and tables. query_memory_bytes is what the embedded engine may use for all statements together, and query_disk_bytes what it
     # may put into temporary files beyond that. An answer's rows are in memory until the client has them: result_bytes_max each.
@@ -94,6 +103,14 @@ class ServerConfig:
                 self.stage_memory_bytes_max >= self.copy_block_bytes,
                 "stage_memory_bytes_max can't be less than copy_block_bytes",
             ),
+            (MIB <= self.log_segment_bytes <= GIB, "log_segment_bytes must be between 1 MB and 1 GB"),
+            (self.log_segment_bytes % LOG_PAGE_BYTES == 0, f"log_segment_bytes must be a multiple of {LOG_PAGE_BYTES}"),
+            (1 <= self.log_flush_interval_ms <= 10_000, "log_flush_interval_ms must be between 1 and 10000"),
+            (
+                self.checkpoint_log_bytes >= self.log_segment_bytes,
+                "checkpoint_log_bytes can't be less than log_segment_bytes",
+            ),
+            (self.checkpoint_interval_s >= 0, "checkpoint_interval_s can't be negative"),
             (1 <= self.worker_threads <= 256, "worker_threads must be between 1 and 256"),
             (self.query_memory_bytes >= 64 * MIB, "query_memory_bytes must be at least 64 MB"),
             (self.query_disk_bytes >= 0, "query_disk_bytes can't be negative"),

@@ -33,7 +33,7 @@ from engine.warm_up import warm_up
 from ringbuffer.columns import Morsel
 from ringbuffer.error_codes import RowError
 from ringbuffer.ring import RowWriter
-from sql.errors import SqlError
+from sql.errors import SqlError, not_supported
 from views.phases import ViewMove
 from views.protocols import Clock
 from views.refresh import Reader, cut
@@ -87,6 +87,10 @@ class Database:
         self._spark.stop()
         self.store.settle(self.image)
         self.store.close()
+
+    def checkpoint(self) -> None:
+        """Write a checkpoint, so that the next start replays only what is committed from now on. May take long; any thread may call it."""
+        raise not_supported("CHECKPOINT")
 
     def begin(self, explicit: bool = False) -> Transaction:
         """Return a new transaction at the present time."""

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from sql.grammar import common_tables, queries
 from sql.grammar.cursor import Cursor
 from sql.statements.alter_table import alter_table
+from sql.statements.checkpoint import checkpoint
 from sql.statements.copy import copy
 from sql.statements.create_foreign_table import create_foreign_table
 from sql.statements.create_table import create_table
@@ -29,6 +30,7 @@ from sql.statements.update import update, update_after_with
 from sql.statements.variables import reset, set_variable, show
 
 RULES: dict[str, Callable[[Cursor], Statement]] = {
+    "checkpoint": checkpoint,
     "close": close,
     "copy": copy,
     "deallocate": deallocate,

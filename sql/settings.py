@@ -38,6 +38,8 @@ class Settings:
         self._captured: SessionSettings | None = None
         self._read_only_at: SessionSettings | None = None
         self._read_only = False
+        self._waits_at: SessionSettings | None = None
+        self._waits_for_log = True
 
     @classmethod
     def for_startup(cls, parameters: Mapping[str, str]) -> Settings:
@@ -93,6 +95,14 @@ class Settings:
         if self._read_only_at is not captured:
             self._read_only_at, self._read_only = captured, self.value("transaction_read_only") == "on"
         return self._read_only
+
+    @property
+    def waits_for_log(self) -> bool:
+        """synchronous_commit: whether COMMIT is answered only when the log is on disk. There is no standby: all values but off mean on."""
+        captured = self.captured()
+        if self._waits_at is not captured:
+            self._waits_at, self._waits_for_log = captured, self.value("synchronous_commit") != "off"
+        return self._waits_for_log
 
     @property
     def publish_interval_ms(self) -> int:

@@ -30,6 +30,7 @@ from sql.settings import canonical_name
 from sql.statements.statement import (
     AlterSequence,
     AlterTable,
+    Checkpoint,
     Cleanup,
     CopyFrom,
     CopyTo,
@@ -162,6 +163,10 @@ class StatementRunner:
                 return self._discard(statement, transaction)
             case Cleanup():
                 return Outcome(statement.tag)
+            case Checkpoint():
+                # In a transaction too, as in PostgreSQL: what is uncommitted has no part in it.
+                await self._session.in_worker(self._database.checkpoint)
+                return Outcome("CHECKPOINT")
             case _:
                 return await self._define(statement, transaction)
 

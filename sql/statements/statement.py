@@ -387,6 +387,13 @@ class Cleanup:
 
 
 @dataclass(frozen=True)
+class Checkpoint:
+    """CHECKPOINT, also in a transaction, which it takes no part in."""
+
+    text: str
+
+
+@dataclass(frozen=True)
 class Empty:
     """Nothing between two semicolons, or an empty message."""
 
@@ -415,5 +422,6 @@ Statement = (
     | Deallocate
     | Discard
     | Cleanup
+    | Checkpoint
     | Empty
 )

@@ -8,13 +8,13 @@ from sql.grammar.cursor import Cursor
 # First words of statements that are refused as a whole.
 WHOLE = frozenset(
     """
-    alter analyze analyse call checkpoint cluster comment declare do execute fetch grant import listen load lock
+    alter analyze analyse call cluster comment declare do execute fetch grant import listen load lock
     merge move notify prepare reassign refresh reindex release revoke savepoint security vacuum
     """.split()
 )
 
 # Of those, the ones that may be the whole statement.
-BARE = frozenset({"analyze", "analyse", "checkpoint", "cluster", "unlisten", "vacuum"})
+BARE = frozenset({"analyze", "analyse", "cluster", "unlisten", "vacuum"})
 
 # What CREATE, DROP and ALTER can be about, in PostgreSQL's words.
 OBJECTS = (

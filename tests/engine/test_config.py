@@ -33,6 +33,16 @@ def test_a_given_file_takes_the_place_of_the_default_one(tmp_path: Path) -> None
     assert (config.port, config.spark_threads) == (5433, 3)
 
 
+def test_the_log_has_sizes_and_times(tmp_path: Path) -> None:
+    file = tmp_path / "log.conf"
+    file.write_text(
+        "log_segment_bytes = 1MB\ncheckpoint_log_bytes = 16MB\ncheckpoint_interval_s = 0\nlog_flush_interval_ms = 50\n"
+    )
+    config = load_config({"data_dir": str(tmp_path)}, file)
+    assert (config.log_segment_bytes, config.checkpoint_log_bytes) == (MIB, 16 * MIB)
+    assert (config.checkpoint_interval_s, config.log_flush_interval_ms) == (0, 50)
+
+
 @pytest.mark.parametrize(
     ("line", "complaint"),
     [
@@ -45,6 +55,13 @@ def test_a_given_file_takes_the_place_of_the_default_one(tmp_path: Path) -> None
         ("insecure_trust = perhaps", "must be on or off"),
         ("startup_wait_s_max = soon", "must be a number"),
         ("stream_capacity_default = 1000", "power of two"),
+        ("log_segment_bytes = 512kB", "between 1 MB and 1 GB"),
+        ("log_segment_bytes = 2GB", "between 1 MB and 1 GB"),
+        ("log_segment_bytes = 1048577", "multiple of 4096"),
+        ("log_flush_interval_ms = 0", "between 1 and 10000"),
+        ("log_flush_interval_ms = 200MB", "not a size in bytes"),
+        ("checkpoint_log_bytes = 1MB", "can't be less than log_segment_bytes"),
+        ("checkpoint_interval_s = -1", "can't be negative"),
         ("copy_block_bytes = 1GB", "can't be more than read_high_water_bytes"),
         ("host = 0.0.0.0", "--insecure-trust"),
         ("host = db.example.org", "--insecure-trust"),

@@ -8,6 +8,7 @@ from sql.datatypes import INT4, TEXT, TIMESTAMPTZ, SqlType, numeric
 from sql.errors import SqlError
 from sql.parse import parse
 from sql.statements.statement import (
+    Checkpoint,
     CopyFrom,
     CopyTo,
     CreateStream,
@@ -214,6 +215,11 @@ def test_show_deallocate_discard() -> None:
     assert one("deallocate prepare x") == Deallocate("deallocate prepare x", "x")
     assert one("deallocate all") == Deallocate("deallocate all", None)
     assert one("discard temporary") == Discard("discard temporary", "temp")
+
+
+def test_checkpoint() -> None:
+    assert parse(" checkpoint; CHECKPOINT") == (Checkpoint("checkpoint"), Checkpoint("CHECKPOINT"))
+    assert error("checkpoint now").message == 'syntax error at or near "now"'
 
 
 def test_explain() -> None:

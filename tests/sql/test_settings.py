@@ -60,6 +60,8 @@ def test_bad_startup_parameters_are_fatal(parameters: dict[str, str], sqlstate: 
         ("jit", "y", "on"),
         ("client_min_messages", "WARNING", "warning"),
         ("synchronous_commit", "no", "off"),
+        ("synchronous_commit", "TRUE", "on"),
+        ("synchronous_commit", "Remote_Apply", "remote_apply"),
         ("DateStyle", "iso, mdy", "ISO, MDY"),
         ("TimeZone", "america/new_york", "America/New_York"),
         ("extra_float_digits", "-3", "-3"),
@@ -81,6 +83,7 @@ def test_values_are_shown_in_postgres_form(name: str, value: str, shown: str) ->
         ("statement_timeout", "-1", "22023",
          '-1 ms is outside the valid range for parameter "statement_timeout" (0 .. 2147483647)'),
         ("jit", "maybe", "22023", 'parameter "jit" requires a Boolean value'),
+        ("synchronous_commit", "t", "22023", 'invalid value for parameter "synchronous_commit": "t"'),
         ("client_min_messages", "loud", "22023", 'invalid value for parameter "client_min_messages": "loud"'),
         ("server_version", "1", "55P02", 'parameter "server_version" cannot be changed'),
         ("max_connections", "1", "55P02", 'parameter "max_connections" cannot be changed without restarting the server'),
@@ -135,6 +138,27 @@ def test_output_of_one_form() -> None:
             settings.set(name, value)
         with pytest.raises(SqlError, match="22023"):
             settings.set(name, "nonsense")
+
+
+def test_all_values_of_synchronous_commit_but_off_wait_for_the_log() -> None:
+    assert Settings().waits_for_log
+    assert not Settings.for_startup({"user": "ann", "options": "-c synchronous_commit=off"}).waits_for_log
+    settings = Settings()
+    for value in ("local", "remote_write", "remote_apply", "yes", "1"):
+        settings.set("synchronous_commit", value)
+        assert settings.waits_for_log
+    for value in ("off", "0", "false"):
+        settings.set("synchronous_commit", value)
+        assert not settings.waits_for_log
+    settings.begin()
+    settings.set("synchronous_commit", "local", local=True)
+    assert settings.waits_for_log
+    settings.commit()
+    assert not settings.waits_for_log
+    settings.set("synchronous_commit", None)
+    assert settings.waits_for_log
+    settings.rollback()
+    assert not settings.waits_for_log
 
 
 def test_transaction_modes() -> None:

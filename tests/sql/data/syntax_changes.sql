@@ -241,6 +241,10 @@ listen a
 notify a
 unlisten a
 checkpoint
+checkpoint now
+checkpoint (fast)
+explain checkpoint
+select checkpoint from checkpoint
 refresh materialized view v
 select 1 from t; drop table t; create table t (a int)
 copy s from 'file'
