@@ -1,7 +1,9 @@
-"""The one file that makes things durable: the COMMIT of the table engine, and the lock of the data folder.
+"""The seam to the disk: the files and folders that have to outlive a crash, the COMMIT of the table engine, the data folder's lock.
 
-Enters: a connection whose transaction is to stay. No other file commits or calls fsync, so that tests can put a `Storage` in its place
-that fails or dies. Raises StorageError with one line for a person when the folder can't be used.
+Enters: paths, positions and bytes; a connection whose transaction is to stay. Leaves: open files that write, read and sync at positions.
+No other file of the four packages commits or calls fsync, so that tests can put a `Storage` in its place that fails or loses its power
+(`tests/faults/simulated_storage.py`). Must not know what the bytes mean, and must not retry: after a failed sync nobody can say what
+is on the disk.
 """
 
 from __future__ import annotations
@@ -9,21 +11,89 @@ from __future__ import annotations
 import errno
 import fcntl
 import os
+import tempfile
+from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 from typing import Protocol
 
 LOCK_FILE_NAME = "antumbra.lock"
+PIECE_BYTES = 1 << 20
+ZEROS = memoryview(bytes(PIECE_BYTES))
+NEW_FILE = os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC
+FILE_MODE = 0o600
+FOLDER_MODE = 0o700
+
+Bytes = bytes | bytearray | memoryview
+# `list` is a method's name below.
+Names = list[str]
 
 
 class StorageError(Exception):
     """The data folder can't be used; the text is one line that says which folder and why."""
 
 
+class StoredFile(Protocol):
+    """An open file. Positions are absolute, in bytes; nothing is buffered on our side. Every method raises OSError with its errno."""
+
+    @property
+    def size(self) -> int:
+        """Bytes in the file, written or not yet synced."""
+
+    def write(self, position: int, data: Bytes) -> None:
+        """Write all of `data` (contiguous, of any item size) at `position`; a gap before it reads as zeros. Not synced.
+
+        On an error any part of it may be there.
+        """
+
+    def read(self, position: int, size: int) -> bytes:
+        """Return `size` bytes from `position` on, fewer only where the file ends."""
+
+    def sync(self) -> None:
+        """Return once contents and size are durable (fdatasync); the file's name is its folder's matter."""
+
+    def truncate(self, size: int) -> None:
+        """Cut or extend with zeros to `size`. Not synced."""
+
+    def close(self) -> None:
+        """Let go of the file; may be called again."""
+
+
 class Storage(Protocol):
-    """What the engine needs of a file system."""
+    """What the engine needs of a file system. Every method but commit_tables raises OSError with its errno."""
 
     def commit_tables(self, connection: TableConnection) -> None:
-        """Commit the transaction that is open on a connection of the table engine; it is durable on return, or nothing of it happened."""
+        """Commit the transaction that is open on a connection of the table engine; it is durable on return, or nothing of it happened.
+
+        Raises the table engine's own errors.
+        """
+
+    def create(self, path: Path, size: int = 0) -> StoredFile:
+        """Return a new file of `size` zeros that really take room on the disk; one of that name is emptied first. Nothing is synced.
+
+        A file that can't be made whole is removed again.
+        """
+
+    def open(self, path: Path) -> StoredFile:
+        """Return an existing file, to be read and written."""
+
+    def temporary(self, folder: Path) -> StoredFile:
+        """Return an empty file without a name, which is gone when it is closed or the process ends."""
+
+    def list(self, folder: Path) -> Names:
+        """Return the names in a folder, sorted; none when there is no such folder."""
+
+    def make_folder(self, path: Path) -> None:
+        """Make a folder that only we may enter, and those above it, each synced into its parent; one that is there is kept."""
+
+    def rename(self, old: Path, new: Path) -> None:
+        """Give a file another name in the same folder, in one step; what had that name is replaced. Not synced."""
+
+    def remove(self, path: Path) -> None:
+        """Remove a file's name. Not synced."""
+
+    def sync_folder(self, path: Path) -> None:
+        """Return once all names in the folder are durable as they are now."""
 
 
 class TableConnection(Protocol):
@@ -33,12 +103,160 @@ class TableConnection(Protocol):
         """Commit the open transaction."""
 
 
+class DiskFile:
+    """A file of the real file system."""
+
+    __slots__ = ("_descriptor",)
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+
+    @property
+    def size(self) -> int:
+        """See StoredFile."""
+        return os.fstat(self._descriptor).st_size
+
+    def write(self, position: int, data: Bytes) -> None:
+        """See StoredFile."""
+        rest = memoryview(data)
+        if not rest.nbytes:
+            return
+        rest = rest.cast("B")
+        while True:
+            # A disk that becomes full takes a part; the next call then says why.
+            count = os.pwrite(self._descriptor, rest, position)
+            if count == len(rest):
+                return
+            if count == 0:
+                raise OSError(errno.EIO, os.strerror(errno.EIO))
+            rest = rest[count:]
+            position += count
+
+    def read(self, position: int, size: int) -> bytes:
+        """See StoredFile."""
+        pieces = [os.pread(self._descriptor, size, position)]
+        count = len(pieces[0])
+        while pieces[-1] and count < size:
+            pieces.append(os.pread(self._descriptor, size - count, position + count))
+            count += len(pieces[-1])
+        return b"".join(pieces)
+
+    def sync(self) -> None:
+        """See StoredFile."""
+        os.fdatasync(self._descriptor)
+
+    def truncate(self, size: int) -> None:
+        """See StoredFile."""
+        os.ftruncate(self._descriptor, size)
+
+    def close(self) -> None:
+        """See StoredFile."""
+        descriptor, self._descriptor = self._descriptor, -1
+        if descriptor >= 0:
+            os.close(descriptor)
+
+
 class DiskStorage:
     """The real file system."""
 
     def commit_tables(self, connection: TableConnection) -> None:
         """Commit the open transaction; DuckDB syncs its log before this returns."""
         connection.commit()
+
+    def create(self, path: Path, size: int = 0) -> StoredFile:
+        """See Storage."""
+        file = DiskFile(os.open(path, NEW_FILE, FILE_MODE))
+        try:
+            # Written, not only reserved: what is reserved still costs a sync of metadata at its first write.
+            for position in range(0, size, PIECE_BYTES):
+                file.write(position, ZEROS[: size - position])
+        except OSError:
+            file.close()
+            with suppress(OSError):
+                os.unlink(path)
+            raise
+        return file
+
+    def open(self, path: Path) -> StoredFile:
+        """See Storage."""
+        return DiskFile(os.open(path, os.O_RDWR | os.O_CLOEXEC))
+
+    def temporary(self, folder: Path) -> StoredFile:
+        """See Storage."""
+        with tempfile.TemporaryFile(dir=folder, buffering=0) as file:
+            return DiskFile(os.dup(file.fileno()))
+
+    def list(self, folder: Path) -> Names:
+        """See Storage."""
+        try:
+            return sorted(os.listdir(folder))
+        except FileNotFoundError:
+            return []
+
+    def make_folder(self, path: Path) -> None:
+        """See Storage."""
+        make_folder(path)
+
+    def rename(self, old: Path, new: Path) -> None:
+        """See Storage."""
+        assert old.parent == new.parent, "one folder, so that one sync makes it durable"
+        os.rename(old, new)
+
+    def remove(self, path: Path) -> None:
+        """See Storage."""
+        os.unlink(path)
+
+    def sync_folder(self, path: Path) -> None:
+        """See Storage."""
+        sync_folder(path)
+
+
+def make_folder(path: Path) -> None:
+    """Make a folder and those above it, each synced into its parent. Raises OSError."""
+    if path.is_dir():
+        # Whoever made it may have been killed before its sync. Somebody else's parent may be closed to us: then it is theirs to sync.
+        with suppress(PermissionError):
+            sync_folder(path.parent)
+        return
+    if not path.parent.is_dir():
+        make_folder(path.parent)
+    os.mkdir(path, FOLDER_MODE)
+    try:
+        sync_folder(path.parent)
+    except OSError:
+        with suppress(OSError):
+            os.rmdir(path)
+        raise
+
+
+def sync_folder(path: Path) -> None:
+    """Make the names in a folder durable. Raises OSError."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    except OSError as error:
+        # A file system without a sync of folders says so with EINVAL; its names are durable by themselves, or by nothing.
+        if error.errno != errno.EINVAL:
+            raise
+    finally:
+        os.close(descriptor)
+
+
+def sync_files(paths: Iterable[Path]) -> None:
+    """Make files durable that a library has written, with their names in their folders. Raises OSError.
+
+    Not part of `Storage`: such files are real in every test.
+    """
+    folders: set[Path] = set()
+    for path in paths:
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            os.fdatasync(descriptor)
+        finally:
+            os.close(descriptor)
+        folders.add(path.parent)
+    for folder in sorted(folders):
+        sync_folder(folder)
 
 
 def write_all(descriptor: int, data: bytes) -> None:
@@ -59,8 +277,8 @@ class FolderLock:
         """Create the folder if need be and take it. Raises StorageError when it can't be written or another server has it."""
         assert self._descriptor is None, "the folder is already held"
         try:
-            self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            descriptor = os.open(self.folder / LOCK_FILE_NAME, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            make_folder(self.folder)
+            descriptor = os.open(self.folder / LOCK_FILE_NAME, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, FILE_MODE)
         except OSError as error:
             raise StorageError(f"can't write to the data folder {self.folder}: {error.strerror}") from error
         try:
