@@ -1,6 +1,7 @@
 """Staged morsels beyond the memory limit: one unlinked temporary file per statement, read back once, in order.
 
-Enters and leaves: morsels. Raises 53100 when the disk is full and 58030 when it fails. Nothing here outlives the statement.
+Enters and leaves: morsels of one layout, in the form that the log has for rows. Raises 53100 when the disk is full and 58030 when it
+fails. Nothing here outlives the statement.
 """
 
 from __future__ import annotations
@@ -10,8 +11,8 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from ringbuffer.arrow import read_morsel, write_morsel
-from ringbuffer.columns import Morsel
+from ringbuffer.columns import Layout, Morsel
+from ringbuffer.log_rows import decode_rows, encode_rows
 from sql.errors import SqlError
 
 
@@ -20,12 +21,13 @@ class SpillFile:
 
     def __init__(self, folder: Path) -> None:
         self._file = tempfile.TemporaryFile(dir=folder, prefix="stage-")  # noqa: SIM115  # closed by close()
-        self._count = 0
+        self._sizes: list[int] = []
 
-    def write(self, morsel: Morsel) -> None:
+    def write(self, morsel: Morsel, layout: Layout) -> None:
         """Append a morsel. Raises SqlError when the disk does not take it."""
+        pieces = encode_rows(morsel, layout)
         try:
-            write_morsel(morsel, self._file)
+            self._file.writelines(pieces)
         except OSError as error:
             sqlstate = "53100" if error.errno in (errno.ENOSPC, errno.EDQUOT) else "58030"
             raise SqlError(
@@ -33,13 +35,13 @@ class SpillFile:
                 f"could not write staged rows: {error.strerror}",
                 hint="Free space in the data directory, commit smaller statements, or raise stage_memory_max.",
             ) from None
-        self._count += 1
+        self._sizes.append(sum(map(len, pieces)))
 
-    def read(self) -> Iterator[Morsel]:
+    def read(self, layout: Layout) -> Iterator[Morsel]:
         """Yield the morsels in the order of writing; may be called again."""
         self._file.seek(0)
-        for _ in range(self._count):
-            yield read_morsel(self._file)
+        for size in self._sizes:
+            yield decode_rows(self._file.read(size), layout)
 
     def close(self) -> None:
         """Drop the file."""

@@ -110,12 +110,12 @@ class StatementStage:
         if self._spill is None:
             self._morsels.append(morsel)
         else:
-            self._spill.write(morsel)
+            self._spill.write(morsel, self.stream.layout)
 
     def _all_morsels(self) -> Iterator[Morsel]:
         yield from self._morsels
         if self._spill is not None:
-            yield from self._spill.read()
+            yield from self._spill.read(self.stream.layout)
 
     def _fold_all(self, morsel: Morsel) -> None:
         if self._tables is None:

@@ -1,15 +1,13 @@
-"""Morsels and Arrow tables into each other, morsels joined and cut, and a morsel as raw bytes for a file.
+"""Morsels and Arrow tables into each other, morsels joined and cut.
 
-Enters and leaves: morsels, and tables whose columns have the forms of views.arrow_schema (numeric as decimal128(38, scale)). A file holds
-named arrays, never a pickle. Must not know SQL or where files are.
+Enters and leaves: morsels, and tables whose columns have the forms of views.arrow_schema (numeric as decimal128(38, scale)). Must not
+know SQL or files.
 """
 
 from __future__ import annotations
 
-import json
-import struct
 from collections.abc import Sequence
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -28,8 +26,6 @@ from ringbuffer.strings import (
 
 NUMERIC_DIGITS_MAX = 38
 DECIMAL_BYTES = 16
-MAGIC = b"AMOR"
-PREFIX = struct.Struct("<4sI")
 
 ARROW_FIXED: dict[PhysicalType, pa.DataType] = {
     PhysicalType.INT16: pa.int16(),
@@ -126,40 +122,6 @@ def words_of(morsel: Morsel, index: int) -> npt.NDArray[np.int64]:
     """Return a wide column."""
     words: npt.NDArray[Any] = morsel.data[index]
     return words
-
-
-def write_morsel(morsel: Morsel, file: IO[bytes]) -> None:
-    """Append a morsel to a file: magic, header length, header (JSON: names, types and shapes of the arrays), the arrays' bytes."""
-    named = [(f"data{index}", array) for index, array in enumerate(morsel.data)]
-    named += [(f"nulls{index}", array) for index, array in enumerate(morsel.nulls)]
-    named.append(("heap", morsel.heap))
-    arrays = [[name, str(array.dtype), list(array.shape)] for name, array in named]
-    header = json.dumps({"rows_count": morsel.rows_count, "arrays": arrays}).encode()
-    file.write(PREFIX.pack(MAGIC, len(header)))
-    file.write(header)
-    for _, array in named:
-        file.write(np.ascontiguousarray(array).data)
-
-
-def read_morsel(file: IO[bytes]) -> Morsel:
-    """Return the next morsel of a file written by `write_morsel`."""
-    magic, header_bytes = PREFIX.unpack(file.read(PREFIX.size))
-    assert magic == MAGIC, magic
-    header = json.loads(file.read(header_bytes))
-    named: dict[str, npt.NDArray[Any]] = {}
-    for name, dtype, shape in header["arrays"]:
-        array = np.empty(shape, dtype=dtype)
-        content = file.read(array.nbytes)
-        assert len(content) == array.nbytes, (name, len(content), array.nbytes)
-        array.reshape(-1).view(np.uint8)[:] = np.frombuffer(content, dtype=np.uint8)
-        named[name] = array
-    columns_count = (len(named) - 1) // 2
-    return Morsel(
-        header["rows_count"],
-        tuple(named[f"data{index}"] for index in range(columns_count)),
-        tuple(named[f"nulls{index}"] for index in range(columns_count)),
-        named["heap"],
-    )
 
 
 def _one_array(column: pa.ChunkedArray) -> pa.Array:

@@ -1,4 +1,4 @@
-"""Compiling the decoders and the ring before the first client waits for them: seconds the first time, then half a second."""
+"""Compiling the decoders, the ring and the rows of the log before the first client waits for them: seconds once, then half a second."""
 
 from __future__ import annotations
 
@@ -10,15 +10,17 @@ from ringbuffer.decode_csv import CsvDecoder
 from ringbuffer.decode_literals import decode_literals
 from ringbuffer.decode_parameters import decode_parameters
 from ringbuffer.decode_text import TextDecoder
+from ringbuffer.log_rows import RowRecord, decode_rows, encode_rows
 from ringbuffer.one_row import OneRow
 from ringbuffer.ring import Ring, RowWriter
 
 LAYOUT: Layout = (ColumnLayout("number", PhysicalType.INT32), ColumnLayout("text", PhysicalType.TEXT))
+RECORD_BYTES = 256
 LONG_TEXT = b"longer than an inline string"
 
 
 def warm_up_decoders() -> None:
-    """Compile or load every kernel between a client's bytes and the ring. Call it before other threads decode."""
+    """Compile or load every kernel between a client's bytes, the ring and the log. Call it before other threads decode."""
     decode_literals(b"(1, 'a')", 0, LAYOUT)
     parameters = b"\0\0\0\1" + b"1" + len(LONG_TEXT).to_bytes(4, "big") + LONG_TEXT
     morsel = decode_parameters(parameters, np.zeros(1, dtype=np.int64), np.zeros(2, dtype=np.int8), LAYOUT)
@@ -31,6 +33,8 @@ def warm_up_decoders() -> None:
     row.fill(parameters, 0, len(parameters))
     row.fill_literals(b"(1, 'a')", 0)
     RowWriter(ring, row.morsel).append()
+    RowRecord(row.morsel, LAYOUT, 0).pack(np.zeros(RECORD_BYTES, dtype=np.uint8), 0, 1, 0, 1, 0, 0)
+    decode_rows(b"".join(encode_rows(morsel, LAYOUT)), LAYOUT)
     ring.read(0, 1)
     morsel_from_arrow(morsel_to_arrow(morsel, LAYOUT), LAYOUT)
     compact_morsel(concat_morsels([morsel, morsel], LAYOUT), LAYOUT)

@@ -1,8 +1,7 @@
-"""Morsels through Arrow, joins, cuts and files come back as they were."""
+"""Morsels through Arrow, joins and cuts come back as they were."""
 
 from __future__ import annotations
 
-import io
 import random
 
 import pyarrow as pa
@@ -13,9 +12,7 @@ from ringbuffer.arrow import (
     concat_morsels,
     morsel_from_arrow,
     morsel_to_arrow,
-    read_morsel,
     slice_morsel,
-    write_morsel,
 )
 from ringbuffer.columns import ColumnLayout, Layout, PhysicalType
 from tests.ringbuffer.plain_rows import Row, make_morsel, plain_rows
@@ -83,13 +80,3 @@ def test_concat_slice_compact() -> None:
     assert plain_rows(compact, LAYOUT) == rows[20:40]
     assert len(compact.heap) < len(joined.heap)
     assert concat_morsels([], LAYOUT).rows_count == 0
-
-
-def test_file_round_trip() -> None:
-    file = io.BytesIO()
-    rows = random_rows(8, 40)
-    for start in range(0, 40, 8):
-        write_morsel(slice_morsel(make_morsel(rows, LAYOUT), start, 8), file)
-    file.seek(0)
-    found = [row for _ in range(5) for row in plain_rows(read_morsel(file), LAYOUT)]
-    assert found == rows

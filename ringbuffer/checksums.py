@@ -1,0 +1,59 @@
+"""CRC-32 inside kernels, where log records of one row are built: zlib's polynomial and values, eight bytes at a time.
+
+Enters: bytes by address. Leaves: the checksum that zlib.crc32 gives for them. Must not know what the bytes mean.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ringbuffer.jit import kernel
+from ringbuffer.memory import load_byte, load_word, signed_word
+
+POLYNOMIAL = 0xEDB88320
+ALL_ONES = 0xFFFFFFFF
+
+
+def _tables() -> npt.NDArray[Any]:
+    """Return uint32[8 * 256]: at 256 * k + b what the byte b does to the checksum when k more bytes follow it."""
+    tables = np.zeros((8, 256), dtype=np.uint32)
+    first = np.arange(256, dtype=np.uint32)
+    for _ in range(8):
+        first = np.where(first & 1, (first >> 1) ^ np.uint32(POLYNOMIAL), first >> 1)
+    tables[0] = first
+    for behind in range(1, 8):
+        tables[behind] = first[tables[behind - 1] & 0xFF] ^ (tables[behind - 1] >> 8)
+    return tables.reshape(-1)
+
+
+TABLES = _tables()
+
+
+@kernel
+def crc32_of(address: int, length: int, start: int = 0) -> int:
+    """-> zlib.crc32 of `length` bytes at `address`, which go on from those whose checksum is `start`.
+
+    A signed word can stand for the eight bytes: each is masked out of it.
+    """
+    crc = (start & ALL_ONES) ^ ALL_ONES
+    end = address + length
+    while address + 8 <= end:
+        word = load_word(address) ^ crc
+        crc = (
+            signed_word(TABLES[1792 + (word & 0xFF)])
+            ^ signed_word(TABLES[1536 + ((word >> 8) & 0xFF)])
+            ^ signed_word(TABLES[1280 + ((word >> 16) & 0xFF)])
+            ^ signed_word(TABLES[1024 + ((word >> 24) & 0xFF)])
+            ^ signed_word(TABLES[768 + ((word >> 32) & 0xFF)])
+            ^ signed_word(TABLES[512 + ((word >> 40) & 0xFF)])
+            ^ signed_word(TABLES[256 + ((word >> 48) & 0xFF)])
+            ^ signed_word(TABLES[(word >> 56) & 0xFF])
+        )
+        address += 8
+    while address < end:
+        crc = signed_word(TABLES[(crc ^ signed_word(load_byte(address))) & 0xFF]) ^ (crc >> 8)
+        address += 1
+    return crc ^ ALL_ONES

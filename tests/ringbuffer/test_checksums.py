@@ -1,0 +1,36 @@
+"""Checksums of kernels are those of zlib."""
+
+from __future__ import annotations
+
+import random
+import zlib
+
+import numpy as np
+import pytest
+
+from ringbuffer.checksums import crc32_of
+
+SEED = 5
+LENGTHS = [*range(301), 1000, 4095, 4096, 65_537, 1_000_003]
+
+
+def test_equals_zlib_for_every_length_and_place() -> None:
+    rng = random.Random(SEED)
+    for length in LENGTHS:
+        content = rng.randbytes(length + 8)
+        array = np.frombuffer(content, dtype=np.uint8)
+        shift = rng.randrange(8)
+        expected = zlib.crc32(content[shift : shift + length])
+        assert crc32_of(array.ctypes.data + shift, length) == expected, length
+        assert crc32_of(array.ctypes.data + shift, length, 0) == expected, length
+
+
+@pytest.mark.parametrize("content", [b"", b"\0" * 40, b"\xff" * 40, b"123456789"])
+def test_known_values_and_continuation(content: bytes) -> None:
+    array = np.frombuffer(content + b"!", dtype=np.uint8)
+    address = array.ctypes.data
+    for cut in range(len(content) + 1):
+        first = crc32_of(address, cut, 0)
+        assert crc32_of(address + cut, len(content) - cut, first) == zlib.crc32(content)
+    assert zlib.crc32(b"123456789") == 0xCBF43926
+    assert crc32_of(address, len(content), 0xFFFFFFFF) == zlib.crc32(content, 0xFFFFFFFF)
