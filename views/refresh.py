@@ -110,7 +110,7 @@ def _obtain(view: ContinuousView, wanted: Cut, engines: Engines, reader: Reader)
     """Return the version of `wanted`: wait for the reader who is refreshing the view, or become that reader."""
     while True:
         with view.changed:
-            while view.refreshing and not wanted.done:
+            while not wanted.done and (view.refreshing or not _can_refresh(view)):
                 view.changed.wait(CANCEL_POLL_S)
                 reader.check_cancelled()
             if not wanted.done:
@@ -121,13 +121,25 @@ def _obtain(view: ContinuousView, wanted: Cut, engines: Engines, reader: Reader)
             # A copy, because several threads may raise it and each adds its own traceback.
             raise replace(wanted.error)
         try:
-            while not wanted.done:
-                reader.check_cancelled()
-                _refresh_next(view, engines, reader)
+            reader.check_cancelled()
+            _refresh_next(view, engines, reader)
         finally:
             with view.changed:
                 view.refreshing = False
                 view.changed.notify_all()
+
+
+def _can_refresh(view: ContinuousView) -> bool:
+    """Tell whether some reader waits for a cut that is not behind one held for a snapshot. The caller holds `view.changed`.
+
+    Whoever waits helps the others: a snapshot waits for readers who may be busy with another view before they come to this one.
+    """
+    for entry in view.cuts:
+        if entry.held:
+            return False
+        if entry.waiting > 0:
+            return True
+    return False
 
 
 def _refresh_next(view: ContinuousView, engines: Engines, reader: Reader) -> None:
@@ -137,10 +149,9 @@ def _refresh_next(view: ContinuousView, engines: Engines, reader: Reader) -> Non
     """
     with view.changed:
         batch = _next_batch(view)
+    assert batch, "nobody refreshes a view whose first cut is held for a snapshot"
     for entry in batch:
-        if entry.tables is not None:
-            tables, entry.tables = entry.tables, None
-            view.state.merge(tables)
+        merge_tables_of(view, entry)
     target = batch[-1]
     version: Version | None = None
     error: SqlError | None = None
@@ -164,13 +175,23 @@ def _next_batch(view: ContinuousView) -> list[Cut]:
     """Return the first cuts in the queue, up to the one whose version serves them all. The caller holds `view.changed`.
 
     A reader of this view alone is served by any later position as well, so that readers share; a reader of several views needs its own.
+    No batch goes beyond a cut that is held for a snapshot.
     """
     batch: list[Cut] = []
     for entry in view.cuts:
+        if entry.held:
+            break
         batch.append(entry)
         if entry.waiting > 0 and (entry.exact or entry.now_us is not None):
             break
     return batch
+
+
+def merge_tables_of(view: ContinuousView, entry: Cut) -> None:
+    """Bring a cut's rows into the global table, if they are not there yet. The caller is the one who refreshes the view."""
+    if entry.tables is not None:
+        tables, entry.tables = entry.tables, None
+        view.state.merge(tables)
 
 
 def _make_version(view: ContinuousView, target: Cut, engines: Engines, reader: Reader) -> Version:

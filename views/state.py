@@ -1,12 +1,14 @@
 """The state of a continuous view: its local table, which commits write, and its global table, which refreshes read.
 
 Enters: morsels of the view's stream. Leaves: the groups as Arrow. `check` and `fold` touch nothing shared and run on any thread; `apply`,
-`absorb` and `swap` take the short lock; `merge`, `export` and `reset` the refresh lock. Must not know transactions, streams or Spark.
+`absorb` and `swap` take the short lock; `merge`, `export`, `pages` the refresh lock; `load` and `reset` both. Must not know transactions,
+streams or Spark.
 """
 
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
@@ -25,12 +27,14 @@ from ringbuffer.hash_table import (
 )
 from ringbuffer.join_table import JoinTable
 from ringbuffer.merge import merge_tables
+from ringbuffer.pages import Page
 from views.codegen.grouping import make_grouping
 from views.codegen.stream_kernel import generate_stream_kernel
 from views.finish import CompiledStep, array_places
 from views.groups import read_groups
 from views.kernels import CompiledKernel, needed_bytes, own_arrays
 from views.plan.nodes import FinishStep, ViewPlan
+from views.state_pages import load_table, state_fingerprint, table_pages
 
 # Stands for the arrays of a table where rows are only checked.
 NO_WORDS = np.zeros(1, dtype=np.int64)
@@ -67,6 +71,11 @@ class ViewState:
         """The generated files: the stream pipeline's first, then those of the finish step and the tail that need one."""
         steps = [step.path for step in (self._finish, self._tail) if step is not None]
         return (self._kernel.path, *(path for path in steps if path is not None))
+
+    @property
+    def fingerprint(self) -> str:
+        """What `pages` mean: only a state with the same fingerprint may load them."""
+        return state_fingerprint(self.plan.stream, self._grouping)
 
     @property
     def groups_count(self) -> int:
@@ -187,11 +196,22 @@ class ViewState:
         assert self._tail is not None and step == self.plan.tail
         return self._tail.run_table(table, 0)
 
+    def pages(self) -> list[Page]:
+        """Return the merged groups as pages that hold until the next merge; the caller sees to it that there is none meanwhile."""
+        with self._refresh_lock:
+            return table_pages(self._global)
+
+    def load(self, pages: Iterable[Page]) -> None:
+        """Replace all groups by those of `pages` of a state with the same fingerprint. Raises ValueError, and then changes nothing."""
+        table = load_table(self._grouping.table, pages)
+        fresh = self.new_table()
+        with self._lock, self._refresh_lock:
+            self._local, self._waiting, self._global = fresh, [], table
+
     def reset(self) -> None:
         """Forget all rows."""
         with self._lock, self._refresh_lock:
-            self._local = self.new_table()
-            self._global = self.new_table()
+            self._local, self._waiting, self._global = self.new_table(), [], self.new_table()
 
     def _call(
         self, morsel: Morsel, start: int, folding: bool, now_us: int, control: Words, slots: Words, rows: Words

@@ -47,6 +47,7 @@ class Cut:
     tables: what was swapped out and is not merged yet. exact: some reader needs this very position, since it reads other views too.
     now_us: the reader's now() for a view that depends on it, so that no other reader can share. waiting: readers that still want it.
     table_versions: of the tables of the upper part when it was taken; its version is made from these or later ones.
+    held: a snapshot wants the groups of this very position, so nothing later may be merged yet.
     """
 
     position: int
@@ -57,6 +58,7 @@ class Cut:
     version: Version | None = None
     error: SqlError | None = None
     table_versions: Mapping[str, int] = field(default_factory=dict)
+    held: bool = False
 
     @property
     def done(self) -> bool:

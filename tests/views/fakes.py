@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import cast
 
+import numpy as np
 import pyarrow as pa
 
 from ringbuffer.join_table import JoinTable
+from ringbuffer.pages import Page
 from sql.catalog import SessionSettings
 from sql.datatypes import INT8
 from sql.errors import SqlError
@@ -34,6 +36,7 @@ class FakeState:
         self.swaps_count = 0
         self.join_tables: tuple[JoinTable, ...] = ()
         self.exports: list[int] = []
+        self.bytes_count = 0
 
     def apply_rows(self, rows: list[int]) -> None:
         self.local += rows
@@ -45,6 +48,9 @@ class FakeState:
 
     def merge(self, table: list[int]) -> None:
         self.merged += table
+
+    def pages(self) -> list[Page]:
+        return [Page("rows", np.array(self.merged, dtype=np.int64))]
 
     def export(self, now_us: int) -> pa.Table:
         self.exports.append(now_us)
