@@ -36,8 +36,8 @@ class Write(Change):
     def apply_partly(self, content: bytearray, chance: Random) -> None:
         end = self.position + len(self.data)
         if chance.random() < 0.5:
-            # The new size is metadata, which can be there before the bytes are.
-            extend(content, end)
+            # The new size is metadata, which can be there before the bytes are, in several steps.
+            extend(content, chance.randint(min(len(content), end), end))
         for start, stop in surviving_ranges(len(self.data), chance):
             extend(content, self.position + stop)
             content[self.position + start : self.position + stop] = self.data[start:stop]
@@ -66,7 +66,7 @@ def extend(content: bytearray, size: int) -> None:
 def surviving_ranges(size: int, chance: Random) -> list[tuple[int, int]]:
     """Return which bytes of a write are there after all."""
     kind = chance.randrange(4)
-    if kind == 0 or size == 0:
+    if kind == 0:
         return []
     if kind == 1:
         return [(0, size)]
@@ -86,6 +86,8 @@ class Contents:
 
     def change(self, change: Write | Truncation) -> None:
         """Do something that no sync has covered yet."""
+        if isinstance(change, Write) and not change.data:
+            return
         change.apply(self.now)
         self._history.append(change)
 
@@ -112,16 +114,16 @@ class Contents:
 
 @dataclass
 class Naming(Change):
-    """Names that came, went or changed their file in one step; None: no file has it any more."""
+    """A file has got a name, another name, or none. It has one at most, so that all of it is one step."""
 
-    names: dict[str, Contents | None]
+    contents: Contents
+    name: str | None
 
     def apply(self, found: dict[str, Contents]) -> None:
-        for name, contents in self.names.items():
-            if contents is None:
-                found.pop(name, None)
-            else:
-                found[name] = contents
+        for name in [name for name, contents in found.items() if contents is self.contents]:
+            del found[name]
+        if self.name is not None:
+            found[self.name] = self.contents
 
 
 class Folder:
@@ -132,9 +134,9 @@ class Folder:
         self._durable = dict(self.now)
         self._history: list[Naming] = []
 
-    def change(self, names: dict[str, Contents | None]) -> None:
-        """Do something that no sync has covered yet."""
-        naming = Naming(names)
+    def name(self, contents: Contents, name: str | None) -> None:
+        """Give a file its name, in place of the one it has and of the file that has it; no sync has covered that yet."""
+        naming = Naming(contents, name)
         naming.apply(self.now)
         self._history.append(naming)
 
@@ -151,23 +153,20 @@ class Folder:
     def after_power_loss(self, chance: Random) -> dict[str, Contents]:
         """Return the names that the next start finds."""
         found = dict(self._durable)
-        uncertain: list[Naming] = []
-        for naming in self._history:
-            if naming.is_durable:
-                self._apply_some(found, uncertain, chance)
-                uncertain = []
+        for is_durable, namings in itertools.groupby(self._history, lambda naming: naming.is_durable):
+            for naming in (
+                namings if is_durable else in_any_order([one for one in namings if chance.random() < 0.5], chance)
+            ):
                 naming.apply(found)
-            else:
-                uncertain.append(naming)
-        self._apply_some(found, uncertain, chance)
         return found
 
-    def _apply_some(self, found: dict[str, Contents], namings: list[Naming], chance: Random) -> None:
-        kept = [naming for naming in namings if chance.random() < 0.5]
-        if chance.random() < 0.5:
-            chance.shuffle(kept)
-        for naming in kept:
-            naming.apply(found)
+
+def in_any_order(namings: list[Naming], chance: Random) -> list[Naming]:
+    """Return the namings so that only those of the same file are in their order."""
+    places = [id(naming.contents) for naming in namings]
+    chance.shuffle(places)
+    waiting = {place: [naming for naming in namings if id(naming.contents) == place] for place in places}
+    return [waiting[place].pop(0) for place in places]
 
 
 def settle(history: list[Write | Truncation] | list[Naming]) -> None:

@@ -6,7 +6,7 @@ keeps what a completed sync covers and of the rest what its seed says:
 
 - a write: all, nothing, a beginning cut at any byte, or some byte ranges; a file that grew may have its new size and zeros;
 - a truncation: happened or not;
-- a create, rename or remove: each by itself happened or not, and those that did in any order; a rename is one step;
+- a create, rename or remove: each by itself happened or not, those of different files in any order; a rename is one step;
 - what a failed sync was to cover: the same, for ever, whatever is synced later. Running programs see it until then.
 
 The table engine's file is real, in a folder of the test, and its COMMIT is one event. Paths are absolute; none of them need exist.
@@ -106,13 +106,11 @@ class SimulatedStorage:
             chance = Random(f"{seed} {self.events}")
             after = SimulatedStorage(seed, bytes_max=self.bytes_max)
             after._ignored = list(self._ignored)
-            copies: dict[int, Contents] = {}
             for path, folder in sorted(self._folders.items()):
                 names = folder.after_power_loss(chance)
-                for contents in names.values():
-                    if id(contents) not in copies:
-                        copies[id(contents)] = Contents(contents.after_power_loss(chance))
-                after._folders[path] = Folder({name: copies[id(contents)] for name, contents in names.items()})
+                after._folders[path] = Folder(
+                    {name: Contents(contents.after_power_loss(chance)) for name, contents in names.items()}
+                )
             return after
 
     # engine.storage.Storage
@@ -132,7 +130,7 @@ class SimulatedStorage:
             contents = folder.now.get(path.name)
             if contents is None:
                 contents = Contents()
-                folder.change({path.name: contents})
+                folder.name(contents, path.name)
             elif contents.now:
                 contents.change(Truncation(0))
             if size > self._room():
@@ -180,13 +178,13 @@ class SimulatedStorage:
             if new in self._folders:
                 raise os_error(errno.EISDIR, new)
         with self._event("rename", new):
-            self._folder_of(old).change({old.name: None, new.name: contents})
+            self._folder_of(old).name(contents, new.name)
 
     def remove(self, path: Path) -> None:
         with self._power():
-            self._named(path)
+            contents = self._named(path)
         with self._event("remove", path):
-            self._folder_of(path).change({path.name: None})
+            self._folder_of(path).name(contents, None)
 
     def sync_folder(self, path: Path) -> None:
         with self._power():
@@ -250,8 +248,8 @@ class SimulatedStorage:
         contents = folder.now.get(path.name) or Contents()
         contents.change(Truncation(0))
         contents.change(Write(0, bytes(size)))
-        folder.change({path.name: contents})
-        folder.change({path.name: None})
+        folder.name(contents, path.name)
+        folder.name(contents, None)
 
     def _is_ignored(self, path: Path) -> bool:
         return any(matches(path) for matches in self._ignored)
