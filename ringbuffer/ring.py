@@ -8,6 +8,7 @@ holds the old one keeps it alive. Tids are claimed per morsel and published in o
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,8 @@ from ringbuffer.strings import LENGTH_MASK, copy_strings, heap_bytes
 LOCKED_ROWS_MAX = 256
 STRING_BYTES_MIN = 4096
 GROWTH = 2
+# Rows of a tail are handed out in pieces of at most so many.
+TAIL_ROWS_MAX = 65_536
 
 # A row of a RowWriter's table says where a column's value and null byte come from and go to, by address, and how wide the value is.
 SOURCE, TARGET, WIDTH, IS_TEXT, NULL_SOURCE, NULL_TARGET = range(6)
@@ -51,6 +54,8 @@ class Ring:
         self._changed = threading.Condition(self._lock)
         self._claimed = 0
         self._published = 0
+        # Smaller tids were not restored.
+        self._restored_from = 0
 
     @property
     def tuples_count(self) -> int:
@@ -65,7 +70,7 @@ class Ring:
     @property
     def oldest_tid(self) -> int:
         """The smallest tid that can still be read; newest_tid + 1 when there is none."""
-        return min(self._published, max(0, self._claimed - self.capacity))
+        return min(self._published, max(self._restored_from, self._claimed - self.capacity))
 
     @property
     def rounds_count(self) -> int:
@@ -122,6 +127,55 @@ class Ring:
         heap = self._copied_strings(data, parts, first_tid, strings)
         return Morsel(rows_count, tuple(data), tuple(nulls), heap)
 
+    def tail(self, below_tid: int, rows_max: int = TAIL_ROWS_MAX) -> Iterator[tuple[int, Morsel]]:
+        """Yield what can still be read below a published tid, the newest piece first, each with its first tid; appends may go on.
+
+        The pieces adjoin one another. What is overwritten meanwhile is left out, and so is all before it.
+        """
+        end = below_tid
+        size = rows_max
+        while size > 0 and end > self.oldest_tid:
+            first = max(self.oldest_tid, end - size)
+            try:
+                morsel = self.read(first, end - first)
+            except OverwrittenError:
+                # Writers are at these very slots; newer ones may still be there.
+                size = (end - first) // 2
+                continue
+            yield first, morsel
+            end = first
+
+    def restore(self, tuples_count: int, pieces: Iterable[tuple[int, Morsel]]) -> None:
+        """Make an unused ring one that has published `tuples_count` tuples, of which `pieces`, as `tail` yields them, are there.
+
+        Raises ValueError when the pieces are not the newest tuples of such a ring.
+        """
+        assert self._claimed == 0, "a ring is restored before anything else"
+        end = tuples_count
+        for first, morsel in pieces:
+            if first + morsel.rows_count != end or first < max(0, tuples_count - self.capacity):
+                raise ValueError(f"tuples {first} to {first + morsel.rows_count - 1} where those before {end} are due")
+            self._check_form(morsel)
+            end = first
+            done = 0
+            while done < morsel.rows_count:
+                tid = first + done
+                count = min(morsel.rows_count - done, self.capacity - tid % self.capacity)
+                string_bytes = self._long_bytes(morsel, done, count)
+                start = self._reserve(tid // self.capacity, string_bytes) if string_bytes else 0
+                self._write(morsel, done, count, tid, start, string_bytes)
+                done += count
+        self._restored_from = end
+        self._claimed = self._published = tuples_count
+
+    def _check_form(self, morsel: Morsel) -> None:
+        """Raise ValueError unless the rows are in the form of the ring's columns."""
+        forms = [(array.dtype, array.shape[1:]) for array in self._data]
+        found = [(array.dtype, array.shape[1:]) for array in morsel.data]
+        lengths = {len(array) for array in (*morsel.data, *morsel.nulls)}
+        if found != forms or len(morsel.nulls) != len(forms) or lengths != {morsel.rows_count}:
+            raise ValueError(f"tuples of {found} for a ring of {forms}")
+
     def _copied_strings(
         self,
         data: list[npt.NDArray[Any]],
@@ -139,9 +193,9 @@ class Ring:
         return heap
 
     def _check_kept(self, first_tid: int) -> None:
-        oldest = self._claimed - self.capacity
+        oldest = max(self._restored_from, self._claimed - self.capacity)
         if first_tid < oldest:
-            raise OverwrittenError(f"tid {first_tid} is gone, the oldest is {max(0, oldest)}")
+            raise OverwrittenError(f"tid {first_tid} is gone, the oldest is {oldest}")
 
     def _append_part(self, morsel: Morsel, done: int, tid: int) -> int:
         """Write and publish the rows from `done` on that fit before the round ends; return how many."""

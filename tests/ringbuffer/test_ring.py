@@ -5,12 +5,13 @@ from __future__ import annotations
 import random
 import threading
 import zlib
+from collections.abc import Iterable
 
 import pytest
 
 from ringbuffer.arrow import slice_morsel
-from ringbuffer.columns import ColumnLayout, PhysicalType
-from ringbuffer.ring import OverwrittenError, Ring
+from ringbuffer.columns import ColumnLayout, Morsel, PhysicalType
+from ringbuffer.ring import OverwrittenError, Ring, RowWriter
 from tests.ringbuffer.plain_rows import Row, make_morsel, plain_rows
 
 LAYOUT = (
@@ -108,3 +109,115 @@ def test_writers_in_parallel(capacity: int, writers_count: int) -> None:
             assert zlib.crc32(repr(rows).encode()) == crc
             checked += 1
     assert checked > 0 or capacity <= 256
+
+
+def restored(capacity: int, tuples_count: int, pieces: Iterable[tuple[int, Morsel]]) -> Ring:
+    ring = Ring(LAYOUT, capacity)
+    ring.restore(tuples_count, pieces)
+    return ring
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_a_restored_ring_goes_on_like_the_one_before(seed: int) -> None:
+    rng = random.Random(seed)
+    capacity = rng.choice((1, 2, 8, 64))
+    rows = [
+        make_row(rng, 0, number) for number in range(rng.choice((0, 1, capacity, 3 * capacity, rng.randrange(300))))
+    ]
+    ring = Ring(LAYOUT, capacity)
+    for start in range(0, len(rows), 7):
+        ring.append(make_morsel(rows[start : start + 7], LAYOUT))
+    below = rng.randrange(ring.oldest_tid, len(rows) + 1)
+    size = rng.choice((1, 3, 1000))
+    again = restored(capacity, below, ring.tail(below, size))
+    oldest = max(0, len(rows) - capacity)
+    assert (again.tuples_count, again.newest_tid, again.oldest_tid) == (below, below - 1, oldest)
+    assert plain_rows(again.read(oldest, below - oldest), LAYOUT) == rows[oldest:below]
+    if oldest > 0:
+        with pytest.raises(OverwrittenError):
+            again.read(oldest - 1, 1)
+    # What was not there at the position comes again.
+    for start in range(below, len(rows), 5):
+        again.append(make_morsel(rows[start : start + 5], LAYOUT))
+    assert again.oldest_tid == ring.oldest_tid
+    assert plain_rows(again.read(oldest, len(rows) - oldest), LAYOUT) == rows[oldest:]
+    for _ in range(30):
+        new = [make_row(rng, 0, 0) for _ in range(rng.choice((1, 5, 100)))]
+        rows += new
+        again.append(make_morsel(new, LAYOUT))
+        oldest = again.oldest_tid
+        assert plain_rows(again.read(oldest, len(rows) - oldest), LAYOUT) == rows[oldest:]
+
+
+def test_a_row_writer_made_before_the_restoring_writes_to_the_restored_ring() -> None:
+    rows = [(0, number, "long string " * number, number, None) for number in range(12)]
+    ring = Ring(LAYOUT, 8)
+    row = make_morsel([(1, 2, "short", 3, None)], LAYOUT)
+    writer = RowWriter(ring, row)
+    whole = make_morsel(rows, LAYOUT)
+    ring.restore(12, [(8, slice_morsel(whole, 8, 4)), (5, slice_morsel(whole, 5, 3))])
+    writer.append()
+    assert ring.oldest_tid == 5
+    assert plain_rows(ring.read(5, 8), LAYOUT) == [*rows[5:], (1, 2, "short", 3, None)]
+
+
+def test_a_ring_whose_tuples_were_all_overwritten_goes_on_counting() -> None:
+    ring = restored(8, 1000, [])
+    assert (ring.tuples_count, ring.oldest_tid, ring.newest_tid) == (1000, 1000, 999)
+    assert ring.append(make_morsel([(0, 1, "a", 2, "b")], LAYOUT)) == 1000
+    with pytest.raises(OverwrittenError):
+        ring.read(999, 2)
+    assert ring.oldest_tid == 1000
+
+
+def test_tuples_that_do_not_fit_are_not_restored() -> None:
+    whole = make_morsel([(0, number, "text", number, None) for number in range(20)], LAYOUT)
+    piece = slice_morsel(whole, 0, 4)
+    other = make_morsel([(1,)], LAYOUT[:1])
+    wrong: list[tuple[int, list[tuple[int, Morsel]]]] = [
+        (20, [(15, piece)]),
+        (20, [(16, piece), (11, piece)]),
+        (20, [(0, whole)]),
+        (2, [(-2, piece)]),
+        (20, [(19, other)]),
+        (20, [(16, Morsel(4, piece.data, piece.nulls[:4], piece.heap))]),
+        (20, [(15, Morsel(5, piece.data, piece.nulls, piece.heap))]),
+    ]
+    for tuples_count, pieces in wrong:
+        with pytest.raises(ValueError, match="tuples"):
+            restored(8, tuples_count, pieces)
+
+
+def test_the_tail_while_writers_go_on() -> None:
+    """What is handed out adjoins, is whole, and ends where it was asked to, whatever was overwritten before it."""
+    ring = Ring(LAYOUT, 256)
+    done = threading.Event()
+    rng = random.Random(5)
+    batches = [[make_row(rng, 0, batch * 10 + index) for index in range(10)] for batch in range(40)]
+
+    def write() -> None:
+        number = 0
+        while not done.is_set():
+            ring.append(make_morsel(batches[number % 40], LAYOUT))
+            number += 1
+
+    def whole(tid: int, row: Row) -> bool:
+        return row == batches[tid // 10 % 40][tid % 10]
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    counts = []
+    try:
+        while len(counts) < 200:
+            below = end = ring.tuples_count
+            if below < ring.capacity:
+                continue
+            for first, morsel in ring.tail(below, rng.choice((16, 100, 256))):
+                assert first + morsel.rows_count == end
+                assert all(whole(first + index, row) for index, row in enumerate(plain_rows(morsel, LAYOUT)))
+                end = first
+            counts.append(below - end)
+    finally:
+        done.set()
+        writer.join(timeout=60)
+    assert max(counts) > 0
