@@ -11,29 +11,26 @@ import logging
 import threading
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 from engine.catalog import CatalogImage, SequenceEntry, StreamEntry, ViewEntry
-from engine.catalog_form import catalog_text
 from engine.catalog_restore import restore_catalog
+from engine.committer import Committer
 from engine.config import ServerConfig
 from engine.kept_answers import KeptAnswers
-from engine.kernel_files import remove_unused
+from engine.kernel_files import KernelFiles
+from engine.log.commit_log import CommitLog
+from engine.log.segments import FIRST_SEQUENCE
 from engine.spark import SparkRuntime
 from engine.spill import SpillFile
 from engine.staging import StatementStage
 from engine.storage import Storage
-from engine.tables.table_changes import check_changes, new_sequences
 from engine.tables.table_source import CommittedTables
-from engine.tables.table_store import TableStore, save_catalog
+from engine.tables.table_store import TableStore
 from engine.tables.table_transaction import TableTransaction
-from engine.transaction import CatalogChange, Transaction
+from engine.transaction import Transaction
 from engine.upper import SparkUpperExecutor
 from engine.warm_up import warm_up
-from ringbuffer.columns import Morsel
-from ringbuffer.error_codes import RowError
-from ringbuffer.ring import RowWriter
-from sql.errors import SqlError, not_supported
+from sql.errors import not_supported
 from views.phases import ViewMove
 from views.protocols import Clock
 from views.refresh import Reader, cut
@@ -60,18 +57,29 @@ class Database:
         self.upper = SparkUpperExecutor(self._spark)
         self.committed_tables = CommittedTables(self.store, lambda: self.image)
         self.commit_lock = threading.Lock()
+        self.kernels = KernelFiles(config.data_dir / "kernels", storage)
+        self.log = CommitLog(
+            storage,
+            config.data_dir / "log",
+            clock,
+            self.commit_lock,
+            config.log_segment_bytes,
+            config.log_flush_interval_ms,
+        )
+        self.committer = Committer(self, self.log)
         self.answers = KeptAnswers()
         self._attached: frozenset[ContinuousView] = frozenset()
-
-    @property
-    def kernels_dir(self) -> Path:
-        """Where the generated kernels of all views lie."""
-        return self.config.data_dir / "kernels"
 
     def open(self) -> None:
         """Start Spark in the background and restore the definitions. Raises SqlError or OSError with what is wrong."""
         self._spark.start()
         warm_up()
+        self.recover()
+        self._views_changed(())
+        self.kernels.make_durable(path for view in self._attached for path in view.state.kernel_paths)
+
+    def recover(self) -> None:
+        """Restore the definitions, and what the log has of the streams' rows. Raises SqlError or OSError with what is wrong."""
         text = self.store.load()
         if text is not None:
             self.image = restore_catalog(self, text)
@@ -79,11 +87,14 @@ class Database:
                 entry.counter.number for entry in self.image.entries.values() if isinstance(entry, SequenceEntry)
             )
             self.store.forget_sequences(numbers)
-        self._views_changed(())
+        for _ in self.log.read(0, FIRST_SEQUENCE):
+            pass
+        self.log.open(1)
 
     def close(self) -> None:
         """Stop Spark and the worker threads."""
         self.workers.shutdown(wait=True, cancel_futures=True)
+        self.log.close()
         self._spark.stop()
         self.store.settle(self.image)
         self.store.close()
@@ -110,96 +121,6 @@ class Database:
                 transaction.tables.time_zone = transaction.time_zone
         return transaction.tables
 
-    def commit(self, transaction: Transaction) -> None:
-        """Apply the transaction, all of it or nothing. Raises SqlError, and then nothing of it is applied."""
-        stages = [operation for operation in transaction.operations if isinstance(operation, StatementStage)]
-        try:
-            if transaction.is_durable:
-                self._commit_durably(transaction, stages)
-            elif stages:
-                with self.commit_lock:
-                    self._prepare(transaction)
-                    for stage in stages:
-                        stage.apply()
-        except BaseException:
-            transaction.drop()
-            raise
-        for stage in stages:
-            stage.append_to_ring()
-        transaction.operations.clear()
-        transaction.end_tables()
-
-    def _commit_durably(self, transaction: Transaction, stages: Sequence[StatementStage]) -> None:
-        """Commit in the file of the tables, which decides, and publish the rest: catalog, streams, versions of tables.
-
-        With rows for streams the commit lock is held all the while, since what they were prepared for must not change.
-        """
-        with self.store.lock:
-            if transaction.tables is None:
-                transaction.tables = self.store.begin(self.image)
-                transaction.snapshot = self.image
-            tables = transaction.tables
-            check_changes(transaction, self.image)
-            sequences = [] if transaction.image is None else new_sequences(transaction.image)
-            if transaction.image is not None:
-                records = {entry.counter.number: entry.counter.record(entry.definition) for entry in sequences}
-                save_catalog(tables, catalog_text(transaction.image), records)
-            if stages:
-                with self.commit_lock:
-                    self._prepare(transaction)
-                    self.store.commit(tables)
-                    self._publish(transaction, stages)
-            else:
-                self.store.commit(tables)
-                with self.commit_lock:
-                    self._publish(transaction, stages)
-            for entry in sequences:
-                entry.counter.log = self.store.log_sequence
-
-    def _publish(self, transaction: Transaction, stages: Sequence[StatementStage]) -> None:
-        if transaction.image is not None:
-            self.image = transaction.image
-        for stage in stages:
-            stage.apply()
-
-    def commit_row(self, stream_name: str, row: Morsel, ring_row: RowWriter, image: CatalogImage) -> bool:
-        """Apply one whole row of a stream as a transaction of its own; ring_row: the same row on its way to the ring.
-
-        False, and nothing is applied: the catalog is not `image` any more, or a view refuses the row.
-        """
-        now_us = self.clock.now_us()
-        views = image.views_of(stream_name)
-        try:
-            for view in views:
-                view.state.check(row, now_us)
-        except RowError:
-            return False
-        with self.commit_lock:
-            if self.image is not image:
-                return False
-            for view in views:
-                view.state.apply(row, now_us)
-                view.note_commit()
-        ring_row.append()
-        return True
-
-    def _prepare(self, transaction: Transaction) -> None:
-        """Let each stage meet the views that are attached at its place among the transaction's statements."""
-        image = self.image
-        for operation in transaction.operations:
-            if isinstance(operation, CatalogChange):
-                image = operation.image
-                continue
-            name = operation.stream.name
-            entry = image.entries.get(name)
-            if not isinstance(entry, StreamEntry) or entry.stream is not operation.stream:
-                raise SqlError(
-                    "40001",
-                    f'stream "{name}" was dropped before this transaction committed',
-                    hint="Nothing of the transaction was applied.",
-                )
-            operation.prepare(image.views_of(name))
-
     def end_ddl(self, transaction: Transaction) -> None:
         """A transaction that did DDL has ended, either way: let go of the views that are not there now, and let the next one begin."""
         self._views_changed(transaction.built)
@@ -216,7 +137,7 @@ class Database:
         self._attached = views
         self.answers.forget(self.image)
         self.store.forget_exports(self.image)
-        remove_unused(self.kernels_dir, (path for view in views for path in view.state.kernel_paths))
+        self.kernels.remove_unused(path for view in views for path in view.state.kernel_paths)
 
     def cut(self, image: CatalogImage, relations: frozenset[str], reader: Reader) -> dict[str, Version]:
         """Return one version of each continuous view in `relations`, all cut at one position per stream."""
@@ -226,4 +147,4 @@ class Database:
         )
 
     def _new_spill(self) -> SpillFile:
-        return SpillFile(self.config.data_dir)
+        return SpillFile(self.storage, self.config.data_dir)

@@ -5,19 +5,22 @@ Enters: statements, an image. Leaves: entries. Raises PostgreSQL's errors for na
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from engine.catalog import CatalogImage, StreamEntry, ViewEntry
+from engine.disk_errors import disk_error
+from engine.kernel_files import KernelFiles
 from engine.stream import make_stream
 from engine.tables.table_names import relation_names
+from ringbuffer.loader import KernelFileError
 from sql.bind.insert import bind_default
 from sql.bind.query import bind_query
 from sql.catalog import ColumnDescription, RelationDescription, SessionSettings
 from sql.errors import SqlError
+from sql.relations import BoundQuery
 from sql.statements.statement import CreateStream, CreateView
 from views.definition import ViewDefinition, define_view
 from views.lifecycle import build_view
 from views.protocols import TableSource, UpperExecutor
+from views.view import ContinuousView
 
 CAPACITY_MAX = 1 << 30
 
@@ -36,7 +39,7 @@ def build_stream(
         columns.append(ColumnDescription(definition.name, definition.type, definition.not_null, default))
     capacity = _capacity(statement, capacity_default)
     description = RelationDescription(statement.name, "stream", oid, tuple(columns))
-    stream = make_stream(statement.name, tuple(columns), capacity)
+    stream = make_stream(statement.name, oid, tuple(columns), capacity)
     return StreamEntry(description, statement.text, settings.time_zone, stream)
 
 
@@ -44,14 +47,22 @@ def build_continuous_view(
     statement: CreateView,
     image: CatalogImage,
     settings: SessionSettings,
-    kernels_dir: Path,
+    kernels: KernelFiles,
     executor: UpperExecutor,
     tables: TableSource,
 ) -> ViewEntry:
-    """Return the entry of a new continuous view: planned, split, its kernels compiled. Raises what bind and the split refuse."""
+    """Return the entry of a new continuous view: planned, split, its kernels compiled and durable.
+
+    Raises what bind and the split refuse, and 53100 or 58030 when the kernels can't be written.
+    """
     definition = define_view(statement, image.next_oid, settings)
     bound = bind_query(statement.query, image, settings)
-    view = build_view(definition, bound, kernels_dir, executor, tables)
+    view = _built(definition, bound, kernels, executor, tables)
+    try:
+        kernels.make_durable(view.state.kernel_paths)
+    except OSError as error:
+        view.state.release()
+        raise _not_written(definition, error) from None
     return ViewEntry(view.description, view.stream_name, view, bound.named)
 
 
@@ -59,17 +70,30 @@ def restore_continuous_view(
     definition: ViewDefinition,
     statement: CreateView,
     image: CatalogImage,
-    kernels_dir: Path,
+    kernels: KernelFiles,
     executor: UpperExecutor,
     tables: TableSource,
 ) -> ViewEntry:
     """Return the entry of a view from its stored definition and the statement in its text, without contents.
 
-    Raises SqlError when it can't be built any more.
+    Raises SqlError when it can't be built any more. What had to be compiled anew is not durable yet.
     """
     bound = bind_query(statement.query, image, definition.settings)
-    view = build_view(definition, bound, kernels_dir, executor, tables)
+    view = _built(definition, bound, kernels, executor, tables)
     return ViewEntry(view.description, view.stream_name, view, bound.named, restored=True)
+
+
+def _built(
+    definition: ViewDefinition, bound: BoundQuery, kernels: KernelFiles, executor: UpperExecutor, tables: TableSource
+) -> ContinuousView:
+    try:
+        return build_view(definition, bound, kernels.folder, executor, tables)
+    except KernelFileError as error:
+        raise _not_written(definition, error.error) from error
+
+
+def _not_written(definition: ViewDefinition, error: OSError) -> SqlError:
+    return disk_error(error, f'write the kernels of view "{definition.name}"')
 
 
 def require_free(image: CatalogImage, name: str, position: int | None) -> None:

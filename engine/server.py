@@ -85,8 +85,11 @@ class SessionProtocol(Protocol):
     def handle(self, message: FrontendMessage) -> Awaitable[None] | None:
         """Act on one message and write the replies to the connection. None: done. Client errors are answered, not raised."""
 
-    def answer_packet(self, data: bytes) -> bytes | None:
-        """Return the reply to a read that begins with Bind or Query, if all of it can be done in one go. None: nothing was done."""
+    def answer_packet(self, data: bytes) -> bytes | Awaitable[None] | None:
+        """Return the reply to a read that begins with Bind or Query, if all of it can be done in one go. None: nothing was done.
+
+        An awaitable: all is done but for the log, and it writes the reply itself.
+        """
 
     def abort_after_bug(self) -> str | None:
         """Get back to order after `handle` raised; the client has its XX000.
@@ -301,11 +304,14 @@ class Connection(asyncio.Protocol):
             return False
         # What a bug in here would leave half done ends with this message.
         self._current = SYNC
-        reply: bytes | None = b""
+        reply: bytes | Awaitable[None] | None = b""
         with self._barrier:
             reply = session.answer_packet(data)
-            if reply:
+            if isinstance(reply, bytes):
                 transport.write(reply)
+            elif reply is not None:
+                self._task = self._loop.create_task(self._work_on(reply))
+                return True
         self._current = None
         return reply is not None
 

@@ -1,47 +1,60 @@
-"""Staged morsels beyond the memory limit: one unlinked temporary file per statement, read back once, in order.
+"""Staged morsels beyond the memory limit: one temporary file per statement, read back in order.
 
 Enters and leaves: morsels of one layout, in the form that the log has for rows. Raises 53100 when the disk is full and 58030 when it
-fails. Nothing here outlives the statement.
+fails. Nothing here outlives the statement, and nothing is synced.
 """
 
 from __future__ import annotations
 
-import errno
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+from engine.disk_errors import disk_error
+from engine.storage import Storage
 from ringbuffer.columns import Layout, Morsel
 from ringbuffer.log_rows import decode_rows, encode_rows
-from sql.errors import SqlError
+
+HINT = "Free space in the data directory, commit smaller statements, or raise stage_memory_bytes_max."
 
 
 class SpillFile:
     """A temporary file of morsels in `folder`."""
 
-    def __init__(self, folder: Path) -> None:
-        self._file = tempfile.TemporaryFile(dir=folder, prefix="stage-")  # noqa: SIM115  # closed by close()
-        self._sizes: list[int] = []
+    def __init__(self, storage: Storage, folder: Path) -> None:
+        """Make the file. Raises SqlError."""
+        try:
+            self._file = storage.temporary(folder)
+        except OSError as error:
+            raise disk_error(error, "make a file for staged rows", HINT) from None
+        # Where each morsel ends.
+        self._ends: list[int] = []
+
+    @property
+    def count(self) -> int:
+        """Morsels in the file."""
+        return len(self._ends)
 
     def write(self, morsel: Morsel, layout: Layout) -> None:
         """Append a morsel. Raises SqlError when the disk does not take it."""
-        pieces = encode_rows(morsel, layout)
+        position = self._ends[-1] if self._ends else 0
         try:
-            self._file.writelines(pieces)
+            for piece in encode_rows(morsel, layout):
+                self._file.write(position, piece)
+                position += len(piece)
         except OSError as error:
-            sqlstate = "53100" if error.errno in (errno.ENOSPC, errno.EDQUOT) else "58030"
-            raise SqlError(
-                sqlstate,
-                f"could not write staged rows: {error.strerror}",
-                hint="Free space in the data directory, commit smaller statements, or raise stage_memory_max.",
-            ) from None
-        self._sizes.append(sum(map(len, pieces)))
+            raise disk_error(error, "write staged rows", HINT) from None
+        self._ends.append(position)
 
     def read(self, layout: Layout) -> Iterator[Morsel]:
-        """Yield the morsels in the order of writing; may be called again."""
-        self._file.seek(0)
-        for size in self._sizes:
-            yield decode_rows(self._file.read(size), layout)
+        """Yield the morsels in the order of writing; may be called again. Raises SqlError when the disk does not give them back."""
+        position = 0
+        for end in self._ends:
+            try:
+                data = self._file.read(position, end - position)
+            except OSError as error:
+                raise disk_error(error, "read staged rows") from None
+            yield decode_rows(data, layout)
+            position = end
 
     def close(self) -> None:
         """Drop the file."""

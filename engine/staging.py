@@ -21,7 +21,7 @@ CHECKED_ROWS_MAX = 1024
 
 
 class StatementStage:
-    """The staged rows of one statement. rows_count: rows so far."""
+    """The staged rows of one statement. rows_count: rows so far; now_us: the transaction's now()."""
 
     __slots__ = (
         "_bytes_count",
@@ -29,9 +29,9 @@ class StatementStage:
         "_memory_bytes_max",
         "_morsels",
         "_new_spill",
-        "_now_us",
         "_spill",
         "_tables",
+        "now_us",
         "rows_count",
         "stream",
     )
@@ -46,7 +46,7 @@ class StatementStage:
     ) -> None:
         self.stream = stream
         self.rows_count = 0
-        self._now_us = now_us
+        self.now_us = now_us
         self._memory_bytes_max = memory_bytes_max
         self._new_spill = new_spill
         self._morsels: list[Morsel] = []
@@ -65,6 +65,11 @@ class StatementStage:
             self._fold_all(morsel)
         self._keep(morsel)
 
+    @property
+    def morsels_count(self) -> int:
+        """How many morsels there are."""
+        return len(self._morsels) + (0 if self._spill is None else self._spill.count)
+
     def prepare(self, views: tuple[ContinuousView, ...]) -> None:
         """Make ready for the views attached now, at COMMIT: drop those that are gone, evaluate those that are new."""
         if views is self._checked or views == self._checked:
@@ -72,7 +77,7 @@ class StatementStage:
         for view in views:
             if view in self._checked:
                 continue
-            for morsel in self._all_morsels():
+            for morsel in self.morsels():
                 if self._tables is None:
                     self._check(view, morsel)
                 else:
@@ -84,7 +89,7 @@ class StatementStage:
         if self._tables is None:
             for view in self._checked:
                 for morsel in self._morsels:
-                    view.state.apply(morsel, self._now_us)
+                    view.state.apply(morsel, self.now_us)
                 view.note_commit()
             return
         for view in self._checked:
@@ -93,7 +98,7 @@ class StatementStage:
 
     def append_to_ring(self) -> None:
         """Write the rows to the ring, in order."""
-        for morsel in self._all_morsels():
+        for morsel in self.morsels():
             self.stream.ring.append(morsel)
         self.close()
 
@@ -112,7 +117,8 @@ class StatementStage:
         else:
             self._spill.write(morsel, self.stream.layout)
 
-    def _all_morsels(self) -> Iterator[Morsel]:
+    def morsels(self) -> Iterator[Morsel]:
+        """Yield the rows in order; may be called again."""
         yield from self._morsels
         if self._spill is not None:
             yield from self._spill.read(self.stream.layout)
@@ -131,12 +137,12 @@ class StatementStage:
         if table is None:
             table = tables[view] = view.state.new_table()
         try:
-            view.state.fold(morsel, table, self._now_us)
+            view.state.fold(morsel, table, self.now_us)
         except RowError as error:
             raise view_error(view, error) from None
 
     def _check(self, view: ContinuousView, morsel: Morsel) -> None:
         try:
-            view.state.check(morsel, self._now_us)
+            view.state.check(morsel, self.now_us)
         except RowError as error:
             raise view_error(view, error) from None

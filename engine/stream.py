@@ -24,6 +24,7 @@ class Stream:
     """
 
     name: str
+    oid: int
     columns: tuple[ColumnDescription, ...]
     layout: Layout
     ring: Ring
@@ -32,12 +33,12 @@ class Stream:
     row_bytes: int
 
 
-def make_stream(name: str, columns: tuple[ColumnDescription, ...], capacity: int) -> Stream:
+def make_stream(name: str, oid: int, columns: tuple[ColumnDescription, ...], capacity: int) -> Stream:
     """Return an empty stream whose ring holds `capacity` tuples (a power of two)."""
     layout = stream_layout(columns)
     not_null = tuple(index for index, column in enumerate(columns) if column.not_null)
     row_bytes = sum(empty_column(column.physical, 1).nbytes + 1 for column in layout)
-    return Stream(name, columns, layout, Ring(layout, capacity), tuple(range(len(columns))), not_null, row_bytes)
+    return Stream(name, oid, columns, layout, Ring(layout, capacity), tuple(range(len(columns))), not_null, row_bytes)
 
 
 def whole_rows(stream: Stream, given: Morsel, targets: tuple[int, ...], defaults: Morsel) -> Morsel:

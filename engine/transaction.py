@@ -31,7 +31,7 @@ class Transaction:
 
     now_us: the transaction's now(). failed: an error happened; only ROLLBACK (or COMMIT, which rolls back) goes on. built: the views that
     it created, whether they are to stay or not. snapshot: the committed catalog that belongs to the snapshot of `tables`. versions: of
-    the continuous views that it has read.
+    the continuous views that it has read. waits_for_log: COMMIT is answered when its rows are durable (synchronous_commit).
     """
 
     now_us: int
@@ -46,6 +46,7 @@ class Transaction:
     time_zone: str = "UTC"
     sequences: SequenceSession | None = None
     versions: dict[str, tuple[ContinuousView, Version]] = field(default_factory=dict)
+    waits_for_log: bool = True
 
     @property
     def is_durable(self) -> bool:

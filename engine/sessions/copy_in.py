@@ -146,7 +146,7 @@ class CopyIn:
         if self._stage.rows_count:
             transaction = self._database.begin()
             transaction.operations.append(self._stage)
-            self._database.commit(transaction)
+            self._database.committer.commit(transaction)
             self._published_rows += self._stage.rows_count
             self._stage = self._new_stage()
         self._published_at_s = self._database.clock.monotonic_s()

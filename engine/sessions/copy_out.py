@@ -13,6 +13,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from engine.catalog import CatalogImage, StreamEntry, TableEntry
+from engine.disk_errors import disk_error
 from engine.sessions.results import Outcome
 from engine.sessions.server_files import open_to_write
 from ringbuffer.encode_copy import CopyFormat, encode_copy_rows
@@ -59,7 +60,7 @@ def copy_outcome(
             for messages in encoded(statement, schema, table, time_zone):
                 file.writelines(payloads(messages))
     except OSError as error:
-        raise SqlError("58030", f'could not write to file "{statement.file}": {error.strerror}') from None
+        raise disk_error(error, f'write to file "{statement.file}"') from None
     return Outcome(tag)
 
 

@@ -92,7 +92,7 @@ class DefinitionStatements:
         tables = TransactionTables(self._database.begin_tables(transaction))
         captured = self._session.settings.captured()
         database = self._database
-        entry = build_continuous_view(statement, image, captured, database.kernels_dir, database.upper, tables)
+        entry = build_continuous_view(statement, image, captured, database.kernels, database.upper, tables)
         transaction.built.append(entry.view)
         for notice in entry.view.notices:
             self._session.notice("00000", notice)

@@ -35,11 +35,11 @@ def explain(statement: Explain, database: Database, image: CatalogImage, setting
     over_streams = reads_stream(bound, image)
     if isinstance(explained, CreateView) and over_streams:
         definition = define_view(explained, image.next_oid, settings)
-        return explain_plan(plan_view(definition, bound), definition, database.kernels_dir, database.upper)
+        return explain_plan(plan_view(definition, bound), definition, database.kernels.folder, database.upper)
     if over_streams:
         # What a view of this query would be; SELECT itself can't read a stream yet.
         definition = ViewDefinition("query", image.next_oid, explained.text, explained.text, 0, (), settings)
-        return explain_plan(plan_view(definition, bound), definition, database.kernels_dir, database.upper)
+        return explain_plan(plan_view(definition, bound), definition, database.kernels.folder, database.upper)
     views = [entry.view for name in sorted(bound.relations) if isinstance(entry := image.entries.get(name), ViewEntry)]
     if uses_sequences(bound.root):
         bound = replace(bound, root=in_session(bound.root, SequenceSession(image)))

@@ -7,17 +7,20 @@ compared with those of a packet that was decoded properly before. Only between t
 
 from __future__ import annotations
 
+import asyncio
 import re
-from collections.abc import Sequence
+from collections.abc import Awaitable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from engine.catalog import CatalogImage
 from engine.sessions.insert import HEAD, InsertTarget, head_target
+from engine.sessions.log_answer import LogAnswer
 from engine.sessions.parameter_rows import ParameterRow, parameter_row
 from engine.sessions.prepared import Prepared
 from engine.sessions.results import expand
 from ringbuffer.columns import Layout
+from ringbuffer.log_rows import RowRecord
 from ringbuffer.one_row import OneRow
 from ringbuffer.ring import RowWriter
 from sql.errors import SqlError
@@ -45,10 +48,11 @@ PACKETS_KEPT_MAX = 8
 
 @dataclass(frozen=True, slots=True)
 class PlacedRow:
-    """The memory of one row, and its way to the ring of its stream."""
+    """The memory of one row, and its way to the log and to the ring of its stream."""
 
     row: OneRow
     ring_row: RowWriter
+    record: RowRecord
     stream_name: str
 
 
@@ -71,18 +75,22 @@ class InsertPackets:
 
     def __init__(self, session: Session, prepared: dict[str, Prepared]) -> None:
         self._session = session
+        self._loop = asyncio.get_running_loop()
         self._database = session.database
         self._prepared = prepared
         self._heads: dict[bytes, PlacedRow | None] = {}
         self._heads_image: CatalogImage | None = None
 
-    def answer(self, data: bytes) -> bytes | None:
-        """Do the packet, if it is one of ours, and return the reply; data begins with the type byte of a Bind or a Query."""
+    def answer(self, data: bytes) -> bytes | Awaitable[None] | None:
+        """Do the packet, if it is one of ours, and return the reply, or what sends it once the log has the row.
+
+        data begins with the type byte of a Bind or a Query.
+        """
         if self._session.block.open is not None or self._session.settings.read_only:
             return None
         return self._answer_query(data) if data[0] == QUERY else self._answer_bind(data)
 
-    def _answer_query(self, data: bytes) -> bytes | None:
+    def _answer_query(self, data: bytes) -> bytes | Awaitable[None] | None:
         text = data[HEAD_OFFSET:-1]
         # Text that isn't ASCII has to be checked first.
         if data[-1] != 0 or int.from_bytes(data[1:HEAD_OFFSET], "big") != len(data) - 1 or not text.isascii():
@@ -93,14 +101,9 @@ class InsertPackets:
         head = match[0]
         image = self._database.image
         placed = self._literal_row(head, image)
-        if (
-            placed is None
-            or not placed.row.fill_literals(text, len(head))
-            or not self._database.commit_row(placed.stream_name, placed.row.morsel, placed.ring_row, image)
-        ):
+        if placed is None or not placed.row.fill_literals(text, len(head)):
             return None
-        self._prepared.pop("", None)
-        return self._ended(INSERTED, simple=True)
+        return self._committed(placed, image, INSERTED, simple=True)
 
     def _literal_row(self, head: bytes, image: CatalogImage) -> PlacedRow | None:
         """Return the row of an INSERT's text up to its values; None when the text has to go the general way."""
@@ -112,7 +115,7 @@ class InsertPackets:
             self._heads[head] = None if target is None else place(target, target.layout, [0] * len(target.layout))
         return self._heads[head]
 
-    def _answer_bind(self, data: bytes) -> bytes | None:
+    def _answer_bind(self, data: bytes) -> bytes | Awaitable[None] | None:
         session = self._session
         # What stands before the values: no portal name, the statement's, the formats and the count of the values.
         name_end = data.find(0, NAME_OFFSET)
@@ -137,14 +140,37 @@ class InsertPackets:
         placed = packet.placed
         if not placed.row.fill(data, packet.values_offset, len(data) - len(packet.tail)):
             return None
-        if not self._database.commit_row(placed.stream_name, placed.row.morsel, placed.ring_row, image):
-            return None
-        return self._ended(packet.reply, simple=False)
+        return self._committed(placed, image, packet.reply, simple=False)
 
-    def _ended(self, reply: bytes, simple: bool) -> bytes:
+    def _committed(
+        self, placed: PlacedRow, image: CatalogImage, reply: bytes, simple: bool
+    ) -> bytes | Awaitable[None] | None:
+        """Commit the row. Returns the reply, or what has to wait for the log before it is sent; None when nothing was done."""
+        answer = LogAnswer(self._loop)
+        committer = self._database.committer
+        views = image.views_of(placed.stream_name)
+        waits = self._session.settings.waits_for_log
+        row, ring_row = placed.row.morsel, placed.ring_row
+        done = committer.commit_row(placed.record, row, ring_row, views, image, waits, answer)
+        if done is None:
+            return None
+        self._session.begin_message(simple)
+        if simple:
+            self._prepared.pop("", None)
+        if done:
+            return self._ended(reply)
+        committer.log.flush_at_turn_end(self._loop.call_soon)
+        return self._answer_later(answer.future, reply)
+
+    async def _answer_later(self, answer: Awaitable[SqlError | None], reply: bytes) -> None:
+        error = await answer
+        if error is not None:
+            reply = writer.error_response(error)
+        self._session.connection.write(self._ended(reply))
+
+    def _ended(self, reply: bytes) -> bytes:
         """Return the reply to what has been committed; what ends with a transaction ends now."""
         session = self._session
-        session.begin_message(simple)
         session.forget_portals()
         session.settings.commit()
         changed = session.settings.changed_reports()
@@ -185,4 +211,5 @@ def place(target: InsertTarget, layout: Layout, formats: Sequence[int]) -> Place
     if len(start.heap) or any(start.nulls[index][0] and index not in given for index in stream.not_null):
         return None
     row = OneRow(layout, formats, start, target.targets)
-    return PlacedRow(row, RowWriter(stream.ring, row.morsel), stream.name)
+    record = RowRecord(row.morsel, stream.layout, stream.oid)
+    return PlacedRow(row, RowWriter(stream.ring, row.morsel), record, stream.name)

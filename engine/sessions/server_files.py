@@ -28,10 +28,14 @@ def open_to_read(folder: Path | None, name: str) -> BinaryIO:
 
 
 def open_to_write(folder: Path | None, name: str) -> BinaryIO:
-    """Return a new or emptied file to write."""
-    descriptor = _open_below(folder, name, WRITE, "writing")
-    os.ftruncate(descriptor, 0)
-    return os.fdopen(descriptor, "wb")
+    """Return a new or emptied file to write. It is the client's and not synced, as in PostgreSQL. Raises OSError, too."""
+    file = os.fdopen(_open_below(folder, name, WRITE, "writing"), "wb")
+    try:
+        file.truncate(0)
+    except OSError:
+        file.close()
+        raise
+    return file
 
 
 def _open_below(folder: Path | None, name: str, flags: int, purpose: str) -> int:

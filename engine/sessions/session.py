@@ -19,7 +19,7 @@ from engine.sessions.insert_packet import InsertPackets
 from engine.sessions.prepared import Portal, Prepared, describe_portal, describe_prepared, make_portal, prepare
 from engine.sessions.results import Outcome, send_rows
 from engine.sessions.statements import StatementRunner
-from engine.sessions.transaction_block import ABORTED, TransactionBlock, is_large
+from engine.sessions.transaction_block import ABORTED, TransactionBlock
 from engine.tables.sequence_functions import SequenceSession
 from sql.errors import SqlError
 from sql.expressions import Literal
@@ -111,8 +111,8 @@ class Session:
             self.fail_pipeline(error)
             return None
 
-    def answer_packet(self, data: bytes) -> bytes | None:
-        """Answer a whole read that begins with Bind or Query, if that can be done in one go; None: nothing was done."""
+    def answer_packet(self, data: bytes) -> bytes | Awaitable[None] | None:
+        """Answer a whole read that begins with Bind or Query, if that can be done in one go, but for the log; None: nothing was done."""
         return self._packets.answer(data)
 
     def cancel(self) -> None:
@@ -159,12 +159,23 @@ class Session:
             if reply is None:
                 return self._query_parsed(message.text)
             if self.block.open is not None and not self.block.open.explicit:
-                self.block.commit_now()
+                rest = self.block.commit_now()
+                if rest is not None:
+                    return self._query_committed(rest, reply)
             self.connection.write(reply)
             self._ready()
         except SqlError as error:
             self.fail_query(error)
         return None
+
+    async def _query_committed(self, rest: Awaitable[None], reply: bytes) -> None:
+        try:
+            await rest
+        except SqlError as error:
+            self.fail_query(error)
+            return
+        self.connection.write(reply)
+        self._ready()
 
     async def _query_parsed(self, text: str) -> None:
         try:
@@ -321,18 +332,18 @@ class Session:
         if transaction is None:
             self._portals.clear()
         elif not transaction.explicit:
-            if is_large(transaction):
-                return self._sync_slow()
             try:
-                self.block.commit_now()
+                rest = self.block.commit_now()
+                if rest is not None:
+                    return self._synced(rest)
             except SqlError as error:
                 self.connection.write(writer.error_response(error))
         self._ready()
         return None
 
-    async def _sync_slow(self) -> None:
+    async def _synced(self, rest: Awaitable[None]) -> None:
         try:
-            await self.block.commit()
+            await rest
         except SqlError as error:
             self.connection.write(writer.error_response(error))
         self._ready()

@@ -6,8 +6,13 @@ together with it: portals, settings, the DDL lock. Must not know messages.
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Awaitable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from engine.committer import end
+from engine.sessions.log_answer import LogAnswer
 from engine.sessions.results import Outcome
 from engine.staging import StatementStage
 from engine.transaction import Transaction
@@ -87,30 +92,66 @@ class TransactionBlock:
             await self.commit()
 
     async def commit(self) -> None:
-        """Commit what is open; on a worker thread when that takes long."""
-        transaction = self.open
-        if transaction is None or not is_large(transaction):
-            self.commit_now()
-            return
-        self.open = None
-        committed = False
-        try:
-            await self._session.in_worker(self._database.commit, transaction)
-            committed = True
-        finally:
-            self._after_end(transaction, committed)
+        """Commit what is open. Raises SqlError; everything is rolled back then."""
+        rest = self.commit_now()
+        if rest is not None:
+            await rest
 
-    def commit_now(self) -> None:
-        """Commit what is open on this thread."""
+    def commit_now(self) -> Awaitable[None] | None:
+        """Commit what is open, as far as that needs no waiting; return the rest, None when it is done. Both raise SqlError."""
         transaction, self.open = self.open, None
         if transaction is None:
-            return
+            return None
         committed = False
+        rest: Awaitable[None] | None = None
         try:
             if transaction.operations or transaction.is_durable:
-                self._database.commit(transaction)
+                transaction.waits_for_log = self._session.settings.waits_for_log
+                rest = self._begin_commit(transaction)
             else:
                 transaction.end_tables()
+            committed = True
+        finally:
+            if rest is None:
+                self._after_end(transaction, committed)
+        return rest
+
+    def _begin_commit(self, transaction: Transaction) -> Awaitable[None] | None:
+        """Commit rows of streams right here, what takes long on a worker thread; return what is to be waited for."""
+        if is_large(transaction):
+            return self._finish_commit(transaction, self._commit_aside(transaction))
+        loop = asyncio.get_running_loop()
+        answer = LogAnswer(loop)
+        committer = self._database.committer
+        try:
+            done = committer.commit_soon(transaction, answer)
+        except BaseException:
+            transaction.drop()
+            raise
+        if done:
+            end(transaction)
+            return None
+        if done is None:
+            return self._finish_commit(transaction, self._commit_aside(transaction))
+        committer.log.flush_at_turn_end(loop.call_soon)
+        return self._finish_commit(transaction, answer.future)
+
+    async def _commit_aside(self, transaction: Transaction) -> SqlError | None:
+        try:
+            await self._session.in_worker(self._database.committer.commit, transaction)
+        except SqlError as error:
+            return error
+        return None
+
+    async def _finish_commit(self, transaction: Transaction, answer: Awaitable[SqlError | None]) -> None:
+        committed = False
+        try:
+            error = await answer
+            if error is not None:
+                transaction.drop()
+                # A copy, because all transactions of one flush get the same.
+                raise replace(error)
+            end(transaction)
             committed = True
         finally:
             self._after_end(transaction, committed)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from engine.catalog import CatalogImage, StreamEntry, TableEntry, ViewEntry
+from engine.disk_errors import disk_error
 from engine.sessions.copy_in import CopyIn
 from engine.sessions.copy_into_table import CopyIntoTable, copy_target
 from engine.sessions.insert import make_target
@@ -84,7 +85,7 @@ class WriteStatements:
             copy.finish()
         except OSError as error:
             copy.drop()
-            raise SqlError("58030", f'could not read from file "{statement.file}": {error.strerror}') from None
+            raise disk_error(error, f'read from file "{statement.file}"') from None
         except SqlError:
             copy.drop()
             raise

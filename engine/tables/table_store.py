@@ -25,13 +25,14 @@ from sql.relations import OutputColumn, Scan
 from views.protocols import TableExport
 
 FILE_NAME = "tables.duckdb"
-FORMAT_VERSION = 2
+FORMAT_VERSION = 3
 DAMAGED = "XX001"
 SCHEMA = (
     "CREATE SCHEMA stored",
     "CREATE SCHEMA catalog",
     "CREATE TABLE catalog.definitions (format INTEGER, text VARCHAR)",
     "CREATE TABLE catalog.sequences (number BIGINT, last BIGINT, called BOOLEAN)",
+    "CREATE TABLE catalog.transactions (number BIGINT)",
 )
 
 
@@ -108,6 +109,23 @@ class TableStore:
         self.commits_count += 1
         for table in transaction.written.values():
             table.data.committed = self.commits_count
+
+    # Transactions that the log has prepared
+
+    def note_transaction(self, transaction: TableTransaction, number: int) -> None:
+        """Let the COMMIT of `transaction` also decide what the log has prepared under a number."""
+        transaction.execute_ddl("INSERT INTO catalog.transactions VALUES (?)", [number])
+
+    def decided_transactions(self) -> frozenset[int]:
+        """Return the numbers of the prepared transactions that were committed and not forgotten."""
+        return frozenset(
+            number for (number,) in self._log.execute("SELECT number FROM catalog.transactions").fetchall()
+        )
+
+    def forget_transactions(self, before: int) -> None:
+        """Forget the numbers below `before`: the log has nothing of them any more."""
+        with self._log_lock:
+            self._log.execute("DELETE FROM catalog.transactions WHERE number < ?", [before])
 
     # Sequences
 

@@ -50,8 +50,9 @@ class World:
 
     def __init__(self, folder: Path, **settings: object) -> None:
         self.runner = asyncio.Runner()
-        self.config = ServerConfig(data_dir=folder, **settings)  # type: ignore[arg-type]  # the fields' own types
+        self.config = ServerConfig(data_dir=folder, **{"log_segment_bytes": 1 << 20, **settings})  # type: ignore[arg-type]  # the fields' own types
         self.database = Database(self.config, SystemClock(), DiskStorage())
+        self.database.recover()
 
     def client(self, parameters: Mapping[str, str] = STARTUP) -> SessionClient:
         """Return a new session."""
@@ -60,6 +61,7 @@ class World:
     def close(self) -> None:
         """Stop the threads."""
         self.database.workers.shutdown(wait=True)
+        self.database.log.close()
         self.database.store.close()
         self.runner.close()
 
@@ -83,6 +85,18 @@ class SessionClient:
         data = b"".join(query(message) if isinstance(message, str) else message for message in messages)
         self._runner.run(self._handle(data))
         return [render(kind, body) for kind, body in self._taken()]
+
+    def at_once(self, packet: bytes) -> list[str] | None:
+        """Return the answer to a packet if the session takes it as a whole."""
+        return self.ask() if self._runner.run(self._packet(packet)) else None
+
+    async def _packet(self, packet: bytes) -> bool:
+        reply = self.session.answer_packet(packet)
+        if isinstance(reply, bytes):
+            self._connection.write(reply)
+        elif reply is not None:
+            await reply
+        return reply is not None
 
     def ask_in_full(self, text: str) -> list[Answer]:
         """Send a Query and return its answers, errors and notices with all their fields."""
@@ -136,7 +150,7 @@ class SessionClient:
 def rows_of(stage: StatementStage) -> list[dict[str, object]]:
     """Return a stage's rows, decoded."""
     layout = stage.stream.layout
-    return [row for morsel in stage._all_morsels() for row in morsel_to_arrow(morsel, layout).to_pylist()]
+    return [row for morsel in stage.morsels() for row in morsel_to_arrow(morsel, layout).to_pylist()]
 
 
 def startup_packet(parameters: Mapping[str, str]) -> bytes:

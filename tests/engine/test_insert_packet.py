@@ -35,9 +35,10 @@ def world(tmp_path: Path) -> Iterator[World]:
     made.close()
 
 
-@pytest.fixture
-def client(world: World) -> SessionClient:
+@pytest.fixture(params=["on", "off"])
+def client(world: World, request: pytest.FixtureRequest) -> SessionClient:
     client = world.client()
+    client.run(f"SET synchronous_commit = {request.param}")
     client.run(*CREATE)
     client.ask(parse(INSERT, "ins"), SYNC)
     return client
@@ -63,15 +64,6 @@ def insert_query(values: tuple[bytes | None, ...]) -> bytes:
     return frame(b"Q", b"INSERT INTO s (k, n, t, ts) VALUES (" + b", ".join(items) + b")\0")
 
 
-def at_once(client: SessionClient, data: bytes) -> list[str] | None:
-    """Return the answer to a packet if it was given in one go."""
-    reply = client.session.answer_packet(data)
-    if reply is None:
-        return None
-    client.session.connection.write(reply)
-    return client.ask()
-
-
 def state(client: SessionClient, world: World) -> tuple[object, list[str]]:
     """Return the stream's rows and the view's."""
     entry = world.database.image.entries["s"]
@@ -94,7 +86,7 @@ def test_same_as_one_by_one(tmp_path: Path) -> None:
     for number in range(CASES):
         values = tuple(draw.choice(choices) for choices in VALUES) if draw.random() < 0.6 else GOOD
         data = packet(values) if draw.random() < 0.5 else insert_query(values)
-        answer = at_once(clients[0], data)
+        answer = clients[0].at_once(data)
         fast_count += answer is not None
         answer = clients[0].ask(data) if answer is None else answer
         assert answer == clients[1].ask(data), data
@@ -109,9 +101,9 @@ def test_same_as_one_by_one(tmp_path: Path) -> None:
 def test_shapes(client: SessionClient, shape: dict[str, int]) -> None:
     data = packet(GOOD, **shape)  # type: ignore[arg-type]
     expected = client.ask(data)
-    assert at_once(client, data) == at_once(client, data) == expected
+    assert client.at_once(data) == client.at_once(data) == expected
     other = packet(GOOD) if shape else packet(GOOD, described=False)
-    assert at_once(client, other) is None and client.ask(other)[-1] == "Z I"
+    assert client.at_once(other) is None and client.ask(other)[-1] == "Z I"
 
 
 @pytest.mark.parametrize(
@@ -135,8 +127,8 @@ def test_shapes(client: SessionClient, shape: dict[str, int]) -> None:
 )
 def test_refused(client: SessionClient, world: World, data: bytes) -> None:
     for _ in range(2):
-        assert at_once(client, data) is None
-        assert at_once(client, packet(GOOD)) is not None, "and others are not disturbed"
+        assert client.at_once(data) is None
+        assert client.at_once(packet(GOOD)) is not None, "and others are not disturbed"
     assert world.database.image.entries["s"].stream.ring.tuples_count == 2  # type: ignore[union-attr]
 
 
@@ -161,79 +153,79 @@ def test_refused(client: SessionClient, world: World, data: bytes) -> None:
 def test_queries(client: SessionClient, world: World, text: str, is_done: bool) -> None:
     ring = world.database.image.entries["s"].stream.ring  # type: ignore[union-attr]
     for _ in range(2):
-        assert (at_once(client, query(text)) is not None) == is_done
+        assert (client.at_once(query(text)) is not None) == is_done
     assert ring.tuples_count == 2 * is_done
-    assert at_once(client, query(text)[:-1]) is None
-    assert at_once(client, query(text) + SYNC) is None
-    assert at_once(client, frame(b"Q", text.encode() + b"\0\0")) is None
+    assert client.at_once(query(text)[:-1]) is None
+    assert client.at_once(query(text) + SYNC) is None
+    assert client.at_once(frame(b"Q", text.encode() + b"\0\0")) is None
     expected = client.ask(text)
     client.run("BEGIN")
-    assert at_once(client, query(text)) is None
+    assert client.at_once(query(text)) is None
     client.run("ROLLBACK")
-    assert at_once(client, query(text)) in (None, expected)
+    assert client.at_once(query(text)) in (None, expected)
 
 
 def test_query_drops_the_unnamed_statement(client: SessionClient) -> None:
     client.ask(parse(INSERT), SYNC)
-    assert at_once(client, packet(GOOD, "")) is not None
-    assert at_once(client, query("INSERT INTO s (k) VALUES (1)")) == ["C INSERT 0 1", "Z I"]
-    assert at_once(client, packet(GOOD, "")) is None
+    assert client.at_once(packet(GOOD, "")) is not None
+    assert client.at_once(query("INSERT INTO s (k) VALUES (1)")) == ["C INSERT 0 1", "Z I"]
+    assert client.at_once(packet(GOOD, "")) is None
     assert client.ask(packet(GOOD, ""))[0].startswith("E ERROR 26000")
 
 
 def test_not_inside_a_transaction(client: SessionClient) -> None:
     data = packet(GOOD)
     client.run("BEGIN")
-    assert at_once(client, data) is None and client.ask(data)[-1] == "Z T"
+    assert client.at_once(data) is None and client.ask(data)[-1] == "Z T"
     assert client.ask("SELECT 1 / 0")[-1] == "Z E"
-    assert at_once(client, data) is None and client.ask(data)[0].startswith("E ERROR 25P02")
+    assert client.at_once(data) is None and client.ask(data)[0].startswith("E ERROR 25P02")
     client.run("ROLLBACK")
-    assert at_once(client, data) is not None
+    assert client.at_once(data) is not None
     # An implicit transaction that waits for its Sync.
     client.ask(bind(GOOD, "ins"), execute())
-    assert at_once(client, data) is None and client.ask(data)[-1] == "Z I"
+    assert client.at_once(data) is None and client.ask(data)[-1] == "Z I"
 
 
 def test_portals_end(client: SessionClient) -> None:
     assert client.ask(bind(GOOD, "ins", "kept")) == ["2"]
-    assert at_once(client, packet(GOOD)) is not None
+    assert client.at_once(packet(GOOD)) is not None
     assert client.ask(execute("kept"), SYNC)[0].startswith("E ERROR 34000")
 
 
 def test_statement_of_the_same_name(client: SessionClient) -> None:
     data = packet(GOOD)
-    assert at_once(client, data) is not None
+    assert client.at_once(data) is not None
     client.run("DEALLOCATE ins")
-    assert at_once(client, data) is None and client.ask(data)[0].startswith("E ERROR 26000")
+    assert client.at_once(data) is None and client.ask(data)[0].startswith("E ERROR 26000")
     client.ask(parse("SELECT $1::int, $2::numeric, $3::text, $4::timestamptz", "ins"), SYNC)
-    assert at_once(client, data) is None and client.ask(data)[-2] == "C SELECT 1"
+    assert client.at_once(data) is None and client.ask(data)[-2] == "C SELECT 1"
     client.run("DEALLOCATE ins")
     client.ask(parse("INSERT INTO s (k, n, t, big) VALUES ($1, $2, $3, 6)", "ins"), SYNC)
-    assert at_once(client, packet(GOOD[:3])) is not None
+    assert client.at_once(packet(GOOD[:3])) is not None
 
 
 def test_catalog_changes(client: SessionClient, world: World) -> None:
     data = packet(GOOD)
-    assert at_once(client, data) is not None
+    assert client.at_once(data) is not None
     client.run("CREATE VIEW late AS SELECT count(*) AS c, max(10 / (k - 2)) AS m FROM s")
     assert client.ask(data)[-1] == "Z I"
-    assert at_once(client, data) is not None
+    assert client.at_once(data) is not None
     assert client.rows("SELECT c, m FROM late") == ["D [b'2', b'-10']"]
     refused = packet((b"2", *GOOD[1:]))
-    assert at_once(client, refused) is None
+    assert client.at_once(refused) is None
     assert any(line.startswith("E ERROR 22012") for line in client.ask(refused))
     assert client.rows("SELECT c FROM late") == ["D [b'2']"] and client.rows("SELECT c FROM sums") == ["D [b'3']"]
     client.run("DROP VIEW late", "DROP VIEW sums", "DROP FOREIGN TABLE s")
-    assert at_once(client, data) is None and client.ask(data)[0].startswith("E ERROR 42P01")
+    assert client.at_once(data) is None and client.ask(data)[0].startswith("E ERROR 42P01")
 
 
 def test_stream_of_the_same_name(client: SessionClient, world: World) -> None:
     data = packet(GOOD)
-    assert at_once(client, data) is not None
+    assert client.at_once(data) is not None
     client.run("DROP VIEW sums", "DROP FOREIGN TABLE s")
     client.run("CREATE FOREIGN TABLE s (ts timestamptz, t text, big int8, k int, n numeric(6,2)) SERVER stream")
     for _ in range(2):
-        assert (at_once(client, data) or client.ask(data))[-1] == "Z I"
+        assert (client.at_once(data) or client.ask(data))[-1] == "Z I"
     ring = world.database.image.entries["s"].stream.ring  # type: ignore[union-attr]
     rows = morsel_to_arrow(ring.read(0, 2), ring.layout).to_pylist()
     assert [(row["k"], row["t"], row["big"]) for row in rows] == [(1, "a", None)] * 2
@@ -241,10 +233,10 @@ def test_stream_of_the_same_name(client: SessionClient, world: World) -> None:
 
 def test_settings(client: SessionClient) -> None:
     data = packet(GOOD)
-    assert at_once(client, data) is not None
+    assert client.at_once(data) is not None
     client.run("SET TimeZone = 'Europe/Berlin'")
     client.ask(data)
-    assert at_once(client, data) == ["2", "n", "C INSERT 0 1", "Z I"]
+    assert client.at_once(data) == ["2", "n", "C INSERT 0 1", "Z I"]
     client.session.settings.set("application_name", "me")
     client.ask(bind(GOOD, "ins"))
-    assert at_once(client, data) == ["2", "n", "C INSERT 0 1", "S application_name=me", "Z I"]
+    assert client.at_once(data) == ["2", "n", "C INSERT 0 1", "S application_name=me", "Z I"]

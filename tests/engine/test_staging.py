@@ -161,7 +161,7 @@ def test_definitions_that_can_not_be_written_undo_the_commit(
         assert client.ask("COMMIT")[0].startswith("E ERROR 53100: could not write to the file of the tables")
     assert "more" not in world.database.image.entries
     assert client.rows("SELECT n FROM counted") == ["D [b'0']"]
-    assert not list(world.database.kernels_dir.glob("more*"))
+    assert not list(world.database.kernels.folder.glob("more*"))
     client.run("CREATE VIEW more AS SELECT k, sum(k) AS t FROM s GROUP BY k")
 
 
@@ -182,5 +182,5 @@ def test_errors_name_view_and_expression(client: SessionClient, world: World) ->
     inserted = transaction.operations[-1]
     assert isinstance(inserted, StatementStage)
     with pytest.raises(SqlError) as caught:
-        stage.add(next(iter(inserted._all_morsels())))
+        stage.add(next(iter(inserted.morsels())))
     assert caught.value.context == 'continuous view "inverse", expression 100 / k'

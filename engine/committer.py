@@ -1,0 +1,331 @@
+"""The commit point: how a transaction gets into the log, into the file of the tables, and in front of everybody.
+
+Enters: transactions. Leaves: applied rows, published catalogs, answers. Rows of streams alone are decided by their last record in the log.
+What also changes tables or definitions is decided by the COMMIT of the table engine, in which it leaves its number: the log has it as
+prepared before that. Tables alone need no log. Must not know sessions or messages.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from engine.catalog import CatalogImage, StreamEntry, ViewEntry
+from engine.catalog_form import catalog_text
+from engine.log.commit_log import Commit, CommitLog, Waiting, statement_flags
+from engine.log.records import COMMIT, COMMITTED, PREPARE, ROWS, STATEMENTS_MAX, Bytes
+from engine.log.replay import RECORDS_COUNT
+from engine.staging import StatementStage
+from engine.tables.table_changes import check_changes, new_sequences
+from engine.tables.table_store import save_catalog
+from engine.transaction import CatalogChange, Transaction
+from ringbuffer.columns import Morsel
+from ringbuffer.error_codes import RowError
+from ringbuffer.log_rows import ALIGNMENT, FLAG_COMMITS, HEADER, ROW_FORM, ROWS_HEAD, RowRecord, encode_rows
+from ringbuffer.ring import RowWriter
+from sql.errors import SqlError
+from views.view import ContinuousView
+
+if TYPE_CHECKING:
+    from engine.database import Database
+
+Answer = Callable[[SqlError | None], None]
+Views = Sequence[ContinuousView]
+
+Records = Sequence[tuple[int, Sequence[Bytes]]]
+
+# Transactions of more rows or bytes are in the log before their turn comes to be decided.
+AT_ONCE_ROWS_MAX = 4096
+AT_ONCE_BYTES_MAX = 256 * 1024
+
+
+class Committer:
+    """The commits of one database. log: what they write ahead."""
+
+    def __init__(self, database: Database, log: CommitLog) -> None:
+        self.log = log
+        self._database = database
+
+    def commit(self, transaction: Transaction) -> None:
+        """Commit, and return when it is done. Raises SqlError, and then nothing of the transaction is applied."""
+        stages = stages_of(transaction)
+        try:
+            if transaction.is_durable:
+                self._commit_tables(transaction, stages)
+            elif stages:
+                waiting = Waiting()
+                self._enter(transaction, stages, waiting.answer)
+                self.log.flush()
+                waiting.wait()
+        except BaseException:
+            transaction.drop()
+            raise
+        end(transaction)
+
+    def commit_soon(self, transaction: Transaction, answer: Answer) -> bool | None:
+        """Commit rows of streams without waiting for the disk, on the event loop. Raises SqlError when a view refuses a row.
+
+        True: done. False: `answer` will be called when it is durable and visible, or has failed; then `end` or `drop` the transaction.
+        None: nothing has happened, and `commit` has to do it.
+        """
+        stages = stages_of(transaction)
+        image = self._database.image
+        records = small_records(stages)
+        if records is None:
+            return None
+        prepare(transaction, image)
+        log = self.log
+        with log.lock:
+            if not log.takes or self._database.image is not image or not log.fits(bytes_of(records)):
+                return None
+            return self._append(transaction, stages, records, 0, answer)
+
+    def commit_row(
+        self, record: RowRecord, row: Morsel, ring_row: RowWriter, views: Views, image: CatalogImage, waits: bool, answer: Answer
+    ) -> bool | None:  # fmt: skip
+        """Commit one whole row of a stream as a transaction of its own; record, ring_row: the same row on its way to log and ring.
+
+        As `commit_soon`; the row's memory must not change before the answer.
+        """
+        now_us = self._database.clock.now_us()
+        try:
+            for view in views:
+                view.state.check(row, now_us)
+        except RowError:
+            return None
+
+        def apply() -> None:
+            for view in views:
+                view.state.apply(row, now_us)
+                view.note_commit()
+
+        log = self.log
+        with log.lock:
+            place = log.place
+            if not log.takes or self._database.image is not image or not log.add_row(record, now_us):
+                return None
+            if not waits and log.unapplied == 0:
+                with self._database.commit_lock:
+                    apply()
+                ring_row.append()
+                return True
+            log.add_commit(Commit(apply, ring_row.append, answer, waits), place, place)
+        return False
+
+    # Rows of streams alone.
+
+    def _enter(self, transaction: Transaction, stages: Sequence[StatementStage], answer: Answer) -> None:
+        """Append the transaction to the log, whatever has to be waited for. Raises SqlError."""
+        log = self.log
+        with self._logged_ahead(stages) as (records, number):
+            while True:
+                image = self._database.image
+                prepare(transaction, image)
+                with log.lock:
+                    if not log.takes:
+                        log.wait_until_open()
+                    if self._database.image is not image:
+                        continue
+                    if log.fits(bytes_of(records)):
+                        if self._append(transaction, stages, records, number, answer):
+                            answer(None)
+                        return
+                log.make_room(bytes_of(records))
+
+    def _append(
+        self, transaction: Transaction, stages: Sequence[StatementStage], records: Records, number: int, answer: Answer
+    ) -> bool:
+        """Append the rest of a transaction, which fits, and what decides it; return whether it is visible already, or will be by a flush.
+
+        number: of a transaction that has records in the log already, else 0. The caller holds the append lock.
+        """
+        log = self.log
+        first = log.undecided_from(number)
+        if number == 0 and len(records) == 1:
+            last = first
+            ((flags, payload),) = records
+            log.add(ROWS, flags | FLAG_COMMITS, log.number(), payload)
+        else:
+            count = sum(stage.morsels_count for stage in stages)
+            number = number or log.number()
+            for flags, payload in records:
+                log.add(ROWS, flags, number, payload)
+            last = log.place
+            log.add(COMMIT, 0, number, [RECORDS_COUNT.pack(count)])
+
+        def apply() -> None:
+            for stage in stages:
+                stage.apply()
+
+        def publish() -> None:
+            for stage in stages:
+                stage.append_to_ring()
+
+        if not transaction.waits_for_log and log.unapplied == 0:
+            with self._database.commit_lock:
+                apply()
+            publish()
+            return True
+        log.add_commit(Commit(apply, publish, answer, transaction.waits_for_log), first, last)
+        return False
+
+    @contextmanager
+    def _logged_ahead(self, stages: Sequence[StatementStage]) -> Iterator[tuple[Records, int]]:
+        """Give the records that go in with the transaction's last one; with many rows none do, since all of them are in the log then.
+
+        Also gives the transaction's number, 0 when the log does not know it yet. What is never decided, nobody applies.
+        """
+        records = small_records(stages)
+        if records is not None:
+            yield records, 0
+            return
+        with self.log.lock:
+            number = self.log.begin_undecided()
+        try:
+            for index, stage in enumerate(stages):
+                flags = statement_flags(min(index, STATEMENTS_MAX))
+                for morsel in stage.morsels():
+                    self._add(ROWS, flags, number, rows_payload(stage, morsel))
+                    self.log.write_out()
+            yield [], number
+        finally:
+            with self.log.lock:
+                self.log.end_undecided(number)
+
+    def _add(self, kind: int, flags: int, number: int, payload: Sequence[Bytes]) -> None:
+        """Append a record, whatever has to be waited for. Raises SqlError."""
+        log = self.log
+        size = bytes_of([(flags, payload)])
+        while True:
+            with log.lock:
+                if log.fits(size):
+                    log.add(kind, flags, number, payload)
+                    return
+            log.make_room(size)
+
+    # With tables or definitions.
+
+    def _commit_tables(self, transaction: Transaction, stages: Sequence[StatementStage]) -> None:
+        """Commit in the file of the tables, which decides, and publish the rest: catalog, rows of streams, versions of tables."""
+        database = self._database
+        store = database.store
+        with self._logged_ahead(stages) as (records, number), store.lock:
+            if transaction.tables is None:
+                transaction.tables = store.begin(database.image)
+                transaction.snapshot = database.image
+            tables = transaction.tables
+            check_changes(transaction, database.image)
+            sequences = [] if transaction.image is None else new_sequences(transaction.image)
+            if transaction.image is not None:
+                numbers = {entry.counter.number: entry.counter.record(entry.definition) for entry in sequences}
+                save_catalog(tables, catalog_text(transaction.image), numbers)
+            if not stages and transaction.image is None:
+                store.commit(tables)
+                return
+            with self.log.exclusive():
+                number = self._prepare_in_log(transaction, stages, records, number)
+                store.note_transaction(tables, number)
+                store.commit(tables)
+                self._add(COMMITTED, 0, number, ())
+                with database.commit_lock:
+                    if transaction.image is not None:
+                        database.image = transaction.image
+                    for stage in stages:
+                        stage.apply()
+                for stage in stages:
+                    stage.append_to_ring()
+            for entry in sequences:
+                entry.counter.log = store.log_sequence
+
+    def _prepare_in_log(
+        self, transaction: Transaction, stages: Sequence[StatementStage], records: Records, number: int
+    ) -> int:
+        """Have the transaction durable in the log, but not decided; return its number. Raises SqlError."""
+        image = self._database.image
+        attached = prepare(transaction, image)
+        if number == 0:
+            with self.log.lock:
+                number = self.log.number()
+        for flags, payload in records:
+            self._add(ROWS, flags, number, payload)
+        created, dropped = changed_relations(image, transaction.image)
+        told = {
+            "created": created,
+            "dropped": dropped,
+            "views": [[view.definition.oid for view in views] for views in attached],
+            "records": sum(stage.morsels_count for stage in stages),
+        }
+        self._add(PREPARE, 0, number, [json.dumps(told).encode()])
+        self.log.flush(sync=True)
+        self.log.check()
+        return number
+
+
+def stages_of(transaction: Transaction) -> list[StatementStage]:
+    """Return the statements on streams."""
+    return [operation for operation in transaction.operations if isinstance(operation, StatementStage)]
+
+
+def end(transaction: Transaction) -> None:
+    """Forget what has been committed."""
+    transaction.operations.clear()
+    transaction.end_tables()
+
+
+def prepare(transaction: Transaction, image: CatalogImage) -> list[tuple[ContinuousView, ...]]:
+    """Let each statement meet the views that are attached at its place in the transaction; return them by statement. Raises SqlError."""
+    attached = []
+    for operation in transaction.operations:
+        if isinstance(operation, CatalogChange):
+            image = operation.image
+            continue
+        name = operation.stream.name
+        entry = image.entries.get(name)
+        if not isinstance(entry, StreamEntry) or entry.stream is not operation.stream:
+            raise SqlError(
+                "40001",
+                f'stream "{name}" was dropped before this transaction committed',
+                hint="Nothing of the transaction was applied.",
+            )
+        views = image.views_of(name)
+        operation.prepare(views)
+        attached.append(views)
+    return attached
+
+
+def small_records(stages: Sequence[StatementStage]) -> Records | None:
+    """Return flags and payload of the records of a transaction's rows, None when these are many."""
+    if sum(stage.rows_count for stage in stages) > AT_ONCE_ROWS_MAX:
+        return None
+    records = [
+        (statement_flags(min(index, STATEMENTS_MAX)), rows_payload(stage, morsel))
+        for index, stage in enumerate(stages)
+        for morsel in stage.morsels()
+    ]
+    return records if bytes_of(records) <= AT_ONCE_BYTES_MAX else None
+
+
+def bytes_of(records: Records) -> int:
+    """Return how much room records take in the log, with the one that decides them."""
+    sizes = (sum(memoryview(piece).nbytes for piece in payload) for _, payload in records)
+    return sum(HEADER.size + size + ALIGNMENT for size in sizes) + HEADER.size
+
+
+def rows_payload(stage: StatementStage, morsel: Morsel) -> list[Bytes]:
+    """Return the payload of a record of rows."""
+    stream = stage.stream
+    head = ROWS_HEAD.pack(stream.oid, ROW_FORM, len(stream.layout), stage.now_us)
+    return [head, *encode_rows(morsel, stream.layout)]
+
+
+def changed_relations(before: CatalogImage, after: CatalogImage | None) -> tuple[list[int], list[int]]:
+    """Return the oids of the streams and continuous views that only `after` has, and of those that only `before` has."""
+    if after is None:
+        return [], []
+    old, new = (
+        {entry.description.oid for entry in image.entries.values() if isinstance(entry, StreamEntry | ViewEntry)}
+        for image in (before, after)
+    )
+    return sorted(new - old), sorted(old - new)

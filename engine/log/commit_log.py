@@ -1,0 +1,430 @@
+"""The write-ahead log: what a transaction wrote is in it, and durable, before anybody sees the rows or the client its answer.
+
+Enters: records of rows and commits, in commit order. Leaves: commits applied in that order, and answered. Appending only fills memory; a
+*flush* writes what has come together, syncs it once for all (group commit), applies it, and answers. The event loop flushes at the end of
+its turn as long as the disk is quick; otherwise, and for what nobody waits for, a thread does. Must not know SQL, views or streams.
+
+Locks, in the order in which they may be taken: flush lock (one flusher), append lock, and the commit lock of whoever applies.
+"""
+
+from __future__ import annotations
+
+import errno
+import logging
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from engine.log.records import STATEMENT_SHIFT, Bytes, Record, pieces
+from engine.log.segments import Segments
+from engine.storage import Storage
+from ringbuffer.log_rows import RowRecord
+from sql.errors import SqlError
+from views.protocols import Clock
+
+log = logging.getLogger(__name__)
+
+DISK_FULL = "53100"
+IO_ERROR = "58030"
+FULL = (errno.ENOSPC, errno.EDQUOT)
+BUFFER_BYTES = 1 << 20
+# Larger records do not go through the buffer.
+BUFFERED_BYTES_MAX = BUFFER_BYTES // 2
+# More than so many bytes in memory are written, though nobody waits for them yet.
+WRITE_OUT_BYTES = 4 << 20
+# Where a sync takes longer than this, the event loop leaves it to the thread.
+QUICK_SYNC_S = 0.001
+SMOOTHING = 0.1
+
+
+class Place(NamedTuple):
+    """A place in the log: the position in bytes and the sequence number of the record that begins there."""
+
+    position: int
+    sequence: int
+
+
+class Mark(NamedTuple):
+    """What a checkpoint knows of the log. decided: transactions that were decided before it are in the checkpoint, and no others.
+
+    first: of the first record that may belong to a later one, so that replay begins to read there.
+    """
+
+    decided: Place
+    first: Place
+    next_transaction: int
+
+
+class Commit:
+    """A transaction whose last record is in the log.
+
+    apply: brings it into the views, under the commit lock; publish: into the rings, after that; both can't fail. answer: told None, or why
+    it failed. waits: not before it is durable (synchronous_commit). first, last: places of the transaction's first record and of the one
+    that decides it.
+    """
+
+    __slots__ = ("answer", "apply", "first", "last", "publish", "waits")
+
+    def __init__(
+        self,
+        apply: Callable[[], None],
+        publish: Callable[[], None],
+        answer: Callable[[SqlError | None], None],
+        waits: bool,
+    ) -> None:
+        self.apply = apply
+        self.publish = publish
+        self.answer = answer
+        self.waits = waits
+        self.first = self.last = Place(0, 0)
+
+
+class Waiting:
+    """The answer to a commit, for a thread that waits for it."""
+
+    def __init__(self) -> None:
+        self._done = threading.Event()
+        self._error: SqlError | None = None
+
+    def answer(self, error: SqlError | None) -> None:
+        """Take the answer."""
+        self._error = error
+        self._done.set()
+
+    def wait(self) -> None:
+        """Return when the commit is done. Raises SqlError when it failed."""
+        self._done.wait()
+        if self._error is not None:
+            raise self._error
+
+
+class CommitLog:
+    """The log of one server. open() reads what is there; close() syncs what is left.
+
+    lock: the append lock; whoever appends holds it. unapplied: commits that are in the log and not visible yet. durable: the position
+    up to which the log is synced.
+    """
+
+    def __init__(
+        self,
+        storage: Storage,
+        folder: Path,
+        clock: Clock,
+        commit_lock: threading.Lock,
+        segment_bytes: int,
+        flush_interval_ms: int,
+    ) -> None:
+        self.lock = threading.Lock()
+        self.unapplied = 0
+        self.durable = 0
+        self.next_transaction = 1
+        self._clock = clock
+        self._commit_lock = commit_lock
+        self._segments = Segments(storage, folder, segment_bytes)
+        self._half_bytes = segment_bytes // 2
+        self._interval_s = flush_interval_ms / 1000
+        self._flush_lock = threading.RLock()
+        self._opened = threading.Condition(self.lock)
+        self._is_closed = True
+        self._failure: SqlError | None = None
+        self._buffer, self._other = (np.zeros(BUFFER_BYTES, dtype=np.uint8) for _ in range(2))
+        self._used = self._start = 0
+        self._start_position = 0
+        self._writes: list[tuple[int, Bytes]] = []
+        self._writes_bytes = 0
+        self._commits: list[Commit] = []
+        self._undecided: dict[int, Place] = {}
+        self._turn_is_due = False
+        self._sync_s = 0.0
+        self._wake = threading.Event()
+        self._ends = False
+        self._thread = threading.Thread(target=self._run, name="antumbra-log", daemon=True)
+
+    # Beginning and end.
+
+    def read(self, position: int, sequence: int) -> Iterator[Record]:
+        """Yield the records from a checkpoint's position on; see Segments.read."""
+        return self._segments.read(position, sequence)
+
+    def open(self, next_transaction: int) -> None:
+        """Begin to take records; `read` is through. Raises OSError."""
+        self._segments.open()
+        self.durable = self._segments.position
+        self.next_transaction = next_transaction
+        self._is_closed = False
+        self._thread.start()
+
+    def close(self) -> None:
+        """Write and sync what is left, and take no more."""
+        if self._thread.is_alive():
+            self._ends = True
+            self._wake.set()
+            self._thread.join()
+        with self._flush_lock:
+            if not self._is_closed and self._failure is None:
+                self._flush(sync=True)
+            with self.lock:
+                self._is_closed = True
+            self._segments.close()
+
+    # Appending. The caller holds `lock`.
+
+    @property
+    def takes(self) -> bool:
+        """False while an exclusive transaction is under way, or after the log has failed."""
+        return not self._is_closed and self._failure is None
+
+    @property
+    def place(self) -> Place:
+        """Where the next record will be."""
+        return Place(self._segments.position, self._segments.sequence)
+
+    @property
+    def bytes_count(self) -> int:
+        """Bytes of the segments that are kept."""
+        return self._segments.bytes_count
+
+    def number(self) -> int:
+        """Return the number of a new transaction."""
+        self.next_transaction += 1
+        return self.next_transaction - 1
+
+    def add_row(self, record: RowRecord, now_us: int) -> bool:
+        """Append a row that is a transaction of its own. False: there is no room, and nothing happened."""
+        segments = self._segments
+        size = record.pack(
+            self._buffer, self._used, segments.sequence, self.durable, self.next_transaction, now_us, now_us
+        )
+        if size == 0 or size > segments.room:
+            return False
+        self.next_transaction += 1
+        self._take(size)
+        return True
+
+    def fits(self, size: int) -> bool:
+        """Tell whether there is room for records of `size` bytes together; `make_room`, without the lock, makes some."""
+        return size <= self._segments.room and (size > BUFFERED_BYTES_MAX or size <= BUFFER_BYTES - self._used)
+
+    def add(self, kind: int, flags: int, transaction: int, payload: Sequence[Bytes] = ()) -> None:
+        """Append a record that fits."""
+        segments = self._segments
+        now_us = self._clock.now_us()
+        data = b"".join(pieces(kind, flags, segments.sequence, self.durable, transaction, now_us, payload))
+        if len(data) <= BUFFER_BYTES - self._used:
+            self._buffer[self._used : self._used + len(data)] = np.frombuffer(data, dtype=np.uint8)
+            self._take(len(data))
+            return
+        self._close_run()
+        position, _ = segments.take(len(data))
+        self._writes.append((position, data))
+        self._writes_bytes += len(data)
+
+    def begin_undecided(self) -> int:
+        """Return the number of a transaction whose records come before it is known whether it will commit."""
+        number = self.number()
+        self._undecided[number] = self.place
+        return number
+
+    def undecided_from(self, number: int) -> Place:
+        """Return where the records of an undecided transaction began, or will begin."""
+        return self._undecided.get(number, self.place)
+
+    def end_undecided(self, number: int) -> None:
+        """The transaction is decided, or will never be."""
+        self._undecided.pop(number)
+
+    def add_commit(self, commit: Commit, first: Place, last: Place) -> None:
+        """Let `commit`, whose last record was appended, wait for the next flush."""
+        commit.first, commit.last = first, last
+        self._commits.append(commit)
+        self.unapplied += 1
+
+    def _take(self, size: int) -> None:
+        position, _ = self._segments.take(size)
+        if self._used == self._start:
+            self._start_position = position
+        self._used += size
+
+    def _close_run(self) -> None:
+        """What the buffer holds so far is one write."""
+        if self._used > self._start:
+            self._writes.append((self._start_position, self._buffer.data[self._start : self._used]))
+            self._start = self._used
+
+    # Flushing, without the append lock.
+
+    def flush_at_turn_end(self, call_soon: Callable[[Callable[[], None]], object]) -> None:
+        """Have a commit flushed that was just added on the event loop, together with those that the same turn adds."""
+        if not self._turn_is_due:
+            self._turn_is_due = True
+            call_soon(self._end_turn)
+
+    def _end_turn(self) -> None:
+        self._turn_is_due = False
+        if self._sync_s > QUICK_SYNC_S or not self._flush_lock.acquire(blocking=False):
+            self._wake.set()
+            return
+        try:
+            self._flush_once(sync=False)
+        finally:
+            self._flush_lock.release()
+
+    def flush(self, sync: bool = False) -> None:
+        """Write what has been appended, and apply and answer the commits; sync it if a commit, or the caller, wants it durable."""
+        with self._flush_lock:
+            self._flush(sync)
+
+    def write_out(self) -> None:
+        """Write what has been appended, once it is much."""
+        if self._writes_bytes > WRITE_OUT_BYTES:
+            self.flush()
+
+    def make_room(self, size: int) -> None:
+        """Make room for records of `size` bytes together: in memory, and in the files if need be. Raises SqlError when there is none."""
+        with self.exclusive():
+            if self._segments.room < size:
+                self._flush(sync=True)
+                self.check()
+                try:
+                    self._segments.roll(size)
+                except OSError as error:
+                    if error.errno in FULL:
+                        raise self._full(error) from None
+                    raise self._fail(error) from None
+
+    @contextmanager
+    def exclusive(self) -> Iterator[None]:
+        """Everything before is applied, and nobody else appends until the end. Raises SqlError when the log has failed."""
+        with self._flush_lock:
+            while True:
+                self._flush(sync=False)
+                with self.lock:
+                    if self._failure is not None:
+                        raise self._failure
+                    if self.unapplied == 0:
+                        was_closed, self._is_closed = self._is_closed, True
+                        break
+            try:
+                yield
+            finally:
+                with self.lock:
+                    self._is_closed = was_closed
+                    self._opened.notify_all()
+
+    def wait_until_open(self) -> None:
+        """Wait for the end of an exclusive transaction; the caller holds `lock`. Raises SqlError when the log has failed."""
+        self._opened.wait_for(lambda: self.takes or self._failure is not None or self._ends)
+        if self._failure is not None:
+            raise self._failure
+
+    def check(self) -> None:
+        """Raise SqlError 58030 when the log has failed."""
+        if self._failure is not None:
+            raise self._failure
+
+    @contextmanager
+    def standstill(self) -> Iterator[Mark]:
+        """No commit becomes visible meanwhile, nor is any appended: for the moment that a checkpoint's cut takes."""
+        with self._flush_lock, self.lock, self._commit_lock:
+            decided = self._commits[0].last if self._commits else self.place
+            begun = (*self._undecided.values(), *(commit.first for commit in self._commits))
+            yield Mark(decided, min(begun, default=decided), self.next_transaction)
+
+    def remove_before(self, position: int) -> None:
+        """Remove the segments before `position`: a durable checkpoint has all of them. Raises OSError."""
+        with self._flush_lock:
+            self._segments.remove_before(position)
+
+    def _flush(self, sync: bool) -> None:
+        while self._flush_once(sync):
+            pass
+
+    def _flush_once(self, sync: bool) -> bool:
+        """Flush what is there now; return whether there was anything."""
+        with self.lock:
+            self._close_run()
+            writes, self._writes, self._writes_bytes = self._writes, [], 0
+            commits, self._commits = self._commits, []
+            self._buffer, self._other = self._other, self._buffer
+            self._used = self._start = 0
+            target = self._segments.position
+        sync = (sync and self.durable < target) or any(commit.waits for commit in commits)
+        if not (writes or commits or sync):
+            return False
+        error = self._write(writes, target if sync else None)
+        if error is None and commits:
+            with self._commit_lock:
+                for commit in commits:
+                    commit.apply()
+            for commit in commits:
+                try:
+                    commit.publish()
+                except SqlError:
+                    # Rows that were spilled to a file, which can't be read back: the views have them, and so has the log.
+                    log.exception("committed rows did not reach their ring")
+        with self.lock:
+            self.unapplied -= len(commits)
+        for commit in commits:
+            commit.answer(error)
+        return error is None
+
+    def _write(self, writes: Sequence[tuple[int, Bytes]], target: int | None) -> SqlError | None:
+        """Write, and sync up to `target`. Returns the failure, which stays: what is on the disk now is not known."""
+        if self._failure is not None:
+            return self._failure
+        try:
+            for position, data in writes:
+                self._segments.write(position, data)
+            if target is not None:
+                began_s = time.perf_counter()
+                self._segments.sync()
+                self._sync_s += SMOOTHING * (time.perf_counter() - began_s - self._sync_s)
+                self.durable = target
+        except OSError as error:
+            return self._fail(error)
+        return None
+
+    def _fail(self, error: OSError) -> SqlError:
+        """The log takes nothing any more: after a failed write or sync nobody knows what the disk has."""
+        log.critical("the log can't be written: %s; streams take no more rows until the server is started again", error)
+        failure = SqlError(
+            IO_ERROR,
+            f"could not write to the log: {error.strerror}",
+            detail="Whether transactions that were being committed are kept is decided at the next start.",
+            hint="Look after the disk of the data directory and start the server again; reading goes on.",
+        )
+        with self.lock:
+            self._failure = failure
+            self._opened.notify_all()
+        return failure
+
+    @staticmethod
+    def _full(error: OSError) -> SqlError:
+        return SqlError(
+            DISK_FULL,
+            f"could not extend the log: {error.strerror}",
+            hint="Free space on the disk of the data directory, or let CHECKPOINT remove log that is not needed any more.",
+        )
+
+    def _run(self) -> None:
+        """What the thread does: flush when woken, sync after each interval, and have the next segment ready in time."""
+        while not self._ends:
+            woken = self._wake.wait(self._interval_s)
+            self._wake.clear()
+            self.flush(sync=not woken)
+            if self._segments.room < self._half_bytes and self._failure is None:
+                with self._flush_lock:
+                    try:
+                        self._segments.prepare()
+                    except OSError as error:
+                        log.warning("the next segment of the log can't be made yet: %s", error)
+
+
+def statement_flags(statement: int) -> int:
+    """Return the flags of the rows of a transaction's statement with this number."""
+    return statement << STATEMENT_SHIFT

@@ -1,0 +1,91 @@
+"""The records of the log: one header for all kinds, and what is behind it.
+
+Enters: kinds and payloads. Leaves: the pieces to be written, and records read back and verified. A record is the header, a payload and
+zeros up to the next multiple of 8 bytes; its checksum covers all of the header behind it, and the payload. Must not know files.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ringbuffer.log_rows import ALIGNMENT, CHECKED_OFFSET, FLAG_COMMITS, HEADER, KIND_ROWS, MAGIC
+
+Bytes = bytes | bytearray | memoryview
+
+ROWS = KIND_ROWS
+COMMIT = 2
+PREPARE = 3
+COMMITTED = 4
+KINDS = {ROWS: "ROWS", COMMIT: "COMMIT", PREPARE: "PREPARE", COMMITTED: "COMMITTED"}
+
+# The statement's number within its transaction, in the bits of the flags above FLAG_COMMITS.
+STATEMENT_SHIFT = 1
+STATEMENTS_MAX = (1 << 15) - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """A record that was read and verified.
+
+    position: where it begins in the endless log, in bytes; end: where the next one may begin. durable: up to where the log was synced when
+    this one was appended. time_us: when that was.
+    """
+
+    position: int
+    end: int
+    kind: int
+    flags: int
+    sequence: int
+    durable: int
+    transaction: int
+    time_us: int
+    payload: memoryview
+
+    @property
+    def commits(self) -> bool:
+        """True for the rows of a transaction that has no other record."""
+        return bool(self.flags & FLAG_COMMITS)
+
+    @property
+    def statement(self) -> int:
+        """The number of the statement within its transaction."""
+        return self.flags >> STATEMENT_SHIFT
+
+
+def pieces(
+    kind: int, flags: int, sequence: int, durable: int, transaction: int, time_us: int, payload: Sequence[Bytes]
+) -> list[Bytes]:
+    """Return a record as what has to be written one after the other."""
+    length = HEADER.size + sum(len(memoryview(piece).cast("B")) for piece in payload)
+    head = HEADER.pack(MAGIC, length, 0, kind, flags, sequence, durable, transaction, time_us)
+    checksum = zlib.crc32(head[CHECKED_OFFSET:])
+    for piece in payload:
+        checksum = zlib.crc32(piece, checksum)
+    head = HEADER.pack(MAGIC, length, checksum, kind, flags, sequence, durable, transaction, time_us)
+    return [head, *payload, bytes(-length % ALIGNMENT)]
+
+
+def record_at(data: memoryview, offset: int, position: int) -> Record | None:
+    """Return the record that begins at data[offset], which is `position` of the log; None when there is none that verifies."""
+    if offset + HEADER.size > len(data):
+        return None
+    magic, length, checksum, kind, flags, sequence, durable, transaction, time_us = HEADER.unpack_from(data, offset)
+    if magic != MAGIC or kind not in KINDS or length < HEADER.size or offset + length > len(data):
+        return None
+    if zlib.crc32(data[offset + CHECKED_OFFSET : offset + length]) != checksum:
+        return None
+    end = position + length + -length % ALIGNMENT
+    payload = data[offset + HEADER.size : offset + length]
+    return Record(position, end, kind, flags, sequence, durable, transaction, time_us, payload)
+
+
+def later_records(data: memoryview, offset: int, position: int) -> list[Record]:
+    """Return all records that verify in data[offset:], wherever they begin; data[offset] is `position` of the log."""
+    words = np.frombuffer(data[offset : offset + (len(data) - offset) // ALIGNMENT * ALIGNMENT], dtype="<u4")[::2]
+    places = np.flatnonzero(words == MAGIC) * ALIGNMENT
+    found = (record_at(data, offset + int(place), position + int(place)) for place in places)
+    return [record for record in found if record is not None]

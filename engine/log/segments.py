@@ -1,0 +1,255 @@
+"""The files of the log: preallocated segments that hold its records one after the other, and reading them back up to a torn tail.
+
+Enters: positions (bytes of the endless log) and bytes. Leaves: verified records, in order. A segment begins with a page that says which
+record it begins with and at which position; a record lies in one segment. Page and name of a segment are durable before its first record
+is written, and all of the segments before it are, so that only the end of the last segment can be torn: a record that does not verify is
+the tail unless one behind it says that the log was durable up to there. Must not know transactions.
+"""
+
+from __future__ import annotations
+
+import itertools
+import logging
+import struct
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from engine.log.records import Bytes, Record, later_records, record_at
+from engine.storage import Storage, StoredFile
+from ringbuffer.log_rows import ALIGNMENT, HEADER
+
+log = logging.getLogger(__name__)
+
+SUFFIX = ".log"
+SPARE_NAME = "next.tmp"
+SKIPPED_SUFFIX = ".skipped"
+PAGE_BYTES = 4096
+FORMAT_VERSION = 1
+# Magic, format version, checksum of what follows, sequence number of the first record, its position.
+PAGE = struct.Struct("<8sIIQQ")
+PAGE_MAGIC = b"ANTUMLOG"
+PAGE_CHECKED = struct.Struct("<QQ")
+FIRST_SEQUENCE = 1
+
+
+class CorruptLogError(Exception):
+    """A part of the log that had been synced can't be read. file, offset: where; the text is for a person and says the way out."""
+
+    def __init__(self, file: Path, offset: int, reason: str) -> None:
+        super().__init__(
+            f"the log is corrupt in {file} at offset {offset}: {reason}; restore the file, or give up what it holds with "
+            f"antumbra recover --data-dir {file.parent.parent} --skip-segment {file.name}"
+        )
+        self.file = file
+        self.offset = offset
+
+
+@dataclass
+class Segment:
+    """A file of the log. first: the sequence number of its first record; position: where that begins in the log; size: of the file."""
+
+    path: Path
+    first: int
+    position: int
+    size: int
+
+    @property
+    def room(self) -> int:
+        """Bytes that its records may have."""
+        return self.size - PAGE_BYTES
+
+    def offset(self, position: int) -> int:
+        """Return where a position of the log lies in the file."""
+        return PAGE_BYTES + position - self.position
+
+    def place(self, offset: int) -> int:
+        """Return the position of the log that lies at an offset of the file."""
+        return self.position + offset - PAGE_BYTES
+
+
+def segment_path(folder: Path, first: int) -> Path:
+    """Return the path of the segment that begins with the record `first`."""
+    return folder / f"{first:016x}{SUFFIX}"
+
+
+class Segments:
+    """The segments in one folder. `read` first, to the end: it finds where to go on; then `write`, `sync`, `roll`.
+
+    position, sequence: of the next record.
+    """
+
+    def __init__(self, storage: Storage, folder: Path, segment_bytes: int) -> None:
+        self.folder = folder
+        self.position = 0
+        self.sequence = FIRST_SEQUENCE
+        self._storage = storage
+        self._segment_bytes = segment_bytes
+        self._kept: list[Segment] = []
+        self._file: StoredFile | None = None
+        self._spare: tuple[Segment, StoredFile] | None = None
+
+    # Reading, at the start.
+
+    def read(self, position: int, sequence: int) -> Iterator[Record]:
+        """Yield the records from `position` on, whose first has the number `sequence`, and cut off a torn tail.
+
+        Raises CorruptLogError, OSError.
+        """
+        self._storage.make_folder(self.folder)
+        self.position, self.sequence = position, sequence
+        names = self._storage.list(self.folder)
+        if SPARE_NAME in names:
+            self._storage.remove(self.folder / SPARE_NAME)
+        gaps = [int(name.removesuffix(SKIPPED_SUFFIX), 16) for name in names if name.endswith(SKIPPED_SUFFIX)]
+        starts = [int(name.removesuffix(SUFFIX), 16) for name in names if name.endswith(SUFFIX)]
+        earlier = sum(start <= sequence for start in starts[1:])
+        for start, following in itertools.pairwise([*starts[earlier:], None]):
+            assert start is not None
+            segment, data = self._load(segment_path(self.folder, start))
+            if start > self.sequence:
+                if not any(self.sequence <= gap < start for gap in gaps):
+                    reason = f"it begins with record {start}, but record {self.sequence} is the next one"
+                    raise CorruptLogError(segment.path, 0, reason)
+                log.warning("records %d to %d of the log were given up, and are skipped", self.sequence, start - 1)
+                self.position, self.sequence = segment.position, start
+            self._kept.append(segment)
+            yield from self._records(segment, data, following)
+        self._leave_skipped(gaps)
+
+    def _load(self, path: Path) -> tuple[Segment, memoryview]:
+        """Return a segment and all of its bytes. Its page was durable before it got its name."""
+        file = self._storage.open(path)
+        try:
+            data = memoryview(file.read(0, file.size))
+        finally:
+            file.close()
+        if len(data) < PAGE_BYTES:
+            raise CorruptLogError(path, len(data), "its first page is not whole")
+        magic, version, checksum, first, position = PAGE.unpack_from(data, 0)
+        if magic != PAGE_MAGIC or checksum != zlib.crc32(PAGE_CHECKED.pack(first, position)):
+            raise CorruptLogError(path, 0, "its first page does not verify")
+        if version != FORMAT_VERSION:
+            raise CorruptLogError(path, 0, f"it has format {version}, but this server reads format {FORMAT_VERSION}")
+        return Segment(path, first, position, len(data)), data
+
+    def _records(self, segment: Segment, data: memoryview, following: int | None) -> Iterator[Record]:
+        """Yield the records of one segment that are due. following: the first record of the next one, None at the end."""
+        offset, expected = PAGE_BYTES, segment.first
+        while (record := record_at(data, offset, segment.place(offset))) is not None and record.sequence == expected:
+            if expected >= self.sequence:
+                self.position, self.sequence = record.end, expected + 1
+                yield record
+            offset, expected = segment.offset(record.end), expected + 1
+        position = segment.place(offset)
+        if expected < self.sequence or following not in (None, expected):
+            raise CorruptLogError(segment.path, offset, f"record {expected} does not verify")
+        if following is not None:
+            return
+        behind = [one for one in later_records(data, offset, position) if one.sequence > expected]
+        if any(one.durable > position for one in behind):
+            raise CorruptLogError(segment.path, offset, f"record {expected} does not verify, though it was durable")
+        if bytes(data[offset:]).strip(b"\0"):
+            log.warning(
+                "the log ends with a record that is not whole, which is cut off: %s, offset %d", segment.path, offset
+            )
+            file = self._storage.open(segment.path)
+            try:
+                file.write(offset, bytes(len(data) - offset))
+                file.sync()
+            finally:
+                file.close()
+
+    def _leave_skipped(self, gaps: list[int]) -> None:
+        """Go on behind a last segment that was skipped: how many records it had is not known, but there were not more than this."""
+        last = max(gaps, default=-1)
+        if self.sequence <= last:
+            self.sequence = last + self._segment_bytes // HEADER.size
+            self.position += self._segment_bytes
+
+    # Writing.
+
+    def open(self) -> None:
+        """Make the last segment, or a new one, ready for writing. Raises OSError."""
+        last = self._kept[-1] if self._kept else None
+        if last is not None and last.position <= self.position <= last.position + last.room:
+            self._file = self._storage.open(last.path)
+        else:
+            self.roll(0)
+
+    @property
+    def room(self) -> int:
+        """Bytes that the present segment still has for records that begin at `position`."""
+        segment = self._kept[-1]
+        return segment.position + segment.room - self.position
+
+    @property
+    def bytes_count(self) -> int:
+        """Bytes of records in the segments that are kept."""
+        return self.position - self._kept[0].position if self._kept else 0
+
+    def take(self, size: int) -> tuple[int, int]:
+        """Give away position and sequence number of a record of `size` bytes with its padding; there is room for it."""
+        found = self.position, self.sequence
+        self.position += size
+        self.sequence += 1
+        return found
+
+    def write(self, position: int, data: Bytes) -> None:
+        """Write records of the present segment at their position. Raises OSError."""
+        assert self._file is not None, "the log is not open"
+        self._file.write(self._kept[-1].offset(position), data)
+
+    def sync(self) -> None:
+        """Make durable what was written. Raises OSError."""
+        assert self._file is not None, "the log is not open"
+        self._file.sync()
+
+    def prepare(self, size: int = 0) -> None:
+        """Make the next segment's file ahead of time, with room for `size` bytes. Raises OSError; nothing is left of it then."""
+        if self._spare is not None and self._spare[0].room >= size:
+            return
+        self._drop_spare()
+        whole = max(self._segment_bytes, PAGE_BYTES + size + ALIGNMENT)
+        path = self.folder / SPARE_NAME
+        file = self._storage.create(path, whole)
+        self._spare = (Segment(path, 0, 0, whole), file)
+
+    def roll(self, size: int) -> None:
+        """Go on in a new segment with room for `size` bytes; all before it is written and synced. Raises OSError."""
+        self.prepare(size)
+        assert self._spare is not None
+        spare, file = self._spare
+        path = segment_path(self.folder, self.sequence)
+        page = PAGE_CHECKED.pack(self.sequence, self.position)
+        file.write(0, PAGE.pack(PAGE_MAGIC, FORMAT_VERSION, zlib.crc32(page), self.sequence, self.position))
+        file.sync()
+        self._storage.rename(spare.path, path)
+        self._storage.sync_folder(self.folder)
+        self._spare = None
+        if self._file is not None:
+            self._file.close()
+        self._file = file
+        self._kept.append(Segment(path, self.sequence, self.position, spare.size))
+
+    def remove_before(self, position: int) -> None:
+        """Remove the segments that lie wholly before `position`; the present one stays. Raises OSError."""
+        while len(self._kept) > 1 and self._kept[1].position <= position:
+            self._storage.remove(self._kept[0].path)
+            self._storage.sync_folder(self.folder)
+            self._kept.pop(0)
+
+    def close(self) -> None:
+        """Close the files."""
+        self._drop_spare()
+        if self._file is not None:
+            self._file.close()
+            self._file = None
+
+    def _drop_spare(self) -> None:
+        if self._spare is not None:
+            spare, file = self._spare
+            self._spare = None
+            file.close()
+            self._storage.remove(spare.path)
