@@ -9,17 +9,21 @@ from __future__ import annotations
 import asyncio
 import logging
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
 
 from engine.catalog import CatalogImage, SequenceEntry, StreamEntry, ViewEntry
 from engine.catalog_restore import restore_catalog
 from engine.committer import Committer
 from engine.config import ServerConfig
+from engine.disk_errors import disk_error
 from engine.kept_answers import KeptAnswers
 from engine.kernel_files import KernelFiles
-from engine.log.commit_log import CommitLog
-from engine.log.segments import FIRST_SEQUENCE
+from engine.log.checkpoint_contents import Noted, make_checkpoint
+from engine.log.commit_log import CommitLog, Mark
+from engine.recovery import recover, relations_of
 from engine.spark import SparkRuntime
 from engine.spill import SpillFile
 from engine.staging import StatementStage
@@ -30,13 +34,14 @@ from engine.tables.table_transaction import TableTransaction
 from engine.transaction import Transaction
 from engine.upper import SparkUpperExecutor
 from engine.warm_up import warm_up
-from sql.errors import not_supported
 from views.phases import ViewMove
 from views.protocols import Clock
 from views.refresh import Reader, cut
 from views.view import ContinuousView, Version
 
 log = logging.getLogger(__name__)
+
+CHECKPOINT_HINT = "Free space on the disk of the data directory; until there is a checkpoint the log keeps growing."
 
 
 class Database:
@@ -67,8 +72,14 @@ class Database:
             config.log_flush_interval_ms,
         )
         self.committer = Committer(self, self.log)
+        self._checkpointing = threading.Lock()
         self.answers = KeptAnswers()
         self._attached: frozenset[ContinuousView] = frozenset()
+
+    @property
+    def checkpoints_dir(self) -> Path:
+        """Where the checkpoints lie."""
+        return self.config.data_dir / "checkpoints"
 
     def open(self) -> None:
         """Start Spark in the background and restore the definitions. Raises SqlError or OSError with what is wrong."""
@@ -87,9 +98,7 @@ class Database:
                 entry.counter.number for entry in self.image.entries.values() if isinstance(entry, SequenceEntry)
             )
             self.store.forget_sequences(numbers)
-        for _ in self.log.read(0, FIRST_SEQUENCE):
-            pass
-        self.log.open(1)
+        recover(self)
 
     def close(self) -> None:
         """Stop Spark and the worker threads."""
@@ -100,8 +109,35 @@ class Database:
         self.store.close()
 
     def checkpoint(self) -> None:
-        """Write a checkpoint, so that the next start replays only what is committed from now on. May take long; any thread may call it."""
-        raise not_supported("CHECKPOINT")
+        """Write a checkpoint, so that the next start replays only what is committed from now on. May take long; any thread may call it.
+
+        Raises SqlError 53100 or 58030; all is as before then.
+        """
+        marks: list[Mark] = []
+
+        @contextmanager
+        def standstill() -> Iterator[None]:
+            with self.log.standstill() as mark:
+                marks.append(mark)
+                yield
+
+        def note() -> Noted:
+            (mark,) = marks
+            views, streams = relations_of(self.image)
+            counts = tuple((stream, stream.ring.tuples_count) for stream in streams.values())
+            return Noted(
+                *mark.decided, *mark.first, mark.next_transaction, self.image.next_oid, tuple(views.values()), counts
+            )
+
+        try:
+            with self._checkpointing:
+                # What the checkpoint has decided must be decided in the log as well.
+                self.log.flush(sync=True)
+                make_checkpoint(self.storage, self.checkpoints_dir, self.clock, standstill(), note, lambda: None)
+                self.log.remove_before(marks[0].first.position)
+        except OSError as error:
+            raise disk_error(error, "write a checkpoint", CHECKPOINT_HINT) from None
+        self.store.forget_transactions(marks[0].oldest_transaction)
 
     def begin(self, explicit: bool = False) -> Transaction:
         """Return a new transaction at the present time."""

@@ -52,11 +52,13 @@ class Place(NamedTuple):
 class Mark(NamedTuple):
     """What a checkpoint knows of the log. decided: transactions that were decided before it are in the checkpoint, and no others.
 
-    first: of the first record that may belong to a later one, so that replay begins to read there.
+    first: of the first record that may belong to a later one, so that replay begins to read there. oldest_transaction: number below which
+    no transaction is decided later; next_transaction: number of the next one to begin.
     """
 
     decided: Place
     first: Place
+    oldest_transaction: int
     next_transaction: int
 
 
@@ -150,6 +152,10 @@ class CommitLog:
     def read(self, position: int, sequence: int) -> Iterator[Record]:
         """Yield the records from a checkpoint's position on; see Segments.read."""
         return self._segments.read(position, sequence)
+
+    def first_logged(self) -> int | None:
+        """Return the number of the first record of the first segment, None without any. Raises OSError."""
+        return self._segments.first_logged()
 
     def open(self, next_transaction: int) -> None:
         """Begin to take records; `read` is through. Raises OSError."""
@@ -333,7 +339,8 @@ class CommitLog:
         with self._flush_lock, self.lock, self._commit_lock:
             decided = self._commits[0].last if self._commits else self.place
             begun = (*self._undecided.values(), *(commit.first for commit in self._commits))
-            yield Mark(decided, min(begun, default=decided), self.next_transaction)
+            oldest = min(self._undecided, default=self.next_transaction)
+            yield Mark(decided, min(begun, default=decided), oldest, self.next_transaction)
 
     def remove_before(self, position: int) -> None:
         """Remove the segments before `position`: a durable checkpoint has all of them. Raises OSError."""

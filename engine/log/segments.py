@@ -118,6 +118,11 @@ class Segments:
             yield from self._records(segment, data, following)
         self._leave_skipped(gaps)
 
+    def first_logged(self) -> int | None:
+        """Return the number of the first record of the first segment, None without any. Raises OSError."""
+        names = [name for name in self._storage.list(self.folder) if name.endswith(SUFFIX)]
+        return int(names[0].removesuffix(SUFFIX), 16) if names else None
+
     def _load(self, path: Path) -> tuple[Segment, memoryview]:
         """Return a segment and all of its bytes. Its page was durable before it got its name."""
         file = self._storage.open(path)
