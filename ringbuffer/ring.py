@@ -146,11 +146,11 @@ class Ring:
             end = first
 
     def restore(self, tuples_count: int, pieces: Iterable[tuple[int, Morsel]]) -> None:
-        """Make an unused ring one that has published `tuples_count` tuples, of which `pieces`, as `tail` yields them, are there.
+        """Make this a ring that has published `tuples_count` tuples, of which `pieces`, as `tail` yields them, are there. Nobody uses it yet.
 
         Raises ValueError when the pieces are not the newest tuples of such a ring.
         """
-        assert self._claimed == 0, "a ring is restored before anything else"
+        self._strings_round = [-1, -1]
         end = tuples_count
         for first, morsel in pieces:
             if first + morsel.rows_count != end or first < max(0, tuples_count - self.capacity):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import cast
 
 import numpy as np
@@ -49,8 +49,21 @@ class FakeState:
     def merge(self, table: list[int]) -> None:
         self.merged += table
 
+    @property
+    def fingerprint(self) -> str:
+        return "a sum and a count"
+
     def pages(self) -> list[Page]:
         return [Page("rows", np.array(self.merged, dtype=np.int64))]
+
+    def load(self, pages: Iterable[Page]) -> None:
+        (page,) = pages
+        if page.name != "rows":
+            raise ValueError(f"no page {page.name}")
+        self.local, self.merged = [], page.array.tolist()
+
+    def reset(self) -> None:
+        self.local, self.merged = [], []
 
     def export(self, now_us: int) -> pa.Table:
         self.exports.append(now_us)

@@ -1,0 +1,266 @@
+"""Checkpoint files: the states of all views and the newest tuples of all streams at one position of the log, so that it is read from there.
+
+Enters: a header and pages. Leaves: a file <position, 16 hex digits>.pages that is whole or not there, and the newest one read back. It is
+PREFIX (magic, format, CRC-32 of the header, its size), the header as JSON, and ringbuffer.pages. It gets its name once it is synced, and
+older ones are removed once that name is. Must not know what the pages hold: engine.log.checkpoint_contents does.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import struct
+import zlib
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from engine.storage import Storage, StoredFile
+from ringbuffer.log_rows import ROW_FORM
+from ringbuffer.pages import PAGES_FORM, DamagedPagesError, Page, read_pages, write_pages
+from sql.errors import SqlError
+
+log = logging.getLogger(__name__)
+
+SUFFIX = ".pages"
+TEMPORARY_SUFFIX = ".tmp"
+MAGIC = b"ANTUMCKP"
+FORMAT_VERSION = 1
+PREFIX = struct.Struct("<8sIII")
+HEADER_BYTES_MAX = 256 << 20
+# Smaller pieces are written together.
+JOINED_BYTES = 1 << 18
+# So much is synced at a time: one sync of all would hold up those of the log.
+SYNCED_BYTES = 16 << 20
+
+DAMAGED = "XX001"
+OTHER_VERSION = "0A000"
+
+
+@dataclass(frozen=True)
+class CheckpointedView:
+    """A view as the checkpoint has it. committed: its statements; fingerprint: of its state's words, see ViewState."""
+
+    oid: int
+    committed: int
+    versions_count: int
+    fingerprint: str
+
+
+@dataclass(frozen=True)
+class CheckpointedStream:
+    """A stream as the checkpoint has it. tuples_count: published until then; columns: their physical types."""
+
+    oid: int
+    tuples_count: int
+    columns: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """The header. All that was decided before `position` is in the pages, nothing that was decided later.
+
+    sequence: number of the record at `position`. read_position, read_sequence: where reading the log has to begin, with the first record
+    of a transaction that was undecided then. next_transaction: number of the next transaction; next_oid: of the catalog; time_us: when it
+    was made.
+    """
+
+    position: int
+    sequence: int
+    read_position: int
+    read_sequence: int
+    next_transaction: int
+    next_oid: int
+    time_us: int
+    views: tuple[CheckpointedView, ...]
+    streams: tuple[CheckpointedStream, ...]
+
+
+class DamagedCheckpointError(Exception):
+    """A checkpoint can't be read back; the text says why."""
+
+
+def checkpoint_path(folder: Path, position: int) -> Path:
+    """Return the path of the checkpoint at `position`."""
+    return folder / f"{position:016x}{SUFFIX}"
+
+
+def write_checkpoint(storage: Storage, folder: Path, checkpoint: Checkpoint, pages: Iterable[Page]) -> int:
+    """Make a checkpoint durable and remove older ones; return its bytes. Raises OSError and what `pages` raises: then all is as before."""
+    storage.make_folder(folder)
+    path = checkpoint_path(folder, checkpoint.position)
+    temporary = path.with_name(path.name + TEMPORARY_SUFFIX)
+    file = storage.create(temporary)
+    try:
+        output = Output(file)
+        output.write(header_bytes(checkpoint))
+        write_pages(output.write, pages)
+        output.end()
+        file.close()
+        storage.rename(temporary, path)
+    except BaseException:
+        with suppress(OSError):
+            file.close()
+            storage.remove(temporary)
+        raise
+    storage.sync_folder(folder)
+    ending = (SUFFIX, SUFFIX + TEMPORARY_SUFFIX)
+    remove(storage, folder, [name for name in storage.list(folder) if name != path.name and name.endswith(ending)])
+    return output.position
+
+
+def remove(storage: Storage, folder: Path, names: Iterable[str]) -> None:
+    """Remove files that are not needed any more; one that can't be removed is only a waste of room."""
+    for name in names:
+        try:
+            storage.remove(folder / name)
+        except OSError as error:
+            log.warning("an old checkpoint can't be removed: %s: %s", folder / name, error.strerror)
+
+
+class Output:
+    """A file that is written from the beginning to the end. position: bytes so far."""
+
+    def __init__(self, file: StoredFile) -> None:
+        self.position = 0
+        self._file = file
+        self._joined = bytearray()
+        self._synced = 0
+
+    def write(self, data: bytes | memoryview) -> None:
+        """Append `data`. Raises OSError."""
+        self._joined += data
+        if len(self._joined) >= JOINED_BYTES:
+            self._write_out()
+
+    def end(self) -> None:
+        """Make all of it durable. Raises OSError."""
+        self._write_out()
+        self._file.sync()
+
+    def _write_out(self) -> None:
+        self._file.write(self.position, self._joined)
+        self.position += len(self._joined)
+        self._joined = bytearray()
+        if self.position - self._synced >= SYNCED_BYTES:
+            self._file.sync()
+            self._synced = self.position
+
+
+def header_bytes(checkpoint: Checkpoint) -> bytes:
+    """Return the beginning of the file."""
+    told = {"forms": {"pages": PAGES_FORM, "rows": ROW_FORM}, **asdict(checkpoint)}
+    content = json.dumps(told).encode()
+    return PREFIX.pack(MAGIC, FORMAT_VERSION, zlib.crc32(content), len(content)) + content
+
+
+def restore_newest(
+    storage: Storage,
+    folder: Path,
+    first_logged: int | None,
+    restore: Callable[[Checkpoint, Iterator[Page]], None],
+) -> Checkpoint | None:
+    """Have `restore` called with the newest checkpoint and return its header; None when there is none.
+
+    first_logged: the first record that the log still has, None when it has none. When a checkpoint turns out to be damaged, `restore` is
+    called again with the one before if the log reaches back to it, and has to begin anew. Raises SqlError XX001 that names the damaged
+    file, 0A000 for one of another version, OSError.
+    """
+    names = storage.list(folder)
+    remove(storage, folder, [name for name in names if name.endswith(SUFFIX + TEMPORARY_SUFFIX)])
+    damages: list[str] = []
+    for name in sorted((name for name in names if name.endswith(SUFFIX)), reverse=True):
+        path = folder / name
+        try:
+            return restore_one(storage, path, first_logged, restore, is_newest=not damages)
+        except (DamagedCheckpointError, DamagedPagesError) as error:
+            log.warning("the checkpoint %s is damaged: %s", path, error)
+            damages.append(f"{path}: {error}")
+    if not damages:
+        if first_logged is not None and first_logged > 1:
+            raise SqlError(
+                DAMAGED,
+                f"there is no checkpoint in {folder}, but the log begins only with record {first_logged}",
+                hint="Put the files of the checkpoints folder back.",
+            )
+        return None
+    raise SqlError(
+        DAMAGED,
+        f"the newest checkpoint is damaged, and there is no older one from which the log could be read: {'; '.join(damages)}",
+        hint="Put back the data directory as it was saved last.",
+    )
+
+
+def restore_one(
+    storage: Storage,
+    path: Path,
+    first_logged: int | None,
+    restore: Callable[[Checkpoint, Iterator[Page]], None],
+    is_newest: bool,
+) -> Checkpoint:
+    """Have one file restored. Raises DamagedCheckpointError, DamagedPagesError, SqlError, OSError."""
+    file = storage.open(path)
+    try:
+        source = Source(file)
+        checkpoint = read_header(source, path)
+        if first_logged is None and not is_newest:
+            raise DamagedCheckpointError("it is older than the damaged one, and there is no log")
+        if first_logged is not None and checkpoint.read_sequence < first_logged:
+            raise DamagedCheckpointError(
+                f"it needs the log from record {checkpoint.read_sequence} on, which begins only with {first_logged}"
+            )
+        restore(checkpoint, read_pages(source.read))
+    finally:
+        file.close()
+    return checkpoint
+
+
+class Source:
+    """A file that is read from the beginning to the end."""
+
+    def __init__(self, file: StoredFile) -> None:
+        self._file = file
+        self._position = 0
+
+    def read(self, size: int) -> bytes:
+        """Return the next `size` bytes, fewer at the end. Raises OSError."""
+        data = self._file.read(self._position, size)
+        self._position += len(data)
+        return data
+
+
+def read_header(source: Source, path: Path) -> Checkpoint:
+    """Return the header of the file. Raises DamagedCheckpointError, and SqlError 0A000 for a file of another version."""
+    prefix = source.read(PREFIX.size)
+    if len(prefix) < PREFIX.size:
+        raise DamagedCheckpointError("it ends within its first bytes")
+    magic, version, checksum, size = PREFIX.unpack(prefix)
+    if magic != MAGIC:
+        raise DamagedCheckpointError("it is no checkpoint")
+    if version != FORMAT_VERSION:
+        raise of_other_version(path, f"it has format {version}, this server reads format {FORMAT_VERSION}")
+    if size > HEADER_BYTES_MAX:
+        raise DamagedCheckpointError("its header does not have its checksum")
+    content = source.read(size)
+    if len(content) != size or zlib.crc32(content) != checksum:
+        raise DamagedCheckpointError("its header does not have its checksum")
+    told = json.loads(content)
+    forms = told.pop("forms")
+    if forms != {"pages": PAGES_FORM, "rows": ROW_FORM}:
+        raise of_other_version(path, f"it has pages and rows of the forms {forms}")
+    views = tuple(CheckpointedView(**view) for view in told.pop("views"))
+    streams = tuple(
+        CheckpointedStream(stream["oid"], stream["tuples_count"], tuple(stream["columns"]))
+        for stream in told.pop("streams")
+    )
+    return Checkpoint(**told, views=views, streams=streams)
+
+
+def of_other_version(path: Path, reason: str) -> SqlError:
+    """Return the refusal of a file that another version of the software has written."""
+    return SqlError(
+        OTHER_VERSION,
+        f"the checkpoint {path} was written by another version of Antumbra: {reason}",
+        hint="Start the version that wrote it.",
+    )

@@ -1,0 +1,199 @@
+"""What a checkpoint holds, and how it is made: from running views and streams to header and pages, and back into fresh ones.
+
+Enters: what is at a position (`Noted`); header and pages of a file. Leaves: a checkpoint on the disk; views and rings as they were. The
+pages of a view are those of its state, named view/<oid>/..., those of a stream one per piece of its ring, stream/<oid>/<first tid>, with
+rows in the form that the log has for them. Must not know when a checkpoint is due, nor segments of the log.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
+
+import numpy as np
+
+from engine.log.checkpoint import (
+    Checkpoint,
+    CheckpointedStream,
+    CheckpointedView,
+    DamagedCheckpointError,
+    of_other_version,
+    write_checkpoint,
+)
+from engine.storage import Storage
+from engine.stream import Stream
+from ringbuffer.columns import ColumnLayout, Layout, Morsel
+from ringbuffer.log_rows import decode_rows, encode_rows
+from ringbuffer.pages import Page
+from views.protocols import Clock
+from views.snapshot import Snapshot, snapshot
+from views.view import ContinuousView
+
+log = logging.getLogger(__name__)
+
+VIEW = "view"
+STREAM = "stream"
+
+
+@dataclass(frozen=True)
+class Noted:
+    """What belongs to one position between two commits: see `Checkpoint`. streams: each with its published tuples."""
+
+    position: int
+    sequence: int
+    read_position: int
+    read_sequence: int
+    next_transaction: int
+    next_oid: int
+    views: Sequence[ContinuousView]
+    streams: Sequence[tuple[Stream, int]]
+
+
+def make_checkpoint(
+    storage: Storage,
+    folder: Path,
+    clock: Clock,
+    commit_lock: AbstractContextManager[object],
+    note: Callable[[], Noted],
+    check_cancelled: Callable[[], None],
+) -> Checkpoint:
+    """Write a checkpoint of what `note` returns, which is called under the commit lock, and remove the older ones.
+
+    Raises OSError, and what check_cancelled raises, which is called again and again; then there is no new checkpoint and no row is lost.
+    """
+    began_s = clock.monotonic_s()
+    found: list[Noted] = []
+
+    def note_views() -> Sequence[ContinuousView]:
+        found.append(note())
+        return found[0].views
+
+    with snapshot(commit_lock, note_views, check_cancelled) as taken:
+        (noted,) = found
+        checkpoint = header_of(noted, taken, clock.now_us())
+        size = write_checkpoint(storage, folder, checkpoint, contents(noted, taken, check_cancelled))
+    log.info(
+        "checkpoint at position %d of the log: %d bytes in %.1f s", noted.position, size, clock.monotonic_s() - began_s
+    )
+    return checkpoint
+
+
+def header_of(noted: Noted, taken: Snapshot, time_us: int) -> Checkpoint:
+    """Return the header of a checkpoint."""
+    return Checkpoint(
+        noted.position,
+        noted.sequence,
+        noted.read_position,
+        noted.read_sequence,
+        noted.next_transaction,
+        noted.next_oid,
+        time_us,
+        tuple(
+            CheckpointedView(view.definition.oid, committed, view.versions_count, view.state.fingerprint)
+            for view, committed in taken.positions.items()
+        ),
+        tuple(
+            CheckpointedStream(stream.oid, tuples_count, column_forms(stream.layout))
+            for stream, tuples_count in noted.streams
+        ),
+    )
+
+
+def contents(noted: Noted, taken: Snapshot, check_cancelled: Callable[[], None]) -> Iterator[Page]:
+    """Yield all pages. Rings come last: nobody waits for them, and what is overwritten meanwhile is made up for by the log behind."""
+    for view, pages in taken.states():
+        for page in pages:
+            check_cancelled()
+            yield Page(f"{VIEW}/{view.definition.oid}/{page.name}", page.array)
+    for stream, tuples_count in noted.streams:
+        for first, morsel in stream.ring.tail(tuples_count):
+            check_cancelled()
+            rows = b"".join(encode_rows(morsel, stream.layout))
+            yield Page(f"{STREAM}/{stream.oid}/{first}", np.frombuffer(rows, dtype=np.uint8))
+
+
+def column_forms(layout: Layout) -> tuple[str, ...]:
+    """Return how the columns of a stream lie in its rows, without their names."""
+    return tuple(column_form(column) for column in layout)
+
+
+def column_form(column: ColumnLayout) -> str:
+    """Return how the values of a column are stored."""
+    return f"{column.physical}({column.precision},{column.scale})" if column.precision else str(column.physical)
+
+
+@dataclass(frozen=True)
+class Restoring:
+    """Puts the contents of a checkpoint into views and streams that nobody uses yet, by oid; what was dropped since is left out.
+
+    path: of the folder, for messages.
+    """
+
+    folder: Path
+    views: Mapping[int, ContinuousView]
+    streams: Mapping[int, Stream]
+
+    def __call__(self, checkpoint: Checkpoint, pages: Iterator[Page]) -> None:
+        """Replace all that they hold. Raises DamagedCheckpointError, DamagedPagesError, SqlError 0A000 for a state of another version."""
+        self._check(checkpoint)
+        self._forget()
+        tuples_counts = {stream.oid: stream.tuples_count for stream in checkpoint.streams if stream.oid in self.streams}
+        missing = {(VIEW, view.oid) for view in checkpoint.views if view.oid in self.views}
+        try:
+            for (kind, oid), owned in groupby(pages, owner_of):
+                if kind == VIEW and oid in self.views:
+                    self.views[oid].state.load(Page(page.name.split("/", 2)[2], page.array) for page in owned)
+                    missing.discard((VIEW, oid))
+                elif kind == STREAM and oid in tuples_counts:
+                    stream = self.streams[oid]
+                    stream.ring.restore(tuples_counts.pop(oid), tail_pieces(owned, stream.layout))
+        except ValueError as error:
+            raise DamagedCheckpointError(str(error)) from error
+        if missing:
+            raise DamagedCheckpointError(
+                f"it has no state of the views with the oids {sorted(oid for _, oid in missing)}"
+            )
+        for oid, tuples_count in tuples_counts.items():
+            self.streams[oid].ring.restore(tuples_count, ())
+        for each in checkpoint.views:
+            view = self.views.get(each.oid)
+            if view is not None:
+                view.committed = view.swapped = each.committed
+                view.versions_count = each.versions_count
+
+    def _check(self, checkpoint: Checkpoint) -> None:
+        """Raise SqlError 0A000 before anything is restored when something was written by another version."""
+        for each in checkpoint.views:
+            view = self.views.get(each.oid)
+            if view is not None and view.state.fingerprint != each.fingerprint:
+                raise of_other_version(
+                    self.folder, f'the state of the view "{view.definition.name}" means something else'
+                )
+        for stored in checkpoint.streams:
+            stream = self.streams.get(stored.oid)
+            if stream is not None and column_forms(stream.layout) != stored.columns:
+                raise of_other_version(self.folder, f'the rows of the stream "{stream.name}" have another form')
+
+    def _forget(self) -> None:
+        """Undo what a damaged checkpoint may have left."""
+        for view in self.views.values():
+            view.state.reset()
+            view.committed = view.swapped = view.versions_count = 0
+        for stream in self.streams.values():
+            stream.ring.restore(0, ())
+
+
+def owner_of(page: Page) -> tuple[str, int]:
+    """Return kind and oid of what a page belongs to. Raises ValueError for a name that is none of ours."""
+    kind, oid, _ = page.name.split("/", 2)
+    return kind, int(oid)
+
+
+def tail_pieces(pages: Iterable[Page], layout: Layout) -> Iterator[tuple[int, Morsel]]:
+    """Yield the pieces of a ring as `Ring.tail` did. Raises ValueError."""
+    for page in pages:
+        yield int(page.name.split("/")[2]), decode_rows(memoryview(page.array).cast("B"), layout)

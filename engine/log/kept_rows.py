@@ -1,0 +1,78 @@
+"""Rows of transactions that are not decided yet, while the log is read: in memory up to a limit, beyond it in a file without a name.
+
+Enters: payloads, in memory that will be used again. Leaves: the same bytes. One large transaction may be more than the memory of the
+machine, and a start that fails for lack of memory would fail again and again. Must not know records or transactions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from engine.storage import StoredFile
+
+
+@dataclass(frozen=True, slots=True)
+class KeptRows:
+    """A payload: its bytes, or None and where they are in the file."""
+
+    data: bytes | None
+    position: int
+    size: int
+
+
+class RowsKeeper:
+    """Keeps payloads. bytes_max: of memory for all of them; new_file: makes an empty file when that is not enough."""
+
+    def __init__(self, bytes_max: int, new_file: Callable[[], StoredFile]) -> None:
+        self._bytes_max = bytes_max
+        self._new_file = new_file
+        self._file: StoredFile | None = None
+        self._end = 0
+        self._in_file = 0
+        self._in_memory = 0
+
+    @property
+    def bytes_count(self) -> int:
+        """Bytes of memory that are in use."""
+        return self._in_memory
+
+    def keep(self, payload: memoryview) -> KeptRows:
+        """Keep a copy of a payload. Raises OSError."""
+        size = payload.nbytes
+        if self._in_memory + size <= self._bytes_max:
+            self._in_memory += size
+            return KeptRows(bytes(payload), 0, size)
+        if self._file is None:
+            self._file = self._new_file()
+        kept = KeptRows(None, self._end, size)
+        self._file.write(self._end, payload)
+        self._end += size
+        self._in_file += 1
+        return kept
+
+    def read(self, kept: KeptRows) -> memoryview:
+        """Return the bytes of a payload. Raises OSError."""
+        if kept.data is not None:
+            return memoryview(kept.data)
+        assert self._file is not None
+        data = self._file.read(kept.position, kept.size)
+        assert len(data) == kept.size, "the file of undecided rows has been cut"
+        return memoryview(data)
+
+    def forget(self, kept: KeptRows) -> None:
+        """Give back the room of a payload; that of the file comes back once nothing is in it any more. Raises OSError."""
+        if kept.data is not None:
+            self._in_memory -= kept.size
+            return
+        self._in_file -= 1
+        if self._in_file == 0:
+            assert self._file is not None
+            self._file.truncate(0)
+            self._end = 0
+
+    def close(self) -> None:
+        """Let go of the file."""
+        if self._file is not None:
+            self._file.close()
+            self._file = None
