@@ -92,7 +92,7 @@ def _restored_view(database: Database, image: CatalogImage, relation: dict[str, 
     definition = ViewDefinition.from_dict(relation)
     statement = _only_statement(definition.text, CreateView)
     tables = CommittedTables(database.store, lambda: image)
-    return restore_continuous_view(definition, statement, image, database.kernels_dir, database.upper, tables)
+    return restore_continuous_view(definition, statement, image, database.kernels, database.upper, tables)
 
 
 def _restored_sequence(

@@ -1,21 +1,72 @@
-"""The folder of generated kernels: which of its files still belong to a view.
+"""The folder of generated kernels: what is in it is whole after a power loss, and none of it is of a view that is gone.
 
-Enters: the views that exist. Leaves: a folder without the files of others, among them the machine code that numba keeps beside them.
+Enters: the generated files of views; beside each lies the machine code that numba keeps, and that it loads unchecked. Leaves: a folder
+without the files of others. numba writes its files itself, so that they are real whatever `Storage` is given. Must not know views.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import logging
+import os
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from engine.storage import Storage
 
-def remove_unused(folder: Path, used: Iterable[Path]) -> int:
-    """Delete every file in `folder` that is not one of `used` or its compiled form; return how many."""
-    stems = {path.stem for path in used}
-    removed = 0
-    for path in (*folder.glob("*.*"), *folder.glob("__pycache__/*.*")):
-        if path.name.partition(".")[0] in stems or path.is_dir():
-            continue
-        path.unlink(missing_ok=True)
-        removed += 1
-    return removed
+log = logging.getLogger(__name__)
+
+# Where Python and numba put what they make of a file.
+COMPILED_FOLDER_NAME = "__pycache__"
+# A file that was not replaced or written since has the same inode, size and time of change.
+Signature = tuple[int, int, int]
+
+
+class KernelFiles:
+    """The kernels of one data folder. What is there at the beginning was made durable by whoever made it."""
+
+    def __init__(self, folder: Path, storage: Storage) -> None:
+        self.folder = folder
+        self._storage = storage
+        self._durable = {path: signature(path) for path in self._all_files()}
+
+    def make_durable(self, kernels: Iterable[Path]) -> None:
+        """Sync generated files and what is compiled from them, as far as they are new. Raises OSError."""
+        stems = {path.stem for path in kernels}
+        new = {
+            path: found
+            for path in self._all_files()
+            if path.name.partition(".")[0] in stems and self._durable.get(path) != (found := signature(path))
+        }
+        self._storage.sync_files(new)
+        self._durable |= new
+
+    def remove_unused(self, used: Iterable[Path]) -> int:
+        """Delete every file that is not one of `used` or its compiled form; return how many.
+
+        What can't be deleted stays until the next time: nobody's statement fails because of it.
+        """
+        stems = {path.stem for path in used}
+        removed = 0
+        for path in self._all_files():
+            if path.name.partition(".")[0] in stems:
+                continue
+            try:
+                path.unlink(missing_ok=True)
+            except OSError as error:
+                log.warning("can't delete the unused kernel %s: %s", path, error.strerror)
+                continue
+            self._durable.pop(path, None)
+            removed += 1
+        return removed
+
+    def _all_files(self) -> Iterator[Path]:
+        for folder in (self.folder, self.folder / COMPILED_FOLDER_NAME):
+            if folder.is_dir():
+                with os.scandir(folder) as entries:
+                    yield from [Path(entry.path) for entry in entries if not entry.is_dir()]
+
+
+def signature(path: Path) -> Signature:
+    """Return what tells a file from what it was."""
+    status = path.stat()
+    return status.st_ino, status.st_size, status.st_mtime_ns

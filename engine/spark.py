@@ -12,7 +12,7 @@ import os
 import subprocess
 import threading
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -179,19 +179,40 @@ class SparkRuntime:
 def compile_functions(gateway: JavaGateway, folder: Path) -> None:
     """Compile `spark_functions.java` with Spark's own compiler into `folder`, unless this text is compiled there already."""
     source = SOURCE.read_text()
-    stamp = folder / f"{hashlib.sha256(source.encode()).hexdigest()[:16]}.compiled"
-    if stamp.exists():
+    stamp = folder / f"{digest(source.encode())[:16]}.compiled"
+    if classes_are_whole(stamp):
         return
     compiler = gateway.jvm.org.codehaus.janino.SimpleCompiler()
     compiler.cook(source)
     classes = compiler.getBytecodes()
     # An array, since the end of a Java iterator is an exception that PySpark would convert before there is a session.
     names = classes.keySet().toArray()
-    for name in (names[index] for index in range(len(names))):
-        target = folder / (name.replace(".", "/") + ".class")
+    found = (names[index] for index in range(len(names)))
+    write_classes(stamp, {name.replace(".", "/") + ".class": bytes(classes[name]) for name in found})
+
+
+def write_classes(stamp: Path, classes: Mapping[str, bytes]) -> None:
+    """Write files beside `stamp`, and into it what they are. Nothing is synced: what a power loss spoils is compiled again."""
+    for name, code in classes.items():
+        target = stamp.parent / name
         target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_bytes(bytes(classes[name]))
-    stamp.touch()
+        target.write_bytes(code)
+    stamp.write_text("".join(f"{digest(code)} {name}\n" for name, code in classes.items()))
+
+
+def classes_are_whole(stamp: Path) -> bool:
+    """Tell whether the files that `stamp` lists are as they were written."""
+    try:
+        lines = stamp.read_text(errors="replace").splitlines()
+        listed = [line.split(" ", 1) for line in lines]
+        return bool(listed) and all(digest((stamp.parent / name).read_bytes()) == told for told, name in listed)
+    except (OSError, ValueError):
+        return False
+
+
+def digest(data: bytes) -> str:
+    """Return a checksum as text."""
+    return hashlib.sha256(data).hexdigest()
 
 
 def register_functions(session: Any, gateway: JavaGateway) -> None:

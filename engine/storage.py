@@ -95,6 +95,9 @@ class Storage(Protocol):
     def sync_folder(self, path: Path) -> None:
         """Return once all names in the folder are durable as they are now."""
 
+    def sync_files(self, paths: Iterable[Path]) -> None:
+        """Return once files that a library has written, and their names, are durable. Such files are real whatever the storage is."""
+
 
 class TableConnection(Protocol):
     """What COMMIT needs of a connection to the table engine."""
@@ -210,6 +213,19 @@ class DiskStorage:
         """See Storage."""
         sync_folder(path)
 
+    def sync_files(self, paths: Iterable[Path]) -> None:
+        """See Storage."""
+        folders: set[Path] = set()
+        for path in paths:
+            descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+            try:
+                os.fdatasync(descriptor)
+            finally:
+                os.close(descriptor)
+            folders.add(path.parent)
+        for folder in sorted(folders):
+            sync_folder(folder)
+
 
 def make_folder(path: Path) -> None:
     """Make a folder and those above it, each synced into its parent. Raises OSError."""
@@ -240,23 +256,6 @@ def sync_folder(path: Path) -> None:
             raise
     finally:
         os.close(descriptor)
-
-
-def sync_files(paths: Iterable[Path]) -> None:
-    """Make files durable that a library has written, with their names in their folders. Raises OSError.
-
-    Not part of `Storage`: such files are real in every test.
-    """
-    folders: set[Path] = set()
-    for path in paths:
-        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-        try:
-            os.fdatasync(descriptor)
-        finally:
-            os.close(descriptor)
-        folders.add(path.parent)
-    for folder in sorted(folders):
-        sync_folder(folder)
 
 
 def write_all(descriptor: int, data: bytes) -> None:

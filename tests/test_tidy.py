@@ -63,7 +63,7 @@ DOORS = {
 
 # Calls that only one file may make.
 SINGLE_DOORS = {
-    re.compile(r"\bos\.fsync\("): "engine/storage.py",
+    re.compile(r"\bos\.(fsync|fdatasync|sync|pwrite)\("): "engine/storage.py",
     re.compile(r"\b(time\.time(_ns)?|datetime\.(now|utcnow|today)|date\.today)\("): "engine/clock.py",
 }
 

@@ -2,19 +2,21 @@
 
 Enters: catalog images and transactions. Leaves: transactions with one snapshot each, the stored catalog, and tables as views read them.
 The file is one DuckDB database: schema `stored` holds the rows, schema `catalog` the definitions and where sequences stand, so that
-DDL and rows have one commit point. Must not know sessions or streams.
+DDL and rows have one commit point. DuckDB syncs its files, but not their names: that is done here. Must not know sessions or streams.
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import duckdb
 import pyarrow as pa
 
 from engine.catalog import CatalogImage, SequenceEntry, TableEntry
+from engine.disk_errors import disk_error
 from engine.embedded.duckdb_errors import sql_error
 from engine.embedded.query_engine import QueryEngine
 from engine.storage import Storage
@@ -25,6 +27,7 @@ from sql.relations import OutputColumn, Scan
 from views.protocols import TableExport
 
 FILE_NAME = "tables.duckdb"
+WRITE_AHEAD_SUFFIX = ".wal"
 FORMAT_VERSION = 3
 DAMAGED = "XX001"
 SCHEMA = (
@@ -46,13 +49,17 @@ class TableStore:
     def __init__(
         self, folder: Path, memory_bytes_max: int, disk_bytes_max: int, result_bytes_max: int, storage: Storage
     ) -> None:
+        """Open or make the file. Raises SqlError XX001, 53100 and 58030, and OSError when the folder can't be made."""
         self.path = folder / FILE_NAME
         self.lock = threading.Lock()
         self.commits_count = 0
         self._storage = storage
         self._exports: dict[str, TableExport] = {}
+        # Held for every commit, so that nobody else's is answered before the name of DuckDB's log is durable.
         self._log_lock = threading.Lock()
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self._write_ahead = folder / (FILE_NAME + WRITE_AHEAD_SUFFIX)
+        self._failed_sync: OSError | None = None
+        storage.make_folder(folder)
         try:
             self.engine = QueryEngine(memory_bytes_max, 2, self.path, disk_bytes_max, result_bytes_max)
         except duckdb.Error as error:
@@ -61,10 +68,13 @@ class TableStore:
         self._log = self.engine.take_cursor().connection
         try:
             schemas = {name for (name,) in self._log.execute("SELECT schema_name FROM duckdb_schemas()").fetchall()}
-            if "catalog" not in schemas:
-                self._create()
         except duckdb.Error as error:
             raise SqlError(DAMAGED, f"{self.path} is damaged: {str(error).splitlines()[0]}") from None
+        # Whoever made the files may have been killed before this.
+        self._sync_names()
+        if "catalog" not in schemas:
+            statements = (*SCHEMA, f"INSERT INTO catalog.definitions VALUES ({FORMAT_VERSION}, '')")
+            self._commit_own(*((statement, ()) for statement in statements))
 
     def load(self) -> str | None:
         """Return the stored catalog, None in a new file. Raises SqlError XX001 for a damaged file or one of another format."""
@@ -104,8 +114,16 @@ class TableStore:
         return TableTransaction(self.engine, cursor, self.commits_count, image, sequences)
 
     def commit(self, transaction: TableTransaction) -> None:
-        """Make a transaction durable and count it. The caller holds `lock`, and publishes what changed before it lets go."""
-        transaction.commit(self._storage)
+        """Make a transaction durable and count it. The caller holds `lock`, and publishes what changed before it lets go.
+
+        Raises SqlError, and then nothing of the transaction has happened.
+        """
+        with self._log_lock:
+            if not self._write_ahead.exists():
+                # DuckDB begins a log after each of its checkpoints. Were its name not durable, that would be known only after the COMMIT.
+                self._commit_own(("INSERT INTO catalog.transactions VALUES (0)", ()))
+            self._require_synced()
+            transaction.commit(self._storage)
         self.commits_count += 1
         for table in transaction.written.values():
             table.data.committed = self.commits_count
@@ -125,19 +143,15 @@ class TableStore:
     def forget_transactions(self, before: int) -> None:
         """Forget the numbers below `before`: the log has nothing of them any more."""
         with self._log_lock:
-            self._log.execute("DELETE FROM catalog.transactions WHERE number < ?", [before])
+            self._commit_own(("DELETE FROM catalog.transactions WHERE number < ?", (before,)))
 
     # Sequences
 
     def log_sequence(self, number: int, last: int, called: bool) -> None:
         """Note durably where a sequence stands; in a transaction of its own, whatever the session's transaction does."""
+        text = "UPDATE catalog.sequences SET last = ?, called = ? WHERE number = ?"
         with self._log_lock:
-            try:
-                self._log.execute(
-                    "UPDATE catalog.sequences SET last = ?, called = ? WHERE number = ?", [last, called, number]
-                )
-            except duckdb.Error as error:
-                raise sql_error(error) from error
+            self._commit_own((text, (last, called, number)))
 
     def sequence_records(self) -> dict[int, tuple[int, bool]]:
         """Return where each sequence stands by its number: (last, called)."""
@@ -148,7 +162,8 @@ class TableStore:
         """Delete the records of sequences that are gone."""
         gone = self.sequence_records().keys() - set(kept)
         if gone:
-            self._log.execute("DELETE FROM catalog.sequences WHERE number IN (SELECT unnest(?))", [list(gone)])
+            with self._log_lock:
+                self._commit_own(("DELETE FROM catalog.sequences WHERE number IN (SELECT unnest(?))", (list(gone),)))
 
     def settle(self, image: CatalogImage) -> None:
         """Write down where the sequences really stand, at an orderly end."""
@@ -181,12 +196,38 @@ class TableStore:
             if not isinstance(image.entries.get(name), TableEntry):
                 self._exports.pop(name, None)
 
-    def _create(self) -> None:
-        self._log.begin()
-        for statement in SCHEMA:
-            self._log.execute(statement)
-        self._log.execute("INSERT INTO catalog.definitions VALUES (?, '')", [FORMAT_VERSION])
-        self._log.commit()
+    # What is durable
+
+    def _commit_own(self, *statements: tuple[str, Sequence[object]]) -> None:
+        """Do a transaction on our own tables. The caller holds `_log_lock`. Raises SqlError."""
+        self._require_synced()
+        is_new = not self._write_ahead.exists()
+        try:
+            self._log.begin()
+            for text, values in statements:
+                self._log.execute(text, list(values))
+            self._storage.commit_tables(self._log)
+        except BaseException as error:
+            with suppress(duckdb.Error):
+                self._log.rollback()
+            if isinstance(error, duckdb.Error):
+                raise sql_error(error) from error
+            raise
+        if is_new:
+            self._sync_names()
+
+    def _sync_names(self) -> None:
+        try:
+            self._storage.sync_folder(self.path.parent)
+        except OSError as error:
+            self._failed_sync = error
+            self._require_synced()
+
+    def _require_synced(self) -> None:
+        """Raise 58030 once the folder could not be synced: a later success would not say that the names are durable."""
+        if self._failed_sync is not None:
+            hint = "Restart the server: what was committed is kept."
+            raise disk_error(self._failed_sync, "make the file of the tables durable", hint)
 
 
 def table_entry(image: CatalogImage, name: str) -> TableEntry:

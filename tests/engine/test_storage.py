@@ -1,15 +1,220 @@
-"""The lock of the data folder."""
+"""The real disk: files written whole or not at all, failures that are told as they are; and the lock of the data folder."""
 
 from __future__ import annotations
 
+import array
+import errno
 import os
+import stat
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from engine.storage import FolderLock, StorageError
+from engine.storage import PIECE_BYTES, DiskStorage, FolderLock, StorageError
+
+DISK = DiskStorage()
+
+
+def full_after(bytes_max: int) -> Callable[[int, memoryview, int], int]:
+    """Return a pwrite for a disk that has so much room left."""
+    real, room = os.pwrite, [bytes_max]
+
+    def pwrite(descriptor: int, data: memoryview, position: int) -> int:
+        if not room[0]:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        count = real(descriptor, data[: room[0]], position)
+        room[0] -= count
+        return count
+
+    return pwrite
+
+
+def failing(code: int) -> Callable[..., None]:
+    """Return a system call that fails."""
+
+    def call(*_: object) -> None:
+        raise OSError(code, os.strerror(code))
+
+    return call
+
+
+def descriptors_count() -> int:
+    """Return how many files this process has open."""
+    return len(os.listdir("/proc/self/fd"))
+
+
+def test_a_new_file_has_its_size_and_takes_its_room(tmp_path: Path) -> None:
+    size = 2 * PIECE_BYTES + 100
+    file = DISK.create(tmp_path / "file", size)
+    assert file.size == size and file.read(0, size + 1) == bytes(size)
+    file.sync()
+    status = (tmp_path / "file").stat()
+    assert status.st_blocks * 512 >= size, "not a sparse file"
+    assert stat.S_IMODE(status.st_mode) == 0o600
+    file.close()
+    file.close()
+    again = DISK.create(tmp_path / "file")
+    assert again.size == 0, "an old one is emptied"
+    again.close()
+    with pytest.raises(OSError) as caught:
+        again.write(0, b"x")
+    assert caught.value.errno == errno.EBADF
+
+
+def test_bytes_at_positions(tmp_path: Path) -> None:
+    file = DISK.create(tmp_path / "file")
+    file.write(4, b"abc")
+    file.write(0, memoryview(array.array("H", [0x0101])))
+    file.write(2, bytearray(b"z"))
+    file.write(9, memoryview(np.zeros((0, 3))))
+    assert file.read(0, 100) == b"\1\1z\0abc"
+    assert file.read(5, 1) == b"b" and file.read(7, 1) == b""
+    file.truncate(5)
+    assert file.size == 5
+    file.close()
+    again = DISK.open(tmp_path / "file")
+    assert again.read(0, 9) == b"\1\1z\0a"
+    again.close()
+    with pytest.raises(FileNotFoundError):
+        DISK.open(tmp_path / "other")
+
+
+def test_the_system_takes_and_gives_in_pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write, read, data = os.pwrite, os.pread, bytes(range(250)) * 20
+    monkeypatch.setattr(os, "pwrite", lambda file, piece, position: write(file, piece[:7], position))
+    monkeypatch.setattr(os, "pread", lambda file, size, position: read(file, min(size, 11), position))
+    file = DISK.create(tmp_path / "file")
+    file.write(3, np.frombuffer(data, dtype=np.int16).data)
+    assert file.read(0, 6000) == bytes(3) + data
+    assert file.read(100, 50) == (bytes(3) + data)[100:150]
+    monkeypatch.setattr(os, "pwrite", lambda *_: 0)
+    with pytest.raises(OSError) as caught:
+        file.write(0, b"x")
+    assert caught.value.errno == errno.EIO
+    file.close()
+
+
+@pytest.mark.parametrize("room", [0, 1, PIECE_BYTES - 1, PIECE_BYTES, 3 * PIECE_BYTES - 1])
+def test_a_file_without_room_is_removed_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, room: int) -> None:
+    before = descriptors_count()
+    (tmp_path / "old").write_bytes(b"old")
+    for name in ("new", "old"):
+        with monkeypatch.context() as patch:
+            patch.setattr(os, "pwrite", full_after(room))
+            with pytest.raises(OSError) as caught:
+                DISK.create(tmp_path / name, 3 * PIECE_BYTES)
+        assert caught.value.errno == errno.ENOSPC
+    assert DISK.list(tmp_path) == []
+    assert descriptors_count() == before
+    # Once there is room, the next try succeeds.
+    DISK.create(tmp_path / "new", 3 * PIECE_BYTES).close()
+
+
+def test_a_full_disk_takes_a_beginning(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = DISK.create(tmp_path / "file", 10)
+    monkeypatch.setattr(os, "pwrite", full_after(3))
+    with pytest.raises(OSError) as caught:
+        file.write(2, b"abcdef")
+    assert caught.value.errno == errno.ENOSPC
+    assert file.read(0, 10) == b"\0\0abc\0\0\0\0\0"
+    file.close()
+
+
+def test_a_failed_sync_is_told_each_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: list[int] = []
+
+    def sync(descriptor: int) -> None:
+        calls.append(descriptor)
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    file = DISK.create(tmp_path / "file", 10)
+    monkeypatch.setattr(os, "fdatasync", sync)
+    monkeypatch.setattr(os, "fsync", sync)
+    for call in (file.sync, lambda: DISK.sync_folder(tmp_path), lambda: DISK.sync_files([tmp_path / "file"])):
+        with pytest.raises(OSError) as caught:
+            call()
+        assert caught.value.errno == errno.EIO
+    assert len(calls) == 3, "nothing is tried again"
+    file.close()
+
+
+def test_a_file_system_that_syncs_no_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "fsync", failing(errno.EINVAL))
+    DISK.sync_folder(tmp_path)
+    DISK.make_folder(tmp_path / "one")
+
+
+def test_a_file_without_a_name(tmp_path: Path) -> None:
+    before = descriptors_count()
+    file = DISK.temporary(tmp_path)
+    file.write(0, b"abc")
+    assert file.read(1, 5) == b"bc"
+    assert DISK.list(tmp_path) == []
+    file.close()
+    assert descriptors_count() == before
+
+
+def test_names(tmp_path: Path) -> None:
+    assert DISK.list(tmp_path / "none") == []
+    for name in ("b", "a"):
+        DISK.create(tmp_path / name).close()
+    assert DISK.list(tmp_path) == ["a", "b"]
+    DISK.rename(tmp_path / "a", tmp_path / "b")
+    assert DISK.list(tmp_path) == ["b"]
+    DISK.remove(tmp_path / "b")
+    for call in (
+        lambda: DISK.remove(tmp_path / "b"),
+        lambda: DISK.rename(tmp_path / "b", tmp_path / "c"),
+        lambda: DISK.sync_folder(tmp_path / "b"),
+        lambda: DISK.create(tmp_path / "b" / "c"),
+    ):
+        with pytest.raises(FileNotFoundError):
+            call()
+
+
+def test_folders_are_synced_into_their_parents(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    synced: list[str] = []
+    real = os.fsync
+
+    def sync(descriptor: int) -> None:
+        synced.append(os.readlink(f"/proc/self/fd/{descriptor}"))
+        real(descriptor)
+
+    monkeypatch.setattr(os, "fsync", sync)
+    below = tmp_path / "one" / "two"
+    DISK.make_folder(below)
+    assert synced == [str(tmp_path), str(tmp_path / "one")]
+    assert stat.S_IMODE(below.stat().st_mode) == 0o700 == stat.S_IMODE(below.parent.stat().st_mode)
+    synced.clear()
+    # Its maker may have died before the sync.
+    DISK.make_folder(below)
+    assert synced == [str(tmp_path / "one")]
+    monkeypatch.setattr(os, "fsync", failing(errno.EIO))
+    with pytest.raises(OSError):
+        DISK.make_folder(tmp_path / "other")
+    assert DISK.list(tmp_path) == ["one"], "what may be lost is not there"
+
+
+def test_files_of_libraries_are_synced_with_their_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    synced: list[str] = []
+    for name in ("fsync", "fdatasync"):
+        real = getattr(os, name)
+
+        def sync(descriptor: int, real: Callable[[int], None] = real) -> None:
+            synced.append(Path(os.readlink(f"/proc/self/fd/{descriptor}")).name)
+            real(descriptor)
+
+        monkeypatch.setattr(os, name, sync)
+    (tmp_path / "below").mkdir()
+    paths = [tmp_path / "below" / "one", tmp_path / "two", tmp_path / "below" / "three"]
+    for path in paths:
+        path.write_text("x")
+    DISK.sync_files(paths)
+    assert synced == ["one", "two", "three", tmp_path.name, "below"]
 
 
 def test_one_server_at_a_time_has_the_folder(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from __future__ import annotations
 import errno
 import os
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import Enum, auto
@@ -194,6 +194,11 @@ class SimulatedStorage:
         with self._event("sync_folder", path, lambda _: folder.fail_to_sync()):
             if not self._is_ignored(path):
                 folder.sync()
+
+    def sync_files(self, paths: Iterable[Path]) -> None:
+        # They are real, and what happens to them is not of this disk.
+        with self._power():
+            list(paths)
 
     # What the files share
 

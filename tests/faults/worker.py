@@ -38,13 +38,17 @@ class Fate:
 
 
 class FatefulStorage(DiskStorage):
-    """A disk on which one COMMIT meets its fate."""
+    """A disk on which one COMMIT meets its fate; those of the store itself, on its `own` connection, do not count."""
 
-    def __init__(self, fate: Fate) -> None:
+    def __init__(self, fate: Fate, own: TableConnection) -> None:
         self._fate = fate
+        self._own = own
         self._count = 0
 
     def commit_tables(self, connection: TableConnection) -> None:
+        if connection is self._own:
+            super().commit_tables(connection)
+            return
         self._count += 1
         met = self._count == self._fate.at
         if met and self._fate.what == "fails":
@@ -71,7 +75,8 @@ def work(folder: Path, seed: int, fate: Fate, pipe: Connection) -> None:
     client = world.client()
     if not world.database.image.entries:
         client.run(*SETUP)
-    world.database.store._storage = FatefulStorage(fate)
+    store = world.database.store
+    store._storage = FatefulStorage(fate, store._log)
     chance = random.Random(seed)
     pipe.send(("ready",))
     n = max((number for (number,) in numbers(client, "SELECT n FROM log")), default=0)
