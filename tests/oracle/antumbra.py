@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import re
 import signal
 import subprocess
 import sys
 import threading
+from collections.abc import Mapping
 from pathlib import Path
+from typing import IO
 
 import psycopg
 
@@ -20,17 +23,35 @@ STOP_WAIT_S_MAX = 30.0
 class AntumbraServer:
     """`antumbra serve` on a free port with its data in `folder`. Its standard error is kept in `folder`/../server.log."""
 
-    def __init__(self, folder: Path, *options: str) -> None:
+    def __init__(self, folder: Path, *options: str, environment: Mapping[str, str] | None = None) -> None:
         self.folder = folder
         self.port = 0
         self.ready_line = ""
         self._options = options
+        self._environment = environment
         self._process: subprocess.Popen[str] | None = None
 
     @property
     def dsn(self) -> str:
         """Connection string of any user."""
         return f"host=127.0.0.1 port={self.port} user=tester dbname=antumbra"
+
+    @property
+    def log_path(self) -> Path:
+        """The file of the process's standard error."""
+        return self.folder.with_name(self.folder.name + ".log")
+
+    @property
+    def has_ended(self) -> bool:
+        """True when the process is no more."""
+        assert self._process is not None
+        return self._process.poll() is not None
+
+    @property
+    def output(self) -> IO[str]:
+        """The process's standard output."""
+        assert self._process is not None and self._process.stdout is not None
+        return self._process.stdout
 
     @property
     def process_id(self) -> int:
@@ -40,17 +61,25 @@ class AntumbraServer:
 
     def start(self) -> AntumbraServer:
         """Start the process and wait for its ready line. Raises RuntimeError with what it said instead."""
-        log_path = self.folder.with_name(self.folder.name + ".log")
+        self.launch()
+        return self.wait_ready()
+
+    def launch(self) -> None:
+        """Start the process and return at once."""
         command = [sys.executable, "-m", "engine", "serve", "--port", str(self.port), "--data-dir", str(self.folder)]
-        with log_path.open("a") as log_file:
+        environment = None if self._environment is None else {**os.environ, **self._environment}
+        with self.log_path.open("a") as log_file:
             self._process = subprocess.Popen(
-                [*command, *self._options], stdout=subprocess.PIPE, stderr=log_file, text=True
+                [*command, *self._options], stdout=subprocess.PIPE, stderr=log_file, text=True, env=environment
             )
+
+    def wait_ready(self) -> AntumbraServer:
+        """Wait for the ready line of a launched process. Raises RuntimeError with what it said instead."""
+        assert self._process is not None
         watchdog = threading.Timer(START_WAIT_S_MAX, self._process.kill)
         watchdog.start()
         try:
-            assert self._process.stdout is not None
-            for line in self._process.stdout:
+            for line in self.output:
                 found = READY.search(line)
                 if found:
                     self.ready_line = line.strip()
@@ -58,7 +87,7 @@ class AntumbraServer:
                     return self
         finally:
             watchdog.cancel()
-        raise RuntimeError(f"the server did not get ready:\n{log_path.read_text()[-4000:]}")
+        raise RuntimeError(f"the server did not get ready:\n{self.log_path.read_text()[-4000:]}")
 
     def stop(self) -> int:
         """Ask the server to shut down and return its exit code."""
