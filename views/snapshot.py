@@ -7,9 +7,8 @@ cut without making a version, and later cuts wait until its pages have been take
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 
 from ringbuffer.pages import Page
 from views.refresh import CANCEL_POLL_S, merge_tables_of
@@ -18,7 +17,7 @@ from views.view import ContinuousView, Cut
 
 @contextmanager
 def snapshot(
-    commit_lock: threading.Lock,
+    commit_lock: AbstractContextManager[object],
     note: Callable[[], Sequence[ContinuousView]],
     check_cancelled: Callable[[], None] = lambda: None,
 ) -> Iterator[Snapshot]:

@@ -196,4 +196,4 @@ def owner_of(page: Page) -> tuple[str, int]:
 def tail_pieces(pages: Iterable[Page], layout: Layout) -> Iterator[tuple[int, Morsel]]:
     """Yield the pieces of a ring as `Ring.tail` did. Raises ValueError."""
     for page in pages:
-        yield int(page.name.split("/")[2]), decode_rows(memoryview(page.array).cast("B"), layout)
+        yield int(page.name.split("/")[2]), decode_rows(page.array.tobytes(), layout)

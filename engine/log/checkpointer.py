@@ -118,7 +118,7 @@ class Checkpointer:
         grown = self._position() - self._last_position
         passed_s = self._clock.monotonic_s() - self._last_s
         if self._failures:
-            return passed_s >= min(RETRY_S * 2 ** (self._failures - 1), RETRY_S_MAX)
+            return passed_s >= min(RETRY_S * 2.0 ** (self._failures - 1), RETRY_S_MAX)
         return grown >= self._log_bytes or (0 < self._interval_s <= passed_s and grown > 0)
 
     def _attempt(self, check_cancelled: Callable[[], None]) -> SqlError | None:

@@ -3,7 +3,8 @@
 Enters: positions (bytes of the endless log) and bytes. Leaves: verified records, in order. A segment begins with a page that says which
 record it begins with and at which position; a record lies in one segment. Page and name of a segment are durable before its first record
 is written, and all of the segments before it are, so that only the end of the last segment can be torn: a record that does not verify is
-the tail unless one behind it says that the log was durable up to there. Must not know transactions.
+the tail unless one behind it says that the log was durable up to there. What was given up on purpose (`antumbra recover`) is a file
+<first record>.skipped that says where the log goes on. Must not know transactions.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from pathlib import Path
 
 from engine.log.records import Bytes, Record, later_records, record_at
 from engine.storage import Storage, StoredFile
-from ringbuffer.log_rows import ALIGNMENT, HEADER
+from ringbuffer.log_rows import ALIGNMENT
 
 log = logging.getLogger(__name__)
 
@@ -32,6 +33,11 @@ PAGE = struct.Struct("<8sIIQQ")
 PAGE_MAGIC = b"ANTUMLOG"
 PAGE_CHECKED = struct.Struct("<QQ")
 FIRST_SEQUENCE = 1
+# What says that records were given up: magic, checksum of what follows, the first of them, the first behind them.
+GAP = struct.Struct("<8sIQQ")
+GAP_MAGIC = b"ANTUMGAP"
+# Numbers of records, and bytes, that are left out behind what was given up at the end of the log: more than a segment can have.
+GIVEN_UP = 1 << 40
 
 
 class CorruptLogError(Exception):
@@ -69,6 +75,39 @@ class Segment:
         return self.position + offset - PAGE_BYTES
 
 
+@dataclass(frozen=True)
+class Gap:
+    """Records that were given up: from `first` on, up to `next_first`, with which the next segment begins."""
+
+    first: int
+    next_first: int
+
+
+def gap_bytes(gap: Gap) -> bytes:
+    """Return the contents of the file that says so."""
+    content = PAGE_CHECKED.pack(gap.first, gap.next_first)
+    return GAP.pack(GAP_MAGIC, zlib.crc32(content), gap.first, gap.next_first)
+
+
+def read_gap(storage: Storage, path: Path) -> Gap:
+    """Return what the file of a gap says. Raises CorruptLogError, OSError."""
+    file = storage.open(path)
+    try:
+        content = file.read(0, GAP.size)
+    finally:
+        file.close()
+    if len(content) == GAP.size:
+        magic, checksum, first, next_first = GAP.unpack(content)
+        if magic == GAP_MAGIC and checksum == zlib.crc32(PAGE_CHECKED.pack(first, next_first)):
+            return Gap(first, next_first)
+    raise CorruptLogError(path, 0, "it does not say which records were given up")
+
+
+def number_of(name: str) -> int:
+    """Return the number of a segment's first record, which is its name."""
+    return int(name.partition(".")[0], 16)
+
+
 def segment_path(folder: Path, first: int) -> Path:
     """Return the path of the segment that begins with the record `first`."""
     return folder / f"{first:016x}{SUFFIX}"
@@ -102,26 +141,35 @@ class Segments:
         names = self._storage.list(self.folder)
         if SPARE_NAME in names:
             self._storage.remove(self.folder / SPARE_NAME)
-        gaps = [int(name.removesuffix(SKIPPED_SUFFIX), 16) for name in names if name.endswith(SKIPPED_SUFFIX)]
-        starts = [int(name.removesuffix(SUFFIX), 16) for name in names if name.endswith(SUFFIX)]
-        earlier = sum(start <= sequence for start in starts[1:])
-        for start, following in itertools.pairwise([*starts[earlier:], None]):
-            assert start is not None
-            segment, data = self._load(segment_path(self.folder, start))
-            if start > self.sequence:
-                if not any(self.sequence <= gap < start for gap in gaps):
-                    reason = f"it begins with record {start}, but record {self.sequence} is the next one"
-                    raise CorruptLogError(segment.path, 0, reason)
-                log.warning("records %d to %d of the log were given up, and are skipped", self.sequence, start - 1)
-                self.position, self.sequence = segment.position, start
+        found = sorted((number_of(name), name) for name in names if name.endswith((SUFFIX, SKIPPED_SUFFIX)))
+        earlier = sum(first <= sequence for first, _ in found[1:])
+        gap: Gap | None = None
+        for (first, name), (following, _) in itertools.pairwise([*found[earlier:], (None, "")]):
+            assert first is not None
+            if first > self.sequence and (gap is None or gap.next_first != first):
+                missing = segment_path(self.folder, self.sequence)
+                raise CorruptLogError(missing, 0, f"there is no such file, and the next one begins with record {first}")
+            if name.endswith(SKIPPED_SUFFIX):
+                gap = read_gap(self._storage, self.folder / name)
+                continue
+            segment, data = self._load(self.folder / name)
+            if first > self.sequence:
+                log.warning("records %d to %d of the log were given up, and are skipped", self.sequence, first - 1)
+                self.position, self.sequence = segment.position, first
+            gap = None
             self._kept.append(segment)
             yield from self._records(segment, data, following)
-        self._leave_skipped(gaps)
+        if gap is not None and self.sequence < gap.next_first:
+            if gap.next_first != gap.first + GIVEN_UP:
+                raise CorruptLogError(segment_path(self.folder, gap.next_first), 0, "there is no such file")
+            # How far the log reached is not known. What comes now must not look like a part of what was given up.
+            self.sequence = gap.next_first
+            self.position += GIVEN_UP
 
     def first_logged(self) -> int | None:
-        """Return the number of the first record of the first segment, None without any. Raises OSError."""
-        names = [name for name in self._storage.list(self.folder) if name.endswith(SUFFIX)]
-        return int(names[0].removesuffix(SUFFIX), 16) if names else None
+        """Return the number of the first record of the first segment, skipped or not, None without any. Raises OSError."""
+        names = self._storage.list(self.folder)
+        return min((number_of(name) for name in names if name.endswith((SUFFIX, SKIPPED_SUFFIX))), default=None)
 
     def _load(self, path: Path) -> tuple[Segment, memoryview]:
         """Return a segment and all of its bytes. Its page was durable before it got its name."""
@@ -165,13 +213,6 @@ class Segments:
                 file.sync()
             finally:
                 file.close()
-
-    def _leave_skipped(self, gaps: list[int]) -> None:
-        """Go on behind a last segment that was skipped: how many records it had is not known, but there were not more than this."""
-        last = max(gaps, default=-1)
-        if self.sequence <= last:
-            self.sequence = last + self._segment_bytes // HEADER.size
-            self.position += self._segment_bytes
 
     # Writing.
 
