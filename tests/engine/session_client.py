@@ -15,12 +15,13 @@ from engine.database import Database
 from engine.server import Connection
 from engine.sessions.session import Session, open_session
 from engine.staging import StatementStage
-from engine.storage import DiskStorage
+from engine.storage import DiskStorage, Storage
 from ringbuffer.arrow import morsel_to_arrow
 from sql.relations import OutputColumn
 from sql.wire.conversation import Conversation
 from tests.end_to_end.raw_client import Answer, in_full, query, render
 from views.arrow_schema import arrow_schema
+from views.protocols import Clock
 
 MESSAGE_BYTES_MAX = 1 << 24
 STARTUP = {"user": "someone", "database": "antumbra"}
@@ -48,10 +49,12 @@ class MemoryConnection:
 class World:
     """A database in a folder, never opened for business: no Spark, no listener. Its sessions share one event loop."""
 
-    def __init__(self, folder: Path, **settings: object) -> None:
+    def __init__(
+        self, folder: Path, storage: Storage | None = None, clock: Clock | None = None, **settings: object
+    ) -> None:
         self.runner = asyncio.Runner()
         self.config = ServerConfig(data_dir=folder, **{"log_segment_bytes": 1 << 20, **settings})  # type: ignore[arg-type]  # the fields' own types
-        self.database = Database(self.config, SystemClock(), DiskStorage())
+        self.database = Database(self.config, clock or SystemClock(), storage or DiskStorage())
         self.database.recover()
 
     def client(self, parameters: Mapping[str, str] = STARTUP) -> SessionClient:
