@@ -70,7 +70,7 @@ def test_bytes_at_positions(tmp_path: Path) -> None:
     file.write(4, b"abc")
     file.write(0, memoryview(array.array("H", [0x0101])))
     file.write(2, bytearray(b"z"))
-    file.write(9, memoryview(np.zeros((0, 3))))
+    file.write(9, np.zeros((0, 3)).data)
     assert file.read(0, 100) == b"\1\1z\0abc"
     assert file.read(5, 1) == b"b" and file.read(7, 1) == b""
     file.truncate(5)
