@@ -175,18 +175,14 @@ class Replay:
     def _is_whole(self, record: Record, prepared: Prepared | None) -> bool:
         """Tell whether all rows of a transaction were read; with a gap in the log some may not have been."""
         opened = self._open.get(record.transaction)
-        if opened is not None and opened.damaged:
-            return False
         read_count = 0 if opened is None else len(opened.pieces)
         written_count = read_records_count(record) if prepared is None else prepared.records_count
-        if written_count in (read_count, None):
-            return True
-        if not self._has_gap:
-            message = (
-                f"transaction {record.transaction} of the log has {read_count} records of rows, not {written_count}"
-            )
+        if written_count is None:
+            return opened is None or not opened.damaged
+        if written_count != read_count and not self._has_gap:
+            message = f"transaction {record.transaction} of the log has {read_count} records of rows, not {written_count}"
             raise SqlError(DAMAGED, message)
-        return False
+        return written_count == read_count
 
     def _apply(self, number: int, prepared: Prepared | None, whole: bool) -> None:
         """Apply a transaction that counts: all of its rows, or none if some are lost."""

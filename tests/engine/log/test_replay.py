@@ -206,10 +206,16 @@ def test_after_a_gap_transactions_that_may_be_half_there_are_left_out(tmp_path: 
     log.add(COMMIT, 4, RECORDS_COUNT.pack(1))
     log.add(COMMIT, 1, RECORDS_COUNT.pack(2))
     log.add(COMMIT, 2, RECORDS_COUNT.pack(2))
+    log.rows(5, 100, b"lost")
+    log.rows(6, 100, b"e")
+    log.rows(7, 100, b"f")
+    log.rows(8, 100, b"lost")
+    log.add(COMMIT, 6, RECORDS_COUNT.pack(1))
+    log.add(COMMIT, 7)
     kept = [record for record in log.records if not bytes(record.payload).endswith(b"lost")]
     seen, replay = replayed(kept, tmp_path, {3})
-    assert seen == [("attach", [200]), ("rows", 100, [row(b"d", 4)], None)]
-    assert replay.lost == [3, 1, 2]
+    assert seen == [("attach", [200]), ("rows", 100, [row(b"d", 4)], None), ("rows", 100, [row(b"e", 6)], None)]
+    assert replay.lost == [3, 1, 2, 7], "the last one does not say how many records it has"
 
 
 @dataclass
