@@ -50,6 +50,7 @@ class CorruptLogError(Exception):
         )
         self.file = file
         self.offset = offset
+        self.reason = reason
 
 
 @dataclass
@@ -103,6 +104,27 @@ def read_gap(storage: Storage, path: Path) -> Gap:
     raise CorruptLogError(path, 0, "it does not say which records were given up")
 
 
+def load_segment(storage: Storage, path: Path) -> tuple[Segment, memoryview]:
+    """Return a segment and all of its bytes. Its page was durable before it got its name. Raises CorruptLogError, OSError."""
+    file = storage.open(path)
+    try:
+        data = memoryview(file.read(0, file.size))
+    except OSError as error:
+        raise CorruptLogError(path, 0, f"it can't be read: {error.strerror}") from error
+    finally:
+        file.close()
+    if len(data) < PAGE_BYTES:
+        raise CorruptLogError(path, len(data), "its first page is not whole")
+    magic, version, checksum, first, position = PAGE.unpack_from(data, 0)
+    if magic != PAGE_MAGIC or checksum != zlib.crc32(PAGE_CHECKED.pack(first, position)):
+        raise CorruptLogError(path, 0, "its first page does not verify")
+    if version != FORMAT_VERSION:
+        raise CorruptLogError(path, 0, f"it has format {version}, but this server reads format {FORMAT_VERSION}")
+    if first != number_of(path.name):
+        raise CorruptLogError(path, 0, f"it says that it begins with record {first}")
+    return Segment(path, first, position, len(data)), data
+
+
 def number_of(name: str) -> int:
     """Return the number of a segment's first record, which is its name."""
     return int(name.partition(".")[0], 16)
@@ -152,7 +174,7 @@ class Segments:
             if name.endswith(SKIPPED_SUFFIX):
                 gap = read_gap(self._storage, self.folder / name)
                 continue
-            segment, data = self._load(self.folder / name)
+            segment, data = load_segment(self._storage, self.folder / name)
             if first > self.sequence:
                 log.warning("records %d to %d of the log were given up, and are skipped", self.sequence, first - 1)
                 self.position, self.sequence = segment.position, first
@@ -170,22 +192,6 @@ class Segments:
         """Return the number of the first record of the first segment, skipped or not, None without any. Raises OSError."""
         names = self._storage.list(self.folder)
         return min((number_of(name) for name in names if name.endswith((SUFFIX, SKIPPED_SUFFIX))), default=None)
-
-    def _load(self, path: Path) -> tuple[Segment, memoryview]:
-        """Return a segment and all of its bytes. Its page was durable before it got its name."""
-        file = self._storage.open(path)
-        try:
-            data = memoryview(file.read(0, file.size))
-        finally:
-            file.close()
-        if len(data) < PAGE_BYTES:
-            raise CorruptLogError(path, len(data), "its first page is not whole")
-        magic, version, checksum, first, position = PAGE.unpack_from(data, 0)
-        if magic != PAGE_MAGIC or checksum != zlib.crc32(PAGE_CHECKED.pack(first, position)):
-            raise CorruptLogError(path, 0, "its first page does not verify")
-        if version != FORMAT_VERSION:
-            raise CorruptLogError(path, 0, f"it has format {version}, but this server reads format {FORMAT_VERSION}")
-        return Segment(path, first, position, len(data)), data
 
     def _records(self, segment: Segment, data: memoryview, following: int | None) -> Iterator[Record]:
         """Yield the records of one segment that are due. following: the first record of the next one, None at the end."""
