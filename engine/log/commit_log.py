@@ -418,18 +418,22 @@ class CommitLog:
             hint="Free space on the disk of the data directory, or let CHECKPOINT remove log that is not needed any more.",
         )
 
+    def tend(self, sync: bool) -> None:
+        """Do what the thread does each time: flush, and have the next segment ready in time."""
+        self.flush(sync)
+        if self._segments.room < self._half_bytes and self._failure is None:
+            with self._flush_lock:
+                try:
+                    self._segments.prepare()
+                except OSError as error:
+                    log.warning("the next segment of the log can't be made yet: %s", error)
+
     def _run(self) -> None:
-        """What the thread does: flush when woken, sync after each interval, and have the next segment ready in time."""
+        """What the thread does: tend the log when woken, and sync it after each interval."""
         while not self._ends:
             woken = self._wake.wait(self._interval_s)
             self._wake.clear()
-            self.flush(sync=not woken)
-            if self._segments.room < self._half_bytes and self._failure is None:
-                with self._flush_lock:
-                    try:
-                        self._segments.prepare()
-                    except OSError as error:
-                        log.warning("the next segment of the log can't be made yet: %s", error)
+            self.tend(sync=not woken)
 
 
 def statement_flags(statement: int) -> int:
