@@ -40,9 +40,13 @@ class ConnectionLostError(Exception):
 
 @dataclass
 class Watch:
-    """What the clients show to the one who kills. mixed_sent: a COMMIT of a table and a stream has just been sent."""
+    """What the clients show to the one who kills, and he to them. mixed_sent: a COMMIT of a table and a stream has just been sent.
+
+    mixed_s: how long one takes. seen: rows of a stream that a reader has seen. is_stopping: the server was asked to stop.
+    """
 
     mixed_sent: threading.Event = field(default_factory=threading.Event)
+    is_stopping: bool = False
     mixed_s: float = 0.01
     seen: Counter[str] = field(default_factory=Counter)
     lock: threading.Lock = field(default_factory=threading.Lock)
@@ -92,6 +96,13 @@ class SoakClient:
                 connection.close()
         except ConnectionLostError:
             return
+        except psycopg.errors.QueryCanceled:
+            if not watch.is_stopping:
+                raise
+            # A server that stops cancels what runs: the first that it has not acknowledged. What was sent behind it nobody knows.
+            cancelled = next((unit for unit in life.units if unit.state is State.SENT), None)
+            if cancelled is not None:
+                cancelled.state = State.FAILED
 
     # Transactions.
 

@@ -74,9 +74,10 @@ class Killer:
         time.sleep(self.draw.uniform(0, watch.mixed_s))
         return self._kill()
 
-    def asked_to_stop(self, _: Watch) -> Death:
+    def asked_to_stop(self, watch: Watch) -> Death:
         """Send SIGTERM, and wait for the end or kill before it."""
         time.sleep(self.draw.uniform(0, WORK_S_MAX))
+        watch.is_stopping = True
         self.victim.ask_to_stop()
         if self.draw.random() < 0.5:
             assert self.victim.wait_stopped() == 0

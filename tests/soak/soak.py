@@ -117,7 +117,10 @@ class Soak:
         for _ in range(kills):
             self._kill_in_recovery()
         self._launch()
-        self.victim.wait_ready()
+        try:
+            self.victim.wait_ready()
+        except RuntimeError as error:
+            raise BrokenPromiseError(str(error)) from error
 
     def _kill_in_recovery(self) -> None:
         self._launch()

@@ -49,6 +49,7 @@ def test_a_killed_server_keeps_its_word(tmp_path: Path, pytestconfig: pytest.Con
         evidence.failures.append(f"after {soak.kills} kills: {broken}")
     finally:
         victim.kill()
+    print(f"{soak.kills} kills in {evidence.seconds:.0f} s: {dict(sorted(counts.items()))}")
     if pytestconfig.getoption("--write-evidence"):
         evidence.write()
     assert not evidence.failures, f"{evidence.failures[0]}\nthe data folder: {victim.folder}"
