@@ -62,11 +62,13 @@ class SimulatedStorage:
     """Storage in memory; a function of its seed, the calls and the plan of failures. trace: all events so far, the first is number 1.
 
     folder: one that is there from the beginning. bytes_max: the room on the disk, None for no end; a test may change it at any time.
+    on_power_loss: called once, by the thread at whose event the power goes off; others may be waiting for it, and event loops swallow errors.
     """
 
     def __init__(self, seed: int, folder: Path = Path("/"), bytes_max: int | None = None) -> None:
         self.seed = seed
         self.bytes_max = bytes_max
+        self.on_power_loss: Callable[[], None] | None = None
         self.trace: list[Event] = []
         self._lock = threading.RLock()
         self._folders = {path: Folder() for path in (folder, *folder.parents)}
@@ -228,6 +230,8 @@ class SimulatedStorage:
 
     def _lose_power(self) -> None:
         self._is_off = True
+        if self.on_power_loss is not None:
+            self.on_power_loss()
         raise PowerLossError(f"the power goes off at event {self.events}, {self.trace[-1]}")
 
     def _planned(self, kind: str) -> tuple[Failure | None, int]:

@@ -263,6 +263,8 @@ def test_a_power_loss_is_the_end(storage: SimulatedStorage, failure: Failure, fo
     file = durable(storage, b"a")
     file.write(0, b"b")
     storage.fail_at(storage.events + 1, failure)
+    told: list[bool] = []
+    storage.on_power_loss = lambda: told.append(storage.is_off)
     with pytest.raises(PowerLossError):
         file.sync()
     assert storage.is_off
@@ -270,6 +272,7 @@ def test_a_power_loss_is_the_end(storage: SimulatedStorage, failure: Failure, fo
         with pytest.raises(PowerLossError):
             call()
     file.close()
+    assert told == [True]
     assert left(storage) == found
 
 
