@@ -62,7 +62,7 @@ class SimulatedStorage:
     """Storage in memory; a function of its seed, the calls and the plan of failures. trace: all events so far, the first is number 1.
 
     folder: one that is there from the beginning. bytes_max: the room on the disk, None for no end; a test may change it at any time.
-    on_power_loss: called once, by the thread at whose event the power goes off; others may be waiting for it, and event loops swallow errors.
+    on_power_loss: called once, by the thread at whose event the power goes off; others may wait for it, and event loops swallow errors.
     """
 
     def __init__(self, seed: int, folder: Path = Path("/"), bytes_max: int | None = None) -> None:
