@@ -25,6 +25,21 @@ from the command line. engine/README.md lists them all.
 exit status: 0 after a clean stop, 1 when the server can't start or fails, 2 for a wrong command line or setting,
 130 when Ctrl-C came before it was ready."""
 
+RECOVER_DESCRIPTION = """\
+Say what the log of a data folder holds, file by file: positions, records, transactions, rows of each stream, and where it is
+damaged. The server must not be running. Nothing is changed.
+
+With --skip-segment, say what is lost when the damaged part of that file is given up: which transactions and streams, and how
+many rows as far as they can be read. With --yes as well, give it up: the server then starts without it. Restoring the file
+from a copy, if there is one, loses nothing."""
+
+RECOVER_EPILOG = """\
+Records before the damage are kept. A transaction of which some records are lost is left out as a whole; tables stay as they
+are. What is given up is noted as NUMBER.skipped in the log folder; a file of which nothing is kept becomes NUMBER.damaged.
+
+exit status: 0 when the log is whole or the part was given up, 1 when it is damaged or nothing was done, 2 for a wrong
+command line."""
+
 DEMO_DESCRIPTION = """\
 Start a server in a temporary folder, stream all 336,776 flights that left New York City in 2013 into it, and show
 three continuous views while they change. At the end the views are compared with the same questions answered
@@ -42,6 +57,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
             from engine.commands import serve
 
             return serve(serve_settings(options), options.config)
+        if options.command == "recover":
+            from engine.commands import recover
+
+            if options.yes and options.skip_segment is None:
+                build_parser().error("--yes goes with --skip-segment")
+            return recover(options.data_dir, options.skip_segment, options.yes)
         if options.command == "demo":
             from engine.demo import demo
 
@@ -60,6 +81,7 @@ def build_parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="store_true", help="print the version and exit")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", title="commands")
     add_serve(commands)
+    add_recover(commands)
     add_demo(commands)
     return parser
 
@@ -83,6 +105,30 @@ def add_serve(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
     serve.add_argument(
         "-c", "--set", metavar="NAME=VALUE", action="append", default=[], help="any setting; may be repeated"
     )
+
+
+def add_recover(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add `antumbra recover`."""
+    recover = commands.add_parser(
+        "recover",
+        help="look into the log of a server that does not start",
+        description=RECOVER_DESCRIPTION,
+        epilog=RECOVER_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    recover.add_argument(
+        "--data-dir",
+        metavar="DIR",
+        type=Path,
+        default=Path("antumbra-data"),
+        help="folder of the server's files (default ./antumbra-data)",
+    )
+    recover.add_argument(
+        "--skip-segment",
+        metavar="NAME",
+        help="the file whose damaged part is to be given up, as in 0000000000000001.log",
+    )
+    recover.add_argument("--yes", action="store_true", help="give it up now; without this it is only said what is lost")
 
 
 def add_demo(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:

@@ -1,7 +1,7 @@
-"""`antumbra serve`: from settings to a running server and back to an exit status.
+"""`antumbra serve` and `antumbra recover`: from the command line to what they do, and back to an exit status.
 
-What keeps the server from starting is one line on stderr. Holds no behaviour of its own: settings are in `engine.config`, the
-listening in `engine.server`, everything that the sessions share in `engine.database`.
+What keeps them from doing it is one line on stderr. Holds no behaviour of its own: settings are in `engine.config`, the listening in
+`engine.server`, everything that the sessions share in `engine.database`, what a log holds in `engine.log.inspection`.
 """
 
 from __future__ import annotations
@@ -56,6 +56,69 @@ def serve(given: Mapping[str, str], config_file: Path | None) -> int:
     finally:
         lock.release()
     return EXIT_STOPPED
+
+
+def recover(data_dir: Path, skip_segment: str | None, confirmed: bool) -> int:
+    """Say what the log holds, or give up a damaged part of it, once that is confirmed. Returns the exit status."""
+    logging.basicConfig(level=logging.WARNING, format="antumbra: %(message)s")
+    if not (data_dir / "log").is_dir():
+        return refuse(f"there is no log in {data_dir}", EXIT_FAILED)
+    lock = FolderLock(data_dir)
+    try:
+        lock.acquire()
+        return look_at_log(data_dir, skip_segment, confirmed)
+    except StorageError as error:
+        return refuse(str(error), EXIT_FAILED)
+    except OSError as error:
+        return refuse(f"can't read or write the log in {data_dir}: {error}", EXIT_FAILED)
+    finally:
+        lock.release()
+
+
+def look_at_log(data_dir: Path, skip_segment: str | None, confirmed: bool) -> int:
+    """As `recover`, with the folder held. Raises OSError."""
+    from engine.log.checkpoint import newest_header
+    from engine.log.giving_up import NoSuchSegmentError, give_up, loss_of
+    from engine.log.inspection import inspect
+    from engine.log.inspection_text import inspection_lines, loss_lines
+    from sql.errors import SqlError
+
+    storage = DiskStorage()
+    names, decided = known_of_tables(data_dir)
+    try:
+        newest = newest_header(storage, data_dir / "checkpoints")
+        inspection = inspect(storage, data_dir / "log")
+        if skip_segment is None:
+            print(*inspection_lines(inspection, newest, names), sep="\n")
+            return EXIT_STOPPED if inspection.damaged is None else EXIT_FAILED
+        loss = loss_of(inspection, skip_segment, decided)
+    except SqlError as error:
+        return refuse(error.message, EXIT_FAILED)
+    except NoSuchSegmentError as error:
+        return refuse(str(error), EXIT_USAGE)
+    print(*loss_lines(loss, newest, names), sep="\n")
+    if not confirmed:
+        print("Nothing has been changed. To give it up, say so with --yes.")
+        return EXIT_FAILED
+    print(f"Given up: {give_up(storage, loss)}")
+    return EXIT_STOPPED
+
+
+def known_of_tables(data_dir: Path) -> tuple[dict[int, str], frozenset[int]]:
+    """Return the names of relations by oid, and which prepared transactions were committed, as far as the tables' file can be read."""
+    from engine.catalog_form import read_plain
+    from engine.tables.table_store import FILE_NAME, read_closed
+    from sql.errors import SqlError
+
+    if not (data_dir / FILE_NAME).exists():
+        return {}, frozenset()
+    try:
+        text, decided = read_closed(data_dir)
+        relations = read_plain(text)["relations"] if text else []
+    except SqlError as error:
+        logging.getLogger(__name__).warning("relations are shown by number: %s", error.message)
+        return {}, frozenset()
+    return {relation["oid"]: relation["name"] for relation in relations}, decided
 
 
 def refuse(text: str, status: int) -> int:

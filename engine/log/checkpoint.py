@@ -216,6 +216,20 @@ def restore_one(
     return checkpoint
 
 
+def newest_header(storage: Storage, folder: Path) -> tuple[Path, Checkpoint] | None:
+    """Return the newest checkpoint whose header can be read; its pages are not looked at. Raises SqlError 0A000, OSError."""
+    for name in reversed(storage.list(folder)):
+        if name.endswith(SUFFIX):
+            file = storage.open(folder / name)
+            try:
+                return folder / name, read_header(Source(file), folder / name)
+            except DamagedCheckpointError as error:
+                log.warning("the checkpoint %s is damaged: %s", folder / name, error)
+            finally:
+                file.close()
+    return None
+
+
 class Source:
     """A file that is read from the beginning to the end."""
 

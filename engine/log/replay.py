@@ -85,14 +85,20 @@ class Prepared:
 class Replay:
     """The state machine. Records come in with `take`, from the first one of the transactions that the checkpoint found undecided on.
 
-    position: what was decided before it is ignored. committed_numbers: of the transactions that the file of the tables holds.
+    position: what was decided before it is ignored; sequence: of the first record that is due. committed_numbers: of the transactions that
+    the file of the tables holds.
     """
 
     def __init__(
-        self, target: ReplayTarget, committed_numbers: Container[int], position: int, keeper: RowsKeeper
+        self,
+        target: ReplayTarget,
+        committed_numbers: Container[int],
+        position: int,
+        sequence: int,
+        keeper: RowsKeeper,
     ) -> None:
         self.highest_transaction = 0
-        self.highest_sequence = 0
+        self.highest_sequence = sequence - 1
         self.applied_count = 0
         self.lost: list[int] = []
         self._target = target
@@ -115,7 +121,7 @@ class Replay:
 
     def take(self, record: Record) -> None:
         """Take the next record. Raises SqlError XX001 when log and tables contradict each other, and OSError."""
-        if self.highest_sequence and record.sequence != self.highest_sequence + 1:
+        if record.sequence != self.highest_sequence + 1:
             self._begin_after_gap(record)
         self.highest_sequence = record.sequence
         self.highest_transaction = max(self.highest_transaction, record.transaction)
@@ -180,7 +186,9 @@ class Replay:
         if written_count is None:
             return opened is None or not opened.damaged
         if written_count != read_count and not self._has_gap:
-            message = f"transaction {record.transaction} of the log has {read_count} records of rows, not {written_count}"
+            message = (
+                f"transaction {record.transaction} of the log has {read_count} records of rows, not {written_count}"
+            )
             raise SqlError(DAMAGED, message)
         return written_count == read_count
 

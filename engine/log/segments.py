@@ -125,6 +125,18 @@ def load_segment(storage: Storage, path: Path) -> tuple[Segment, memoryview]:
     return Segment(path, first, position, len(data)), data
 
 
+def parts_of(names: list[str]) -> list[tuple[int, str]]:
+    """Return the segments and gaps among the files of a folder, in order, each with its first record; a gap takes a segment's place."""
+    found = {number_of(name): name for name in names if name.endswith(SUFFIX)}
+    found.update({number_of(name): name for name in names if name.endswith(SKIPPED_SUFFIX)})
+    return sorted(found.items())
+
+
+def is_blank(data: memoryview, offset: int) -> bool:
+    """Tell whether nothing was ever written to the rest of a segment."""
+    return not bytes(data[offset:]).strip(b"\0")
+
+
 def number_of(name: str) -> int:
     """Return the number of a segment's first record, which is its name."""
     return int(name.partition(".")[0], 16)
@@ -163,7 +175,7 @@ class Segments:
         names = self._storage.list(self.folder)
         if SPARE_NAME in names:
             self._storage.remove(self.folder / SPARE_NAME)
-        found = sorted((number_of(name), name) for name in names if name.endswith((SUFFIX, SKIPPED_SUFFIX)))
+        found = parts_of(names)
         earlier = sum(first <= sequence for first, _ in found[1:])
         gap: Gap | None = None
         for (first, name), (following, _) in itertools.pairwise([*found[earlier:], (None, "")]):
@@ -190,8 +202,7 @@ class Segments:
 
     def first_logged(self) -> int | None:
         """Return the number of the first record of the first segment, skipped or not, None without any. Raises OSError."""
-        names = self._storage.list(self.folder)
-        return min((number_of(name) for name in names if name.endswith((SUFFIX, SKIPPED_SUFFIX))), default=None)
+        return min((first for first, _ in parts_of(self._storage.list(self.folder))), default=None)
 
     def _records(self, segment: Segment, data: memoryview, following: int | None) -> Iterator[Record]:
         """Yield the records of one segment that are due. following: the first record of the next one, None at the end."""
@@ -202,6 +213,9 @@ class Segments:
                 yield record
             offset, expected = segment.offset(record.end), expected + 1
         position = segment.place(offset)
+        if following not in (None, expected) and self.sequence == expected and is_blank(data, offset):
+            missing = segment_path(self.folder, expected)
+            raise CorruptLogError(missing, 0, f"there is no such file, and the next one begins with record {following}")
         if expected < self.sequence or following not in (None, expected):
             raise CorruptLogError(segment.path, offset, f"record {expected} does not verify")
         if following is not None:
@@ -209,7 +223,7 @@ class Segments:
         behind = [one for one in later_records(data, offset, position) if one.sequence > expected]
         if any(one.durable > position for one in behind):
             raise CorruptLogError(segment.path, offset, f"record {expected} does not verify, though it was durable")
-        if bytes(data[offset:]).strip(b"\0"):
+        if not is_blank(data, offset):
             log.warning(
                 "the log ends with a record that is not whole, which is cut off: %s, offset %d", segment.path, offset
             )

@@ -249,3 +249,18 @@ def save_catalog(transaction: TableTransaction, text: str, sequences: Mapping[in
     transaction.execute_ddl("UPDATE catalog.definitions SET text = ?, format = ?", [text, FORMAT_VERSION])
     for number, (last, called) in sequences.items():
         transaction.execute_ddl("INSERT INTO catalog.sequences VALUES (?, ?, ?)", [number, last, called])
+
+
+def read_closed(folder: Path) -> tuple[str, frozenset[int]]:
+    """Return the catalog's text, and the numbers of prepared transactions that were committed, of a file that no server has open.
+
+    Nothing on the disk is changed. Raises SqlError XX001 when the file can't be read.
+    """
+    path = folder / FILE_NAME
+    try:
+        with duckdb.connect(path, read_only=True) as connection:
+            texts = connection.execute("SELECT text FROM catalog.definitions").fetchall()
+            numbers = connection.execute("SELECT number FROM catalog.transactions").fetchall()
+    except duckdb.Error as error:
+        raise SqlError(DAMAGED, f"{path} can't be read: {str(error).splitlines()[0]}") from None
+    return "".join(text for (text,) in texts), frozenset(number for (number,) in numbers)

@@ -38,7 +38,7 @@ def refusal(*arguments: str, environment: Mapping[str, str] | None = None) -> tu
     return result.returncode, result.stderr
 
 
-@pytest.mark.parametrize("arguments", [("--help",), ("serve", "--help"), ("demo", "--help")])
+@pytest.mark.parametrize("arguments", [("--help",), ("serve", "--help"), ("recover", "--help"), ("demo", "--help")])
 def test_help(arguments: tuple[str, ...]) -> None:
     result = antumbra(*arguments)
     assert result.returncode == 0
@@ -46,9 +46,11 @@ def test_help(arguments: tuple[str, ...]) -> None:
 
 
 def test_help_names_every_option() -> None:
-    serve, demo = antumbra("serve", "--help").stdout, antumbra("demo", "--help").stdout
+    serve, recover, demo = (antumbra(command, "--help").stdout for command in ("serve", "recover", "demo"))
     for option in ("--host", "--port", "--data-dir", "--config", "--insecure-trust", "--set"):
         assert option in serve
+    for option in ("--data-dir", "--skip-segment", "--yes"):
+        assert option in recover
     for option in ("--rate", "--port", "--keep"):
         assert option in demo
 
@@ -61,6 +63,18 @@ def test_help_loads_nothing_heavy() -> None:
     )
     result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert result.stdout.strip() == "[]"
+
+
+def test_recover_without_a_log(tmp_path: Path) -> None:
+    result = antumbra("recover", "--data-dir", str(tmp_path))
+    assert (result.returncode, result.stdout) == (1, "")
+    assert result.stderr == f"antumbra: there is no log in {tmp_path}\n"
+
+
+def test_recover_confirms_only_what_is_named() -> None:
+    result = antumbra("recover", "--yes")
+    assert result.returncode == 2
+    assert "--yes goes with --skip-segment" in result.stderr
 
 
 def test_version() -> None:

@@ -77,7 +77,7 @@ def replayed(
 ) -> tuple[list[Effect], Replay]:
     """Return the effects of some records, and the machine at their end."""
     target = Effects()
-    replay = Replay(target, numbers, position, keeper(tmp_path, bytes_max))
+    replay = Replay(target, numbers, position, 1, keeper(tmp_path, bytes_max))
     for record in records:
         replay.take(record)
     return target.seen, replay
@@ -186,7 +186,7 @@ def test_a_transaction_with_another_number_of_records_than_it_says(tmp_path: Pat
     log.rows(2, 100, b"b")
     log.add(COMMIT, 2, RECORDS_COUNT.pack(2))
     target = Effects()
-    replay = Replay(target, (), 0, keeper(tmp_path))
+    replay = Replay(target, (), 0, 1, keeper(tmp_path))
     for record in log.records[:3]:
         replay.take(record)
     assert len(target.seen) == 1
@@ -304,10 +304,10 @@ def test_any_history_from_any_position(seed: int, tmp_path: Path) -> None:
     for done, position, (_, sequence) in choose.sample(states, min(5, len(states))):
         target = Effects()
         kept = keeper(tmp_path, bytes_max)
-        replay = Replay(target, numbers, position, kept)
+        replay = Replay(target, numbers, position, sequence, kept)
         for record in log.records[sequence - 1 :]:
             replay.take(record)
         assert target.seen == effects[done:], f"seed {seed} from {position}"
-        assert replay.highest_sequence == (len(log.records) if sequence <= len(log.records) else 0)
+        assert replay.highest_sequence == len(log.records)
         replay.finish()
         assert (kept.bytes_count, replay.open_count) == (0, 0)

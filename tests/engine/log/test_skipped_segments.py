@@ -168,3 +168,10 @@ def test_everything_given_up(folder: Path) -> None:
     assert writer.rows(100, 100, 3, commits=True) == 1 + GIVEN_UP
     writer.close()
     assert numbers(folder) == [1 + GIVEN_UP]
+
+
+def test_a_gap_takes_the_place_of_a_segment_that_still_has_its_name(folder: Path) -> None:
+    starts = firsts(folder)
+    damage(path_of(folder, starts[1]), 20)
+    give_up(folder, starts[1], starts[2])
+    assert numbers(folder) == [*range(1, starts[1]), *range(starts[2], COUNT + 1)]

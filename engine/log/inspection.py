@@ -1,0 +1,212 @@
+"""What is in the files of a log, as far as it can be read: for `antumbra recover`, which changes nothing while it looks.
+
+Enters: the folder of a log that no server has open. Leaves: a report per file, in order, and the traces of transactions with several
+records, which may lie in several files. It goes on behind what is damaged, where the start of a server stops. Must not repair anything.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from engine.log.records import COMMIT, COMMITTED, PREPARE, ROWS, Record, later_records, record_at
+from engine.log.replay import read_prepared, read_rows_head
+from engine.log.segments import (
+    PAGE_BYTES,
+    SKIPPED_SUFFIX,
+    SUFFIX,
+    CorruptLogError,
+    Gap,
+    is_blank,
+    load_segment,
+    number_of,
+    parts_of,
+    read_gap,
+)
+from engine.storage import Storage
+from ringbuffer.log_rows import COUNTS, ROW_FORM, ROWS_HEAD
+from sql.errors import SqlError
+
+
+@dataclass
+class Content:
+    """Some records together. rows: of each stream by oid, committed or not; single_rows: those of transactions with one record.
+
+    singles_count: such transactions; several: the numbers of the others; lowest, highest: of all. created: oids of streams and views.
+    """
+
+    records_count: int = 0
+    singles_count: int = 0
+    several: set[int] = field(default_factory=set)
+    lowest: int = 0
+    highest: int = 0
+    rows: Counter[int] = field(default_factory=Counter)
+    single_rows: Counter[int] = field(default_factory=Counter)
+    created: list[int] = field(default_factory=list)
+
+    @property
+    def transactions_count(self) -> int:
+        """Transactions that have a record here."""
+        return self.singles_count + len(self.several)
+
+
+@dataclass
+class Trace:
+    """A transaction with several records. pieces: (record, stream, rows); decided: by which record, None when that can't be read.
+
+    prepared: the tables decide whether it was committed; confirmed: the log says that they did.
+    """
+
+    pieces: list[tuple[int, int, int]] = field(default_factory=list)
+    decided: int | None = None
+    prepared: bool = False
+    confirmed: bool = False
+
+
+@dataclass(frozen=True)
+class Damage:
+    """Where a file can't be read. first: the record that should be there; behind: what verifies after it all the same."""
+
+    offset: int
+    first: int
+    reason: str
+    behind: Content
+
+
+@dataclass
+class FileReport:
+    """A file of the log, or one that is missing. first: its first record; next_first: the one that is due behind it.
+
+    position, end: of its records in the log; gap: it says that records were given up; is_readable: its first page is whole; torn: where a
+    last record is not whole, an offset from which on the next start cuts it off.
+    """
+
+    path: Path
+    first: int
+    next_first: int
+    position: int = 0
+    end: int = 0
+    content: Content = field(default_factory=Content)
+    gap: Gap | None = None
+    is_missing: bool = False
+    is_readable: bool = True
+    damage: Damage | None = None
+    torn: int | None = None
+
+
+@dataclass
+class Inspection:
+    """All of a log. traces: by the transaction's number."""
+
+    files: list[FileReport]
+    traces: dict[int, Trace]
+
+    @property
+    def damaged(self) -> FileReport | None:
+        """The first file at which a start would stop."""
+        return next((file for file in self.files if file.damage is not None or file.is_missing), None)
+
+
+def inspect(storage: Storage, folder: Path) -> Inspection:
+    """Return what the files of a log hold. Raises OSError."""
+    found = parts_of(storage.list(folder))
+    files: list[FileReport] = []
+    traces: dict[int, Trace] = {}
+    due: int | None = None
+    for index, (first, name) in enumerate(found):
+        following = found[index + 1][0] if index + 1 < len(found) else None
+        if due is not None and first > due:
+            files.append(FileReport(folder / f"{due:016x}{SUFFIX}", due, first, is_missing=True))
+        if name.endswith(SKIPPED_SUFFIX):
+            report = inspect_gap(storage, folder / name, following)
+        else:
+            report = inspect_segment(storage, folder / name, following, traces)
+        files.append(report)
+        due = report.next_first
+    return Inspection(files, traces)
+
+
+def inspect_gap(storage: Storage, path: Path, following: int | None) -> FileReport:
+    """Return what a file says that gives up records. following: as in inspect_segment."""
+    first = number_of(path.name)
+    try:
+        gap = read_gap(storage, path)
+    except CorruptLogError as error:
+        damage = Damage(0, first, error.reason, Content())
+        return FileReport(path, first, first if following is None else following, is_readable=False, damage=damage)
+    return FileReport(path, first, gap.next_first, gap=gap)
+
+
+def inspect_segment(storage: Storage, path: Path, following: int | None, traces: dict[int, Trace]) -> FileReport:
+    """Return what a segment holds. following: the number with which the next file begins, None at the end."""
+    first = number_of(path.name)
+    report = FileReport(path, first, first)
+    try:
+        segment, data = load_segment(storage, path)
+    except CorruptLogError as error:
+        report.is_readable = False
+        report.damage = Damage(error.offset, first, error.reason, Content())
+        report.next_first = first if following is None else following
+        return report
+    report.position = report.end = segment.position
+    offset = PAGE_BYTES
+    while (
+        record := record_at(data, offset, segment.place(offset))
+    ) is not None and record.sequence == report.next_first:
+        note(record, report.content, traces)
+        report.next_first, report.end = record.sequence + 1, record.end
+        offset = segment.offset(record.end)
+    if following == report.next_first or (following is not None and is_blank(data, offset)):
+        return report
+    behind = [one for one in later_records(data, offset, report.end) if one.sequence > report.next_first]
+    if following is not None or any(one.durable > report.end for one in behind):
+        noted = Content()
+        for record in behind:
+            note(record, noted, traces)
+        reason = f"record {report.next_first} does not verify"
+        report.damage = Damage(offset, report.next_first, reason, noted)
+        report.next_first = report.next_first if following is None else following
+    elif not is_blank(data, offset):
+        report.torn = offset
+    return report
+
+
+def note(record: Record, content: Content, traces: dict[int, Trace]) -> None:
+    """Note what a record holds."""
+    number = record.transaction
+    content.records_count += 1
+    content.lowest = min(content.lowest, number) if content.lowest else number
+    content.highest = max(content.highest, number)
+    if record.kind == ROWS:
+        stream_oid, rows_count = rows_of(record)
+        content.rows[stream_oid] += rows_count
+        if record.commits:
+            content.singles_count += 1
+            content.single_rows[stream_oid] += rows_count
+            return
+        traces.setdefault(number, Trace()).pieces.append((record.sequence, stream_oid, rows_count))
+    elif record.kind == COMMITTED:
+        traces.setdefault(number, Trace()).confirmed = True
+    else:
+        assert record.kind in (COMMIT, PREPARE), record.kind
+        trace = traces.setdefault(number, Trace())
+        trace.decided = record.sequence
+        if record.kind == PREPARE:
+            trace.prepared = True
+            # What can't be read is the start's to say; here it is only not known what was created.
+            with suppress(SqlError):
+                content.created += read_prepared(record).created
+    content.several.add(number)
+
+
+def rows_of(record: Record) -> tuple[int, int]:
+    """Return the stream's oid and the number of rows of a ROWS record, 0 for what can't be read."""
+    try:
+        stream_oid, form, _, _ = read_rows_head(record)
+    except SqlError:
+        return 0, 0
+    if form != ROW_FORM or len(record.payload) < ROWS_HEAD.size + COUNTS.size:
+        return stream_oid, 0
+    return stream_oid, int(COUNTS.unpack_from(record.payload, ROWS_HEAD.size)[0])
