@@ -40,6 +40,8 @@ def serve(given: Mapping[str, str], config_file: Path | None) -> int:
     """Run a server with the settings of the command line until a signal stops it. Returns the exit status."""
     logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     logging.getLogger("py4j").setLevel(logging.ERROR)
+    # How far a replay is, which may take minutes.
+    logging.getLogger("engine.recovery").setLevel(logging.INFO)
     try:
         config = load_config(given, config_file)
     except ConfigError as error:
@@ -81,13 +83,15 @@ def look_at_log(data_dir: Path, skip_segment: str | None, confirmed: bool) -> in
     from engine.log.giving_up import NoSuchSegmentError, give_up, loss_of
     from engine.log.inspection import inspect
     from engine.log.inspection_text import inspection_lines, loss_lines
+    from engine.log.segments import FIRST_SEQUENCE
     from sql.errors import SqlError
 
     storage = DiskStorage()
     names, decided = known_of_tables(data_dir)
     try:
         newest = newest_header(storage, data_dir / "checkpoints")
-        inspection = inspect(storage, data_dir / "log")
+        place = (0, FIRST_SEQUENCE) if newest is None else (newest[1].read_position, newest[1].read_sequence)
+        inspection = inspect(storage, data_dir / "log", place)
         if skip_segment is None:
             print(*inspection_lines(inspection, newest, names), sep="\n")
             return EXIT_STOPPED if inspection.damaged is None else EXIT_FAILED
@@ -137,6 +141,7 @@ def run_server(config: ServerConfig) -> None:
 async def listen(config: ServerConfig) -> None:
     """Serve until SIGTERM or SIGINT. Raises StartError."""
     from engine.database import Database
+    from engine.log.segments import CorruptLogError
     from engine.server import serve as serve_clients
     from engine.sessions.session import open_session
     from sql.errors import SqlError
@@ -152,6 +157,8 @@ async def listen(config: ServerConfig) -> None:
             database.open()
         except SqlError as error:
             raise StartError(f"can't open the database: {error.message}") from error
+        except CorruptLogError as error:
+            raise StartError(str(error)) from error
         except OSError as error:
             raise StartError(f"can't open the database in {config.data_dir}: {error}") from error
         try:
@@ -195,11 +202,7 @@ def address_refused(config: ServerConfig, error: OSError) -> StartError:
 def announce(config: ServerConfig, host: str, port: int) -> None:
     """Print the line that says where clients can connect, once they can."""
     shown = f"[{host}]" if ":" in host else host
-    print(
-        f"antumbra {version('antumbra')} ready on {shown}:{port} (data in {config.data_dir}; "
-        "tables and definitions survive a restart, the contents of streams and continuous views do not yet)",
-        flush=True,
-    )
+    print(f"antumbra {version('antumbra')} ready on {shown}:{port} (data in {config.data_dir})", flush=True)
 
 
 def server_limits(config: ServerConfig) -> ServerLimits:

@@ -14,11 +14,12 @@ from pathlib import Path
 from engine.log.records import COMMIT, COMMITTED, PREPARE, ROWS, Record, later_records, record_at
 from engine.log.replay import read_prepared, read_rows_head
 from engine.log.segments import (
-    PAGE_BYTES,
+    FIRST_SEQUENCE,
     SKIPPED_SUFFIX,
     SUFFIX,
     CorruptLogError,
     Gap,
+    Segment,
     is_blank,
     load_segment,
     number_of,
@@ -80,7 +81,7 @@ class FileReport:
     """A file of the log, or one that is missing. first: its first record; next_first: the one that is due behind it.
 
     position, end: of its records in the log; gap: it says that records were given up; is_readable: its first page is whole; torn: where a
-    last record is not whole, an offset from which on the next start cuts it off.
+    last record is not whole, an offset from which on the next start cuts it off; unneeded: where it is damaged before what a start reads.
     """
 
     path: Path
@@ -94,6 +95,7 @@ class FileReport:
     is_readable: bool = True
     damage: Damage | None = None
     torn: int | None = None
+    unneeded: int | None = None
 
 
 @dataclass
@@ -109,20 +111,22 @@ class Inspection:
         return next((file for file in self.files if file.damage is not None or file.is_missing), None)
 
 
-def inspect(storage: Storage, folder: Path) -> Inspection:
-    """Return what the files of a log hold. Raises OSError."""
+def inspect(storage: Storage, folder: Path, place: tuple[int, int] = (0, FIRST_SEQUENCE)) -> Inspection:
+    """Return what the files of a log hold. place: position and number of the first record that a start reads. Raises OSError."""
     found = parts_of(storage.list(folder))
     files: list[FileReport] = []
     traces: dict[int, Trace] = {}
     due: int | None = None
     for index, (first, name) in enumerate(found):
         following = found[index + 1][0] if index + 1 < len(found) else None
-        if due is not None and first > due:
+        if due is not None and first > max(due, place[1]):
             files.append(FileReport(folder / f"{due:016x}{SUFFIX}", due, first, is_missing=True))
         if name.endswith(SKIPPED_SUFFIX):
             report = inspect_gap(storage, folder / name, following)
         else:
-            report = inspect_segment(storage, folder / name, following, traces)
+            report = inspect_segment(storage, folder / name, following, place, traces)
+        if report.damage is not None and following is not None and following <= place[1]:
+            report.unneeded, report.damage = report.damage.offset, None
         files.append(report)
         due = report.next_first
     return Inspection(files, traces)
@@ -139,7 +143,9 @@ def inspect_gap(storage: Storage, path: Path, following: int | None) -> FileRepo
     return FileReport(path, first, gap.next_first, gap=gap)
 
 
-def inspect_segment(storage: Storage, path: Path, following: int | None, traces: dict[int, Trace]) -> FileReport:
+def inspect_segment(
+    storage: Storage, path: Path, following: int | None, place: tuple[int, int], traces: dict[int, Trace]
+) -> FileReport:
     """Return what a segment holds. following: the number with which the next file begins, None at the end."""
     first = number_of(path.name)
     report = FileReport(path, first, first)
@@ -151,13 +157,12 @@ def inspect_segment(storage: Storage, path: Path, following: int | None, traces:
         report.next_first = first if following is None else following
         return report
     report.position = report.end = segment.position
-    offset = PAGE_BYTES
-    while (
-        record := record_at(data, offset, segment.place(offset))
-    ) is not None and record.sequence == report.next_first:
-        note(record, report.content, traces)
-        report.next_first, report.end = record.sequence + 1, record.end
-        offset = segment.offset(record.end)
+    offset = read_on(report, segment, data, traces)
+    position, sequence = place
+    if report.next_first < sequence and (following is None or sequence < following):
+        report.unneeded = offset
+        report.next_first, report.end = sequence, position
+        offset = read_on(report, segment, data, traces)
     if following == report.next_first or (following is not None and is_blank(data, offset)):
         return report
     behind = [one for one in later_records(data, offset, report.end) if one.sequence > report.next_first]
@@ -171,6 +176,16 @@ def inspect_segment(storage: Storage, path: Path, following: int | None, traces:
     elif not is_blank(data, offset):
         report.torn = offset
     return report
+
+
+def read_on(report: FileReport, segment: Segment, data: memoryview, traces: dict[int, Trace]) -> int:
+    """Note the records of a segment from the report's end on, and return the offset of the first that does not verify."""
+    offset = segment.offset(report.end)
+    while (record := record_at(data, offset, report.end)) is not None and record.sequence == report.next_first:
+        note(record, report.content, traces)
+        report.next_first, report.end = record.sequence + 1, record.end
+        offset = segment.offset(report.end)
+    return offset
 
 
 def note(record: Record, content: Content, traces: dict[int, Trace]) -> None:

@@ -60,6 +60,8 @@ def file_lines(file: FileReport, names: Names) -> Iterator[str]:
         yield f"{place}{': ' if not file.is_readable else ''}DAMAGED at offset {file.damage.offset}: {file.damage.reason}"
         if file.damage.behind.records_count:
             yield f"  behind it {counted(file.damage.behind.records_count, 'record')} can be read"
+    if file.unneeded is not None:
+        yield f"  damaged at offset {file.unneeded}, before what a start reads"
     if file.torn is not None:
         yield f"  a record at offset {file.torn} is not whole"
 

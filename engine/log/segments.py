@@ -189,6 +189,7 @@ class Segments:
             segment, data = load_segment(self._storage, self.folder / name)
             if first > self.sequence:
                 log.warning("records %d to %d of the log were given up, and are skipped", self.sequence, first - 1)
+            if first >= self.sequence:
                 self.position, self.sequence = segment.position, first
             gap = None
             self._kept.append(segment)
@@ -205,24 +206,27 @@ class Segments:
         return min((first for first, _ in parts_of(self._storage.list(self.folder))), default=None)
 
     def _records(self, segment: Segment, data: memoryview, following: int | None) -> Iterator[Record]:
-        """Yield the records of one segment that are due. following: the first record of the next one, None at the end."""
-        offset, expected = PAGE_BYTES, segment.first
-        while (record := record_at(data, offset, segment.place(offset))) is not None and record.sequence == expected:
-            if expected >= self.sequence:
-                self.position, self.sequence = record.end, expected + 1
-                yield record
-            offset, expected = segment.offset(record.end), expected + 1
-        position = segment.place(offset)
-        if following not in (None, expected) and self.sequence == expected and is_blank(data, offset):
-            missing = segment_path(self.folder, expected)
-            raise CorruptLogError(missing, 0, f"there is no such file, and the next one begins with record {following}")
-        if expected < self.sequence or following not in (None, expected):
-            raise CorruptLogError(segment.path, offset, f"record {expected} does not verify")
-        if following is not None:
+        """Yield the records of one segment that are due. following: the first record of the next one, None at the end.
+
+        What a checkpoint has is not looked at: damage there harms nobody.
+        """
+        offset = segment.offset(self.position)
+        while (record := record_at(data, offset, self.position)) is not None and record.sequence == self.sequence:
+            self.position, self.sequence = record.end, record.sequence + 1
+            yield record
+            offset = segment.offset(self.position)
+        if following == self.sequence:
             return
-        behind = [one for one in later_records(data, offset, position) if one.sequence > expected]
-        if any(one.durable > position for one in behind):
-            raise CorruptLogError(segment.path, offset, f"record {expected} does not verify, though it was durable")
+        if following is not None and is_blank(data, offset):
+            missing = segment_path(self.folder, self.sequence)
+            raise CorruptLogError(missing, 0, f"there is no such file, and the next one begins with record {following}")
+        if following is not None:
+            raise CorruptLogError(segment.path, offset, f"record {self.sequence} does not verify")
+        behind = [one for one in later_records(data, offset, self.position) if one.sequence > self.sequence]
+        if any(one.durable > self.position for one in behind):
+            raise CorruptLogError(
+                segment.path, offset, f"record {self.sequence} does not verify, though it was durable"
+            )
         if not is_blank(data, offset):
             log.warning(
                 "the log ends with a record that is not whole, which is cut off: %s, offset %d", segment.path, offset

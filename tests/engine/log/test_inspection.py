@@ -329,3 +329,20 @@ def test_reasons_not_to_recover(writer: LogWriter, capsys: pytest.CaptureFixture
     (path,) = folder.iterdir()
     path.write_bytes(path.read_bytes()[:8] + b"\x63" + path.read_bytes()[9:])
     assert "another version of Antumbra" in refusal(data_dir, None, False)[1]
+
+
+def test_damage_that_no_start_needs(writer: LogWriter) -> None:
+    records = small_log(writer)
+    folder, name = writer.folder, writer.names[1]
+    needed = read_log(STORAGE, folder)[records[name][4] - 1]
+    damage(folder / name, PAGE_BYTES + 20)
+    assert look(folder).damaged is not None
+    inspection = inspect(STORAGE, folder, (needed.position, needed.sequence))
+    assert inspection.damaged is None
+    assert f"  damaged at offset {PAGE_BYTES}, before what a start reads" in text(inspection)
+    assert inspection.files[1].content.records_count == len(records[name]) - 4
+    later = read_log(STORAGE, folder, needed.position, needed.sequence)[-1]
+    (folder / writer.names[0]).unlink()
+    for offset in (20, PAGE_BYTES + 20):
+        damage(folder / name, offset)
+        assert inspect(STORAGE, folder, (later.position, later.sequence)).damaged is None

@@ -175,3 +175,14 @@ def test_a_gap_takes_the_place_of_a_segment_that_still_has_its_name(folder: Path
     damage(path_of(folder, starts[1]), 20)
     give_up(folder, starts[1], starts[2])
     assert numbers(folder) == [*range(1, starts[1]), *range(starts[2], COUNT + 1)]
+
+
+def test_damage_before_what_a_checkpoint_needs_harms_nobody(folder: Path) -> None:
+    records = read_log(DiskStorage(), folder)
+    start = firsts(folder)[1]
+    damage(path_of(folder, start), PAGE_BYTES + 20)
+    assert refusal(folder).file == path_of(folder, start)
+    for record in records[start:]:
+        assert numbers(folder, record.position, record.sequence) == list(range(record.sequence, COUNT + 1))
+    end = records[-1].end
+    assert numbers(folder, end, COUNT + 1) == []
