@@ -206,7 +206,7 @@ def test_the_tail_while_writers_go_on() -> None:
 
     writer = threading.Thread(target=write)
     writer.start()
-    counts = []
+    counts: list[int] = []
     try:
         while len(counts) < 200:
             below = end = ring.tuples_count

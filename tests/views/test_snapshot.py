@@ -272,83 +272,91 @@ def _many_switches() -> Iterator[None]:
     sys.setswitchinterval(usual)
 
 
-@pytest.mark.usefixtures("_many_switches")
-@pytest.mark.parametrize("seed", range(4))
-def test_snapshots_among_readers_and_writers(seed: int) -> None:
-    """Each statement adds two rows that sum to 100 to both views, readers come for one or both; some refreshes and snapshots fail."""
-    generator = random.Random(seed)
-    database = Database(FakeExecutor(partial(time.sleep, 0)))
-    one, two = make_view("one", upper=True), make_view("two")
-    views = [one[0], two[0]]
-    committed, working, wrong, whole_ones = [0], [5], [], [0]
+class Turmoil:
+    """Two views, and threads that write, read and take snapshots until the readers and the snapshots are through."""
 
-    def write(draw: random.Random) -> None:
-        while working[0]:
+    def __init__(self) -> None:
+        self.database = Database(FakeExecutor(partial(time.sleep, 0)))
+        self.pairs = (make_view("one", upper=True), make_view("two"))
+        self.views = [view for view, _ in self.pairs]
+        self.committed = 0
+        self.working = 5
+        self.wrong: list[str] = []
+        self.whole_count = 0
+
+    def write(self, draw: random.Random) -> None:
+        while self.working:
             first = draw.randrange(100)
-            with database.lock:
-                for view, state in (one, two):
+            with self.database.lock:
+                for view, state in self.pairs:
                     state.apply_rows([first, 100 - first])
                     view.note_commit()
-                committed[0] += 1
+                self.committed += 1
             if draw.random() < 0.05:
-                draw.choice((one, two))[1].failures.append(cancelled())
+                draw.choice(self.pairs)[1].failures.append(cancelled())
             time.sleep(0)
 
-    def read(draw: random.Random) -> None:
+    def read(self, draw: random.Random) -> None:
         seen = 0
         for _ in range(60):
-            chosen = draw.choice([(one,), (two,), (one, two), (two, one)])
-            at_least = committed[0]
+            chosen = draw.sample(self.views, draw.randint(1, 2))
+            at_least = self.committed
             try:
-                versions = database.read(*(view for view, _ in chosen))
+                versions = self.database.read(*chosen)
             except SqlError:
                 continue
             found = {rows(version) for version in versions.values()}
             position = min(version.position for version in versions.values())
             if found != {(position * 100, position * 2)} or position < max(at_least, seen):
-                wrong.append(f"seed {seed}: {found} at {position}, committed {at_least}, seen {seen}")
+                self.wrong.append(f"{found} at {position}, committed {at_least}, seen {seen}")
             seen = position
-        with database.lock:
-            working[0] -= 1
+        self.end()
 
-    def checkpoint(draw: random.Random) -> None:
-        noted = [0]
+    def checkpoint(self, draw: random.Random) -> None:
+        noted = 0
 
         def note() -> list[ContinuousView]:
-            noted[0] = committed[0]
-            return draw.sample(views, 2)
+            nonlocal noted
+            noted = self.committed
+            return draw.sample(self.views, 2)
 
         for _ in range(60):
             stop_after = draw.choice((0, 1, 2, 2, 2))
-            with snapshot(database.lock, note) as taken:
+            with snapshot(self.database.lock, note) as taken:
                 for count, (view, pages) in enumerate(taken.states(), 1):
                     content = numbers(pages)
                     time.sleep(0)
                     again = numbers(view.state.pages())
-                    if len(content) != 2 * noted[0] or sum(content) != 100 * noted[0] or again != content:
-                        wrong.append(f"seed {seed}: {len(content)} rows, {len(again)} later, noted {noted[0]}")
+                    if len(content) != 2 * noted or sum(content) != 100 * noted or again != content:
+                        self.wrong.append(f"{len(content)} rows, {len(again)} later, noted {noted}")
                     if count > stop_after:
                         break
                 else:
-                    whole_ones[0] += 1
-        with database.lock:
-            working[0] -= 1
+                    self.whole_count += 1
+        self.end()
 
-    work = [(write, 3), (read, 4), (checkpoint, 1)]
-    threads = [
-        threading.Thread(target=run, args=(random.Random(generator.random()),))
-        for run, count in work
-        for _ in range(count)
-    ]
+    def end(self) -> None:
+        with self.database.lock:
+            self.working -= 1
+
+
+@pytest.mark.usefixtures("_many_switches")
+@pytest.mark.parametrize("seed", range(4))
+def test_snapshots_among_readers_and_writers(seed: int) -> None:
+    """Each statement adds two rows that sum to 100 to both views, readers come for one or both; some refreshes and snapshots fail."""
+    generator = random.Random(seed)
+    turmoil = Turmoil()
+    runs = [*[turmoil.write] * 3, *[turmoil.read] * 4, turmoil.checkpoint]
+    threads = [threading.Thread(target=run, args=(random.Random(generator.random()),)) for run in runs]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join(WAIT_S)
     assert not any(thread.is_alive() for thread in threads)
-    assert wrong == []
-    assert whole_ones[0] > 5
-    for _, state in (one, two):
+    assert turmoil.wrong == [], f"seed {seed}"
+    assert turmoil.whole_count > 5
+    for _, state in turmoil.pairs:
         state.failures.clear()
-    final = database.read(*views)
-    assert {rows(version) for version in final.values()} == {(committed[0] * 100, committed[0] * 2)}
-    assert idle(*views)
+    final = turmoil.database.read(*turmoil.views)
+    assert {rows(version) for version in final.values()} == {(turmoil.committed * 100, turmoil.committed * 2)}
+    assert idle(*turmoil.views)

@@ -18,7 +18,7 @@ from ringbuffer.hash_table import ENTRY, GroupTable, TableLayout, find_group, ha
 from ringbuffer.merge import merge_tables
 from ringbuffer.pages import Page, read_pages, write_pages
 from sql.datatypes import INT4, INT8
-from sql.expressions import Call, Literal
+from sql.expressions import Call, Expression, Literal
 from sql.relations import OutputColumn, Scan
 from tests.views.random_expressions import ExpressionMaker, random_rows
 from tests.views.test_state import (
@@ -91,7 +91,8 @@ def test_pages_are_those_of_the_merged_rows_only(tmp_path: Path) -> None:
 
 
 def test_an_empty_state(tmp_path: Path) -> None:
-    for keys in ([], [column("t")]):
+    choices: list[list[Expression]] = [[], [column("t")]]
+    for keys in choices:
         state = ViewState("v", make_plan([], keys, [make_aggregate("max", column("t"))]), tmp_path)
         before = exported(state)
         state.load(through_bytes(state.pages()))
