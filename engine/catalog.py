@@ -33,16 +33,12 @@ class StreamEntry:
 
 @dataclass(frozen=True)
 class ViewEntry:
-    """A continuous view and the stream under it. named: the relations that its text names.
-
-    restored: its definition survived a restart, its contents did not.
-    """
+    """A continuous view and the stream under it. named: the relations that its text names."""
 
     description: RelationDescription
     stream_name: str
     view: ContinuousView
     named: frozenset[str] = frozenset()
-    restored: bool = False
 
 
 @dataclass(frozen=True)

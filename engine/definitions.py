@@ -80,7 +80,7 @@ def restore_continuous_view(
     """
     bound = bind_query(statement.query, image, definition.settings)
     view = _built(definition, bound, kernels, executor, tables)
-    return ViewEntry(view.description, view.stream_name, view, bound.named, restored=True)
+    return ViewEntry(view.description, view.stream_name, view, bound.named)
 
 
 def _built(

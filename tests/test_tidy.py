@@ -225,7 +225,7 @@ def test_top_level_folders_are_the_agreed_ones() -> None:
     assert folders <= {*PACKAGES, "tests", "bench", "docker", ".ci"}
 
 
-ROOMS = (*PACKAGES, "engine/sessions", "engine/tables", "engine/embedded", "bench", "docker", "tests")
+ROOMS = (*PACKAGES, "engine/sessions", "engine/tables", "engine/embedded", "engine/log", "bench", "docker", "tests")
 
 
 @pytest.mark.parametrize("room", ROOMS)

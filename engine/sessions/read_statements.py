@@ -31,7 +31,6 @@ class ReadStatements:
     def __init__(self, session: Session) -> None:
         self._session = session
         self._database = session.database
-        self._warned: set[str] = set()
 
     async def select(
         self, statement: Select, transaction: Transaction, parameters: tuple[Literal, ...], prepared: Prepared | None
@@ -85,7 +84,6 @@ class ReadStatements:
             image = session.runner.image()
             bound = await session.with_text(text, bound_to, image)
             refuse_streams(bound.relations, image)
-            self._warn_of_lost_contents(bound, image)
             reader = Reader(transaction.now_us, session.check_cancelled)
             session.refreshing = tuple(name for name in bound.relations if has_upper_part(image.entries.get(name)))
             try:
@@ -96,18 +94,6 @@ class ReadStatements:
                 session.refreshing = ()
             if reading is not None:
                 return image, bound, reading
-
-    def _warn_of_lost_contents(self, bound: BoundQuery, image: CatalogImage) -> None:
-        for name in sorted(bound.relations - self._warned):
-            entry = image.entries.get(name)
-            if isinstance(entry, ViewEntry) and entry.restored:
-                self._warned.add(name)
-                self._session.notice(
-                    "01000",
-                    f'contents of view "{name}" did not survive the last restart of the server',
-                    "WARNING",
-                    hint="The view counts the rows committed since then. Definitions survive a restart, contents do not yet.",
-                )
 
 
 def has_upper_part(entry: Entry | None) -> bool:
