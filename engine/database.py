@@ -129,11 +129,21 @@ class Database:
                 *mark.decided, *mark.first, mark.next_transaction, self.image.next_oid, tuple(views.values()), counts
             )
 
+        def make_log_durable() -> None:
+            self.log.flush(sync=True)
+            self.log.check()
+
         try:
             with self._checkpointing:
-                # What the checkpoint has decided must be decided in the log as well.
-                self.log.flush(sync=True)
-                make_checkpoint(self.storage, self.checkpoints_dir, self.clock, standstill(), note, lambda: None)
+                make_checkpoint(
+                    self.storage,
+                    self.checkpoints_dir,
+                    self.clock,
+                    standstill(),
+                    note,
+                    make_log_durable,
+                    lambda: None,
+                )
                 self.log.remove_before(marks[0].first.position)
         except OSError as error:
             raise disk_error(error, "write a checkpoint", CHECKPOINT_HINT) from None

@@ -59,11 +59,14 @@ def make_checkpoint(
     clock: Clock,
     commit_lock: AbstractContextManager[object],
     note: Callable[[], Noted],
+    make_log_durable: Callable[[], None],
     check_cancelled: Callable[[], None],
 ) -> Checkpoint:
     """Write a checkpoint of what `note` returns, which is called under the commit lock, and remove the older ones.
 
-    Raises OSError, and what check_cancelled raises, which is called again and again; then there is no new checkpoint and no row is lost.
+    make_log_durable: called after the cut and before there is a checkpoint; a log that ended before its checkpoint would take new records
+    at positions that replay takes for old. check_cancelled: called again and again. Raises OSError, and what these two raise; then there
+    is no new checkpoint, and no row is lost.
     """
     began_s = clock.monotonic_s()
     found: list[Noted] = []
@@ -74,6 +77,7 @@ def make_checkpoint(
 
     with snapshot(commit_lock, note_views, check_cancelled) as taken:
         (noted,) = found
+        make_log_durable()
         checkpoint = header_of(noted, taken, clock.now_us())
         size = write_checkpoint(storage, folder, checkpoint, contents(noted, taken, check_cancelled))
     log.info(

@@ -13,6 +13,7 @@ import errno
 import logging
 import threading
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -62,28 +63,27 @@ class Mark(NamedTuple):
     next_transaction: int
 
 
-class Commit:
+class Commit(ABC):
     """A transaction whose last record is in the log.
 
-    apply: brings it into the views, under the commit lock; publish: into the rings, after that; both can't fail. answer: told None, or why
-    it failed. waits: not before it is durable (synchronous_commit). first, last: places of the transaction's first record and of the one
-    that decides it.
+    answer: told None, or why it failed. waits: not before it is durable (synchronous_commit). first, last: places of the transaction's
+    first record and of the one that decides it.
     """
 
-    __slots__ = ("answer", "apply", "first", "last", "publish", "waits")
+    __slots__ = ("answer", "first", "last", "waits")
 
-    def __init__(
-        self,
-        apply: Callable[[], None],
-        publish: Callable[[], None],
-        answer: Callable[[SqlError | None], None],
-        waits: bool,
-    ) -> None:
-        self.apply = apply
-        self.publish = publish
+    def __init__(self, answer: Callable[[SqlError | None], None], waits: bool) -> None:
         self.answer = answer
         self.waits = waits
         self.first = self.last = Place(0, 0)
+
+    @abstractmethod
+    def apply(self) -> None:
+        """Bring it into the views; the caller holds the commit lock. Can't fail."""
+
+    @abstractmethod
+    def publish(self) -> None:
+        """Bring it into the rings, once all is applied that comes before it. Can't fail."""
 
 
 class Waiting:

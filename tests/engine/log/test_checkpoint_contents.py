@@ -81,7 +81,7 @@ class World:
     def checkpoint(
         self, storage: Storage, folder: Path = FOLDER, check_cancelled: Callable[[], None] = lambda: None
     ) -> Checkpoint:
-        return make_checkpoint(storage, folder, FakeClock(), self.lock, self.note, check_cancelled)
+        return make_checkpoint(storage, folder, FakeClock(), self.lock, self.note, lambda: None, check_cancelled)
 
     def restoring(self) -> Restoring:
         views = {view.definition.oid: view for view in self.views}
@@ -246,8 +246,29 @@ def test_the_lock_may_be_more_than_a_lock() -> None:
             entered.append(world.position)
             yield
 
-    make_checkpoint(storage, FOLDER, FakeClock(), alone(), world.note, lambda: None)
+    make_checkpoint(storage, FOLDER, FakeClock(), alone(), world.note, lambda: None, lambda: None)
     assert entered == [0]
+
+
+def test_the_log_is_durable_before_there_is_a_checkpoint() -> None:
+    world, storage = World(), SimulatedStorage(1, FOLDER)
+    world.commit(1)
+    seen = []
+
+    def make_log_durable() -> None:
+        seen.append((world.lock.locked(), [len(view.cuts) for view in world.views], storage.list(FOLDER)))
+
+    make_checkpoint(storage, FOLDER, FakeClock(), world.lock, world.note, make_log_durable, lambda: None)
+    assert seen == [(False, [1, 1], [])]
+
+    def fail() -> None:
+        raise SqlError("58030", "could not write to the log")
+
+    world.commit(2)
+    with pytest.raises(SqlError):
+        make_checkpoint(storage, FOLDER, FakeClock(), world.lock, world.note, fail, lambda: None)
+    assert storage.list(FOLDER) == [checkpoint_path(FOLDER, 64).name]
+    assert not any(view.cuts or view.refreshing for view in world.views)
 
 
 def test_the_pages_on_the_disk_are_what_the_module_says(tmp_path: Path) -> None:
