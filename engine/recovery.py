@@ -47,10 +47,10 @@ def recover(database: Database) -> None:
     position, sequence = (0, FIRST_SEQUENCE) if checkpoint is None else (checkpoint.position, checkpoint.read_sequence)
     replay = Replay(target, decided, position, sequence, keeper)
     replay_log(database, replay, checkpoint)
-    if database.log.position < position:
+    if database.log.place.position < position:
         raise SqlError(
             DAMAGED,
-            f"the log ends at position {database.log.position}, before the newest checkpoint at position {position}",
+            f"the log ends at position {database.log.place.position}, before the newest checkpoint at position {position}",
             hint="The files of the log are older than the checkpoint. Put back files of the same time.",
         )
     numbers = (replay.highest_transaction, *decided)
