@@ -156,7 +156,8 @@ async def listen(config: ServerConfig) -> None:
             database = Database(config, SystemClock(), DiskStorage())
             database.open()
         except SqlError as error:
-            raise StartError(f"can't open the database: {error.message}") from error
+            hint = "" if error.hint is None else f" ({error.hint})"
+            raise StartError(f"can't open the database: {error.message}{hint}") from error
         except CorruptLogError as error:
             raise StartError(str(error)) from error
         except OSError as error:

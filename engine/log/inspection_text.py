@@ -33,6 +33,8 @@ def inspection_lines(inspection: Inspection, newest: Newest, names: Names) -> It
         yield f"  antumbra recover --data-dir {damaged.path.parent.parent} --skip-segment {damaged.path.name}"
     elif inspection.files and inspection.files[-1].torn is not None:
         yield "The log ends with a record that was never answered, as after a power loss; the next start cuts it off."
+    elif any(file.gap is not None for file in inspection.files):
+        yield "The log is whole but for what was given up."
     else:
         yield "The log is whole."
 

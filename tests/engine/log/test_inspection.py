@@ -133,6 +133,7 @@ def test_damage_in_the_middle(writer: LogWriter) -> None:
     after = look(folder)
     assert after.damaged is None
     assert "0000000000000009.skipped: records 9 to 17 were given up" in text(after)
+    assert text(after)[-1] == "The log is whole but for what was given up."
     with pytest.raises(NoSuchSegmentError, match="given up already"):
         loss_of(after, "0000000000000009.skipped", ())
 
