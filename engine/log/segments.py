@@ -162,6 +162,9 @@ class Segments:
         self._kept: list[Segment] = []
         self._file: StoredFile | None = None
         self._spare: tuple[Segment, StoredFile] | None = None
+        # Segments that lie before what was read, and the last records that were read: they may not have reached the disk.
+        self._earlier: list[Path] = []
+        self._unsure: tuple[int, Bytes] = (0, b"")
 
     # Reading, at the start.
 
@@ -177,6 +180,7 @@ class Segments:
             self._storage.remove(self.folder / SPARE_NAME)
         found = parts_of(names)
         earlier = sum(first <= sequence for first, _ in found[1:])
+        self._earlier = [self.folder / name for _, name in found[:earlier]]
         gap: Gap | None = None
         for (first, name), (following, _) in itertools.pairwise([*found[earlier:], (None, "")]):
             assert first is not None
@@ -210,9 +214,10 @@ class Segments:
 
         What a checkpoint has is not looked at: damage there harms nobody.
         """
-        offset = segment.offset(self.position)
+        offset, durable = segment.offset(self.position), self.position
         while (record := record_at(data, offset, self.position)) is not None and record.sequence == self.sequence:
             self.position, self.sequence = record.end, record.sequence + 1
+            durable = max(durable, record.durable)
             yield record
             offset = segment.offset(self.position)
         if following == self.sequence:
@@ -222,6 +227,7 @@ class Segments:
             raise CorruptLogError(missing, 0, f"there is no such file, and the next one begins with record {following}")
         if following is not None:
             raise CorruptLogError(segment.path, offset, f"record {self.sequence} does not verify")
+        self._unsure = (durable, data[segment.offset(durable) : offset])
         behind = [one for one in later_records(data, offset, self.position) if one.sequence > self.sequence]
         if any(one.durable > self.position for one in behind):
             raise CorruptLogError(
@@ -241,12 +247,24 @@ class Segments:
     # Writing.
 
     def open(self) -> None:
-        """Make the last segment, or a new one, ready for writing. Raises OSError."""
+        """Make the last segment, or a new one, ready for writing, and durable what was read. Raises OSError.
+
+        Whoever wrote it may have died before it was synced, or because it could not be, and then a later sync says nothing: what is to be
+        durable is written and named again.
+        """
         last = self._kept[-1] if self._kept else None
-        if last is not None and last.position <= self.position <= last.position + last.room:
+        if last is not None and last.position == self.position:
+            self._kept.pop()
+            self._storage.rename(last.path, self.folder / SPARE_NAME)
+            self._spare = (last, self._storage.open(self.folder / SPARE_NAME))
+        if last is not None and last.position < self.position <= last.position + last.room:
             self._file = self._storage.open(last.path)
+            self.write(*self._unsure)
+            self.sync()
+            self._storage.sync_folder(self.folder)
         else:
             self.roll(0)
+        self._unsure = (0, b"")
 
     @property
     def room(self) -> int:
@@ -281,6 +299,7 @@ class Segments:
         if self._spare is not None and self._spare[0].room >= size:
             return
         self._drop_spare()
+        # A file of this name is emptied.
         whole = max(self._segment_bytes, PAGE_BYTES + size + ALIGNMENT)
         path = self.folder / SPARE_NAME
         file = self._storage.create(path, whole)
@@ -295,9 +314,9 @@ class Segments:
         page = PAGE_CHECKED.pack(self.sequence, self.position)
         file.write(0, PAGE.pack(PAGE_MAGIC, FORMAT_VERSION, zlib.crc32(page), self.sequence, self.position))
         file.sync()
-        self._storage.rename(spare.path, path)
-        self._storage.sync_folder(self.folder)
+        self._storage.rename(self.folder / SPARE_NAME, path)
         self._spare = None
+        self._storage.sync_folder(self.folder)
         if self._file is not None:
             self._file.close()
         self._file = file
@@ -305,21 +324,25 @@ class Segments:
 
     def remove_before(self, position: int) -> None:
         """Remove the segments that lie wholly before `position`; the present one stays. Raises OSError."""
-        while len(self._kept) > 1 and self._kept[1].position <= position:
-            self._storage.remove(self._kept[0].path)
+        while self._earlier or (len(self._kept) > 1 and self._kept[1].position <= position):
+            self._storage.remove(self._earlier[0] if self._earlier else self._kept[0].path)
+            (self._earlier or self._kept).pop(0)
             self._storage.sync_folder(self.folder)
-            self._kept.pop(0)
 
     def close(self) -> None:
         """Close the files."""
-        self._drop_spare()
+        if self._spare is not None:
+            self._drop_spare()
+            try:
+                self._storage.remove(self.folder / SPARE_NAME)
+            except OSError as error:
+                log.warning("a segment that is not needed can't be removed; the next start will: %s", error)
         if self._file is not None:
             self._file.close()
             self._file = None
 
     def _drop_spare(self) -> None:
         if self._spare is not None:
-            spare, file = self._spare
+            _, file = self._spare
             self._spare = None
             file.close()
-            self._storage.remove(spare.path)
