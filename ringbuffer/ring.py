@@ -146,7 +146,7 @@ class Ring:
             end = first
 
     def restore(self, tuples_count: int, pieces: Iterable[tuple[int, Morsel]]) -> None:
-        """Make this a ring that has published `tuples_count` tuples, of which `pieces`, as `tail` yields them, are there. Nobody uses it yet.
+        """Make this a ring that has published `tuples_count` tuples and still has `pieces`, as `tail` yields them. Nobody uses it yet.
 
         Raises ValueError when the pieces are not the newest tuples of such a ring.
         """
