@@ -41,6 +41,57 @@ AT_ONCE_ROWS_MAX = 4096
 AT_ONCE_BYTES_MAX = 256 * 1024
 
 
+class StagedCommit(Commit):
+    """The staged rows of a transaction."""
+
+    __slots__ = ("_stages",)
+
+    def __init__(self, stages: Sequence[StatementStage], answer: Answer, waits: bool) -> None:
+        super().__init__(answer, waits)
+        self._stages = stages
+
+    def apply(self) -> None:
+        """See Commit."""
+        for stage in self._stages:
+            stage.apply()
+
+    def publish(self) -> None:
+        """See Commit."""
+        for stage in self._stages:
+            stage.append_to_ring()
+
+
+class RowCommit(Commit):
+    """One whole row of a stream that lies in the same memory each time, on its way to log, views and ring.
+
+    It is used again and again; neither it nor the row's memory changes between `Committer.commit_row` and the answer.
+    """
+
+    __slots__ = ("now_us", "record", "ring_row", "row", "views")
+
+    def __init__(self, row: Morsel, record: RowRecord, ring_row: RowWriter) -> None:
+        super().__init__(ignore, waits=False)
+        self.row = row
+        self.record = record
+        self.ring_row = ring_row
+        self.views: Views = ()
+        self.now_us = 0
+
+    def apply(self) -> None:
+        """See Commit."""
+        for view in self.views:
+            view.state.apply(self.row, self.now_us)
+            view.note_commit()
+
+    def publish(self) -> None:
+        """See Commit."""
+        self.ring_row.append()
+
+
+def ignore(_: SqlError | None) -> None:
+    """Nobody waits for this answer."""
+
+
 class Committer:
     """The commits of one database. log: what they write ahead."""
 
@@ -83,35 +134,29 @@ class Committer:
             return self._append(transaction, stages, records, 0, answer)
 
     def commit_row(
-        self, record: RowRecord, row: Morsel, ring_row: RowWriter, views: Views, image: CatalogImage, waits: bool, answer: Answer
-    ) -> bool | None:  # fmt: skip
-        """Commit one whole row of a stream as a transaction of its own; record, ring_row: the same row on its way to log and ring.
-
-        As `commit_soon`; the row's memory must not change before the answer.
-        """
+        self, commit: RowCommit, views: Views, image: CatalogImage, waits: bool, answer: Answer
+    ) -> bool | None:
+        """Commit one whole row of a stream as a transaction of its own. Results as of `commit_soon`."""
         now_us = self._database.clock.now_us()
         try:
             for view in views:
-                view.state.check(row, now_us)
+                view.state.check(commit.row, now_us)
         except RowError:
             return None
-
-        def apply() -> None:
-            for view in views:
-                view.state.apply(row, now_us)
-                view.note_commit()
-
         log = self.log
         with log.lock:
-            place = log.place
-            if not log.takes or self._database.image is not image or not log.add_row(record, now_us):
+            if not log.takes or self._database.image is not image:
                 return None
+            place = log.place
+            if not log.add_row(commit.record, now_us):
+                return None
+            commit.views, commit.now_us, commit.waits, commit.answer = views, now_us, waits, answer
             if not waits and log.unapplied == 0:
                 with self._database.commit_lock:
-                    apply()
-                ring_row.append()
+                    commit.apply()
+                commit.publish()
                 return True
-            log.add_commit(Commit(apply, ring_row.append, answer, waits), place, place)
+            log.add_commit(commit, place, place)
         return False
 
     # Rows of streams alone.
@@ -154,21 +199,13 @@ class Committer:
                 log.add(ROWS, flags, number, payload)
             last = log.place
             log.add(COMMIT, 0, number, [RECORDS_COUNT.pack(count)])
-
-        def apply() -> None:
-            for stage in stages:
-                stage.apply()
-
-        def publish() -> None:
-            for stage in stages:
-                stage.append_to_ring()
-
+        commit = StagedCommit(stages, answer, transaction.waits_for_log)
         if not transaction.waits_for_log and log.unapplied == 0:
             with self._database.commit_lock:
-                apply()
-            publish()
+                commit.apply()
+            commit.publish()
             return True
-        log.add_commit(Commit(apply, publish, answer, transaction.waits_for_log), first, last)
+        log.add_commit(commit, first, last)
         return False
 
     @contextmanager

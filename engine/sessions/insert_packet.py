@@ -1,6 +1,6 @@
 """A single-row INSERT that arrives whole, as a Query or as Bind to Sync, answered in one go: the packet that a busy client repeats.
 
-Enters: what a socket read gave. Leaves: the reply, the row committed; None when the messages have to be handled one by one, which is so
+Enters: what a socket read gave. Leaves: the reply, the row committed; False when the messages have to be handled one by one, which is so
 for all that is not plainly right: nothing has happened then, and the general way gives the exact error. The bytes around the values are
 compared with those of a packet that was decoded properly before. Only between transactions. Must not know sockets.
 """
@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Awaitable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from engine.catalog import CatalogImage
+from engine.committer import RowCommit
 from engine.sessions.insert import HEAD, InsertTarget, head_target
 from engine.sessions.log_answer import LogAnswer
 from engine.sessions.parameter_rows import ParameterRow, parameter_row
@@ -48,11 +49,10 @@ PACKETS_KEPT_MAX = 8
 
 @dataclass(frozen=True, slots=True)
 class PlacedRow:
-    """The memory of one row, and its way to the log and to the ring of its stream."""
+    """The memory of one row, and its commit."""
 
     row: OneRow
-    ring_row: RowWriter
-    record: RowRecord
+    commit: RowCommit
     stream_name: str
 
 
@@ -76,33 +76,35 @@ class InsertPackets:
     def __init__(self, session: Session, prepared: dict[str, Prepared]) -> None:
         self._session = session
         self._loop = asyncio.get_running_loop()
+        self._log_answer = LogAnswer(self._loop, session.connection.end_packet)
+        self._reply_later = b""
         self._database = session.database
         self._prepared = prepared
         self._heads: dict[bytes, PlacedRow | None] = {}
         self._heads_image: CatalogImage | None = None
 
-    def answer(self, data: bytes) -> bytes | Awaitable[None] | None:
-        """Do the packet, if it is one of ours, and return the reply, or what sends it once the log has the row.
+    def answer(self, data: bytes) -> bytes | bool:
+        """Do the packet, if it is one of ours, and return the reply; True: the log calls the connection's `end_packet` with its answer.
 
         data begins with the type byte of a Bind or a Query.
         """
         if self._session.block.open is not None or self._session.settings.read_only:
-            return None
+            return False
         return self._answer_query(data) if data[0] == QUERY else self._answer_bind(data)
 
-    def _answer_query(self, data: bytes) -> bytes | Awaitable[None] | None:
+    def _answer_query(self, data: bytes) -> bytes | bool:
         text = data[HEAD_OFFSET:-1]
         # Text that isn't ASCII has to be checked first.
         if data[-1] != 0 or int.from_bytes(data[1:HEAD_OFFSET], "big") != len(data) - 1 or not text.isascii():
-            return None
+            return False
         match = HEAD_BYTES.match(text)
         if match is None or 0 in text:
-            return None
+            return False
         head = match[0]
         image = self._database.image
         placed = self._literal_row(head, image)
         if placed is None or not placed.row.fill_literals(text, len(head)):
-            return None
+            return False
         return self._committed(placed, image, INSERTED, simple=True)
 
     def _literal_row(self, head: bytes, image: CatalogImage) -> PlacedRow | None:
@@ -115,20 +117,20 @@ class InsertPackets:
             self._heads[head] = None if target is None else place(target, target.layout, [0] * len(target.layout))
         return self._heads[head]
 
-    def _answer_bind(self, data: bytes) -> bytes | Awaitable[None] | None:
+    def _answer_bind(self, data: bytes) -> bytes | bool:
         session = self._session
         # What stands before the values: no portal name, the statement's, the formats and the count of the values.
         name_end = data.find(0, NAME_OFFSET)
         if name_end < 0 or data[HEAD_OFFSET] != 0 or not data.endswith(SYNC):
-            return None
+            return False
         # Surrogates are in no statement's name.
         prepared = self._prepared.get(data[NAME_OFFSET:name_end].decode(errors="surrogateescape"))
         image = self._database.image
         if prepared is None or not prepared.is_bound_to(image, session.settings):
-            return None
+            return False
         shape = parameter_row(prepared, image, self._database.tables)
         if shape is None:
-            return None
+            return False
         head = data[HEAD_OFFSET : name_end + 5 + 2 * (data[name_end + 1] << 8 | data[name_end + 2])]
         packet = shape.packets.get(head) or learn(data, head, shape)
         if (
@@ -136,37 +138,31 @@ class InsertPackets:
             or not data.endswith(packet.tail)
             or int.from_bytes(data[1:HEAD_OFFSET], "big") != len(data) - packet.messages_bytes - 1
         ):
-            return None
+            return False
         placed = packet.placed
         if not placed.row.fill(data, packet.values_offset, len(data) - len(packet.tail)):
-            return None
+            return False
         return self._committed(placed, image, packet.reply, simple=False)
 
-    def _committed(
-        self, placed: PlacedRow, image: CatalogImage, reply: bytes, simple: bool
-    ) -> bytes | Awaitable[None] | None:
-        """Commit the row. Returns the reply, or what has to wait for the log before it is sent; None when nothing was done."""
-        answer = LogAnswer(self._loop)
-        committer = self._database.committer
+    def _committed(self, placed: PlacedRow, image: CatalogImage, reply: bytes, simple: bool) -> bytes | bool:
+        """Commit the row. Returns the reply; True when it has to wait for the log; False when nothing was done."""
+        session, committer = self._session, self._database.committer
         views = image.views_of(placed.stream_name)
-        waits = self._session.settings.waits_for_log
-        row, ring_row = placed.row.morsel, placed.ring_row
-        done = committer.commit_row(placed.record, row, ring_row, views, image, waits, answer)
+        done = committer.commit_row(placed.commit, views, image, session.settings.waits_for_log, self._log_answer)
         if done is None:
-            return None
-        self._session.begin_message(simple)
+            return False
+        session.begin_message(simple)
         if simple:
             self._prepared.pop("", None)
         if done:
             return self._ended(reply)
+        self._reply_later = reply
         committer.log.flush_at_turn_end(self._loop.call_soon)
-        return self._answer_later(answer.future, reply)
+        return True
 
-    async def _answer_later(self, answer: Awaitable[SqlError | None], reply: bytes) -> None:
-        error = await answer
-        if error is not None:
-            reply = writer.error_response(error)
-        self._session.connection.write(self._ended(reply))
+    def end(self, error: SqlError | None) -> bytes:
+        """Return the reply to a packet for which `answer` returned True; error: why the log has not taken the row."""
+        return self._ended(self._reply_later if error is None else writer.error_response(error))
 
     def _ended(self, reply: bytes) -> bytes:
         """Return the reply to what has been committed; what ends with a transaction ends now."""
@@ -212,4 +208,4 @@ def place(target: InsertTarget, layout: Layout, formats: Sequence[int]) -> Place
         return None
     row = OneRow(layout, formats, start, target.targets)
     record = RowRecord(row.morsel, stream.layout, stream.oid)
-    return PlacedRow(row, RowWriter(stream.ring, row.morsel), record, stream.name)
+    return PlacedRow(row, RowCommit(row.morsel, record, RowWriter(stream.ring, row.morsel)), stream.name)

@@ -1,25 +1,26 @@
-"""The log's answer to a commit, awaited on the event loop, from whichever thread it comes.
+"""The log's answer to a commit, taken on the event loop, from whichever thread it comes.
 
-Enters: None or an SqlError, once. Leaves: the result of `future`. Must not know transactions.
+Enters: None or an SqlError. Leaves: a call of `take` on the event loop, or the result of a future. Must not know transactions.
 """
 
 from __future__ import annotations
 
 import asyncio
 import threading
+from collections.abc import Callable
 from contextlib import suppress
 
 from sql.errors import SqlError
 
 
 class LogAnswer:
-    """Call it with the answer. future: its result is None when the commit is done, or why it failed; made on the event loop."""
+    """Call it with the answer: None when the commit is done, or why it failed. Made on the event loop; `take` gets the answer there."""
 
-    __slots__ = ("_loop", "_thread", "future")
+    __slots__ = ("_loop", "_take", "_thread")
 
-    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
-        self.future: asyncio.Future[SqlError | None] = loop.create_future()
+    def __init__(self, loop: asyncio.AbstractEventLoop, take: Callable[[SqlError | None], None]) -> None:
         self._loop = loop
+        self._take = take
         self._thread = threading.get_ident()
 
     def __call__(self, error: SqlError | None) -> None:
@@ -30,6 +31,13 @@ class LogAnswer:
         with suppress(RuntimeError):
             self._loop.call_soon_threadsafe(self._take, error)
 
-    def _take(self, error: SqlError | None) -> None:
-        if not self.future.done():
-            self.future.set_result(error)
+
+def awaited_answer(loop: asyncio.AbstractEventLoop) -> tuple[LogAnswer, asyncio.Future[SqlError | None]]:
+    """Return what is to be called with the answer, and the future that it becomes the result of."""
+    future: asyncio.Future[SqlError | None] = loop.create_future()
+
+    def take(error: SqlError | None) -> None:
+        if not future.done():
+            future.set_result(error)
+
+    return LogAnswer(loop, take), future

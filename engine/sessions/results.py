@@ -20,7 +20,7 @@ from sql.relations import OutputColumn, Schema
 from sql.wire import writer
 
 if TYPE_CHECKING:
-    from engine.server import Connection
+    from engine.connection import Connection
 
 # Rows are encoded and sent in batches of this many, with back-pressure between them.
 BATCH_ROWS = 16_384

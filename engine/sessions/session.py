@@ -46,8 +46,8 @@ from sql.wire.messages import (
 )
 
 if TYPE_CHECKING:
+    from engine.connection import Connection
     from engine.database import Database
-    from engine.server import Connection
 
 Result = TypeVar("Result")
 
@@ -111,9 +111,13 @@ class Session:
             self.fail_pipeline(error)
             return None
 
-    def answer_packet(self, data: bytes) -> bytes | Awaitable[None] | None:
-        """Answer a whole read that begins with Bind or Query, if that can be done in one go, but for the log; None: nothing was done."""
+    def answer_packet(self, data: bytes) -> bytes | bool:
+        """Answer a whole read that begins with Bind or Query, if that can be done in one go; see SessionProtocol."""
         return self._packets.answer(data)
+
+    def end_packet(self, error: SqlError | None) -> bytes:
+        """Return the reply to a packet that has waited for the log; error: why it was not taken."""
+        return self._packets.end(error)
 
     def cancel(self) -> None:
         """Stop what runs now, from any thread; it ends with 57014."""

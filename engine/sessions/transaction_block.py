@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from engine.committer import end
-from engine.sessions.log_answer import LogAnswer
+from engine.sessions.log_answer import awaited_answer
 from engine.sessions.results import Outcome
 from engine.staging import StatementStage
 from engine.transaction import Transaction
@@ -121,7 +121,7 @@ class TransactionBlock:
         if is_large(transaction):
             return self._finish_commit(transaction, self._commit_aside(transaction))
         loop = asyncio.get_running_loop()
-        answer = LogAnswer(loop)
+        answer, future = awaited_answer(loop)
         committer = self._database.committer
         try:
             done = committer.commit_soon(transaction, answer)
@@ -134,7 +134,7 @@ class TransactionBlock:
         if done is None:
             return self._finish_commit(transaction, self._commit_aside(transaction))
         committer.log.flush_at_turn_end(loop.call_soon)
-        return self._finish_commit(transaction, answer.future)
+        return self._finish_commit(transaction, future)
 
     async def _commit_aside(self, transaction: Transaction) -> SqlError | None:
         try:

@@ -6,7 +6,8 @@ import asyncio
 import threading
 from collections.abc import Awaitable, Callable, Mapping
 
-from engine.server import Connection, ServerLimits, run, serve
+from engine.connection import Connection
+from engine.server import ServerLimits, run, serve
 from sql.datatypes import INT4, TEXT
 from sql.errors import SqlError
 from sql.wire import writer
@@ -33,6 +34,7 @@ class FakeSession:
     """Answers one-word statements. Extended statements give their only parameter back, as text.
 
     echo X; wait (until cancelled); later X (echo after a turn of the loop); bug; later bug; error; copy; big N (N rows of 1 kB).
+    Packets: packet X (echo at once); log X (echo once `log_answers` is called); packet bug; log bug.
     """
 
     def __init__(self, connection: Connection, parameters: Mapping[str, str], world: FakeWorld) -> None:
@@ -46,6 +48,7 @@ class FakeSession:
         self.cancelled = asyncio.Event()
         self.loop = asyncio.get_running_loop()
         self.copied = bytearray()
+        self.logged = b""
         self.value: bytes | None = None
         self.simple = True
         world.sessions.append(self)
@@ -158,8 +161,26 @@ class FakeSession:
             await self.connection.drain()
         self.finish(f"SELECT {rows_count}")
 
-    def answer_packet(self, data: bytes) -> bytes | None:
-        return None
+    def answer_packet(self, data: bytes) -> bytes | bool:
+        word, _, rest = data[5:-1].partition(b" ")
+        if word not in (b"packet", b"log"):
+            return False
+        self.simple = True
+        self.logged = rest
+        if word == b"packet":
+            return self.end_packet(None)
+        self.world.waiting.set()
+        return True
+
+    def end_packet(self, error: SqlError | None) -> bytes:
+        if self.logged == b"bug":
+            raise KeyError("in a packet")
+        reply = writer.error_response(error) if error is not None else writer.data_row([self.logged])
+        return reply + writer.ready_for_query("I")
+
+    def log_answers(self, error: SqlError | None = None) -> None:
+        """Let the log answer a packet that waits, from any thread."""
+        self.loop.call_soon_threadsafe(self.connection.end_packet, error)
 
     def abort_after_bug(self) -> str | None:
         return "I" if self.simple else None
@@ -195,7 +216,13 @@ class FakeWorld:
         return self
 
     def stop(self) -> None:
+        self.begin_stop()
+        self.wait_until_stopped()
+
+    def begin_stop(self) -> None:
         self._stop()
+
+    def wait_until_stopped(self) -> None:
         self._thread.join(WAIT_S_MAX)
         assert not self._thread.is_alive()
 

@@ -11,12 +11,13 @@ import pyarrow as pa
 
 from engine.clock import SystemClock
 from engine.config import ServerConfig
+from engine.connection import Connection
 from engine.database import Database
-from engine.server import Connection
 from engine.sessions.session import Session, open_session
 from engine.staging import StatementStage
 from engine.storage import DiskStorage, Storage
 from ringbuffer.arrow import morsel_to_arrow
+from sql.errors import SqlError
 from sql.relations import OutputColumn
 from sql.wire.conversation import Conversation
 from tests.end_to_end.raw_client import Answer, in_full, query, render
@@ -32,9 +33,12 @@ class MemoryConnection:
 
     process_id = 7
 
+    session: Session
+
     def __init__(self) -> None:
         self.conversation = Conversation(MESSAGE_BYTES_MAX)
         self.written = bytearray()
+        self.packet_ended = asyncio.Event()
 
     def write(self, data: bytes) -> None:
         self.written += data
@@ -44,6 +48,10 @@ class MemoryConnection:
 
     async def drain(self) -> None:
         return
+
+    def end_packet(self, error: SqlError | None) -> None:
+        self.write(self.session.end_packet(error))
+        self.packet_ended.set()
 
 
 class World:
@@ -80,6 +88,7 @@ class SessionClient:
 
     async def _open(self, database: Database, parameters: Mapping[str, str]) -> Session:
         self.session = open_session(database, cast(Connection, self._connection), parameters)
+        self._connection.session = self.session
         self.session.startup_reports()
         return self.session
 
@@ -94,12 +103,13 @@ class SessionClient:
         return self.ask() if self._runner.run(self._packet(packet)) else None
 
     async def _packet(self, packet: bytes) -> bool:
+        self._connection.packet_ended.clear()
         reply = self.session.answer_packet(packet)
         if isinstance(reply, bytes):
             self._connection.write(reply)
-        elif reply is not None:
-            await reply
-        return reply is not None
+        elif reply:
+            await self._connection.packet_ended.wait()
+        return reply is not False
 
     def ask_in_full(self, text: str) -> list[Answer]:
         """Send a Query and return its answers, errors and notices with all their fields."""

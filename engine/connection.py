@@ -1,0 +1,442 @@
+"""One client's connection: bytes from the socket to the session and back, in order, with back-pressure both ways.
+
+Enters: what the event loop reads. Leaves: messages handed to `Session.handle` one at a time, and replies. A message whose work is done at
+once costs no task; one that returns an awaitable is awaited before the next. A packet that waits for nothing but the log costs no task
+either. Nothing that a session raises ends the server or another connection. Must not know SQL.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import socket
+import sys
+import types
+from collections import deque
+from collections.abc import Awaitable, Mapping
+from typing import TYPE_CHECKING, Protocol, cast
+
+from engine.sessions.first_step import first_step
+from sql.errors import SqlError
+from sql.wire import writer
+from sql.wire.conversation import Conversation
+from sql.wire.messages import (
+    SYNC,
+    CancelRequest,
+    FrontendMessage,
+    FunctionCall,
+    GssRequest,
+    Query,
+    SslRequest,
+    Startup,
+    Sync,
+    Terminate,
+    Violation,
+)
+from sql.wire.startup import MINOR_VERSION_MAX, PROTOCOL_VERSION_MAX
+
+if TYPE_CHECKING:
+    from engine.server import Server
+
+log = logging.getLogger(__name__)
+
+DATABASES = frozenset({"antumbra", "postgres"})
+
+# A batch of replies is handed to the transport when it has grown to this size, and at the end of each batch of messages.
+REPLY_BATCH_BYTES = 64 * 1024
+
+# Reads up to this size are first shown to the session as a whole.
+PACKET_BYTES_MAX = 4096
+_PACKET_KINDS = frozenset(b"BQ")
+
+# After so many messages without waiting, a busy connection lets the others have a turn.
+MESSAGES_PER_TURN_MAX = 1000
+
+
+class SessionProtocol(Protocol):
+    """What a connection needs of the session behind it. All but `cancel` are called on the event loop."""
+
+    def startup_reports(self) -> Mapping[str, str]:
+        """Return the settings that the client is told of by ParameterStatus before its first query."""
+
+    def handle(self, message: FrontendMessage) -> Awaitable[None] | None:
+        """Act on one message and write the replies to the connection. None: done. Client errors are answered, not raised."""
+
+    def answer_packet(self, data: bytes) -> bytes | bool:
+        """Return the reply to a read that begins with Bind or Query, if all of it can be done in one go. False: nothing was done.
+
+        True: all is done but for the log, whose answer comes by `Connection.end_packet`; `handle` is not called before that.
+        """
+
+    def end_packet(self, error: SqlError | None) -> bytes:
+        """Return the reply to a packet that has waited for the log. error: why the log has not taken it."""
+
+    def abort_after_bug(self) -> str | None:
+        """Get back to order after `handle` raised; the client has its XX000.
+
+        Return the transaction status when ReadyForQuery is due (simple protocol), or None when the pipeline is skipped until Sync.
+        """
+
+    def cancel(self) -> None:
+        """Stop what runs, if anything does. From any thread."""
+
+    def close(self) -> None:
+        """The client is gone: roll back and let go. Called once, and never while an awaitable of `handle` runs or a packet waits."""
+
+
+class Connection(asyncio.Protocol):
+    """One client's socket. The session uses the first methods, `conversation`, `process_id` and `secret_key`."""
+
+    def __init__(self, server: Server) -> None:
+        self.conversation = Conversation(server.limits.message_bytes_max)
+        self.session: SessionProtocol | None = None
+        self.process_id = 0
+        self.secret_key = 0
+        self._server = server
+        self._limits = server.limits
+        self._packet_bytes_max = min(PACKET_BYTES_MAX, server.limits.message_bytes_max)
+        self._loop = asyncio.get_running_loop()
+        self._transport: asyncio.Transport | None = None
+        self._closed = asyncio.Event()
+        self._startup_timer: asyncio.TimerHandle | None = None
+        self._queue: deque[FrontendMessage] = deque()
+        self._queued_bytes = 0
+        self._reading_is_paused = False
+        self._replies: list[bytes] = []
+        self._replies_bytes = 0
+        self._may_write = asyncio.Event()
+        self._may_write.set()
+        # The connection is busy while it has a task, or while a packet waits for the log.
+        self._task: asyncio.Task[None] | None = None
+        self._packet_waits = False
+        self._packet_ended: asyncio.Future[None] | None = None
+        self._current: FrontendMessage | None = None
+        self._barrier = _BugBarrier(self)
+
+    # What the session uses.
+
+    def write(self, data: bytes) -> None:
+        """Buffer replies; they leave at the end of the present batch of messages, or when there are many."""
+        self._replies.append(data)
+        self._replies_bytes += len(data)
+        if self._replies_bytes >= REPLY_BATCH_BYTES:
+            self.flush()
+
+    def flush(self) -> None:
+        """Hand the buffered replies to the socket now."""
+        if self._replies:
+            if self._transport is not None:
+                self._transport.write(b"".join(self._replies) if len(self._replies) > 1 else self._replies[0])
+            self._replies.clear()
+            self._replies_bytes = 0
+
+    async def drain(self) -> None:
+        """Flush, let other connections have a turn, and wait while the client has too many replies to take.
+
+        Raises ConnectionError when it is gone.
+        """
+        self.flush()
+        # Without the turn, a client that reads fast, or one that has gone, would keep the event loop to itself.
+        await asyncio.sleep(0)
+        await self._may_write.wait()
+        if self._transport is None:
+            raise ConnectionResetError("the client has gone")
+
+    @property
+    def is_open(self) -> bool:
+        """False once the client is gone or the end was sent."""
+        return self._transport is not None
+
+    def terminate(self, error: SqlError | None = None) -> None:
+        """End the connection, with a last FATAL error if given; messages that wait are dropped."""
+        if error is not None:
+            error.severity = "FATAL"
+            self.write(writer.error_response(error))
+        self.flush()
+        self.conversation.close()
+        self._queue.clear()
+        if self._transport is not None:
+            self._transport.close()
+
+    def end_packet(self, error: SqlError | None) -> None:
+        """The log has answered the packet that waits: send the reply, and go on with what came meanwhile. On the event loop."""
+        session, transport = self.session, self._transport
+        assert session is not None and self._packet_waits
+        with self._barrier:
+            reply = session.end_packet(error)
+            if transport is not None:
+                transport.write(reply)
+        self._packet_waits = False
+        if self._packet_ended is not None:
+            self._packet_ended.set_result(None)
+        if self._queue:
+            # Not right here: the log answers others after us.
+            self._task = self._loop.create_task(self._work_on(None))
+            return
+        self._batch_done()
+        if transport is None:
+            self._close_session()
+
+    # What the event loop calls.
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast(asyncio.Transport, transport)
+        self._transport.set_write_buffer_limits(high=self._limits.write_high_water_bytes)
+        raw = transport.get_extra_info("socket")
+        if raw is not None:
+            raw.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+        self._server.connections.add(self)
+        self._startup_timer = self._loop.call_later(self._limits.startup_wait_s_max, self._startup_timed_out)
+
+    def data_received(self, data: bytes) -> None:
+        if data[0] in _PACKET_KINDS and len(data) <= self._packet_bytes_max and self._answer_packet(data):
+            return
+        self._queued_bytes += len(data)
+        self._queue.extend(self.conversation.receive(data))
+        if self._task is None and not self._packet_waits:
+            self._work()
+        elif self._queued_bytes > self._limits.read_high_water_bytes and not self._reading_is_paused:
+            self._reading_is_paused = True
+            if self._transport is not None:
+                self._transport.pause_reading()
+
+    def pause_writing(self) -> None:
+        self._may_write.clear()
+
+    def resume_writing(self) -> None:
+        self._may_write.set()
+
+    def connection_lost(self, exc: BaseException | None) -> None:
+        self._transport = None
+        self._stop_startup_timer()
+        self.conversation.close()
+        self._queue.clear()
+        self._replies.clear()
+        self._may_write.set()
+        self._server.connections.discard(self)
+        self._server.sessions.pop(self.process_id, None)
+        if self._task is not None:
+            if self.session is not None:
+                self.session.cancel()
+        elif not self._packet_waits:
+            self._close_session()
+        self._closed.set()
+
+    # Messages, in order.
+
+    def _answer_packet(self, data: bytes) -> bool:
+        """Let the session answer a whole packet at once; False: its messages are to be handled one by one."""
+        session, transport = self.session, self._transport
+        is_busy = self._packet_waits or self._task is not None or self._queue or self._replies
+        if (
+            is_busy
+            or not self._may_write.is_set()
+            or session is None
+            or transport is None
+            or not self.conversation.is_between_messages
+        ):
+            return False
+        # What a bug in here would leave half done ends with this message.
+        self._current = SYNC
+        reply: bytes | bool = b""
+        with self._barrier:
+            reply = session.answer_packet(data)
+            if reply is True:
+                self._packet_waits = True
+                return True
+            if reply:
+                transport.write(reply)
+        self._current = None
+        if self._replies:
+            self.flush()
+        return reply is not False
+
+    def _work(self) -> None:
+        """Handle what is queued, as far as it is done at once; go on in a task from the first message that has to wait."""
+        while self._queue and self._task is None:
+            with _BugBarrier(self):
+                waiting = self._handle_until_wait(sys.maxsize)
+                if waiting is not None:
+                    self.flush()
+                    self._task = self._loop.create_task(self._work_on(waiting))
+        if self._task is None:
+            self._batch_done()
+
+    async def _work_on(self, waiting: Awaitable[None] | None) -> None:
+        """Await what the present message waits for, then go on with the queue until it is empty."""
+        try:
+            while waiting is not None or self._queue:
+                with _BugBarrier(self):
+                    if waiting is not None:
+                        pending, waiting = waiting, None
+                        await pending
+                    waiting = self._handle_until_wait(MESSAGES_PER_TURN_MAX)
+                    self.flush()
+                    if waiting is None and self._queue:
+                        waiting = asyncio.sleep(0)
+        finally:
+            self._task = None
+            self._batch_done()
+            if self._transport is None:
+                self._close_session()
+
+    def _handle_until_wait(self, messages_max: int) -> Awaitable[None] | None:
+        """Handle queued messages; return what the last one taken from the queue still waits for, or None."""
+        queue = self._queue
+        admit = self.conversation.admit
+        for _ in range(min(len(queue), messages_max)):
+            if not queue:
+                break
+            message = self._current = queue.popleft()
+            session = self.session
+            if session is None:
+                self._open(message)
+                continue
+            if not admit(message):
+                continue
+            if type(message) is Terminate:
+                self.terminate()
+                return None
+            if type(message) is Violation:
+                self.terminate(message.error)
+                return None
+            work = session.handle(message)
+            if work is not None:
+                # Most of these never suspend: the first step runs here, and only a suspended one costs a task.
+                work = first_step(work)
+                if work is not None:
+                    return work
+            if not self._may_write.is_set():
+                return self.drain()
+        return None
+
+    def _batch_done(self) -> None:
+        self.flush()
+        self._current = None
+        self._queued_bytes = 0
+        if self._reading_is_paused and self._transport is not None:
+            self._reading_is_paused = False
+            self._transport.resume_reading()
+
+    def answer_bug(self, error: Exception) -> None:
+        """`handle` raised: a bug of ours, unless it is an SqlError that the session passed on."""
+        message, session = self._current, self.session
+        if self._transport is None and isinstance(error, ConnectionError):
+            return
+        if isinstance(error, SqlError) and (error.severity == "FATAL" or session is None):
+            self.terminate(error)
+            return
+        if isinstance(error, SqlError):
+            answer = error
+        else:
+            log.error(
+                "a bug while handling %s of connection %d", type(message).__name__, self.process_id, exc_info=error
+            )
+            answer = SqlError(
+                "XX000", f"internal error: {type(error).__name__}", hint="The server's log has the details."
+            )
+        if session is None:
+            self.terminate(answer)
+            return
+        self.write(writer.error_response(answer))
+        status = session.abort_after_bug()
+        self.conversation.end_copy_in()
+        if status is not None:
+            self.write(writer.ready_for_query(status))
+        elif isinstance(message, Query | Sync | FunctionCall):
+            self.terminate()
+        else:
+            self.conversation.fail_until_sync()
+
+    # Beginning and end.
+
+    def _open(self, message: FrontendMessage) -> None:
+        """Handle a message that comes before there is a session."""
+        match message:
+            case SslRequest() | GssRequest():
+                self.write(b"N")
+            case CancelRequest():
+                self._server.cancel(message)
+                self.terminate()
+            case Startup():
+                self._stop_startup_timer()
+                self._start(message)
+            case Violation():
+                self.terminate(message.error)
+
+    def _start(self, startup: Startup) -> None:
+        """Trust the client, make its session, and tell it where it is."""
+        if startup.minor_version > MINOR_VERSION_MAX or startup.protocol_options:
+            self.write(writer.negotiate_protocol_version(PROTOCOL_VERSION_MAX, startup.protocol_options))
+        database = startup.parameters["database"]
+        if database not in DATABASES:
+            raise SqlError(
+                "3D000",
+                f'database "{database}" does not exist',
+                hint='The database is called "antumbra".',
+                severity="FATAL",
+            )
+        self._server.register(self)
+        self.session = session = self._server.open_session(self, startup.parameters)
+        self.write(writer.authentication_ok())
+        for name, value in session.startup_reports().items():
+            self.write(writer.parameter_status(name, value))
+        self.write(writer.backend_key_data(self.process_id, self.secret_key))
+        self.write(writer.ready_for_query("I"))
+
+    async def shut_down(self) -> None:
+        """The server stops: cancel what runs, wait for it a while, say why, close."""
+        if self._packet_waits:
+            self._queue.clear()
+            self._packet_ended = self._loop.create_future()
+            await asyncio.wait([self._packet_ended], timeout=self._limits.shutdown_wait_s_max)
+        if self._task is not None:
+            self._queue.clear()
+            if self.session is not None:
+                self.session.cancel()
+            _, running = await asyncio.wait([self._task], timeout=self._limits.shutdown_wait_s_max)
+            for task in running:
+                log.warning("connection %d did not stop in time", self.process_id)
+                task.cancel()
+        if self._transport is None:
+            return
+        self.terminate(SqlError("57P01", "terminating connection due to administrator command"))
+        try:
+            await asyncio.wait_for(self._closed.wait(), self._limits.shutdown_wait_s_max)
+        except TimeoutError:
+            if self._transport is not None:
+                self._transport.abort()
+
+    def _close_session(self) -> None:
+        session, self.session = self.session, None
+        if session is not None:
+            with _BugBarrier(self):
+                session.close()
+
+    def _startup_timed_out(self) -> None:
+        self.terminate(SqlError("57014", "canceling authentication due to timeout"))
+
+    def _stop_startup_timer(self) -> None:
+        if self._startup_timer is not None:
+            self._startup_timer.cancel()
+            self._startup_timer = None
+
+
+class _BugBarrier:
+    """Where a session's exception ends: the one place that takes any of them, so that a bug costs one statement and not the server."""
+
+    __slots__ = ("_connection",)
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: types.TracebackType | None
+    ) -> bool:
+        if not isinstance(error, Exception):
+            return False
+        self._connection.answer_bug(error)
+        return True
