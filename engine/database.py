@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
@@ -22,6 +22,7 @@ from engine.disk_errors import disk_error
 from engine.kept_answers import KeptAnswers
 from engine.kernel_files import KernelFiles
 from engine.log.checkpoint_contents import Noted, make_checkpoint
+from engine.log.checkpointer import Checkpointer
 from engine.log.commit_log import CommitLog, Mark
 from engine.recovery import recover, relations_of
 from engine.spark import SparkRuntime
@@ -40,8 +41,6 @@ from views.refresh import Reader, cut
 from views.view import ContinuousView, Version
 
 log = logging.getLogger(__name__)
-
-CHECKPOINT_HINT = "Free space on the disk of the data directory; until there is a checkpoint the log keeps growing."
 
 
 class Database:
@@ -72,7 +71,14 @@ class Database:
             config.log_flush_interval_ms,
         )
         self.committer = Committer(self, self.log)
-        self._checkpointing = threading.Lock()
+        self._checkpointer = Checkpointer(
+            self._make_checkpoint,
+            lambda: self.log.place.position,
+            clock,
+            config.checkpoint_log_bytes,
+            config.checkpoint_interval_s,
+        )
+        self._is_open = False
         self.answers = KeptAnswers()
         self._attached: frozenset[ContinuousView] = frozenset()
 
@@ -85,12 +91,17 @@ class Database:
         """Start Spark in the background and restore the definitions. Raises SqlError or OSError with what is wrong."""
         self._spark.start()
         warm_up()
-        self.recover()
+        last_position = self.recover()
         self._views_changed(())
         self.kernels.make_durable(path for view in self._attached for path in view.state.kernel_paths)
+        self._checkpointer.start(last_position)
+        self._is_open = True
 
-    def recover(self) -> None:
-        """Restore the definitions, and what the log has of the streams' rows. Raises SqlError or OSError with what is wrong."""
+    def recover(self) -> int:
+        """Restore the definitions, and what checkpoint and log have of the streams' rows; return the checkpoint's position.
+
+        Raises SqlError or OSError with what is wrong.
+        """
         text = self.store.load()
         if text is not None:
             self.image = restore_catalog(self, text)
@@ -98,21 +109,34 @@ class Database:
                 entry.counter.number for entry in self.image.entries.values() if isinstance(entry, SequenceEntry)
             )
             self.store.forget_sequences(numbers)
-        recover(self)
+        return recover(self)
 
     def close(self) -> None:
-        """Stop Spark and the worker threads."""
+        """Make a last checkpoint, and stop Spark and the threads. The sessions have ended."""
         self.workers.shutdown(wait=True, cancel_futures=True)
+        if self._is_open:
+            self._is_open = False
+            self._checkpointer.stop(finally_one=True)
         self.log.close()
         self._spark.stop()
         self.store.settle(self.image)
         self.store.close()
 
-    def checkpoint(self) -> None:
-        """Write a checkpoint, so that the next start replays only what is committed from now on. May take long; any thread may call it.
+    def checkpoint(self, check_cancelled: Callable[[], None] = lambda: None) -> None:
+        """Return once there is a checkpoint, so that the next start replays only what is committed from now on. Any thread may call it.
 
-        Raises SqlError 53100 or 58030; all is as before then.
+        check_cancelled: called now and then; what it raises ends the waiting. Raises SqlError 53100 or 58030; all is as before then.
         """
+        if self._is_open:
+            self._checkpointer.request(check_cancelled)
+            return
+        try:
+            self._make_checkpoint(check_cancelled)
+        except OSError as error:
+            raise disk_error(error, "write a checkpoint") from None
+
+    def _make_checkpoint(self, check_cancelled: Callable[[], None]) -> int:
+        """Make a checkpoint and remove what it makes superfluous; return its position. One at a time. Raises OSError and SqlError."""
         marks: list[Mark] = []
 
         @contextmanager
@@ -133,21 +157,11 @@ class Database:
             self.log.flush(sync=True)
             self.log.check()
 
-        try:
-            with self._checkpointing:
-                make_checkpoint(
-                    self.storage,
-                    self.checkpoints_dir,
-                    self.clock,
-                    standstill(),
-                    note,
-                    make_log_durable,
-                    lambda: None,
-                )
-                self.log.remove_before(marks[0].first.position)
-        except OSError as error:
-            raise disk_error(error, "write a checkpoint", CHECKPOINT_HINT) from None
+        folder = self.checkpoints_dir
+        made = make_checkpoint(self.storage, folder, self.clock, standstill(), note, make_log_durable, check_cancelled)
+        self.log.remove_before(marks[0].first.position)
         self.store.forget_transactions(marks[0].oldest_transaction)
+        return made.position
 
     def begin(self, explicit: bool = False) -> Transaction:
         """Return a new transaction at the present time."""

@@ -31,8 +31,8 @@ log = logging.getLogger(__name__)
 PROGRESS_S = 5.0
 
 
-def recover(database: Database) -> None:
-    """Bring streams and views of `database.image` to where they were, and open the log."""
+def recover(database: Database) -> int:
+    """Bring streams and views of `database.image` to where they were, and open the log; return the position of the checkpoint, or 0."""
     views, streams = relations_of(database.image)
     storage = database.storage
     checkpoint = restore_newest(
@@ -55,6 +55,7 @@ def recover(database: Database) -> None:
         )
     numbers = (replay.highest_transaction, *decided)
     database.log.open(max(max(numbers) + 1, 1 if checkpoint is None else checkpoint.next_transaction))
+    return position
 
 
 def replay_log(database: Database, replay: Replay, checkpoint: Checkpoint | None) -> None:

@@ -165,7 +165,7 @@ class StatementRunner:
                 return Outcome(statement.tag)
             case Checkpoint():
                 # In a transaction too, as in PostgreSQL: what is uncommitted has no part in it.
-                await self._session.in_worker(self._database.checkpoint)
+                await self._session.in_worker(self._database.checkpoint, self._session.check_cancelled)
                 return Outcome("CHECKPOINT")
             case _:
                 return await self._define(statement, transaction)
