@@ -54,7 +54,8 @@ def _named(statement: DropRelation, work: TableWork) -> list[Entry]:
         entry = work.image.entries.get(name)
         if entry is None:
             if not statement.if_exists:
-                hint = did_you_mean(name, work.image.relation_names(), f"the {word}")
+                alike = [other for other, one in work.image.entries.items() if WORDS[one.description.kind] == word]
+                hint = did_you_mean(name, alike, f"the {word}")
                 raise SqlError("42P01", f'{word} "{name}" does not exist', hint=hint, position=position or None)
             work.notice(f'{word} "{name}" does not exist, skipping')
             continue

@@ -1,4 +1,4 @@
-"""'Did you mean' for names of relations, columns and settings."""
+"""'Did you mean' for names of relations, columns, functions, types and settings."""
 
 from __future__ import annotations
 
@@ -14,16 +14,22 @@ def did_you_mean(wanted: str, names: Iterable[str], what: str = "the relation") 
 def close_names(wanted: str, names: Iterable[str]) -> list[str]:
     """Return the names that are close to `wanted`, closest first; none when more than a third of the letters differ."""
     limit = len(wanted) // 3 if len(wanted) > 2 else len(wanted) - 1
-    scored = sorted((distance(wanted, name), name) for name in names if abs(len(name) - len(wanted)) <= limit)
+    scored = sorted(
+        (distance(wanted, name, swaps=True), name) for name in names if abs(len(name) - len(wanted)) <= limit
+    )
     return [name for score, name in scored if score <= limit]
 
 
-def distance(left: str, right: str) -> int:
-    """Return the Levenshtein distance."""
+def distance(left: str, right: str, swaps: bool = False) -> int:
+    """Return the Levenshtein distance, which PostgreSQL takes for columns; swaps: two letters that changed places count once."""
+    before: list[int] = []
     previous = list(range(len(right) + 1))
     for row, letter in enumerate(left, 1):
         current = [row]
         for column, other in enumerate(right, 1):
-            current.append(min(previous[column] + 1, current[-1] + 1, previous[column - 1] + (letter != other)))
-        previous = current
+            best = min(previous[column] + 1, current[-1] + 1, previous[column - 1] + (letter != other))
+            if swaps and row > 1 and column > 1 and letter == right[column - 2] and left[row - 2] == other:
+                best = min(best, before[column - 2] + 1)
+            current.append(best)
+        before, previous = previous, current
     return previous[-1]

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from sql.datatypes import FAMILIES, NUMERIC, SqlType, array_of, numeric
 from sql.errors import SqlError, not_supported
+from sql.names import did_you_mean
 from sql.syntax import TypeName
 
 NUMERIC_DIGITS_MAX = 38
@@ -21,20 +22,28 @@ REFUSED = frozenset(
     regtype tid timetz tsquery tsrange tstzrange daterange tsvector txid_snapshot varbit xid xid8 cid xml int2vector oidvector refcursor
     """.split()
 )
+# What a person may write, for "did you mean"; and what other systems call a type.
+SPELLINGS = tuple(
+    """
+    bigint boolean bytea character date decimal integer interval json jsonb numeric real smallint text time timestamp timestamptz uuid
+    varchar
+    """.split()
+)
+ELSEWHERE = {"double": "double precision", "string": "text", "datetime": "timestamp", "tinyint": "smallint"}
 
 
 def resolve_type(written: TypeName) -> SqlType:
     """Return the type of a cast, a literal or a table's column; numeric without (p,s) is allowed."""
     if written.array:
         if written.name not in FAMILIES and written.name not in REFUSED:
-            raise SqlError("42704", f'type "{written.name}[]" does not exist', written.position)
+            raise no_type(written, "[]")
         return array_of(resolve_type(replace(written, array=False)))
     name = written.name
     if name in REFUSED:
         hint = "Use time without time zone." if name == "timetz" else None
         raise not_supported(f"the type {written.text}", written.position, hint=hint)
     if name not in FAMILIES or name == "unknown":
-        raise SqlError("42704", f'type "{name}" does not exist', written.position)
+        raise no_type(written)
     match name:
         case "numeric":
             return numeric_type(written)
@@ -47,6 +56,13 @@ def resolve_type(written: TypeName) -> SqlType:
     if written.modifiers:
         raise SqlError("42601", f'type modifier is not allowed for type "{name}"', written.position)
     return SqlType(name)
+
+
+def no_type(written: TypeName, suffix: str = "") -> SqlError:
+    """Return the error of a name that no type has, with the one that was probably meant."""
+    meant = ELSEWHERE.get(written.name)
+    hint = f'Perhaps you meant the type "{meant}".' if meant else did_you_mean(written.name, SPELLINGS, "the type")
+    return SqlError("42704", f'type "{written.name}{suffix}" does not exist', written.position, hint=hint)
 
 
 def column_type(written: TypeName) -> SqlType:

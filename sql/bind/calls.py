@@ -16,17 +16,23 @@ from sql.datatypes import TEXT, SqlType
 from sql.errors import SqlError, not_supported
 from sql.expressions import Call, Case, Expression, Literal
 from sql.functions import FUNCTIONS, NOT_YET, TABLE_FUNCTIONS, VOLATILE
+from sql.names import did_you_mean
 from sql.overloads import AmbiguousError, choose
 from sql.syntax import FunctionCall
 
 if TYPE_CHECKING:
     from sql.bind.expressions import Binder
 
-# Functions of any values that take them as their output functions print them.
 # Functions of time zones, with the number of their own arguments: the session's zone comes last.
 ZONED = {"age": 2, "age_today": 1, "make_timestamptz": 6, "format_time": 2, "read_timestamp": 2}
+# Functions of any values that take them as their output functions print them.
 OUTPUT_TEXTS = frozenset({"concat", "concat_ws", "format"})
 NONE_HINT = "No function matches the given name and argument types. You might need to add explicit type casts."
+FORMS = frozenset({"coalesce", "greatest", "least", "nullif"})
+SCALAR_NAMES = FORMS | SESSION_FUNCTIONS | time_functions.TIME_FUNCTIONS | FUNCTIONS.keys()
+CALLED_NAMES = (
+    SCALAR_NAMES | AGGREGATES.keys() | ORDERED_SET_AGGREGATES.keys() | WINDOW_FUNCTIONS.keys() | TABLE_FUNCTIONS.keys()
+)
 MANY_HINT = "Could not choose a best candidate function. You might need to add explicit type casts."
 
 
@@ -41,6 +47,8 @@ def call(binder: Binder, node: FunctionCall) -> Expression:
         return homes.grouping_call(binder, node)
     if name in TABLE_FUNCTIONS:
         return table_functions.in_expression(binder, node)
+    if name not in CALLED_NAMES and name not in NOT_YET:
+        return function(binder, node)
     if node.over is not None or name in WINDOW_FUNCTIONS:
         return windows.window(binder, node)
     refuse_decorations(node)
@@ -76,8 +84,8 @@ def refuse_decorations(node: FunctionCall) -> None:
             raise SqlError("42809", what, node.position)
 
 
-def no_function(written: str, position: int) -> SqlError:
-    return SqlError("42883", f"function {written} does not exist", position, hint=NONE_HINT)
+def no_function(written: str, position: int, hint: str | None = None) -> SqlError:
+    return SqlError("42883", f"function {written} does not exist", position, hint=hint or NONE_HINT)
 
 
 def nullif(binder: Binder, node: FunctionCall) -> Expression:
@@ -106,7 +114,7 @@ def function(binder: Binder, node: FunctionCall) -> Expression:
     if not candidates:
         if name in NOT_YET:
             raise not_supported(f"the function {name}", node.position)
-        raise no_function(written, node.position)
+        raise no_function(written, node.position, did_you_mean(name, sorted(CALLED_NAMES), "the function"))
     try:
         found = choose(candidates, families)
     except AmbiguousError:

@@ -7,6 +7,7 @@ from typing import cast
 from sql.durations import milliseconds
 from sql.errors import SqlError, not_supported
 from sql.grammar.cursor import Cursor
+from sql.names import did_you_mean
 from sql.statements.options import boolean_or_string
 from sql.statements.statement import CopyOptions
 
@@ -14,6 +15,10 @@ OptionValue = str | tuple[str, ...] | None
 RawOption = tuple[str, OptionValue, int]
 
 LIST_OPTIONS = ("force_quote", "force_not_null", "force_null")
+OPTION_NAMES = (
+    *("format", "delimiter", "null", "header", "quote", "escape", "encoding", "freeze", "publish"),
+    *LIST_OPTIONS,
+)
 BOOLEANS = {"true": True, "on": True, "1": True, "false": False, "off": False, "0": False}
 
 
@@ -156,7 +161,8 @@ def check_option(name: str, value: OptionValue, position: int, is_from: bool) ->
             if not isinstance(value, tuple):
                 raise SqlError("22023", f'argument to option "{name}" must be a list of column names', position)
         case _:
-            raise SqlError("42601", f'option "{name}" not recognized', position)
+            hint = did_you_mean(name, OPTION_NAMES, "the option")
+            raise SqlError("42601", f'option "{name}" not recognized', position, hint=hint)
     return value
 
 

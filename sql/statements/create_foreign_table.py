@@ -27,11 +27,12 @@ def create_foreign_table(cursor: Cursor) -> CreateStream:
     columns = column_definitions(cursor, name)
     refuse_inheritance(cursor)
     cursor.expect("server")
+    server_position = cursor.position
     server = cursor.name()
     options = foreign_options(cursor, OPTIONS) if cursor.at("options") else {}
     if server != SERVER:
         hint = f'The server of streams is called "{SERVER}".'
-        cursor.defer(SqlError("42704", f'server "{server}" does not exist', hint=hint))
+        cursor.defer(SqlError("42704", f'server "{server}" does not exist', server_position, hint=hint))
     return CreateStream(cursor.text_since(first), name, columns, options, if_not_exists, name_position)
 
 

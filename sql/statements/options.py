@@ -7,6 +7,7 @@ from collections.abc import Collection, Mapping
 from sql.errors import SqlError
 from sql.grammar.cursor import Cursor
 from sql.grammar.keywords import RESERVED
+from sql.names import did_you_mean
 
 
 def foreign_options(cursor: Cursor, valid: Collection[str]) -> dict[str, str]:
@@ -15,12 +16,14 @@ def foreign_options(cursor: Cursor, valid: Collection[str]) -> dict[str, str]:
     cursor.expect_operator("(")
     found: dict[str, str] = {}
     while True:
+        position = cursor.position
         name = cursor.label()
         value = cursor.string()
         if name not in valid:
             raise SqlError(
                 "HV00D",
                 f'invalid option "{name}"',
+                position,
                 hint=f"Valid options in this context are: {', '.join(sorted(valid))}",
             )
         if name in found:
@@ -37,16 +40,18 @@ def relation_options(cursor: Cursor, valid: Mapping[str, tuple[str, ...]]) -> di
     cursor.expect_operator("(")
     found: dict[str, str] = {}
     while True:
+        position = cursor.position
         name = cursor.label()
         value = option_value(cursor).lower() if cursor.accept_operator("=") else "true"
         if name not in valid:
-            cursor.defer(SqlError("22023", f'unrecognized parameter "{name}"'))
+            hint = did_you_mean(name, valid, "the parameter")
+            cursor.defer(SqlError("22023", f'unrecognized parameter "{name}"', position, hint=hint))
         elif name in found:
             cursor.defer(SqlError("22023", f'parameter "{name}" specified more than once'))
         elif value not in valid[name]:
             allowed = " and ".join(f'"{item}"' for item in valid[name])
             message = f'invalid value for option "{name}": {value}'
-            cursor.defer(SqlError("22023", message, detail=f"Valid values are {allowed}."))
+            cursor.defer(SqlError("22023", message, position, detail=f"Valid values are {allowed}."))
         found[name] = value
         if not cursor.accept_operator(","):
             break

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from sql.bind import bind_query
 from sql.datatypes import INT4, TEXT, TIMESTAMPTZ, SqlType, numeric
 from sql.errors import SqlError
 from sql.parse import parse
@@ -25,11 +26,19 @@ from sql.statements.statement import (
     Statement,
     Transaction,
 )
+from sql.syntax import Query
+from tests.sql.sample_catalog import SETTINGS, SampleCatalog
 
 
 def one(text: str) -> Statement:
     (statement,) = parse(text)
     return statement
+
+
+def selected(text: str) -> Query:
+    statement = one(text)
+    assert isinstance(statement, Select)
+    return statement.query
 
 
 def error(text: str) -> SqlError:
@@ -285,3 +294,25 @@ def test_text_is_kept_on_types() -> None:
     statement = one("create foreign table s (a text) server stream")
     assert isinstance(statement, CreateStream)
     assert statement.columns[0].type == TEXT
+
+
+@pytest.mark.parametrize(
+    ("text", "position", "hint"),
+    [
+        ("select lenght(a) from s", 8, 'the function "length"'),
+        ("select cuont(*) from s", 8, 'the function "count"'),
+        ("select rnak() over () from s", 8, 'the function "rank"'),
+        ("select * from generate_serie(1, 2)", 15, 'the function "generate_series"'),
+        ("select a::intger from s", 11, 'the type "integer"'),
+        ("select a::string from s", 11, 'the type "text"'),
+        ("create foreign table t (a dubble) server stream", 27, None),
+        ("create foreign table t (a double) server stream", 27, 'the type "double precision"'),
+        ("copy s from stdin with (delimeter ',')", 25, 'the option "delimiter"'),
+        ("create view v with (on_eror = skip) as select 1", 21, 'the parameter "on_error"'),
+    ],
+)
+def test_did_you_mean(text: str, position: int, hint: str | None) -> None:
+    with pytest.raises(SqlError) as caught:
+        bind_query(selected(text), SampleCatalog(), SETTINGS)
+    assert caught.value.position == position
+    assert caught.value.hint == (None if hint is None else f"Perhaps you meant {hint}.")
