@@ -53,8 +53,8 @@ def copy_outcome(
     """Return the rows for the client; with a file's name they are written there instead."""
     tag = f"COPY {table.num_rows}"
     if statement.file is None:
-        parts = [writer.copy_out_response(0, len(schema)), *encoded(statement, schema, table, time_zone)]
-        return Outcome(tag, copy_out=b"".join([*parts, writer.COPY_DONE]))
+        pieces = encoded(statement, schema, table, time_zone)
+        return Outcome(tag, copy_out=(writer.copy_out_response(0, len(schema)), *pieces, writer.COPY_DONE))
     try:
         with open_to_write(copy_directory, statement.file) as file:
             for messages in encoded(statement, schema, table, time_zone):

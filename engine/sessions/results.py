@@ -6,7 +6,7 @@ by the ring buffer's encoders; a row limit cuts the encoded bytes at row ends.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -31,13 +31,14 @@ class Outcome:
     """A finished statement. tag: of CommandComplete; '#' in it stands for the rows sent.
 
     schema None: no rows. sent: rows of `table` that the client has got already (a portal with a row limit).
+    copy_out: the messages of COPY TO, whole ones in each piece.
     """
 
     tag: str
     schema: Schema | None = None
     table: pa.Table | None = None
     sent: int = 0
-    copy_out: bytes | None = None
+    copy_out: Sequence[bytes] = ()
 
 
 def text_outcome(tag: str, names: Sequence[str], rows: Sequence[Sequence[str | None]]) -> Outcome:
@@ -73,14 +74,20 @@ async def send_rows(
     connection: Connection,
     outcome: Outcome,
     time_zone: str,
+    check_cancelled: Callable[[], None],
     formats: Sequence[int] = (),
     row_limit: int = 0,
     described: bool = False,
 ) -> None:
-    """Send the outcome: description (unless `described`), rows from where the last Execute stopped, and how it ended."""
+    """Send the outcome: description (unless `described`), rows from where the last Execute stopped, and how it ended.
+
+    check_cancelled: asked between batches; it raises SqlError. What has written something is past that: it is committed, or will be.
+    """
     if outcome.schema is None or outcome.table is None:
-        if outcome.copy_out is not None:
-            connection.write(outcome.copy_out)
+        for piece in outcome.copy_out:
+            connection.write(piece)
+            await connection.drain()
+            check_cancelled()
         connection.write(writer.command_complete(outcome.tag))
         return
     if not described:
@@ -95,6 +102,8 @@ async def send_rows(
         outcome.sent = upper
         if upper < end:
             await connection.drain()
+            if outcome.tag.startswith("SELECT"):
+                check_cancelled()
     if row_limit > 0 and end - first == row_limit:
         connection.write(writer.PORTAL_SUSPENDED)
     else:

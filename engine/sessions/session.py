@@ -213,7 +213,7 @@ class Session:
                 if not self._remaining:
                     # The client must not read success before the commit has succeeded.
                     await self.block.end_implicit()
-                await send_rows(self.connection, outcome, time_zone)
+                await send_rows(self.connection, outcome, time_zone, self.check_cancelled)
             await self.block.end_implicit()
         except SqlError as error:
             self.fail_query(error)
@@ -315,6 +315,7 @@ class Session:
                 self.connection,
                 portal.outcome,
                 self.settings.time_zone,
+                self.check_cancelled,
                 formats=portal.result_formats,
                 row_limit=row_limit,
                 described=True,

@@ -197,6 +197,18 @@ def test_cancel_of_a_copy(server: AntumbraServer, stream: str) -> None:
     assert one_value(server, "SELECT n FROM tr_count") == 1
 
 
+@pytest.mark.parametrize("text", ["{}", "COPY ({}) TO STDOUT"])
+def test_cancel_of_an_answer_that_is_on_its_way(server: AntumbraServer, text: str) -> None:
+    """The answer is larger than what sockets hold, and is not read before the cancellation."""
+    rows = "SELECT repeat('long', 1000) FROM generate_series(1, 20000)"
+    reading = raw(server)
+    reading.send(query(text.format(rows)))
+    reading.read_until("TH")
+    cancel(server.port, reading)
+    assert reading.read_until_ready()[-2:] == ["E ERROR 57014: canceling statement due to user request", "Z I"]
+    assert reading.ask(query("SELECT 1"))[-2:] == ["C SELECT 1", "Z I"]
+
+
 def test_cancel_between_statements_does_nothing(server: AntumbraServer) -> None:
     client = raw(server)
     cancel(server.port, client)
