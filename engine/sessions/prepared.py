@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from engine.sessions.parameter_rows import ParameterRow
     from ringbuffer.columns import Morsel
 
+INVALID_ENCODING = "22021"
 SHOW_ALL_COLUMNS = ("name", "setting", "description")
 
 
@@ -119,13 +120,21 @@ class Portal:
         return self.message.result_formats
 
     def decode_parameters(self, time_zone: str) -> None:
-        """Read the parameter values as literals. Raises 22P02, 22P03 and the like for a bad one."""
+        """Read the parameter values as literals. Raises 22P02, 22P03 and the like for a bad one, with its number in CONTEXT."""
         types = self.prepared.parameter_types
         formats = expand(self.message.parameter_formats, len(types))
-        self.values = tuple(
-            _literal(value, kind, code, time_zone, number)
-            for number, (value, kind, code) in enumerate(zip(self.message.parameters(), types, formats, strict=True), 1)
-        )
+        found: list[Literal] = []
+        for value, kind, code in zip(self.message.parameters(), types, formats, strict=True):
+            try:
+                found.append(_literal(value, kind, code, time_zone, len(found) + 1))
+            except SqlError as error:
+                name = f'portal "{self.message.portal}"' if self.message.portal else "unnamed portal"
+                error.context = f"{name} parameter ${len(found) + 1}"
+                # PostgreSQL has room for the value, and does not show it either unless it is told to.
+                if code == 0 and error.sqlstate != INVALID_ENCODING:
+                    error.context += " = '...'"
+                raise
+        self.values = tuple(found)
 
     def check_result_formats(self) -> None:
         """Raise 08P01 when there are neither none, nor one, nor as many formats as the result has columns."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import psycopg
 import pytest
 
 from tests.end_to_end.raw_client import SYNC, RawClient, bind, execute, parse
@@ -71,3 +72,23 @@ def value_of(client: RawClient, *question: bytes) -> bytes:
     client.read_until_ready()
     assert values[0] is not None
     return values[0]
+
+
+@pytest.mark.parametrize(
+    ("query", "values"),
+    [
+        ("SELECT %t::int, %t::date", ["1", "no date"]),
+        ("SELECT %t::int, %t::date", ["1", "2024-13-13"]),
+        ("SELECT %t::int, %t::date", ["x", "2024-12-13"]),
+    ],
+)
+def test_the_context_names_the_bad_parameter(
+    server: AntumbraServer, postgres: PostgresCluster, query: str, values: list[object]
+) -> None:
+    found = []
+    for one in (server, postgres):
+        with one.connect() as connection, pytest.raises(psycopg.Error) as caught:
+            connection.execute(query.encode(), values)
+        found.append((caught.value.sqlstate, caught.value.diag.message_primary, caught.value.diag.context))
+    assert found[0] == found[1]
+    assert "parameter $" in str(found[0][2])
