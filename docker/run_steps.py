@@ -58,7 +58,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run all steps and the server; print what is done."""
     parser = argparse.ArgumentParser(prog="docker/run_steps.py", description=(__doc__ or "").splitlines()[0])
     parser.add_argument(
-        "--reuse", action="store_true", help="take .venv and the compiled kernels of this tree instead of making them anew"
+        "--reuse",
+        action="store_true",
+        help="take .venv and the compiled kernels of this tree instead of making them anew",
     )
     options = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory(prefix="antumbra-image-") as name:
