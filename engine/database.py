@@ -33,6 +33,7 @@ from engine.tables.table_source import CommittedTables
 from engine.tables.table_store import TableStore
 from engine.tables.table_transaction import TableTransaction
 from engine.transaction import Transaction
+from engine.turns import Turns
 from engine.upper import SparkUpperExecutor
 from engine.warm_up import warm_up
 from views.phases import ViewMove
@@ -80,6 +81,7 @@ class Database:
         )
         self._is_open = False
         self.answers = KeptAnswers()
+        self.turns = Turns()
         self._attached: frozenset[ContinuousView] = frozenset()
 
     @property

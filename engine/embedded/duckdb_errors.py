@@ -13,6 +13,7 @@ import duckdb
 from engine.embedded.error_mark import own_error
 from sql.errors import SqlError
 
+CONFLICT = "could not serialize access due to concurrent update"
 STREAM_ERRORS: dict[str, type[duckdb.Error]] = {
     "Conversion": duckdb.ConversionException,
     "Out of Range": duckdb.OutOfRangeException,
@@ -40,7 +41,7 @@ def sql_error(error: duckdb.Error) -> Exception:
     if isinstance(error, duckdb.OutOfMemoryException):
         return SqlError("53200", "out of memory", detail=text.splitlines()[0])
     if isinstance(error, duckdb.TransactionException) and "conflict" in text.lower():
-        return SqlError("40001", "could not serialize access due to concurrent update")
+        return SqlError("40001", CONFLICT)
     if isinstance(error, (duckdb.IOException, duckdb.FatalException)):
         return _disk_error(text.splitlines()[0])
     if "Division by zero" in text:

@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING
 from engine.catalog import CatalogImage, SequenceEntry, StreamEntry, TableEntry
 from engine.definitions import build_continuous_view, build_stream, require_free
 from engine.dropping import drop
+from engine.embedded.duckdb_errors import CONFLICT
 from engine.query_views import define_query_view, reads_stream
 from engine.sessions.reading import refuse_streams, view_inputs
 from engine.sessions.results import Outcome
 from engine.sessions.sequence_statements import alter_sequence, make_sequence
 from engine.tables.table_alterations import alter_table
 from engine.tables.table_building import build_table, build_table_as, owned_sequences, restarted
-from engine.tables.table_changes import CONFLICT, refuse_joined
+from engine.tables.table_changes import refuse_joined
 from engine.tables.table_source import TransactionTables
 from engine.tables.table_work import TableWork
 from engine.transaction import Transaction

@@ -104,6 +104,13 @@ class StatementRunner:
         untouched = transaction.tables is None and not transaction.is_durable and not transaction.holds_ddl_lock
         attempts = CONFLICT_ATTEMPTS if untouched else 1
         staged_count = len(transaction.operations)
+        if (
+            untouched
+            and not transaction.explicit
+            and isinstance(statement, Insert)
+            and statement.on_conflict is not None
+        ):
+            await self._session.cancellable(self._session.block.take_turn(statement.name))
         while True:
             attempts -= 1
             try:

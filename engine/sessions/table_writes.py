@@ -20,6 +20,7 @@ from engine.tables.row_checks import check_rows
 from engine.tables.table_transaction import TableTransaction
 from sql.bind.delete import BoundDelete
 from sql.bind.insert import BoundInsert
+from sql.bind.on_conflict import BoundConflict
 from sql.bind.substitute import substitute_now, substitute_parameters
 from sql.bind.update import BoundUpdate
 from sql.bind.write_target import ROWS
@@ -64,7 +65,7 @@ class TableWriter:
         if resolution.changed is not None:
             self.check(resolution.changed)
         outcome = self._outcome("INSERT 0", resolution.rows_count, bound.returning, resolution.written())
-        self._apply(resolution, bound.conflict.changed)
+        self._apply(resolution, bound.conflict)
         return outcome
 
     def insert_checked(self, rows: pa.Table) -> None:
@@ -95,13 +96,20 @@ class TableWriter:
         """Raise 23502 or 23514 for the first row that the table can't have."""
         check_rows(self.transaction, self.entry.description, rows, self.now_us, self.time_zone)
 
-    def _apply(self, resolution: Resolution, changed: Sequence[int]) -> None:
+    def _apply(self, resolution: Resolution, conflict: BoundConflict) -> None:
+        changed = conflict.changed
         # Identities hold until the next write, so the rows that are there come first.
         if resolution.changed is not None and resolution.identities is not None:
             columns = [resolution.identities, *(resolution.changed.column(index) for index in changed)]
             rows = pa.Table.from_arrays(columns, names=[str(place) for place in range(len(columns))])
             self.transaction.update(self.entry, self._numbers(changed), rows, resolution.changed)
-        self.transaction.insert(self.entry, resolution.inserted)
+        self.transaction.insert_absent(self.entry, resolution.inserted, self._decisive(conflict))
+
+    def _decisive(self, conflict: BoundConflict) -> list[str]:
+        """Return the names of the unique constraints that ON CONFLICT has looked at."""
+        keys = {tuple(self._numbers(arbiter.columns)) for arbiter in conflict.arbiters}
+        constraints = self.entry.description.constraints
+        return [one.name for one in constraints if one.kind != "check" and tuple(one.columns) in keys]
 
     def _outcome(self, word: str, count: int, returning: Relation | None, rows: pa.Table) -> Outcome:
         if returning is None:

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 # A commit of more staged rows than this goes to a worker thread, so that the event loop keeps serving.
 INLINE_COMMIT_ROWS_MAX = 4096
+# Longer than the transaction of one statement takes; a turn may also be held by a client that never says Sync.
+TURN_WAIT_S_MAX = 0.5
 ABORTED = "current transaction is aborted, commands ignored until end of transaction block"
 
 
@@ -35,6 +37,7 @@ class TransactionBlock:
         self.open: Transaction | None = None
         self._session = session
         self._database = session.database
+        self._turn: asyncio.Lock | None = None
 
     @property
     def status(self) -> str:
@@ -174,7 +177,15 @@ class TransactionBlock:
         self._session.settings.rollback()
         self.release_ddl_lock(transaction)
 
+    async def take_turn(self, table: str) -> None:
+        """Wait for the turn on a table, and have it until the transaction ends."""
+        if self._turn is None:
+            self._turn = await self._database.turns.take(table, TURN_WAIT_S_MAX)
+
     def _after_end(self, transaction: Transaction, committed: bool) -> None:
+        turn, self._turn = self._turn, None
+        if turn is not None:
+            turn.release()
         self.release_ddl_lock(transaction)
         self._session.forget_portals()
         if committed:

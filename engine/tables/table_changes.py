@@ -9,10 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from engine.catalog import CatalogImage, Entry, SequenceEntry, TableEntry, ViewEntry
+from engine.embedded.duckdb_errors import CONFLICT
 from engine.transaction import Transaction
 from sql.errors import SqlError
-
-CONFLICT = "could not serialize access due to concurrent update"
 
 
 def check_changes(transaction: Transaction, committed: CatalogImage) -> None:

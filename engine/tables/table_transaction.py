@@ -8,7 +8,7 @@ may come in between. Must not know sessions or SQL text of clients.
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -17,7 +17,7 @@ import duckdb
 import pyarrow as pa
 
 from engine.catalog import CatalogImage, TableEntry
-from engine.embedded.duckdb_errors import sql_error
+from engine.embedded.duckdb_errors import CONFLICT, sql_error
 from engine.embedded.query_engine import Cursor, QueryEngine
 from engine.embedded.result_forms import in_forms
 from engine.tables.sequence_functions import SequenceSession, in_session, uses_sequences
@@ -26,6 +26,7 @@ from sql.catalog import ConstraintDescription
 from sql.datatypes import INT8, SqlType
 from sql.emit.names import column_names
 from sql.emit_duckdb import DuckDbExpressions
+from sql.errors import SqlError
 from sql.relations import OutputColumn, Relation, Scan, Schema
 from sql.trees import scans
 
@@ -46,6 +47,8 @@ class TableTransaction:
     snapshot: the number of the last commit that is seen. written: tables that have new, changed or deleted rows, as they were when they
     were first written to. unguarded: physical tables whose keys are as new as the transaction: DuckDB looks at them at COMMIT only.
     changed: True once there is anything that COMMIT makes durable. time_zone: for the texts of errors.
+
+    `_decisive`: (table, constraint) of the unique keys that an ON CONFLICT of this transaction has looked at in its snapshot.
     """
 
     def __init__(
@@ -63,6 +66,7 @@ class TableTransaction:
         self.unguarded: set[str] = set()
         self.changed = False
         self.time_zone = "UTC"
+        self._decisive: set[tuple[str, str]] = set()
         self._engine = engine
         self._cursor: Cursor | None = cursor
         self._lock = threading.Lock()
@@ -98,6 +102,18 @@ class TableTransaction:
         values = ", ".join(f"v{number}" for number in numbers)
         text = f'INSERT INTO stored.{table.physical} ({target}) SELECT {values} FROM "{ROWS}"'
         self._write(table, text, rows.rename_columns([f"v{number}" for number in numbers]))
+
+    def insert_absent(self, table: TableEntry, rows: pa.Table, decisive: Collection[str]) -> None:
+        """Append rows whose keys of the constraints `decisive` are not in the snapshot. Raises as `insert` does.
+
+        Whoever has inserted such a key in between is met with 40001, here or at COMMIT: to the client it is no duplicate, as another try
+        does with it what ON CONFLICT says.
+        """
+        self._decisive.update((table.description.name, name) for name in decisive)
+        try:
+            self.insert(table, rows)
+        except SqlError as error:
+            raise self._as_conflict(error) from error
 
     def update(self, table: TableEntry, columns: Sequence[int], rows: pa.Table, whole: pa.Table) -> None:
         """Change rows. columns: the attnums that get new values. rows: the rowid (bigint) first, then one column per attnum.
@@ -161,7 +177,8 @@ class TableTransaction:
         except duckdb.Error as error:
             tables = tuple(self.written.values())
             self.rollback()
-            raise unique_violation(self._engine, error, tables, None, self.time_zone) or sql_error(error) from error
+            violation = unique_violation(self._engine, error, tables, None, self.time_zone)
+            raise (sql_error(error) if violation is None else self._as_conflict(violation)) from error
         self._end()
 
     def rollback(self) -> None:
@@ -193,6 +210,12 @@ class TableTransaction:
             tuple(OutputColumn(column.name, column.type) for column in columns),
         )
         return key_text(columns, values_text(found.columns, columns, self.time_zone)) if found.num_rows else None
+
+    def _as_conflict(self, error: SqlError) -> SqlError:
+        """Return a key that is there already as a conflict with another transaction, if ON CONFLICT has not seen it."""
+        if (error.table_name, error.constraint_name) not in self._decisive:
+            return error
+        return SqlError("40001", CONFLICT, detail=error.detail)
 
     def _require_distinct(self, table: TableEntry) -> None:
         for constraint in table.description.constraints:

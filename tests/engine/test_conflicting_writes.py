@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from concurrent.futures import ThreadPoolExecutor
 
 import psycopg
 import pytest
@@ -63,3 +64,47 @@ def test_changes_of_few_and_of_many_rows(server: AntumbraServer, rows_count: int
         assert second.execute("DELETE FROM many WHERE number = 1").rowcount == rows_count
         assert second.execute("SELECT count(*), sum(number) FROM many").fetchone() == (1000 - rows_count, 0)
         first.execute("DROP TABLE many")
+
+
+def test_on_conflict_meets_a_key_that_came_after_the_snapshot_as_a_conflict(server: AntumbraServer) -> None:
+    upsert = "INSERT INTO counted VALUES (1, 1, 'a') ON CONFLICT (id) DO UPDATE SET number = counted.number + 1"
+    nothing = "INSERT INTO counted VALUES (1, 1, 'b') ON CONFLICT DO NOTHING"
+    other_key = "INSERT INTO counted VALUES (2, 1, 'there') ON CONFLICT (id) DO NOTHING"
+    with server.connect() as first, server.connect() as second:
+        for statement, error in (
+            (upsert, psycopg.errors.SerializationFailure),
+            (nothing, psycopg.errors.SerializationFailure),
+            (other_key, psycopg.errors.UniqueViolation),
+        ):
+            # At the statement, which sees what others have committed; and at COMMIT, when both transactions were open.
+            for theirs_first in (True, False):
+                first.execute("CREATE TABLE counted (id int PRIMARY KEY, number int, name text UNIQUE)")
+                first.execute("BEGIN")
+                first.execute("SELECT * FROM counted")
+                if not theirs_first:
+                    first.execute(statement)
+                second.execute("INSERT INTO counted VALUES (1, 0, 'there')")
+                with pytest.raises(error):
+                    first.execute(statement if theirs_first else "COMMIT")
+                first.execute("ROLLBACK")
+                first.execute("DROP TABLE counted")
+
+
+def test_upserts_in_autocommit_wait_for_each_other(server: AntumbraServer) -> None:
+    def count(number: int) -> None:
+        with server.connect() as session:
+            for key in range(20):
+                session.execute(
+                    "INSERT INTO tallied VALUES (%s, 1) ON CONFLICT (id) DO UPDATE SET number = tallied.number + 1",
+                    (key,),
+                )
+                session.execute(f"INSERT INTO tallied VALUES ({key + 100}, {number}) ON CONFLICT DO NOTHING")
+
+    with server.connect() as session:
+        session.execute("CREATE TABLE tallied (id int PRIMARY KEY, number int)")
+        with ThreadPoolExecutor(4) as clients:
+            list(clients.map(count, range(4)))
+        counts = session.execute("SELECT count(*), sum(number) FROM tallied WHERE id < 100").fetchone()
+        assert counts == (20, 80)
+        assert session.execute("SELECT count(*) FROM tallied").fetchone() == (40,)
+        session.execute("DROP TABLE tallied")
