@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import lru_cache
-from zoneinfo import available_timezones
 
 from sql.civil import (
     DATE_DAYS_END,
@@ -22,6 +20,7 @@ from sql.civil import (
     local_to_utc_us,
 )
 from sql.errors import SqlError, not_supported
+from sql.zone_names import ABBREVIATIONS, MOVING, MOVING_HINT, zone_names
 
 SECOND_US = 1_000_000
 ZONE_HOURS_MAX = 15
@@ -60,14 +59,6 @@ WEEKDAYS = frozenset(
 )
 IGNORED = frozenset({"at", "on"})
 SPECIALS = frozenset({"infinity", "-infinity", "+infinity", "now", "today", "tomorrow", "yesterday", "allballs"})
-
-# The zone abbreviations people write most; seconds east of Greenwich. Others are 0A000 through "not recognized".
-ABBREVIATIONS = {
-    "utc": 0, "gmt": 0, "z": 0, "zulu": 0, "ut": 0, "uct": 0, "wet": 0, "west": 1, "bst": 1, "cet": 1, "cest": 2, "met": 1, "mest": 2,
-    "eet": 2, "eest": 3, "msk": 3, "msd": 4, "est": -5, "edt": -4, "cst": -6, "cdt": -5, "mst": -7, "mdt": -6, "pst": -8, "pdt": -7,
-    "akst": -9, "akdt": -8, "hst": -10, "ast": -4, "adt": -3, "jst": 9, "kst": 9, "sgt": 8, "hkt": 8, "aest": 10, "aedt": 11,
-    "nzst": 12, "nzdt": 13,
-}  # fmt: skip
 
 
 class InvalidTextError(Exception):
@@ -385,16 +376,12 @@ def read_word(found: Fields, word: str, text: str, position: int | None) -> None
     elif word in ABBREVIATIONS:
         if found.has_zone:
             raise InvalidTextError
-        found.has_zone, found.offset_s = True, ABBREVIATIONS[word] * 3600
+        found.has_zone, found.offset_s = True, ABBREVIATIONS[word]
+    elif word in MOVING:
+        raise not_supported(f"the time zone abbreviation '{word}'", position, hint=MOVING_HINT)
     elif word in zone_names() and not found.has_zone:
         found.has_zone, found.zone = True, zone_names()[word]
     elif "/" in word or "_" in word:
         raise SqlError("22023", f'time zone "{word}" not recognized', position)
     else:
         raise InvalidTextError
-
-
-@lru_cache(maxsize=1)
-def zone_names() -> dict[str, str]:
-    """Return the names of all zones by their lower-case spelling."""
-    return {name.lower(): name for name in available_timezones()}

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from sql.datetime_input import zone_names
 from sql.durations import KILOBYTES, MILLISECONDS, quantity
 from sql.errors import SqlError, not_supported
 from sql.setting_table import LEVELS, SNAPSHOT, Setting
+from sql.zone_names import POSIX_RULES, POSIX_ZONE, zone_names
 
 UNITS = {"ms": MILLISECONDS, "kB": KILOBYTES}
 UNIT_HINTS = {
@@ -109,7 +109,8 @@ def enum_value(setting: Setting, text: str) -> str:
 def zone_value(setting: Setting, text: str) -> str:
     name = zone_names().get(text.strip().lower())
     if name is None:
-        if text.strip().lstrip("+-").replace(".", "", 1).isdigit():
+        number = text.strip().lstrip("+-").replace(".", "", 1)
+        if number.isdigit() or POSIX_ZONE.fullmatch(text) or POSIX_RULES.fullmatch(text):
             raise not_supported(
                 f"the time zone {text}", hint="Use the name of a zone, such as Etc/GMT-2 or Europe/Berlin."
             )

@@ -6,6 +6,7 @@ Strict: callers see to NULL. Raises SqlError with PostgreSQL's SQLSTATE. Must no
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -24,11 +25,14 @@ from sql.civil import (
     local_to_utc_us,
     utc_offset_us,
 )
+from sql.datetime_input import ZONE_HOURS_MAX
 from sql.errors import SqlError
 from sql.interval_values import MONTH_DAYS, SECOND_US, Interval, checked, span_us, truncated
+from sql.zone_names import zone_meant
 
 EPOCH_2000_S = 946_684_800
 HOUR_S, MINUTE_S = 3600, 60
+NUMERIC_ZONE = re.compile(r"([+-])(\d{1,2})(?::?(\d{2}))?(?::?(\d{2}))?")
 
 
 def age(later: int, earlier: int, zone: str) -> Interval:
@@ -144,10 +148,16 @@ def make_timestamp(year: int, month: int, day: int, hour: int, minute: int, seco
 def make_timestamptz(year: int, month: int, day: int, hour: int, minute: int, second: float, zone: str) -> int:
     """Return make_timestamptz on the clock of `zone`."""
     local = make_timestamp(year, month, day, hour, minute, second)
-    try:
-        return local_to_utc_us(local, zone)
-    except (KeyError, ValueError, OSError):
-        raise SqlError("22023", f'time zone "{zone}" not recognized') from None
+    numeric = NUMERIC_ZONE.fullmatch(zone)
+    if numeric is not None:
+        # Here, unlike after AT TIME ZONE, a number counts to the east.
+        hours, minutes, seconds = (int(part or 0) for part in numeric.groups()[1:])
+        if hours > ZONE_HOURS_MAX or minutes >= 60 or seconds >= 60:
+            raise SqlError("22023", f'numeric time zone "{zone}" out of range')
+        east_s = (hours * 60 + minutes) * 60 + seconds
+        return local - (-east_s if numeric[1] == "-" else east_s) * SECOND_US
+    meant = zone_meant(zone)
+    return local - meant * SECOND_US if isinstance(meant, int) else local_to_utc_us(local, meant)
 
 
 def make_interval(years: int, months: int, weeks: int, days: int, hours: int, minutes: int, seconds: float) -> Interval:

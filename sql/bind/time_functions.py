@@ -6,13 +6,26 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from sql.casts import plain_name
-from sql.civil import zone_info
-from sql.datatypes import DATE, FAMILIES, FLOAT8, INTERVAL, TEXT, TIME, TIMESTAMP, TIMESTAMPTZ, SqlType, scaled_numeric
+from sql.datatypes import (
+    DATE,
+    FAMILIES,
+    FLOAT8,
+    INT4,
+    INT8,
+    INTERVAL,
+    TEXT,
+    TIME,
+    TIMESTAMP,
+    TIMESTAMPTZ,
+    SqlType,
+    scaled_numeric,
+)
 from sql.errors import SqlError, not_supported
 from sql.expressions import Call, Cast, Expression, Literal
 from sql.functions import NOW_FUNCTIONS
 from sql.signatures import Signature
 from sql.syntax import FunctionCall
+from sql.zone_names import zone_meant
 
 if TYPE_CHECKING:
     from sql.bind.expressions import Binder
@@ -97,9 +110,7 @@ def field_function(
     if first.value is None:
         return Literal(None, null_type(signature), node.position)
     if name in ("to_zone", "from_zone"):
-        zone = checked_zone(first.value, node.position)
-        target = TIMESTAMP if name == "to_zone" else TIMESTAMPTZ
-        return Cast(values[1], target, True, zone, node.position)
+        return at_zone(values[1], zone_meant(first.value, node.position), node)
     source = values[1]
     field = checked_field(name, first.value, source.type, node.position)
     zone = binder.context.settings.time_zone
@@ -107,11 +118,30 @@ def field_function(
         third = values[2]
         if not isinstance(third, Literal) or not isinstance(third.value, str):
             raise not_supported(f"{node.name} with a zone that is not a constant", node.position)
-        zone = checked_zone(third.value, node.position)
+        meant = zone_meant(third.value, node.position)
+        if isinstance(meant, int):
+            local = at_zone(source, meant, node)
+            truncated = Call(name, (Literal(field, TEXT, first.position), local), TIMESTAMP, node.position, node.text)
+            return at_zone(truncated, meant, node)
+        zone = meant
     arguments: tuple[Expression, ...] = (Literal(field, TEXT, first.position), source)
     if source.type.family == "timestamptz":
         arguments = (*arguments, Literal(zone, TEXT))
     return Call(name, arguments, field_type(name, field, source.type), node.position, node.text)
+
+
+def at_zone(moment: Expression, zone: str | int, node: FunctionCall) -> Expression:
+    """Return a timestamptz on the clock of a zone, or the instant at which that clock shows a timestamp. zone: seconds if it is fixed."""
+    target = TIMESTAMP if moment.type.family == "timestamptz" else TIMESTAMPTZ
+    if isinstance(zone, str):
+        return Cast(moment, target, True, zone, node.position)
+    turned = Cast(moment, target, True, "UTC", node.position)
+    east_us = (zone if target == TIMESTAMP else -zone) * 1_000_000
+    if east_us == 0:
+        return turned
+    clock = Literal("" if target == TIMESTAMP else "UTC", TEXT)
+    parts = (Literal(0, INT4), Literal(0, INT4), Literal(east_us, INT8), clock)
+    return Call("add_interval", (turned, *parts), target, node.position, node.text)
 
 
 def null_type(signature: Signature) -> SqlType:
@@ -159,12 +189,3 @@ def checked_span_field(name: str, written: str, field: str, source: SqlType) -> 
         return field
     detail = "Months usually have fractional weeks." if name == "date_trunc" and field == "week" else None
     raise SqlError("0A000", f'unit "{written}" not supported for type {plain_name(source)}', detail=detail)
-
-
-def checked_zone(zone: str, position: int) -> str:
-    """Return the zone's name, or raise 22023."""
-    try:
-        zone_info(zone)
-    except (KeyError, ValueError, OSError):
-        raise SqlError("22023", f'time zone "{zone}" not recognized', position) from None
-    return zone
