@@ -8,6 +8,7 @@ prepared before that. Tables alone need no log. Must not know sessions or messag
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -30,6 +31,8 @@ from views.view import ContinuousView
 
 if TYPE_CHECKING:
     from engine.database import Database
+
+log = logging.getLogger(__name__)
 
 Answer = Callable[[SqlError | None], None]
 Views = Sequence[ContinuousView]
@@ -265,7 +268,7 @@ class Committer:
                 number = self._prepare_in_log(transaction, stages, records, number)
                 store.note_transaction(tables, number)
                 store.commit(tables)
-                self._add(COMMITTED, 0, number, ())
+                self._note_committed(number)
                 with database.commit_lock:
                     if transaction.image is not None:
                         database.image = transaction.image
@@ -275,6 +278,13 @@ class Committer:
                     stage.append_to_ring()
             for entry in sequences:
                 entry.counter.log = store.log_sequence
+
+    def _note_committed(self, number: int) -> None:
+        """Say in the log what the file of the tables has decided. A start knows it without: nothing that happens here can undo it."""
+        try:
+            self._add(COMMITTED, 0, number, ())
+        except SqlError as error:
+            log.warning("the log can't say that transaction %d is committed, but it is: %s", number, error.message)
 
     def _prepare_in_log(
         self, transaction: Transaction, stages: Sequence[StatementStage], records: Records, number: int
