@@ -23,6 +23,7 @@ from tests.soak.victim import Victim
 WORK_S_MAX = 1.5
 WAIT_S_MAX = 10.0
 STOP_S_MAX = 1.0
+IN_CHECKPOINT = "kill inside a checkpoint"
 
 
 @dataclass
@@ -57,13 +58,12 @@ class Killer:
             in_time = self.victim.wait_until(moment_s, is_answered)
             took_s = time.monotonic() - begun_s
             self.checkpoint_s = self.checkpoint_s * 1.05 if in_time else (3 * self.checkpoint_s + took_s) / 4
-            is_writing = self.victim.is_writing_checkpoint()
-            death = self._kill()
+            death, is_writing = self._look_and_kill()
             if took_answer(connection):
                 self.counts["kill behind a checkpoint"] += 1
             else:
-                self.counts["kill inside a checkpoint"] += 1
-                self.counts["kill inside a checkpoint, its file open"] += is_writing
+                # One with its file open is counted already.
+                self.counts[IN_CHECKPOINT] += not is_writing
             return death
 
     def in_mixed_commit(self, watch: Watch) -> Death:
@@ -84,20 +84,25 @@ class Killer:
             self.counts["clean stop"] += 1
             return Death(time.monotonic(), 0.0)
         time.sleep(self.draw.uniform(0, STOP_S_MAX))
-        is_writing, has_ended = self.victim.is_writing_checkpoint(), self.victim.has_ended
+        has_ended = self.victim.has_ended
         death = self._kill()
         if has_ended:
             self.counts["clean stop"] += 1
             return Death(death.at_s, 0.0)
         self.counts["kill while it stops"] += 1
-        self.counts["kill inside a checkpoint"] += is_writing
-        self.counts["kill inside a checkpoint, its file open"] += is_writing
         return death
 
     def _kill(self) -> Death:
+        return self._look_and_kill()[0]
+
+    def _look_and_kill(self) -> tuple[Death, bool]:
+        """Kill, and tell whether a checkpoint's file was open just before; the server makes checkpoints by itself too."""
+        is_writing = self.victim.is_writing_checkpoint()
         death = Death(time.monotonic(), self.window_s)
         self.victim.kill()
-        return death
+        self.counts[IN_CHECKPOINT] += is_writing
+        self.counts[f"{IN_CHECKPOINT}, its file open"] += is_writing
+        return death, is_writing
 
 
 def send_checkpoint(connection: Connection) -> None:

@@ -14,14 +14,14 @@ from concurrent.futures import ThreadPoolExecutor
 import psycopg
 
 from tests.soak.client import SoakClient, Watch
-from tests.soak.kills import Killer
+from tests.soak.kills import IN_CHECKPOINT, Killer
 from tests.soak.ledger import BrokenPromiseError, Death, Ledger, Life, Settlement, State
 from tests.soak.schema import STREAMS, observe, statements
 from tests.soak.victim import Victim
 
 CLIENTS = 8
 # The kinds of kills that are to be met most of all, and how they are counted.
-KINDS = ("kill inside a checkpoint", "kill inside recovery", "kill inside a mixed commit")
+KINDS = (IN_CHECKPOINT, "kill inside recovery", "kill inside a mixed commit")
 SETTINGS = {
     "checkpoint_log_bytes": ("1MB", "4MB", "1GB"),
     "checkpoint_interval_s": ("0", "0.5", "300"),

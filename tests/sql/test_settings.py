@@ -140,25 +140,26 @@ def test_output_of_one_form() -> None:
             settings.set(name, "nonsense")
 
 
-def test_all_values_of_synchronous_commit_but_off_wait_for_the_log() -> None:
-    assert Settings().waits_for_log
-    assert not Settings.for_startup({"user": "ann", "options": "-c synchronous_commit=off"}).waits_for_log
-    settings = Settings()
-    for value in ("local", "remote_write", "remote_apply", "yes", "1"):
-        settings.set("synchronous_commit", value)
-        assert settings.waits_for_log
-    for value in ("off", "0", "false"):
-        settings.set("synchronous_commit", value)
-        assert not settings.waits_for_log
+@pytest.mark.parametrize(
+    ("value", "waits"),
+    [("on", True), ("local", True), ("remote_write", True), ("remote_apply", True), ("yes", True), ("1", True),
+     ("off", False), ("0", False), ("false", False)],
+)  # fmt: skip
+def test_all_values_of_synchronous_commit_but_off_wait_for_the_log(value: str, waits: bool) -> None:
+    settings = Settings.for_startup({"user": "ann", "options": f"-c synchronous_commit={value}"})
+    other = "off" if waits else "local"
+    seen = [settings.waits_for_log]
     settings.begin()
-    settings.set("synchronous_commit", "local", local=True)
-    assert settings.waits_for_log
+    settings.set("synchronous_commit", other, local=True)
+    seen.append(settings.waits_for_log)
     settings.commit()
-    assert not settings.waits_for_log
+    seen.append(settings.waits_for_log)
+    settings.set("synchronous_commit", other)
+    seen.append(settings.waits_for_log)
     settings.set("synchronous_commit", None)
-    assert settings.waits_for_log
-    settings.rollback()
-    assert not settings.waits_for_log
+    seen.append(settings.waits_for_log)
+    assert seen == [waits, not waits, waits, not waits, waits]
+    assert Settings().waits_for_log
 
 
 def test_transaction_modes() -> None:
