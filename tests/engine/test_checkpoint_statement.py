@@ -23,7 +23,7 @@ def world(tmp_path: Path) -> Iterator[World]:
 def threads(world: World, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The threads on which a checkpoint was written."""
     found: list[str] = []
-    monkeypatch.setattr(world.database, "checkpoint", lambda: found.append(threading.current_thread().name))
+    monkeypatch.setattr(world.database, "checkpoint", lambda _: found.append(threading.current_thread().name))
     return found
 
 
