@@ -6,7 +6,7 @@ BIN := .venv/bin
 # Two workers, each with servers of its own; the tests of one file stay together.
 SHARED := -n 2 --dist loadfile
 
-.PHONY: help setup demo test check test-long load bench lock format clean
+.PHONY: help setup demo test check test-long load bench durability lock format clean
 
 help:
 	@echo "make demo       set up .venv, start a server and stream a year of flights through three views"
@@ -16,6 +16,7 @@ help:
 	@echo "make test-long  the random tests with 5,000 cases, the soak with 200 kills; writes tests/evidence/*.json"
 	@echo "make load       locust against a server of its own, 30 s, without a browser"
 	@echo "make bench      the first numbers, PostgreSQL beside them in the same run"
+	@echo "make durability what the log, checkpoints and restarts cost, PostgreSQL beside them in the same run; half an hour"
 	@echo "make format     rewrite the sources in the house format"
 	@echo "make lock       write requirements.lock anew after a change of pyproject.toml"
 	@echo "make clean      remove what the tools leave behind, but not .venv"
@@ -49,6 +50,10 @@ load: setup
 bench: setup
 	@docker/setup.sh postgres
 	@$(BIN)/python -m bench.first_numbers
+
+durability: setup
+	@docker/setup.sh postgres
+	@$(BIN)/python -m bench.durability
 
 format: setup
 	@$(BIN)/ruff check --quiet --fix . || true

@@ -1,30 +1,28 @@
 """Is the architecture right? Antumbra and PostgreSQL beside each other, in the same run: COPY, single-row INSERTs, refresh, repeated read.
 
-One grouped view is attached to the stream; PostgreSQL writes an UNLOGGED table with fsync off and no view. Every figure is the median of
+One grouped view is attached to the stream; PostgreSQL writes an UNLOGGED table with fsync off and no view. It never waits for the disk, so
+our single-row INSERTs do not either (synchronous_commit = off); bench.durability has those that wait. Every figure is the median of
 interleaved runs. Prints a table with the threshold of each figure, a checksum, and the machine. `--write` puts it into bench/README.md.
 """
 
 from __future__ import annotations
 
 import argparse
-import os
-import platform
-import re
 import statistics
-import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 import psycopg
 
+from bench.clients import Client, Inserting, copy_in
+from bench.figures import Figure, compared, interleaved, report, write_report
 from bench.workload import (
     COPY_CUSTOMERS,
-    COPY_EVENTS,
     CREATE_CUSTOMERS,
     CREATE_GROUPED_VIEW,
     CREATE_STREAM,
@@ -39,18 +37,13 @@ from bench.workload import (
     purchases_text,
 )
 from engine.child import Child, child_server
-from tests.oracle.postgres import PostgresCluster, find_programs
+from tests.oracle.postgres import PostgresCluster
 
 RUNS_COUNT = 5
 COPY_ROWS_COUNT = 500_000
-PIECE_BYTES = 64 * 1024
 PGBENCH_S = 3
 PGBENCH_CONNECTIONS_COUNT = 8
 READS_COUNT = 500
-README = Path(__file__).with_name("README.md")
-BEGIN, END = "<!-- first numbers: begin -->", "<!-- first numbers: end -->"
-
-Client = psycopg.Connection[tuple[object, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,23 +56,6 @@ class Sizes:
     reads_count: int = READS_COUNT
 
 
-@dataclass(frozen=True, slots=True)
-class Figure:
-    """A line of the table. value: what the threshold is about; detail: the measured medians behind it."""
-
-    name: str
-    detail: str
-    value: float
-    unit: str
-    threshold: float
-    more_is_better: bool
-
-    @property
-    def holds(self) -> bool:
-        """Tell whether the threshold is kept."""
-        return self.value >= self.threshold if self.more_is_better else self.value < self.threshold
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure, print, and return 1 if a threshold is missed."""
     parser = argparse.ArgumentParser(prog="bench.first_numbers", description=(__doc__ or "").splitlines()[0])
@@ -90,8 +66,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     text = report(figures, checksum, options.runs)
     print(text)
     if options.write:
-        before, rest = README.read_text().split(BEGIN)
-        README.write_text(f"{before}{BEGIN}\n{text}\n{END}{rest.split(END)[1]}")
+        write_report(text, "first numbers")
     return 0 if all(figure.holds for figure in figures) else 1
 
 
@@ -134,17 +109,7 @@ def measure_copy(ours: Client, theirs: Client, sizes: Sizes) -> Figure:
         lambda: sizes.copy_rows_count / copy_in(ours, text),
         lambda: sizes.copy_rows_count / copy_in(theirs, text),
     )
-    return compared("COPY text, rows/s", our_rates, their_rates, 0.7)
-
-
-def copy_in(connection: Client, text: bytes, statement: str = COPY_EVENTS) -> float:
-    """Return the seconds that one COPY took."""
-    view = memoryview(text)
-    start_s = time.perf_counter()
-    with connection.cursor() as cursor, cursor.copy(statement.encode()) as copy:
-        for offset in range(0, len(view), PIECE_BYTES):
-            copy.write(bytes(view[offset : offset + PIECE_BYTES]))
-    return time.perf_counter() - start_s
+    return compared("COPY text, rows/s", our_rates, their_rates, 0.7, "PostgreSQL")
 
 
 def check(ours: Client, theirs: Client) -> str:
@@ -160,25 +125,14 @@ def measure_inserts(child: Child, cluster: PostgresCluster, script: Path, sizes:
     """Single-row INSERTs by pgbench over 8 connections, transactions per second."""
     figures = []
     for mode in ("simple", "prepared"):
-        ours, theirs = interleaved(
-            sizes.runs_count,
-            partial(pgbench, child.port, "antumbra", mode, script, sizes.pgbench_s),
-            partial(pgbench, cluster.port, "postgres", mode, script, sizes.pgbench_s),
+        ours = Inserting(child.port, "antumbra", script, mode, PGBENCH_CONNECTIONS_COUNT, "-c synchronous_commit=off")
+        theirs = Inserting(cluster.port, "postgres", script, mode, PGBENCH_CONNECTIONS_COUNT)
+        our_rates, their_rates = interleaved(
+            sizes.runs_count, partial(ours.rate, sizes.pgbench_s), partial(theirs.rate, sizes.pgbench_s)
         )
-        figures.append(compared(f"pgbench -M {mode} INSERT, 8 connections, tps", ours, theirs, 0.4))
+        name = f"pgbench -M {mode} INSERT, 8 connections, tps"
+        figures.append(compared(name, our_rates, their_rates, 0.4, "PostgreSQL"))
     return figures
-
-
-def pgbench(port: int, database: str, mode: str, script: Path, seconds: int) -> float:
-    """Return the transactions per second that pgbench reports."""
-    clients = str(PGBENCH_CONNECTIONS_COUNT)
-    command = [str(find_programs() / "pgbench"), "-n", "-M", mode, "-c", clients, "-j", "2", "-T", str(seconds)]
-    command += ["-f", str(script), "-h", "127.0.0.1", "-p", str(port), "-U", "postgres", database]
-    result = subprocess.run(command, capture_output=True, text=True, check=False)
-    rate = re.search(r"tps = ([0-9.]+)", result.stdout)
-    if result.returncode != 0 or rate is None:
-        raise RuntimeError(f"pgbench failed: {result.stderr}")
-    return float(rate.group(1))
 
 
 def measure_reads(ours: Client, sizes: Sizes) -> list[Figure]:
@@ -245,47 +199,8 @@ def measure_join(ours: Client, sizes: Sizes) -> Figure:
     )
     one, other = (sorted(ours.execute(f"SELECT * FROM of_{stream}".encode()).fetchall()) for stream in JOIN_STREAMS)
     assert one == other, "a join with every customer's own key changes nothing"
-    rate, joined_rate = statistics.median(alone), statistics.median(joined)
-    detail = f"{joined_rate:,.0f} / {rate:,.0f}"
     name = "COPY text, view with a join of 100,000 customers, rows/s"
-    return Figure(name, detail, joined_rate / rate, "of the view alone", 0.7, True)
-
-
-def interleaved(
-    runs_count: int, ours: Callable[[], float], theirs: Callable[[], float]
-) -> tuple[list[float], list[float]]:
-    """Return what both measure in turns, so that a slow moment of the machine meets both."""
-    pairs = [(ours(), theirs()) for _ in range(runs_count)]
-    return [pair[0] for pair in pairs], [pair[1] for pair in pairs]
-
-
-def compared(name: str, ours: list[float], theirs: list[float], threshold: float) -> Figure:
-    """Return the figure of a rate that is compared with PostgreSQL's."""
-    our_rate, their_rate = statistics.median(ours), statistics.median(theirs)
-    detail = f"{our_rate:,.0f} / {their_rate:,.0f}"
-    return Figure(name, detail, our_rate / their_rate, "of PostgreSQL", threshold, True)
-
-
-def report(figures: Sequence[Figure], checksum: str, runs_count: int) -> str:
-    """Return the table in Markdown."""
-    lines = ["| what | measured | result | wanted | |", "|---|---|---|---|---|"]
-    for figure in figures:
-        bound = f"{'at least' if figure.more_is_better else 'under'} {figure.threshold:g}"
-        verdict = "holds" if figure.holds else "MISSED"
-        lines.append(f"| {figure.name} | {figure.detail} | {figure.value:.2f} {figure.unit} | {bound} | {verdict} |")
-    lines += ["", f"Median of {runs_count} interleaved runs. Checksum: {checksum}.", f"Machine: {machine()}."]
-    return "\n".join(lines)
-
-
-def machine() -> str:
-    """Return what the figures were measured on."""
-    models = re.findall(r"model name\s*: (.*)", Path("/proc/cpuinfo").read_text())
-    memory_kb = re.findall(r"MemTotal:\s*(\d+)", Path("/proc/meminfo").read_text())
-    memory = f"{int(memory_kb[0]) / 1024**2:.0f} GB" if memory_kb else "unknown memory"
-    return (
-        f"{models[0] if models else platform.machine()}, {os.cpu_count()} cores, {memory}, "
-        f"Linux {platform.release()}, Python {platform.python_version()}"
-    )
+    return compared(name, joined, alone, 0.7, "the view alone")
 
 
 if __name__ == "__main__":

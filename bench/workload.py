@@ -6,6 +6,7 @@ Leaves: SQL and bytes of COPY text. Must not connect to anything.
 from __future__ import annotations
 
 import random
+from collections.abc import Iterator
 
 KEYS_COUNT = 1000
 SEED = 20_261_120
@@ -34,6 +35,14 @@ JOIN_STREAMS = {
         f"SELECT c.key, {AGGREGATES} FROM purchases_joined AS p JOIN customers AS c ON c.id = p.customer GROUP BY c.key"
     ),
 }
+
+# A view of as many groups as there are visits.
+CREATE_VISITS = "CREATE FOREIGN TABLE visits (visitor bigint, amount numeric(12,2)) SERVER stream"
+CREATE_VISITORS_VIEW = (
+    "CREATE VIEW per_visitor AS SELECT visitor, count(*) AS events, sum(amount) AS total FROM visits GROUP BY visitor"
+)
+COPY_VISITS = "COPY visits FROM STDIN"
+VISITS_AT_ONCE = 500_000
 
 INSERT_SCRIPT = r"""\set key random(0, 999)
 \set cents random(100, 999)
@@ -71,3 +80,10 @@ def purchases_text(rows_count: int) -> bytes:
         taken = f"2026-05-01 {second // 3600:02}:{second // 60 % 60:02}:{second % 60:02}"
         lines.append(f"{customer}\t{customer % KEYS_COUNT}\t{amount}\ta label\t{taken}\n")
     return "".join(lines).encode()
+
+
+def visits_text(visits_count: int) -> Iterator[bytes]:
+    """Yield visits of as many visitors as COPY text, some at a time."""
+    for start in range(0, visits_count, VISITS_AT_ONCE):
+        visitors = range(start, min(start + VISITS_AT_ONCE, visits_count))
+        yield "".join(f"{visitor * 7_919}\t{visitor % 1000}.50\n" for visitor in visitors).encode()

@@ -43,9 +43,12 @@ class Child:
 
 
 @contextmanager
-def child_server(data_dir: Path, port: int = 0, options: Sequence[str] = ()) -> Iterator[Child]:
-    """Run `antumbra serve` with its data in `data_dir`; port 0 takes a free one. Raises ChildError when it does not start."""
-    command = [sys.executable, "-m", "engine", "serve", "--port", str(port), "--data-dir", str(data_dir), *options]
+def child_server(data_dir: Path, port: int = 0, options: Sequence[str] = (), module: str = "engine") -> Iterator[Child]:
+    """Run `antumbra serve` with its data in `data_dir`; port 0 takes a free one. Raises ChildError when it does not start.
+
+    module: what is run instead of `engine`, with the same arguments.
+    """
+    command = [sys.executable, "-m", module, "serve", "--port", str(port), "--data-dir", str(data_dir), *options]
     # A session of its own: Ctrl-C reaches the parent alone, which then stops the server in order.
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, start_new_session=True)
     try:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from bench.first_numbers import Figure, Sizes, measure, report
+from bench.figures import Figure, report
+from bench.first_numbers import Sizes, measure
 from bench.workload import copy_text
 
 

@@ -1,7 +1,7 @@
 """A PostgreSQL 15 of the tests' own: the oracle that gets the same SQL text over all tuples.
 
-Enters: a folder. Leaves: a running cluster (C locale, UTF8, UTC, no fsync) on a free loopback port. A missing PostgreSQL is a failure,
-never a skip. Raises RuntimeError with what to install.
+Enters: a folder. Leaves: a running cluster (C locale, UTF8, UTC, no fsync unless asked for) on a free loopback port. A missing PostgreSQL
+is a failure, never a skip. Raises RuntimeError with what to install.
 """
 
 from __future__ import annotations
@@ -15,14 +15,16 @@ from pathlib import Path
 import psycopg
 
 PROGRAM_FOLDERS = ("/usr/lib/postgresql/15/bin", "/usr/lib/postgresql/16/bin", "/usr/lib/postgresql/17/bin")
+VOLATILE = "-c fsync=off -c full_page_writes=off -c synchronous_commit=off -c jit=off"
 MISSING = "PostgreSQL 15 is needed as the tests' oracle: apt-get install postgresql-15"
 
 
 class PostgresCluster:
-    """A cluster in `folder`; start() before use, stop() at the end."""
+    """A cluster in `folder`; start() before use, stop() at the end. durable: with PostgreSQL's defaults in all that concerns the disk."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, durable: bool = False) -> None:
         self.folder = folder
+        self.durable = durable
         self.port = free_port()
         self._programs = find_programs()
         # PostgreSQL refuses to run as root; Debian's package brings the user.
@@ -43,8 +45,8 @@ class PostgresCluster:
             "initdb", "-D", str(data), "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync", "-N"
         )
         options = (
-            f"-p {self.port} -c listen_addresses=127.0.0.1 -c unix_socket_directories='' -c fsync=off -c timezone=UTC "
-            "-c log_timezone=UTC -c full_page_writes=off -c synchronous_commit=off -c max_connections=60 -c jit=off"
+            f"-p {self.port} -c listen_addresses=127.0.0.1 -c unix_socket_directories='' -c timezone=UTC -c log_timezone=UTC "
+            f"-c max_connections=60 {'' if self.durable else VOLATILE}"
         )
         log_path = self.folder / "log"
         self._run("pg_ctl", "-D", str(data), "-w", "-l", str(log_path), "-o", options, "start")

@@ -1,0 +1,67 @@
+"""`python -m bench.unlogged_server serve ...`: our server without its log, to see what the log costs.
+
+Enters: the arguments of `antumbra`. Leaves: a server that commits rows of streams as if there were no log: they are applied to the views
+and written into the rings at once, and a crash loses them. Definitions and tables are as durable as ever.
+"""
+
+from __future__ import annotations
+
+import sys
+from unittest.mock import patch
+
+from engine.__main__ import main
+from engine.catalog import CatalogImage
+from engine.committer import Answer, Committer, RowCommit, Views, end, prepare, stages_of
+from engine.transaction import Transaction
+from ringbuffer.error_codes import RowError
+
+
+class UnloggedCommitter(Committer):
+    """Commits rows of streams without the log."""
+
+    def commit(self, transaction: Transaction) -> None:
+        """See Committer."""
+        if transaction.is_durable:
+            super().commit(transaction)
+            return
+        while not self.commit_soon(transaction, lambda _: None):
+            pass
+        end(transaction)
+
+    def commit_soon(self, transaction: Transaction, answer: Answer) -> bool | None:
+        """See Committer."""
+        database = self._database
+        stages = stages_of(transaction)
+        image = database.image
+        prepare(transaction, image)
+        with database.commit_lock:
+            if database.image is not image:
+                return None
+            for stage in stages:
+                stage.apply()
+        for stage in stages:
+            stage.append_to_ring()
+        return True
+
+    def commit_row(
+        self, commit: RowCommit, views: Views, image: CatalogImage, waits: bool, answer: Answer
+    ) -> bool | None:
+        """See Committer."""
+        database = self._database
+        commit.views, commit.now_us = views, database.clock.now_us()
+        try:
+            for view in views:
+                view.state.check(commit.row, commit.now_us)
+        except RowError:
+            return None
+        with database.commit_lock:
+            if database.image is not image:
+                return None
+            commit.apply()
+        commit.publish()
+        return True
+
+
+if __name__ == "__main__":
+    with patch("engine.database.Committer", UnloggedCommitter):
+        sys.exit(main())
