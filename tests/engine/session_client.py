@@ -55,7 +55,10 @@ class MemoryConnection:
 
 
 class World:
-    """A database in a folder, never opened for business: no Spark, no listener. Its sessions share one event loop."""
+    """A database in a folder, never opened for business: no Spark, no listener. Its sessions share one event loop.
+
+    last_checkpoint: the position of the checkpoint that was found.
+    """
 
     def __init__(
         self, folder: Path, storage: Storage | None = None, clock: Clock | None = None, **settings: object
@@ -63,7 +66,7 @@ class World:
         self.runner = asyncio.Runner()
         self.config = ServerConfig(data_dir=folder, **{"log_segment_bytes": 1 << 20, **settings})  # type: ignore[arg-type]  # the fields' own types
         self.database = Database(self.config, clock or SystemClock(), storage or DiskStorage())
-        self.database.recover()
+        self.last_checkpoint = self.database.recover()
 
     def client(self, parameters: Mapping[str, str] = STARTUP) -> SessionClient:
         """Return a new session."""

@@ -124,6 +124,9 @@ class Machine:
             if self.disk.is_off:
                 raise PowerLossError("the power went off during the start") from None
             raise
+        # All of an opened database but Spark.
+        self.world.database._checkpointer.start(self.world.last_checkpoint)
+        self.world.database._is_open = True
         return self.world
 
     def client(self) -> MachineClient:
@@ -132,13 +135,15 @@ class Machine:
         return MachineClient(self.world, self.disk)
 
     def stop(self) -> None:
-        """Stop the database in order; what a failing disk makes of that is a matter of the next start."""
+        """Stop the database in order; what a failing disk makes of that is a matter of the next start. Raises PowerLossError."""
         assert self.world is not None
         world, self.world = self.world, None
         try:
             world.database.close()
         finally:
             world.runner.close()
+            if self.disk.is_off:
+                raise PowerLossError("the power went off during the end")
 
     def restart(self) -> None:
         """Go on with the disk as the last process has left it, whose failures go on as well."""
@@ -184,6 +189,9 @@ def end_threads(world: World) -> None:
     database = world.database
     database.log._ends = True
     database.log._wake.set()
+    with database._checkpointer._changed:
+        database._checkpointer._stopping = True
+        database._checkpointer._changed.notify_all()
     database.workers.shutdown(wait=False, cancel_futures=True)
     with suppress(duckdb.Error):
         database.store.close()

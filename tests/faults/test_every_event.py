@@ -195,9 +195,11 @@ def test_a_missing_sync_is_seen(
     for tried, number in enumerate(numbers):
         case = Case(number, LOST, seed)
         with pytest.MonkeyPatch.context() as patch:
-            if problems_of(case, tmp_path / str(tried), lambda machine, patch=patch: mutation.do(machine, patch)):
-                evidence.histogram[f"without {mutation}: seen in case"] = tried + 1
-                return
+            found = problems_of(case, tmp_path / str(tried), lambda machine, patch=patch: mutation.do(machine, patch))
+        if found:
+            assert not problems_of(case, tmp_path / "whole"), "with all syncs there is nothing to be seen"
+            evidence.histogram[f"without {mutation}: seen in case"] = tried + 1
+            return
     pytest.fail(f"nothing shows that {mutation} is missing")
 
 
