@@ -36,7 +36,7 @@ class Operation:
 
     name: str
     messages: tuple[bytes, ...] = ()
-    effect: Callable[[Expected], None] = lambda _: None
+    effect: Callable[[Expected], object] = lambda _: None
     needs: frozenset[str] = frozenset({"s"})
     kind: Kind = Kind.STATEMENT
     sqlstate: str = ""
@@ -44,7 +44,7 @@ class Operation:
     is_durable: bool = True
 
 
-def statements(name: str, effect: Callable[[Expected], None], *messages: str | bytes, needs: str = "s") -> Operation:
+def statements(name: str, effect: Callable[[Expected], object], *messages: str | bytes, needs: str = "s") -> Operation:
     """Return an operation of some messages; a text is a Query."""
     sent = tuple(query(message) if isinstance(message, str) else message for message in messages)
     return Operation(name, sent, effect, frozenset(needs.split()))

@@ -157,6 +157,10 @@ class Mutation:
     def __str__(self) -> str:
         return self.name
 
+    def applied(self, patch: pytest.MonkeyPatch) -> Callable[[Machine], None]:
+        """Return what leaves it out on a machine."""
+        return lambda machine: self.do(machine, patch)
+
 
 def without_sync(matches: Callable[[Path], bool]) -> Callable[[Machine, pytest.MonkeyPatch], None]:
     return lambda machine, _: machine.disk.ignore_sync(matches)
@@ -195,7 +199,7 @@ def test_a_missing_sync_is_seen(
     for tried, number in enumerate(numbers):
         case = Case(number, LOST, seed)
         with pytest.MonkeyPatch.context() as patch:
-            found = problems_of(case, tmp_path / str(tried), lambda machine, patch=patch: mutation.do(machine, patch))
+            found = problems_of(case, tmp_path / str(tried), mutation.applied(patch))
         if found:
             assert not problems_of(case, tmp_path / "whole"), "with all syncs there is nothing to be seen"
             evidence.histogram[f"without {mutation}: seen in case"] = tried + 1

@@ -145,11 +145,6 @@ def test_output_of_one_form() -> None:
     [("on", True), ("local", True), ("remote_write", True), ("remote_apply", True), ("yes", True), ("1", True),
      ("off", False), ("0", False), ("false", False)],
 )  # fmt: skip
-def waits(settings: Settings) -> bool:
-    """Return the property anew each time: the types take it for a constant."""
-    return settings.waits_for_log
-
-
 def test_all_values_of_synchronous_commit_but_off_wait_for_the_log(value: str, waits: bool) -> None:
     settings = Settings.for_startup({"user": "ann", "options": f"-c synchronous_commit={value}"})
     other = "off" if waits else "local"
@@ -164,7 +159,7 @@ def test_all_values_of_synchronous_commit_but_off_wait_for_the_log(value: str, w
     settings.set("synchronous_commit", None)
     seen.append(settings.waits_for_log)
     assert seen == [waits, not waits, waits, not waits, waits]
-    assert waits(Settings())
+    assert Settings().waits_for_log
 
 
 def test_transaction_modes() -> None:
