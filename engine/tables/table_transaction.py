@@ -153,8 +153,7 @@ class TableTransaction:
         """Return the answer to a query in DuckDB's own words."""
         with self._running() as cursor:
             try:
-                cursor.connection.execute(text)
-                return in_forms(cursor.connection.to_arrow_table(), schema)
+                return in_forms(cursor.connection.sql(text).to_arrow_table(), schema)
             except duckdb.Error as error:
                 raise sql_error(error) from error
 

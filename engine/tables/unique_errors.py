@@ -100,12 +100,12 @@ def _looked_up(
             shown = " || ', ' || ".join(
                 f"'{label}' || CAST({name} AS VARCHAR)" for label, name in zip(labels, names, strict=True)
             )
+            query = f"SELECT {', '.join(names)} FROM {source} WHERE {shown} = ? LIMIT 1"
             try:
-                cursor.connection.execute(f"SELECT {', '.join(names)} FROM {source} WHERE {shown} = ? LIMIT 1", [text])
+                found: pa.Table = cursor.connection.sql(query, params=[text]).to_arrow_table()
             except duckdb.CatalogException:
                 # Only the transaction that has made the table sees it.
                 continue
-            found: pa.Table = cursor.connection.to_arrow_table()
             if found.num_rows:
                 return in_forms(found, tuple(OutputColumn(column.name, column.type) for column in columns))
     finally:
