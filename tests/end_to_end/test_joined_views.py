@@ -56,6 +56,6 @@ def test_joined_views_live_with_their_tables(tmp_path: Path) -> None:
     server.start()
     with server.connect() as connection:
         connection.execute(INSERT)
-        assert ("Ulm", "2", "6.50") in rows(connection, "SELECT * FROM per_city")
-        assert ("Ulm", "126001", "2") in rows(connection, "SELECT * FROM per_head")
+        assert ("Ulm", "4", "13.00") in rows(connection, "SELECT * FROM per_city")
+        assert ("Ulm", "126001", "4") in rows(connection, "SELECT * FROM per_head")
     assert server.stop() == 0

@@ -192,6 +192,10 @@ def end_threads(world: World) -> None:
     with database._checkpointer._changed:
         database._checkpointer._stopping = True
         database._checkpointer._changed.notify_all()
+    # Whoever takes note of threads that fail must not hear of these.
+    for thread in (database.log._thread, database._checkpointer._thread):
+        if thread.is_alive():
+            thread.join(ANSWER_S_MAX)
     database.workers.shutdown(wait=False, cancel_futures=True)
     with suppress(duckdb.Error):
         database.store.close()
