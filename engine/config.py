@@ -174,6 +174,9 @@ def parse_value(name: str, text: str, where: str) -> object:
         hint = f"; did you mean {near[0]}?" if near else ""
         raise ConfigError(f"{where}: there is no setting {name}{hint}")
     kind = kinds[name]
+    if kind in (Path, str) and not text:
+        # An empty path would be the folder that the command was called in.
+        raise ConfigError(f"{where}: {name} is empty")
     if kind is Path:
         return Path(text)
     if kind == Path | None:
@@ -196,7 +199,7 @@ def parse_count(name: str, text: str, where: str) -> int:
     """Return a whole number; a size in bytes may carry kB, MB or GB."""
     match = SIZE.fullmatch(text.strip())
     if match is None:
-        raise ConfigError(f"{where}: {name} must be a whole number, not {text!r}")
+        raise ConfigError(f"{where}: {name} must be a whole number that is not negative, not {text!r}")
     count, unit = match.groups()
     if unit is not None and "_bytes" not in name:
         raise ConfigError(f"{where}: {name} is not a size in bytes, so it takes no {unit}")

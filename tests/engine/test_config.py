@@ -85,6 +85,12 @@ def test_a_file_that_can_not_be_read_is_one_line(tmp_path: Path) -> None:
         load_config({}, binary)
 
 
+@pytest.mark.parametrize("name", ["data_dir", "host"])
+def test_an_empty_text_is_no_setting(name: str) -> None:
+    with pytest.raises(ConfigError, match=f"the command line: {name} is empty"):
+        load_config({name: ""}, None)
+
+
 def test_other_machines_are_let_in_only_on_demand() -> None:
     assert load_config({"host": "0.0.0.0", "insecure_trust": "on"}, None).host == "0.0.0.0"
     assert [is_loopback(host) for host in ("localhost", "127.0.0.2", "::1", "0.0.0.0", "10.0.0.1", "::", "nas")] == [
