@@ -13,7 +13,6 @@ from engine.row_errors import copy_error
 from engine.sessions.copy_decoders import make_decoder
 from engine.sessions.copy_header import HeaderMatch
 from engine.staging import StatementStage
-from engine.stream import whole_rows
 from ringbuffer.columns import Morsel
 from ringbuffer.error_codes import RowError
 from sql.errors import SqlError
@@ -133,7 +132,7 @@ class CopyIn:
 
     def _add(self, morsels: list[Morsel]) -> None:
         for morsel in morsels:
-            rows = whole_rows(self._target.entry.stream, morsel, self._target.targets, self._target.defaults)
+            rows = self._target.rows(morsel, self._now_us)
             self._stage.add(rows)
             self.rows_count += rows.rows_count
 

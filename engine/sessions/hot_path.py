@@ -109,5 +109,5 @@ class HotPath:
     def _stage(self, target: InsertTarget, given: Morsel, image: CatalogImage) -> None:
         transaction = self._session.block.current()
         stage = self._database.stage(target.entry, image, transaction.now_us)
-        stage.add(target.rows(given))
+        stage.add(target.rows(given, transaction.now_us))
         transaction.operations.append(stage)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -33,12 +33,16 @@ HEAD = re.compile(
 
 @dataclass(frozen=True, eq=False)
 class InsertTarget:
-    """A stream and the columns that a statement gives, in the statement's order. defaults: one row of all columns."""
+    """A stream and the columns that a statement gives, in the statement's order. defaults: one row of all columns.
+
+    now_columns: those of the others that are now() by default, which `defaults` does not tell when the target is kept.
+    """
 
     entry: StreamEntry
     targets: tuple[int, ...]
     layout: Layout
     defaults: Morsel
+    now_columns: tuple[int, ...] = ()
 
     @property
     def columns(self) -> tuple[ColumnDescription, ...]:
@@ -49,9 +53,15 @@ class InsertTarget:
         """Return what decoders ask for a field they do not know: (column, text) -> value; it raises RowError."""
         return field_fallback(self.columns, time_zone)
 
-    def rows(self, given: Morsel) -> Morsel:
-        """Return the given columns as whole rows of the stream."""
-        return whole_rows(self.entry.stream, given, self.targets, self.defaults)
+    def rows(self, given: Morsel, now_us: int) -> Morsel:
+        """Return the given columns as whole rows of the stream; now_us: the transaction's now()."""
+        defaults = self.defaults
+        if self.now_columns:
+            data = list(defaults.data)
+            for index in self.now_columns:
+                data[index] = np.full(1, now_us, dtype=np.int64)
+            defaults = replace(defaults, data=tuple(data))
+        return whole_rows(self.entry.stream, given, self.targets, defaults)
 
 
 def make_target(
@@ -66,9 +76,19 @@ def make_target(
     )
 
 
-def has_volatile_default(entry: StreamEntry) -> bool:
-    """Tell whether a default depends on the statement's time, so that a target can't be kept for the next statement."""
-    return any(column.default is not None and _is_stable(column.default) for column in entry.stream.columns)
+def now_columns(entry: StreamEntry, targets: Sequence[int]) -> tuple[int, ...] | None:
+    """Return the columns that are now() unless given.
+
+    None: another default depends on the statement's time, so that a target can't be kept for the next statement.
+    """
+    found: list[int] = []
+    for index, column in enumerate(entry.stream.columns):
+        if index in targets or column.default is None or not _is_stable(column.default):
+            continue
+        if not isinstance(column.default, Call) or column.default.function != "now":
+            return None
+        found.append(index)
+    return tuple(found)
 
 
 def head_target(head: str, image: CatalogImage, engine: QueryEngine) -> InsertTarget | None:
@@ -76,12 +96,13 @@ def head_target(head: str, image: CatalogImage, engine: QueryEngine) -> InsertTa
     match = HEAD.match(head)
     assert match is not None, head
     entry = image.entries.get(match.group(1).lower())
-    if not isinstance(entry, StreamEntry) or has_volatile_default(entry):
+    if not isinstance(entry, StreamEntry):
         return None
     listed = match.group(2)
     names = None if listed is None else [(name.strip().lower(), 0) for name in listed.split(",")]
     try:
-        return make_target(entry, names, engine, 0)
+        found = now_columns(entry, listed_columns(entry.description, names))
+        return None if found is None else replace(make_target(entry, names, engine, 0), now_columns=found)
     except SqlError:
         return None
 
@@ -89,7 +110,7 @@ def head_target(head: str, image: CatalogImage, engine: QueryEngine) -> InsertTa
 def evaluate_rows(engine: QueryEngine, target: InsertTarget, root: Values, now_us: int, token: object) -> Morsel:
     """Return bound VALUES rows as whole rows of the stream."""
     table = engine.run(substitute_now(root, now_us), {}, token)
-    return target.rows(morsel_from_arrow(table, target.layout))
+    return target.rows(morsel_from_arrow(table, target.layout), now_us)
 
 
 def _is_stable(expression: Expression) -> bool:

@@ -204,7 +204,11 @@ def place(target: InsertTarget, layout: Layout, formats: Sequence[int]) -> Place
     """Return memory for whole rows of a target whose values arrive as `layout`; None when they need more than decoding."""
     stream, start = target.entry.stream, target.defaults
     given = frozenset(target.targets)
-    if len(start.heap) or any(start.nulls[index][0] and index not in given for index in stream.not_null):
+    if (
+        len(start.heap)
+        or target.now_columns
+        or any(start.nulls[index][0] and index not in given for index in stream.not_null)
+    ):
         return None
     row = OneRow(layout, formats, start, target.targets)
     record = RowRecord(row.morsel, stream.layout, stream.oid)

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from engine.catalog import CatalogImage, StreamEntry
 from engine.embedded.query_engine import QueryEngine
-from engine.sessions.insert import InsertTarget, default_row, has_volatile_default
+from engine.sessions.insert import InsertTarget, default_row, now_columns
 from engine.sessions.prepared import Prepared
 from ringbuffer.columns import DTYPES, ColumnLayout, Layout, Morsel, PhysicalType
 from ringbuffer.decode_parameters import decode_parameters
@@ -73,7 +73,10 @@ def _make_row(prepared: Prepared, image: CatalogImage, engine: QueryEngine) -> P
     if not isinstance(statement, Insert) or not isinstance(bound, BoundInsert) or not isinstance(bound.source, Values):
         return None
     entry = image.entries.get(statement.name)
-    if not isinstance(entry, StreamEntry) or has_volatile_default(entry) or len(bound.source.rows) != 1 or bound.stable:
+    if not isinstance(entry, StreamEntry) or len(bound.source.rows) != 1 or bound.stable:
+        return None
+    now = now_columns(entry, bound.targets)
+    if now is None:
         return None
     columns = list(entry.stream.columns)
     constants: list[Expression | None] = [column.default for column in columns]
@@ -93,7 +96,7 @@ def _make_row(prepared: Prepared, image: CatalogImage, engine: QueryEngine) -> P
     targets = tuple(found[number][0] for number in numbers)
     wanted = tuple(entry.stream.layout[index] for index in targets)
     arriving = tuple(found[number][1] for number in numbers)
-    target = InsertTarget(entry, targets, wanted, default_row(entry, constants, engine, 0))
+    target = InsertTarget(entry, targets, wanted, default_row(entry, constants, engine, 0), now)
     return ParameterRow(target, wanted if arriving == wanted else arriving)
 
 

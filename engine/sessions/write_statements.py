@@ -177,7 +177,8 @@ class WriteStatements:
         try:
             for start in range(0, rows.num_rows, MORSEL_ROWS):
                 self._session.check_cancelled()
-                stage.add(target.rows(morsel_from_arrow(rows.slice(start, MORSEL_ROWS), target.layout)))
+                piece = morsel_from_arrow(rows.slice(start, MORSEL_ROWS), target.layout)
+                stage.add(target.rows(piece, transaction.now_us))
         except BaseException:
             stage.close()
             raise

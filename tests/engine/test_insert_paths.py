@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
+from datetime import datetime
 from pathlib import Path
+from typing import cast
 
 import pytest
 
@@ -103,6 +105,40 @@ def test_literals(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
         fast_count += client.session._hot.try_query(text, client.session.runner.image()) is not None
         client.run("ROLLBACK")
     assert accepted_count > CASES / 5 and fast_count > CASES / 10
+
+
+@pytest.mark.parametrize("way", ["literals", "parameters", "general"])
+def test_now_is_the_default(world: World, monkeypatch: pytest.MonkeyPatch, way: str) -> None:
+    """Each transaction has its own now(), also where what is known of the statement is kept."""
+    client = make_client(world, tz="now()")
+    if way == "general":
+        monkeypatch.setattr(HotPath, "try_query", lambda *_: None)
+    messages: tuple[bytes | str, ...] = ("INSERT INTO everything (i4, tz) VALUES (1, NULL)",)
+    messages += ("INSERT INTO everything (i4) VALUES (2), (3)",)
+    if way == "parameters":
+        messages = tuple(
+            message
+            for columns, numbers, value in (("i4, tz", "$1, NULL", b"1"), ("i4", "$1", b"2"), ("i4", "$1", b"3"))
+            for message in (
+                parse(f"INSERT INTO everything ({columns}) VALUES ({numbers})"),
+                bind([value]),
+                execute(),
+                SYNC,
+            )
+        )
+    seen = set()
+    for _ in range(2):
+        client.run("BEGIN")
+        client.ask(*messages)
+        rows = [row for stage in client.staged() for row in stage]
+        (now,) = client.rows("SELECT extract(epoch FROM now()) * 1000000")
+        client.run("ROLLBACK")
+        assert [row["i4"] for row in rows] == [1, 2, 3]
+        assert rows[0]["tz"] is None
+        times = {int(cast(datetime, row["tz"]).timestamp() * 1_000_000 + 0.5) for row in rows[1:]}
+        assert now.startswith(f"D [b'{times.pop()}.") and not times
+        seen.add(now)
+    assert len(seen) == 2
 
 
 def test_parameters(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
