@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import shutil
 import threading
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from random import Random
@@ -245,11 +245,8 @@ class MachineClient(SessionClient):
 
 
 @contextmanager
-def fast_starts(kernels: Path) -> Iterator[None]:
-    """Let all databases share their compiled kernels and do without the functions that no test here calls.
-
-    What a start costs is then what it reads. Threads that a power loss ends do so silently.
-    """
+def shared_kernels(kernels: Path) -> Iterator[None]:
+    """Let all databases share their compiled kernels. Threads that a power loss ends do so silently."""
     loaded: dict[tuple[object, ...], tuple[Kernel, Path]] = {}
 
     def load(folder: Path, name: str, text: str, function: str, types: list[str]) -> tuple[Kernel, Path]:
@@ -264,11 +261,21 @@ def fast_starts(kernels: Path) -> Iterator[None]:
         if not isinstance(arguments.exc_value, PowerLossError):
             hook(arguments)
 
-    nothing: Callable[..., None] = lambda *_: None  # noqa: E731
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(views.kernels, "load_kernel", load)
         patch.setattr(views.kernels, "release_kernel", nothing)
         patch.setattr(KernelFiles, "remove_unused", nothing)
-        patch.setattr(engine.embedded.query_engine, "register_functions", nothing)
         patch.setattr(threading, "excepthook", quiet)
         yield
+
+
+@contextmanager
+def fast_starts(kernels: Path) -> Iterator[None]:
+    """Do so, and without the functions of the embedded engine: most of a start is to make these known."""
+    with shared_kernels(kernels), pytest.MonkeyPatch.context() as patch:
+        patch.setattr(engine.embedded.query_engine, "register_functions", nothing)
+        yield
+
+
+def nothing(*_: object) -> None:
+    """Stand in for what is not done."""

@@ -1,0 +1,208 @@
+"""Random operations of one client on streams, views and tables, each with the times of day at which its messages arrive.
+
+Leaves: operations as messages, which two databases are told alike. Rows are written in every way that there is, and what a view or a table
+refuses is among them. Views need no upper pipeline. Must not know which database is killed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from random import Random
+
+from tests.end_to_end.raw_client import COPY_DONE, SYNC, bind, copy_data, describe, execute, parse, query
+
+COLUMNS = "k, n, v, f, t, at"
+STREAMS = {
+    "s0": "k int, n bigint, v numeric(12,2), f float8, t text, at timestamptz",
+    "s1": "k int, n bigint, v numeric(12,2), f float8, t text, at timestamptz DEFAULT now()",
+}
+SETUP = (
+    *(f"CREATE FOREIGN TABLE {name} ({columns}) SERVER stream" for name, columns in STREAMS.items()),
+    "CREATE TABLE d (id int PRIMARY KEY, n int, note text, at timestamptz DEFAULT now())",
+)
+# By name; each is always the same, so that it is compiled once.
+VIEWS = {
+    "sums": "SELECT k, count(*) AS n, sum(v) AS total, min(t) AS least, max(at) AS last, avg(n) AS mean FROM s0 GROUP BY k",
+    "floats": "SELECT t, sum(f) AS total, avg(f) AS mean, max(f) AS most FROM s1 GROUP BY t",
+    "fresh": "SELECT k, sum(CASE WHEN at > now() - interval '1 hour' THEN 1 ELSE 0 END) AS fresh, max(now()) AS seen "
+    "FROM s1 GROUP BY k",
+    "minutes": "SELECT date_trunc('minute', now()) AS minute, count(*) AS n, sum(n) AS numbers FROM s0 "
+    "GROUP BY date_trunc('minute', now())",
+    "old": "SELECT k, count(*) AS n FROM s1 WHERE at <= now() - interval '10 minutes' GROUP BY k",
+    "recent": "SELECT k, count(*) AS n, max(at) AS last FROM s1 GROUP BY k HAVING max(at) > now() - interval '2 hours'",
+    "texts": "SELECT t, k % 3 AS rest, count(*) AS n, max(n) FILTER (WHERE n > 2) AS most FROM s0 GROUP BY t, k % 3",
+    "strict": "SELECT k, sum(100 / n) AS parts FROM s0 GROUP BY k",
+    "lenient": "SELECT k, sum(100 / n) AS parts, count(*) AS n FROM s1 GROUP BY k",
+    "whole": "SELECT count(*) AS n, sum(n) AS numbers, min(at) AS first, max(now()) AS seen FROM s1",
+}
+OPTIONS = {"lenient": " WITH (on_error = skip)"}
+PERIOD_US_MAX = 40 * 60 * 1_000_000
+TEXTS = ("a", "b", "", "exactly twelve", "a text that is longer than twelve bytes", "\u00e4\u20ac")
+COPIED_BYTES = 100_000
+ROWS_MAX = 5500
+
+Message = tuple[int, bytes]
+
+
+@dataclass(frozen=True)
+class Operation:
+    """messages: each with the time of day at which it arrives, in microseconds. is_loose: acknowledged before it is durable."""
+
+    name: str
+    messages: tuple[Message, ...]
+    is_loose: bool = False
+
+
+class Drawing:
+    """Draws operations. now_us: the time of day, which goes on from message to message."""
+
+    def __init__(self, chance: Random, now_us: int) -> None:
+        self.now_us = now_us
+        self._chance = chance
+        self._views: set[str] = set()
+        self._ids = 0
+        self._singles: tuple[Callable[[], bytes], ...] = (
+            self._one_row,
+            self._one_row,
+            self._bound,
+            self._rows,
+            self._selected,
+            self._computed,
+            self._copied,
+            self._defaulted,
+            self._written,
+            self._written,
+        )
+
+    def setup(self) -> list[Operation]:
+        """Return what comes first."""
+        return [self._operation("setup", query(text)) for text in SETUP]
+
+    def next(self) -> Operation:
+        """Return the next operation."""
+        kind = self._chance.random()
+        if kind < 0.12 or not self._views:
+            return self._operation("definition", query(self._definition()))
+        if kind < 0.40:
+            return self._block()
+        if kind < 0.46:
+            sent = (query("SET synchronous_commit = off"), self._single(), query("SET synchronous_commit = on"))
+            return self._operation("loose", *sent, is_loose=True)
+        return self._operation("single", self._single())
+
+    def view(self) -> bytes:
+        """Return the reading of a view."""
+        return query(f"SELECT * FROM {self._chance.choice(sorted(self._views))}")
+
+    def _operation(self, name: str, *messages: bytes, is_loose: bool = False) -> Operation:
+        return Operation(name, tuple((self._time(), message) for message in messages), is_loose)
+
+    def _time(self) -> int:
+        self.now_us += 1 + int(PERIOD_US_MAX * self._chance.random() ** 12)
+        return self.now_us
+
+    def _block(self) -> Operation:
+        before = set(self._views)
+        inside = [
+            query(self._definition()) if self._chance.random() < 0.15 else self._single()
+            for _ in range(self._chance.randint(1, 4))
+        ]
+        commits = self._chance.random() < 0.85
+        if not commits:
+            self._views = before
+        return self._operation("block", query("BEGIN"), *inside, query("COMMIT" if commits else "ROLLBACK"))
+
+    def _definition(self) -> str:
+        """Return a CREATE or a DROP. When its transaction fails, later ones fail as well, on both sides."""
+        name = self._chance.choice(list(VIEWS))
+        if name in self._views and len(self._views) > 2:
+            self._views.discard(name)
+            return f"DROP VIEW {name}"
+        self._views.add(name)
+        return f"CREATE VIEW {name}{OPTIONS.get(name, '')} AS {VIEWS[name]}"
+
+    def _single(self) -> bytes:
+        return self._chance.choice(self._singles)()
+
+    # Rows of streams.
+
+    def _one_row(self) -> bytes:
+        return query(f"INSERT INTO {self._stream()} VALUES {self._literal_row()}")
+
+    def _bound(self) -> bytes:
+        row = [None if value is None else value.encode() for value in self._row()]
+        text = f"INSERT INTO {self._stream()} ({COLUMNS}) VALUES ($1, $2, $3, $4, $5, $6)"
+        return parse(text) + bind(row) + describe("P") + execute() + SYNC
+
+    def _rows(self) -> bytes:
+        rows = ", ".join(self._literal_row() for _ in range(self._chance.randint(2, 40)))
+        return query(f"INSERT INTO {self._stream()} VALUES {rows}")
+
+    def _selected(self) -> bytes:
+        count = self._chance.choice((1, 20, ROWS_MAX))
+        rows = self._chance.choice(
+            (
+                f"SELECT i % 5, i, i * 0.5, i / 4.0, 'number ' || i % 50, now() FROM generate_series(1, {count}) g(i)",
+                "SELECT id % 4, n, n * 1.5, id * 0.25, note, at FROM d",
+            )
+        )
+        return query(f"INSERT INTO {self._stream()} ({COLUMNS}) {rows}")
+
+    def _computed(self) -> bytes:
+        k = self._chance.randint(0, 5)
+        values = f"({k} + 1, {k} - 2, {k} / 2.0, 0.25 * {k}, 'a' || {k}, now() - interval '{k} minutes')"
+        return query(f"INSERT INTO {self._stream()} ({COLUMNS}) VALUES {values}")
+
+    def _defaulted(self) -> bytes:
+        return query(f"INSERT INTO s1 (k, n, f) VALUES ({self._chance.randint(0, 5)}, {self._number()}, 0.75)")
+
+    def _copied(self) -> bytes:
+        count = self._chance.choice((1, 30, 30, ROWS_MAX))
+        few = [[r"\N" if value is None else value for value in self._row()] for _ in range(min(count, 30))]
+        lines = ["\t".join(row) for row in few]
+        data = "".join(lines[number % len(lines)] + "\n" for number in range(count)).encode()
+        pieces = [copy_data(data[start : start + COPIED_BYTES]) for start in range(0, len(data), COPIED_BYTES)]
+        return b"".join((query(f"COPY {self._stream()} FROM STDIN"), *pieces, COPY_DONE))
+
+    def _stream(self) -> str:
+        return self._chance.choice(list(STREAMS))
+
+    def _literal_row(self) -> str:
+        return "(" + ", ".join("NULL" if value is None else f"'{value}'" for value in self._row()) + ")"
+
+    def _row(self) -> list[str | None]:
+        """Return values for all columns as text."""
+        chance = self._chance
+        row = [
+            str(chance.randint(0, 5)),
+            self._number(),
+            f"{chance.randint(-10_000, 10_000) / 100:.2f}",
+            # Sums of these are exact: of others the last bit tells in which order they were added, which a reader changes as well.
+            repr(chance.randint(-4000, 4000) / 4),
+            chance.choice(TEXTS) * chance.choice((1, 1, 1, 40)),
+            f"2026-03-0{chance.randint(1, 9)} {chance.randint(0, 23):02}:30:00+00",
+        ]
+        return [None if chance.random() < 0.08 else value for value in row]
+
+    def _number(self) -> str:
+        # A zero is what the views that divide refuse.
+        return str(self._chance.randint(0 if self._chance.random() < 0.1 else 1, 1000))
+
+    # Rows of tables.
+
+    def _written(self) -> bytes:
+        chance = self._chance
+        self._ids += 1
+        one, other = chance.randint(1, self._ids), chance.randint(1, 5)
+        return query(
+            chance.choice(
+                (
+                    f"INSERT INTO d (id, n, note) VALUES ({self._ids}, {one}, 'note {one}'), ({-self._ids}, 1, NULL)",
+                    f"INSERT INTO d (id, n) VALUES ({one}, {other}) ON CONFLICT (id) DO UPDATE SET n = d.n + 1, at = now()",
+                    f"UPDATE d SET n = n + {other}, at = now() WHERE id % {other} = 0",
+                    f"DELETE FROM d WHERE id % 7 = {other}",
+                    f"INSERT INTO d (id, n) VALUES ({one}, 0)",
+                )
+            )
+        )
