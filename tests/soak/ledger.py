@@ -82,10 +82,18 @@ class Life:
 
 @dataclass(frozen=True, slots=True)
 class Death:
-    """The end of a server. window_s: what synchronous_commit = off may lose before it; 0: it was shut down and lost nothing."""
+    """The end of a server. window_s: what synchronous_commit = off may lose before it; 0: it was shut down and lost nothing.
+
+    late_s: how much later than it should be anything on the machine was at that time.
+    """
 
     at_s: float
     window_s: float
+    late_s: float = 0.0
+
+    def is_beyond(self, unit: Unit) -> bool:
+        """Tell whether a transaction was answered before the window began; how late the machine was is left out of account."""
+        return unit.answered_s <= self.at_s - self.window_s
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,12 +123,13 @@ def settle(life: Life, observed: Effects, death: Death) -> Settlement:
             return Settlement(tuple(units[:count]), tuple(units[count:acknowledged]), tuple(units[acknowledged:]))
         if count < len(units):
             add_to(effects, units[count])
-    raise BrokenPromiseError(story(life, units, needed, acknowledged, observed))
+    raise BrokenPromiseError(story(life, units, needed, acknowledged, observed, death))
 
 
 def may_be_lost(unit: Unit, death: Death) -> bool:
     """Tell whether a session with synchronous_commit = off may lose an acknowledged transaction: never one on tables."""
-    return not unit.is_mixed and unit.answered_s > death.at_s - death.window_s
+    late_s = death.late_s if death.window_s else 0.0
+    return not unit.is_mixed and unit.answered_s > death.at_s - death.window_s - late_s
 
 
 def require_newest_lost(settlements: Iterable[Settlement]) -> None:
@@ -179,7 +188,7 @@ class Ledger:
         return tally
 
 
-def story(life: Life, units: list[Unit], needed: int, acknowledged: int, observed: Effects) -> str:
+def story(life: Life, units: list[Unit], needed: int, acknowledged: int, observed: Effects, death: Death) -> str:
     """Say what is wrong with a life, and with which transaction, if it is one."""
     least_effects, most_effects = fold(units[:needed]), fold(units)
     commit = "on" if life.waits_for_log else "off"
@@ -188,6 +197,8 @@ def story(life: Life, units: list[Unit], needed: int, acknowledged: int, observe
     lines.append(
         f"  {needed} of {acknowledged} acknowledged transactions must be there, and {in_flight} in flight may be"
     )
+    ages = [f"{death.at_s - unit.answered_s:.3f}" for unit in units[:acknowledged]]
+    lines.append(f"  {death}; they were answered so many seconds before: {' '.join(ages[-20:])}")
     for relation in sorted(observed.keys() | most_effects.keys()):
         lines.append(f"  {relation}: {observed.get(relation)}")
         lines.append(f"    at least {least_effects.get(relation)}")

@@ -10,12 +10,14 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import psycopg
 
 from tests.soak.client import SoakClient, Watch
 from tests.soak.kills import IN_CHECKPOINT, Killer
 from tests.soak.ledger import BrokenPromiseError, Death, Ledger, Life, Settlement, State
+from tests.soak.pulse import Pulse
 from tests.soak.schema import STREAMS, observe, statements
 from tests.soak.victim import Victim
 
@@ -73,6 +75,9 @@ class Soak:
         self._count_in_flight(lives)
         self._restart(self._draw.choice((0, 0, 1, 1, 2)))
         settlements = self._settle(lives, death)
+        self.counts["lost beyond the window, as late as the machine was"] += sum(
+            death.is_beyond(unit) for settlement in settlements for unit in settlement.lost
+        )
         if mode == "all on":
             self._require_seen(watch)
         self._count(settlements, lives)
@@ -92,13 +97,18 @@ class Soak:
         weights = [weight for weight, _, _ in self._ways]
         [(_, name, way)] = self._draw.choices(self._ways, weights)
         self.counts[f"life that ends {name}"] += 1
-        with ThreadPoolExecutor(CLIENTS) as pool:
+        with Pulse(self.victim.folder.parent) as pulse, ThreadPoolExecutor(CLIENTS) as pool:
             running = [
                 pool.submit(client.live, self.victim.dsn, life, watch)
                 for client, life in zip(self._clients, lives, strict=True)
             ]
             try:
                 death = way(watch)
+                # A flush waits for its turn, and then for the disk.
+                death = replace(death, late_s=2 * pulse.late_s)
+                self.counts["ms that the machine was late at most"] = max(
+                    self.counts["ms that the machine was late at most"], round(1000 * pulse.late_s)
+                )
             finally:
                 # Whatever happened, the clients end when the server does.
                 self.victim.kill()

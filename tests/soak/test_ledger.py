@@ -79,6 +79,17 @@ def test_only_the_window_may_be_lost_with_synchronous_commit_off() -> None:
         settle(life(units, waits_for_log=False), fold(units[:2]), Death(100.0, 0.0))
 
 
+def test_a_machine_that_is_late_makes_the_window_longer() -> None:
+    units = [unit(1, answered_s=99.3), unit(2, answered_s=99.5), unit(3, answered_s=99.9)]
+    late = Death(100.0, 0.4, late_s=0.2)
+    settlement = settle(life(units, waits_for_log=False), fold(units[:1]), late)
+    assert [late.is_beyond(one) for one in settlement.lost] == [True, False]
+    with pytest.raises(BrokenPromiseError, match=r"0\.700 0\.500 0\.100"):
+        settle(life(units, waits_for_log=False), {}, late)
+    with pytest.raises(BrokenPromiseError):
+        settle(life(units, waits_for_log=False), fold(units[:2]), Death(100.0, 0.0, late_s=0.2))
+
+
 def test_a_transaction_on_tables_is_never_lost() -> None:
     units = [unit(1, answered_s=99.8), unit(2, answered_s=99.9, is_mixed=True), unit(3, answered_s=99.95)]
     assert len(settle(life(units, waits_for_log=False), fold(units[:2]), DEATH).lost) == 1
