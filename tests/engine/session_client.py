@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import cast
 
+import duckdb
 import pyarrow as pa
 
 from engine.clock import SystemClock
@@ -25,6 +27,7 @@ from views.arrow_schema import arrow_schema
 from views.protocols import Clock
 
 MESSAGE_BYTES_MAX = 1 << 24
+THREAD_END_S_MAX = 60.0
 STARTUP = {"user": "someone", "database": "antumbra"}
 
 
@@ -66,7 +69,11 @@ class World:
         self.runner = asyncio.Runner()
         self.config = ServerConfig(data_dir=folder, **{"log_segment_bytes": 1 << 20, **settings})  # type: ignore[arg-type]  # the fields' own types
         self.database = Database(self.config, clock or SystemClock(), storage or DiskStorage())
-        self.last_checkpoint = self.database.recover()
+        try:
+            self.last_checkpoint = self.database.recover()
+        except BaseException:
+            self.abandon()
+            raise
 
     def client(self, parameters: Mapping[str, str] = STARTUP) -> SessionClient:
         """Return a new session."""
@@ -77,6 +84,23 @@ class World:
         self.database.workers.shutdown(wait=True)
         self.database.log.close()
         self.database.store.close()
+        self.runner.close()
+
+    def abandon(self) -> None:
+        """Let the threads end as those of a dead process; nothing more is written in order."""
+        log, checkpointer = self.database.log, self.database._checkpointer
+        log._ends = True
+        log._wake.set()
+        with checkpointer._changed:
+            checkpointer._stopping = True
+            checkpointer._changed.notify_all()
+        # Whoever takes note of threads that fail must not hear of these, long after the test.
+        for thread in (log._thread, checkpointer._thread):
+            if thread.is_alive():
+                thread.join(THREAD_END_S_MAX)
+        self.database.workers.shutdown(wait=False, cancel_futures=True)
+        with suppress(duckdb.Error):
+            self.database.store.close()
         self.runner.close()
 
 

@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Iterator
 
 import pytest
 
 from tests.oracle.evidence import Evidence
+
+# Threads of a database that do something by themselves.
+OWN_THREADS = {"antumbra-log", "antumbra-checkpoints"}
+
+
+@pytest.fixture(autouse=True)
+def no_threads_left() -> Iterator[None]:
+    """No thread of a dead process outlives its test: it would fail at a disk that is off, in the midst of another test."""
+    yield
+    assert not OWN_THREADS & {thread.name for thread in threading.enumerate()}
 
 
 @pytest.fixture(scope="session")

@@ -15,7 +15,6 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from random import Random
 
-import duckdb
 import pytest
 
 import engine.embedded.query_engine
@@ -141,7 +140,7 @@ class Machine:
         try:
             world.database.close()
         finally:
-            world.runner.close()
+            world.abandon()
             if self.disk.is_off:
                 raise PowerLossError("the power went off during the end")
 
@@ -174,7 +173,7 @@ class Machine:
         old, self.disk = self.disk, disk
         world, self.world = self.world, None
         if world is not None:
-            end_threads(world)
+            world.abandon()
         shutil.rmtree(old.tables, ignore_errors=True)
 
     def _next_folder(self) -> Path:
@@ -182,24 +181,6 @@ class Machine:
         path = self._folder / f"process_{self._generation}"
         path.mkdir()
         return path
-
-
-def end_threads(world: World) -> None:
-    """Let the threads of a dead process end; its disk is off."""
-    database = world.database
-    database.log._ends = True
-    database.log._wake.set()
-    with database._checkpointer._changed:
-        database._checkpointer._stopping = True
-        database._checkpointer._changed.notify_all()
-    # Whoever takes note of threads that fail must not hear of these.
-    for thread in (database.log._thread, database._checkpointer._thread):
-        if thread.is_alive():
-            thread.join(ANSWER_S_MAX)
-    database.workers.shutdown(wait=False, cancel_futures=True)
-    with suppress(duckdb.Error):
-        database.store.close()
-    world.runner.close()
 
 
 class MachineClient(SessionClient):
