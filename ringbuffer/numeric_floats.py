@@ -17,7 +17,7 @@ from ringbuffer.arithmetic import real
 from ringbuffer.error_codes import NUMERIC_DIGITS, NUMERIC_SPECIAL, OK, REAL_RANGE
 from ringbuffer.int128 import I64, UniTuple, int128_absolute, int128_divide_unsigned, int128_negate, signed_word
 from ringbuffer.jit import kernel
-from ringbuffer.numeric import SCALE_MAX, scale_up
+from ringbuffer.numeric import SCALE_MAX, scale_down, scale_up
 
 FLOAT8_DIGITS = 15
 FLOAT4_DIGITS = 6
@@ -106,26 +106,32 @@ def split_digits(lo: int, hi: int) -> tuple[int, int]:
 
 
 @kernel
-def numeric_from_float64(value: float) -> tuple[int, int, int, int]:
-    """Return (lo, hi, scale, error) of the value at 15 significant digits, without trailing zeros."""
+def numeric_from_float64(value: float, target_scale: int) -> tuple[int, int, int, int]:
+    """Return (lo, hi, scale, error) of the value at 15 significant digits, without trailing zeros.
+
+    target_scale: of the numeric(p,s) that it becomes next, or -1: then what has more than 38 digits is an error.
+    """
     if not np.isfinite(value):
         return 0, 0, 0, NUMERIC_SPECIAL
     mantissa, exponent = to_15_digits(abs(value))
-    return from_mantissa(mantissa, exponent - (FLOAT8_DIGITS - 1), value < 0.0)
+    return from_mantissa(mantissa, exponent - (FLOAT8_DIGITS - 1), value < 0.0, target_scale)
 
 
 @kernel
-def numeric_from_float32(value: float) -> tuple[int, int, int, int]:
-    """Return (lo, hi, scale, error) of the value at 6 significant digits, without trailing zeros."""
+def numeric_from_float32(value: float, target_scale: int) -> tuple[int, int, int, int]:
+    """Return (lo, hi, scale, error) of the value at 6 significant digits, without trailing zeros.
+
+    target_scale: of the numeric(p,s) that it becomes next, or -1: then what has more than 38 digits is an error.
+    """
     if not np.isfinite(value):
         return 0, 0, 0, NUMERIC_SPECIAL
     mantissa, exponent = to_6_digits(np.float64(abs(value)))
-    return from_mantissa(mantissa, exponent - (FLOAT4_DIGITS - 1), value < 0.0)
+    return from_mantissa(mantissa, exponent - (FLOAT4_DIGITS - 1), value < 0.0, target_scale)
 
 
 @kernel
-def from_mantissa(mantissa: int, exponent: int, negative: bool) -> tuple[int, int, int, int]:
-    """Return (lo, hi, scale, error) of mantissa * 10^exponent."""
+def from_mantissa(mantissa: int, exponent: int, negative: bool, target_scale: int) -> tuple[int, int, int, int]:
+    """Return (lo, hi, scale, error) of mantissa * 10^exponent. Digits beyond the 38th are cut off if a smaller scale comes next."""
     if mantissa == 0:
         return 0, 0, 0, OK
     while exponent < 0 and mantissa % 10 == 0:
@@ -135,7 +141,14 @@ def from_mantissa(mantissa: int, exponent: int, negative: bool) -> tuple[int, in
     if exponent > 0:
         lo, hi, error = scale_up(mantissa, 0, exponent)
     elif exponent < -SCALE_MAX:
-        return 0, 0, 0, NUMERIC_DIGITS
+        if target_scale < 0:
+            return 0, 0, 0, NUMERIC_DIGITS
+        surplus = -exponent - SCALE_MAX
+        if surplus > FLOAT8_DIGITS:
+            return 0, 0, 0, OK
+        # Rounding twice would err; a cut leaves what is half of a smaller scale's unit as it is.
+        lo, hi = scale_down(mantissa, signed_word(0), surplus, target_scale == SCALE_MAX)
+        scale = SCALE_MAX
     else:
         scale = -exponent
     if negative:

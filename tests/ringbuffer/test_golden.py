@@ -157,7 +157,7 @@ def whole_text(kernel: Any, argument: str) -> str:
 
 def decimal_of_float(kernel: Any, read: Callable[[str], Any]) -> Answer:
     def run(argument: str) -> str:
-        lo, hi, scale, error = kernel(read(argument))
+        lo, hi, scale, error = kernel(read(argument), -1)
         return outcome(error, numeric_text(lo, hi, scale))
 
     return run

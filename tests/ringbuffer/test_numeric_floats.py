@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ringbuffer import numeric_floats
+from ringbuffer import numeric, numeric_floats
 from ringbuffer.error_codes import NUMERIC_DIGITS, NUMERIC_SPECIAL, OK
 from tests.ringbuffer.kernel_values import numeric_text, words
 
@@ -46,6 +46,21 @@ def test_floats_become_decimals_of_15_and_6_digits() -> None:
             check_decimal(numeric_floats.numeric_from_float32, np.float32(number), 6)
 
 
+def test_floats_with_more_digits_than_a_numeric_round_to_a_smaller_scale() -> None:
+    chooser = random.Random(SEED)
+    numbers = [-1e-300, 5e-324, 0.5e-37, 4.99999999999999e-38, 9.99999999999999e-24, -5e-39, 0.49999e-38]
+    numbers += [chooser.uniform(-1, 1) * 10.0 ** chooser.randint(-45, -18) for _ in range(CASES)]
+    for number in numbers:
+        scale = chooser.choice((0, 2, 24, 25, 30, 37, 38))
+        found_lo, found_hi, found_scale, error = numeric_floats.numeric_from_float64(number, scale)
+        assert error == OK, number
+        lo, hi = numeric.scale_down(found_lo, found_hi, max(found_scale - scale, 0), True)
+        with localcontext() as context:
+            context.prec = 400
+            exact = Decimal(f"{number:.15g}").quantize(Decimal(1).scaleb(-scale), rounding="ROUND_HALF_UP")
+        assert Decimal(numeric_text(lo, hi, min(scale, found_scale))) == exact, (number, scale)
+
+
 def scattered(chooser: random.Random) -> float:
     """Return a number of moderate size, often one that is half way between two decimals of 15 digits."""
     if chooser.random() < 0.2:
@@ -54,7 +69,7 @@ def scattered(chooser: random.Random) -> float:
 
 
 def check_decimal(kernel: Any, number: Any, digits: int) -> None:
-    lo, hi, scale, error = kernel(number)
+    lo, hi, scale, error = kernel(number, -1)
     if not math.isfinite(number):
         assert error == NUMERIC_SPECIAL
         return

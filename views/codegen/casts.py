@@ -116,7 +116,9 @@ def float_to_numeric(writer: ExpressionWriter, node: Cast, value: Value) -> Valu
     """At 15 or 6 significant digits."""
     function = writer.writer.use("numeric_floats", "numeric_from_" + WIDTHS[node.operand.type.family])
     plain = Cast(node.operand, SqlType("numeric"), node.explicit, node.zone, node.position)
-    return limited(writer, node, writer.strict(plain, f"{function}({value.word})", (value,), "numeric", fallible=True))
+    target_scale = -1 if node.type.precision is None else node.type.scale or 0
+    call = f"{function}({value.word}, {target_scale})"
+    return limited(writer, node, writer.strict(plain, call, (value,), "numeric", fallible=True))
 
 
 def bool_to_integer(writer: ExpressionWriter, node: Cast, value: Value) -> Value:
