@@ -12,6 +12,7 @@ import java.time.ZoneOffset;
 import java.time.temporal.IsoFields;
 import java.time.zone.ZoneOffsetTransition;
 import java.time.zone.ZoneRules;
+import java.util.ArrayList;
 import java.util.regex.Pattern;
 import org.apache.spark.sql.Row;
 import org.apache.spark.sql.RowFactory;
@@ -29,6 +30,7 @@ import org.apache.spark.sql.api.java.UDF4;
  */
 public final class SparkFunctions {
     static final int DIGITS_MAX = 38;
+    static final int TEXT_LENGTH_MAX = 64 * 1024 * 1024;
     static final BigInteger UNSCALED_LIMIT = BigInteger.TEN.pow(DIGITS_MAX);
     static final BigInteger KEY_PART = BigInteger.TEN.pow(19);
     static final long SECOND_US = 1000000L;
@@ -501,7 +503,11 @@ public final class SparkFunctions {
                 int found = text.indexOf((String) a[1]);
                 return Integer.valueOf(found < 0 ? 0 : text.codePointCount(0, found) + 1);
             }
-            case "text_repeat": return text.repeat(Math.max(((Integer) a[1]).intValue(), 0));
+            case "text_repeat": {
+                int count = Math.max(((Integer) a[1]).intValue(), 0);
+                requireLength((long) text.length() * count);
+                return text.repeat(count);
+            }
             case "text_lpad": return padded(text, ((Integer) a[1]).intValue(), (String) a[2], true);
             case "text_rpad": return padded(text, ((Integer) a[1]).intValue(), (String) a[2], false);
             case "text_split_part": return splitPart(text, (String) a[1], ((Integer) a[2]).intValue());
@@ -573,9 +579,14 @@ public final class SparkFunctions {
         return new String(Character.toChars(number));
     }
 
+    static void requireLength(long length) {
+        if (length > TEXT_LENGTH_MAX) throw error("54000", "requested length too large");
+    }
+
     static String padded(String text, int length, String fill, boolean left) {
         int missing = Math.max(length, 0) - length(text);
         if (missing <= 0 || fill.isEmpty()) return part(text, 0, Math.max(length, 0));
+        requireLength(length);
         String padding = part(fill.repeat(missing / length(fill) + 1), 0, missing);
         return left ? padding + text : text + padding;
     }
@@ -588,26 +599,35 @@ public final class SparkFunctions {
         return index >= 0 && index < parts.length ? parts[index] : "";
     }
 
+    /** Of a part between two % the first place is as good as any later one: an atomic group, or a text without a match is tried for ages. */
     static boolean like(String text, String pattern, String escape) {
-        StringBuilder regex = new StringBuilder();
+        ArrayList parts = new ArrayList();
+        parts.add(new StringBuilder());
         int escapeCharacter = escape.isEmpty() ? -1 : escape.codePointAt(0);
         int i = 0;
         while (i < pattern.length()) {
             int c = pattern.codePointAt(i);
             i += Character.charCount(c);
+            StringBuilder part = (StringBuilder) parts.get(parts.size() - 1);
             if (c == escapeCharacter) {
                 if (i >= pattern.length()) throw error("22025", "LIKE pattern must not end with escape character");
                 c = pattern.codePointAt(i);
                 i += Character.charCount(c);
-                regex.append(Pattern.quote(new String(Character.toChars(c))));
+                part.append(Pattern.quote(new String(Character.toChars(c))));
             } else if (c == '%') {
-                regex.append(".*");
+                parts.add(new StringBuilder());
             } else if (c == '_') {
-                regex.append('.');
+                part.append('.');
             } else {
-                regex.append(Pattern.quote(new String(Character.toChars(c))));
+                part.append(Pattern.quote(new String(Character.toChars(c))));
             }
         }
+        StringBuilder regex = new StringBuilder(parts.get(0).toString());
+        for (int place = 1; place < parts.size() - 1; place++) {
+            String part = parts.get(place).toString();
+            if (!part.isEmpty()) regex.append("(?>.*?").append(part).append(')');
+        }
+        if (parts.size() > 1) regex.append(".*").append(parts.get(parts.size() - 1).toString());
         return Pattern.compile(regex.toString(), Pattern.DOTALL).matcher(text).matches();
     }
 
@@ -619,12 +639,12 @@ public final class SparkFunctions {
 
     static long offsetUs(long us, String zone) {
         Instant instant = Instant.ofEpochSecond(Math.floorDiv(us, SECOND_US));
-        return ZoneId.of(zone).getRules().getOffset(instant).getTotalSeconds() * SECOND_US;
+        return ZoneId.of(zone, ZoneId.SHORT_IDS).getRules().getOffset(instant).getTotalSeconds() * SECOND_US;
     }
 
     /** In a gap the offset before it counts, in an overlap the one after it: the smaller one in both. */
     static long utcUs(long local, String zone) {
-        ZoneRules rules = ZoneId.of(zone).getRules();
+        ZoneRules rules = ZoneId.of(zone, ZoneId.SHORT_IDS).getRules();
         LocalDateTime clock = civil(local);
         ZoneOffsetTransition change = rules.getTransition(clock);
         int seconds = change == null

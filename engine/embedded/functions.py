@@ -48,6 +48,8 @@ KEY_FIELDS = [
     pa.field("high", pa.decimal128(19, 0)),
     pa.field("low", pa.decimal128(19, 0)),
 ]
+# Half a dozen copies of them are in memory before the client has them; PostgreSQL stops at 1 GB for each text.
+BATCH_CHARACTERS_MAX = 256 * 1024 * 1024
 POSITIONAL = inspect.Parameter.POSITIONAL_ONLY
 
 Scalar = Callable[..., Any]
@@ -75,6 +77,8 @@ def register_functions(connection: duckdb.DuckDBPyConnection) -> None:
         _register(connection, name, arguments, result, row_by_row(function, arguments, result))
     for name, arguments, result, function in (*NULL_TEXT_SPECIFICATIONS, *NULL_MATH_SPECIFICATIONS):
         _register(connection, name, arguments, result, row_by_row(function, arguments, result, strict=False))
+    for name, arguments, function, length in GROWING_SPECIFICATIONS:
+        _register(connection, name, arguments, _TEXT, within_limit(function, length, arguments))
     for name, arguments, result, function in VOLATILE_TIME_SPECIFICATIONS:
         _register(connection, name, arguments, result, row_by_row(function, arguments, result), volatile=True)
     for bits in (16, 32, 64):
@@ -126,6 +130,26 @@ def row_by_row(function: Scalar, arguments: Sequence[str], result: str, strict: 
             return writer([None if None in row else function(*row) for row in rows])
         except SqlError as error:
             raise ValueError(marked(error)) from error
+
+    return run
+
+
+def within_limit(function: Scalar, length: Callable[..., int], arguments: Sequence[str]) -> ArrowFunction:
+    """Return a function that makes texts, of which a batch of rows may have `BATCH_CHARACTERS_MAX` together (54000)."""
+    readers = [_reader(argument) for argument in arguments]
+
+    def run(*columns: pa.ChunkedArray) -> pa.Array:
+        found: list[str | None] = []
+        left = BATCH_CHARACTERS_MAX
+        for row in zip(*(read(one_array(column)) for read, column in zip(readers, columns, strict=True)), strict=True):
+            if None in row:
+                found.append(None)
+                continue
+            left -= length(*row)
+            if left < 0:
+                raise ValueError(marked(SqlError("54000", "requested length too large")))
+            found.append(function(*row))
+        return pa.array(found, pa.string())
 
     return run
 
@@ -311,9 +335,6 @@ SPECIFICATIONS: list[tuple[str, list[str], str, Scalar]] = [
     ("text_left", [_TEXT, "INTEGER"], _TEXT, scalar_functions.left),
     ("text_right", [_TEXT, "INTEGER"], _TEXT, scalar_functions.right),
     ("text_position", [_TEXT, _TEXT], "INTEGER", scalar_functions.position),
-    ("text_repeat", [_TEXT, "INTEGER"], _TEXT, scalar_functions.repeat),
-    ("text_lpad", [_TEXT, "INTEGER", _TEXT], _TEXT, scalar_functions.lpad),
-    ("text_rpad", [_TEXT, "INTEGER", _TEXT], _TEXT, scalar_functions.rpad),
     ("text_split_part", [_TEXT, _TEXT, "INTEGER"], _TEXT, scalar_functions.split_part),
     ("text_like", [_TEXT, _TEXT, _TEXT], "BOOLEAN", scalar_functions.like),
     ("text_limit", [_TEXT, "INTEGER"], _TEXT, scalar_functions.limit_text),
@@ -327,4 +348,11 @@ SPECIFICATIONS: list[tuple[str, list[str], str, Scalar]] = [
     ("timestamp_trunc", [_TEXT, "BIGINT"], "BIGINT", civil_time.truncated_us),
     ("timestamp_part", [_TEXT, "BIGINT"], "BIGINT", civil_time.field),
     ("time_part", [_TEXT, "BIGINT"], "DOUBLE", civil_time.float_field),
+]
+
+# Functions whose texts may be as long as their arguments say, with the length of one.
+GROWING_SPECIFICATIONS: list[tuple[str, list[str], Scalar, Callable[..., int]]] = [
+    ("text_repeat", [_TEXT, "INTEGER"], scalar_functions.repeat, scalar_functions.repeated_length),
+    ("text_lpad", [_TEXT, "INTEGER", _TEXT], scalar_functions.lpad, scalar_functions.padded_length),
+    ("text_rpad", [_TEXT, "INTEGER", _TEXT], scalar_functions.rpad, scalar_functions.padded_length),
 ]

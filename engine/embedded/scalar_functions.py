@@ -104,12 +104,22 @@ def repeat(text: str, count: int) -> str:
     return text * max(count, 0)
 
 
+def repeated_length(text: str, count: int) -> int:
+    """Return how many characters repeat makes."""
+    return len(text) * max(count, 0)
+
+
 def lpad(text: str, length: int, fill: str) -> str:
     length = max(length, 0)
     missing = length - len(text)
     if missing <= 0 or not fill:
         return text[:length]
     return (fill * (missing // len(fill) + 1))[:missing] + text
+
+
+def padded_length(text: str, length: int, fill: str) -> int:
+    """Return how many characters lpad and rpad make at most."""
+    return max(length, len(text)) if fill else len(text)
 
 
 def rpad(text: str, length: int, fill: str) -> str:
@@ -138,16 +148,23 @@ def like(text: str, pattern: str, escape: str) -> bool:
 
 @lru_cache(maxsize=256)
 def _like_expression(pattern: str, escape: str) -> re.Pattern[str]:
-    out, escaped = [], False
+    parts, escaped = [""], False
     for character in like_pattern(pattern, escape):
         if escaped or character not in "\\%_":
-            out.append(re.escape(character))
+            parts[-1] += re.escape(character)
             escaped = False
         elif character == "\\":
             escaped = True
+        elif character == "_":
+            parts[-1] += "."
         else:
-            out.append(".*" if character == "%" else ".")
-    return re.compile("".join(out), re.DOTALL)
+            parts.append("")
+    if len(parts) == 1:
+        return re.compile(parts[0], re.DOTALL)
+    # The first place of a part between two % is as good as any later one. Without atomic groups a text that does not match would be tried
+    # with all of them, for minutes, and nobody else gets Python's lock meanwhile.
+    between = "".join(f"(?>.*?{part})" for part in parts[1:-1] if part)
+    return re.compile(f"{parts[0]}{between}.*{parts[-1]}", re.DOTALL)
 
 
 def limit_text(text: str, length: int) -> str:

@@ -1,6 +1,6 @@
 """generate_series of numerics and of times, as lists: inclusive, up or down, each value made by adding the step to the one before.
 
-Strict: callers see to NULL. A step of zero is 22023.
+Strict: callers see to NULL. A step of zero is 22023, a list that memory can't hold 53200.
 """
 
 from __future__ import annotations
@@ -17,6 +17,12 @@ from sql.interval_values import Interval, span_us
 
 VARIABLE = "STRUCT(unscaled DECIMAL(38,0), scale SMALLINT)"
 
+ITEMS_MAX = 50_000_000
+
+
+def too_long() -> SqlError:
+    return SqlError("53200", "out of memory", detail=f"A series of numerics or times has at most {ITEMS_MAX} values.")
+
 
 def zero_step() -> SqlError:
     return SqlError("22023", "step size cannot equal zero")
@@ -30,6 +36,8 @@ def numeric_series(start: Numeric, stop: Numeric, step: Numeric) -> list[Numeric
     first, last, width = (decimals.rescaled(value, scale) for value in (start, stop, step))
     shown = max(start[1], step[1])
     count = (last - first) // width + 1 if (last >= first) == (width > 0) or last == first else 0
+    if count > ITEMS_MAX:
+        raise too_long()
     values = (first + index * width for index in range(1, count))
     rest = [decimals.checked(value // 10 ** (scale - shown), shown) for value in values]
     return [start, *rest] if count > 0 else []
@@ -43,10 +51,16 @@ def time_series(start: int, stop: int, step: Interval, zone: str) -> list[int]:
     out = []
     months, days, micros = step
     if not months and not days:
-        return list(range(start, stop + (1 if way > 0 else -1), micros))
+        times = range(start, stop + (1 if way > 0 else -1), micros)
+        # Of a range as long as this one len() would not fit.
+        if (times.stop - times.start) // micros > ITEMS_MAX:
+            raise too_long()
+        return list(times)
     current = start
     while (current <= stop) if way > 0 else (current >= stop):
         out.append(current)
+        if len(out) > ITEMS_MAX:
+            raise too_long()
         current = shifted_us(current, step, zone)
     return out
 

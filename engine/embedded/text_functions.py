@@ -253,6 +253,7 @@ TEXT_SPECIFICATIONS: list[tuple[str, list[str], str, Callable[..., Any]]] = [
     ("text_quote_ident", [_TEXT], _TEXT, quote_ident),
     ("text_quote_literal", [_TEXT], _TEXT, quote_literal),
     ("text_format", [_TEXT, _TEXTS], _TEXT, formatted),
+    ("joined_texts", [_TEXTS, _TEXT], _TEXT, lambda texts, separator: separator.join(texts)),
     ("bytes_encode", ["BLOB", _TEXT], _TEXT, encode),
     ("bytes_decode", [_TEXT, _TEXT], "BLOB", decode),
     ("similar_pattern", [_TEXT], _TEXT, lambda pattern: similar_pattern(pattern, None)),

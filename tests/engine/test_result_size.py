@@ -36,6 +36,45 @@ def test_an_answer_that_is_too_large() -> None:
 @pytest.mark.parametrize(
     ("text", "sqlstate"),
     [
+        ("SELECT repeat('x', 2000000000)", "54000"),
+        ("SELECT lpad('x', 2000000000), 1", "54000"),
+        ("SELECT rpad(a, 2000000000, 'ab') FROM (VALUES ('x')) v(a)", "54000"),
+        ("SELECT repeat('xx', g * 1000000) FROM generate_series(1, 100) g", "54000"),
+        (
+            "SELECT g FROM generate_series(timestamp '0001-01-01', timestamp '9999-01-01', interval '1 second') g",
+            "53200",
+        ),
+        ("SELECT g FROM generate_series(1, 1e12, 0.5) g", "53200"),
+    ],
+)
+def test_values_that_grow_with_a_number_stop_before_they_take_all_memory(
+    engine: QueryEngine, text: str, sqlstate: str
+) -> None:
+    with pytest.raises(SqlError) as caught:
+        engine.run(bound(text), {})
+    assert caught.value.sqlstate == sqlstate
+
+
+def test_a_pattern_that_is_no_constant_is_tried_once_at_each_place(engine: QueryEngine) -> None:
+    begin = time.monotonic()
+    found = engine.run(bound("SELECT repeat('a', 5000) LIKE repeat('%a', 1000) || 'b' AS x"), {})
+    assert found.to_pylist() == [{"x": False}] and time.monotonic() - begin < 5
+    texts = r"('abcabcabd', '%ab%d'), ('abc', 'a_c'), ('a%c', 'a\%c'), ('', '%'), ('aaa', 'a%a%a'), ('aa', 'a%a%a'), ('ab', '%b_')"
+    query = f"SELECT a LIKE b AS x FROM (VALUES {texts}) v(a, b)"
+    assert [row["x"] for row in engine.run(bound(query), {}).to_pylist()] == [
+        True,
+        True,
+        True,
+        True,
+        True,
+        False,
+        False,
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "sqlstate"),
+    [
         ("SELECT 1000000 / (900000 - g) FROM generate_series(1, 1000000) g", "22012"),
         ("SELECT CAST(g AS smallint) FROM generate_series(1, 1000000) g", "22003"),
         ("SELECT CAST(CASE WHEN g < 900000 THEN '1' ELSE 'x' END AS int) FROM generate_series(1, 1000000) g", "22P02"),
