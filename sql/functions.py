@@ -6,6 +6,7 @@ operands are cast to. Result scales of numerics are in `sql.numeric_scale`. Must
 
 from __future__ import annotations
 
+from sql.missing import with_missing
 from sql.signatures import INTEGERS, NUMBERS, TIMES, Signature, one, text_function, unary
 
 
@@ -138,7 +139,6 @@ TEXTS: dict[str, tuple[Signature, ...]] = {
     "regexp_replace": (
         *text_function("regexp_replace", "text", "text"),
         *text_function("regexp_replace", "text", "text", "text"),
-        *text_function("", "text", "text", "int4"),
     ),
     "regexp_match": (
         *text_function("regexp_match", "text", result="text[]"),
@@ -256,7 +256,7 @@ OTHERS: dict[str, tuple[Signature, ...]] = {
     "setval": (*one("setval", "text", "int8", result="int8"), *one("setval", "text", "int8", "bool", result="int8")),
 }
 
-FUNCTIONS: dict[str, tuple[Signature, ...]] = {**MATH, **TEXTS, **DATES, **ARRAYS, **OTHERS}
+FUNCTIONS: dict[str, tuple[Signature, ...]] = with_missing({**MATH, **TEXTS, **DATES, **ARRAYS, **OTHERS})
 
 # Set-returning functions: where these stand in FROM or in a select list, bind makes a `TableFunction` of them.
 TABLE_FUNCTIONS: dict[str, tuple[Signature, ...]] = {
@@ -270,7 +270,10 @@ TABLE_FUNCTIONS: dict[str, tuple[Signature, ...]] = {
         Signature("generate_series", ("timestamptz", "timestamptz", "interval"), "timestamptz"),
     ),
     "unnest": one("unnest", "array", result="element"),
-    "generate_subscripts": one("generate_subscripts", "array", "int4", result="int4"),
+    "generate_subscripts": (
+        *one("generate_subscripts", "array", "int4", result="int4"),
+        *one("", "array", "int4", "bool", result="int4"),
+    ),
     "string_to_table": (
         *text_function("string_to_table", "text"),
         *text_function("string_to_table", "text", "text"),
@@ -290,18 +293,3 @@ VOLATILE = frozenset({"random", "clock_timestamp", "gen_random_uuid", "nextval",
 
 # The value at the start of the transaction, under its names.
 NOW_FUNCTIONS = frozenset({"now", "transaction_timestamp", "statement_timestamp"})
-
-# Names that PostgreSQL knows and Antumbra does not yet; anything else does not exist.
-NOT_YET = frozenset(
-    """
-    acosd asind atan2d atand acosh asinh atanh col_description convert convert_from convert_to cosd cotd erf format_type
-    has_table_privilege inet_client_addr json_build_array json_build_object json_each jsonb_each
-    json_object_keys jsonb_object_keys jsonb_build_array jsonb_build_object jsonb_pretty jsonb_set jsonb_strip_nulls
-    obj_description parse_ident pg_advisory_lock pg_advisory_unlock
-    pg_advisory_xact_lock pg_cancel_backend pg_column_size pg_get_constraintdef pg_get_expr
-    pg_get_indexdef pg_get_userbyid pg_get_viewdef pg_is_in_recovery pg_notify pg_relation_size pg_size_pretty pg_sleep
-    pg_table_is_visible pg_terminate_backend pg_total_relation_size row_to_json
-    set_config setseed sha224 sha256 sha384 sha512 shobj_description sind tand timeofday to_ascii to_json to_jsonb
-    to_tsquery to_tsvector txid_current unistr upper_inc get_byte set_byte get_bit set_bit
-    """.split()
-)

@@ -13,6 +13,8 @@ from sql.datatypes import SqlType
 from sql.errors import SqlError, not_supported
 
 DIGITS_MAX = 38
+# Of PostgreSQL's numerics, before the point.
+WHOLE_DIGITS_MAX = 131_072
 WHITESPACE = " \t\n\r\f\v"
 EXACT = Context(prec=2000, Emax=999_999, Emin=-999_999)
 
@@ -97,9 +99,13 @@ def unlimited_decimal(text: str, position: int | None = None) -> Decimal:
         raise SqlError("22P02", f'invalid input syntax for type numeric: "{text}"', position)
     mantissa, _, exponent = stripped.lower().partition("e")
     shift = int(exponent or "0") if len(exponent) < 8 else 9_999_999
-    if abs(shift) > 131_072:
+    if abs(shift) > WHOLE_DIGITS_MAX:
         raise SqlError("22003", "value overflows numeric format", position)
     digits = len(mantissa.partition(".")[2])
+    if Decimal(stripped).adjusted() >= WHOLE_DIGITS_MAX and Decimal(stripped):
+        raise SqlError("22003", "value overflows numeric format", position)
+    if Decimal(stripped).adjusted() + max(digits - shift, 0) >= EXACT.prec:
+        raise too_many_digits(position)
     value = EXACT.quantize(Decimal(stripped), Decimal(1).scaleb(-max(digits - shift, 0)))
     # A numeric has no negative zero, so that none becomes one as a float.
     return value or value.copy_abs()
@@ -111,8 +117,12 @@ def check_digits(value: Decimal, position: int | None) -> Decimal:
     assert isinstance(exponent, int)
     used = len(digits) if value else 1
     if max(used, -exponent) > DIGITS_MAX:
-        raise SqlError("22003", f"numeric value has more than {DIGITS_MAX} digits", position)
+        raise too_many_digits(position)
     return value
+
+
+def too_many_digits(position: int | None) -> SqlError:
+    return SqlError("22003", f"numeric value has more than {DIGITS_MAX} digits", position)
 
 
 def fit_numeric(value: Decimal, precision: int, scale: int, position: int | None = None) -> Decimal:

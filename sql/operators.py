@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from sql.missing import with_missing
 from sql.signatures import INTEGERS, NUMBERS, TIMES, Signature, arithmetic, comparison, one, text_function, unary
 
 
@@ -36,8 +37,6 @@ MINUS = [
     Signature("interval_difference", ("interval", "interval"), "interval"),
     Signature("time_subtract", ("time", "interval"), "time"),
     Signature("time_difference", ("time", "time"), "interval"),
-    Signature("", ("jsonb", "text"), "jsonb"),
-    Signature("", ("jsonb", "int4"), "jsonb"),
 ]
 
 
@@ -65,7 +64,7 @@ def json_access(key: str) -> tuple[Signature, ...]:
     )
 
 
-BINARY_OPERATORS: dict[str, tuple[Signature, ...]] = {
+OPERATORS: dict[str, tuple[Signature, ...]] = {
     "+": tuple(PLUS),
     "-": tuple(MINUS),
     "*": (
@@ -112,6 +111,8 @@ BINARY_OPERATORS: dict[str, tuple[Signature, ...]] = {
     "#>": tuple(Signature("json_path", (family, "text[]"), family) for family in ("json", "jsonb")),
     "#>>": tuple(Signature("json_path_text", (family, "text[]"), "text") for family in ("json", "jsonb")),
 }
+
+BINARY_OPERATORS = with_missing({**dict.fromkeys(("#-", "?", "?|", "?&"), ()), **OPERATORS})
 
 PREFIX_OPERATORS: dict[str, tuple[Signature, ...]] = {
     "-": (*unary("negate", NUMBERS), Signature("interval_negate", ("interval",), "interval")),

@@ -95,6 +95,8 @@ def ordered_set(binder: Binder, node: FunctionCall) -> tuple[str, tuple[Expressi
         raise not_supported(f"DISTINCT or ORDER BY in the arguments of {node.name}", node.position)
     key = sort_key(binder, node.within_group[0])
     operands = [*(binder.bind(argument) for argument in node.arguments), key.expression]
+    if any(operand.type.is_array for operand in operands[:-1]):
+        raise not_supported(f"the aggregate {node.name} of several fractions", node.position)
     signature = pick(node.name, operands, node.position)
     if len(node.within_group) > 1 or not signature.canonical:
         raise not_supported(f"the aggregate {node.name} over these sort keys", node.position)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sql.aggregates import AGGREGATES, AGGREGATES_NOT_YET, ORDERED_SET_AGGREGATES, WINDOW_FUNCTIONS
+from sql.aggregates import AGGREGATES, ORDERED_SET_AGGREGATES, WINDOW_FUNCTIONS
 from sql.bind import aggregates, homes, table_functions, time_functions, windows
 from sql.bind.coerce import coerce
 from sql.bind.common_type import unify
@@ -15,7 +15,8 @@ from sql.bind.session_functions import SESSION_FUNCTIONS, session_function
 from sql.datatypes import TEXT, SqlType
 from sql.errors import SqlError, not_supported
 from sql.expressions import Call, Case, Expression, Literal
-from sql.functions import FUNCTIONS, NOT_YET, TABLE_FUNCTIONS, VOLATILE
+from sql.functions import FUNCTIONS, TABLE_FUNCTIONS, VOLATILE
+from sql.missing import AGGREGATE_NAMES, NAMES
 from sql.names import did_you_mean
 from sql.overloads import AmbiguousError, choose
 from sql.syntax import FunctionCall
@@ -39,15 +40,15 @@ MANY_HINT = "Could not choose a best candidate function. You might need to add e
 def call(binder: Binder, node: FunctionCall) -> Expression:
     """Bind a call."""
     name = node.name
-    if name in AGGREGATES or name in ORDERED_SET_AGGREGATES or name in AGGREGATES_NOT_YET:
-        if name in AGGREGATES_NOT_YET:
+    if name in AGGREGATES or name in ORDERED_SET_AGGREGATES or name in AGGREGATE_NAMES:
+        if name in AGGREGATE_NAMES:
             raise not_supported(f"the aggregate {name}", node.position)
         return aggregates.aggregate(binder, node)
     if name == "grouping" and node.spelled:
         return homes.grouping_call(binder, node)
     if name in TABLE_FUNCTIONS:
         return table_functions.in_expression(binder, node)
-    if name not in CALLED_NAMES and name not in NOT_YET:
+    if name not in CALLED_NAMES and name not in NAMES:
         return function(binder, node)
     if node.over is not None or name in WINDOW_FUNCTIONS:
         return windows.window(binder, node)
@@ -112,7 +113,7 @@ def function(binder: Binder, node: FunctionCall) -> Expression:
     written = f"{prefix}{name}({', '.join(type_name(operand) for operand in operands)})"
     candidates = FUNCTIONS.get(name, ())
     if not candidates:
-        if name in NOT_YET:
+        if name in NAMES:
             raise not_supported(f"the function {name}", node.position)
         raise no_function(written, node.position, did_you_mean(name, sorted(CALLED_NAMES), "the function"))
     try:
@@ -122,7 +123,7 @@ def function(binder: Binder, node: FunctionCall) -> Expression:
     if found is None:
         raise no_function(written, node.position)
     if not found.canonical:
-        raise not_supported(f"the function {name}({', '.join(found.arguments)})", node.position)
+        raise not_supported(f"the function {written.removeprefix('pg_catalog.')}", node.position)
     if found.canonical in VOLATILE:
         binder.context.stable = True
     values = converted(found, operands, binder.context)

@@ -112,6 +112,8 @@ def resolve(binder: Binder, node: FunctionCall) -> SetCall:
         raise SqlError("42725", f"function {written} is not unique", node.position, hint=MANY_HINT) from None
     if found is None:
         raise SqlError("42883", f"function {written} does not exist", node.position, hint=NONE_HINT)
+    if not found.canonical:
+        raise not_supported(f"the function {written}", node.position)
     arguments = converted(found, operands, binder.context)
     kind = result_type(found, arguments, node.position)
     if found.result == "timestamptz":

@@ -6,7 +6,7 @@ from dataclasses import replace
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from sql.aggregates import AGGREGATES, ORDERED_SET_AGGREGATES, WINDOW_FUNCTIONS
+from sql.aggregates import AGGREGATES, HYPOTHETICAL, ORDERED_SET_AGGREGATES, WINDOW_FUNCTIONS
 from sql.bind import aggregates
 from sql.bind.coerce import coerce
 from sql.bind.common_type import unify
@@ -28,6 +28,8 @@ def window(binder: Binder, node: FunctionCall) -> Expression:
     """Return the column that stands for a window call."""
     name = node.name
     if node.over is None:
+        if node.within_group and name in HYPOTHETICAL:
+            raise not_supported(f"the aggregate {name}", node.position)
         raise SqlError("42809", f"window function {name} requires an OVER clause", node.position)
     if name not in WINDOW_FUNCTIONS and name not in AGGREGATES and name not in ORDERED_SET_AGGREGATES:
         if name in FUNCTIONS:

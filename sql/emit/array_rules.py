@@ -126,7 +126,11 @@ def _to_string(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
         shown = values
         values = outside((texts[2],), lambda null: printer.mapped(shown, lambda item: f"coalesce({item}, {null})"))
     kept = f"list_filter({values}, lambda item: item IS NOT NULL)"
-    return f"CASE WHEN {texts[1]} IS NOT NULL AND {texts[0]} IS NOT NULL THEN coalesce(array_to_string({kept}, {texts[1]}), '') END"
+    # DuckDB's own takes no separator but a constant.
+    join = "array_to_string" if isinstance(node.arguments[1], Literal) else "joined_texts"
+    return (
+        f"CASE WHEN {texts[1]} IS NOT NULL AND {texts[0]} IS NOT NULL THEN coalesce({join}({kept}, {texts[1]}), '') END"
+    )
 
 
 def _output(printer: ExpressionPrinter, item: str, kind: SqlType) -> str:

@@ -275,3 +275,45 @@ select t.b from s t group by t.b, 1
 select a from s order by a using >
 select char_length(g), g || g, upper(g), g = 'x', max(g) over () from s
 select i::int4, i + 1, i * 1.0, i / 2, i % 3, -i from s
+select '{}'::jsonb ? 'a'
+select '{}'::jsonb ?| array['a']
+select '{}'::jsonb #- '{a}'
+select '{}'::jsonb - array['a']
+select '{}'::jsonb - 'a'
+select date(timestamp '2020-01-01 12:00'), text(1), int4('5'), float8('1.5'), numeric(5)
+select (date '2020-01-01', date '2020-02-01') overlaps (date '2020-01-15', interval '1 day')
+select array_dims(array[1])
+select pg_sleep(0)
+select current_schemas(true)
+select bit_count('\x01'::bytea)
+select to_char(interval '1 day', 'DD')
+select width_bucket(5, array[1, 3, 10])
+select array_position(array[1, 2], 2, 1)
+select rank(1) within group (order by x) from (values (1)) v(x)
+select percentile_cont(array[0.5]) within group (order by x) from (values (1.0)) v(x)
+select json_agg(x) from (values (1)) v(x)
+select int4range(1, 5)
+select xmlelement(name foo)
+select json_extract_path('{"a":1}', 'a')
+select array_fill(1, array[3])
+select trim_array(array[1,2,3], 1)
+select regexp_replace('aaa', 'a', 'b', 2)
+select regexp_replace('aaa', 'a', 'b', 1, 2)
+select regexp_substr('abc', 'b', 1), regexp_instr('abc', 'b', 1)
+select substring('\x0102'::bytea, 1, 1)
+select generate_subscripts(array[1,2], 1, true)
+select array_to_json(array[1])
+select now() at time zone interval '1 hour'
+select normalize('a')
+select quote_literal(42)
+select 'a'::bytea like 'a'::bytea, 'x' not like 'y'
+select md5('a'::bytea)
+select jsonb_array_elements('[1]')
+select * from jsonb_array_elements('[1]')
+select * from jsonb_each_text('{"a": 1}')
+select nosuchfunction(1)
+select 1e131071
+select 1e131072
+select 1e-5000
+select now() at time zone 'PST', now() at time zone '+02', now() at time zone 'Nowhere'
+select timestamptz '2012-07-01 12:00 MSK'
