@@ -8,18 +8,16 @@ damaged and what can be done, and OSError.
 from __future__ import annotations
 
 import logging
-from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from engine.catalog import CatalogImage, StreamEntry, ViewEntry
 from engine.log.checkpoint import Checkpoint, restore_newest
 from engine.log.checkpoint_contents import Restoring
 from engine.log.kept_rows import RowsKeeper
-from engine.log.replay import DAMAGED, LoggedRows, Replay
+from engine.log.replay import DAMAGED, Replay
 from engine.log.segments import FIRST_SEQUENCE
+from engine.replayed_relations import ReplayedRelations
 from engine.stream import Stream
-from ringbuffer.error_codes import RowError
-from ringbuffer.log_rows import decode_rows
 from sql.errors import SqlError
 from views.view import ContinuousView
 
@@ -41,7 +39,7 @@ def recover(database: Database) -> int:
         database.log.first_logged(),
         Restoring(database.checkpoints_dir, views, streams),
     )
-    target = ReplayedRelations(views, streams, checkpoint)
+    target = ReplayedRelations(views, streams, () if checkpoint is None else [view.oid for view in checkpoint.views])
     keeper = RowsKeeper(database.config.stage_memory_bytes_max, lambda: storage.temporary(database.config.data_dir))
     decided = database.store.decided_transactions()
     position, sequence = (0, FIRST_SEQUENCE) if checkpoint is None else (checkpoint.position, checkpoint.read_sequence)
@@ -82,58 +80,3 @@ def relations_of(image: CatalogImage) -> tuple[dict[int, ContinuousView], dict[i
     views = {entry.description.oid: entry.view for entry in entries if isinstance(entry, ViewEntry)}
     streams = {entry.description.oid: entry.stream for entry in entries if isinstance(entry, StreamEntry)}
     return views, streams
-
-
-class ReplayedRelations:
-    """The streams and views that a replay happens to (see ReplayTarget): those that are there at its end.
-
-    A view counts from its own creation on, which is in the checkpoint or in the log.
-    """
-
-    def __init__(
-        self, views: dict[int, ContinuousView], streams: dict[int, Stream], checkpoint: Checkpoint | None
-    ) -> None:
-        self._views = views
-        self._streams = streams
-        self._attached: set[int] = set()
-        if checkpoint is not None:
-            self.attach([view.oid for view in checkpoint.views])
-
-    def apply_rows(self, stream_oid: int, rows: Iterable[LoggedRows], views: Collection[int] | None) -> None:
-        """Apply one statement's rows."""
-        stream = self._streams.get(stream_oid)
-        if stream is None:
-            return
-        met = self._attached if views is None else views
-        counting = [view for oid, view in self._views.items() if oid in met and view.stream_name == stream.name]
-        for logged in rows:
-            self._apply(stream, logged, counting)
-        for view in counting:
-            view.note_commit()
-
-    def attach(self, oids: Sequence[int]) -> None:
-        """Streams and views were created."""
-        self._attached.update(oid for oid in oids if oid in self._views)
-
-    def detach(self, oids: Sequence[int]) -> None:
-        """Streams and views were dropped."""
-        self._attached.difference_update(oids)
-
-    @staticmethod
-    def _apply(stream: Stream, logged: LoggedRows, views: Sequence[ContinuousView]) -> None:
-        try:
-            if logged.columns_count != len(stream.layout):
-                raise ValueError(f"{logged.columns_count} columns instead of {len(stream.layout)}")
-            morsel = decode_rows(logged.rows, stream.layout)
-        except ValueError as error:
-            raise SqlError(
-                DAMAGED, f'the log has rows of the stream "{stream.name}" that can\'t be read: {error}'
-            ) from None
-        for view in views:
-            try:
-                view.state.apply(morsel, logged.now_us)
-            except RowError as error:
-                name = view.definition.name
-                message = f'the log has rows that the view "{name}" can\'t evaluate any more'
-                raise SqlError(DAMAGED, message, detail=view.state.expression_text(error.expression)) from None
-        stream.ring.append(morsel)

@@ -10,6 +10,7 @@ a number fits its column, or a string is UTF-8, rests on the record's checksum. 
 from __future__ import annotations
 
 import struct
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -41,6 +42,7 @@ NOW_OFFSET = HEADER.size + 8
 ROWS_OFFSET = HEADER.size + ROWS_HEAD.size
 
 COUNTS = struct.Struct("<QQ")
+SINGLE = struct.pack("<Q", 1)
 HEAP_BYTES_OFFSET = ROWS_OFFSET + 8
 VALUES_OFFSET = ROWS_OFFSET + COUNTS.size
 
@@ -107,13 +109,65 @@ def decode_rows(data: bytes | memoryview, layout: Layout) -> Morsel:
         )
     block = np.empty(len(data) - COUNTS.size, dtype=np.uint8)
     block[:] = np.frombuffer(data, dtype=np.uint8, offset=COUNTS.size)
+    return _checked_morsel(block, form, rows_count, heap_start)
+
+
+def is_single_row(data: bytes | memoryview) -> bool:
+    """Tell whether these are the bytes of one row, as far as their head says."""
+    return data[:8] == SINGLE
+
+
+def decode_single_rows(parts: Sequence[bytes], layout: Layout) -> Morsel:
+    """Return what `decode_rows` would make of each of the parts, each of which is one row, as one morsel. Raises ValueError."""
+    form = forms.get(layout)
+    plain_size = COUNTS.size + form.row_bytes
+    sizes = np.array([len(part) for part in parts], dtype=np.int64)
+    if sizes.min() < plain_size:
+        raise ValueError(f"a row of {sizes.min()} bytes, where {plain_size} bytes are the least")
+    given = np.frombuffer(b"".join(parts), dtype=np.uint8)
+    starts = np.cumsum(sizes) - sizes
+    places = starts[:, None] + np.arange(plain_size)
+    rows = given[places]
+    heap_sizes = sizes - plain_size
+    counts = np.ascontiguousarray(rows[:, : COUNTS.size]).view(np.int64)
+    if (counts[:, 0] != 1).any() or (counts[:, 1] != heap_sizes).any():
+        raise ValueError("a row that says to have another size")
+    rows_count, heap_start = len(parts), len(parts) * form.row_bytes
+    block = np.empty(heap_start + int(heap_sizes.sum()), dtype=np.uint8)
+    in_heap = np.ones(len(given), dtype=bool)
+    in_heap[places] = False
+    block[heap_start:] = given[in_heap]
+    at, source = 0, COUNTS.size
+    for index, _, _, width in form.dtypes:
+        values = block[at : at + width * rows_count].reshape(rows_count, width)
+        values[:] = rows[:, source : source + width]
+        if index in form.texts:
+            _move_strings(values.view(np.int64), heap_sizes)
+        at += width * rows_count
+        source += width
+    block[at:heap_start].reshape(len(layout), rows_count)[:] = rows[:, source:].T
+    return _checked_morsel(block, form, rows_count, heap_start)
+
+
+def _move_strings(words: Array, heap_sizes: Array) -> None:
+    """Let the strings int64[rows, 2] of rows with heaps of their own lie in the heap that joins them. Raises ValueError."""
+    lengths = words[:, 0] & LENGTH_MASK
+    long = lengths > INLINE_BYTES_MAX
+    if (long & ((words[:, 1] < 0) | (words[:, 1] > heap_sizes - lengths))).any():
+        raise ValueError("a string that lies outside of its row")
+    words[:, 1] += np.where(long, np.cumsum(heap_sizes) - heap_sizes, 0)
+
+
+def _checked_morsel(block: Array, form: RowForm, rows_count: int, heap_start: int) -> Morsel:
+    """Return the rows whose values, nulls and heap are in `block`. Raises ValueError."""
     problem, stored, row = check_rows(block, form.table, rows_count, heap_start)
     if problem != OK:
         raise ValueError(f'column "{form.names[stored]}" has {PROBLEMS[problem]} in row {row + 1} of {rows_count}')
-    columns: list[Array] = [block] * len(layout)
-    nulls: list[Array] = [block] * len(layout)
+    columns_count = len(form.order)
+    columns: list[Array] = [block] * columns_count
+    nulls: list[Array] = [block] * columns_count
     values_at = 0
-    nulls_at = rows_count * (form.row_bytes - len(layout))
+    nulls_at = rows_count * (form.row_bytes - columns_count)
     for index, dtype, is_wide, width in form.dtypes:
         columns[index] = np.ndarray((rows_count, 2) if is_wide else (rows_count,), dtype, block, values_at)
         nulls[index] = block[nulls_at : nulls_at + rows_count]

@@ -50,6 +50,9 @@ class ReplayTarget(Protocol):
     def detach(self, oids: Sequence[int]) -> None:
         """Streams and views were dropped."""
 
+    def finish(self) -> None:
+        """The log has ended: whatever was put off is to be done now."""
+
 
 @dataclass(frozen=True, slots=True)
 class Piece:
@@ -140,6 +143,7 @@ class Replay:
         """The log has ended: what is still undecided will never be decided."""
         for number in list(self._open):
             self._close(number)
+        self._target.finish()
         self._keeper.close()
 
     def _begin_after_gap(self, record: Record) -> None:

@@ -25,7 +25,9 @@ from ringbuffer.log_rows import (
     ROWS_OFFSET,
     RowRecord,
     decode_rows,
+    decode_single_rows,
     encode_rows,
+    is_single_row,
 )
 from tests.ringbuffer.plain_rows import make_morsel, plain_rows
 from tests.ringbuffer.test_arrow import LAYOUT, random_rows
@@ -93,6 +95,28 @@ def test_round_trip_of_every_type(rows_count: int) -> None:
         morsel = decode_rows(given, LAYOUT)
         assert plain_rows(morsel, LAYOUT) == rows
         assert_well_formed(morsel, LAYOUT)
+
+
+@pytest.mark.parametrize("rows_count", [1, 2, 7, 300])
+def test_single_rows_are_joined(rows_count: int) -> None:
+    rows = random_rows(rows_count, rows_count)
+    parts = [encoded(make_morsel([row], LAYOUT), LAYOUT) for row in rows]
+    assert all(is_single_row(memoryview(part)) for part in parts)
+    morsel = decode_single_rows(parts, LAYOUT)
+    assert plain_rows(morsel, LAYOUT) == rows
+    assert_well_formed(morsel, LAYOUT)
+
+
+def test_single_rows_that_are_none() -> None:
+    part = encoded(make_morsel([("a string that is longer",)], STRINGS), STRINGS)
+    two = encoded(make_morsel([("s",), ("t",)], STRINGS), STRINGS)
+    assert not is_single_row(two) and not is_single_row(part[:7])
+    outside = bytearray(part)
+    # The offset of the long string in its heap.
+    outside[COUNTS.size + 8] = 1
+    for bad in (part[:-1], part + b"\0", two, part[:20], bytes(outside)):
+        with pytest.raises(ValueError, match=r"^a (row|string) "):
+            decode_single_rows([part, bad], STRINGS)
 
 
 @pytest.mark.parametrize("physical", list(P))

@@ -38,6 +38,9 @@ class Effects:
     def detach(self, oids: Sequence[int]) -> None:
         self.seen.append(("detach", list(oids)))
 
+    def finish(self) -> None:
+        self.seen.append(("finish",))
+
 
 class Log:
     """Records as they are read back. Positions grow by 64 bytes and the payload."""
