@@ -30,7 +30,7 @@ SEEDS = range(15)
 FORGOTTEN = (
     (r"\bONLY ", ""),
     (r'\(([\w.]+) COLLATE "[^"]*"\)', r"\1"),
-    (r"(\w+\.(\w+)) AS \2\b", r"\1"),
+    (r"\b(\w+\.(\w+)) AS \2\b", r"\1"),
     (r" AS (NOT )?MATERIALIZED \(", " AS ("),
     (r"\bSELECT(\s+FROM)", r"SELECT 1\1"),  # in EXISTS
     (r"BETWEEN (\w+ PRECEDING|CURRENT ROW) AND CURRENT ROW", r"\1"),
