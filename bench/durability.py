@@ -22,7 +22,7 @@ from pathlib import Path
 import psycopg
 
 from bench.clients import Client, Inserting, copy_in
-from bench.figures import Figure, compared, interleaved, report, write_report
+from bench.figures import Figure, compared, interleaved, report, told, write_report
 from bench.restarts import check_rows, measure_load, measure_replay
 from bench.workload import (
     COLUMNS,
@@ -98,12 +98,13 @@ def measure(sizes: Sizes, parts: Sequence[str]) -> tuple[list[Figure], str]:
     figures: list[Figure] = []
     counts: list[str] = []
     for part in parts:
+        print(f"{part} ...", file=sys.stderr, flush=True)
         with tempfile.TemporaryDirectory(prefix="antumbra-bench-") as name:
             folder = Path(name)
             # PostgreSQL's own user has to reach its folder, and pgbench the script.
             folder.chmod(0o755)
             found, rows_count = PARTS[part](folder, sizes)
-        figures += found
+        figures += told(*found)
         counts.append(f"{part} {rows_count}")
     return figures, ", ".join(counts)
 

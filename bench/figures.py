@@ -10,6 +10,7 @@ import os
 import platform
 import re
 import statistics
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -33,6 +34,13 @@ class Figure:
         """Tell whether the threshold is kept."""
         return self.value >= self.threshold if self.more_is_better else self.value < self.threshold
 
+    @property
+    def line(self) -> str:
+        """The line of the table."""
+        bound = f"{'at least' if self.more_is_better else 'under'} {self.threshold:g}"
+        verdict = "holds" if self.holds else "MISSED"
+        return f"| {self.name} | {self.detail} | {self.value:.2f} {self.unit} | {bound} | {verdict} |"
+
 
 def interleaved(runs_count: int, *measures: Callable[[], float]) -> list[list[float]]:
     """Return what each measures, run in turns, so that a slow moment of the machine meets all."""
@@ -46,13 +54,16 @@ def compared(name: str, ours: Sequence[float], theirs: Sequence[float], threshol
     return Figure(name, f"{our_rate:,.0f} / {their_rate:,.0f}", our_rate / their_rate, f"of {whose}", threshold, True)
 
 
+def told(*figures: Figure) -> list[Figure]:
+    """Return the figures, after telling whoever waits for the table."""
+    for figure in figures:
+        print(figure.line, file=sys.stderr, flush=True)
+    return list(figures)
+
+
 def report(figures: Sequence[Figure], checksum: str, runs_count: int) -> str:
     """Return the table in Markdown."""
-    lines = ["| what | measured | result | wanted | |", "|---|---|---|---|---|"]
-    for figure in figures:
-        bound = f"{'at least' if figure.more_is_better else 'under'} {figure.threshold:g}"
-        verdict = "holds" if figure.holds else "MISSED"
-        lines.append(f"| {figure.name} | {figure.detail} | {figure.value:.2f} {figure.unit} | {bound} | {verdict} |")
+    lines = ["| what | measured | result | wanted | |", "|---|---|---|---|---|", *(figure.line for figure in figures)]
     lines += ["", f"Median of {runs_count} interleaved runs. Checksum: {checksum}.", f"Machine: {machine()}."]
     return "\n".join(lines)
 

@@ -20,7 +20,7 @@ from pathlib import Path
 import psycopg
 
 from bench.clients import Client, Inserting, copy_in
-from bench.figures import Figure, compared, interleaved, report, write_report
+from bench.figures import Figure, compared, interleaved, report, told, write_report
 from bench.workload import (
     COPY_CUSTOMERS,
     CREATE_CUSTOMERS,
@@ -89,11 +89,11 @@ def measure(sizes: Sizes) -> tuple[list[Figure], str]:
                 ours.execute(CREATE_STREAM)
                 ours.execute(CREATE_GROUPED_VIEW)
                 theirs.execute(CREATE_TABLE)
-                figures = [measure_copy(ours, theirs, sizes)]
+                figures = told(measure_copy(ours, theirs, sizes))
                 checksum = check(ours, theirs)
-                figures += measure_inserts(child, cluster, script, sizes)
-                figures += measure_reads(ours, sizes)
-                figures.append(measure_join(ours, sizes))
+                figures += told(*measure_inserts(child, cluster, script, sizes))
+                figures += told(*measure_reads(ours, sizes))
+                figures += told(measure_join(ours, sizes))
                 return figures, checksum
         finally:
             cluster.stop()
