@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 from sql.datatypes import SqlType
@@ -66,7 +66,10 @@ class Catalog(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class SessionSettings:
-    """The session values that bind captures into a tree. variables: (name in lower case, value as SHOW prints it)."""
+    """The session values that bind captures into a tree. variables: (name in lower case, value as SHOW prints it).
+
+    is_shared: other sessions will use the tree, so that it can't have the user's name or a setting in it (0A000).
+    """
 
     time_zone: str = "UTC"
     search_path: str = '"$user", public'
@@ -74,3 +77,8 @@ class SessionSettings:
     database: str = "antumbra"
     process_id: int = 0
     variables: tuple[tuple[str, str], ...] = ()
+    is_shared: bool = False
+
+    def shared(self) -> SessionSettings:
+        """Return the values for a definition, which other sessions will use."""
+        return replace(self, is_shared=True)

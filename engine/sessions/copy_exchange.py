@@ -79,13 +79,19 @@ class CopyExchange:
         if session.is_simple:
             await session.run_remaining()
 
-    def failed(self, message: CopyFail) -> None:
-        """The client gives up."""
-        self.end_with(SqlError("57014", f"COPY from stdin failed: {message.reason}"))
+    async def failed(self, message: CopyFail) -> None:
+        """The client gives up. What is wrong in a line that it had sent before is said first, as PostgreSQL does."""
+        copy = self._copy
+        if copy is None:
+            return
+        await self._decode(copy)
+        if self._copy is copy:
+            self.end_with(SqlError("57014", f"COPY from stdin failed: {message.reason}"))
 
     def end_with(self, error: SqlError) -> None:
-        """End the COPY, if there is one, with an error to the client."""
+        """End the COPY, if there is one, with an error to the client at the line that it has come to."""
         if self._copy is not None:
+            error.context = self._copy.place
             self._fail(self._copy, error)
 
     def drop(self) -> None:

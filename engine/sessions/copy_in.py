@@ -64,6 +64,11 @@ class CopyIn:
         """Return CopyInResponse."""
         return writer.copy_in_response(0, len(self._target.targets))
 
+    @property
+    def place(self) -> str:
+        """Where the reading is, as CONTEXT says it."""
+        return f"COPY {self._target.entry.description.name}, line {self._decoder.lines_count + 1}"
+
     def take(self, data: bytes | memoryview) -> bool:
         """Collect a payload; True when a block is full or the interval is over, so that `decode` is due."""
         with self._taking:

@@ -95,6 +95,11 @@ class CopyIntoTable:
         """Return CopyInResponse."""
         return writer.copy_in_response(0, len(self._target.targets))
 
+    @property
+    def place(self) -> str:
+        """Where the reading is, as CONTEXT says it."""
+        return self._place(self._decoder.lines_count + 1)
+
     def take(self, data: bytes | memoryview) -> bool:
         """Collect a payload; True when a block is full, so that `decode` is due."""
         self._pieces.append(data)

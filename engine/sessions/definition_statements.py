@@ -81,7 +81,7 @@ class DefinitionStatements:
             raise not_supported("CREATE OR REPLACE VIEW", hint="DROP VIEW it first; its contents start anew.")
         image = await self._own_image(transaction)
         require_free(image, statement.name, statement.name_position)
-        captured = self._session.settings.captured()
+        captured = self._session.settings.captured().shared()
         bound = bind_query(statement.query, image, captured)
         if not reads_stream(bound, image):
             transaction.change_catalog(image.with_entry(define_query_view(statement, image, captured, image.next_oid)))
@@ -91,7 +91,7 @@ class DefinitionStatements:
 
     def _build_view(self, statement: CreateView, image: CatalogImage, transaction: Transaction) -> None:
         tables = TransactionTables(self._database.begin_tables(transaction))
-        captured = self._session.settings.captured()
+        captured = self._session.settings.captured().shared()
         database = self._database
         entry = build_continuous_view(statement, image, captured, database.kernels, database.upper, tables)
         transaction.built.append(entry.view)

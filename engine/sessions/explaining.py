@@ -31,6 +31,8 @@ def explain(statement: Explain, database: Database, image: CatalogImage, setting
         if name == "format" and value != "text":
             raise not_supported(f"EXPLAIN (FORMAT {value.upper()})")
     explained = statement.statement
+    if isinstance(explained, CreateView):
+        settings = settings.shared()
     bound = bind_query(explained.query, image, settings)
     over_streams = reads_stream(bound, image)
     if isinstance(explained, CreateView) and over_streams:

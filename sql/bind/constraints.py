@@ -25,7 +25,7 @@ def bind_check(
     condition: Syntax, relation: RelationDescription, catalog: Catalog, settings: SessionSettings
 ) -> Expression:
     """Return the condition of a CHECK as a boolean over the table's row. Raises 42804 for another type."""
-    binder = row_binder(relation, catalog, settings, "check constraints")
+    binder = row_binder(relation, catalog, settings.shared(), "check constraints")
     bound = binder.bind(condition)
     for node in walk(bound):
         if isinstance(node, Subquery):

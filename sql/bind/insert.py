@@ -90,7 +90,7 @@ def bind_insert(
 def bind_default(definition: ColumnDefinition | TableColumn, catalog: Catalog, settings: SessionSettings) -> Expression:
     """Return a column's DEFAULT as an expression of the column's type."""
     assert definition.default is not None, definition.name
-    context = BindContext(catalog, settings, ParameterTypes())
+    context = BindContext(catalog, settings.shared(), ParameterTypes())
     column = ColumnDescription(definition.name, definition.type, definition.not_null)
     binder = Binder(Scope(), context, "DEFAULT expressions")
     try:

@@ -22,11 +22,15 @@ SESSION_FUNCTIONS = frozenset(
     pg_backend_pid pg_is_in_recovery pg_typeof pg_advisory_unlock_all
     """.split()
 )
+# Those of which a definition would show its maker's values to everybody.
+OWN_VALUES = frozenset("current_user session_user user current_role current_setting pg_backend_pid".split())
 
 
 def session_function(binder: Binder, node: FunctionCall) -> Expression:
     """Return the literal that the call means in this session."""
     settings = binder.context.settings
+    if settings.is_shared and node.name in OWN_VALUES:
+        raise not_supported(f"{node.name} in a definition, which other sessions use", node.position)
     if node.name == "pg_typeof":
         return type_of(binder, node)
     if node.name == "current_setting":

@@ -5,11 +5,14 @@ from __future__ import annotations
 import threading
 import time
 from pathlib import Path
+from typing import Any
 
 import psycopg
 import pytest
+from psycopg.pq import DiagnosticField
 
 from tests.oracle.antumbra import AntumbraServer
+from tests.oracle.postgres import PostgresCluster
 
 WAIT_S_MAX = 20.0
 
@@ -62,6 +65,34 @@ def test_a_bad_line_keeps_nothing_of_its_copy(server: AntumbraServer) -> None:
             assert (caught.value.sqlstate, caught.value.diag.context) == (sqlstate, context)
         assert connection.execute("SELECT n FROM bad_count").fetchone() == (0,)
         connection.execute("DROP FOREIGN TABLE bad CASCADE")
+
+
+@pytest.mark.parametrize("lines", [b"", b"1\ta\n2\tb\n", b"1\ta\n2\tb", b"1\ta\nx\tb\n3\tc\n"])
+def test_a_copy_that_its_client_gives_up(server: AntumbraServer, postgres: PostgresCluster, lines: bytes) -> None:
+    def given_up(connection: psycopg.Connection[Any], table: str) -> list[bytes | None]:
+        channel = connection.pgconn
+        channel.exec_(f"COPY {table} FROM STDIN".encode())
+        channel.put_copy_data(lines)
+        channel.put_copy_end(b"no more")
+        answer = channel.get_result()
+        assert answer is not None and channel.get_result() is None
+        fields = (
+            DiagnosticField.SQLSTATE,
+            DiagnosticField.MESSAGE_PRIMARY,
+            DiagnosticField.MESSAGE_DETAIL,
+            DiagnosticField.CONTEXT,
+        )
+        return [answer.error_field(field) for field in fields]
+
+    with server.connect() as ours, postgres.connect() as theirs:
+        ours.execute("CREATE FOREIGN TABLE given (k int, t text) SERVER stream")
+        ours.execute("CREATE TABLE given_table (k int, t text)")
+        theirs.execute("CREATE TEMP TABLE given (k int, t text)")
+        theirs.execute("CREATE TEMP TABLE given_table (k int, t text)")
+        for table in ("given", "given_table"):
+            assert given_up(ours, table) == given_up(theirs, table)
+        ours.execute("DROP FOREIGN TABLE given CASCADE")
+        ours.execute("DROP TABLE given_table")
 
 
 def test_a_row_that_a_view_refuses_is_in_no_view(server: AntumbraServer) -> None:
@@ -140,6 +171,28 @@ def test_cancel_ends_what_runs_with_57014(server: AntumbraServer) -> None:
         timer.join()
         assert connection.execute("SELECT sum(n) FROM slow_v").fetchone() == (20_000,)
         connection.execute("DROP FOREIGN TABLE slow CASCADE")
+
+
+@pytest.mark.parametrize("value", ["current_user", "session_user", "current_setting('timezone')", "pg_backend_pid()"])
+def test_no_definition_has_its_makers_values(server: AntumbraServer, value: str) -> None:
+    with server.connect() as connection:
+        connection.execute("CREATE FOREIGN TABLE mine (k int) SERVER stream")
+        connection.execute("CREATE TABLE my_table (k int)")
+        for text in (
+            f"CREATE VIEW v AS SELECT {value} AS x",
+            f"CREATE VIEW v AS SELECT k, {value} AS x FROM my_table",
+            f"CREATE VIEW v AS SELECT {value} AS x, count(*) FROM mine GROUP BY 1",
+            f"CREATE FOREIGN TABLE other (k text DEFAULT {value}) SERVER stream",
+            f"CREATE TABLE other (k text DEFAULT {value})",
+            f"CREATE TABLE other (k text CHECK (k <> {value}::text))",
+            f"ALTER TABLE my_table ADD COLUMN x text DEFAULT {value}",
+        ):
+            with pytest.raises(psycopg.errors.FeatureNotSupported, match="in a definition") as caught:
+                connection.execute(text.encode())
+            assert caught.value.diag.statement_position == str(text.index(value) + 1)
+        connection.execute(f"CREATE TABLE other AS SELECT {value} AS x".encode())
+        connection.execute("DROP TABLE my_table, other")
+        connection.execute("DROP FOREIGN TABLE mine")
 
 
 def test_explain_shows_the_pipelines(server: AntumbraServer) -> None:
