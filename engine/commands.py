@@ -25,6 +25,7 @@ from engine.java import JavaError, find_java
 from engine.storage import DiskStorage, FolderLock, StorageError
 
 if TYPE_CHECKING:
+    from engine.database import Database
     from engine.server import ServerLimits
 
 EXIT_STOPPED = 0
@@ -168,7 +169,7 @@ async def listen(config: ServerConfig) -> None:
                 config.port,
                 server_limits(config),
                 partial(open_session, database),
-                partial(announce, config),
+                partial(announce, database),
                 stop,
             )
         except OSError as error:
@@ -200,10 +201,11 @@ def address_refused(config: ServerConfig, error: OSError) -> StartError:
     return StartError(f"can't listen on {config.host}:{config.port}: {reason}")
 
 
-def announce(config: ServerConfig, host: str, port: int) -> None:
+def announce(database: Database, host: str, port: int) -> None:
     """Print the line that says where clients can connect, once they can."""
+    database.listens_on(port)
     shown = f"[{host}]" if ":" in host else host
-    print(f"antumbra {version('antumbra')} ready on {shown}:{port} (data in {config.data_dir})", flush=True)
+    print(f"antumbra {version('antumbra')} ready on {shown}:{port} (data in {database.config.data_dir})", flush=True)
 
 
 def server_limits(config: ServerConfig) -> ServerLimits:

@@ -12,6 +12,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 from engine.catalog import CatalogImage, SequenceEntry, StreamEntry, ViewEntry
@@ -25,6 +26,7 @@ from engine.log.checkpoint_contents import Noted, make_checkpoint
 from engine.log.checkpointer import Checkpointer
 from engine.log.commit_log import CommitLog, Mark
 from engine.recovery import recover, relations_of
+from engine.shown_settings import server_settings
 from engine.spark import SparkRuntime
 from engine.spill import SpillFile
 from engine.staging import StatementStage
@@ -49,6 +51,7 @@ class Database:
 
     def __init__(self, config: ServerConfig, clock: Clock, storage: Storage) -> None:
         self.config = config
+        self.server_settings = server_settings(config)
         self.clock = clock
         self.storage = storage
         self.image = CatalogImage()
@@ -88,6 +91,10 @@ class Database:
     def checkpoints_dir(self) -> Path:
         """Where the checkpoints lie."""
         return self.config.data_dir / "checkpoints"
+
+    def listens_on(self, port: int) -> None:
+        """Note the port that the system has given, if the settings left that to it."""
+        self.server_settings = server_settings(replace(self.config, port=port))
 
     def open(self) -> None:
         """Start Spark in the background and restore the definitions. Raises SqlError or OSError with what is wrong."""

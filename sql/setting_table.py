@@ -16,7 +16,7 @@ INT_MAX = (1 << 31) - 1
 class Setting:
     """One setting. kind: 'bool', 'integer', 'real', 'enum', 'string', 'timezone', 'datestyle', 'encoding', 'isolation'.
 
-    unit: 'ms' or 'kB' of an integer. context: 'user' may be SET, 'internal' never, 'postmaster' only by the server's configuration.
+    unit: 'ms', 'kB' or 'B' of an integer. context: 'user' may be SET, 'internal' never, 'postmaster' only by the server's configuration.
     reported: its changes are sent to the client as ParameterStatus.
     """
 
@@ -96,12 +96,8 @@ TABLE: tuple[Setting, ...] = (
     string("lc_numeric", "C", "Sets the locale for formatting numbers."),
     string("lc_time", "C", "Sets the locale for formatting date and time values."),
     duration("lock_timeout", "Sets the maximum allowed duration of any wait for a lock."),
-    Setting(
-        "max_connections", "100", "integer", "Sets the maximum number of concurrent connections.", minimum=1, context="postmaster"
-    ),
     internal("max_identifier_length", "63", "Shows the maximum identifier length."),
     internal("max_index_keys", "32", "Shows the maximum number of index keys."),
-    Setting("port", "5433", "integer", "Sets the TCP port the server listens on.", minimum=1, maximum=65_535, context="postmaster"),
     boolean("quote_all_identifiers", "off", "When generating SQL fragments, quote all identifiers."),
     string("role", "none", "Sets the current role."),
     boolean("row_security", "on", "Enable row security."),

@@ -16,6 +16,7 @@ UNIT_HINTS = {
 SHOWN_UNITS = {
     "ms": (("d", 86_400_000), ("h", 3_600_000), ("min", 60_000), ("s", 1000), ("ms", 1)),
     "kB": (("TB", 1 << 30), ("GB", 1 << 20), ("MB", 1 << 10), ("kB", 1)),
+    "B": (("TB", 1 << 40), ("GB", 1 << 30), ("MB", 1 << 20), ("kB", 1 << 10), ("B", 1)),
 }
 DATE_ORDERS = frozenset({"mdy", "us", "noneuro", "noneuropean"})
 OTHER_ORDERS = frozenset({"dmy", "ymd", "euro", "european"})

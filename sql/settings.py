@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 
 from sql.catalog import SessionSettings
 from sql.errors import SqlError
@@ -22,13 +23,23 @@ CUSTOM_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_$]*(?:\.[A-Za-z_][A-Za-z0-9_$]*)+
 
 
 class Settings:
-    """The values of a session. user, database and process_id are what session functions return."""
+    """The values of a session. user, database and process_id are what session functions return.
 
-    def __init__(self, user: str = "antumbra", database: str = "antumbra", process_id: int = 0) -> None:
+    server: the settings of the whole server, by name, with their values as defaults; a session can only look at them.
+    """
+
+    def __init__(
+        self,
+        user: str = "antumbra",
+        database: str = "antumbra",
+        process_id: int = 0,
+        server: Mapping[str, Setting] = MappingProxyType({}),
+    ) -> None:
         self.user = user
         self.database = database
         self.process_id = process_id
-        self._start: dict[str, str] = {name: setting.default for name, setting in BY_NAME.items()}
+        self._known = {**BY_NAME, **server}
+        self._start: dict[str, str] = {name: setting.default for name, setting in self._known.items()}
         self._start["session_authorization"] = user
         self._session: dict[str, str] = dict(self._start)
         self._local: dict[str, str] = {}
@@ -42,10 +53,12 @@ class Settings:
         self._waits_for_log = True
 
     @classmethod
-    def for_startup(cls, parameters: Mapping[str, str]) -> Settings:
+    def for_startup(
+        cls, parameters: Mapping[str, str], server: Mapping[str, Setting] = MappingProxyType({})
+    ) -> Settings:
         """Return the settings of a new session; what the client sends at startup is what RESET goes back to."""
         user = parameters.get("user", "antumbra")
-        settings = cls(user, parameters.get("database") or user)
+        settings = cls(user, parameters.get("database") or user, server=server)
         for name, value in startup_values(parameters):
             try:
                 settings._start[name.lower()] = checked_value(settings._settable(name), value)
@@ -66,21 +79,20 @@ class Settings:
             return self.value(TRANSACTION_DEFAULTS[name])
         found = self._session.get(name)
         if found is None:
-            raise unrecognized(name)
+            raise unrecognized(name, self._known)
         return found
 
     def show(self, name: str) -> str:
         """Return the value as SHOW prints it."""
         lowered = name.lower()
         value = self.value(lowered)
-        setting = BY_NAME.get(lowered)
+        setting = self._known.get(lowered)
         return value if setting is None else shown_value(setting, value)
 
     def show_all(self) -> list[list[str]]:
         """Return (name, setting, description) of all settings, as SHOW ALL does."""
         return [
-            [setting.name, self.show(setting.name), setting.description]
-            for setting in sorted(TABLE, key=lambda s: s.name.lower())
+            [setting.name, self.show(setting.name), setting.description] for _, setting in sorted(self._known.items())
         ]
 
     @property
@@ -208,11 +220,11 @@ class Settings:
 
     def _settable(self, name: str) -> Setting:
         """Return the setting, or raise 42704 or 55P02."""
-        setting = BY_NAME.get(name.lower())
+        setting = self._known.get(name.lower())
         if setting is None:
             if CUSTOM_NAME.fullmatch(name):
                 return Setting(name, "", "string", "")
-            raise unrecognized(name)
+            raise unrecognized(name, self._known)
         if setting.context == "internal":
             raise SqlError("55P02", f'parameter "{setting.name}" cannot be changed')
         if setting.context == "postmaster":
@@ -245,10 +257,10 @@ class Settings:
                 self._change(prefix + "transaction_deferrable", "off" if mode.startswith("not") else "on", local)
 
 
-def unrecognized(name: str) -> SqlError:
+def unrecognized(name: str, known: Iterable[str]) -> SqlError:
     """Return the 42704 error, with a hint when a known name is close."""
     return SqlError(
-        "42704", f'unrecognized configuration parameter "{name}"', hint=did_you_mean(name, BY_NAME, "the parameter")
+        "42704", f'unrecognized configuration parameter "{name}"', hint=did_you_mean(name, known, "the parameter")
     )
 
 

@@ -487,6 +487,6 @@ class Session:
 
 def open_session(database: Database, connection: Connection, parameters: Mapping[str, str]) -> Session:
     """Return the session of a client that has sent its startup parameters. Raises SqlError for a setting that can't be."""
-    settings = Settings.for_startup(parameters)
+    settings = Settings.for_startup(parameters, database.server_settings)
     settings.process_id = connection.process_id
     return Session(database, connection, settings, parameters["user"])

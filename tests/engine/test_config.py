@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 from engine.config import CONFIG_FILE_NAME, MIB, ConfigError, ServerConfig, is_loopback, load_config
+from engine.shown_settings import server_settings
+from sql.settings import Settings
 
 README = Path(__file__).parents[2] / "engine" / "README.md"
 
@@ -108,3 +110,21 @@ def test_the_readme_lists_every_setting() -> None:
     text = README.read_text()
     missing = [field.name for field in fields(ServerConfig) if f"`{field.name}`" not in text]
     assert missing == []
+
+
+def test_sessions_see_every_setting(tmp_path: Path) -> None:
+    config = ServerConfig(
+        data_dir=tmp_path, port=7, connections_max=3, log_segment_bytes=2 * MIB, checkpoint_interval_s=1.5
+    )
+    settings = Settings(server=server_settings(config))
+    assert {field.name for field in fields(ServerConfig)} <= {name for name, _, _ in settings.show_all()}
+    names = (
+        "data_directory",
+        "port",
+        "max_connections",
+        "log_segment_bytes",
+        "log_flush_interval_ms",
+        "checkpoint_interval_s",
+    )
+    assert [settings.show(name) for name in names] == [str(tmp_path), "7", "3", "2MB", "200ms", "1.5"]
+    assert [settings.show(name) for name in ("insecure_trust", "copy_directory")] == ["off", ""]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sql.errors import SqlError
+from sql.setting_table import Setting
 from sql.settings import Settings, canonical_name
 
 
@@ -86,7 +87,6 @@ def test_values_are_shown_in_postgres_form(name: str, value: str, shown: str) ->
         ("synchronous_commit", "t", "22023", 'invalid value for parameter "synchronous_commit": "t"'),
         ("client_min_messages", "loud", "22023", 'invalid value for parameter "client_min_messages": "loud"'),
         ("server_version", "1", "55P02", 'parameter "server_version" cannot be changed'),
-        ("max_connections", "1", "55P02", 'parameter "max_connections" cannot be changed without restarting the server'),
         ("client_encoding", "LATIN1", "22023", 'invalid value for parameter "client_encoding": "LATIN1"'),
         ("datestyle", "german", "0A000", 'DateStyle "german" is not supported yet'),
         ("standard_conforming_strings", "off", "0A000", "standard_conforming_strings = off is not supported yet"),
@@ -97,6 +97,19 @@ def test_bad_values(name: str, value: str, sqlstate: str, message: str) -> None:
     with pytest.raises(SqlError) as raised:
         settings.set(name, value)
     assert (raised.value.sqlstate, raised.value.message) == (sqlstate, message)
+
+
+def test_settings_of_the_server_are_only_shown() -> None:
+    size = Setting("log_segment_bytes", "67108864", "integer", "Sets the size.", unit="B", context="postmaster")
+    settings = Settings(server={size.name: size})
+    assert settings.show("LOG_SEGMENT_BYTES") == "64MB"
+    assert ["log_segment_bytes", "64MB", "Sets the size."] in settings.show_all()
+    assert ("log_segment_bytes", "64MB") in settings.captured().variables
+    with pytest.raises(SqlError) as raised:
+        settings.set("log_segment_bytes", "1")
+    assert raised.value.message == 'parameter "log_segment_bytes" cannot be changed without restarting the server'
+    settings.reset_all()
+    assert settings.show("log_segment_bytes") == "64MB"
 
 
 def test_close_names_are_hinted() -> None:
