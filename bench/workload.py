@@ -22,6 +22,7 @@ CREATE_GROUPED_VIEW = f"CREATE VIEW per_key AS {GROUPED_QUERY}"
 
 # A window above the grouping is a breaker, so all groups travel to Spark and back.
 RANKED_QUERY = f"SELECT key, events, total, rank() OVER (ORDER BY total DESC) AS place FROM ({GROUPED_QUERY}) AS groups"
+CREATE_RANKED_VIEW = f"CREATE VIEW ranked AS {RANKED_QUERY}"
 
 # The same view twice, by a key of the event and by that of one of many customers.
 CUSTOMERS_COUNT = 100_000

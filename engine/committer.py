@@ -49,8 +49,8 @@ class StagedCommit(Commit):
 
     __slots__ = ("_stages",)
 
-    def __init__(self, stages: Sequence[StatementStage], answer: Answer, waits: bool) -> None:
-        super().__init__(answer, waits)
+    def __init__(self, stages: Sequence[StatementStage], answer: Answer, waits: bool, on_loop: bool) -> None:
+        super().__init__(answer, waits, on_loop)
         self._stages = stages
 
     def apply(self) -> None:
@@ -73,7 +73,7 @@ class RowCommit(Commit):
     __slots__ = ("now_us", "record", "ring_row", "row", "views")
 
     def __init__(self, row: Morsel, record: RowRecord, ring_row: RowWriter) -> None:
-        super().__init__(ignore, waits=False)
+        super().__init__(ignore, waits=False, on_loop=True)
         self.row = row
         self.record = record
         self.ring_row = ring_row
@@ -134,7 +134,7 @@ class Committer:
         with log.lock:
             if not log.takes or self._database.image is not image or not log.fits(bytes_of(records)):
                 return None
-            return self._append(transaction, stages, records, 0, answer)
+            return self._append(transaction, stages, records, 0, answer, on_loop=True)
 
     def commit_row(
         self, commit: RowCommit, views: Views, image: CatalogImage, waits: bool, answer: Answer
@@ -177,13 +177,19 @@ class Committer:
                     if self._database.image is not image:
                         continue
                     if log.fits(bytes_of(records)):
-                        if self._append(transaction, stages, records, number, answer):
+                        if self._append(transaction, stages, records, number, answer, on_loop=False):
                             answer(None)
                         return
                 log.make_room(bytes_of(records))
 
     def _append(
-        self, transaction: Transaction, stages: Sequence[StatementStage], records: Records, number: int, answer: Answer
+        self,
+        transaction: Transaction,
+        stages: Sequence[StatementStage],
+        records: Records,
+        number: int,
+        answer: Answer,
+        on_loop: bool,
     ) -> bool:
         """Append the rest of a transaction, which fits, and what decides it; return whether it is visible already, or will be by a flush.
 
@@ -202,7 +208,7 @@ class Committer:
                 log.add(ROWS, flags, number, payload)
             last = log.place
             log.add(COMMIT, 0, number, [RECORDS_COUNT.pack(count)])
-        commit = StagedCommit(stages, answer, transaction.waits_for_log)
+        commit = StagedCommit(stages, answer, transaction.waits_for_log, on_loop)
         if not transaction.waits_for_log and log.unapplied == 0:
             with self._database.commit_lock:
                 commit.apply()

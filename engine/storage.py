@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import errno
 import fcntl
+import mmap
 import os
 import tempfile
 from collections.abc import Iterable
@@ -17,6 +18,10 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Protocol
 
+PAGE_BYTES = 4096
+# Larger writes are as fast through the cache.
+DIRECT_BYTES_MAX = 16 * PAGE_BYTES
+NOT_YET, NONE = -2, -1
 LOCK_FILE_NAME = "antumbra.lock"
 PIECE_BYTES = 1 << 20
 ZEROS = memoryview(bytes(PIECE_BYTES))
@@ -106,13 +111,96 @@ class TableConnection(Protocol):
         """Commit the open transaction."""
 
 
+class DirectWrites:
+    """Small writes to an open file that go past the page cache, where its file system lets them: a sync has less to do then.
+
+    Whole pages around the bytes go to the disk. blank_from: from there on the file has nothing but zeros; None: not known.
+
+    Only this object changes the file while it is in use, but for the writes that it has sent another way.
+    """
+
+    __slots__ = ("_blank_from", "_descriptor", "_file", "_page", "_pages", "_size")
+
+    def __init__(self, descriptor: int, blank_from: int | None) -> None:
+        self._file = descriptor
+        self._descriptor = NOT_YET
+        self._size = 0
+        self._blank_from = blank_from
+        # Memory at an address that direct writes take. It begins with the page of the file that was written last, if that is known.
+        self._pages = memoryview(b"")
+        self._page = -1
+
+    def write(self, position: int, data: memoryview) -> bool:
+        """Write, if this is a way for it. False: it has to go another way, as a whole. Raises OSError."""
+        if self._descriptor == NOT_YET:
+            self._open()
+        end = position + len(data)
+        first = position - position % PAGE_BYTES
+        pages_end = end + -end % PAGE_BYTES
+        known, self._page = self._page, -1
+        fits = self._descriptor >= 0 and len(data) <= DIRECT_BYTES_MAX and pages_end <= self._size
+        if fits:
+            last = pages_end - PAGE_BYTES
+            if known != first:
+                self._fill(first, 0)
+            if last != first:
+                self._fill(last, last - first)
+            pages = self._pages[: pages_end - first]
+            pages[position - first : end - first] = data
+            fits = self._write(first, pages)
+        if fits:
+            if last != first:
+                self._pages[:PAGE_BYTES] = pages[last - first :]
+            self._page = last
+        if self._blank_from is not None:
+            self._blank_from = max(self._blank_from, end)
+        return fits
+
+    def close(self) -> None:
+        """Close the way, not the file."""
+        descriptor, self._descriptor = self._descriptor, NONE
+        if descriptor >= 0:
+            os.close(descriptor)
+
+    def _open(self) -> None:
+        self._size = os.fstat(self._file).st_size
+        self._pages = memoryview(mmap.mmap(-1, DIRECT_BYTES_MAX + PAGE_BYTES))
+        try:
+            self._descriptor = os.open(f"/proc/self/fd/{self._file}", os.O_RDWR | os.O_DIRECT | os.O_CLOEXEC)
+        except OSError:
+            self._descriptor = NONE
+
+    def _write(self, first: int, pages: memoryview) -> bool:
+        try:
+            return os.pwrite(self._descriptor, pages, first) == len(pages)
+        except OSError as error:
+            if error.errno != errno.EINVAL:
+                raise
+            # The file system's pages are others.
+            self.close()
+            return False
+
+    def _fill(self, page: int, offset: int) -> None:
+        """Have a page of the file in our memory."""
+        target = self._pages[offset : offset + PAGE_BYTES]
+        if self._blank_from is not None and page >= self._blank_from:
+            target[:] = bytes(PAGE_BYTES)
+            return
+        target[:] = os.pread(self._file, PAGE_BYTES, page)
+
+
 class DiskFile:
     """A file of the real file system."""
 
-    __slots__ = ("_descriptor",)
+    __slots__ = ("_descriptor", "_direct")
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
+        self._direct: DirectWrites | None = None
+
+    def go_direct(self, blank_from: int | None) -> None:
+        """Let small writes go past the page cache from now on; see DirectWrites."""
+        self._direct = DirectWrites(self._descriptor, blank_from)
 
     @property
     def size(self) -> int:
@@ -125,6 +213,8 @@ class DiskFile:
         if not rest.nbytes:
             return
         rest = rest.cast("B")
+        if self._direct is not None and self._direct.write(position, rest):
+            return
         while True:
             # A disk that becomes full takes a part; the next call then says why.
             count = os.pwrite(self._descriptor, rest, position)
@@ -151,12 +241,19 @@ class DiskFile:
     def truncate(self, size: int) -> None:
         """See StoredFile."""
         os.ftruncate(self._descriptor, size)
+        self._end_direct()
 
     def close(self) -> None:
         """See StoredFile."""
+        self._end_direct()
         descriptor, self._descriptor = self._descriptor, -1
         if descriptor >= 0:
             os.close(descriptor)
+
+    def _end_direct(self) -> None:
+        direct, self._direct = self._direct, None
+        if direct is not None:
+            direct.close()
 
 
 class DiskStorage:
@@ -178,11 +275,15 @@ class DiskStorage:
             with suppress(OSError):
                 os.unlink(path)
             raise
+        if size:
+            file.go_direct(blank_from=0)
         return file
 
     def open(self, path: Path) -> StoredFile:
         """See Storage."""
-        return DiskFile(os.open(path, os.O_RDWR | os.O_CLOEXEC))
+        file = DiskFile(os.open(path, os.O_RDWR | os.O_CLOEXEC))
+        file.go_direct(blank_from=None)
+        return file
 
     def temporary(self, folder: Path) -> StoredFile:
         """See Storage."""

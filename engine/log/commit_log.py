@@ -41,6 +41,8 @@ WRITE_OUT_BYTES = 4 << 20
 # Where a sync takes longer than this, the event loop leaves it to the thread.
 QUICK_SYNC_S = 0.001
 SMOOTHING = 0.1
+# How long a turn waits for those who committed together before: part of what a sync of their own would take.
+GATHERING = 0.5
 
 
 class Place(NamedTuple):
@@ -66,15 +68,16 @@ class Mark(NamedTuple):
 class Commit(ABC):
     """A transaction whose last record is in the log.
 
-    answer: told None, or why it failed. waits: not before it is durable (synchronous_commit). first, last: places of the transaction's
-    first record and of the one that decides it.
+    answer: told None, or why it failed. waits: not before it is durable (synchronous_commit). on_loop: the answer is for the event loop.
+    first, last: places of the transaction's first record and of the one that decides it.
     """
 
-    __slots__ = ("answer", "first", "last", "waits")
+    __slots__ = ("answer", "first", "last", "on_loop", "waits")
 
-    def __init__(self, answer: Callable[[SqlError | None], None], waits: bool) -> None:
+    def __init__(self, answer: Callable[[SqlError | None], None], waits: bool, on_loop: bool) -> None:
         self.answer = answer
         self.waits = waits
+        self.on_loop = on_loop
         self.first = self.last = Place(0, 0)
 
     @abstractmethod
@@ -141,7 +144,10 @@ class CommitLog:
         self._writes_bytes = 0
         self._commits: list[Commit] = []
         self._undecided: dict[int, Place] = {}
+        # The turn of the event loop that has commits to flush; how many may come together, since so many did before.
         self._turn_is_due = False
+        self._turn_began_s = 0.0
+        self._group_size = 0
         self._sync_s = 0.0
         self._wake = threading.Event()
         self._ends = False
@@ -210,6 +216,9 @@ class CommitLog:
             return False
         self.next_transaction += 1
         self._take(size)
+        if self._used > BUFFERED_BYTES_MAX and not self._wake.is_set():
+            # A full buffer would send rows the long way.
+            self._wake.set()
         return True
 
     def fits(self, size: int) -> bool:
@@ -268,15 +277,23 @@ class CommitLog:
         """Have a commit flushed that was just added on the event loop, together with those that the same turn adds."""
         if not self._turn_is_due:
             self._turn_is_due = True
+            self._turn_began_s = time.perf_counter()
+            self._call_soon = call_soon
             call_soon(self._end_turn)
 
     def _end_turn(self) -> None:
+        """Flush, on the event loop. Clients that were answered together commit together again, if their commits wait for each other."""
+        if self._sync_s <= QUICK_SYNC_S:
+            waited_s = time.perf_counter() - self._turn_began_s
+            if self.unapplied < self._group_size and waited_s < GATHERING * self._sync_s:
+                self._call_soon(self._end_turn)
+                return
         self._turn_is_due = False
         if self._sync_s > QUICK_SYNC_S or not self._flush_lock.acquire(blocking=False):
             self._wake.set()
             return
         try:
-            self._flush_once(sync=False)
+            self._flush(sync=False, on_loop=True)
         finally:
             self._flush_lock.release()
 
@@ -347,12 +364,12 @@ class CommitLog:
         with self._flush_lock:
             self._segments.remove_before(position)
 
-    def _flush(self, sync: bool) -> None:
-        while self._flush_once(sync):
-            pass
+    def _flush(self, sync: bool, on_loop: bool = False) -> None:
+        """Flush what is there now; what comes meanwhile is for whoever adds it, or else the flusher would never be done.
 
-    def _flush_once(self, sync: bool) -> bool:
-        """Flush what is there now; return whether there was anything."""
+        on_loop: this is the event loop. Its clients are answered before their rows are applied: nobody whom they tell can ask us before
+        it goes on.
+        """
         with self.lock:
             self._close_run()
             writes, self._writes, self._writes_bytes = self._writes, [], 0
@@ -362,8 +379,17 @@ class CommitLog:
             target = self._segments.position
         sync = (sync and self.durable < target) or any(commit.waits for commit in commits)
         if not (writes or commits or sync):
-            return False
+            return
         error = self._write(writes, target if sync else None)
+        later = commits
+        if on_loop:
+            self._group_size = max(len(commits), self._group_size - 1)
+            later = []
+            for commit in commits:
+                if commit.on_loop:
+                    commit.answer(error)
+                else:
+                    later.append(commit)
         if error is None and commits:
             with self._commit_lock:
                 for commit in commits:
@@ -376,9 +402,8 @@ class CommitLog:
                     log.exception("committed rows did not reach their ring")
         with self.lock:
             self.unapplied -= len(commits)
-        for commit in commits:
+        for commit in later:
             commit.answer(error)
-        return error is None
 
     def _write(self, writes: Sequence[tuple[int, Bytes]], target: int | None) -> SqlError | None:
         """Write, and sync up to `target`. Returns the failure, which stays: what is on the disk now is not known."""
@@ -430,10 +455,14 @@ class CommitLog:
 
     def _run(self) -> None:
         """What the thread does: tend the log when woken, and sync it after each interval."""
+        due_s = time.monotonic() + self._interval_s
         while not self._ends:
-            woken = self._wake.wait(self._interval_s)
+            self._wake.wait(max(due_s - time.monotonic(), 0.0))
             self._wake.clear()
-            self.tend(sync=not woken)
+            is_due = time.monotonic() >= due_s
+            self.tend(sync=is_due)
+            if is_due:
+                due_s = time.monotonic() + self._interval_s
 
 
 def statement_flags(statement: int) -> int:

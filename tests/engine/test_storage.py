@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import array
 import errno
+import fcntl
 import os
+import random
 import stat
 import subprocess
 import sys
@@ -45,6 +47,49 @@ def failing(code: int) -> Callable[..., None]:
 def descriptors_count() -> int:
     """Return how many files this process has open."""
     return len(os.listdir("/proc/self/fd"))
+
+
+@pytest.mark.parametrize("opened", [False, True])
+@pytest.mark.parametrize("seed", range(4))
+def test_writes_of_any_size_at_any_place(tmp_path: Path, seed: int, opened: bool) -> None:
+    choose = random.Random(seed)
+    size = 300_000 + choose.choice((0, 20_000 - 300_000 % 4096))
+    file = DISK.create(tmp_path / "file", size)
+    model = bytearray(size)
+    if opened:
+        model[:] = choose.randbytes(size)
+        file.write(0, model)
+        file.close()
+        file = DISK.open(tmp_path / "file")
+    position = 0
+    for _ in range(400):
+        data = choose.randbytes(choose.choice((1, 8, 136, 4000, 4096, 10_000, 65_536, 70_000)))
+        if choose.random() < 0.2 or position + len(data) > size:
+            position = choose.choice((0, 4096 * choose.randrange(20), choose.randrange(size - 70_000)))
+        file.write(position, data)
+        model[position : position + len(data)] = data
+        position += len(data)
+        if choose.random() < 0.1:
+            file.sync()
+            assert file.read(0, size) == model
+    file.close()
+    assert (tmp_path / "file").read_bytes() == model
+
+
+def test_a_file_system_without_direct_writes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    real = os.pwrite
+
+    def pwrite(descriptor: int, data: memoryview, position: int) -> int:
+        if fcntl.fcntl(descriptor, fcntl.F_GETFL) & os.O_DIRECT:
+            raise OSError(errno.EINVAL, os.strerror(errno.EINVAL))
+        return real(descriptor, data, position)
+
+    monkeypatch.setattr(os, "pwrite", pwrite)
+    file = DISK.create(tmp_path / "file", 8192)
+    for position in range(0, 6000, 100):
+        file.write(position, b"x" * 50)
+    assert file.read(0, 8192) == (b"x" * 50 + bytes(50)) * 60 + bytes(2192)
+    file.close()
 
 
 def test_a_new_file_has_its_size_and_takes_its_room(tmp_path: Path) -> None:
