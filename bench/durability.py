@@ -28,12 +28,12 @@ from bench.workload import (
     COLUMNS,
     COPY_VISITS,
     CREATE_GROUPED_VIEW,
-    CREATE_RANKED_VIEW,
     CREATE_STREAM,
     CREATE_VISITORS_VIEW,
     CREATE_VISITS,
     GROUPED_QUERY,
     INSERT_SCRIPT,
+    NO_SPARK,
     copy_text,
     visits_text,
 )
@@ -120,8 +120,8 @@ class Rates:
         cluster = PostgresCluster(folder / "postgres", durable=True)
         cluster.start()
         stack.callback(cluster.stop)
-        ours = stack.enter_context(child_server(folder / "data"))
-        unlogged = stack.enter_context(child_server(folder / "unlogged", module=UNLOGGED))
+        ours = stack.enter_context(child_server(folder / "data", options=NO_SPARK))
+        unlogged = stack.enter_context(child_server(folder / "unlogged", module=UNLOGGED, options=NO_SPARK))
         self.ports = {"on": ours.port, "off": ours.port, "unlogged": unlogged.port, "postgres": cluster.port}
         self.clients: dict[str, Client] = {}
         for name, dsn in {"on": ours.dsn, "off": ours.dsn, "unlogged": unlogged.dsn, "postgres": cluster.dsn}.items():
@@ -129,10 +129,6 @@ class Rates:
         for name in ("on", "unlogged"):
             self.clients[name].execute(CREATE_STREAM)
             self.clients[name].execute(CREATE_GROUPED_VIEW)
-            # Spark needs both cores while it starts: its first answer is waited for.
-            self.clients[name].execute(CREATE_RANKED_VIEW)
-            self.clients[name].execute("SELECT * FROM ranked")
-            self.clients[name].execute("DROP VIEW ranked")
         self.clients["off"].execute("SET synchronous_commit = off")
         self.clients["postgres"].execute(CREATE_LOGGED_TABLE)
         self.acknowledged = dict.fromkeys(self.clients, 0)
@@ -207,7 +203,7 @@ def measure_checkpoints(folder: Path, sizes: Sizes) -> tuple[list[Figure], int]:
     groups_count = sizes.checkpointed_groups_count
     pause_s = sizes.checkpointed_s / CHECKPOINTS_COUNT
     with (
-        child_server(folder / "data", options=["--set", "checkpoint_interval_s=0"]) as child,
+        child_server(folder / "data", options=[*NO_SPARK, "--set", "checkpoint_interval_s=0"]) as child,
         psycopg.connect(child.dsn, autocommit=True) as client,
     ):
         client.execute(CREATE_STREAM)

@@ -26,13 +26,14 @@ from bench.workload import (
     CREATE_VISITORS_VIEW,
     CREATE_VISITS,
     INSERT_SCRIPT,
+    NO_SPARK,
     copy_text,
     visits_text,
 )
 from engine.child import Child, child_server
 
 # No checkpoint but at the end of a server that may end in order, so that a start after SIGKILL replays all.
-NO_CHECKPOINTS = ("--set", "checkpoint_interval_s=0", "--set", "checkpoint_log_bytes=1024GB")
+NO_CHECKPOINTS = (*NO_SPARK, "--set", "checkpoint_interval_s=0", "--set", "checkpoint_log_bytes=1024GB")
 COPY_ROWS_MAX = 500_000
 # Time that two starts may differ in anyhow.
 NOISE_S = 0.001

@@ -11,6 +11,9 @@ from collections.abc import Iterator
 KEYS_COUNT = 1000
 SEED = 20_261_120
 
+# Options of a server whose views need no Spark, and which is to be alone on its cores.
+NO_SPARK = ("--set", "spark_preload=off")
+
 COLUMNS = "key integer, amount numeric(12,2), weight double precision, label text, taken timestamp"
 CREATE_STREAM = f"CREATE FOREIGN TABLE events ({COLUMNS}) SERVER stream"
 CREATE_TABLE = f"CREATE UNLOGGED TABLE events ({COLUMNS})"
@@ -22,7 +25,6 @@ CREATE_GROUPED_VIEW = f"CREATE VIEW per_key AS {GROUPED_QUERY}"
 
 # A window above the grouping is a breaker, so all groups travel to Spark and back.
 RANKED_QUERY = f"SELECT key, events, total, rank() OVER (ORDER BY total DESC) AS place FROM ({GROUPED_QUERY}) AS groups"
-CREATE_RANKED_VIEW = f"CREATE VIEW ranked AS {RANKED_QUERY}"
 
 # The same view twice, by a key of the event and by that of one of many customers.
 CUSTOMERS_COUNT = 100_000

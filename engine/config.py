@@ -68,7 +68,9 @@ class ServerConfig:
     query_disk_bytes: int = 16 * GIB
     result_bytes_max: int = 2 * GIB
 
-    # Spark, which runs the upper pipelines of views.
+    # Spark, which runs the upper pipelines of views. spark_preload: it is started with the server, not by the first statement that needs
+    # it.
+    spark_preload: bool = True
     spark_memory_mb: int = 1024
     spark_threads: int = 2
 

@@ -97,8 +97,9 @@ class Database:
         self.server_settings = server_settings(replace(self.config, port=port))
 
     def open(self) -> None:
-        """Start Spark in the background and restore the definitions. Raises SqlError or OSError with what is wrong."""
-        self._spark.start()
+        """Start Spark in the background, if it is wanted, and restore the definitions. Raises SqlError or OSError with what is wrong."""
+        if self.config.spark_preload:
+            self._spark.start()
         warm_up()
         last_position = self.recover()
         self._views_changed(())

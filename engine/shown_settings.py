@@ -33,6 +33,7 @@ DESCRIPTIONS = {
     "query_memory_bytes": "Sets the memory of the embedded engine for all statements together.",
     "query_disk_bytes": "Sets the size of the embedded engine's temporary files.",
     "result_bytes_max": "Sets how much memory the rows of one answer may take.",
+    "spark_preload": "Starts Spark with the server, not with the first statement that needs it.",
     "spark_memory_mb": "Sets the heap of Spark, in megabytes.",
     "spark_threads": "Sets the number of cores that Spark uses.",
 }

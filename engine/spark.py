@@ -72,7 +72,7 @@ SETTINGS = {
 
 
 class SparkRuntime:
-    """Owns the JVM. `start` returns at once; `session` waits until Spark answers queries."""
+    """Owns the JVM. `start` returns at once; `session` waits until Spark answers queries, and starts it if nobody has."""
 
     def __init__(self, memory_mb_max: int, threads_count: int, folder: Path) -> None:
         assert memory_mb_max >= HEAP_MB_MIN and threads_count >= 1
@@ -88,15 +88,17 @@ class SparkRuntime:
         self._stopped = False
 
     def start(self) -> None:
-        """Begin to start Spark in a thread of its own."""
+        """Begin to start Spark in a thread of its own, unless that has been done."""
         with self._lock:
-            assert self._thread is None, "Spark is started once"
-            self._thread = threading.Thread(target=self._start, name="spark-start", daemon=True)
-            self._thread.start()
+            if self._thread is None and not self._stopped:
+                self._thread = threading.Thread(target=self._start, name="spark-start", daemon=True)
+                self._thread.start()
 
     def session(self) -> Any:
         """Return the SparkSession, waiting for its start. Raises SqlError 58000 when Spark could not start or is stopped."""
-        self._ready.wait()
+        self.start()
+        if self._thread is not None:
+            self._ready.wait()
         if self._failure is not None or self._stopped:
             detail = str(self._failure).splitlines()[0] if self._failure is not None else "The server is stopping."
             raise SqlError("58000", "Spark is not running", detail=detail)

@@ -16,6 +16,9 @@ from tests.oracle.antumbra import AntumbraServer
 
 pytestmark = pytest.mark.slow
 
+# Their first answer would not be any earlier, and a JVM takes ten seconds of processor time to start.
+WITHOUT_SPARK = ("--set", "spark_preload=off")
+
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_ends_it_cleanly_and_tells_the_clients(tmp_path: Path, number: signal.Signals) -> None:
@@ -33,15 +36,15 @@ def test_a_signal_ends_it_cleanly_and_tells_the_clients(tmp_path: Path, number: 
 
 
 def test_everything_survives_a_crash_and_the_folder_has_one_server(tmp_path: Path) -> None:
-    server = AntumbraServer(tmp_path / "data").start()
+    server = AntumbraServer(tmp_path / "data", *WITHOUT_SPARK).start()
     with server.connect() as client:
         client.execute("CREATE FOREIGN TABLE events (key integer) SERVER stream")
         client.execute("CREATE VIEW counted AS SELECT key, count(*) AS n FROM events GROUP BY key")
         client.execute("INSERT INTO events VALUES (1)")
     with pytest.raises(RuntimeError, match="in use by another server"):
-        AntumbraServer(tmp_path / "data").start()
+        AntumbraServer(tmp_path / "data", *WITHOUT_SPARK).start()
     server.kill()
-    again = AntumbraServer(tmp_path / "data").start()
+    again = AntumbraServer(tmp_path / "data", *WITHOUT_SPARK).start()
     notices: list[str] = []
     with again.connect() as client:
         client.add_notice_handler(lambda notice: notices.append(f"{notice.severity}: {notice.message_primary}"))
@@ -52,8 +55,33 @@ def test_everything_survives_a_crash_and_the_folder_has_one_server(tmp_path: Pat
     assert not notices
 
 
+def test_without_preload_spark_starts_with_the_first_statement_that_needs_it(tmp_path: Path) -> None:
+    def jvms(process_id: int) -> list[str]:
+        tasks = Path(f"/proc/{process_id}/task").glob("*/children")
+        children = [number for task in tasks for number in task.read_text().split()]
+        return [number for number in children if Path(f"/proc/{number}/comm").read_text().strip() == "java"]
+
+    server = AntumbraServer(tmp_path / "data", *WITHOUT_SPARK).start()
+    with server.connect() as client:
+        client.execute("CREATE FOREIGN TABLE events (key integer) SERVER stream")
+        client.execute("CREATE VIEW counted AS SELECT key, count(*) AS n FROM events GROUP BY key")
+        client.execute(
+            "CREATE VIEW ranked AS SELECT *, rank() OVER (ORDER BY n DESC) AS place FROM (TABLE counted) AS c"
+        )
+        client.execute("INSERT INTO events VALUES (1), (1), (2)")
+        assert client.execute("SELECT * FROM ranked ORDER BY 1").fetchall() == [(1, 2, 1), (2, 1, 2)]
+        assert jvms(server.process_id) == []
+        client.execute(
+            "CREATE VIEW windowed AS SELECT k, rank() OVER (ORDER BY n) FROM (SELECT key AS k, count(*) AS n FROM events GROUP BY 1) AS g"
+        )
+        client.execute("INSERT INTO events VALUES (3)")
+        assert client.execute("SELECT * FROM windowed").fetchall() == [(3, 1)]
+        assert len(jvms(server.process_id)) == 1
+    assert server.stop() == 0
+
+
 def test_a_damaged_log_stops_the_start_with_one_line(tmp_path: Path) -> None:
-    server = AntumbraServer(tmp_path / "data").start()
+    server = AntumbraServer(tmp_path / "data", *WITHOUT_SPARK).start()
     assert server.stop() == 0
     (segment,) = (tmp_path / "data" / "log").glob("*.log")
     content = bytearray(segment.read_bytes())
