@@ -216,9 +216,6 @@ class CommitLog:
             return False
         self.next_transaction += 1
         self._take(size)
-        if self._used > BUFFERED_BYTES_MAX and not self._wake.is_set():
-            # A full buffer would send rows the long way.
-            self._wake.set()
         return True
 
     def fits(self, size: int) -> bool:
@@ -264,6 +261,9 @@ class CommitLog:
         if self._used == self._start:
             self._start_position = position
         self._used += size
+        if self._used > BUFFERED_BYTES_MAX and not self._wake.is_set():
+            # A full buffer would send rows the long way.
+            self._wake.set()
 
     def _close_run(self) -> None:
         """What the buffer holds so far is one write."""

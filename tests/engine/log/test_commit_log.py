@@ -1,0 +1,200 @@
+"""The log as those see it who commit: what is synced together, who is answered when, and what a failing disk leaves of it."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from engine.clock import SystemClock
+from engine.log.commit_log import BUFFERED_BYTES_MAX, Commit, CommitLog
+from engine.log.records import ROWS
+from engine.log.segments import FIRST_SEQUENCE
+from ringbuffer.log_rows import FLAG_COMMITS
+from sql.errors import SqlError
+from tests.faults.simulated_storage import Failure, SimulatedStorage
+
+FOLDER = Path("/data/log")
+WAIT_S_MAX = 10.0
+
+
+class Told(Commit):
+    """A commit that writes down what happens to it."""
+
+    def __init__(self, name: str, told: list[str], waits: bool = True, on_loop: bool = False) -> None:
+        super().__init__(self.take, waits, on_loop)
+        self.name = name
+        self.told = told
+
+    def take(self, error: SqlError | None) -> None:
+        self.told.append(f"{self.name} answered" if error is None else f"{self.name} {error.sqlstate}")
+
+    def apply(self) -> None:
+        self.told.append(f"{self.name} applied")
+
+    def publish(self) -> None:
+        self.told.append(f"{self.name} published")
+
+
+class Turns:
+    """An event loop by hand."""
+
+    def __init__(self) -> None:
+        self.due: list[Callable[[], None]] = []
+
+    def call_soon(self, callback: Callable[[], None]) -> None:
+        self.due.append(callback)
+
+    def run(self) -> None:
+        due, self.due = self.due, []
+        for callback in due:
+            callback()
+
+
+@pytest.fixture
+def storage() -> SimulatedStorage:
+    return SimulatedStorage(1, FOLDER.parent)
+
+
+@pytest.fixture
+def log(storage: SimulatedStorage) -> Iterator[CommitLog]:
+    yield from opened(storage, 60_000)
+
+
+def opened(storage: SimulatedStorage, flush_interval_ms: int) -> Iterator[CommitLog]:
+    log = CommitLog(storage, FOLDER, SystemClock(), threading.Lock(), 8 << 20, flush_interval_ms)
+    assert list(log.read(0, FIRST_SEQUENCE)) == []
+    log.open(1)
+    yield log
+    log.close()
+
+
+def add(log: CommitLog, commit: Commit | None, payload: bytes = b"some rows") -> None:
+    with log.lock:
+        first = log.place
+        log.add(ROWS, FLAG_COMMITS, log.number(), [payload])
+        if commit is not None:
+            log.add_commit(commit, first, first)
+
+
+def counted(storage: SimulatedStorage, kind: str) -> int:
+    return sum(event.kind == kind for event in storage.trace)
+
+
+def wait_until(holds: Callable[[], bool]) -> None:
+    deadline_s = time.monotonic() + WAIT_S_MAX
+    while not holds():
+        assert time.monotonic() < deadline_s
+        time.sleep(0.005)
+
+
+def test_one_sync_for_all_that_came_together(log: CommitLog, storage: SimulatedStorage) -> None:
+    told: list[str] = []
+    before = counted(storage, "sync")
+    for name in "abc":
+        add(log, Told(name, told))
+    log.flush()
+    assert counted(storage, "sync") == before + 1
+    assert told == [
+        *(f"{name} applied" for name in "abc"),
+        *(f"{name} published" for name in "abc"),
+        *(f"{name} answered" for name in "abc"),
+    ]
+    assert log.durable == log.place.position
+
+
+def test_what_comes_during_a_flush_is_for_the_next(log: CommitLog) -> None:
+    told: list[str] = []
+
+    class Another(Told):
+        def apply(self) -> None:
+            super().apply()
+            add(log, Told("b", told))
+
+    add(log, Another("a", told))
+    log.flush()
+    assert told == ["a applied", "a published", "a answered"]
+    log.flush()
+    assert told[3:] == ["b applied", "b published", "b answered"]
+
+
+def test_without_synchronous_commit_nobody_waits_for_the_disk(storage: SimulatedStorage) -> None:
+    told: list[str] = []
+    for log in opened(storage, 20):
+        before = counted(storage, "sync")
+        add(log, Told("a", told, waits=False))
+        log.flush()
+        assert told == ["a applied", "a published", "a answered"]
+        while log.durable < log.place.position:
+            time.sleep(0.005)
+        assert counted(storage, "sync") > before
+
+
+def test_rows_that_fill_the_buffer_are_written_before_the_interval_is_over(
+    log: CommitLog, storage: SimulatedStorage
+) -> None:
+    before = counted(storage, "write")
+    add(log, None, bytes(BUFFERED_BYTES_MAX - 100))
+    add(log, None, bytes(1000))
+    wait_until(lambda: counted(storage, "write") > before)
+
+
+def test_on_the_event_loop_answers_come_first(log: CommitLog) -> None:
+    told: list[str] = []
+    turns = Turns()
+    add(log, Told("loop", told, on_loop=True))
+    add(log, Told("thread", told))
+    log.flush_at_turn_end(turns.call_soon)
+    log.flush_at_turn_end(turns.call_soon)
+    assert len(turns.due) == 1
+    turns.run()
+    assert told == [
+        "loop answered", "loop applied", "thread applied", "loop published", "thread published", "thread answered"
+    ]  # fmt: skip
+
+
+def test_clients_that_came_together_are_waited_for(log: CommitLog, storage: SimulatedStorage) -> None:
+    told: list[str] = []
+    turns = Turns()
+
+    def commit(name: str) -> None:
+        add(log, Told(name, told, on_loop=True))
+        log.flush_at_turn_end(turns.call_soon)
+
+    for name in "abc":
+        commit(name)
+    turns.run()
+    syncs = counted(storage, "sync")
+    # A sync of this disk takes no time: only a slow one is worth waiting for others.
+    log._sync_s = 0.0009
+    for name in "abc":
+        commit(name)
+        if name != "c":
+            turns.run()
+            assert counted(storage, "sync") == syncs, name
+    turns.run()
+    assert counted(storage, "sync") == syncs + 1
+    log._sync_s = 0.0009
+    commit("alone")
+    for _ in range(1000):
+        turns.run()
+        time.sleep(0.0001)
+    assert counted(storage, "sync") == syncs + 2, "one who comes alone does not wait for ever"
+
+
+def test_after_a_failed_sync_nothing_is_taken(log: CommitLog, storage: SimulatedStorage) -> None:
+    told: list[str] = []
+    add(log, Told("a", told))
+    # The write comes first.
+    storage.fail_at(storage.events + 2, Failure.ONCE)
+    log.flush()
+    assert told == ["a 58030"]
+    assert not log.takes
+    with pytest.raises(SqlError, match="could not write to the log"):
+        log.check()
+    add(log, Told("b", told))
+    log.flush()
+    assert told == ["a 58030", "b 58030"]
