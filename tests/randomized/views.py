@@ -68,14 +68,17 @@ class ViewMaker:
         random = self.random
         source = self.source()
         self._maker = source.maker
-        where = f" WHERE {source.maker.condition()}" if random.random() < 0.5 else ""
+        where = f" WHERE ({source.maker.condition()})" if random.random() < 0.5 else ""
+        kept = where
         if random.random() < 0.08:
             query, columns, checks = self._distinct()
             grouped = f"{query} FROM {source.text}{where}"
         else:
-            query, columns, checks, tail = self._grouping()
+            query, columns, checks, tail, condition = self._grouping()
             grouped = f"{query} FROM {source.text}{where}{tail}"
-        check = f"{source.prefix}SELECT {', '.join(counted(text) for text in checks) or '1'} FROM {source.text}{where}"
+            if condition:
+                kept = f"{where} AND ({condition})" if where else f" WHERE {condition}"
+        check = f"{source.prefix}SELECT {', '.join(counted(text) for text in checks) or '1'} FROM {source.text}{kept}"
         query, columns = self.above(grouped, columns)
         skips = random.random() < 0.15
         if skips:
@@ -110,8 +113,11 @@ class ViewMaker:
         items = [f"{key.text} AS {column.text}" for key, column in zip(keys, columns, strict=True)]
         return f"SELECT DISTINCT {', '.join(items)}", columns, [key.text for key in keys]
 
-    def _grouping(self) -> tuple[str, list[Term], list[str], str]:
-        """Return the SELECT list, its columns, what to check, and GROUP BY with HAVING."""
+    def _grouping(self) -> tuple[str, list[Term], list[str], str, str]:
+        """Return the SELECT list, its columns, what to check, GROUP BY with HAVING, and the condition of a HAVING over keys alone.
+
+        Both servers put such a condition before the grouping, so that rows which it leaves out can't fail.
+        """
         random = self.random
         keys = [self._key() for _ in range(random.choice([0, 1, 1, 1, 2, 2, 3]))]
         checks = [key.text for key in keys]
@@ -122,7 +128,9 @@ class ViewMaker:
         columns += [Term(f"a{index}", term.family, term.fixed) for index, term in enumerate(aggregates)]
         items = [f"{term.text} AS {column.text}" for term, column in zip([*keys, *aggregates], columns, strict=True)]
         having = self._having(keys, aggregates) if random.random() < 0.25 else ""
-        return f"SELECT {', '.join(items)}", columns, checks, self._group_by(keys) + having
+        text = having.removeprefix(" HAVING ")
+        condition = "" if not keys or "count(*)" in text or any(term.text in text for term in aggregates) else text
+        return f"SELECT {', '.join(items)}", columns, checks, self._group_by(keys) + having, condition
 
     def _expressions_above(self, keys: Sequence[Term], aggregates: Sequence[Term]) -> list[Term]:
         """Return expressions over keys and aggregates."""
