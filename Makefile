@@ -3,8 +3,8 @@
 PYTHON ?= python3
 export PYTHON
 BIN := .venv/bin
-# Two workers, each with servers of its own; the tests of one file stay together, in the order of tests/conftest.py.
-SHARED := -n 2 --dist loadfile --no-loadscope-reorder
+# Two workers, each with servers of its own; the tests of one file stay together.
+SHARED := -n 2 --dist loadfile
 
 .PHONY: help setup demo test check test-long load bench durability lock format clean
 

@@ -18,21 +18,6 @@ from tests.oracle.postgres import PostgresCluster
 CASES_DEFAULT = 500
 SECONDS_DEFAULT = 480.0
 SEED_DEFAULT = 20_261_120
-LONGEST_FIRST = (
-    "randomized/test_random.py",
-    "end_to_end/test_joined_views.py",
-    "engine/test_serve.py",
-    "end_to_end/test_protocol.py",
-    "faults/test_every_event.py",
-    "bench/test_durability.py",
-    "soak/test_soak.py",
-    "faults/test_twin.py",
-    "faults/test_kill.py",
-    "bench/test_first_numbers.py",
-    "bench/test_load.py",
-    "tpch/test_tpch.py",
-    "engine/test_functions.py",
-)
 
 # Every JVM of a test run is short: its second compiler would take a third of the run's processor time and never earn it back.
 os.environ.setdefault("JAVA_TOOL_OPTIONS", "-XX:TieredStopAtLevel=1")
@@ -48,9 +33,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Whatever needs a server of either kind is slow. The longest files come first: at the end two workers have short ones to share."""
-    places = {name: number for number, name in enumerate(LONGEST_FIRST)}
-    items.sort(key=lambda item: places.get(f"{item.path.parent.name}/{item.path.name}", len(places)))
+    """Whatever needs a server of either kind is slow."""
     for item in items:
         starts_server = isinstance(item, pytest.Function) and {"server", "postgres"} & set(item.fixturenames)
         if starts_server or "end_to_end" in item.path.parts:
