@@ -21,6 +21,7 @@ from typing import Protocol
 PAGE_BYTES = 4096
 # Larger writes are as fast through the cache.
 DIRECT_BYTES_MAX = 16 * PAGE_BYTES
+# Instead of a descriptor: not opened yet, and none to be had.
 NOT_YET, NONE = -2, -1
 LOCK_FILE_NAME = "antumbra.lock"
 PIECE_BYTES = 1 << 20

@@ -30,7 +30,7 @@ def session_function(binder: Binder, node: FunctionCall) -> Expression:
     """Return the literal that the call means in this session."""
     settings = binder.context.settings
     if settings.is_shared and node.name in OWN_VALUES:
-        raise not_supported(f"{node.name} in a definition, which other sessions use", node.position)
+        raise not_supported(f"{node.name} in a definition that other sessions use", node.position)
     if node.name == "pg_typeof":
         return type_of(binder, node)
     if node.name == "current_setting":

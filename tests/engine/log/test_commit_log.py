@@ -136,10 +136,11 @@ def test_without_synchronous_commit_nobody_waits_for_the_disk(storage: Simulated
 def test_rows_that_fill_the_buffer_are_written_before_the_interval_is_over(
     log: CommitLog, storage: SimulatedStorage
 ) -> None:
-    before = counted(storage, "write")
+    before, syncs = counted(storage, "write"), counted(storage, "sync")
     add(log, None, bytes(BUFFERED_BYTES_MAX - 100))
     add(log, None, bytes(1000))
     wait_until(lambda: counted(storage, "write") > before)
+    assert counted(storage, "sync") == syncs, "nobody waits for the disk"
 
 
 def test_on_the_event_loop_answers_come_first(log: CommitLog) -> None:
