@@ -145,6 +145,16 @@ class CatalogImage:
         return self._attached.get(stream_name, ())
 
     @cached_property
+    def continuous_views(self) -> tuple[ContinuousView, ...]:
+        """All continuous views."""
+        return tuple(entry.view for entry in self.entries.values() if isinstance(entry, ViewEntry))
+
+    @cached_property
+    def has_tables(self) -> bool:
+        """True when there is a durable table."""
+        return any(isinstance(entry, TableEntry) for entry in self.entries.values())
+
+    @cached_property
     def _attached(self) -> dict[str, tuple[ContinuousView, ...]]:
         attached: dict[str, tuple[ContinuousView, ...]] = {}
         for entry in self.entries.values():

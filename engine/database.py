@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
@@ -39,8 +39,9 @@ from engine.turns import Turns
 from engine.upper import SparkUpperExecutor
 from engine.warm_up import warm_up
 from views.phases import ViewMove
+from views.pinned import pin
 from views.protocols import Clock
-from views.refresh import Reader, cut
+from views.refresh import Engines, Reader, cut
 from views.view import ContinuousView, Version
 
 log = logging.getLogger(__name__)
@@ -182,14 +183,35 @@ class Database:
         views = image.views_of(entry.description.name)
         return StatementStage(entry.stream, views, now_us, self.config.stage_memory_bytes_max, self._new_spill)
 
-    def begin_tables(self, transaction: Transaction) -> TableTransaction:
-        """Return the transaction's part on durable tables; the first call takes its snapshot, of rows and catalog alike. May wait."""
+    def begin_tables(self, transaction: Transaction, read_views: Iterable[ContinuousView] = ()) -> TableTransaction:
+        """Return the transaction's part on durable tables; the first call takes its snapshot, of rows and catalog alike. May wait.
+
+        The same moment fixes the views: all of them in a transaction block, else `read_views`, those that the only statement reads.
+        """
         if transaction.tables is None:
             with self.store.lock:
                 transaction.tables = self.store.begin(transaction.image or self.image, transaction.sequences)
                 transaction.snapshot = self.image
                 transaction.tables.time_zone = transaction.time_zone
+                self._pin_views(transaction, read_views)
         return transaction.tables
+
+    def begin_reading(self, transaction: Transaction) -> None:
+        """Fix what a transaction block reads, tables and views, unless that is done. May wait."""
+        if not transaction.explicit or transaction.pins is not None:
+            return
+        if transaction.tables is None and self.image.has_tables:
+            self.begin_tables(transaction)
+        else:
+            self._pin_views(transaction, ())
+
+    def _pin_views(self, transaction: Transaction, read_views: Iterable[ContinuousView]) -> None:
+        def views() -> Iterable[ContinuousView]:
+            return self.image.continuous_views if transaction.explicit else read_views
+
+        if transaction.pins is None:
+            run = self.workers.submit
+            transaction.pins = pin(views, self.commit_lock, transaction.now_us, self.committed_tables, run)
 
     def end_ddl(self, transaction: Transaction) -> None:
         """A transaction that did DDL has ended, either way: let go of the views that are not there now, and let the next one begin."""
@@ -209,12 +231,17 @@ class Database:
         self.store.forget_exports(self.image)
         self.kernels.remove_unused(path for view in views for path in view.state.kernel_paths)
 
-    def cut(self, image: CatalogImage, relations: frozenset[str], reader: Reader) -> dict[str, Version]:
-        """Return one version of each continuous view in `relations`, all cut at one position per stream."""
-        entries = [entry for name in sorted(relations) if isinstance(entry := image.entries.get(name), ViewEntry)]
-        return cut(
-            [entry.view for entry in entries], self.upper, self.clock, self.commit_lock, reader, self.committed_tables
-        )
+    def versions(self, transaction: Transaction, views: Sequence[ContinuousView], reader: Reader) -> dict[str, Version]:
+        """Return a version of each view: as the transaction has fixed it, or at the last commit, the same one for all others."""
+        engines = Engines(self.upper, self.clock, self.committed_tables)
+        pins = transaction.pins
+        fixed = [] if pins is None else [view for view in views if view in pins]
+        others = [view for view in views if view not in fixed]
+        found = cut(others, self.commit_lock, engines, reader)
+        for view in fixed:
+            assert pins is not None
+            found[view.definition.name] = pins.version(view, engines, reader)
+        return found
 
     def _new_spill(self) -> SpillFile:
         return SpillFile(self.storage, self.config.data_dir)

@@ -50,6 +50,9 @@ class KeptAnswers:
         self._answers: OrderedDict[object, KeptAnswer] = OrderedDict()
         self._lock = threading.Lock()
 
+    def __contains__(self, key: object) -> bool:
+        return key in self._answers
+
     def find(self, key: object, image: CatalogImage, transaction: Transaction | None) -> bytes | None:
         """Return the encoded answer if it still holds, and what an open transaction has seen agrees with it."""
         answer = self._answers.get(key)
@@ -86,7 +89,9 @@ class KeptAnswers:
 
 
 def agrees(transaction: Transaction, versions: ViewVersions) -> bool:
-    """Tell whether the transaction has read no other versions of these views."""
+    """Tell whether these are the versions that the transaction sees."""
+    if transaction.pins is not None:
+        return all(transaction.pins.stored(view) is version for view, version in versions)
     if not transaction.versions:
         return True
     known = dict(transaction.versions.values())

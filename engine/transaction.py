@@ -12,6 +12,7 @@ from engine.catalog import CatalogImage
 from engine.staging import StatementStage
 from engine.tables.sequence_functions import SequenceSession
 from engine.tables.table_transaction import TableTransaction
+from views.pinned import PinnedViews
 from views.view import ContinuousView, Version
 
 
@@ -30,8 +31,9 @@ class Transaction:
     """explicit: between BEGIN and COMMIT; otherwise one statement, one Query message, or a pipeline up to Sync.
 
     now_us: the transaction's now(). failed: an error happened; only ROLLBACK (or COMMIT, which rolls back) goes on. built: the views that
-    it created, whether they are to stay or not. snapshot: the committed catalog that belongs to the snapshot of `tables`. versions: of
-    the continuous views that it has read. waits_for_log: COMMIT is answered when its rows are durable (synchronous_commit).
+    it created, whether they are to stay or not. snapshot: the committed catalog that belongs to the snapshot of `tables`. pins: where
+    the views are that it may read; versions: of those that it has read. waits_for_log: COMMIT is answered when its rows are durable
+    (synchronous_commit).
     """
 
     now_us: int
@@ -45,6 +47,7 @@ class Transaction:
     snapshot: CatalogImage | None = None
     time_zone: str = "UTC"
     sequences: SequenceSession | None = None
+    pins: PinnedViews | None = None
     versions: dict[str, tuple[ContinuousView, Version]] = field(default_factory=dict)
     waits_for_log: bool = True
 
@@ -73,5 +76,7 @@ class Transaction:
         """Let go of the snapshot; what was written and not committed is undone."""
         if self.tables is not None:
             self.tables.rollback()
-        self.tables = self.snapshot = None
+        if self.pins is not None:
+            self.pins.release()
+        self.tables = self.snapshot = self.pins = None
         self.versions.clear()

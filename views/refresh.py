@@ -41,12 +41,7 @@ class Engines:
 
 
 def cut(
-    views: Sequence[ContinuousView],
-    executor: UpperExecutor,
-    clock: Clock,
-    commit_lock: threading.Lock,
-    reader: Reader,
-    tables: TableSource,
+    views: Sequence[ContinuousView], commit_lock: threading.Lock, engines: Engines, reader: Reader
 ) -> dict[str, Version]:
     """Return a version of each view by name, all of them at one position between two commits.
 
@@ -55,16 +50,16 @@ def cut(
     Raises SqlError for what fails above the stream pipelines, and 57014; the views' states are intact then.
     """
     if len(views) == 1:
-        stored = reusable(views[0], tables)
+        stored = reusable(views[0], engines.tables)
         if stored is not None:
             return {views[0].definition.name: stored}
     exact = len(views) > 1
     with commit_lock:
-        wanted = [(view, _take(view, exact, reader, tables)) for view in views]
+        wanted = [(view, _take(view, exact, reader, engines.tables)) for view in views]
     versions: dict[str, Version] = {}
     try:
         for view, entry in wanted:
-            versions[view.definition.name] = _obtain(view, entry, Engines(executor, clock, tables), reader)
+            versions[view.definition.name] = obtain(view, entry, engines, reader)
     finally:
         for view, entry in wanted:
             with view.changed:
@@ -89,28 +84,38 @@ def _take(view: ContinuousView, exact: bool, reader: Reader, tables: TableSource
     """Return the cut of `view` at the last commit, joining one that other readers wait for. The caller holds the commit lock."""
     stored = reusable(view, tables)
     if stored is not None:
-        return Cut(stored.position, None, exact, None, version=stored)
+        return Cut(stored.position, None, exact, None, waiting=1, version=stored)
     now_us = reader.now_us if view.time_dependent else None
     table_versions = tables.versions(view.upper_tables) if view.upper_tables else {}
     with view.changed:
         if view.cuts and not view.time_dependent:
             last = view.cuts[-1]
-            if last.position == view.committed and last.table_versions == table_versions:
+            if not last.pins and last.position == view.committed and last.table_versions == table_versions:
                 last.waiting += 1
                 last.exact = last.exact or exact
                 return last
-        swapped = view.state.swap() if view.swapped != view.committed else None
-        view.swapped = view.committed
-        entry = Cut(view.committed, swapped, exact, now_us, table_versions=table_versions)
-        view.cuts.append(entry)
+        entry = new_cut(view, exact, now_us, table_versions)
+        entry.waiting = 1
         return entry
 
 
-def _obtain(view: ContinuousView, wanted: Cut, engines: Engines, reader: Reader) -> Version:
-    """Return the version of `wanted`: wait for the reader who is refreshing the view, or become that reader."""
+def new_cut(view: ContinuousView, exact: bool, now_us: int | None, table_versions: Mapping[str, int]) -> Cut:
+    """Return a new last entry of the view's queue, at the last commit. The caller holds the commit lock and `view.changed`."""
+    swapped = view.state.swap() if view.swapped != view.committed else None
+    view.swapped = view.committed
+    entry = Cut(view.committed, swapped, exact, now_us, table_versions=table_versions)
+    view.cuts.append(entry)
+    return entry
+
+
+def obtain(view: ContinuousView, wanted: Cut, engines: Engines, reader: Reader) -> Version:
+    """Return the version of `wanted`: wait for the reader who is refreshing the view, or become that reader.
+
+    Raises SqlError for what fails above the stream pipeline, and what `reader` raises when it is cancelled.
+    """
     while True:
         with view.changed:
-            while not wanted.done and (view.refreshing or not _can_refresh(view)):
+            while not wanted.done and (view.refreshing or not (wanted.groups is not None or _can_refresh(view))):
                 view.changed.wait(CANCEL_POLL_S)
                 reader.check_cancelled()
             if not wanted.done:
@@ -122,7 +127,10 @@ def _obtain(view: ContinuousView, wanted: Cut, engines: Engines, reader: Reader)
             raise replace(wanted.error)
         try:
             reader.check_cancelled()
-            _refresh_next(view, engines, reader)
+            if wanted.groups is not None:
+                _finish_kept(view, wanted, engines, reader)
+            else:
+                _refresh_next(view, engines, reader)
         finally:
             with view.changed:
                 view.refreshing = False
@@ -150,9 +158,8 @@ def _refresh_next(view: ContinuousView, engines: Engines, reader: Reader) -> Non
     with view.changed:
         batch = _next_batch(view)
     assert batch, "nobody refreshes a view whose first cut is held for a snapshot"
-    for entry in batch:
-        merge_tables_of(view, entry)
     target = batch[-1]
+    merge_cuts(view, batch, target)
     version: Version | None = None
     error: SqlError | None = None
     try:
@@ -162,9 +169,8 @@ def _refresh_next(view: ContinuousView, engines: Engines, reader: Reader) -> Non
             raise
         error = failure
     with view.changed:
-        for entry in batch:
-            first = view.cuts.popleft()
-            assert first is entry, "cuts leave their queue in the order in which they were taken"
+        while target in view.cuts:
+            entry = view.cuts.popleft()
             entry.version, entry.error = version, error
         if version is not None and not view.time_dependent:
             view.latest = version
@@ -194,11 +200,45 @@ def merge_tables_of(view: ContinuousView, entry: Cut) -> None:
         view.state.merge(tables)
 
 
+def merge_cuts(view: ContinuousView, entries: Sequence[Cut], target: Cut) -> None:
+    """Bring the global table to `target`, the last of `entries`. The caller is the one who refreshes the view.
+
+    What is pinned before it keeps its own groups and leaves the queue.
+    """
+    for entry in entries:
+        merge_tables_of(view, entry)
+        if not entry.pins or entry is target:
+            continue
+        try:
+            entry.groups = view.state.export(entry.now_us or 0)
+        except SqlError as failure:
+            entry.error = failure
+        with view.changed:
+            view.cuts.remove(entry)
+            view.changed.notify_all()
+
+
+def _finish_kept(view: ContinuousView, entry: Cut, engines: Engines, reader: Reader) -> None:
+    """Make the version of a pinned cut from the groups that it has kept. Raises 57014, and can be tried again then."""
+    try:
+        entry.version = _finished(view, entry, entry.groups, engines, reader)
+    except SqlError as failure:
+        if failure.sqlstate == QUERY_CANCELED:
+            raise
+        entry.error = failure
+    entry.groups = None
+
+
 def _make_version(view: ContinuousView, target: Cut, engines: Engines, reader: Reader) -> Version:
     """Export the merged groups and run what lies above them."""
     now_us = reader.now_us if target.now_us is None else target.now_us
+    return _finished(view, target, view.state.export(now_us), engines, reader)
+
+
+def _finished(view: ContinuousView, target: Cut, table: pa.Table, engines: Engines, reader: Reader) -> Version:
+    """Run what lies above the groups in `table`."""
+    now_us = reader.now_us if target.now_us is None else target.now_us
     plan = view.plan
-    table: pa.Table = view.state.export(now_us)
     table_versions: Mapping[str, int] = {}
     if plan.upper is not None:
         relation = substitute_now(plan.upper.relation, now_us) if view.time_dependent else plan.upper.relation

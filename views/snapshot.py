@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 
 from ringbuffer.pages import Page
-from views.refresh import CANCEL_POLL_S, merge_tables_of
+from views.refresh import CANCEL_POLL_S, merge_cuts, new_cut
 from views.view import ContinuousView, Cut
 
 
@@ -52,10 +52,8 @@ class Snapshot:
     def take(self, view: ContinuousView) -> None:
         """Take the cut of one view. The caller holds the commit lock."""
         with view.changed:
-            swapped = view.state.swap() if view.swapped != view.committed else None
-            view.swapped = view.committed
-            entry = Cut(view.committed, swapped, exact=False, now_us=None, held=True)
-            view.cuts.append(entry)
+            entry = new_cut(view, exact=False, now_us=None, table_versions={})
+            entry.held, entry.waiting = True, 1
         self._held[view] = entry
         self._positions[view] = entry.position
 
@@ -115,6 +113,7 @@ def merge_up_to(view: ContinuousView, held: Cut) -> None:
     """Bring the global table to the cut. The caller is the one who refreshes the view.
 
     Readers of earlier cuts get the position of this one; they are content with any later position, else they would have been waited for.
+    Those that are pinned keep their groups.
     """
     entries: list[Cut] = []
     with view.changed:
@@ -122,13 +121,13 @@ def merge_up_to(view: ContinuousView, held: Cut) -> None:
             entries.append(entry)
             if entry is held:
                 break
-    for entry in entries:
-        merge_tables_of(view, entry)
+    merge_cuts(view, entries, held)
     with view.changed:
         for entry in entries:
-            entry.position = held.position
-            if entry.waiting == 0:
-                view.cuts.remove(entry)
+            if entry in view.cuts:
+                entry.position = held.position
+                if entry.waiting == 0 and entry.pins == 0:
+                    view.cuts.remove(entry)
 
 
 def let_go(view: ContinuousView, entry: Cut) -> None:

@@ -48,17 +48,21 @@ class Cut:
     now_us: the reader's now() for a view that depends on it, so that no other reader can share. waiting: readers that still want it.
     table_versions: of the tables of the upper part when it was taken; its version is made from these or later ones.
     held: a snapshot wants the groups of this very position, so nothing later may be merged yet.
+    pins: transaction blocks that may come for this very position later. Nobody waits for them: whoever wants a later position first puts
+    the groups as they are here into `groups`, and the cut leaves the queue.
     """
 
     position: int
     tables: tuple[GroupTable, ...] | None
     exact: bool
     now_us: int | None
-    waiting: int = 1
+    waiting: int = 0
     version: Version | None = None
     error: SqlError | None = None
     table_versions: Mapping[str, int] = field(default_factory=dict)
     held: bool = False
+    pins: int = 0
+    groups: pa.Table | None = None
 
     @property
     def done(self) -> bool:

@@ -109,7 +109,7 @@ class DefinitionStatements:
 
     async def create_table(self, statement: CreateTable, transaction: Transaction) -> Outcome:
         """Do CREATE TABLE, or CREATE TABLE AS, which fills it."""
-        work = await self._work(transaction)
+        work = await self._work(transaction, reads=statement.query is not None)
         tag = "CREATE TABLE" if statement.query is None else "CREATE TABLE AS"
         if self._is_there(statement.name, statement.if_not_exists, work.image):
             return Outcome(tag)
@@ -210,10 +210,11 @@ class DefinitionStatements:
         assert transaction.image is not None
         return transaction.image
 
-    async def _work(self, transaction: Transaction) -> TableWork:
-        """Return the work of a statement that defines tables."""
+    async def _work(self, transaction: Transaction, reads: bool = False) -> TableWork:
+        """Return the work of a statement that defines tables. reads: it has a query, of views perhaps."""
         image = await self._own_image(transaction)
-        tables = await self._session.in_worker(self._database.begin_tables, transaction)
+        views = image.continuous_views if reads else ()
+        tables = await self._session.in_worker(self._database.begin_tables, transaction, views)
         tables.image = image
         return TableWork(image, self._session.settings.captured(), tables)
 

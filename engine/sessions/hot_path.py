@@ -42,9 +42,7 @@ class HotPath:
             return None
         match = HEAD.match(text)
         if match is None:
-            return self._database.answers.find(
-                answer_key(text, (), session.settings, described=False), image, session.block.open
-            )
+            return self._kept_answer(answer_key(text, (), session.settings, described=False), image)
         if session.settings.read_only:
             return None
         head = match.group(0)
@@ -91,9 +89,18 @@ class HotPath:
         if prepared.parameter_types or row_limit or not prepared.text:
             return None
         formats = tuple(expand(portal.result_formats, len(prepared.schema or ())))
-        return self._database.answers.find(
-            answer_key(prepared.text, formats, session.settings, described=True), image, session.block.open
-        )
+        return self._kept_answer(answer_key(prepared.text, formats, session.settings, described=True), image)
+
+    def _kept_answer(self, key: object, image: CatalogImage) -> bytes | None:
+        """Return an encoded answer that still holds, for what the transaction sees, if there is one."""
+        transaction = self._session.block.open
+        answers = self._database.answers
+        if transaction is not None and transaction.explicit and transaction.pins is None:
+            # The first read of a block fixes what it sees; the snapshot of tables takes too long to be taken here.
+            if image.has_tables or key not in answers:
+                return None
+            self._database.begin_reading(transaction)
+        return answers.find(key, image, transaction)
 
     def _target(self, head: str, image: CatalogImage) -> InsertTarget | None:
         if image is not self._heads_image:

@@ -1,8 +1,8 @@
 """Answering a SELECT: cut the views it reads, run it on their stored versions and on tables, and keep small unchanged answers.
 
-Enters: a bound query. Leaves: an `Outcome`. Inside a transaction a view keeps the version that was read first, and tables are seen as
-they were when the first of them was touched. An answer is reused only while every version it was made from is still the newest and
-nothing in the query depends on time. Must not know the protocol.
+Enters: a bound query. Leaves: an `Outcome`. In a transaction block the first read fixes what all reads see: tables and views as they were
+then, on one boundary between two commits. An answer is reused only while every version it was made from is still the newest and nothing
+in the query depends on time. Must not know the protocol.
 """
 
 from __future__ import annotations
@@ -34,6 +34,7 @@ from views.refresh import Reader
 if TYPE_CHECKING:
     from engine.catalog import CatalogImage
     from engine.database import Database
+    from views.view import ContinuousView
 
 
 def answer_key(text: str, formats: tuple[int, ...], settings: Settings, described: bool) -> object:
@@ -85,9 +86,12 @@ def read(
 
     None: the first table of the transaction was touched, and the catalog of its snapshot is not the one that the query was bound to.
     """
-    data = [entry.data for name in bound.relations if isinstance(entry := image.entries.get(name), TableEntry)]
+    entries = [entry for name in sorted(bound.relations) if (entry := image.entries.get(name)) is not None]
+    data = [entry.data for entry in entries if isinstance(entry, TableEntry)]
+    if entries:
+        database.begin_reading(transaction)
     if data or transaction.tables is not None or (bound.stable and uses_sequences(bound.root)):
-        tables = database.begin_tables(transaction)
+        tables = database.begin_tables(transaction, [entry.view for entry in entries if isinstance(entry, ViewEntry)])
         if image is not (transaction.image or transaction.snapshot):
             return None
     inputs = view_inputs(database, transaction, image, bound.relations, reader)
@@ -112,24 +116,26 @@ def read(
 def view_inputs(
     database: Database, transaction: Transaction, image: CatalogImage, relations: frozenset[str], reader: Reader
 ) -> dict[str, pa.Table]:
-    """Return what the scans of continuous views and sequences among `relations` read. The first read of a view fixes its version."""
+    """Return what the scans of continuous views and sequences among `relations` read. The first read fixes what is seen."""
     inputs: dict[str, pa.Table] = {}
-    unread: set[str] = set()
-    for name in relations:
+    unread: list[ContinuousView] = []
+    for name in sorted(relations):
         entry = image.entries.get(name)
         if isinstance(entry, ViewEntry):
             known = transaction.versions.get(name)
             if known is None or known[0] is not entry.view:
-                unread.add(name)
+                unread.append(entry.view)
             else:
                 inputs[name] = known[1].table
         elif isinstance(entry, SequenceEntry):
             inputs[name] = sequence_row(entry)
-    for name, version in database.cut(image, frozenset(unread), reader).items():
-        entry = image.entries[name]
-        assert isinstance(entry, ViewEntry)
-        transaction.versions[name] = (entry.view, version)
-        inputs[name] = version.table
+    if unread:
+        database.begin_reading(transaction)
+    versions = database.versions(transaction, unread, reader)
+    for view in unread:
+        name = view.definition.name
+        transaction.versions[name] = (view, versions[name])
+        inputs[name] = versions[name].table
     return inputs
 
 

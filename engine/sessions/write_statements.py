@@ -132,7 +132,9 @@ class WriteStatements:
         self, statement: Write, transaction: Transaction, parameters: tuple[Literal, ...], prepared: Prepared | None
     ) -> Outcome:
         session = self._session
-        tables = self._database.begin_tables(transaction)
+        from_values = isinstance(statement, Insert) and statement.query is None
+        read_views = () if from_values else self._database.image.continuous_views
+        tables = self._database.begin_tables(transaction, read_views)
         # The snapshot of the rows has a catalog of its own.
         image = session.runner.image()
         bound = self._bound(statement, image, prepared)

@@ -31,7 +31,7 @@ from views.definition import define_view
 from views.hand_over import from_arrow
 from views.lifecycle import build_view
 from views.protocols import TableExport, UpperExecutor
-from views.refresh import Reader, cut
+from views.refresh import Engines, Reader, cut
 from views.view import ContinuousView
 
 SETTINGS = SessionSettings()
@@ -195,5 +195,6 @@ class World:
     def read(self, view: ContinuousView) -> Answer:
         """Return the view's rows as text."""
         reader = Reader(0, lambda: None)
-        version = cut((view,), self.executor, FakeClock(), threading.Lock(), reader, self.tables)["v"]
+        engines = Engines(self.executor, FakeClock(), self.tables)
+        version = cut((view,), threading.Lock(), engines, reader)["v"]
         return Answer(tuple(output_rows(version.table, view.schema)))

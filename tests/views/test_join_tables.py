@@ -14,7 +14,7 @@ from sql.errors import SqlError
 from tests.views.fakes import FakeClock
 from tests.views.joined import EmbeddedExecutor, World, schema_of, table_of
 from views.hand_over import from_arrow
-from views.refresh import Reader, cut, is_current
+from views.refresh import Engines, Reader, cut, is_current
 from views.view import ContinuousView
 
 MEMORY_BYTES = 256 * 1024 * 1024
@@ -116,7 +116,7 @@ def test_a_changed_table_of_the_upper_part_makes_a_new_version(world: World, tmp
     lock = threading.Lock()
 
     def read() -> int:
-        return cut((view,), world.executor, FakeClock(), lock, READER, world.tables)["v"].number
+        return cut((view,), lock, Engines(world.executor, FakeClock(), world.tables), READER)["v"].number
 
     assert world.read(view).rows == (("one", "1"),)
     assert read() == 1

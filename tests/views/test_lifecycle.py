@@ -23,7 +23,7 @@ from views.lifecycle import build_view
 from views.phases import ViewPhase
 from views.plan.kept import kernel_file_name
 from views.protocols import NO_TABLES, TableExport, UpperExecutor
-from views.refresh import Reader, cut
+from views.refresh import Engines, Reader, cut
 from views.view import ContinuousView
 
 ROWS = [("a", 1, "1.00"), ("b", 2, "2.50"), ("a", 3, None), ("a", 4, "0.25")]
@@ -52,9 +52,8 @@ def insert(view: ContinuousView) -> None:
 
 
 def rows(view: ContinuousView, executor: UpperExecutor) -> list[dict[str, object]]:
-    version = cut((view,), executor, FakeClock(), threading.Lock(), Reader(0, lambda: None), NO_TABLES)[
-        view.definition.name
-    ]
+    engines = Engines(executor, FakeClock(), NO_TABLES)
+    version = cut((view,), threading.Lock(), engines, Reader(0, lambda: None))[view.definition.name]
     return sorted(version.table.to_pylist(), key=str)
 
 

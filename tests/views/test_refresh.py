@@ -15,7 +15,7 @@ import pytest
 from sql.errors import SqlError
 from tests.views.fakes import FakeClock, FakeExecutor, FakeState, cancelled, make_view
 from views.protocols import NO_TABLES
-from views.refresh import Reader, cut
+from views.refresh import Engines, Reader, cut
 from views.view import ContinuousView, Version
 
 WAIT_S = 20.0
@@ -27,6 +27,7 @@ class Database:
     def __init__(self, executor: FakeExecutor | None = None) -> None:
         self.lock = threading.Lock()
         self.executor = executor or FakeExecutor()
+        self.engines = Engines(self.executor, FakeClock(), NO_TABLES)
 
     def commit(self, rows: Sequence[int], *views: tuple[ContinuousView, FakeState]) -> None:
         with self.lock:
@@ -37,7 +38,7 @@ class Database:
     def read(
         self, *views: ContinuousView, now_us: int = 0, check_cancelled: Callable[[], None] = lambda: None
     ) -> dict[str, Version]:
-        return cut(views, self.executor, FakeClock(), self.lock, Reader(now_us, check_cancelled), NO_TABLES)
+        return cut(views, self.lock, self.engines, Reader(now_us, check_cancelled))
 
 
 def until(condition: Callable[[], bool]) -> None:

@@ -10,7 +10,7 @@ from tests.views.building import col, compare
 from tests.views.fakes import SCHEMA, FakeClock, FakeExecutor, make_view
 from views.plan.explain import explain_select
 from views.protocols import NO_TABLES
-from views.refresh import Reader, cut
+from views.refresh import Engines, Reader, cut
 
 
 class Printer:
@@ -20,7 +20,8 @@ class Printer:
 
 def test_versions_of_all_views_are_named() -> None:
     one, two, three = make_view("one")[0], make_view("two")[0], make_view("three", time_dependent=True)[0]
-    cut((one, two), FakeExecutor(), FakeClock(), threading.Lock(), Reader(0, lambda: None), NO_TABLES)
+    engines = Engines(FakeExecutor(), FakeClock(), NO_TABLES)
+    cut((one, two), threading.Lock(), engines, Reader(0, lambda: None))
     two.note_commit()
     left, right = Scan("one", "view", SCHEMA), Scan("two", "view", SCHEMA)
     both = Join(left, right, "inner", compare("eq", col(left, "sum"), col(right, "sum")))
