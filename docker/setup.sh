@@ -68,6 +68,15 @@ setup_postgres() {
     install "PostgreSQL, which the tests compare with," postgresql-15 postgresql
 }
 
+# split_lock LOCK FOLDER: writes FOLDER/spark.lock, the requirement of PySpark alone, and FOLDER/others.lock.
+split_lock() {
+    awk -v folder="$2" '/^[^ #]/ { part = /^pyspark==/ ? "spark" : "others" } { print >(folder "/" part ".lock") }' "$1"
+}
+
+install_packages() {
+    .venv/bin/python -m pip install --quiet --disable-pip-version-check "$@"
+}
+
 # Installs the lock into a virtual environment; the stamp says from which lock and pyproject it was made.
 setup_venv() {
     python=${PYTHON:-python3}
@@ -89,10 +98,23 @@ setup_venv() {
         "$python" -m venv .venv
     fi
     say "installing the packages of requirements.lock into .venv (about a minute, and a download of 1 GB the first time)"
-    .venv/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
-    .venv/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+    # Building PySpark takes as long as all the rest, and there are two cores.
+    work=$(mktemp -d)
+    spark=
+    trap 'rm -rf "$work"; [ -z "$spark" ] || kill "$spark" 2>/dev/null || true' EXIT
+    split_lock requirements.lock "$work"
+    install_packages --require-hashes --no-deps -r "$work/spark.lock" &
+    spark=$!
+    install_packages --require-hashes -r "$work/others.lock"
+    install_packages --no-deps --no-build-isolation -e .
     say "compiling kernels"
-    .venv/bin/python -m engine.warm_up
+    .venv/bin/python -m engine.warm_up &
+    kernels=$!
+    wait "$spark"
+    spark=
+    say "preparing Spark's classes"
+    .venv/bin/python -m engine.spark_archive
+    wait "$kernels"
     echo "$wanted" >"$stamp"
 }
 

@@ -1,18 +1,17 @@
 """The Spark session that runs upper pipelines: one JVM, started in the background and stopped with the server.
 
-Everything it writes (local files, warehouse, compiled functions, its own log) is in one folder. The JVM's output goes to a log file
-there, never to the server's terminal. Must not know of views.
+Everything it writes (local files, warehouse, its own log) is in one folder; which classes it starts with: `engine.spark_classes`. The
+JVM's output goes to a log file there, never to the server's terminal. Must not know of views.
 """
 
 from __future__ import annotations
 
-import hashlib
 import logging
 import os
 import subprocess
 import threading
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -25,17 +24,18 @@ from pyspark.errors import PySparkException
 from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
 
+from engine.spark_classes import SparkClasses, compile_functions, spark_classes
 from engine.spark_functions import FUNCTIONS, result_type_json
 from sql.errors import SqlError
 
 STOP_WAIT_S_MAX = 10.0
-SOURCE = Path(__file__).with_name("spark_functions.java")
 # Without an appender Spark would put its own settings in place of these.
 LOG_SETTINGS = """rootLogger.level = off
 rootLogger.appenderRef.none.ref = none
 appender.none.type = Null
 appender.none.name = none
 """
+LOG_SETTINGS_NAME = "log4j2.properties"
 HEAP_MB_MIN = 512
 
 # What the answers depend on, then what the latency depends on.
@@ -74,11 +74,14 @@ SETTINGS = {
 class SparkRuntime:
     """Owns the JVM. `start` returns at once; `session` waits until Spark answers queries, and starts it if nobody has."""
 
-    def __init__(self, memory_mb_max: int, threads_count: int, folder: Path) -> None:
+    def __init__(
+        self, memory_mb_max: int, threads_count: int, folder: Path, classes: SparkClasses | None = None
+    ) -> None:
         assert memory_mb_max >= HEAP_MB_MIN and threads_count >= 1
         self._memory_mb_max = memory_mb_max
         self._threads_count = threads_count
         self._folder = folder.absolute()
+        self._classes = classes if classes is not None else spark_classes(self._folder)
         self._lock = threading.Lock()
         self._ready = threading.Event()
         self._thread: threading.Thread | None = None
@@ -104,8 +107,13 @@ class SparkRuntime:
             raise SqlError("58000", "Spark is not running", detail=detail)
         return self._session
 
-    def stop(self) -> None:
-        """Stop Spark and end the JVM; also while it still starts."""
+    @property
+    def process_id(self) -> int:
+        """The operating system's number of the JVM's process, once `session` has returned."""
+        return int(self._gateway.proc.pid)
+
+    def stop(self, wait_s_max: float = STOP_WAIT_S_MAX) -> None:
+        """Stop Spark and end the JVM; also while it still starts. Kills a JVM that has not ended after `wait_s_max` seconds."""
         with self._lock:
             self._stopped = True
             thread = self._thread
@@ -118,8 +126,7 @@ class SparkRuntime:
             with suppress(Py4JError, OSError):
                 self._session.stop()
         if self._gateway is not None:
-            _end_java(self._gateway)
-            _forget_gateway()
+            end_java(self._gateway, wait_s_max)
 
     def _start(self) -> None:
         try:
@@ -132,89 +139,59 @@ class SparkRuntime:
 
     def _started_session(self) -> Any:
         """Start the JVM, compile our functions in it, and open the session."""
-        quiet_python_logs()
-        classes = self._folder / "classes"
-        for folder in (classes, self._folder / "local", self._folder / "warehouse"):
-            folder.mkdir(parents=True, exist_ok=True)
-        configuration = SparkConf(loadDefaults=False)
-        for key, value in {**SETTINGS, **self._own_settings(classes)}.items():
-            configuration.set(key, value)
-        # Another Spark on this machine, or its settings, must not get in.
-        os.environ["SPARK_HOME"] = str(Path(pyspark.__file__).parent)
-        os.environ["SPARK_CONF_DIR"] = str(self._folder)
-        os.environ["PYSPARK_SUBMIT_ARGS"] = "pyspark-shell"
-        with (self._folder / "spark.log").open("ab") as log:
-            start: Callable[..., Any] = launch_gateway
-            self._gateway = start(conf=configuration, popen_kwargs={"stdout": log, "stderr": log})
+        configuration = spark_configuration(self._folder, self._classes, self._memory_mb_max, self._threads_count)
+        self._gateway = launch_java(self._folder, self._classes, configuration)
         if self._stopped:
             raise RuntimeError("stopped while starting")
-        compile_functions(self._gateway, classes)
+        compile_functions(self._gateway, self._classes)
         context = SparkContext(conf=configuration, gateway=self._gateway)
         session = SparkSession(context)
         register_functions(session, self._gateway)
         return session
 
-    def _own_settings(self, classes: Path) -> dict[str, str]:
-        """Return the settings that depend on this runtime's folder and limits."""
-        log_settings = self._folder / "log4j2.properties"
-        log_settings.write_text(LOG_SETTINGS)
-        options = [
-            f"-Dlog4j2.configurationFile={log_settings.as_uri()}",
-            f"-Dderby.system.home={self._folder}",
-            f"-Djava.io.tmpdir={self._folder / 'local'}",
-            "-XX:+UseSerialGC",
-            "-Xss4m",
-            "-XX:-UsePerfData",
-        ]
-        return {
-            "spark.app.name": "antumbra",
-            "spark.master": f"local[{self._threads_count}]",
-            "spark.driver.memory": f"{self._memory_mb_max}m",
-            "spark.driver.extraClassPath": str(classes),
-            "spark.driver.extraJavaOptions": " ".join(options),
-            "spark.local.dir": str(self._folder / "local"),
-            "spark.sql.warehouse.dir": (self._folder / "warehouse").as_uri(),
-            "spark.sql.artifact.isolation.enabled": "false",
-        }
+
+def spark_configuration(folder: Path, classes: SparkClasses, memory_mb_max: int, threads_count: int) -> SparkConf:
+    """Return Spark's settings, and those of the JVM, for a runtime that writes into `folder`."""
+    options = [
+        f"-Dlog4j2.configurationFile={(folder / LOG_SETTINGS_NAME).as_uri()}",
+        f"-Dderby.system.home={folder}",
+        f"-Djava.io.tmpdir={folder / 'local'}",
+        "-XX:+UseSerialGC",
+        "-Xss4m",
+        "-XX:-UsePerfData",
+        *classes.options,
+    ]
+    own = {
+        "spark.app.name": "antumbra",
+        "spark.master": f"local[{threads_count}]",
+        "spark.driver.memory": f"{memory_mb_max}m",
+        "spark.driver.extraClassPath": str(classes.functions),
+        "spark.driver.extraJavaOptions": " ".join(options),
+        "spark.local.dir": str(folder / "local"),
+        "spark.sql.warehouse.dir": (folder / "warehouse").as_uri(),
+        "spark.sql.artifact.isolation.enabled": "false",
+    }
+    configuration = SparkConf(loadDefaults=False)
+    for key, value in {**SETTINGS, **own}.items():
+        configuration.set(key, value)
+    return configuration
 
 
-def compile_functions(gateway: JavaGateway, folder: Path) -> None:
-    """Compile `spark_functions.java` with Spark's own compiler into `folder`, unless this text is compiled there already."""
-    source = SOURCE.read_text()
-    stamp = folder / f"{digest(source.encode())[:16]}.compiled"
-    if classes_are_whole(stamp):
-        return
-    compiler = gateway.jvm.org.codehaus.janino.SimpleCompiler()
-    compiler.cook(source)
-    classes = compiler.getBytecodes()
-    # An array, since the end of a Java iterator is an exception that PySpark would convert before there is a session.
-    names = classes.keySet().toArray()
-    found = (names[index] for index in range(len(names)))
-    write_classes(stamp, {name.replace(".", "/") + ".class": bytes(classes[name]) for name in found})
-
-
-def write_classes(stamp: Path, classes: Mapping[str, bytes]) -> None:
-    """Write files beside `stamp`, and into it what they are. Nothing is synced: what a power loss spoils is compiled again."""
-    for name, code in classes.items():
-        target = stamp.parent / name
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_bytes(code)
-    stamp.write_text("".join(f"{digest(code)} {name}\n" for name, code in classes.items()))
-
-
-def classes_are_whole(stamp: Path) -> bool:
-    """Tell whether the files that `stamp` lists are as they were written."""
-    try:
-        lines = stamp.read_text(errors="replace").splitlines()
-        listed = [line.split(" ", 1) for line in lines]
-        return bool(listed) and all(digest((stamp.parent / name).read_bytes()) == told for told, name in listed)
-    except (OSError, ValueError):
-        return False
-
-
-def digest(data: bytes) -> str:
-    """Return a checksum as text."""
-    return hashlib.sha256(data).hexdigest()
+def launch_java(folder: Path, classes: SparkClasses, configuration: SparkConf) -> Any:
+    """Start the JVM with its output in `folder`; return PySpark's gateway to it. Raises OSError and RuntimeError."""
+    quiet_python_logs()
+    for needed in (folder / "local", folder / "warehouse", classes.configuration):
+        needed.mkdir(parents=True, exist_ok=True)
+    if not classes.are_packed:
+        classes.functions.mkdir(exist_ok=True)
+    (folder / LOG_SETTINGS_NAME).write_text(LOG_SETTINGS)
+    # Another Spark on this machine, or its settings, must not get in.
+    os.environ["SPARK_HOME"] = str(Path(pyspark.__file__).resolve().parent)
+    os.environ["SPARK_CONF_DIR"] = str(classes.configuration)
+    os.environ["PYSPARK_SUBMIT_ARGS"] = "pyspark-shell"
+    with (folder / "spark.log").open("ab") as log:
+        start: Callable[..., Any] = launch_gateway
+        return start(conf=configuration, popen_kwargs={"stdout": log, "stderr": log})
 
 
 def register_functions(session: Any, gateway: JavaGateway) -> None:
@@ -239,19 +216,18 @@ def _is_not_py4j(record: logging.LogRecord) -> bool:
     return record.module != "java_gateway"
 
 
-def _end_java(gateway: Any) -> None:
-    """Close the gateway and wait for the JVM, which ends when its input closes."""
+def end_java(gateway: Any, wait_s_max: float = STOP_WAIT_S_MAX) -> None:
+    """Close the gateway and wait for the JVM, which ends when its input closes; kill it when it does not."""
     process = getattr(gateway, "proc", None)
     gateway.shutdown()
-    if process is None:
-        return
-    if process.stdin is not None:
+    if process is not None:
         process.stdin.close()
-    try:
-        process.wait(STOP_WAIT_S_MAX)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()
+        try:
+            process.wait(wait_s_max)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+    _forget_gateway()
 
 
 def _forget_gateway() -> None:

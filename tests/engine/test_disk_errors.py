@@ -11,7 +11,7 @@ import pytest
 
 from engine.catalog import CatalogImage
 from engine.disk_errors import disk_error
-from engine.spark import classes_are_whole, write_classes
+from engine.spark_classes import classes_are_whole, write_classes
 from engine.spill import SpillFile
 from engine.storage import DiskStorage, StoredFile
 from engine.tables.table_store import TableStore

@@ -1,4 +1,4 @@
-"""The life of the JVM: stopped while it starts, it leaves no process and fails its callers."""
+"""The life of the JVM: it starts with the classes that set-up has archived, or without; stopped while it starts, it leaves no process."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from engine.spark import SparkRuntime
+from engine.spark_classes import ARCHIVE_NAME, own_classes, shared_folder
 from sql.errors import SqlError
 
 pytestmark = pytest.mark.slow
@@ -32,6 +33,28 @@ def stop_while_starting(folder: Path) -> None:
     assert time.monotonic() - start < STOP_S_MAX
     with pytest.raises(SqlError, match="58000: Spark is not running"):
         runtime.session()
+
+
+def test_spark_starts_with_the_archive_of_set_up(spark: SparkRuntime) -> None:
+    spark.session()
+    assert str(shared_folder() / ARCHIVE_NAME) in Path(f"/proc/{spark.process_id}/maps").read_text()
+
+
+def test_without_an_archive_the_functions_are_compiled_in_the_data_folder(tmp_path: Path) -> None:
+    process = get_context("spawn").Process(target=start_without_archive, args=(tmp_path / "spark",))
+    process.start()
+    process.join()
+    assert process.exitcode == 0
+    assert list((tmp_path / "spark" / "classes").glob("*.compiled"))
+
+
+def start_without_archive(folder: Path) -> None:
+    runtime = SparkRuntime(512, 1, folder, own_classes(folder))
+    try:
+        rows = runtime.session().sql("SELECT float8_add(1.5D, 2D) AS total").toArrow().to_pylist()
+        assert rows == [{"total": 3.5}]
+    finally:
+        runtime.stop()
 
 
 def test_stop_without_start(tmp_path: Path) -> None:

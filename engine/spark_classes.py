@@ -1,0 +1,111 @@
+"""What Spark's JVM loads beside Spark: our functions, and the archive of parsed classes that halves the time of its start.
+
+Two places. Set-up makes one beside the installed packages, for all data folders: the functions in a jar, and an archive of everything
+that Spark loads (application class data sharing, JEP 350). Where it is missing, each data folder compiles the functions for itself. An
+archive holds for one Java and for one class path, by name and time of change; the JVM checks that and starts without it otherwise.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from py4j.java_gateway import JavaGateway
+
+SOURCE = Path(__file__).with_name("spark_functions.java")
+ARCHIVE_NAME = "classes.jsa"
+
+
+@dataclass(frozen=True, slots=True)
+class SparkClasses:
+    """Entries of the JVM's class path, in its order, and JVM options.
+
+    functions: a jar, or a folder, which must exist when the JVM starts; configuration: SPARK_CONF_DIR, which is in the class path too.
+    """
+
+    functions: Path
+    configuration: Path
+    options: tuple[str, ...] = ()
+
+    @property
+    def are_packed(self) -> bool:
+        """True when our functions are compiled, and in a jar."""
+        return self.functions.suffix == ".jar"
+
+
+def shared_folder() -> Path:
+    """Return where set-up keeps what all servers of this installation share; it changes with the source of our functions."""
+    return Path(sys.prefix).resolve() / "share" / "antumbra" / f"spark-{digest(SOURCE.read_bytes())[:16]}"
+
+
+def spark_classes(own: Path) -> SparkClasses:
+    """Return what set-up has made, or else the folder below `own`, where the functions are compiled at the first start."""
+    shared = shared_folder()
+    if (shared / ARCHIVE_NAME).exists():
+        return archived_classes(shared)
+    return own_classes(own)
+
+
+def own_classes(folder: Path) -> SparkClasses:
+    """Return the class path of a data folder, without an archive."""
+    return SparkClasses(folder / "classes", folder / "configuration")
+
+
+def archived_classes(folder: Path) -> SparkClasses:
+    """Return the class path that the archive in `folder` was made for. A JVM that can't use it says nothing and does without."""
+    options = (
+        f"-XX:SharedArchiveFile={folder / ARCHIVE_NAME}",
+        "-Xshare:auto",
+        "-Xlog:cds=off",
+        "-Xlog:cds+dynamic=off",
+    )
+    return SparkClasses(folder / "functions.jar", folder / "configuration", options)
+
+
+def compile_functions(gateway: JavaGateway, classes: SparkClasses) -> None:
+    """Compile `spark_functions.java` with Spark's own compiler, unless a jar has it or this text is compiled there already."""
+    if classes.are_packed:
+        return
+    source = SOURCE.read_text()
+    stamp = classes.functions / f"{digest(source.encode())[:16]}.compiled"
+    if classes_are_whole(stamp):
+        return
+    write_classes(stamp, compiled(gateway, source))
+
+
+def compiled(gateway: JavaGateway, source: str) -> dict[str, bytes]:
+    """Return the class files of a Java source by their paths in a folder or a jar."""
+    compiler = gateway.jvm.org.codehaus.janino.SimpleCompiler()
+    compiler.cook(source)
+    classes = compiler.getBytecodes()
+    # An array, since the end of a Java iterator is an exception that PySpark would convert before there is a session.
+    names = classes.keySet().toArray()
+    found = (names[index] for index in range(len(names)))
+    return {name.replace(".", "/") + ".class": bytes(classes[name]) for name in found}
+
+
+def write_classes(stamp: Path, classes: Mapping[str, bytes]) -> None:
+    """Write files beside `stamp`, and into it what they are. Nothing is synced: what a power loss spoils is compiled again."""
+    for name, code in classes.items():
+        target = stamp.parent / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(code)
+    stamp.write_text("".join(f"{digest(code)} {name}\n" for name, code in classes.items()))
+
+
+def classes_are_whole(stamp: Path) -> bool:
+    """Tell whether the files that `stamp` lists are as they were written."""
+    try:
+        lines = stamp.read_text(errors="replace").splitlines()
+        listed = [line.split(" ", 1) for line in lines]
+        return bool(listed) and all(digest((stamp.parent / name).read_bytes()) == told for told, name in listed)
+    except (OSError, ValueError):
+        return False
+
+
+def digest(data: bytes) -> str:
+    """Return a checksum as text."""
+    return hashlib.sha256(data).hexdigest()
