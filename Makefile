@@ -4,7 +4,7 @@ PYTHON ?= python3
 export PYTHON
 BIN := .venv/bin
 # Two workers, each with servers of its own; the tests of one file stay together.
-SHARED := -n 2 --dist loadfile
+SHARED := -n 2 --dist loadfile --no-loadscope-reorder
 
 .PHONY: help setup demo test check test-long load bench durability lock format clean
 

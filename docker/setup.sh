@@ -107,6 +107,8 @@ setup_venv() {
     spark=$!
     install_packages --require-hashes -r "$work/others.lock"
     install_packages --no-deps --no-build-isolation -e .
+    # Python may have been told to keep no compiled modules; every start would then compile them all.
+    .venv/bin/python -m compileall -q sql ringbuffer views engine bench
     say "compiling kernels"
     .venv/bin/python -m engine.warm_up &
     kernels=$!

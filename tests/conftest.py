@@ -52,6 +52,13 @@ def postgres() -> Iterator[PostgresCluster]:
         cluster.stop()
 
 
+@pytest.fixture(scope="session")
+def run_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder that all workers of this run share, for kernels: what one has compiled the others find."""
+    own = tmp_path_factory.getbasetemp()
+    return own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
+
+
 @pytest.fixture(scope="module", autouse=True)
 def _empty_oracle(request: pytest.FixtureRequest) -> None:
     """Empty the oracle's schema public before each file that asks the oracle: files come in any order."""

@@ -16,7 +16,7 @@ from tests.oracle.postgres import PostgresCluster
 
 pytestmark = pytest.mark.slow
 
-CONVERSATIONS_PER_CASE = 2
+CONVERSATIONS_PER_CASE = 1
 FAILS = "SELECT 1 / x FROM (VALUES (0), (0)) AS q(x)"
 QUERIES = (
     "BEGIN",

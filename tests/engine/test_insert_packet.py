@@ -11,6 +11,7 @@ import pytest
 from ringbuffer.arrow import morsel_to_arrow
 from tests.end_to_end.raw_client import SYNC, bind, describe, execute, frame, parse, query
 from tests.engine.session_client import SessionClient, World
+from tests.faults.machine import shared_kernels
 
 SEED = 23
 CASES = 300
@@ -26,6 +27,12 @@ VALUES: tuple[tuple[bytes | None, ...], ...] = (
     (b"2020-01-01 00:00:00Z", b"2020-01-01 12:00:00", b"today", b"2020-13-01 00:00:00Z", None),
 )
 GOOD = (b"1", b"1.5", b"a", b"2020-01-01 00:00:00Z")
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _kernels(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    with shared_kernels(tmp_path_factory.mktemp("kernels")):
+        yield
 
 
 @pytest.fixture

@@ -34,8 +34,8 @@ def world(postgres: PostgresCluster, upper: SparkUpperExecutor) -> Iterator[Worl
 
 
 @pytest.mark.parametrize("query", [*STREAM_JOINS, *UPPER_JOINS])
-def test_joined_views(query: str, world: World, tmp_path: Path) -> None:
-    check(world, query, tmp_path)
+def test_joined_views(query: str, world: World, run_folder: Path) -> None:
+    check(world, query, run_folder)
 
 
 def views_of(session: Any) -> set[str]:

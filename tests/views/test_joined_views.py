@@ -99,10 +99,10 @@ def check(world: World, query: str, folder: Path) -> None:
 
 
 @pytest.mark.parametrize("query", STREAM_JOINS)
-def test_joins_in_the_stream_pipeline(query: str, world: World, tmp_path: Path) -> None:
-    check(world, query, tmp_path)
+def test_joins_in_the_stream_pipeline(query: str, world: World, run_folder: Path) -> None:
+    check(world, query, run_folder)
 
 
 @pytest.mark.parametrize("query", UPPER_JOINS)
-def test_joins_above_the_grouping(query: str, world: World, tmp_path: Path) -> None:
-    check(world, query, tmp_path)
+def test_joins_above_the_grouping(query: str, world: World, run_folder: Path) -> None:
+    check(world, query, run_folder)
