@@ -42,7 +42,6 @@ from tests.oracle.postgres import PostgresCluster
 
 CREATE_LOGGED_TABLE = f"CREATE TABLE events ({COLUMNS})"
 UNLOGGED = "bench.unlogged_server"
-CONNECTIONS_COUNTS = (1, 8)
 CHECKPOINTS_COUNT = 6
 
 
@@ -50,12 +49,14 @@ CHECKPOINTS_COUNT = 6
 class Sizes:
     """How much is measured; the tests use tiny ones.
 
-    pgbench_s: of each rate; checkpointed_s: of a run with six checkpoints, or with none, beside a view of checkpointed_groups;
-    replayed_rows, replayed_s: what a start replays of COPY and of single-row INSERTs; loaded_groups: of the view in the large checkpoint.
+    pgbench_s: of each rate, with each of connections_counts; checkpointed_s: of a run with six checkpoints, or with none, beside a view of
+    checkpointed_groups; replayed_rows, replayed_s: what a start replays of COPY and of single-row INSERTs; loaded_groups: of the view in
+    the large checkpoint.
     """
 
     runs_count: int = 5
     copy_rows_count: int = 500_000
+    connections_counts: tuple[int, ...] = (1, 8)
     pgbench_s: int = 3
     checkpointed_s: int = 60
     checkpointed_groups_count: int = 1_000_000
@@ -175,7 +176,7 @@ def measure_inserts(folder: Path, sizes: Sizes) -> tuple[list[Figure], int]:
     with ExitStack() as stack:
         rates = Rates(folder, stack)
         for mode in ("simple", "prepared"):
-            for count in CONNECTIONS_COUNTS:
+            for count in sizes.connections_counts:
                 insert = partial(
                     rates.insert, script=script, mode=mode, connections_count=count, seconds=sizes.pgbench_s
                 )

@@ -68,9 +68,13 @@ setup_postgres() {
     install "PostgreSQL, which the tests compare with," postgresql-15 postgresql
 }
 
-# split_lock LOCK FOLDER: writes FOLDER/spark.lock, the requirement of PySpark alone, and FOLDER/others.lock.
+# split_lock LOCK FOLDER: writes FOLDER/kernels.lock, what compiling kernels takes, FOLDER/spark.lock, PySpark alone, and FOLDER/others.lock.
 split_lock() {
-    awk -v folder="$2" '/^[^ #]/ { part = /^pyspark==/ ? "spark" : "others" } { print >(folder "/" part ".lock") }' "$1"
+    awk -v folder="$2" '
+        /^[^ #]/ { part = "others" }
+        /^(llvmlite|numba|numpy|pyarrow|tzdata)==/ { part = "kernels" }
+        /^pyspark==/ { part = "spark" }
+        { print >(folder "/" part ".lock") }' "$1"
 }
 
 install_packages() {
@@ -98,25 +102,26 @@ setup_venv() {
         "$python" -m venv .venv
     fi
     say "installing the packages of requirements.lock into .venv (about a minute, and a download of 1 GB the first time)"
-    # Building PySpark takes as long as all the rest, and there are two cores.
+    # Kernels are compiled while packages arrive, and PySpark is built beside the others.
     work=$(mktemp -d)
-    spark=
-    trap 'rm -rf "$work"; [ -z "$spark" ] || kill "$spark" 2>/dev/null || true' EXIT
+    jobs=
+    trap 'rm -rf "$work"; [ -z "$jobs" ] || kill $jobs 2>/dev/null || true' EXIT
     split_lock requirements.lock "$work"
-    install_packages --require-hashes --no-deps -r "$work/spark.lock" &
-    spark=$!
-    install_packages --require-hashes -r "$work/others.lock"
-    install_packages --no-deps --no-build-isolation -e .
+    install_packages --require-hashes --no-deps -r "$work/kernels.lock"
     # Python may have been told to keep no compiled modules; every start would then compile them all.
     .venv/bin/python -m compileall -q sql ringbuffer views engine bench
-    say "compiling kernels"
     .venv/bin/python -m engine.warm_up &
     kernels=$!
+    install_packages --require-hashes --no-deps -r "$work/spark.lock" &
+    spark=$!
+    jobs="$kernels $spark"
+    install_packages --require-hashes -r "$work/others.lock"
+    install_packages --no-deps --no-build-isolation -e .
     wait "$spark"
-    spark=
     say "preparing Spark's classes"
     .venv/bin/python -m engine.spark_archive
     wait "$kernels"
+    jobs=
     echo "$wanted" >"$stamp"
 }
 

@@ -18,6 +18,14 @@ import numba
 
 Function = TypeVar("Function", bound=Callable[..., object])
 
+# Python and other kernels call a kernel, so it needs no entry for C.
+OPTIONS: dict[str, Any] = {
+    "nogil": True,
+    "cache": True,
+    "error_model": "numpy",
+    "boundscheck": False,
+    "no_cfunc_wrapper": True,
+}
 PACKAGE = Path(__file__).resolve().parent
 IMPORT = re.compile(rb"^(?:from|import) ringbuffer\.(\w+)", re.MULTILINE)
 
@@ -41,9 +49,7 @@ def inlined_kernel(function: Function) -> Function:
 
 
 def _compiled(function: Function, inlined: bool) -> Function:
-    compiled: Any = numba.njit(nogil=True, cache=True, error_model="numpy", boundscheck=False, forceinline=inlined)(
-        function
-    )
+    compiled: Any = numba.njit(**OPTIONS, forceinline=inlined)(function)
     # The attributes are private, but numba offers no hook; test_jit fails when they go away.
     compiled._cache._cache_file._source_stamp = sources_stamp(Path(function.__code__.co_filename))
     result: Function = compiled

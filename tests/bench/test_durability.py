@@ -10,6 +10,7 @@ from bench.workload import visits_text
 TINY = Sizes(
     runs_count=1,
     copy_rows_count=5000,
+    connections_counts=(8,),
     pgbench_s=1,
     checkpointed_s=3,
     checkpointed_groups_count=1000,
@@ -17,7 +18,7 @@ TINY = Sizes(
     replayed_s=1,
     loaded_groups_count=5000,
 )
-FIGURES_COUNTS = {"inserts": 8, "copy": 2, "checkpoints": 1, "replay": 2, "load": 1}
+FIGURES_COUNTS = {"inserts": 4, "copy": 2, "checkpoints": 1, "replay": 2, "load": 1}
 
 
 def test_visits_are_of_as_many_visitors() -> None:
@@ -27,7 +28,7 @@ def test_visits_are_of_as_many_visitors() -> None:
 
 def test_scaled() -> None:
     assert Sizes().scaled(1.0) == Sizes()
-    assert Sizes().scaled(0.001) == Sizes(5, 1000, 1, 3, 1000, 5000, 1, 10_000)
+    assert Sizes().scaled(0.001) == Sizes(5, 1000, (1, 8), 1, 3, 1000, 5000, 1, 10_000)
 
 
 @pytest.mark.slow

@@ -26,7 +26,7 @@ from tests.oracle.evidence import Evidence
 pytestmark = pytest.mark.slow
 
 # Shares of --seconds and --cases.
-SECONDS_SHARE = 1 / 24
+SECONDS_SHARE = 1 / 40
 CASES_SHARE = 1 / 2
 IMAGES_COUNT = 2
 FAILURES_MAX = 10
