@@ -68,12 +68,13 @@ setup_postgres() {
     install "PostgreSQL, which the tests compare with," postgresql-15 postgresql
 }
 
-# split_lock LOCK FOLDER: writes FOLDER/kernels.lock, what compiling kernels takes, FOLDER/spark.lock, PySpark alone, and FOLDER/others.lock.
+# split_lock LOCK FOLDER: writes what compiling kernels takes in FOLDER/kernels.lock, PySpark in FOLDER/spark.lock, and
+# the rest in FOLDER/others.lock.
 split_lock() {
     awk -v folder="$2" '
         /^[^ #]/ { part = "others" }
         /^(llvmlite|numba|numpy|pyarrow|tzdata)==/ { part = "kernels" }
-        /^pyspark==/ { part = "spark" }
+        /^(py4j|pyspark)==/ { part = "spark" }
         { print >(folder "/" part ".lock") }' "$1"
 }
 
@@ -102,7 +103,7 @@ setup_venv() {
         "$python" -m venv .venv
     fi
     say "installing the packages of requirements.lock into .venv (about a minute, and a download of 1 GB the first time)"
-    # Kernels are compiled while packages arrive, and PySpark is built beside the others.
+    # Kernels are compiled while packages arrive, and PySpark is built and started beside the others.
     work=$(mktemp -d)
     jobs=
     trap 'rm -rf "$work"; [ -z "$jobs" ] || kill $jobs 2>/dev/null || true' EXIT
@@ -112,14 +113,12 @@ setup_venv() {
     .venv/bin/python -m compileall -q sql ringbuffer views engine bench
     .venv/bin/python -m engine.warm_up &
     kernels=$!
-    install_packages --require-hashes --no-deps -r "$work/spark.lock" &
+    { install_packages --require-hashes --no-deps -r "$work/spark.lock" && .venv/bin/python -m engine.spark_archive; } &
     spark=$!
     jobs="$kernels $spark"
     install_packages --require-hashes -r "$work/others.lock"
     install_packages --no-deps --no-build-isolation -e .
     wait "$spark"
-    say "preparing Spark's classes"
-    .venv/bin/python -m engine.spark_archive
     wait "$kernels"
     jobs=
     echo "$wanted" >"$stamp"
