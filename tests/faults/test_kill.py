@@ -113,7 +113,7 @@ def test_killed_at_any_moment(tmp_path: Path, pytestconfig: pytest.Config) -> No
     chance = random.Random(seed)
     print(f"seed {seed}")
     account = Account()
-    for number in range(max(pytestconfig.getoption("--cases") // 33, 2)):
+    for number in range(max(pytestconfig.getoption("--cases") // 50, 2)):
         live(tmp_path, seed + number, Fate(), account, (chance.randint(0, 20), chance.uniform(0, 0.1)))
         check(tmp_path, account)
     assert account.done

@@ -25,7 +25,7 @@ from tests.oracle.evidence import Evidence
 pytestmark = pytest.mark.slow
 
 # Shares of --seconds and --cases.
-SECONDS_SHARE = 1 / 40
+SECONDS_SHARE = 1 / 60
 CASES_SHARE = 1 / 25
 OPERATIONS_COUNT = 50
 FIRST_US = 1_772_500_000_000_000
