@@ -16,7 +16,7 @@ from tests.oracle.antumbra import AntumbraServer
 
 pytestmark = pytest.mark.slow
 
-# Their first answer would not be any earlier, and a JVM takes ten seconds of processor time to start.
+# Their first answer would not be any earlier, and a JVM takes seconds of processor time to start.
 WITHOUT_SPARK = ("--set", "spark_preload=off")
 
 
