@@ -91,7 +91,7 @@ def read(
     if entries:
         database.begin_reading(transaction)
     if data or transaction.tables is not None or (bound.stable and uses_sequences(bound.root)):
-        tables = database.begin_tables(transaction, [entry.view for entry in entries if isinstance(entry, ViewEntry)])
+        tables = database.begin_tables(transaction, views_among(bound.relations, image))
         if image is not (transaction.image or transaction.snapshot):
             return None
     inputs = view_inputs(database, transaction, image, bound.relations, reader)
@@ -137,6 +137,12 @@ def view_inputs(
         transaction.versions[name] = (view, versions[name])
         inputs[name] = versions[name].table
     return inputs
+
+
+def views_among(relations: frozenset[str], image: CatalogImage) -> list[ContinuousView]:
+    """Return the continuous views among `relations`."""
+    entries = (image.entries.get(name) for name in sorted(relations))
+    return [entry.view for entry in entries if isinstance(entry, ViewEntry)]
 
 
 def refuse_streams(relations: frozenset[str], image: CatalogImage) -> None:

@@ -17,7 +17,7 @@ from engine.sessions.copy_into_table import CopyIntoTable, copy_target
 from engine.sessions.insert import make_target
 from engine.sessions.prepared import Prepared
 from engine.sessions.read_statements import has_upper_part
-from engine.sessions.reading import refuse_streams, view_inputs
+from engine.sessions.reading import refuse_streams, view_inputs, views_among
 from engine.sessions.results import Outcome
 from engine.sessions.server_files import open_to_read
 from engine.sessions.table_writes import BoundWrite, TableWriter, settled
@@ -132,12 +132,15 @@ class WriteStatements:
         self, statement: Write, transaction: Transaction, parameters: tuple[Literal, ...], prepared: Prepared | None
     ) -> Outcome:
         session = self._session
-        from_values = isinstance(statement, Insert) and statement.query is None
-        read_views = () if from_values else self._database.image.continuous_views
+        image, bound = session.runner.image(), None
+        if transaction.tables is None and not transaction.explicit and image.continuous_views:
+            bound = self._bound(statement, image, prepared)
+        read_views = () if bound is None else views_among(bound.relations, image)
         tables = self._database.begin_tables(transaction, read_views)
         # The snapshot of the rows has a catalog of its own.
-        image = session.runner.image()
-        bound = self._bound(statement, image, prepared)
+        if bound is None or session.runner.image() is not image:
+            image = session.runner.image()
+            bound = self._bound(statement, image, prepared)
         refuse_streams(bound.relations, image)
         reader = Reader(transaction.now_us, session.check_cancelled)
         session.refreshing = tuple(name for name in bound.relations if has_upper_part(image.entries.get(name)))
