@@ -50,8 +50,10 @@ class KeptAnswers:
         self._answers: OrderedDict[object, KeptAnswer] = OrderedDict()
         self._lock = threading.Lock()
 
-    def __contains__(self, key: object) -> bool:
-        return key in self._answers
+    def reads(self, key: object) -> bool:
+        """Tell whether an answer is kept that was made from views or tables."""
+        answer = self._answers.get(key)
+        return answer is not None and bool(answer.versions or answer.tables)
 
     def find(self, key: object, image: CatalogImage, transaction: Transaction | None) -> bytes | None:
         """Return the encoded answer if it still holds, and what an open transaction has seen agrees with it."""

@@ -1,6 +1,6 @@
 """Makes the archive of `engine.spark_classes` at set-up: runs Spark once, through everything that views use, and keeps its classes.
 
-`python -m engine.spark_archive` does it, in about twenty seconds, unless it has been done. Two JVMs: one compiles our functions, since
+`python -m engine.spark_archive` does it, in about half a minute, unless it has been done. Two JVMs: one compiles our functions, since
 the second must find them in its class path when it starts. Raises nothing for an archive that can't be made: servers do without.
 """
 
@@ -14,6 +14,8 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException
 
 from engine.spark import SparkRuntime, end_java, launch_java, spark_configuration
 from engine.spark_classes import (
@@ -50,12 +52,12 @@ def main() -> None:
         return
     try:
         make_archive(folder)
-    except (OSError, SqlError) as error:
+    except (OSError, RuntimeError, Py4JError, PySparkException, SqlError) as error:
         log.warning("Spark will start more slowly, since the archive of its classes could not be made: %s", error)
 
 
 def make_archive(folder: Path) -> None:
-    """Make the jar and the archive in `folder`. Raises OSError, or SqlError when Spark does not start."""
+    """Make the jar and the archive in `folder`. Raises OSError, and what Spark raises when it does not start or answer."""
     remove_others(folder)
     classes = archived_classes(folder)
     classes.configuration.mkdir(parents=True, exist_ok=True)

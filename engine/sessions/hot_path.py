@@ -95,9 +95,9 @@ class HotPath:
         """Return an encoded answer that still holds, for what the transaction sees, if there is one."""
         transaction = self._session.block.open
         answers = self._database.answers
-        if transaction is not None and transaction.explicit and transaction.pins is None:
+        if transaction is not None and transaction.explicit and transaction.pins is None and answers.reads(key):
             # The first read of a block fixes what it sees; the snapshot of tables takes too long to be taken here.
-            if image.has_tables or key not in answers:
+            if image.has_tables:
                 return None
             self._database.begin_reading(transaction)
         return answers.find(key, image, transaction)

@@ -132,13 +132,11 @@ class WriteStatements:
         self, statement: Write, transaction: Transaction, parameters: tuple[Literal, ...], prepared: Prepared | None
     ) -> Outcome:
         session = self._session
-        image, bound = session.runner.image(), None
-        if transaction.tables is None and not transaction.explicit and image.continuous_views:
-            bound = self._bound(statement, image, prepared)
-        read_views = () if bound is None else views_among(bound.relations, image)
-        tables = self._database.begin_tables(transaction, read_views)
+        image = session.runner.image()
+        bound = self._bound(statement, image, prepared)
+        tables = self._database.begin_tables(transaction, views_among(bound.relations, image))
         # The snapshot of the rows has a catalog of its own.
-        if bound is None or session.runner.image() is not image:
+        if session.runner.image() is not image:
             image = session.runner.image()
             bound = self._bound(statement, image, prepared)
         refuse_streams(bound.relations, image)

@@ -16,7 +16,6 @@ from tests.oracle.postgres import PostgresCluster
 
 pytestmark = pytest.mark.slow
 
-CONVERSATIONS_PER_CASE = 1
 FAILS = "SELECT 1 / x FROM (VALUES (0), (0)) AS q(x)"
 QUERIES = (
     "BEGIN",
@@ -81,7 +80,7 @@ def test_same_answers_as_postgresql(pair: Pair, name: str) -> None:
 
 def test_random_conversations(pair: Pair, request: pytest.FixtureRequest) -> None:
     first: int = request.config.getoption("--seed")
-    count: int = request.config.getoption("--cases") * CONVERSATIONS_PER_CASE
+    count: int = request.config.getoption("--cases")
     for seed in range(first, first + count):
         draw = random.Random(seed)
         messages = [random_message(draw) for _ in range(draw.randint(3, 16))]

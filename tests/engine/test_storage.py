@@ -191,6 +191,7 @@ def test_a_file_system_that_syncs_no_folders(tmp_path: Path, monkeypatch: pytest
     monkeypatch.setattr(os, "fsync", failing(errno.EINVAL))
     DISK.sync_folder(tmp_path)
     DISK.make_folder(tmp_path / "one")
+    assert DISK.list(tmp_path) == ["one"]
 
 
 def test_a_file_without_a_name(tmp_path: Path) -> None:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import random
-import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
@@ -163,15 +162,6 @@ def test_cuts_of_blocks_that_read_nothing_do_not_pile_up() -> None:
     assert idle(pair[0])
 
 
-@pytest.fixture
-def _many_switches() -> Iterator[None]:
-    """Let threads take turns every few bytecodes."""
-    usual = sys.getswitchinterval()
-    sys.setswitchinterval(1e-6)
-    yield
-    sys.setswitchinterval(usual)
-
-
 class Turmoil:
     """Two views that get the same rows, and threads that write, read one view, hold blocks and take checkpoints."""
 
@@ -228,7 +218,7 @@ class Turmoil:
         assert one == two
 
 
-@pytest.mark.usefixtures("_many_switches")
+@pytest.mark.usefixtures("many_switches")
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_blocks_among_readers_writers_and_checkpoints(seed: int) -> None:
     turmoil = Turmoil()

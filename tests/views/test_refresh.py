@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import random
-import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
@@ -214,16 +213,7 @@ def test_a_waiting_reader_can_be_cancelled() -> None:
         assert rows(first.result(WAIT_S)["v"]) == (6, 1)
 
 
-@pytest.fixture
-def _many_switches() -> Iterator[None]:
-    """Let threads take turns every few bytecodes."""
-    usual = sys.getswitchinterval()
-    sys.setswitchinterval(1e-6)
-    yield
-    sys.setswitchinterval(usual)
-
-
-@pytest.mark.usefixtures("_many_switches")
+@pytest.mark.usefixtures("many_switches")
 @pytest.mark.parametrize("seed", range(4))
 def test_every_read_is_one_statement_boundary_and_not_older_than_the_last_commit(seed: int) -> None:
     """Three writers commit rows that sum to 100 per statement in both views, while five readers read, and refreshes are cancelled."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -263,15 +262,6 @@ def test_cancelling_a_snapshot_that_waits() -> None:
     assert idle(pair[0])
 
 
-@pytest.fixture
-def _many_switches() -> Iterator[None]:
-    """Let threads take turns every few bytecodes."""
-    usual = sys.getswitchinterval()
-    sys.setswitchinterval(1e-6)
-    yield
-    sys.setswitchinterval(usual)
-
-
 class Turmoil:
     """Two views, and threads that write, read and take snapshots until the readers and the snapshots are through."""
 
@@ -340,7 +330,7 @@ class Turmoil:
             self.working -= 1
 
 
-@pytest.mark.usefixtures("_many_switches")
+@pytest.mark.usefixtures("many_switches")
 @pytest.mark.parametrize("seed", range(4))
 def test_snapshots_among_readers_and_writers(seed: int) -> None:
     """Each statement adds two rows that sum to 100 to both views, readers come for one or both; some refreshes and snapshots fail."""
