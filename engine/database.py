@@ -58,6 +58,7 @@ class Database:
         self.image = CatalogImage()
         self.ddl_lock = asyncio.Lock()
         self.workers = ThreadPoolExecutor(config.worker_threads, thread_name_prefix="antumbra")
+        self.scanners = ThreadPoolExecutor(config.connections_max, thread_name_prefix="antumbra-scan")
         self.store = TableStore(
             config.data_dir, config.query_memory_bytes, config.query_disk_bytes, config.result_bytes_max, storage
         )
@@ -125,6 +126,7 @@ class Database:
     def close(self) -> None:
         """Make a last checkpoint, and stop Spark and the threads. The sessions have ended."""
         self.workers.shutdown(wait=True, cancel_futures=True)
+        self.scanners.shutdown(wait=True, cancel_futures=True)
         if self._is_open:
             self._is_open = False
             self._checkpointer.stop(finally_one=True)

@@ -89,3 +89,9 @@ def empty_column(physical: PhysicalType, rows_count: int) -> npt.NDArray[np.gene
     """Return zeros for `rows_count` values in the form of `physical`."""
     shape = (rows_count, 2) if physical in WIDE else (rows_count,)
     return np.zeros(shape, dtype=DTYPES[physical])
+
+
+def new_column(physical: PhysicalType, rows_count: int) -> npt.NDArray[np.generic]:
+    """Return room for `rows_count` values in the form of `physical`, of which the caller writes every one."""
+    shape = (rows_count, 2) if physical in WIDE else (rows_count,)
+    return np.empty(shape, dtype=DTYPES[physical])

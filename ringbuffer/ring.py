@@ -8,13 +8,13 @@ holds the old one keeps it alive. Tids are claimed per morsel and published in o
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from ringbuffer.columns import INLINE_BYTES_MAX, Layout, Morsel, PhysicalType, empty_column
+from ringbuffer.columns import INLINE_BYTES_MAX, Layout, Morsel, PhysicalType, empty_column, new_column
 from ringbuffer.jit import kernel
 from ringbuffer.memory import copy_bytes, load_byte, load_word, store_byte
 from ringbuffer.strings import LENGTH_MASK, copy_strings, heap_bytes
@@ -102,29 +102,34 @@ class Ring:
             done += self._append_part(morsel, done, first + done)
         return first
 
-    def read(self, first_tid: int, rows_count: int) -> Morsel:
-        """Return tuples as a morsel of copies. Raises OverwrittenError when some are gone, or go while they are copied."""
+    def read(self, first_tid: int, rows_count: int, columns: Sequence[int] | None = None) -> Morsel:
+        """Return tuples as a morsel of copies: of the columns with these indexes, None: of all.
+
+        Raises OverwrittenError when some are gone, or go while they are copied.
+        """
+        chosen = self._columns if columns is None else columns
         with self._changed:
             if first_tid + rows_count > self._published:
                 raise ValueError(f"tid {first_tid + rows_count - 1} is not published, the newest is {self.newest_tid}")
             self._check_kept(first_tid)
             strings = tuple(self._strings)
-        data: list[npt.NDArray[Any]] = [empty_column(column.physical, rows_count) for column in self.layout]
-        nulls = [np.empty(rows_count, dtype=np.uint8) for _ in self.layout]
+        data: list[npt.NDArray[Any]] = [new_column(self.layout[index].physical, rows_count) for index in chosen]
+        nulls = [np.empty(rows_count, dtype=np.uint8) for _ in chosen]
         parts: list[tuple[int, int, int]] = []
         row = 0
         while row < rows_count:
             slot = (first_tid + row) % self.capacity
             count = min(rows_count - row, self.capacity - slot)
             parts.append((row, slot, count))
-            for index in self._columns:
-                data[index][row : row + count] = self._data[index][slot : slot + count]
-                nulls[index][row : row + count] = self._nulls[index][slot : slot + count]
+            for place, index in enumerate(chosen):
+                data[place][row : row + count] = self._data[index][slot : slot + count]
+                nulls[place][row : row + count] = self._nulls[index][slot : slot + count]
             row += count
         # The words are whole only if nobody has claimed their slots again; only then may their offsets be followed.
         with self._changed:
             self._check_kept(first_tid)
-        heap = self._copied_strings(data, parts, first_tid, strings)
+        texts = [column for column, index in zip(data, chosen, strict=True) if index in self._texts]
+        heap = self._copied_strings(texts, parts, first_tid, strings)
         return Morsel(rows_count, tuple(data), tuple(nulls), heap)
 
     def tail(self, below_tid: int, rows_max: int = TAIL_ROWS_MAX) -> Iterator[tuple[int, Morsel]]:
@@ -178,16 +183,17 @@ class Ring:
 
     def _copied_strings(
         self,
-        data: list[npt.NDArray[Any]],
+        texts: Sequence[npt.NDArray[Any]],
         parts: list[tuple[int, int, int]],
         first_tid: int,
         strings: tuple[npt.NDArray[np.uint8], ...],
     ) -> npt.NDArray[np.uint8]:
-        heap = np.empty(sum(heap_bytes(data[index]) for index in self._texts), dtype=np.uint8)
+        """Let the words point into memory of our own, which is returned."""
+        heap = np.empty(sum(heap_bytes(words) for words in texts), dtype=np.uint8)
         used = 0
-        for index in self._texts:
+        for column in texts:
             for row, _, count in parts:
-                words = data[index][row : row + count]
+                words = column[row : row + count]
                 source = strings[(first_tid + row) // self.capacity % 2]
                 used += copy_strings(words, source, words, heap, used)
         return heap

@@ -98,6 +98,10 @@ TABLE: tuple[Setting, ...] = (
     duration("lock_timeout", "Sets the maximum allowed duration of any wait for a lock."),
     internal("max_identifier_length", "63", "Shows the maximum identifier length."),
     internal("max_index_keys", "32", "Shows the maximum number of index keys."),
+    Setting(
+        "query_memory_max", "1048576", "integer", "Sets how much memory the rows of streams may take that one query collects.", unit="kB",
+        minimum=64,
+    ),
     boolean("quote_all_identifiers", "off", "When generating SQL fragments, quote all identifiers."),
     string("role", "none", "Sets the current role."),
     boolean("row_security", "on", "Enable row security."),
@@ -113,6 +117,8 @@ TABLE: tuple[Setting, ...] = (
     boolean("standard_conforming_strings", "on", "Causes '...' strings to treat backslashes literally.", reported=True),
     duration("statement_timeout", "Sets the maximum allowed duration of any statement."),
     duration("stream_publish_interval", "Makes an autocommit COPY into a stream commit after each such interval; 0: at its end."),
+    enumeration("stream_scan_start", "oldest", ("oldest", "latest"), "Sets where the scan of a stream begins."),
+    duration("stream_timeout", "Ends the scan of a stream when no row has come for so long; 0: at what is there."),
     boolean("synchronize_seqscans", "on", "Enable synchronized sequential scans."),
     enumeration(
         "synchronous_commit", "on", ("local", "remote_write", "remote_apply", "on", "off"),

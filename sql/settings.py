@@ -122,6 +122,21 @@ class Settings:
         return int(self.value("stream_publish_interval"))
 
     @property
+    def stream_timeout_ms(self) -> int:
+        """stream_timeout; 0: a scan of a stream ends at what is there."""
+        return int(self.value("stream_timeout"))
+
+    @property
+    def scans_from_latest(self) -> bool:
+        """stream_scan_start: whether a scan of a stream begins behind what is there."""
+        return self.value("stream_scan_start") == "latest"
+
+    @property
+    def query_memory_max_bytes(self) -> int:
+        """query_memory_max: of the rows of streams that one query collects."""
+        return int(self.value("query_memory_max")) * 1024
+
+    @property
     def statement_timeout_ms(self) -> int:
         """statement_timeout; 0: none."""
         return int(self.value("statement_timeout"))

@@ -34,6 +34,8 @@ INPUTS_PER_CURSOR_MAX = 64
 DISK_BYTES_MAX = 1 << 34
 RESULT_BYTES_MAX = 1 << 31
 BATCH_ROWS = 122_880
+# Kinds of scans whose rows are made for one statement.
+PASSING = ("rows", "stream")
 SETTINGS = (
     "SET TimeZone = 'UTC'",
     "SET default_null_order = 'NULLS_LAST'",
@@ -88,7 +90,10 @@ class QueryEngine:
         Raises SqlError for what PostgreSQL would raise, and 57014 when interrupted.
         """
         with self._cursor(token) as cursor:
-            return self.run_on(cursor, root, inputs, {})
+            try:
+                return self.run_on(cursor, root, inputs, {})
+            finally:
+                self.forget_passing(cursor, root)
 
     def run_on(
         self, cursor: Cursor, root: Relation, inputs: Mapping[str, pa.Table], sources: Mapping[str, str]
@@ -110,10 +115,11 @@ class QueryEngine:
         """Make more functions known to all cursors."""
         register(self._database)
 
-    def forget_input(self, cursor: Cursor, name: str) -> None:
-        """Let go of an input that will not come again."""
-        if cursor.inputs.pop(source_name(name), None) is not None:
-            cursor.connection.unregister(source_name(name))
+    def forget_passing(self, cursor: Cursor, root: Relation) -> None:
+        """Let go of the inputs of `root` that will not come again."""
+        for scan in scans(root):
+            if scan.kind in PASSING and cursor.inputs.pop(source_name(scan.name), None) is not None:
+                cursor.connection.unregister(source_name(scan.name))
 
     def take_cursor(self) -> Cursor:
         """Return a cursor for a caller who gives it back."""

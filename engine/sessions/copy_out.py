@@ -111,6 +111,6 @@ def _not_copied(statement: CopyTo, image: CatalogImage) -> SqlError:
     return SqlError(
         "42809",
         f'cannot copy from {kind} "{statement.name}"',
-        hint="Try the COPY (SELECT ...) TO variant." if kind == "view" else "Streams are read through views.",
+        hint="Try the COPY (SELECT ...) TO variant.",
         position=statement.name_position,
     )

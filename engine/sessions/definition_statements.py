@@ -14,7 +14,7 @@ from engine.definitions import build_continuous_view, build_stream, require_free
 from engine.dropping import drop
 from engine.embedded.duckdb_errors import CONFLICT
 from engine.query_views import define_query_view, reads_stream
-from engine.sessions.reading import refuse_streams, view_inputs
+from engine.sessions.reading import scan_inputs, scan_settings
 from engine.sessions.results import Outcome
 from engine.sessions.sequence_statements import alter_sequence, make_sequence
 from engine.tables.table_alterations import alter_table
@@ -124,12 +124,13 @@ class DefinitionStatements:
         assert statement.query is not None
         session = self._session
         bound = bind_query(statement.query, work.image, work.settings)
-        refuse_streams(bound.relations, work.image)
         entry = build_table_as(statement, bound.root.schema, work)
         if not statement.with_data:
             return 0
         reader = Reader(transaction.now_us, session.check_cancelled)
-        inputs = view_inputs(self._database, transaction, work.image, bound.relations, reader)
+        scanning = scan_settings(session.settings)
+        roots = [bound.root]
+        inputs = scan_inputs(self._database, transaction, work.image, bound.relations, roots, reader, scanning)
         items = tuple(
             (column.name, stored(Column(index, found.name, found.type), column))
             for index, (found, column) in enumerate(zip(bound.root.schema, entry.description.columns, strict=True))

@@ -10,14 +10,18 @@ from typing import TYPE_CHECKING
 
 from engine.catalog import CatalogImage, ViewEntry
 from engine.query_views import reads_stream
+from engine.stream import Stream
+from engine.stream_scans import streams_among
 from engine.tables.sequence_functions import SequenceSession, in_session, uses_sequences
 from sql.bind.query import bind_query
 from sql.catalog import SessionSettings
 from sql.errors import not_supported
+from sql.needed_columns import needed_columns
 from sql.statements.statement import CreateView, Explain
-from views.definition import ViewDefinition, define_view
+from views.definition import define_view
 from views.plan.explain import explain_plan, explain_select
 from views.plan.planner import plan_view
+from views.plan.text import identifier
 
 if TYPE_CHECKING:
     from engine.database import Database
@@ -34,15 +38,19 @@ def explain(statement: Explain, database: Database, image: CatalogImage, setting
     if isinstance(explained, CreateView):
         settings = settings.shared()
     bound = bind_query(explained.query, image, settings)
-    over_streams = reads_stream(bound, image)
-    if isinstance(explained, CreateView) and over_streams:
+    if isinstance(explained, CreateView) and reads_stream(bound, image):
         definition = define_view(explained, image.next_oid, settings)
-        return explain_plan(plan_view(definition, bound), definition, database.kernels.folder, database.upper)
-    if over_streams:
-        # What a view of this query would be; SELECT itself can't read a stream yet.
-        definition = ViewDefinition("query", image.next_oid, explained.text, explained.text, 0, (), settings)
         return explain_plan(plan_view(definition, bound), definition, database.kernels.folder, database.upper)
     views = [entry.view for name in sorted(bound.relations) if isinstance(entry := image.entries.get(name), ViewEntry)]
     if uses_sequences(bound.root):
         bound = replace(bound, root=in_session(bound.root, SequenceSession(image)))
-    return explain_select(bound, views, database.tables)
+    needed = needed_columns(bound.root)
+    streams = [stream_line(stream, needed[stream.name]) for stream in streams_among(bound.relations, image)]
+    return [*explain_select(bound, views, database.tables), *streams]
+
+
+def stream_line(stream: Stream, needed: frozenset[int]) -> str:
+    """Return what a scan of a stream copies, and from where."""
+    ring = stream.ring
+    names = ", ".join(identifier(stream.columns[index].name) for index in sorted(needed)) or "none"
+    return f"Stream {identifier(stream.name)}: tuples {ring.oldest_tid} to {ring.newest_tid} are in the ring; columns copied: {names}"

@@ -12,8 +12,9 @@ from engine.catalog import CatalogImage, Entry, ViewEntry
 from engine.sessions.copy_out import bind_copied, copy_outcome
 from engine.sessions.explaining import explain
 from engine.sessions.prepared import Prepared
-from engine.sessions.reading import Reading, keep, read, refuse_streams
+from engine.sessions.reading import Reading, keep, read, scan_settings
 from engine.sessions.results import Outcome, text_outcome
+from engine.stream_scans import streams_among
 from engine.transaction import Transaction
 from sql.bind.query import bind_query
 from sql.expressions import Literal
@@ -83,12 +84,13 @@ class ReadStatements:
         while True:
             image = session.runner.image()
             bound = await session.with_text(text, bound_to, image)
-            refuse_streams(bound.relations, image)
+            run = session.in_scanner if streams_among(bound.relations, image) else session.in_worker
+            scanning = scan_settings(session.settings)
             reader = Reader(transaction.now_us, session.check_cancelled)
             session.refreshing = tuple(name for name in bound.relations if has_upper_part(image.entries.get(name)))
             try:
-                reading = await session.in_worker(
-                    read, self._database, transaction, image, bound, parameters, reader, session
+                reading = await run(
+                    read, self._database, transaction, image, bound, parameters, reader, scanning, session
                 )
             finally:
                 session.refreshing = ()

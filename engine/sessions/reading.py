@@ -7,12 +7,13 @@ in the query depends on time. Must not know the protocol.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from engine.catalog import SequenceEntry, StreamEntry, TableEntry, ViewEntry, sequence_row
+from engine.catalog import SequenceEntry, TableEntry, ViewEntry, sequence_row
 from engine.kept_answers import (
     KEPT_ANSWER_BYTES_MAX,
     KeptAnswer,
@@ -21,12 +22,12 @@ from engine.kept_answers import (
     ViewVersions,
 )
 from engine.sessions.results import Outcome, encode, row_description
+from engine.stream_scans import ScanSettings, scan_streams, streams_among
 from engine.tables.sequence_functions import uses_sequences
 from engine.transaction import Transaction
 from sql.bind.substitute import substitute_now, substitute_parameters
-from sql.errors import SqlError
 from sql.expressions import Literal
-from sql.relations import BoundQuery
+from sql.relations import BoundQuery, Relation
 from sql.settings import Settings
 from sql.wire import writer
 from views.refresh import Reader
@@ -80,6 +81,7 @@ def read(
     bound: BoundQuery,
     parameters: tuple[Literal, ...],
     reader: Reader,
+    scanning: ScanSettings,
     token: object,
 ) -> Reading | None:
     """Run a bound query; blocks, so call it on a worker thread. Raises SqlError.
@@ -94,7 +96,7 @@ def read(
         tables = database.begin_tables(transaction, views_among(bound.relations, image))
         if image is not (transaction.image or transaction.snapshot):
             return None
-    inputs = view_inputs(database, transaction, image, bound.relations, reader)
+    inputs = scan_inputs(database, transaction, image, bound.relations, [bound.root], reader, scanning)
     reader.check_cancelled()
     root = bound.root
     if parameters:
@@ -107,10 +109,32 @@ def read(
         table = database.tables.run(root, inputs, token)
     views = tuple(transaction.versions[name] for name in sorted(bound.relations) if name in transaction.versions)
     reusable = not bound.stable and not any(view.time_dependent or view.upper_tables for view, _ in views)
+    reusable = reusable and not streams_among(bound.relations, image)
     versions = tuple((one, one.committed) for one in data)
     if transaction.tables is not None and reusable:
         reusable = not tables.changed and all(version <= tables.snapshot for _, version in versions)
     return Reading(Outcome("SELECT #", bound.root.schema, table), views, versions, reusable)
+
+
+def scan_inputs(
+    database: Database,
+    transaction: Transaction,
+    image: CatalogImage,
+    relations: frozenset[str],
+    roots: Sequence[Relation],
+    reader: Reader,
+    scanning: ScanSettings,
+) -> dict[str, pa.Table]:
+    """Return what the scans of all that is no table read, in a statement of the queries `roots`: streams, continuous views, sequences."""
+    streams = streams_among(relations, image)
+    inputs = scan_streams(streams, roots, scanning, reader.check_cancelled) if streams else {}
+    return {**inputs, **view_inputs(database, transaction, image, relations, reader)}
+
+
+def scan_settings(settings: Settings) -> ScanSettings:
+    """Return how a session wants streams scanned."""
+    timeout_s = settings.stream_timeout_ms / 1000
+    return ScanSettings(settings.scans_from_latest, timeout_s, settings.query_memory_max_bytes)
 
 
 def view_inputs(
@@ -143,14 +167,3 @@ def views_among(relations: frozenset[str], image: CatalogImage) -> list[Continuo
     """Return the continuous views among `relations`."""
     entries = (image.entries.get(name) for name in sorted(relations))
     return [entry.view for entry in entries if isinstance(entry, ViewEntry)]
-
-
-def refuse_streams(relations: frozenset[str], image: CatalogImage) -> None:
-    """Raise 0A000 when one of `relations` is a stream."""
-    for name in sorted(relations):
-        if isinstance(image.entries.get(name), StreamEntry):
-            raise SqlError(
-                "0A000",
-                f'SELECT from stream "{name}" is not supported yet',
-                hint=f"Create a continuous view over it: CREATE VIEW v AS SELECT ... FROM {name} GROUP BY ...",
-            )

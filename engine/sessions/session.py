@@ -410,6 +410,10 @@ class Session:
         """Run blocking work on a worker thread; the event loop serves the other connections meanwhile."""
         return await self._loop.run_in_executor(self.database.workers, work, *arguments)
 
+    async def in_scanner(self, work: Callable[..., Result], *arguments: Any) -> Result:
+        """Run what scans streams on a thread of its own: such a scan may wait for rows as long as it likes, and workers are few."""
+        return await self._loop.run_in_executor(self.database.scanners, work, *arguments)
+
     async def with_text(self, text: str, work: Callable[..., Result], *arguments: Any) -> Result:
         """Run what parses or binds `text`: on a worker thread if that takes so long that other clients would notice."""
         if len(text) > TEXT_AT_ONCE_MAX:

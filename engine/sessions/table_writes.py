@@ -141,6 +141,12 @@ def once_each(found: pa.Table) -> pa.Table:
     return found.take(pa.array(np.sort(first)))
 
 
+def queries_of(bound: BoundWrite) -> list[Relation]:
+    """Return all that a statement reads by."""
+    updates = bound.conflict.updates if isinstance(bound, BoundInsert) and bound.conflict is not None else None
+    return [root for root in (bound.source, bound.returning, updates) if root is not None]
+
+
 def settled(bound: BoundWrite, parameters: tuple[Literal, ...], now_us: int) -> BoundWrite:
     """Return the statement with its parameters' values and now()."""
 

@@ -17,11 +17,12 @@ from engine.sessions.copy_into_table import CopyIntoTable, copy_target
 from engine.sessions.insert import make_target
 from engine.sessions.prepared import Prepared
 from engine.sessions.read_statements import has_upper_part
-from engine.sessions.reading import refuse_streams, view_inputs, views_among
+from engine.sessions.reading import scan_inputs, scan_settings, views_among
 from engine.sessions.results import Outcome
 from engine.sessions.server_files import open_to_read
-from engine.sessions.table_writes import BoundWrite, TableWriter, settled
+from engine.sessions.table_writes import BoundWrite, TableWriter, queries_of, settled
 from engine.staging import StatementStage
+from engine.stream_scans import streams_among
 from engine.tables.table_changes import refuse_joined
 from engine.transaction import Transaction
 from ringbuffer.arrow import morsel_from_arrow
@@ -55,7 +56,10 @@ class WriteStatements:
         """Do INSERT, UPDATE or DELETE of a table, or an INSERT into a stream whose rows come from a query."""
         session = self._session
         try:
-            return await session.in_worker(self._write, statement, transaction, parameters, prepared)
+            image = session.runner.image()
+            bound = await session.with_text(statement.text, self._bound, statement, image, prepared)
+            run = session.in_scanner if streams_among(bound.relations, image) else session.in_worker
+            return await run(self._write, statement, image, bound, transaction, parameters, prepared)
         finally:
             session.refreshing = ()
 
@@ -129,23 +133,33 @@ class WriteStatements:
         )
 
     def _write(
-        self, statement: Write, transaction: Transaction, parameters: tuple[Literal, ...], prepared: Prepared | None
+        self,
+        statement: Write,
+        image: CatalogImage,
+        bound: BoundWrite,
+        transaction: Transaction,
+        parameters: tuple[Literal, ...],
+        prepared: Prepared | None,
     ) -> Outcome:
         session = self._session
-        image = session.runner.image()
-        bound = self._bound(statement, image, prepared)
         tables = self._database.begin_tables(transaction, views_among(bound.relations, image))
         # The snapshot of the rows has a catalog of its own.
         if session.runner.image() is not image:
             image = session.runner.image()
             bound = self._bound(statement, image, prepared)
-        refuse_streams(bound.relations, image)
+        entry = image.entries[bound.relation.name]
+        if isinstance(entry, StreamEntry) and bound.relation.name in bound.relations:
+            raise SqlError(
+                "0A000",
+                f'cannot insert into stream "{bound.relation.name}" from a query that reads it',
+                hint="Keep the query's rows with CREATE TABLE AS, and insert from the table.",
+            )
         reader = Reader(transaction.now_us, session.check_cancelled)
         session.refreshing = tuple(name for name in bound.relations if has_upper_part(image.entries.get(name)))
-        inputs = view_inputs(self._database, transaction, image, bound.relations, reader)
+        roots, scanning = queries_of(bound), scan_settings(session.settings)
+        inputs = scan_inputs(self._database, transaction, image, bound.relations, roots, reader, scanning)
         session.check_cancelled()
         bound = settled(bound, parameters, transaction.now_us)
-        entry = image.entries[bound.relation.name]
         if isinstance(entry, StreamEntry):
             assert isinstance(bound, BoundInsert), bound
             rows = tables.query(bound.source, inputs)

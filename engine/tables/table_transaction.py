@@ -87,9 +87,7 @@ class TableTransaction:
         with self._running() as cursor:
             # After an error they go with the DuckDB transaction, which takes no more commands.
             found = self._engine.run_on(cursor, root, inputs, sources)
-            for scan in scans(root):
-                if scan.kind == "rows":
-                    self._engine.forget_input(cursor, scan.name)
+            self._engine.forget_passing(cursor, root)
             return found
 
     def insert(self, table: TableEntry, rows: pa.Table) -> None:

@@ -74,8 +74,7 @@ def bind_insert(
         if statement.on_conflict is not None:
             conflict = bind_conflict(statement.on_conflict, relation, statement.alias, context)
         if statement.returning and relation.kind != "table":
-            hint = "Streams are read through views."
-            raise not_supported("RETURNING on a stream", statement.returning[0].position, hint=hint)
+            raise not_supported("RETURNING on a stream", statement.returning[0].position)
         scope = target_scope(relation, statement.alias, len(relation.columns))
         if conflict is not None:
             scope.outer = Passage(None, hidden=target_scope(relation, "excluded", len(relation.columns)))

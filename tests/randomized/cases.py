@@ -7,7 +7,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from random import Random
 
+from tests.randomized.expressions import term_of
+from tests.randomized.queries import QueryMaker
 from tests.randomized.selects import Select, SelectMaker
+from tests.randomized.tables import Source
 from tests.randomized.values import BAD_TEXTS, Column, copy_csv, copy_text, literal, parameter, random_column
 from tests.randomized.views import View, ViewMaker
 
@@ -68,11 +71,18 @@ def make_case(seed: int) -> Case:
     selects = [Select(f"SELECT * FROM {view.name}", ordered=False, views=frozenset([view.name])) for view in views]
     select_maker = SelectMaker(random, views, counts)
     selects += [select_maker.select() for _ in range(4)]
+    selects += [QueryMaker(random, [stream_source(stream, columns)], counts).select() for _ in range(2)]
+    counts["read of a stream"] += 2
     extended = random.random() < 0.5
     binary = extended and random.random() < 0.5
     counts["case of a stream"] += 1
     counts["binary" if binary else "extended" if extended else "simple"] += 1
     return Case(seed, stream, columns, views, writes, selects, random.choice(TIME_ZONES), extended, binary, counts)
+
+
+def stream_source(name: str, columns: Sequence[Column]) -> Source:
+    """Return a stream as queries see it."""
+    return Source(name, tuple(term_of(column) for column in columns))
 
 
 class WriteMaker:

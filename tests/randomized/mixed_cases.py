@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from random import Random
 
-from tests.randomized.cases import TIME_ZONES, Case, Write, WriteMaker
+from tests.randomized.cases import TIME_ZONES, Case, Write, WriteMaker, stream_source
 from tests.randomized.expressions import FLOATS
 from tests.randomized.joined_views import JoinedViewMaker, filled, joined_table
 from tests.randomized.queries import QueryMaker
@@ -43,7 +43,7 @@ def make_mixed_case(seed: int) -> Case:
         return Write(f"INSERT INTO {stream} ({names}) {query}", several=True)
 
     writes = WriteMaker(random, stream, columns, counts, [table_write, table_write, *[stream_from_tables] * 3]).writes()
-    selects = mixed_selects(random, views, tables, counts)
+    selects = mixed_selects(random, views, tables, stream_source(stream, columns), counts)
     extended = random.random() < 0.5
     binary = extended and random.random() < 0.5
     counts["case of a stream and tables"] += 1
@@ -64,15 +64,17 @@ def assigned_family(column: Column) -> str:
 
 
 def mixed_selects(
-    random: Random, views: Sequence[View], tables: Sequence[Source], counts: Counter[str]
+    random: Random, views: Sequence[View], tables: Sequence[Source], stream: Source, counts: Counter[str]
 ) -> list[Select]:
-    """Return reads of each view, and of views and tables together."""
+    """Return reads of each view, and of views, tables and the stream together."""
     selects = [Select(f"SELECT * FROM {view.name}", ordered=False, views=frozenset([view.name])) for view in views]
     select_maker = SelectMaker(random, views, counts)
     selects += [select_maker.select() for _ in range(2)]
     sources = [Source(view.name, view.columns) for view in views]
-    for _ in range(3):
-        select = QueryMaker(random, [*sources, *sources, *tables], counts).select()
+    for others in (tables, tables, [*tables, stream], [stream]):
+        select = QueryMaker(random, [*sources, *sources, *others], counts).select()
+        if stream.name in select.text:
+            counts["read of a stream"] += 1
         names = frozenset(view.name for view in views if re.search(rf"\b{view.name}\b", select.text))
         selects.append(Select(select.text, select.ordered, select.parameters, names))
     return selects

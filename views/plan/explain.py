@@ -27,6 +27,7 @@ from sql.relations import (
     Values,
     Window,
 )
+from sql.trees import scans
 from views.definition import ViewDefinition
 from views.plan.kept import kept_lines, kernel_file_name
 from views.plan.nodes import FinishStep, Probe, StreamPipeline
@@ -78,8 +79,10 @@ def explain_plan(
 
 
 def explain_select(bound: BoundQuery, views: Sequence[ContinuousView], printer: QueryPrinter) -> list[str]:
-    """Return how a SELECT is answered: which version of which view, then the embedded engine and its SQL."""
-    lines = ["Query on stored versions, in the embedded engine (DuckDB)", *_indented(relation_lines(bound.root))]
+    """Return how a SELECT is answered: the embedded engine and its SQL, then which version of which view."""
+    over_streams = any(scan.kind == "stream" for scan in scans(bound.root))
+    inputs_text = "streams and stored versions" if over_streams else "stored versions"
+    lines = [f"Query on {inputs_text}, in the embedded engine (DuckDB)", *_indented(relation_lines(bound.root))]
     lines += [INDENT + "DuckDB SQL:", *_indented(_indented(printer.explain(bound.root).splitlines()))]
     if len(views) > 1:
         lines.append("All views are cut at one position per stream, between two commits")

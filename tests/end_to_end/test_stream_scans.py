@@ -1,0 +1,227 @@
+"""SELECT from streams through a real socket: answers as PostgreSQL gives them over a table of the same rows, and where a scan ends."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+
+import psycopg
+import pytest
+
+from tests.oracle.antumbra import AntumbraServer
+from tests.oracle.postgres import PostgresCluster
+
+Connection = psycopg.Connection[tuple[object, ...]]
+
+# The running examples of the thesis's chapter on streams.
+COLUMNS = "uid integer, username varchar, score integer, content varchar"
+USERS = (
+    "CREATE TABLE users (id integer PRIMARY KEY, name varchar, city text)",
+    "INSERT INTO users VALUES (1, 'ann', 'Aachen'), (2, 'bob', NULL), (3, 'cid', 'Celle')",
+)
+POSTS = (
+    "INSERT INTO posts VALUES (1, 'ann', 5, 'a text that is too long to lie in its slot'), (2, 'bob', NULL, ''), (1, 'ann', 7, NULL)",
+    "INSERT INTO posts SELECT g % 4, 'user ' || g % 4, g * g % 50, repeat('x', g % 40) FROM generate_series(1, 200) AS g",
+)
+QUERIES = (
+    "SELECT * FROM posts ORDER BY 1, 2, 3, 4",
+    "SELECT count(*) FROM posts",
+    "SELECT 1 FROM posts LIMIT 3",
+    "SELECT username, content FROM posts WHERE score > 40 ORDER BY uid, score, content",
+    "SELECT uid, count(*), sum(score), avg(score), min(content), max(username) FROM posts GROUP BY uid HAVING count(*) > 1 ORDER BY 1",
+    "SELECT u.name, count(p.score), max(p.content) FROM users u LEFT JOIN posts p ON p.uid = u.id GROUP BY u.name ORDER BY 1",
+    "SELECT u.city, p.score FROM posts p FULL JOIN users u ON p.uid = u.id AND p.score < 5 ORDER BY 1, 2",
+    "SELECT count(*) FROM posts a JOIN posts b ON a.uid = b.uid AND a.score < b.score",
+    "SELECT name FROM users WHERE id NOT IN (SELECT uid FROM posts WHERE score > 48) ORDER BY 1",
+    "SELECT name, (SELECT max(score) FROM posts WHERE uid = id) FROM users ORDER BY 1",
+    "SELECT u.name, q.score FROM users u, LATERAL (SELECT score FROM posts WHERE uid = u.id ORDER BY score DESC LIMIT 2) q ORDER BY 1, 2",
+    "SELECT uid, score, rank() OVER (PARTITION BY uid ORDER BY score) FROM posts ORDER BY 1, 3, 2 LIMIT 20",
+    "SELECT DISTINCT ON (uid) uid, score FROM posts ORDER BY uid, score DESC NULLS LAST",
+    "SELECT uid FROM posts EXCEPT SELECT id FROM users",
+    "WITH q AS (SELECT uid FROM posts WHERE score > 10) SELECT a.uid, count(*) FROM q a, q b WHERE a.uid = b.uid GROUP BY 1 ORDER BY 1",
+    "WITH RECURSIVE r(n) AS (SELECT min(score) FROM posts UNION ALL SELECT n + 1 FROM r WHERE n < 5) SELECT * FROM r",
+    "SELECT uid, count(*), grouping(uid) FROM posts GROUP BY ROLLUP (uid) ORDER BY 1, 2",
+    "SELECT 100 / (score - 25) FROM posts WHERE score = 25",
+    "TABLE posts LIMIT 0",
+)
+
+
+@pytest.fixture
+def posts(server: AntumbraServer) -> Iterator[Connection]:
+    """A connection to a server that has the stream posts and the table users."""
+    with server.connect() as connection:
+        connection.execute(f"CREATE FOREIGN TABLE posts ({COLUMNS}) SERVER stream".encode())
+        for text in USERS:
+            connection.execute(text.encode())
+        yield connection
+        connection.execute("DROP FOREIGN TABLE posts CASCADE")
+        connection.execute("DROP TABLE users")
+
+
+def answer(connection: Connection, text: str) -> object:
+    """Return rows, or the SQLSTATE."""
+    try:
+        return connection.execute(text.encode()).fetchall()
+    except psycopg.Error as error:
+        return error.sqlstate
+
+
+def one_value(connection: Connection, text: str) -> int:
+    row = connection.execute(text.encode()).fetchone()
+    assert row is not None
+    return int(str(row[0]))
+
+
+def test_answers_are_those_of_postgresql(posts: Connection, postgres: PostgresCluster) -> None:
+    with postgres.connect() as oracle:
+        oracle.execute(f"CREATE TABLE posts ({COLUMNS})".encode())
+        for text in USERS:
+            oracle.execute(text.encode())
+        for connection in (oracle, posts):
+            for text in POSTS:
+                connection.execute(text.encode())
+        for query in QUERIES:
+            assert answer(posts, query) == answer(oracle, query), query
+
+
+def test_a_prepared_select_scans_anew(posts: Connection) -> None:
+    for count in range(3):
+        found = posts.execute("SELECT count(*) FROM posts WHERE uid >= %s", (0,), prepare=True, binary=True).fetchone()
+        assert found == (count,)
+        assert one_value(posts, "SELECT count(*) FROM posts") == count
+        posts.execute("INSERT INTO posts VALUES (%s)", (count,))
+
+
+def test_statements_that_write_read_streams(posts: Connection) -> None:
+    for text in POSTS:
+        posts.execute(text.encode())
+    posts.execute("CREATE FOREIGN TABLE others (uid int, score int) SERVER stream")
+    assert posts.execute("CREATE TABLE kept AS SELECT * FROM posts").rowcount == 203
+    assert posts.execute("INSERT INTO kept SELECT * FROM posts WHERE uid = 2 RETURNING uid").fetchall() == [(2,)] * 51
+    assert (
+        posts.execute("UPDATE users SET city = p.content FROM posts p WHERE p.uid = id AND p.score = 5").rowcount == 1
+    )
+    assert posts.execute("DELETE FROM kept USING posts p WHERE p.uid = kept.uid AND p.score = 49").rowcount > 0
+    assert posts.execute("INSERT INTO others SELECT uid, score FROM posts").rowcount == 203
+    assert one_value(posts, "SELECT count(*) FROM others") == 203
+    with pytest.raises(psycopg.errors.FeatureNotSupported, match="from a query that reads it"):
+        posts.execute("INSERT INTO posts SELECT p.* FROM users, posts p")
+    with posts.cursor().copy("COPY (SELECT uid FROM posts WHERE score = 7) TO STDOUT") as copy:
+        assert b"".join(map(bytes, copy)) == b"1\n"
+    posts.execute("DROP TABLE kept")
+    posts.execute("DROP FOREIGN TABLE others")
+
+
+def test_the_rows_of_an_open_transaction_are_not_in_the_stream(posts: Connection, server: AntumbraServer) -> None:
+    with server.connect(autocommit=False) as other:
+        other.execute("INSERT INTO posts VALUES (1)")
+        assert one_value(other, "SELECT count(*) FROM posts") == 0
+        assert one_value(posts, "SELECT count(*) FROM posts") == 0
+        # Nor is a stream in the snapshot of a block, which its first read takes.
+        posts.execute("INSERT INTO posts VALUES (2), (3)")
+        assert one_value(other, "SELECT count(*) FROM posts") == 2
+        other.commit()
+        assert one_value(other, "SELECT count(*) FROM posts") == 3
+
+
+def insert_slowly(server: AntumbraServer, count: int, pause_s: float) -> threading.Thread:
+    def insert() -> None:
+        with server.connect() as connection:
+            for number in range(count):
+                time.sleep(pause_s)
+                connection.execute("INSERT INTO posts VALUES (%s)", (number,))
+
+    thread = threading.Thread(target=insert)
+    thread.start()
+    return thread
+
+
+def test_a_scan_ends_when_nothing_has_come_for_stream_timeout(posts: Connection, server: AntumbraServer) -> None:
+    posts.execute("INSERT INTO posts VALUES (100)")
+    posts.execute("SET stream_timeout = '1s'")
+    inserting = insert_slowly(server, 5, 0.1)
+    assert one_value(posts, "SELECT count(*) FROM posts") == 6
+    inserting.join()
+    posts.execute("SET stream_scan_start = latest")
+    inserting = insert_slowly(server, 5, 0.1)
+    # Both scans see the same rows, and none of those before.
+    assert posts.execute("SELECT count(*), min(a.uid) FROM posts a JOIN posts b USING (uid)").fetchall() == [(5, 0)]
+    inserting.join()
+    posts.execute("RESET ALL")
+    assert one_value(posts, "SELECT count(*) FROM posts") == 11
+
+
+def test_a_scan_that_waits_can_be_cancelled(posts: Connection) -> None:
+    posts.execute("SET stream_timeout = '1h'")
+    canceller = threading.Timer(0.3, posts.cancel)
+    canceller.start()
+    with pytest.raises(psycopg.errors.QueryCanceled):
+        posts.execute("SELECT count(*) FROM posts")
+    posts.execute("SET statement_timeout = '200ms'")
+    with pytest.raises(psycopg.errors.QueryCanceled, match="statement timeout"):
+        posts.execute("SELECT count(*) FROM posts")
+    canceller.join()
+    posts.execute("RESET ALL")
+
+
+def test_scans_that_wait_hold_nobody_up(posts: Connection, server: AntumbraServer) -> None:
+    posts.execute("CREATE VIEW counted AS SELECT count(*) AS n FROM posts")
+    waiting = [server.connect() for _ in range(12)]
+    threads = []
+    for connection in waiting:
+        connection.execute("SET stream_timeout = '1h'")
+        threads.append(threading.Thread(target=answer, args=(connection, "SELECT * FROM posts")))
+        threads[-1].start()
+    time.sleep(0.3)
+    posts.execute("INSERT INTO posts VALUES (1)")
+    assert one_value(posts, "SELECT n FROM counted") == 1
+    for connection in waiting:
+        connection.cancel()
+    for thread, connection in zip(threads, waiting, strict=True):
+        thread.join()
+        connection.close()
+
+
+def test_a_scan_that_writers_overtake_is_an_error(server: AntumbraServer) -> None:
+    with server.connect() as reader, server.connect() as writer:
+        reader.execute("CREATE FOREIGN TABLE small (k int, t text) SERVER stream OPTIONS (capacity '64')")
+        reader.execute("SET stream_timeout = '1h'")
+        found: list[object] = []
+        reading = threading.Thread(target=lambda: found.append(error_of(reader, "SELECT count(*), max(t) FROM small")))
+        reading.start()
+        time.sleep(0.3)
+        end_s = time.monotonic() + 30
+        while reading.is_alive() and time.monotonic() < end_s:
+            writer.execute("INSERT INTO small SELECT g, repeat('x', g % 100) FROM generate_series(1, 5000) AS g")
+        reading.join()
+        (error,) = found
+        assert isinstance(error, psycopg.Error) and error.sqlstate == "54000"
+        assert "was overwritten while it was scanned" in str(error) and "which is 64 tuples" in str(error)
+        reader.execute("RESET ALL")
+        assert one_value(reader, "SELECT count(*) FROM small") == 64
+        reader.execute("DROP FOREIGN TABLE small")
+
+
+def error_of(connection: Connection, text: str) -> psycopg.Error | None:
+    try:
+        connection.execute(text.encode())
+    except psycopg.Error as error:
+        return error
+    return None
+
+
+def test_what_a_query_collects_has_a_limit(posts: Connection) -> None:
+    posts.execute("INSERT INTO posts SELECT g, 'n', g, repeat('x', 100) FROM generate_series(1, 1000) AS g")
+    posts.execute("SET query_memory_max = '64kB'")
+    error = error_of(posts, "SELECT max(content) FROM posts")
+    assert error is not None and error.sqlstate == "53200"
+    assert "query_memory_max allows 65,536" in str(error)
+    assert one_value(posts, "SELECT max(score) FROM posts") == 1000
+    posts.execute("RESET ALL")
+
+
+def test_explain_names_what_is_scanned(posts: Connection) -> None:
+    lines = [line for (line,) in posts.execute("EXPLAIN SELECT uid, score FROM posts WHERE score > 1").fetchall()]
+    assert lines[0] == "Query on streams and stored versions, in the embedded engine (DuckDB)"
+    assert lines[-1] == "Stream posts: tuples 0 to -1 are in the ring; columns copied: uid, score"
