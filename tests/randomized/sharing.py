@@ -71,6 +71,9 @@ class Share:
     def _connect(self) -> None:
         self._antumbra = {name: self._server.connect() for name in SESSIONS}
         self._oracle = {name: self._postgres.connect() for name in SESSIONS}
+        for connection in self._oracle.values():
+            # See LOST in the runner; our own server is to be sent prepared statements.
+            connection.prepare_threshold = None
 
 
 def resident_bytes(process_id: int) -> int:
