@@ -31,6 +31,7 @@ from engine.spark import SparkRuntime
 from engine.spill import SpillFile
 from engine.staging import StatementStage
 from engine.storage import Storage
+from engine.stream_kernels import StreamKernels
 from engine.tables.table_source import CommittedTables
 from engine.tables.table_store import TableStore
 from engine.tables.table_transaction import TableTransaction
@@ -68,6 +69,7 @@ class Database:
         self.committed_tables = CommittedTables(self.store, lambda: self.image)
         self.commit_lock = threading.Lock()
         self.kernels = KernelFiles(config.data_dir / "kernels", storage)
+        self.stream_kernels = StreamKernels(self.kernels.folder)
         self.log = CommitLog(
             storage,
             config.data_dir / "log",

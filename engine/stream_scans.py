@@ -1,8 +1,9 @@
 """Streams in FROM: what a statement that names streams gets to see of them, as Arrow tables that its query reads.
 
-Enters: streams, the columns that the query needs, and how the session wants them scanned. Leaves: one table for each stream, however often
-the query scans it, in order of tids. A scan has the semantics of a session window: it ends when nothing has come for `stream_timeout`, or
-with 0 at what was there when it began. Nothing of it is in a transaction's snapshot. Must not know sessions or the protocol.
+Enters: streams, the statement's queries, and how the session wants streams scanned. Leaves: the rows of each stream, however often the
+statement scans it, in order of tids, or the groups that the rows were folded into. A scan has the semantics of a session window: it ends
+when nothing has come for `stream_timeout`, or with 0 at what was there when it began. Nothing of it is in a transaction's snapshot.
+Must not know sessions or the protocol.
 """
 
 from __future__ import annotations
@@ -11,10 +12,13 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from engine.catalog import CatalogImage, StreamEntry
 from engine.stream import Stream
+from engine.stream_kernels import GroupingTable, StreamKernels, new_tables
 from ringbuffer.columns import Morsel
 from ringbuffer.ring import OverwrittenError
 from ringbuffer.ring_scan import MORSEL_ROWS_MAX, RingScan
@@ -23,33 +27,50 @@ from sql.needed_columns import needed_columns
 from sql.relations import OutputColumn, Relation, Schema
 from views.arrow_schema import arrow_schema, arrow_type
 from views.hand_over import to_arrow
+from views.stream_grouping import StreamGrouping, cut_groupings
 
 # How long a scan that waits for more sleeps before it looks again: a part of its timeout, but no longer than this.
 LOOK_AGAIN_S = 0.005
 # Pieces with fewer rows than this on average become one.
 PIECE_ROWS_MIN = 1024
+# A ring with fewer bytes is rather collected than folded: the embedded engine has nothing to compile.
+FOLDED_BYTES_MIN = 1 << 26
+NO_VALUES = np.zeros(0, dtype=np.uint8)
 
 
 @dataclass(frozen=True, slots=True)
 class ScanSettings:
-    """How a session wants streams scanned. from_newest: begin behind what is there; bytes_max: of all rows that a statement collects."""
+    """How a statement scans streams. from_newest: begin behind what is there; bytes_max: of all that it collects; now_us: its now()."""
 
     from_newest: bool
     timeout_s: float
     bytes_max: int
+    now_us: int
 
 
 @dataclass
 class StreamScan:
-    """One stream on its way into a statement. end: tid at which it ends, None while more may come; looked_s: when rows last came."""
+    """One stream on its way into a statement.
+
+    columns: what is copied of it; collects: the statement reads the rows themselves; end: tid at which it ends, None while more may come;
+    tables: what its rows are folded into; looked_s: when rows last came.
+    """
 
     stream: Stream
     columns: tuple[int, ...]
+    collects: bool
     scan: RingScan
     end: int | None
-    looked_s: float
+    tables: list[GroupingTable] = field(default_factory=list)
+    looked_s: float = 0.0
     pieces: list[pa.Table] = field(default_factory=list)
+    pieces_bytes: int = 0
     is_over: bool = False
+
+    @property
+    def bytes_count(self) -> int:
+        """Bytes of rows and groups so far."""
+        return self.pieces_bytes + sum(folding.table.bytes_count for folding in self.tables)
 
     def take(self) -> Morsel | None:
         """Return the next rows, None when there are none now. Raises SqlError 54000 when they were overwritten."""
@@ -67,19 +88,25 @@ def streams_among(relations: frozenset[str], image: CatalogImage) -> list[Stream
 
 
 def scan_streams(
-    streams: Sequence[Stream], roots: Sequence[Relation], settings: ScanSettings, check_cancelled: Callable[[], None]
-) -> dict[str, pa.Table]:
-    """Return the rows of each stream for a statement of these queries, with nulls in the columns that none of them looks at. Waits.
+    streams: Sequence[Stream],
+    roots: Sequence[Relation],
+    settings: ScanSettings,
+    kernels: StreamKernels,
+    check_cancelled: Callable[[], None],
+) -> tuple[list[Relation], dict[str, pa.Table]]:
+    """Return the queries of a statement and what they read of the streams, which may be groups in the place of rows. Waits.
 
-    Raises SqlError: 54000 for a scan that writers have overtaken, 53200 for more than settings.bytes_max, what check_cancelled raises.
+    Raises SqlError: 54000 for a scan that writers have overtaken, 53200 for more than settings.bytes_max, what check_cancelled raises,
+    and what the groupings' rows have wrong.
     """
-    needed = [needed_columns(root) for root in roots]
-    now_s = time.monotonic()
-    scans = []
-    for stream in streams:
-        columns = frozenset[int]().union(*(columns.get(stream.name, ()) for columns in needed))
-        scans.append(begin(stream, columns, settings, now_s))
-    bytes_count = 0
+    folded = frozenset(stream.name for stream in streams if is_folded(stream, settings))
+    rest, groupings = cut_groupings(roots, folded) if folded else (list(roots), [])
+    scans = begin(streams, rest, groupings, settings)
+    # Where they begin is settled now, however long the kernels take to compile.
+    tables = new_tables(groupings, kernels)
+    for scan in scans:
+        scan.tables = [table for table in tables if table.stream_name == scan.stream.name]
+        scan.looked_s = time.monotonic()
     while waiting := [scan for scan in scans if not scan.is_over]:
         check_cancelled()
         has_come = False
@@ -88,22 +115,61 @@ def scan_streams(
             now_s = time.monotonic()
             if morsel is not None:
                 has_come, scan.looked_s = True, now_s
-                bytes_count += morsel.bytes_count
+                add(morsel, scan, settings.now_us)
+                bytes_count = sum(scan.bytes_count for scan in scans)
                 if bytes_count > settings.bytes_max:
                     raise too_much(scan.stream, bytes_count, settings.bytes_max)
-                scan.pieces.append(as_table(morsel, scan))
             elif now_s - scan.looked_s >= settings.timeout_s:
                 scan.is_over = True
         if not has_come:
             time.sleep(min(settings.timeout_s / 4, LOOK_AGAIN_S))
-    return {scan.stream.name: joined(scan) for scan in scans}
+    inputs = {scan.stream.name: joined(scan) for scan in scans if scan.collects}
+    return rest, inputs | {table.grouping.name: table.rows(settings.now_us) for table in tables}
 
 
-def begin(stream: Stream, needed: frozenset[int], settings: ScanSettings, now_s: float) -> StreamScan:
-    """Return a scan at its beginning."""
-    columns = tuple(sorted(needed))
-    end = stream.ring.tuples_count if settings.timeout_s == 0 else None
-    return StreamScan(stream, columns, RingScan(stream.ring, columns, settings.from_newest), end, now_s)
+def is_folded(stream: Stream, settings: ScanSettings) -> bool:
+    """Tell whether groupings over a stream are to run in kernels: they may take a second to compile, which a few rows are not worth."""
+    ring = stream.ring
+    rows_count = ring.tuples_count - ring.oldest_tid
+    return settings.timeout_s > 0 or rows_count * stream.row_bytes > min(FOLDED_BYTES_MIN, settings.bytes_max)
+
+
+def begin(
+    streams: Sequence[Stream], roots: Sequence[Relation], groupings: Sequence[StreamGrouping], settings: ScanSettings
+) -> list[StreamScan]:
+    """Return the scans of all streams at their beginning."""
+    collected = [needed_columns(root) for root in roots]
+    grouped = [needed_columns(grouping.relation) for grouping in groupings]
+    scans = []
+    for stream in streams:
+        name, ring = stream.name, stream.ring
+        columns = sorted(frozenset[int]().union(*(needed.get(name, ()) for needed in (*collected, *grouped))))
+        collects = any(name in needed for needed in collected)
+        end = ring.tuples_count if settings.timeout_s == 0 else None
+        scan = RingScan(ring, columns, settings.from_newest)
+        scans.append(StreamScan(stream, tuple(columns), collects, scan, end))
+    return scans
+
+
+def add(morsel: Morsel, scan: StreamScan, now_us: int) -> None:
+    """Take rows of a scan. Raises SqlError for one that a grouping can't evaluate."""
+    if scan.collects:
+        rows = as_table(morsel, scan)
+        scan.pieces.append(rows)
+        scan.pieces_bytes += sum(rows.column(index).nbytes for index in scan.columns)
+    if scan.tables:
+        whole = as_whole(morsel, scan)
+        for table in scan.tables:
+            table.fold(whole, now_us)
+
+
+def as_whole(morsel: Morsel, scan: StreamScan) -> Morsel:
+    """Return a scan's rows as kernels address them: all columns of the stream, of which those that are not needed are empty."""
+    data: list[npt.NDArray[np.generic]] = [NO_VALUES] * len(scan.stream.columns)
+    nulls: list[npt.NDArray[np.uint8]] = [NO_VALUES] * len(scan.stream.columns)
+    for place, index in enumerate(scan.columns):
+        data[index], nulls[index] = morsel.data[place], morsel.nulls[place]
+    return Morsel(morsel.rows_count, tuple(data), tuple(nulls), morsel.heap)
 
 
 def as_table(morsel: Morsel, scan: StreamScan) -> pa.Table:
@@ -156,7 +222,7 @@ def too_much(stream: Stream, bytes_count: int, bytes_max: int) -> SqlError:
     """Return the error of a statement that would collect more than it may."""
     return SqlError(
         "53200",
-        f'rows of stream "{stream.name}" need more memory than a query may have',
-        detail=f"The query has collected {bytes_count:,} bytes; query_memory_max allows {bytes_max:,}.",
+        f'what the query keeps of stream "{stream.name}" takes more memory than it may have',
+        detail=f"Its rows and groups take {bytes_count:,} bytes; query_memory_max allows {bytes_max:,}.",
         hint="Name fewer columns, raise query_memory_max, or make a continuous view of the query.",
     )

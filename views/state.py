@@ -191,6 +191,10 @@ class ViewState:
             groups = read_groups(self._global, self._grouping)
             return self._finish.run(groups, now_us)
 
+    def rows_of(self, table: GroupTable, now_us: int) -> pa.Table:
+        """Return the finish step's rows of a statement's own table, in arrow_schema(finish.output). Raises SqlError (22003 of a sum)."""
+        return self._finish.run(read_groups(table, self._grouping), now_us)
+
     def finish_tail(self, table: pa.Table, step: FinishStep) -> pa.Table:
         """Run the tail step on what the upper executor returned. Raises SqlError."""
         assert self._tail is not None and step == self.plan.tail

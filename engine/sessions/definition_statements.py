@@ -128,14 +128,16 @@ class DefinitionStatements:
         if not statement.with_data:
             return 0
         reader = Reader(transaction.now_us, session.check_cancelled)
-        scanning = scan_settings(session.settings)
-        roots = [bound.root]
-        inputs = scan_inputs(self._database, transaction, work.image, bound.relations, roots, reader, scanning)
+        scanning = scan_settings(session.settings, transaction)
+        known = substitute_now(bound.root, transaction.now_us)
+        (root,), inputs = scan_inputs(
+            self._database, transaction, work.image, bound.relations, [known], reader, scanning
+        )
         items = tuple(
             (column.name, stored(Column(index, found.name, found.type), column))
             for index, (found, column) in enumerate(zip(bound.root.schema, entry.description.columns, strict=True))
         )
-        rows = work.tables.query(substitute_now(Project(bound.root, items), transaction.now_us), inputs)
+        rows = work.tables.query(Project(root, items), inputs)
         work.tables.insert(entry, rows)
         return int(rows.num_rows)
 

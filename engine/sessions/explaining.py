@@ -11,17 +11,19 @@ from typing import TYPE_CHECKING
 from engine.catalog import CatalogImage, ViewEntry
 from engine.query_views import reads_stream
 from engine.stream import Stream
-from engine.stream_scans import streams_among
+from engine.stream_scans import FOLDED_BYTES_MIN, streams_among
 from engine.tables.sequence_functions import SequenceSession, in_session, uses_sequences
 from sql.bind.query import bind_query
 from sql.catalog import SessionSettings
 from sql.errors import not_supported
 from sql.needed_columns import needed_columns
+from sql.relations import BoundQuery
 from sql.statements.statement import CreateView, Explain
 from views.definition import define_view
-from views.plan.explain import explain_plan, explain_select
+from views.plan.explain import explain_plan, explain_select, stream_lines
 from views.plan.planner import plan_view
 from views.plan.text import identifier
+from views.stream_grouping import cut_groupings
 
 if TYPE_CHECKING:
     from engine.database import Database
@@ -46,7 +48,17 @@ def explain(statement: Explain, database: Database, image: CatalogImage, setting
         bound = replace(bound, root=in_session(bound.root, SequenceSession(image)))
     needed = needed_columns(bound.root)
     streams = [stream_line(stream, needed[stream.name]) for stream in streams_among(bound.relations, image)]
-    return [*explain_select(bound, views, database.tables), *streams]
+    return [*explain_select(bound, views, database.tables), *streams, *grouping_lines(bound, image)]
+
+
+def grouping_lines(bound: BoundQuery, image: CatalogImage) -> list[str]:
+    """Return which groupings over streams a scan folds its rows into, instead of keeping them."""
+    names = frozenset(stream.name for stream in streams_among(bound.relations, image))
+    _, groupings = cut_groupings([bound.root], names)
+    if not groupings:
+        return []
+    head = f"Folded in kernels when stream_timeout is set, or the ring has more than {FOLDED_BYTES_MIN >> 20} MB:"
+    return [head, *("  " + line for grouping in groupings for line in stream_lines(grouping.plan.stream))]
 
 
 def stream_line(stream: Stream, needed: frozenset[int]) -> str:

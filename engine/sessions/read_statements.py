@@ -85,7 +85,7 @@ class ReadStatements:
             image = session.runner.image()
             bound = await session.with_text(text, bound_to, image)
             run = session.in_scanner if streams_among(bound.relations, image) else session.in_worker
-            scanning = scan_settings(session.settings)
+            scanning = scan_settings(session.settings, transaction)
             reader = Reader(transaction.now_us, session.check_cancelled)
             session.refreshing = tuple(name for name in bound.relations if has_upper_part(image.entries.get(name)))
             try:

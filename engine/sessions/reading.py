@@ -96,13 +96,13 @@ def read(
         tables = database.begin_tables(transaction, views_among(bound.relations, image))
         if image is not (transaction.image or transaction.snapshot):
             return None
-    inputs = scan_inputs(database, transaction, image, bound.relations, [bound.root], reader, scanning)
-    reader.check_cancelled()
     root = bound.root
     if parameters:
         root = substitute_parameters(root, parameters)
     if bound.stable:
         root = substitute_now(root, reader.now_us)
+    (root,), inputs = scan_inputs(database, transaction, image, bound.relations, [root], reader, scanning)
+    reader.check_cancelled()
     if transaction.tables is not None:
         table = tables.query(root, inputs)
     else:
@@ -124,17 +124,23 @@ def scan_inputs(
     roots: Sequence[Relation],
     reader: Reader,
     scanning: ScanSettings,
-) -> dict[str, pa.Table]:
-    """Return what the scans of all that is no table read, in a statement of the queries `roots`: streams, continuous views, sequences."""
+) -> tuple[list[Relation], dict[str, pa.Table]]:
+    """Return a statement's queries, and what their scans of all that is no table read: streams, continuous views, sequences.
+
+    roots: without open parameters; what comes back may read the groups of a stream where they read its rows.
+    """
     streams = streams_among(relations, image)
-    inputs = scan_streams(streams, roots, scanning, reader.check_cancelled) if streams else {}
-    return {**inputs, **view_inputs(database, transaction, image, relations, reader)}
+    inputs: dict[str, pa.Table] = {}
+    queries = list(roots)
+    if streams:
+        queries, inputs = scan_streams(streams, roots, scanning, database.stream_kernels, reader.check_cancelled)
+    return queries, inputs | view_inputs(database, transaction, image, relations, reader)
 
 
-def scan_settings(settings: Settings) -> ScanSettings:
-    """Return how a session wants streams scanned."""
+def scan_settings(settings: Settings, transaction: Transaction) -> ScanSettings:
+    """Return how a session's statement scans streams."""
     timeout_s = settings.stream_timeout_ms / 1000
-    return ScanSettings(settings.scans_from_latest, timeout_s, settings.query_memory_max_bytes)
+    return ScanSettings(settings.scans_from_latest, timeout_s, settings.query_memory_max_bytes, transaction.now_us)
 
 
 def view_inputs(

@@ -142,9 +142,22 @@ def once_each(found: pa.Table) -> pa.Table:
 
 
 def queries_of(bound: BoundWrite) -> list[Relation]:
-    """Return all that a statement reads by."""
+    """Return all that a statement reads by: its source, RETURNING, and the assignments of ON CONFLICT, as far as there are any."""
     updates = bound.conflict.updates if isinstance(bound, BoundInsert) and bound.conflict is not None else None
     return [root for root in (bound.source, bound.returning, updates) if root is not None]
+
+
+def with_queries(bound: BoundWrite, roots: Sequence[Relation]) -> BoundWrite:
+    """Return a statement that reads by other queries, in the order of `queries_of`."""
+    left = list(roots)
+    source = left.pop(0)
+    returning = None if bound.returning is None else left.pop(0)
+    if not isinstance(bound, BoundInsert):
+        return replace(bound, source=source, returning=returning)
+    conflict = bound.conflict
+    if conflict is not None and conflict.updates is not None:
+        conflict = replace(conflict, updates=left.pop(0))
+    return replace(bound, source=source, returning=returning, conflict=conflict)
 
 
 def settled(bound: BoundWrite, parameters: tuple[Literal, ...], now_us: int) -> BoundWrite:
@@ -155,11 +168,4 @@ def settled(bound: BoundWrite, parameters: tuple[Literal, ...], now_us: int) -> 
             root = substitute_parameters(root, parameters)
         return substitute_now(root, now_us) if bound.stable else root
 
-    source = known(bound.source)
-    returning = None if bound.returning is None else known(bound.returning)
-    if not isinstance(bound, BoundInsert):
-        return replace(bound, source=source, returning=returning)
-    conflict = bound.conflict
-    if conflict is not None and conflict.updates is not None:
-        conflict = replace(conflict, updates=known(conflict.updates))
-    return replace(bound, source=source, returning=returning, conflict=conflict)
+    return with_queries(bound, [known(root) for root in queries_of(bound)])

@@ -20,7 +20,7 @@ from engine.sessions.read_statements import has_upper_part
 from engine.sessions.reading import scan_inputs, scan_settings, views_among
 from engine.sessions.results import Outcome
 from engine.sessions.server_files import open_to_read
-from engine.sessions.table_writes import BoundWrite, TableWriter, queries_of, settled
+from engine.sessions.table_writes import BoundWrite, TableWriter, queries_of, settled, with_queries
 from engine.staging import StatementStage
 from engine.stream_scans import streams_among
 from engine.tables.table_changes import refuse_joined
@@ -156,10 +156,11 @@ class WriteStatements:
             )
         reader = Reader(transaction.now_us, session.check_cancelled)
         session.refreshing = tuple(name for name in bound.relations if has_upper_part(image.entries.get(name)))
-        roots, scanning = queries_of(bound), scan_settings(session.settings)
-        inputs = scan_inputs(self._database, transaction, image, bound.relations, roots, reader, scanning)
-        session.check_cancelled()
         bound = settled(bound, parameters, transaction.now_us)
+        roots, scanning = queries_of(bound), scan_settings(session.settings, transaction)
+        roots, inputs = scan_inputs(self._database, transaction, image, bound.relations, roots, reader, scanning)
+        session.check_cancelled()
+        bound = with_queries(bound, roots)
         if isinstance(entry, StreamEntry):
             assert isinstance(bound, BoundInsert), bound
             rows = tables.query(bound.source, inputs)

@@ -81,8 +81,12 @@ def test_answers_are_those_of_postgresql(posts: Connection, postgres: PostgresCl
         for connection in (oracle, posts):
             for text in POSTS:
                 connection.execute(text.encode())
-        for query in QUERIES:
-            assert answer(posts, query) == answer(oracle, query), query
+        for timeout in ("0", "1ms"):
+            # With a timeout, groupings are folded in kernels.
+            posts.execute(f"SET stream_timeout = '{timeout}'".encode())
+            for query in QUERIES:
+                assert answer(posts, query) == answer(oracle, query), f"{query} with stream_timeout = {timeout}"
+        posts.execute("RESET ALL")
 
 
 def test_a_prepared_select_scans_anew(posts: Connection) -> None:
@@ -221,7 +225,29 @@ def test_what_a_query_collects_has_a_limit(posts: Connection) -> None:
     posts.execute("RESET ALL")
 
 
+def test_groups_are_kept_in_the_place_of_rows(posts: Connection) -> None:
+    posts.execute("SET query_memory_max = '2MB'")
+    posts.execute("SET stream_timeout = '1ms'")
+    for _ in range(3):
+        posts.execute(
+            "INSERT INTO posts SELECT g, 'n' || g % 3, g, repeat('x', 300) FROM generate_series(1, 10000) AS g"
+        )
+    # The rows of the first would take more than 9 MB.
+    assert len(posts.execute("SELECT username, count(*), max(content) FROM posts GROUP BY username").fetchall()) == 3
+    error = error_of(posts, "SELECT uid, max(content) FROM posts GROUP BY uid")
+    assert error is not None and error.sqlstate == "53200"
+    error = error_of(posts, "SELECT sum(10 / (uid - 5000)) FROM posts")
+    assert error is not None and error.sqlstate == "22012"
+    posts.execute("RESET ALL")
+
+
 def test_explain_names_what_is_scanned(posts: Connection) -> None:
     lines = [line for (line,) in posts.execute("EXPLAIN SELECT uid, score FROM posts WHERE score > 1").fetchall()]
     assert lines[0] == "Query on streams and stored versions, in the embedded engine (DuckDB)"
     assert lines[-1] == "Stream posts: tuples 0 to -1 are in the ring; columns copied: uid, score"
+    lines = [line for (line,) in posts.execute("EXPLAIN SELECT uid, count(*) FROM posts GROUP BY uid").fetchall()]
+    assert lines[-3:] == [
+        "Folded in kernels when stream_timeout is set, or the ring has more than 64 MB:",
+        "  Group by uid: count(*) AS count (pipeline breaker)",
+        "    Scan stream posts",
+    ]

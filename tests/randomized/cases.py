@@ -14,6 +14,8 @@ from tests.randomized.tables import Source
 from tests.randomized.values import BAD_TEXTS, Column, copy_csv, copy_text, literal, parameter, random_column
 from tests.randomized.views import View, ViewMaker
 
+# Of the cases: each of their groupings is compiled.
+FOLDING_SHARE = 0.1
 TIME_ZONES = ("UTC", "UTC", "Europe/Berlin", "America/New_York", "Asia/Kolkata")
 
 
@@ -36,7 +38,11 @@ class Write:
 
 @dataclass
 class Case:
-    """Everything of one case. extended, binary: how its reads are sent and answered. setup, cleanup: statements before and after."""
+    """Everything of one case.
+
+    extended, binary: how its reads are sent and answered. setup, cleanup: statements before and after. folds: its reads wait a moment for
+    more rows of the stream, so that its groupings are folded in kernels.
+    """
 
     seed: int
     stream: str
@@ -50,6 +56,7 @@ class Case:
     counts: Counter[str] = field(default_factory=Counter)
     setup: Sequence[str] = ()
     cleanup: Sequence[str] = ()
+    folds: bool = False
 
     @property
     def column_list(self) -> str:
@@ -77,7 +84,16 @@ def make_case(seed: int) -> Case:
     binary = extended and random.random() < 0.5
     counts["case of a stream"] += 1
     counts["binary" if binary else "extended" if extended else "simple"] += 1
-    return Case(seed, stream, columns, views, writes, selects, random.choice(TIME_ZONES), extended, binary, counts)
+    zone = random.choice(TIME_ZONES)
+    folds = draw_folding(random, counts)
+    return Case(seed, stream, columns, views, writes, selects, zone, extended, binary, counts, folds=folds)
+
+
+def draw_folding(random: Random, counts: Counter[str]) -> bool:
+    """Return whether a case's reads of its stream are to fold groupings in kernels."""
+    folds = random.random() < FOLDING_SHARE
+    counts["groupings of a stream folded in kernels"] += folds
+    return folds
 
 
 def stream_source(name: str, columns: Sequence[Column]) -> Source:

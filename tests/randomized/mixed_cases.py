@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from random import Random
 
-from tests.randomized.cases import TIME_ZONES, Case, Write, WriteMaker, stream_source
+from tests.randomized.cases import TIME_ZONES, Case, Write, WriteMaker, draw_folding, stream_source
 from tests.randomized.expressions import FLOATS
 from tests.randomized.joined_views import JoinedViewMaker, filled, joined_table
 from tests.randomized.queries import QueryMaker
@@ -49,9 +49,9 @@ def make_mixed_case(seed: int) -> Case:
     counts["case of a stream and tables"] += 1
     time_zone = random.choice(TIME_ZONES)
     cleanup = [f"DROP TABLE {table.name} CASCADE" for table, _ in (fixed, changing)]
-    return Case(
-        seed, stream, columns, views, writes, selects, time_zone, extended, binary, counts, tuple(setup), tuple(cleanup)
-    )
+    folds = draw_folding(random, counts)
+    ends = (tuple(setup), tuple(cleanup), folds)
+    return Case(seed, stream, columns, views, writes, selects, time_zone, extended, binary, counts, *ends)
 
 
 def assigned_family(column: Column) -> str:

@@ -30,6 +30,7 @@ from tests.randomized.views import SOURCE, View
 
 # A prepared statement is not there. psycopg loses count of what it has prepared when a pipeline fails in a block, with any server.
 LOST = "26000"
+FOLDING = "SET stream_timeout = '1ms'"
 
 
 def run_case(case: Case, antumbra: Connection, postgres: Connection) -> None:
@@ -62,6 +63,9 @@ def run_case(case: Case, antumbra: Connection, postgres: Connection) -> None:
             if connection.info.transaction_status != pq.TransactionStatus.IDLE:
                 connection.execute(b"ROLLBACK")
         failing: set[str] = set()
+        if case.folds:
+            story.append(FOLDING)
+            antumbra.execute(FOLDING.encode())
         for select in case.selects:
             if failing & select.views or not select.views <= made:
                 # PostgreSQL fails only if it needs the column at fault; Antumbra's version has all columns.
@@ -81,6 +85,7 @@ def run_case(case: Case, antumbra: Connection, postgres: Connection) -> None:
         for connection in (antumbra, postgres):
             if connection.info.transaction_status != pq.TransactionStatus.IDLE:
                 connection.execute(b"ROLLBACK")
+        antumbra.execute(b"RESET stream_timeout")
         antumbra.execute(f"DROP FOREIGN TABLE {case.stream} CASCADE".encode())
         postgres.execute(f"DROP TABLE {case.stream} CASCADE".encode())
         for text in case.cleanup:

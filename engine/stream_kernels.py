@@ -1,0 +1,93 @@
+"""The kernels of groupings over streams that statements had lately, and the tables into which a statement's scan folds rows by them.
+
+Enters: plans of groupings, morsels of a stream. Leaves: groups as Arrow. A kernel takes about a second to compile, so it is kept for the
+next statement that has the same grouping. Must not scan.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow as pa
+
+from engine.disk_errors import disk_error
+from ringbuffer.columns import Morsel
+from ringbuffer.error_codes import RowError
+from ringbuffer.hash_table import GroupTable
+from sql.errors import SqlError
+from views.plan.nodes import ViewPlan
+from views.state import ViewState
+from views.stream_grouping import NAME, StreamGrouping
+
+KERNELS_KEPT_MAX = 64
+
+
+class StreamKernels:
+    """Compiled plans, in the folder of generated kernels. Any thread may ask."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._lock = threading.Lock()
+        self._compiling = threading.Lock()
+        self._states: OrderedDict[ViewPlan, ViewState] = OrderedDict()
+
+    def state(self, plan: ViewPlan) -> ViewState:
+        """Return the kernels of a plan; the tables of that state are nobody's. Raises SqlError 53100 and 58030."""
+        found = self._kept(plan)
+        if found is not None:
+            return found
+        with self._compiling:
+            found = self._kept(plan)
+            if found is not None:
+                return found
+            try:
+                state = ViewState(NAME, plan, self._folder)
+            except OSError as error:
+                raise disk_error(error, "write a kernel") from None
+            with self._lock:
+                self._states[plan] = state
+                if len(self._states) > KERNELS_KEPT_MAX:
+                    _, old = self._states.popitem(last=False)
+                    old.release()
+            return state
+
+    def _kept(self, plan: ViewPlan) -> ViewState | None:
+        with self._lock:
+            state = self._states.get(plan)
+            if state is not None:
+                self._states.move_to_end(plan)
+            return state
+
+
+@dataclass
+class GroupingTable:
+    """A grouping of one statement on its way: its kernels, and the groups so far."""
+
+    grouping: StreamGrouping
+    state: ViewState
+    table: GroupTable
+
+    @property
+    def stream_name(self) -> str:
+        """The stream whose rows it takes."""
+        return self.grouping.plan.stream.stream
+
+    def fold(self, morsel: Morsel, now_us: int) -> None:
+        """Take rows of the stream, with all its columns. Raises SqlError for one that can't be evaluated."""
+        try:
+            self.state.fold(morsel, self.table, now_us)
+        except RowError as error:
+            raise SqlError(error.sqlstate, error.message) from None
+
+    def rows(self, now_us: int) -> pa.Table:
+        """Return the groups. Raises SqlError for a sum that is out of range."""
+        return self.state.rows_of(self.table, now_us)
+
+
+def new_tables(groupings: list[StreamGrouping], kernels: StreamKernels) -> list[GroupingTable]:
+    """Return an empty table for each grouping, its kernels compiled. Raises SqlError 53100 and 58030."""
+    states = [(grouping, kernels.state(grouping.plan)) for grouping in groupings]
+    return [GroupingTable(grouping, state, state.new_table()) for grouping, state in states]

@@ -1,0 +1,82 @@
+"""Which groupings over streams are cut out of a SELECT for kernels, and what is left of it."""
+
+from __future__ import annotations
+
+import pytest
+
+from sql.bind import bind_query
+from sql.parse import parse
+from sql.relations import Relation, Scan
+from sql.statements.statement import Select
+from sql.trees import all_relations
+from tests.sql.sample_catalog import SETTINGS, SampleCatalog
+from views.stream_grouping import StreamGrouping, cut_groupings
+
+STREAMS = frozenset({"s"})
+
+
+def cut(query: str, streams: frozenset[str] = STREAMS) -> tuple[Relation, list[StreamGrouping]]:
+    (statement,) = parse(query)
+    assert isinstance(statement, Select)
+    root = bind_query(statement.query, SampleCatalog(), SETTINGS).root
+    (rest,), groupings = cut_groupings([root], streams)
+    assert rest.schema == root.schema
+    return rest, groupings
+
+
+def scanned(root: Relation) -> list[str]:
+    return sorted(node.name for node in all_relations(root) if isinstance(node, Scan))
+
+
+@pytest.mark.parametrize(
+    ("query", "left"),
+    [
+        ("SELECT count(*) FROM s", ["groups 0"]),
+        ("SELECT a, sum(c) FROM s WHERE b LIKE 'x%' GROUP BY a HAVING max(e) > 1 ORDER BY 2 LIMIT 3", ["groups 0"]),
+        ("SELECT DISTINCT a, b FROM s", ["groups 0"]),
+        (
+            "SELECT name, n FROM items JOIN (SELECT a, count(*) AS n FROM s GROUP BY a) q ON a = id",
+            ["groups 0", "items"],
+        ),
+        ("WITH q AS (SELECT a, count(*) AS n FROM s GROUP BY a) SELECT x.n FROM q x, q y", ["groups 0", "groups 0"]),
+        ("SELECT a FROM s GROUP BY a HAVING count(*) > (SELECT avg(i) FROM s)", ["groups 0", "groups 1"]),
+        ("SELECT (SELECT max(a) FROM s) FROM s", ["groups 0", "s"]),
+        ("SELECT max(n) FROM (SELECT a, count(*) AS n FROM s GROUP BY a) q", ["groups 0"]),
+        ("SELECT a, rank() OVER (ORDER BY count(*)) FROM s GROUP BY a", ["groups 0"]),
+        ("SELECT count(*) FROM s UNION ALL SELECT count(*) FROM s WHERE f", ["groups 0", "groups 1"]),
+    ],
+)
+def test_what_kernels_can_do_is_cut(query: str, left: list[str]) -> None:
+    rest, groupings = cut(query)
+    assert scanned(rest) == left
+    assert [grouping.name for grouping in groupings] == sorted({name for name in left if name.startswith("groups")})
+    for grouping in groupings:
+        assert scanned(grouping.relation) == ["s"]
+        assert grouping.plan.upper is None and grouping.plan.stream.stream == "s"
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "SELECT a, b FROM s",
+        "SELECT count(DISTINCT a) FROM s",
+        "SELECT array_agg(a) FROM s",
+        "SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY e) FROM s",
+        "SELECT a, count(*) FROM s GROUP BY ROLLUP (a)",
+        "SELECT count(*) FROM s JOIN items ON a = id",
+        "SELECT count(*) FROM s x, s y",
+        "SELECT id, (SELECT count(*) FROM s WHERE a = id) FROM items",
+        "SELECT count(*) FROM (SELECT a FROM s LIMIT 3) q",
+        "SELECT name, count(*) FROM items GROUP BY name",
+        "SELECT sum(n) FROM v",
+        "WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT DISTINCT n + a FROM r, s WHERE n < 9) SELECT * FROM r",
+    ],
+)
+def test_what_they_can_not_do_stays(query: str) -> None:
+    rest, groupings = cut(query)
+    assert not groupings
+    assert all(not name.startswith("groups") for name in scanned(rest))
+
+
+def test_only_the_streams_asked_for_are_cut() -> None:
+    assert not cut("SELECT count(*) FROM s", frozenset())[1]

@@ -1,0 +1,90 @@
+"""Groupings over streams inside of statements that are no views: each planned as the first pipeline of a continuous view.
+
+Enters: bound queries. Leaves: the same queries with scans of groups where the groupings stood, and the groupings' plans. Must not scan or
+compile anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sql.catalog import SessionSettings
+from sql.errors import SqlError
+from sql.expressions import Column
+from sql.relations import Aggregate, BoundQuery, Distinct, Project, Relation, Scan
+from sql.trees import all_relations, open_columns, relation_names, rewrite_everywhere
+from views.codegen.finish_kernel import generate_finish_kernel
+from views.codegen.grouping import make_grouping
+from views.codegen.stream_kernel import generate_stream_kernel
+from views.definition import ViewDefinition
+from views.plan.nodes import ViewPlan
+from views.plan.planner import plan_view
+
+# Of the kernels' files.
+NAME = "select"
+
+
+@dataclass(frozen=True)
+class StreamGrouping:
+    """name: of the scan that reads the groups; relation: what stood in its place; plan: yields the same rows, under other names."""
+
+    name: str
+    relation: Relation
+    plan: ViewPlan
+
+
+def cut_groupings(
+    roots: Sequence[Relation], stream_names: frozenset[str]
+) -> tuple[list[Relation], list[StreamGrouping]]:
+    """Return the queries with a scan of kind 'rows' in the place of every grouping that reads one of the streams, where kernels can run it.
+
+    A grouping that occurs more than once is cut once.
+    """
+    taken = frozenset[str]().union(*(relation_names(root) for root in roots))
+    found: dict[Relation, StreamGrouping] = {}
+
+    def step(node: Relation) -> Relation:
+        if not isinstance(node, Aggregate | Distinct) or not relation_names(node) & stream_names:
+            return node
+        if node not in found:
+            plan = plan_grouping(node)
+            if plan is None:
+                return node
+            found[node] = StreamGrouping(free_name(f"groups {len(found)}", taken), node, plan)
+        return Scan(found[node].name, "rows", node.schema)
+
+    return [rewrite_everywhere(root, step) for root in roots], list(found.values())
+
+
+def plan_grouping(grouping: Aggregate | Distinct) -> ViewPlan | None:
+    """Return the pipelines that yield a grouping's rows, with columns of its types and other names.
+
+    None: it does not read one stream alone, it belongs to an outer query's row, or there is something in it that kernels don't have.
+    """
+    leaves = [node for node in all_relations(grouping) if isinstance(node, Scan)]
+    if len(leaves) != 1 or any(True for _ in open_columns(grouping)):
+        return None
+    columns = tuple(
+        (f"c{index}", Column(index, column.name, column.type)) for index, column in enumerate(grouping.schema)
+    )
+    query = BoundQuery(Project(grouping, columns), (), relation_names(grouping), False)
+    definition = ViewDefinition(NAME, 0, "", "", 0, (), SessionSettings())
+    try:
+        planned = plan_view(definition, query)
+        plan = planned.plan
+        generate_stream_kernel(NAME, plan.stream, make_grouping(plan.stream))
+        generate_finish_kernel(NAME, "groups", plan.finish)
+    except SqlError:
+        return None
+    types = [column.type for column in planned.schema]
+    if plan.upper is not None or plan.stream.probes or types != [column.type for column in grouping.schema]:
+        return None
+    return plan
+
+
+def free_name(name: str, taken: frozenset[str]) -> str:
+    """Return the name, made longer until no relation has it."""
+    while name in taken:
+        name += "_"
+    return name
