@@ -13,12 +13,16 @@ from types import MappingProxyType
 
 import pyarrow as pa
 
+from engine import stream_statistics
 from engine.stream import Stream
 from engine.tables.sequences import SequenceCounter, SequenceDefinition
 from sql.catalog import RelationDescription
 from views.view import ContinuousView
 
 FIRST_OID = 16384  # PostgreSQL's FirstNormalObjectId
+
+# What every database has, without an entry. A relation of the same name hides it.
+SYSTEM_RELATIONS = {stream_statistics.NAME: stream_statistics.DESCRIPTION}
 
 
 @dataclass(frozen=True)
@@ -126,7 +130,7 @@ class CatalogImage:
     def relation(self, name: str) -> RelationDescription | None:
         """Return the description of `name`, or None (the Protocol `sql.catalog.Catalog`)."""
         entry = self.entries.get(name)
-        return None if entry is None else entry.description
+        return SYSTEM_RELATIONS.get(name) if entry is None else entry.description
 
     def relation_names(self) -> Iterable[str]:
         """Return all names, for 'did you mean'."""

@@ -106,6 +106,9 @@ class Database:
             self._spark.start()
         warm_up()
         last_position = self.recover()
+        for entry in self.image.entries.values():
+            if isinstance(entry, StreamEntry):
+                entry.stream.activity.begin(entry.stream.ring.tuples_count)
         self._views_changed(())
         self.kernels.make_durable(path for view in self._attached for path in view.state.kernel_paths)
         self._checkpointer.start(last_position)

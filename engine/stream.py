@@ -5,10 +5,11 @@ Enters: morsels of a statement's target columns. Leaves: morsels of all columns,
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
+from engine.stream_activity import StreamActivity
 from ringbuffer.columns import Layout, Morsel, empty_column
 from ringbuffer.ring import Ring
 from sql.catalog import ColumnDescription
@@ -31,6 +32,7 @@ class Stream:
     every: tuple[int, ...]
     not_null: tuple[int, ...]
     row_bytes: int
+    activity: StreamActivity = field(default_factory=StreamActivity)
 
 
 def make_stream(name: str, oid: int, columns: tuple[ColumnDescription, ...], capacity: int) -> Stream:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -78,6 +79,7 @@ class StreamScan:
         try:
             return self.scan.take(ring.tuples_count if self.end is None else self.end)
         except OverwrittenError:
+            self.stream.activity.note_abort()
             raise overwritten(self.stream, self.scan.position) from None
 
 
@@ -107,6 +109,16 @@ def scan_streams(
     for scan in scans:
         scan.tables = [table for table in tables if table.stream_name == scan.stream.name]
         scan.looked_s = time.monotonic()
+    with ExitStack() as running:
+        for scan in scans:
+            running.enter_context(scan.stream.activity.scan())
+        run_to_end(scans, settings, check_cancelled)
+    inputs = {scan.stream.name: joined(scan) for scan in scans if scan.collects}
+    return rest, inputs | {table.grouping.name: table.rows(settings.now_us) for table in tables}
+
+
+def run_to_end(scans: Sequence[StreamScan], settings: ScanSettings, check_cancelled: Callable[[], None]) -> None:
+    """Take the rows of all scans until nothing comes any more."""
     while waiting := [scan for scan in scans if not scan.is_over]:
         check_cancelled()
         has_come = False
@@ -123,8 +135,6 @@ def scan_streams(
                 scan.is_over = True
         if not has_come:
             time.sleep(min(settings.timeout_s / 4, LOOK_AGAIN_S))
-    inputs = {scan.stream.name: joined(scan) for scan in scans if scan.collects}
-    return rest, inputs | {table.grouping.name: table.rows(settings.now_us) for table in tables}
 
 
 def is_folded(stream: Stream, settings: ScanSettings) -> bool:

@@ -83,6 +83,12 @@ class Ring:
         arrays = (*self._data, *self._nulls, *self._strings)
         return sum(array.nbytes for array in arrays)
 
+    @property
+    def string_bytes_counts(self) -> tuple[int, int]:
+        """Bytes of the string buffers of even and of odd rounds."""
+        even, odd = self._strings
+        return even.nbytes, odd.nbytes
+
     def append(self, morsel: Morsel) -> int:
         """Write the rows under consecutive tids and return the first; they are visible when this returns. Any thread may call."""
         rows_count = morsel.rows_count

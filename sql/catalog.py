@@ -42,7 +42,8 @@ class ConstraintDescription:
 class RelationDescription:
     """A relation as a client sees it. oid >= 16384, stable over restarts.
 
-    kind: 'stream', 'view' (continuous), 'table', 'sequence', or 'query': an ordinary view, which stands for `query`.
+    kind: 'stream', 'view' (continuous), 'table', 'sequence', 'statistics' (the server's own numbers), or 'query': an ordinary view, which
+    stands for `query`.
     """
 
     name: str

@@ -29,7 +29,8 @@ class Scan:
     """All rows of a named relation.
 
     kind: 'stream', 'view' (continuous), 'table' (durable), 'groups' (the output of a pipeline), 'rows' (an Arrow table that a statement
-    has made, such as the rows to insert), or 'recursive' (what the last step of the `Recursive` of that name has found).
+    has made, such as the rows to insert), 'statistics' (the server's numbers), or 'recursive' (what the last step of the `Recursive` of
+    that name has found).
     """
 
     name: str

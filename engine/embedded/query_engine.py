@@ -35,7 +35,7 @@ DISK_BYTES_MAX = 1 << 34
 RESULT_BYTES_MAX = 1 << 31
 BATCH_ROWS = 122_880
 # Kinds of scans whose rows are made for one statement.
-PASSING = ("rows", "stream")
+PASSING = ("rows", "stream", "statistics")
 SETTINGS = (
     "SET TimeZone = 'UTC'",
     "SET default_null_order = 'NULLS_LAST'",

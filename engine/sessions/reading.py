@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from engine import stream_statistics
 from engine.catalog import SequenceEntry, TableEntry, ViewEntry, sequence_row
 from engine.kept_answers import (
     KEPT_ANSWER_BYTES_MAX,
@@ -109,7 +110,7 @@ def read(
         table = database.tables.run(root, inputs, token)
     views = tuple(transaction.versions[name] for name in sorted(bound.relations) if name in transaction.versions)
     reusable = not bound.stable and not any(view.time_dependent or view.upper_tables for view, _ in views)
-    reusable = reusable and not streams_among(bound.relations, image)
+    reusable = reusable and not streams_among(bound.relations, image) and bound.relations <= image.entries.keys()
     versions = tuple((one, one.committed) for one in data)
     if transaction.tables is not None and reusable:
         reusable = not tables.changed and all(version <= tables.snapshot for _, version in versions)
@@ -159,6 +160,8 @@ def view_inputs(
                 inputs[name] = known[1].table
         elif isinstance(entry, SequenceEntry):
             inputs[name] = sequence_row(entry)
+        elif entry is None and name == stream_statistics.NAME:
+            inputs[name] = stream_statistics.stream_statistics(streams_among(frozenset(image.entries), image))
     if unread:
         database.begin_reading(transaction)
     versions = database.versions(transaction, unread, reader)

@@ -124,6 +124,8 @@ def bind_table(item: Table, context: BindContext) -> tuple[Relation, Scope]:
         raise missing(item, name, context)
     if found.kind == "sequence":
         raise not_supported("reading a sequence as a table", item.position)
+    if found.kind == "statistics" and context.settings.is_shared:
+        raise not_supported(f"{name} in a definition", item.position)
     context.named.add(found.name)
     schema = tuple(OutputColumn(column.name, column.type) for column in found.columns)
     if found.query is not None:

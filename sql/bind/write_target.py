@@ -42,6 +42,8 @@ def target_relation(name: str, position: int | None, catalog: Catalog, verb: str
         raise SqlError("55000", f'cannot {verb} view "{name}"', hint=hint)
     if relation.kind == "query":
         raise SqlError("55000", f'cannot {verb} view "{name}"', hint=VIEW_HINT)
+    if relation.kind == "statistics":
+        raise SqlError("55000", f'cannot {verb} view "{name}"', hint="The server keeps its numbers.")
     if relation.kind == "sequence":
         raise SqlError("42809", f'cannot change sequence "{name}"')
     if relation.kind == "stream" and verb != "insert into":
