@@ -69,7 +69,7 @@ class Database:
         self.committed_tables = CommittedTables(self.store, lambda: self.image)
         self.commit_lock = threading.Lock()
         self.kernels = KernelFiles(config.data_dir / "kernels", storage)
-        self.stream_kernels = StreamKernels(self.kernels.folder)
+        self.stream_kernels = StreamKernels(KernelFiles(config.data_dir / "kernels" / "select", storage))
         self.log = CommitLog(
             storage,
             config.data_dir / "log",
@@ -105,6 +105,7 @@ class Database:
         if self.config.spark_preload:
             self._spark.start()
         warm_up()
+        self.stream_kernels.clear()
         last_position = self.recover()
         for entry in self.image.entries.values():
             if isinstance(entry, StreamEntry):

@@ -14,6 +14,7 @@ from ringbuffer.loader import KernelFileError
 from sql.bind.insert import bind_default
 from sql.bind.query import bind_query
 from sql.catalog import ColumnDescription, RelationDescription, SessionSettings
+from sql.durations import milliseconds
 from sql.errors import SqlError
 from sql.relations import BoundQuery
 from sql.statements.statement import CreateStream, CreateView
@@ -28,7 +29,7 @@ CAPACITY_MAX = 1 << 30
 def build_stream(
     statement: CreateStream, image: CatalogImage, settings: SessionSettings, oid: int, capacity_default: int
 ) -> StreamEntry:
-    """Return the entry of a new stream. Raises 42701 for a column named twice, 22023 for a bad capacity, and what defaults raise."""
+    """Return the entry of a new stream. Raises 42701 for a column named twice, 22023 for a bad option, and what defaults raise."""
     columns: list[ColumnDescription] = []
     for definition in statement.columns:
         if any(column.name == definition.name for column in columns):
@@ -39,7 +40,9 @@ def build_stream(
         columns.append(ColumnDescription(definition.name, definition.type, definition.not_null, default))
     capacity = _capacity(statement, capacity_default)
     description = RelationDescription(statement.name, "stream", oid, tuple(columns))
-    stream = make_stream(statement.name, oid, tuple(columns), capacity)
+    timeout = statement.options.get("timeout")
+    timeout_ms = None if timeout is None else milliseconds(timeout, "timeout")
+    stream = make_stream(statement.name, oid, tuple(columns), capacity, timeout_ms)
     return StreamEntry(description, statement.text, settings.time_zone, stream)
 
 

@@ -21,7 +21,8 @@ from views.arrow_schema import stream_layout
 class Stream:
     """A stream's fixed facts and its ring. columns: in their order in the ring.
 
-    every: the indexes of all columns; not_null: of those that take no NULL; row_bytes: of a row without its long strings.
+    every: the indexes of all columns; not_null: of those that take no NULL; row_bytes: of a row without its long strings. timeout_ms: of
+    its scans, None where the session's stream_timeout counts.
     """
 
     name: str
@@ -32,15 +33,19 @@ class Stream:
     every: tuple[int, ...]
     not_null: tuple[int, ...]
     row_bytes: int
+    timeout_ms: int | None = None
     activity: StreamActivity = field(default_factory=StreamActivity)
 
 
-def make_stream(name: str, oid: int, columns: tuple[ColumnDescription, ...], capacity: int) -> Stream:
+def make_stream(
+    name: str, oid: int, columns: tuple[ColumnDescription, ...], capacity: int, timeout_ms: int | None = None
+) -> Stream:
     """Return an empty stream whose ring holds `capacity` tuples (a power of two)."""
     layout = stream_layout(columns)
     not_null = tuple(index for index, column in enumerate(columns) if column.not_null)
     row_bytes = sum(empty_column(column.physical, 1).nbytes + 1 for column in layout)
-    return Stream(name, oid, columns, layout, Ring(layout, capacity), tuple(range(len(columns))), not_null, row_bytes)
+    ring = Ring(layout, capacity)
+    return Stream(name, oid, columns, layout, ring, tuple(range(len(columns))), not_null, row_bytes, timeout_ms)
 
 
 def whole_rows(stream: Stream, given: Morsel, targets: tuple[int, ...], defaults: Morsel) -> Morsel:

@@ -9,14 +9,15 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from dataclasses import dataclass
-from pathlib import Path
 
 import pyarrow as pa
 
 from engine.disk_errors import disk_error
+from engine.kernel_files import KernelFiles
 from ringbuffer.columns import Morsel
 from ringbuffer.error_codes import RowError
 from ringbuffer.hash_table import GroupTable
+from ringbuffer.loader import KernelFileError
 from sql.errors import SqlError
 from views.plan.nodes import ViewPlan
 from views.state import ViewState
@@ -26,13 +27,17 @@ KERNELS_KEPT_MAX = 64
 
 
 class StreamKernels:
-    """Compiled plans, in the folder of generated kernels. Any thread may ask."""
+    """Compiled plans. files: in a folder of their own. Any thread may ask."""
 
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
+    def __init__(self, files: KernelFiles) -> None:
+        self._files = files
         self._lock = threading.Lock()
         self._compiling = threading.Lock()
         self._states: OrderedDict[ViewPlan, ViewState] = OrderedDict()
+
+    def clear(self) -> None:
+        """Delete what the server before this one has left. Nobody asks yet."""
+        self._files.remove_unused(())
 
     def state(self, plan: ViewPlan) -> ViewState:
         """Return the kernels of a plan; the tables of that state are nobody's. Raises SqlError 53100 and 58030."""
@@ -44,14 +49,15 @@ class StreamKernels:
             if found is not None:
                 return found
             try:
-                state = ViewState(NAME, plan, self._folder)
-            except OSError as error:
-                raise disk_error(error, "write a kernel") from None
+                state = ViewState(NAME, plan, self._files.folder)
+            except KernelFileError as error:
+                raise disk_error(error.error, "write a kernel") from error
             with self._lock:
                 self._states[plan] = state
                 if len(self._states) > KERNELS_KEPT_MAX:
                     _, old = self._states.popitem(last=False)
                     old.release()
+                    self._files.remove_unused(path for kept in self._states.values() for path in kept.kernel_paths)
             return state
 
     def _kept(self, plan: ViewPlan) -> ViewState | None:

@@ -62,6 +62,7 @@ class StreamScan:
     collects: bool
     scan: RingScan
     end: int | None
+    timeout_s: float
     tables: list[GroupingTable] = field(default_factory=list)
     looked_s: float = 0.0
     pieces: list[pa.Table] = field(default_factory=list)
@@ -131,17 +132,22 @@ def run_to_end(scans: Sequence[StreamScan], settings: ScanSettings, check_cancel
                 bytes_count = sum(scan.bytes_count for scan in scans)
                 if bytes_count > settings.bytes_max:
                     raise too_much(scan.stream, bytes_count, settings.bytes_max)
-            elif now_s - scan.looked_s >= settings.timeout_s:
+            elif now_s - scan.looked_s >= scan.timeout_s:
                 scan.is_over = True
         if not has_come:
-            time.sleep(min(settings.timeout_s / 4, LOOK_AGAIN_S))
+            time.sleep(min(LOOK_AGAIN_S, *(scan.timeout_s / 4 for scan in waiting)))
+
+
+def timeout_of(stream: Stream, settings: ScanSettings) -> float:
+    """Return how long a scan of the stream waits for more, in seconds: the stream's own option comes before the session's setting."""
+    return settings.timeout_s if stream.timeout_ms is None else stream.timeout_ms / 1000
 
 
 def is_folded(stream: Stream, settings: ScanSettings) -> bool:
     """Tell whether groupings over a stream are to run in kernels: they may take a second to compile, which a few rows are not worth."""
     ring = stream.ring
     rows_count = ring.tuples_count - ring.oldest_tid
-    return settings.timeout_s > 0 or rows_count * stream.row_bytes > min(FOLDED_BYTES_MIN, settings.bytes_max)
+    return timeout_of(stream, settings) > 0 or rows_count * stream.row_bytes > min(FOLDED_BYTES_MIN, settings.bytes_max)
 
 
 def begin(
@@ -155,9 +161,10 @@ def begin(
         name, ring = stream.name, stream.ring
         columns = sorted(frozenset[int]().union(*(needed.get(name, ()) for needed in (*collected, *grouped))))
         collects = any(name in needed for needed in collected)
-        end = ring.tuples_count if settings.timeout_s == 0 else None
+        timeout_s = timeout_of(stream, settings)
+        end = ring.tuples_count if timeout_s == 0 else None
         scan = RingScan(ring, columns, settings.from_newest)
-        scans.append(StreamScan(stream, tuple(columns), collects, scan, end))
+        scans.append(StreamScan(stream, tuple(columns), collects, scan, end, timeout_s))
     return scans
 
 

@@ -26,10 +26,10 @@ def quantity(text: str, units: dict[str, float]) -> int | None:
     return round(value)
 
 
-def milliseconds(text: str) -> int:
-    """Return the duration of a `publish` option."""
+def milliseconds(text: str, option: str = "publish") -> int:
+    """Return the duration of an option."""
     value = quantity(text, MILLISECONDS)
     if value is None or value < 0:
         hint = 'Valid units for this parameter are "us", "ms", "s", "min", "h", and "d".'
-        raise SqlError("22023", f'invalid value for option "publish": "{text}"', hint=hint)
+        raise SqlError("22023", f'invalid value for option "{option}": "{text}"', hint=hint)
     return value

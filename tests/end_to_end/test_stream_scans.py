@@ -156,6 +156,18 @@ def test_a_scan_ends_when_nothing_has_come_for_stream_timeout(posts: Connection,
     assert one_value(posts, "SELECT count(*) FROM posts") == 11
 
 
+def test_a_stream_may_have_a_timeout_of_its_own(server: AntumbraServer) -> None:
+    with server.connect() as connection:
+        with pytest.raises(psycopg.errors.InvalidParameterValue, match='option "timeout": "soon"'):
+            connection.execute("CREATE FOREIGN TABLE w (k int) SERVER stream OPTIONS (timeout 'soon')")
+        connection.execute("CREATE FOREIGN TABLE patient (k int) SERVER stream OPTIONS (timeout '1h', capacity '10')")
+        connection.execute("SET statement_timeout = '200ms'")
+        with pytest.raises(psycopg.errors.QueryCanceled):
+            connection.execute("SELECT * FROM patient")
+        connection.execute("RESET ALL")
+        connection.execute("DROP FOREIGN TABLE patient")
+
+
 def test_a_scan_that_waits_can_be_cancelled(posts: Connection) -> None:
     posts.execute("SET stream_timeout = '1h'")
     canceller = threading.Timer(0.3, posts.cancel)
