@@ -42,7 +42,7 @@ class CopyExchange:
         transaction = session.block.current()
         autocommit = alone and not transaction.explicit and not transaction.operations
         self._copy = session.runner.open_copy(statement, transaction, autocommit)
-        session.start_timeout()
+        session.timeout.start()
         session.connection.write(self._copy.response())
         session.connection.conversation.begin_copy_in()
         session.connection.flush()
@@ -74,7 +74,7 @@ class CopyExchange:
         except SqlError as error:
             self._fail(copy, error)
             return
-        session.stop_timeout()
+        session.timeout.stop()
         session.connection.write(writer.command_complete(f"COPY {copy.rows_count}"))
         if session.is_simple:
             await session.run_remaining()
@@ -98,16 +98,16 @@ class CopyExchange:
         """End the COPY, if there is one, without a word."""
         copy, self._copy = self._copy, None
         if copy is not None:
-            self._session.stop_timeout()
+            self._session.timeout.stop()
             copy.drop()
 
     def _fail(self, copy: RunningCopy, error: SqlError) -> None:
         session = self._session
         self._copy = None
         copy.drop()
-        session.stop_timeout()
+        session.timeout.stop()
         session.connection.conversation.end_copy_in()
-        error = session.timed_out_or(copy.with_published(error))
+        error = session.timeout.error_or(copy.with_published(error))
         if session.is_simple:
             session.fail_query(error)
         else:

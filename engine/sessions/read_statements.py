@@ -8,18 +8,22 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+import pyarrow as pa
+
 from engine.catalog import CatalogImage, Entry, ViewEntry
 from engine.sessions.copy_out import bind_copied, copy_outcome
 from engine.sessions.explaining import explain
 from engine.sessions.prepared import Prepared
-from engine.sessions.reading import Reading, keep, read, scan_settings
+from engine.sessions.reading import Reading, keep, read, scan_settings, settled_query
 from engine.sessions.results import Outcome, text_outcome
+from engine.stream_rows import PassingRows, passes_rows
 from engine.stream_scans import streams_among
 from engine.transaction import Transaction
 from sql.bind.query import bind_query
 from sql.expressions import Literal
 from sql.relations import BoundQuery
 from sql.statements.statement import CopyTo, Explain, Select
+from views.arrow_schema import arrow_schema
 from views.refresh import Reader
 
 if TYPE_CHECKING:
@@ -46,10 +50,39 @@ class ReadStatements:
             assert isinstance(prepared.bound, BoundQuery)
             return prepared.bound
 
+        passing = await self._passing(statement.text, bound_to, transaction, parameters)
+        if passing is not None:
+            return passing
         image, _, reading = await self._read(statement.text, bound_to, transaction, parameters)
         if not parameters and transaction.image is None:
             keep(self._database.answers, statement.text, image, reading, settings)
         return reading.outcome
+
+    async def _passing(
+        self,
+        text: str,
+        bound_to: Callable[[CatalogImage], BoundQuery],
+        transaction: Transaction,
+        parameters: tuple[Literal, ...],
+    ) -> Outcome | None:
+        """Return the outcome of a query whose rows go to the client while its stream is scanned, None for any other."""
+        session = self._session
+        image = session.runner.image()
+        bound = await session.with_text(text, bound_to, image)
+        streams = streams_among(bound.relations, image)
+        if len(streams) != 1 or len(bound.relations) != 1:
+            return None
+        settings = scan_settings(session.settings, transaction)
+        root = settled_query(bound, parameters, transaction.now_us)
+        if not passes_rows(root, streams[0], settings):
+            return None
+        rows = PassingRows(self._database.tables, streams[0], root, settings, session.check_cancelled)
+        schema = bound.root.schema
+
+        async def more() -> pa.Table | None:
+            return await session.in_scanner(rows.next)
+
+        return Outcome("SELECT #", schema, arrow_schema(schema).empty_table(), more=more)
 
     async def copy_to(self, statement: CopyTo, transaction: Transaction) -> Outcome:
         """Do COPY ... TO."""

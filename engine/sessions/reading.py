@@ -97,11 +97,7 @@ def read(
         tables = database.begin_tables(transaction, views_among(bound.relations, image))
         if image is not (transaction.image or transaction.snapshot):
             return None
-    root = bound.root
-    if parameters:
-        root = substitute_parameters(root, parameters)
-    if bound.stable:
-        root = substitute_now(root, reader.now_us)
+    root = settled_query(bound, parameters, reader.now_us)
     (root,), inputs = scan_inputs(database, transaction, image, bound.relations, [root], reader, scanning)
     reader.check_cancelled()
     if transaction.tables is not None:
@@ -115,6 +111,12 @@ def read(
     if transaction.tables is not None and reusable:
         reusable = not tables.changed and all(version <= tables.snapshot for _, version in versions)
     return Reading(Outcome("SELECT #", bound.root.schema, table), views, versions, reusable)
+
+
+def settled_query(bound: BoundQuery, parameters: tuple[Literal, ...], now_us: int) -> Relation:
+    """Return a query with its parameters' values and now()."""
+    root = substitute_parameters(bound.root, parameters) if parameters else bound.root
+    return substitute_now(root, now_us) if bound.stable else root
 
 
 def scan_inputs(

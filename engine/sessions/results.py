@@ -6,7 +6,7 @@ by the ring buffer's encoders; a row limit cuts the encoded bytes at row ends.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -31,7 +31,8 @@ class Outcome:
     """A finished statement. tag: of CommandComplete; '#' in it stands for the rows sent.
 
     schema None: no rows. sent: rows of `table` that the client has got already (a portal with a row limit).
-    copy_out: the messages of COPY TO, whole ones in each piece.
+    copy_out: the messages of COPY TO, whole ones in each piece. more: returns the rows behind those of `table`, None at their end; the
+    statement goes on until then.
     """
 
     tag: str
@@ -39,6 +40,18 @@ class Outcome:
     table: pa.Table | None = None
     sent: int = 0
     copy_out: Sequence[bytes] = ()
+    more: Callable[[], Awaitable[pa.Table | None]] | None = None
+
+    async def next_piece(self) -> bool:
+        """Let `table` be the next rows; False when there are none. Raises SqlError."""
+        if self.more is None:
+            return False
+        piece = await self.more()
+        if piece is None:
+            self.more = None
+            return False
+        self.table, self.sent = piece, 0
+        return True
 
 
 def text_outcome(tag: str, names: Sequence[str], rows: Sequence[Sequence[str | None]]) -> Outcome:
@@ -73,8 +86,8 @@ def encode(
 async def send_rows(
     connection: Connection,
     outcome: Outcome,
-    time_zone: str,
     check_cancelled: Callable[[], None],
+    time_zone: str,
     formats: Sequence[int] = (),
     row_limit: int = 0,
     described: bool = False,
@@ -92,19 +105,26 @@ async def send_rows(
         return
     if not described:
         connection.write(row_description(outcome.schema, formats))
-    rows_count = outcome.table.num_rows
-    end = rows_count if row_limit <= 0 else min(rows_count, outcome.sent + row_limit)
-    first = outcome.sent
-    while outcome.sent < end:
-        upper = min(end, outcome.sent + BATCH_ROWS)
-        data, _ = encode(outcome.table.slice(outcome.sent, upper - outcome.sent), outcome.schema, formats, time_zone)
+    sent = 0
+    while row_limit <= 0 or sent < row_limit:
+        left = outcome.table.num_rows - outcome.sent
+        if left == 0:
+            if outcome.more is not None:
+                await connection.drain()
+                check_cancelled()
+            if not await outcome.next_piece():
+                break
+            continue
+        count = min(left, BATCH_ROWS, row_limit - sent if row_limit > 0 else BATCH_ROWS)
+        data, _ = encode(outcome.table.slice(outcome.sent, count), outcome.schema, formats, time_zone)
         connection.write(data)
-        outcome.sent = upper
-        if upper < end:
+        outcome.sent += count
+        sent += count
+        if count < left:
             await connection.drain()
             if outcome.tag.startswith("SELECT"):
                 check_cancelled()
-    if row_limit > 0 and end - first == row_limit:
+    if row_limit > 0 and sent == row_limit:
         connection.write(writer.PORTAL_SUSPENDED)
     else:
-        connection.write(writer.command_complete(outcome.tag.replace("#", str(end - first))))
+        connection.write(writer.command_complete(outcome.tag.replace("#", str(sent))))

@@ -18,6 +18,7 @@ from engine.sessions.hot_path import HotPath
 from engine.sessions.insert_packet import InsertPackets
 from engine.sessions.prepared import Portal, Prepared, describe_portal, describe_prepared, make_portal, prepare
 from engine.sessions.results import Outcome, send_rows
+from engine.sessions.statement_timeout import CANCELED, StatementTimeout
 from engine.sessions.statements import StatementRunner
 from engine.sessions.transaction_block import ABORTED, TransactionBlock
 from engine.tables.sequence_functions import SequenceSession
@@ -51,7 +52,6 @@ if TYPE_CHECKING:
 
 Result = TypeVar("Result")
 
-CANCELED = "57014"
 
 # Parsing and binding take some 5 us per character.
 TEXT_AT_ONCE_MAX = 4096
@@ -72,6 +72,7 @@ class Session:
         self.refreshing: tuple[str, ...] = ()
         self.is_simple = False
         self._loop = asyncio.get_running_loop()
+        self.timeout = StatementTimeout(self._loop, settings, self.cancel)
         self._hot = HotPath(self)
         self._copy = CopyExchange(self)
         self._prepared: dict[str, Prepared] = {}
@@ -79,8 +80,6 @@ class Session:
         self._packets = InsertPackets(self, self._prepared)
         self._remaining: Sequence[Statement] = ()
         self._cancelled = threading.Event()
-        self._timed_out = False
-        self._timer: asyncio.TimerHandle | None = None
         self._waiting: asyncio.Future[object] | None = None
         self._actions: dict[type, Callable[[Any], Awaitable[None] | None]] = {
             Query: self._query,
@@ -144,7 +143,7 @@ class Session:
         """
         self._copy.drop()
         self._remaining = ()
-        self.stop_timeout()
+        self.timeout.stop()
         self.block.fail()
         return self.block.status if self.is_simple else None
 
@@ -213,7 +212,7 @@ class Session:
                 if not self._remaining:
                     # The client must not read success before the commit has succeeded.
                     await self.block.end_implicit()
-                await send_rows(self.connection, outcome, time_zone, self.check_cancelled)
+                await self._send(outcome, time_zone)
             await self.block.end_implicit()
         except SqlError as error:
             self.fail_query(error)
@@ -311,15 +310,9 @@ class Session:
         try:
             if portal.outcome is None:
                 portal.outcome = await self._run(portal.prepared.statement, portal.values, portal.prepared)
-            await send_rows(
-                self.connection,
-                portal.outcome,
-                self.settings.time_zone,
-                self.check_cancelled,
-                formats=portal.result_formats,
-                row_limit=row_limit,
-                described=True,
-            )
+            elif portal.outcome.more is not None:
+                self.timeout.start()
+            await self._send(portal.outcome, self.settings.time_zone, portal.result_formats, row_limit, described=True)
         except SqlError as error:
             self.fail_pipeline(error)
 
@@ -434,7 +427,7 @@ class Session:
     def check_cancelled(self) -> None:
         """Raise 57014 once the client has asked to cancel the statement, or its time is over."""
         if self._cancelled.is_set():
-            raise self.timed_out_or(SqlError(CANCELED, "canceling statement due to user request"))
+            raise self.timeout.error_or(SqlError(CANCELED, "canceling statement due to user request"))
 
     # Inside.
 
@@ -445,41 +438,33 @@ class Session:
         self.check_cancelled()
         if isinstance(statement, TransactionStatement):
             return await self.block.run(statement)
-        self.start_timeout()
+        self.timeout.start()
+        outcome: Outcome | None = None
         try:
-            return await self.runner.run(statement, self.block.current(), parameters, prepared)
+            outcome = await self.runner.run(statement, self.block.current(), parameters, prepared)
+            return outcome
         except SqlError as error:
-            raise self.timed_out_or(error) from None
+            raise self.timeout.error_or(error) from None
         finally:
-            self.stop_timeout()
+            if outcome is None or outcome.more is None:
+                self.timeout.stop()
 
-    def start_timeout(self) -> None:
-        """Let statement_timeout begin, if there is one."""
-        timeout_ms = self.settings.statement_timeout_ms
-        if timeout_ms:
-            self._timer = self._loop.call_later(timeout_ms / 1000, self._time_out)
-
-    def stop_timeout(self) -> None:
-        """The statement has ended."""
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
-
-    def timed_out_or(self, error: SqlError) -> SqlError:
-        """Return `error`, or what it really is when the statement was cancelled by its own timeout."""
-        if self._timed_out and error.sqlstate == CANCELED:
-            return SqlError(CANCELED, "canceling statement due to statement timeout", detail=error.detail)
-        return error
-
-    def _time_out(self) -> None:
-        self._timed_out = True
-        self.cancel()
+    async def _send(
+        self, outcome: Outcome, time_zone: str, formats: Sequence[int] = (), row_limit: int = 0, described: bool = False
+    ) -> None:
+        """Send an outcome's rows, or a part of them; those that are still to be made count for statement_timeout."""
+        try:
+            await send_rows(self.connection, outcome, self.check_cancelled, time_zone, formats, row_limit, described)
+        except SqlError as error:
+            raise self.timeout.error_or(error) from None
+        finally:
+            self.timeout.stop()
 
     def begin_message(self, simple: bool) -> None:
         """A message begins that runs something; what was left of a cancelled one is over."""
         self.is_simple = simple
         self.runner.in_sequence = False
-        self._timed_out = False
+        self.timeout.begin_message()
         if self._cancelled.is_set():
             self._cancelled.clear()
 

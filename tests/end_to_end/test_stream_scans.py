@@ -9,6 +9,7 @@ from collections.abc import Iterator
 import psycopg
 import pytest
 
+from tests.end_to_end.raw_client import RawClient, bind, execute, frame, parse, query
 from tests.oracle.antumbra import AntumbraServer
 from tests.oracle.postgres import PostgresCluster
 
@@ -154,6 +155,49 @@ def test_a_scan_ends_when_nothing_has_come_for_stream_timeout(posts: Connection,
     inserting.join()
     posts.execute("RESET ALL")
     assert one_value(posts, "SELECT count(*) FROM posts") == 11
+
+
+def test_rows_come_while_the_stream_is_scanned(posts: Connection, server: AntumbraServer) -> None:
+    posts.execute("INSERT INTO posts VALUES (-1), (-2)")
+    posts.execute("SET stream_timeout = '1h'")
+    inserting = insert_slowly(server, 5, 0.05)
+    # psycopg gives rows one by one in single-row mode; LIMIT ends the scan although more may come.
+    query = "SELECT uid * 10, clock_timestamp() IS NULL FROM posts WHERE uid <> 2 LIMIT 6"
+    with posts.cursor() as cursor:
+        assert [row[0] for row in cursor.stream(query.encode())] == [-10, -20, 0, 10, 30, 40]
+    inserting.join()
+    assert posts.execute("SELECT uid FROM posts LIMIT %s", (3,)).fetchall() == [(-1,), (-2,), (0,)]
+    assert posts.execute("SELECT uid FROM posts LIMIT 0").fetchall() == []
+    posts.execute("SET statement_timeout = '300ms'")
+    error = error_of(posts, "SELECT uid FROM posts")
+    assert error is not None and "statement timeout" in str(error)
+    posts.execute("RESET statement_timeout")
+    error = error_of(posts, "SELECT 1 / (uid + 1) FROM posts")
+    assert error is not None and error.sqlstate == "22012"
+    posts.execute("RESET ALL")
+
+
+def test_a_portal_takes_rows_of_a_scan_in_parts(posts: Connection) -> None:
+    with posts.transaction():
+        posts.execute("INSERT INTO posts SELECT g, 'x', 0, repeat('y', 20) FROM generate_series(1, 50) AS g")
+    client = RawClient(posts.info.port, "tester", "antumbra")
+    client.ask(query("SET stream_timeout = '20ms'"))
+    executes = [execute(row_limit=limit) for limit in (15, 15, 100, 100)]
+    said = client.ask(parse("SELECT uid FROM posts WHERE uid > 10"), bind(), *executes, frame(b"S", b""))
+    client.hang_up()
+    rows = [f"D {[str(uid).encode()]}" for uid in range(11, 51)]
+    assert said == ["1", "2", *rows[:15], "s", *rows[15:30], "s", *rows[30:], "C SELECT 10", "C SELECT 0", "Z I"]
+
+
+def test_a_long_ring_is_not_collected(server: AntumbraServer) -> None:
+    with server.connect() as connection:
+        connection.execute("CREATE FOREIGN TABLE long (k int, t text) SERVER stream OPTIONS (capacity '200000')")
+        connection.execute("INSERT INTO long SELECT g, repeat('x', 50) FROM generate_series(1, 150000) AS g")
+        connection.execute("SET query_memory_max = '1MB'")
+        assert len(connection.execute("SELECT k, t FROM long WHERE k % 2 = 0").fetchall()) == 75_000
+        error = error_of(connection, "SELECT k, t FROM long ORDER BY k")
+        assert error is not None and error.sqlstate == "53200"
+        connection.execute("DROP FOREIGN TABLE long")
 
 
 def test_a_stream_may_have_a_timeout_of_its_own(server: AntumbraServer) -> None:
