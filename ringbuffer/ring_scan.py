@@ -32,7 +32,7 @@ class RingScan:
         """Return the next rows whose tids are smaller than `below_tid`, which is published; None when there are none.
 
         Raises OverwrittenError when writers have come round to them. Before its first row is out, a scan begins again at the tuple that is
-        the oldest then, which is where it was to begin.
+        the oldest then, which is where it was to begin, if that is one of those asked for.
         """
         while True:
             rows_count = min(below_tid - self.position, rows_max)
@@ -41,9 +41,10 @@ class RingScan:
             try:
                 morsel = self._ring.read(self.position, rows_count, self._columns)
             except OverwrittenError:
-                if self._has_begun:
+                oldest = self._ring.oldest_tid
+                if self._has_begun or oldest >= below_tid:
                     raise
-                self.position = max(self._ring.oldest_tid, self.position)
+                self.position = max(oldest, self.position)
                 # Writers come round to what is oldest next: less of it is copied before they do.
                 rows_max = max(1, rows_max // 2)
                 continue

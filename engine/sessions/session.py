@@ -222,6 +222,7 @@ class Session:
     def fail_query(self, error: SqlError) -> None:
         """Answer a Query with an error."""
         self._remaining = ()
+        self.timeout.stop()
         self.block.fail()
         self.connection.write(writer.error_response(error))
         self._ready()

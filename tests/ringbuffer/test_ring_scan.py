@@ -101,6 +101,15 @@ def test_a_scan_that_was_overtaken_says_so_and_one_that_has_not_begun_begins_lat
     assert [row[0] for row in all_rows(waiting, ring)] == list(range(30, 94))
 
 
+def test_when_all_that_was_there_is_gone_the_answer_is_not_that_nothing_was() -> None:
+    ring = Ring(LAYOUT, 64)
+    ring.append(morsel_of(0, 64))
+    scan = RingScan(ring, EVERY)
+    ring.append(morsel_of(64, 64))
+    with pytest.raises(OverwrittenError):
+        scan.take(64)
+
+
 def read_while_written(ring: Ring, lengths: tuple[int, ...]) -> tuple[int, int, int]:
     """Scan again and again while two writers go round; return the rows read, the wrong ones, and the scans that were overtaken.
 
