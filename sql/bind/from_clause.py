@@ -118,8 +118,9 @@ def bind_table(item: Table, context: BindContext) -> tuple[Relation, Scope]:
         relation = common_relation(known, context)
         columns = relation.schema if known.rows is not None else column_names(relation.schema, known.common)
         return aliased(relation, item.alias or known.common.name, item.column_aliases, columns)
-    name = relation_of(item.name, item.position)
-    found = context.catalog.relation(name)
+    found = system_relation(item, context)
+    name = relation_of(item.name, item.position) if found is None else found.name
+    found = found or context.catalog.relation(name)
     if found is None:
         raise missing(item, name, context)
     if found.kind == "sequence":
@@ -137,6 +138,12 @@ def bind_table(item: Table, context: BindContext) -> tuple[Relation, Scope]:
     _, scope = aliased(relation, item.alias or found.name, item.column_aliases, schema)
     tables = [ScopeTable(table.alias, table.columns, found.name, key_of(found)) for table in scope.tables]
     return relation, Scope(tables, scope.visible, scope.width)
+
+
+def system_relation(item: Table, context: BindContext) -> RelationDescription | None:
+    """Return the relation of schema pg_catalog that is named with its schema, if it is one of ours."""
+    found = context.catalog.relation(item.name[-1]) if item.name[:-1] == ("pg_catalog",) else None
+    return found if found is not None and found.schema_name == "pg_catalog" else None
 
 
 def missing(item: Table, name: str, context: BindContext) -> SqlError:

@@ -60,7 +60,7 @@ def test_it_belongs_to_the_server(server: AntumbraServer) -> None:
             with pytest.raises(psycopg.Error) as caught:
                 connection.execute(text.encode())
             assert caught.value.sqlstate == sqlstate, text
-        connection.execute("CREATE TABLE kept AS SELECT relname, tuples FROM pg_stat_streams")
+        connection.execute("CREATE TABLE kept AS SELECT relname, tuples FROM pg_catalog.pg_stat_streams")
         connection.execute("DROP TABLE kept")
 
 
