@@ -144,12 +144,12 @@ def insert_slowly(server: AntumbraServer, count: int, pause_s: float) -> threadi
 
 def test_a_scan_ends_when_nothing_has_come_for_stream_timeout(posts: Connection, server: AntumbraServer) -> None:
     posts.execute("INSERT INTO posts VALUES (100)")
-    posts.execute("SET stream_timeout = '1s'")
+    posts.execute("SET stream_timeout = '2s'")
     inserting = insert_slowly(server, 5, 0.1)
     assert one_value(posts, "SELECT count(*) FROM posts") == 6
     inserting.join()
     posts.execute("SET stream_scan_start = latest")
-    inserting = insert_slowly(server, 5, 0.1)
+    inserting = insert_slowly(server, 5, 0.4)
     # Both scans see the same rows, and none of those before.
     assert posts.execute("SELECT count(*), min(a.uid) FROM posts a JOIN posts b USING (uid)").fetchall() == [(5, 0)]
     inserting.join()
@@ -246,7 +246,7 @@ def test_scans_that_wait_hold_nobody_up(posts: Connection, server: AntumbraServe
 def test_a_scan_that_writers_overtake_is_an_error(server: AntumbraServer) -> None:
     with server.connect() as reader, server.connect() as writer:
         reader.execute("CREATE FOREIGN TABLE small (k int, t text) SERVER stream OPTIONS (capacity '64')")
-        reader.execute("SET stream_timeout = '1h'")
+        reader.execute("SET stream_timeout = '5s'")
         found: list[object] = []
         reading = threading.Thread(target=lambda: found.append(error_of(reader, "SELECT count(*), max(t) FROM small")))
         reading.start()
