@@ -31,9 +31,10 @@ DATA = Path(__file__).parent / "data"
 
 
 def random_queries(seed: int) -> list[str]:
+    """Return the views' queries, and those that read views: what reads the stream itself is made of more than sqlglot knows."""
     case = make_case(seed)
     views = [view.query.replace(SOURCE, case.stream) for view in case.views]
-    return [*views, *(select.text for select in case.selects if not select.text.startswith("COPY"))]
+    return [*views, *(select.text for select in case.selects if select.views and not select.text.startswith("COPY"))]
 
 
 @pytest.mark.parametrize("seed", SEEDS)
