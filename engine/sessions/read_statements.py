@@ -18,6 +18,7 @@ from engine.sessions.reading import Reading, keep, read, scan_settings, settled_
 from engine.sessions.results import Outcome, text_outcome
 from engine.stream_rows import PassingRows, passes_rows
 from engine.stream_scans import streams_among
+from engine.tables.sequence_functions import uses_sequences
 from engine.transaction import Transaction
 from sql.bind.query import bind_query
 from sql.expressions import Literal
@@ -74,7 +75,7 @@ class ReadStatements:
             return None
         settings = scan_settings(session.settings, transaction)
         root = settled_query(bound, parameters, transaction.now_us)
-        if not passes_rows(root, streams[0], settings):
+        if uses_sequences(root) or not passes_rows(root, streams[0], settings):
             return None
         rows = PassingRows(self._database.tables, streams[0], root, settings, session.check_cancelled)
         schema = bound.root.schema

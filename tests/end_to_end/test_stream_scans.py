@@ -177,6 +177,15 @@ def test_rows_come_while_the_stream_is_scanned(posts: Connection, server: Antumb
     posts.execute("RESET ALL")
 
 
+def test_a_scan_may_draw_from_a_sequence(posts: Connection) -> None:
+    posts.execute("CREATE SEQUENCE drawn")
+    posts.execute("INSERT INTO posts VALUES (7), (8)")
+    posts.execute("SET stream_timeout = '1ms'")
+    assert sorted(posts.execute("SELECT nextval('drawn') FROM posts").fetchall()) == [(1,), (2,)]
+    posts.execute("RESET ALL")
+    posts.execute("DROP SEQUENCE drawn")
+
+
 def test_a_portal_takes_rows_of_a_scan_in_parts(posts: Connection) -> None:
     with posts.transaction():
         posts.execute("INSERT INTO posts SELECT g, 'x', 0, repeat('y', 20) FROM generate_series(1, 50) AS g")
