@@ -238,14 +238,16 @@ class Connection(asyncio.Protocol):
             return False
         # What a bug in here would leave half done ends with this message.
         self._current = SYNC
+        # The log may answer at once.
+        self._packet_waits = True
         reply: bytes | bool = b""
         with self._barrier:
             reply = session.answer_packet(data)
             if reply is True:
-                self._packet_waits = True
                 return True
             if reply:
                 transport.write(reply)
+        self._packet_waits = False
         self._current = None
         if self._replies:
             self.flush()

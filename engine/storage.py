@@ -23,6 +23,7 @@ PAGE_BYTES = 4096
 DIRECT_BYTES_MAX = 16 * PAGE_BYTES
 # Instead of a descriptor: not opened yet, and none to be had.
 NOT_YET, NONE = -2, -1
+NOT_THIS_WAY = (errno.EINVAL, errno.EOPNOTSUPP)
 LOCK_FILE_NAME = "antumbra.lock"
 PIECE_BYTES = 1 << 20
 ZEROS = memoryview(bytes(PIECE_BYTES))
@@ -51,6 +52,9 @@ class StoredFile(Protocol):
 
         On an error any part of it may be there.
         """
+
+    def write_durably(self, position: int, data: Bytes) -> None:
+        """Write as `write` does, and return once it is durable. What was written before may be or not."""
 
     def read(self, position: int, size: int) -> bytes:
         """Return `size` bytes from `position` on, fewer only where the file ends."""
@@ -120,7 +124,7 @@ class DirectWrites:
     Only this object changes the file while it is in use, but for the writes that it has sent another way.
     """
 
-    __slots__ = ("_blank_from", "_descriptor", "_file", "_page", "_pages", "_size")
+    __slots__ = ("_blank_from", "_descriptor", "_file", "_first", "_page", "_pages", "_size")
 
     def __init__(self, descriptor: int, blank_from: int | None) -> None:
         self._file = descriptor
@@ -128,14 +132,32 @@ class DirectWrites:
         self._size = 0
         self._blank_from = blank_from
         # Memory at an address that direct writes take. It begins with the page of the file that was written last, if that is known.
-        self._pages = memoryview(b"")
+        self._pages = self._first = memoryview(b"")
         self._page = -1
 
-    def write(self, position: int, data: memoryview) -> bool:
-        """Write, if this is a way for it. False: it has to go another way, as a whole. Raises OSError."""
+    def write(self, position: int, data: memoryview, flags: int = 0) -> bool:
+        """Write, if this is a way for it. False: it has to go another way, as a whole. flags: as of pwritev. Raises OSError."""
+        page, end = self._page, position + len(data)
+        if 0 <= page <= position and end <= page + PAGE_BYTES:
+            # Every small commit but the first of a page.
+            self._page = -1
+            self._first[position - page : end - page] = data
+            if self._write(page, self._first, flags):
+                self._page = page
+                return True
+            return False
+        return self._write_pages(position, end, data, flags)
+
+    def close(self) -> None:
+        """Close the way, not the file."""
+        self._page = -1
+        descriptor, self._descriptor = self._descriptor, NONE
+        if descriptor >= 0:
+            os.close(descriptor)
+
+    def _write_pages(self, position: int, end: int, data: memoryview, flags: int) -> bool:
         if self._descriptor == NOT_YET:
             self._open()
-        end = position + len(data)
         first = position - position % PAGE_BYTES
         pages_end = end + -end % PAGE_BYTES
         known, self._page = self._page, -1
@@ -148,36 +170,31 @@ class DirectWrites:
                 self._fill(last, last - first)
             pages = self._pages[: pages_end - first]
             pages[position - first : end - first] = data
-            fits = self._write(first, pages)
+            fits = self._write(first, pages, flags)
         if fits:
             if last != first:
-                self._pages[:PAGE_BYTES] = pages[last - first :]
+                self._first[:] = pages[last - first :]
             self._page = last
         if self._blank_from is not None:
-            self._blank_from = max(self._blank_from, end)
+            self._blank_from = max(self._blank_from, pages_end)
         return fits
-
-    def close(self) -> None:
-        """Close the way, not the file."""
-        descriptor, self._descriptor = self._descriptor, NONE
-        if descriptor >= 0:
-            os.close(descriptor)
 
     def _open(self) -> None:
         self._size = os.fstat(self._file).st_size
         self._pages = memoryview(mmap.mmap(-1, DIRECT_BYTES_MAX + PAGE_BYTES))
+        self._first = self._pages[:PAGE_BYTES]
         try:
             self._descriptor = os.open(f"/proc/self/fd/{self._file}", os.O_RDWR | os.O_DIRECT | os.O_CLOEXEC)
         except OSError:
             self._descriptor = NONE
 
-    def _write(self, first: int, pages: memoryview) -> bool:
+    def _write(self, first: int, pages: memoryview, flags: int) -> bool:
         try:
-            return os.pwrite(self._descriptor, pages, first) == len(pages)
+            return os.pwritev(self._descriptor, (pages,), first, flags) == len(pages)
         except OSError as error:
-            if error.errno != errno.EINVAL:
+            if error.errno not in NOT_THIS_WAY:
                 raise
-            # The file system's pages are others.
+            # The file system's pages are others, or it knows no such flags.
             self.close()
             return False
 
@@ -225,6 +242,12 @@ class DiskFile:
                 raise OSError(errno.EIO, os.strerror(errno.EIO))
             rest = rest[count:]
             position += count
+
+    def write_durably(self, position: int, data: Bytes) -> None:
+        """See StoredFile."""
+        if self._direct is None or not self._direct.write(position, memoryview(data).cast("B"), os.RWF_DSYNC):
+            self.write(position, data)
+            self.sync()
 
     def read(self, position: int, size: int) -> bytes:
         """See StoredFile."""

@@ -138,6 +138,7 @@ class CommitLog:
         self._is_closed = True
         self._failure: SqlError | None = None
         self._buffer, self._other = (np.zeros(BUFFER_BYTES, dtype=np.uint8) for _ in range(2))
+        self._buffer_bytes, self._other_bytes = self._buffer.data, self._other.data
         self._used = self._start = 0
         self._start_position = 0
         self._writes: list[tuple[int, Bytes]] = []
@@ -148,6 +149,8 @@ class CommitLog:
         self._turn_is_due = False
         self._turn_began_s = 0.0
         self._group_size = 0
+        # Whom the last flush of the event loop answered, if that was one alone.
+        self._last_alone: Callable[[SqlError | None], None] | None = None
         self._sync_s = 0.0
         self._wake = threading.Event()
         self._ends = False
@@ -228,7 +231,7 @@ class CommitLog:
         now_us = self._clock.now_us()
         data = b"".join(pieces(kind, flags, segments.sequence, self.durable, transaction, now_us, payload))
         if len(data) <= BUFFER_BYTES - self._used:
-            self._buffer[self._used : self._used + len(data)] = np.frombuffer(data, dtype=np.uint8)
+            self._buffer_bytes[self._used : self._used + len(data)] = data
             self._take(len(data))
             return
         self._close_run()
@@ -268,10 +271,22 @@ class CommitLog:
     def _close_run(self) -> None:
         """What the buffer holds so far is one write."""
         if self._used > self._start:
-            self._writes.append((self._start_position, self._buffer.data[self._start : self._used]))
+            self._writes.append((self._start_position, self._buffer_bytes[self._start : self._used]))
             self._start = self._used
 
     # Flushing, without the append lock.
+
+    def flush_soon(self, commit: Commit, call_soon: Callable[[Callable[[], None]], object]) -> None:
+        """Have a commit flushed that was just added on the event loop: at once if whoever it answers was alone the last time too."""
+        is_alone = self._last_alone is commit.answer and self.unapplied == 1 and not self._turn_is_due
+        if not is_alone or self._sync_s > QUICK_SYNC_S or not self._flush_lock.acquire(blocking=False):
+            self.flush_at_turn_end(call_soon)
+            return
+        try:
+            if not self._flush_one(commit):
+                self._flush(sync=False, on_loop=True)
+        finally:
+            self._flush_lock.release()
 
     def flush_at_turn_end(self, call_soon: Callable[[Callable[[], None]], object]) -> None:
         """Have a commit flushed that was just added on the event loop, together with those that the same turn adds."""
@@ -375,6 +390,7 @@ class CommitLog:
             writes, self._writes, self._writes_bytes = self._writes, [], 0
             commits, self._commits = self._commits, []
             self._buffer, self._other = self._other, self._buffer
+            self._buffer_bytes, self._other_bytes = self._other_bytes, self._buffer_bytes
             self._used = self._start = 0
             target = self._segments.position
         sync = (sync and self.durable < target) or any(commit.waits for commit in commits)
@@ -384,6 +400,7 @@ class CommitLog:
         later = commits
         if on_loop:
             self._group_size = max(len(commits), self._group_size - 1)
+            self._last_alone = commits[0].answer if len(commits) == 1 else None
             later = []
             for commit in commits:
                 if commit.on_loop:
@@ -405,18 +422,44 @@ class CommitLog:
         for commit in later:
             commit.answer(error)
 
+    def _flush_one(self, commit: Commit) -> bool:
+        """Do what `_flush` does on the event loop, if `commit` is all that it would find; False: it is not."""
+        with self.lock:
+            if len(self._commits) != 1 or self._writes:
+                return False
+            self._commits.clear()
+            # What comes meanwhile goes behind it in the same buffer.
+            data = self._buffer_bytes[self._start : self._used]
+            self._start = self._used
+            position, target = self._start_position, self._segments.position
+        error = self._write(((position, data),), target if commit.waits else None)
+        commit.answer(error)
+        if error is None:
+            with self._commit_lock:
+                commit.apply()
+            commit.publish()
+        with self.lock:
+            self.unapplied -= 1
+            if self._used == self._start and not self._writes:
+                self._used = self._start = 0
+        return True
+
     def _write(self, writes: Sequence[tuple[int, Bytes]], target: int | None) -> SqlError | None:
         """Write, and sync up to `target`. Returns the failure, which stays: what is on the disk now is not known."""
         if self._failure is not None:
             return self._failure
         try:
-            for position, data in writes:
-                self._segments.write(position, data)
-            if target is not None:
-                began_s = time.perf_counter()
+            began_s = time.perf_counter()
+            if target is not None and len(writes) == 1 and writes[0][0] == self.durable:
+                self._segments.write_durably(*writes[0])
+            else:
+                for position, data in writes:
+                    self._segments.write(position, data)
+                if target is None:
+                    return None
                 self._segments.sync()
-                self._sync_s += SMOOTHING * (time.perf_counter() - began_s - self._sync_s)
-                self.durable = target
+            self._sync_s += SMOOTHING * (time.perf_counter() - began_s - self._sync_s)
+            self.durable = target
         except OSError as error:
             return self._fail(error)
         return None

@@ -289,6 +289,11 @@ class Segments:
         assert self._file is not None, "the log is not open"
         self._file.write(self._kept[-1].offset(position), data)
 
+    def write_durably(self, position: int, data: Bytes) -> None:
+        """Write records as `write` does, all before which is durable, and make them durable too. Raises OSError."""
+        assert self._file is not None, "the log is not open"
+        self._file.write_durably(self._kept[-1].offset(position), data)
+
     def sync(self) -> None:
         """Make durable what was written. Raises OSError."""
         assert self._file is not None, "the log is not open"

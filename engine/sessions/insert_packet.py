@@ -157,7 +157,7 @@ class InsertPackets:
         if done:
             return self._ended(reply)
         self._reply_later = reply
-        committer.log.flush_at_turn_end(self._loop.call_soon)
+        committer.log.flush_soon(placed.commit, self._loop.call_soon)
         return True
 
     def end(self, error: SqlError | None) -> bytes:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import array
 import errno
-import fcntl
 import os
 import random
 import stat
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -66,7 +65,7 @@ def test_writes_of_any_size_at_any_place(tmp_path: Path, seed: int, opened: bool
         data = choose.randbytes(choose.choice((1, 8, 136, 4000, 4096, 10_000, 65_536, 70_000)))
         if choose.random() < 0.2 or position + len(data) > size:
             position = choose.choice((0, 4096 * choose.randrange(20), choose.randrange(size - 70_000)))
-        file.write(position, data)
+        choose.choice((file.write, file.write_durably))(position, data)
         model[position : position + len(data)] = data
         position += len(data)
         if choose.random() < 0.1:
@@ -76,18 +75,21 @@ def test_writes_of_any_size_at_any_place(tmp_path: Path, seed: int, opened: bool
     assert (tmp_path / "file").read_bytes() == model
 
 
-def test_a_file_system_without_direct_writes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    real = os.pwrite
+@pytest.mark.parametrize(("refused", "code"), [(0, errno.EINVAL), (os.RWF_DSYNC, errno.EOPNOTSUPP)])
+def test_a_file_system_without_direct_writes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refused: int, code: int
+) -> None:
+    real = os.pwritev
 
-    def pwrite(descriptor: int, data: memoryview, position: int) -> int:
-        if fcntl.fcntl(descriptor, fcntl.F_GETFL) & os.O_DIRECT:
-            raise OSError(errno.EINVAL, os.strerror(errno.EINVAL))
-        return real(descriptor, data, position)
+    def pwritev(descriptor: int, data: Sequence[memoryview], position: int, flags: int) -> int:
+        if flags == refused or refused == 0:
+            raise OSError(code, os.strerror(code))
+        return real(descriptor, data, position, flags)
 
-    monkeypatch.setattr(os, "pwrite", pwrite)
+    monkeypatch.setattr(os, "pwritev", pwritev)
     file = DISK.create(tmp_path / "file", 8192)
     for position in range(0, 6000, 100):
-        file.write(position, b"x" * 50)
+        (file.write_durably if position % 200 else file.write)(position, b"x" * 50)
     assert file.read(0, 8192) == (b"x" * 50 + bytes(50)) * 60 + bytes(2192)
     file.close()
 

@@ -309,6 +309,10 @@ class SimulatedFile:
                 raise os_error(errno.ENOSPC, self._path)
             self._contents.change(Write(position, data))
 
+    def write_durably(self, position: int, data: Bytes) -> None:
+        self.write(position, data)
+        self.sync()
+
     def read(self, position: int, size: int) -> bytes:
         with self._storage._power():
             self._require_open()

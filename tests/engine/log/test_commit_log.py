@@ -157,6 +157,55 @@ def test_on_the_event_loop_answers_come_first(log: CommitLog) -> None:
     ]  # fmt: skip
 
 
+def test_a_client_that_comes_alone_again_is_answered_at_once(log: CommitLog, storage: SimulatedStorage) -> None:
+    told: list[str] = []
+    turns = Turns()
+    first, other = (Told(name, told, on_loop=True) for name in ("first", "other"))
+
+    def commit(client: Told) -> None:
+        add(log, client)
+        log.flush_soon(client, turns.call_soon)
+
+    commit(first)
+    assert not told, "others may come"
+    turns.run()
+    for _ in range(3):
+        told.clear()
+        position = log.place.position
+        commit(first)
+        assert told == ["first answered", "first applied", "first published"]
+        assert not turns.due and log.unapplied == 0 and log.durable == log.place.position > position
+    commit(other)
+    commit(first)
+    assert len(turns.due) == 1, "the two wait for each other"
+    syncs = counted(storage, "sync")
+    turns.run()
+    assert counted(storage, "sync") == syncs + 1 and log.unapplied == 0
+    commit(first)
+    assert turns.due, "it was not alone"
+    turns.run()
+
+
+def test_what_comes_while_one_is_written_is_flushed_later(log: CommitLog, storage: SimulatedStorage) -> None:
+    told: list[str] = []
+    turns = Turns()
+    first, other = Told("first", told, on_loop=True), Told("other", told)
+    add(log, first)
+    log.flush_soon(first, turns.call_soon)
+    turns.run()
+    first.answer = lambda _: add(log, other, b"meanwhile")
+    log._last_alone = first.answer
+    add(log, first)
+    log.flush_soon(first, turns.call_soon)
+    assert log.unapplied == 1 and "other answered" not in told
+    log.flush()
+    assert log.unapplied == 0 and told[-1] == "other answered"
+    log.close()
+    again = CommitLog(storage, FOLDER, SystemClock(), threading.Lock(), 8 << 20, 60_000)
+    payloads = [bytes(record.payload) for record in again.read(0, FIRST_SEQUENCE)]
+    assert payloads == [b"some rows", b"some rows", b"meanwhile"]
+
+
 def test_clients_that_came_together_are_waited_for(log: CommitLog, storage: SimulatedStorage) -> None:
     told: list[str] = []
     turns = Turns()
