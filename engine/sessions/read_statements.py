@@ -66,8 +66,13 @@ class ReadStatements:
         transaction: Transaction,
         parameters: tuple[Literal, ...],
     ) -> Outcome | None:
-        """Return the outcome of a query whose rows go to the client while its stream is scanned, None for any other."""
+        """Return the outcome of a query whose rows go to the client while its stream is scanned, None for any other.
+
+        Among the statements of one Query a row that fails has to undo those before it, so that none of their answers may be out.
+        """
         session = self._session
+        if session.runner.in_sequence:
+            return None
         image = session.runner.image()
         bound = await session.with_text(text, bound_to, image)
         streams = streams_among(bound.relations, image)

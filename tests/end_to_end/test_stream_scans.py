@@ -186,6 +186,17 @@ def test_a_scan_may_draw_from_a_sequence(posts: Connection) -> None:
     posts.execute("DROP SEQUENCE drawn")
 
 
+def test_a_scan_that_fails_undoes_the_statements_before_it(posts: Connection) -> None:
+    posts.execute("CREATE TABLE noted (uid integer)")
+    posts.execute("INSERT INTO posts VALUES (7), (0)")
+    posts.execute("SET stream_timeout = '1ms'")
+    with pytest.raises(psycopg.errors.DivisionByZero):
+        posts.execute("INSERT INTO noted VALUES (1); SELECT 7 / uid FROM posts")
+    assert posts.execute("SELECT count(*) FROM noted").fetchone() == (0,)
+    posts.execute("RESET ALL")
+    posts.execute("DROP TABLE noted")
+
+
 def test_a_portal_takes_rows_of_a_scan_in_parts(posts: Connection) -> None:
     with posts.transaction():
         posts.execute("INSERT INTO posts SELECT g, 'x', 0, repeat('y', 20) FROM generate_series(1, 50) AS g")
