@@ -6,7 +6,7 @@ BIN := .venv/bin
 # Two workers, each with servers of its own; the tests of one file stay together.
 SHARED := -n 2 --dist loadfile --no-loadscope-reorder
 
-.PHONY: help setup demo test check test-long load bench durability lock format clean
+.PHONY: help setup demo test check test-long load bench durability ring lock format clean
 
 help:
 	@echo "make demo       set up .venv, start a server and stream a year of flights through three views"
@@ -17,6 +17,7 @@ help:
 	@echo "make load       locust against a server of its own, 30 s, without a browser"
 	@echo "make bench      the first numbers, PostgreSQL beside them in the same run"
 	@echo "make durability what the log, checkpoints and restarts cost, PostgreSQL beside them in the same run; half an hour"
+	@echo "make ring       append and scan of a ring beside memcpy, and how their cost grows"
 	@echo "make format     rewrite the sources in the house format"
 	@echo "make lock       write requirements.lock anew after a change of pyproject.toml"
 	@echo "make clean      remove what the tools leave behind, but not .venv"
@@ -56,6 +57,9 @@ bench: setup
 durability: setup
 	@docker/setup.sh postgres
 	@$(BIN)/python -m bench.durability
+
+ring: setup
+	@$(BIN)/python -m bench.ring
 
 format: setup
 	@$(BIN)/ruff check --quiet --fix . || true
