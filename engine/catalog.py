@@ -109,11 +109,15 @@ class UsedRelation:
 
 @dataclass(frozen=True)
 class QueryViewEntry:
-    """An ordinary view: a query under a name. source: the whole CREATE VIEW statement. used: what it reads directly."""
+    """An ordinary view: a query under a name. source: the whole CREATE VIEW statement. used: what it reads directly.
+
+    parts: the oids of the continuous views that were made with it, one for each grouping of a stream in its text, and go with it.
+    """
 
     description: RelationDescription
     source: SourceText
     used: tuple[UsedRelation, ...]
+    parts: tuple[int, ...] = ()
 
 
 Entry = StreamEntry | ViewEntry | TableEntry | SequenceEntry | QueryViewEntry

@@ -92,6 +92,7 @@ def plain_entry(entry: Entry) -> dict[str, object]:
                 "time_zone": entry.source.time_zone,
                 "columns": [{"name": column.name, "type": plain_type(column.type)} for column in description.columns],
                 "used": [asdict(used) for used in entry.used],
+                "parts": entry.parts,
             }
 
 

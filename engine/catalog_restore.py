@@ -80,7 +80,8 @@ def _restored(
         UsedRelation(used["name"], used["oid"], tuple((name, number) for name, number in used["columns"]))
         for used in relation["used"]
     )
-    return restored_view(SourceText(relation["text"], relation["time_zone"]), used, image, relation["oid"])
+    source = SourceText(relation["text"], relation["time_zone"])
+    return restored_view(source, used, image, relation["oid"], tuple(relation.get("parts", ())))
 
 
 def _restored_stream(database: Database, image: CatalogImage, relation: dict[str, Any]) -> StreamEntry:

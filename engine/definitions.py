@@ -5,21 +5,27 @@ Enters: statements, an image. Leaves: entries. Raises PostgreSQL's errors for na
 
 from __future__ import annotations
 
-from engine.catalog import CatalogImage, StreamEntry, ViewEntry
+from dataclasses import replace
+
+from engine.catalog import CatalogImage, Entry, StreamEntry, ViewEntry
 from engine.disk_errors import disk_error
 from engine.kernel_files import KernelFiles
+from engine.query_views import define_query_view
 from engine.stream import make_stream
-from engine.tables.table_names import relation_names
+from engine.tables.table_names import free_name, relation_names
 from ringbuffer.loader import KernelFileError
 from sql.bind.insert import bind_default
 from sql.bind.query import bind_query
 from sql.catalog import ColumnDescription, RelationDescription, SessionSettings
 from sql.durations import milliseconds
 from sql.errors import SqlError
-from sql.relations import BoundQuery
+from sql.relations import BoundQuery, Relation
 from sql.statements.statement import CreateStream, CreateView
+from sql.trees import relation_names as names_read
 from views.definition import ViewDefinition, define_view
 from views.lifecycle import build_view
+from views.plan.parts import cut_parts, part_schema
+from views.plan.properties import scans
 from views.protocols import TableSource, UpperExecutor
 from views.view import ContinuousView
 
@@ -59,7 +65,12 @@ def build_continuous_view(
     Raises what bind and the split refuse, and 53100 or 58030 when the kernels can't be written.
     """
     definition = define_view(statement, image.next_oid, settings)
-    bound = bind_query(statement.query, image, settings)
+    return _new_view(definition, bind_query(statement.query, image, settings), kernels, executor, tables)
+
+
+def _new_view(
+    definition: ViewDefinition, bound: BoundQuery, kernels: KernelFiles, executor: UpperExecutor, tables: TableSource
+) -> ViewEntry:
     view = _built(definition, bound, kernels, executor, tables)
     try:
         kernels.make_durable(view.state.kernel_paths)
@@ -67,6 +78,50 @@ def build_continuous_view(
         view.state.release()
         raise _not_written(definition, error) from None
     return ViewEntry(view.description, view.stream_name, view, bound.named)
+
+
+def build_split_view(
+    statement: CreateView,
+    image: CatalogImage,
+    settings: SessionSettings,
+    kernels: KernelFiles,
+    executor: UpperExecutor,
+    tables: TableSource,
+) -> list[Entry]:
+    """Return the entries of a view over several groupings of streams: a continuous view for each, and the view that reads them.
+
+    None at all for a view that needs no parts. Raises as `build_continuous_view`, and as `define_query_view`.
+    """
+    entries: list[Entry] = []
+    for definition, bound in part_definitions(statement, image, settings):
+        entries.append(_new_view(definition, bound, kernels, executor, tables))
+        image = image.with_entry(entries[-1])
+    if entries:
+        oids = tuple(entry.description.oid for entry in entries)
+        entries.append(define_query_view(statement, image, settings, image.next_oid, oids))
+    return entries
+
+
+def part_definitions(
+    statement: CreateView, image: CatalogImage, settings: SessionSettings
+) -> list[tuple[ViewDefinition, BoundQuery]]:
+    """Return the parts of a view (`views.plan.parts`), with the names and oids that they get. Raises what bind refuses."""
+    whole = bind_query(statement.query, image, settings)
+    taken = {*relation_names(image), statement.name}
+    found: list[tuple[ViewDefinition, BoundQuery]] = []
+    for number, root in enumerate(cut_parts(whole.root)):
+        (stream,) = scans(root, "stream")
+        name = free_name(statement.name, stream, "groups", taken)
+        taken.add(name)
+        columns = tuple(column.name for column in part_schema(root))
+        definition = define_view(statement, image.next_oid + number, settings)
+        found.append((replace(definition, name=name, column_names=columns, part=number), _part(whole, root)))
+    return found
+
+
+def _part(whole: BoundQuery, root: Relation) -> BoundQuery:
+    """Return a part as a query. It counts all names of the text as its own: the text is bound again when it is restored."""
+    return replace(whole, root=root, relations=names_read(root))
 
 
 def restore_continuous_view(
@@ -82,6 +137,11 @@ def restore_continuous_view(
     Raises SqlError when it can't be built any more. What had to be compiled anew is not durable yet.
     """
     bound = bind_query(statement.query, image, definition.settings)
+    if definition.part is not None:
+        parts = cut_parts(bound.root)
+        if definition.part >= len(parts):
+            raise SqlError("XX001", f"the query has {len(parts)} groupings of streams")
+        bound = _part(bound, parts[definition.part])
     view = _built(definition, bound, kernels, executor, tables)
     return ViewEntry(view.description, view.stream_name, view, bound.named)
 

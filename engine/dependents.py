@@ -60,6 +60,11 @@ def dependents_of(image: CatalogImage, gone: Iterable[Entry]) -> list[Dependent]
                 found += [Dependent(entry, shown(needed), number) for number in defaults_using(entry, needed)]
         if isinstance(needed, TableEntry):
             pending += [one for one in owned_by(image, needed.description.oid) if one not in roots]
+        if isinstance(needed, QueryViewEntry):
+            # A part goes with its view without a word; what reads it does not.
+            parts = [one for one in parts_of(image, needed) if one.description.oid not in leaving]
+            leaving |= {one.description.oid for one in parts}
+            pending += parts
     return found
 
 
@@ -83,6 +88,19 @@ def owned_by(image: CatalogImage, oid: int, number: int | None = None) -> list[S
         and entry.owner[0] == oid
         and number in (None, entry.owner[1])
     ]
+
+
+def parts_of(image: CatalogImage, entry: Entry) -> list[Entry]:
+    """Return the continuous views that were made with a view, and go with it."""
+    parts = entry.parts if isinstance(entry, QueryViewEntry) else ()
+    return [one for one in image.entries.values() if one.description.oid in parts]
+
+
+def maker_of(image: CatalogImage, entry: Entry) -> Entry:
+    """Return the view that a continuous view was made with, or the relation itself."""
+    oid = entry.description.oid
+    makers = (one for one in image.entries.values() if isinstance(one, QueryViewEntry) and oid in one.parts)
+    return next(makers, entry)
 
 
 def defaults_using(table: TableEntry, sequence: SequenceEntry) -> list[int]:

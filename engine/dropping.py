@@ -10,7 +10,18 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from engine.catalog import Entry, SequenceEntry, TableEntry
-from engine.dependents import SEVERAL, WORDS, Dependent, cascade_notice, dependents_of, owned_by, refusal, shown
+from engine.dependents import (
+    SEVERAL,
+    WORDS,
+    Dependent,
+    cascade_notice,
+    dependents_of,
+    maker_of,
+    owned_by,
+    parts_of,
+    refusal,
+    shown,
+)
 from engine.tables.table_expressions import bound_description
 from engine.tables.table_work import TableWork
 from sql.errors import SqlError
@@ -23,6 +34,7 @@ def drop(statement: DropRelation, work: TableWork) -> None:
     gone = _named(statement, work)
     for entry in gone:
         _refuse_needed_sequence(entry, gone, work)
+        _refuse_needed_part(entry, gone, work)
     found = dependents_of(work.image, gone)
     if found and not statement.cascade:
         if len(gone) > 1:
@@ -44,6 +56,7 @@ def remove(entries: Sequence[Entry], work: TableWork) -> None:
         if isinstance(entry, TableEntry):
             work.drop(entry)
             names += [one.description.name for one in owned_by(work.image, entry.description.oid)]
+        names += [one.description.name for one in parts_of(work.image, entry)]
     work.image = work.image.without(names)
 
 
@@ -87,6 +100,17 @@ def _refuse_needed_sequence(entry: Entry, gone: Sequence[Entry], work: TableWork
         f"cannot drop sequence {entry.description.name} because {what} requires it",
         hint=f"You can drop {what} instead.",
     )
+
+
+def _refuse_needed_part(entry: Entry, gone: Sequence[Entry], work: TableWork) -> None:
+    """Raise 2BP01 for a view that was made with another one, and goes with it only."""
+    whole = maker_of(work.image, entry)
+    if whole is not entry and whole not in gone:
+        raise SqlError(
+            "2BP01",
+            f"cannot drop {shown(entry)} because {shown(whole)} requires it",
+            hint=f"You can drop {shown(whole)} instead.",
+        )
 
 
 def _drop_default(one: Dependent, work: TableWork) -> None:

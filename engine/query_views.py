@@ -20,6 +20,7 @@ from sql.parse import parse
 from sql.relations import BoundQuery, OutputColumn, Project, Relation, Scan, Schema
 from sql.statements.statement import CreateView
 from sql.trees import relation_names, rewrite_everywhere
+from views.plan.parts import cut_parts, without_parts
 
 # Stands before the names of scans in views that a view reads: they are of today already. No client's name has a zero byte.
 TODAY = "\0"
@@ -73,39 +74,49 @@ class AsThen:
 
 
 def define_query_view(
-    statement: CreateView, image: CatalogImage, settings: SessionSettings, oid: int
+    statement: CreateView, image: CatalogImage, settings: SessionSettings, oid: int, parts: tuple[int, ...] = ()
 ) -> QueryViewEntry:
-    """Return the entry of a new view. Raises what its query has wrong, 42701 and 42601 for its column names, 22023 for options."""
-    for name in statement.options:
+    """Return the entry of a new view. parts: the views of the groupings of streams in its query; they have taken the options.
+
+    Raises what its query has wrong, 42701 and 42601 for its column names, 22023 for options.
+    """
+    for name in () if parts else statement.options:
         raise SqlError("22023", f'unrecognized parameter "{name}"')
     recorder = Recorder(image)
     bind_query(statement.query, recorder, settings)
     used = tuple(_used(name, description) for name, description in recorder.found.items())
     source = SourceText(statement.text, settings.time_zone)
-    return bind_view(statement, source, used, image, oid)
+    return bind_view(statement, source, used, image, oid, parts)
 
 
-def restored_view(source: SourceText, used: tuple[UsedRelation, ...], image: CatalogImage, oid: int) -> QueryViewEntry:
+def restored_view(
+    source: SourceText, used: tuple[UsedRelation, ...], image: CatalogImage, oid: int, parts: tuple[int, ...]
+) -> QueryViewEntry:
     """Return the entry of a view from what is stored of it. Raises SqlError when it can't be bound any more."""
     (statement,) = parse(source.text)
     assert isinstance(statement, CreateView), source.text
-    return bind_view(statement, source, used, image, oid)
+    return bind_view(statement, source, used, image, oid, parts)
 
 
 def bind_view(
-    statement: CreateView, source: SourceText, used: tuple[UsedRelation, ...], image: CatalogImage, oid: int
+    statement: CreateView,
+    source: SourceText,
+    used: tuple[UsedRelation, ...],
+    image: CatalogImage,
+    oid: int,
+    parts: tuple[int, ...],
 ) -> QueryViewEntry:
     """Return the entry of a view over what it used when it was made."""
     then = AsThen(image, {relation.name: relation for relation in used})
     bound = bind_query(statement.query, then, SessionSettings(time_zone=source.time_zone))
-    named = _named(bound.root, statement.column_names)
+    named = _named(_over_parts(bound.root, parts, image), statement.column_names)
     root = rewrite_everywhere(named, lambda node: _of_today(node, then))
     query = BoundQuery(root, (), relation_names(root), bound.stable)
     columns = tuple(
         ColumnDescription(column.name, column.type, number=number) for number, column in enumerate(root.schema, 1)
     )
     description = RelationDescription(statement.name, "query", oid, columns, query=query)
-    return QueryViewEntry(description, source, used)
+    return QueryViewEntry(description, source, used, parts)
 
 
 def bound_again(image: CatalogImage) -> CatalogImage:
@@ -115,7 +126,7 @@ def bound_again(image: CatalogImage) -> CatalogImage:
     """
     for entry in tuple(image.entries.values()):
         if isinstance(entry, QueryViewEntry):
-            again = restored_view(entry.source, entry.used, image, entry.description.oid)
+            again = restored_view(entry.source, entry.used, image, entry.description.oid, entry.parts)
             image = image.with_replaced(entry.description.name, again)
     return image
 
@@ -123,7 +134,7 @@ def bound_again(image: CatalogImage) -> CatalogImage:
 def still_binds(entry: QueryViewEntry, image: CatalogImage) -> bool:
     """Tell whether a view means the same over `image`, where something is gone that it may have used."""
     try:
-        again = restored_view(entry.source, entry.used, image, entry.description.oid)
+        again = restored_view(entry.source, entry.used, image, entry.description.oid, entry.parts)
     except SqlError:
         return False
     return again.description.columns == entry.description.columns
@@ -131,7 +142,19 @@ def still_binds(entry: QueryViewEntry, image: CatalogImage) -> bool:
 
 def uses(entry: Entry, oid: int) -> bool:
     """Tell whether this is an ordinary view that reads the relation directly."""
-    return isinstance(entry, QueryViewEntry) and any(used.oid == oid for used in entry.used)
+    return isinstance(entry, QueryViewEntry) and oid in (*entry.parts, *(used.oid for used in entry.used))
+
+
+def _over_parts(root: Relation, parts: tuple[int, ...], image: CatalogImage) -> Relation:
+    """Return a query that reads streams over the views of its groupings. Raises XX001 if these are others than when it was made."""
+    if not parts:
+        return root
+    entries = [image.by_oid(oid) for oid in parts]
+    names = [TODAY + entry.description.name for entry in entries if entry is not None]
+    groupings = cut_parts(root)
+    if len(groupings) != len(names):
+        raise SqlError("XX001", f"the query has {len(groupings)} groupings of streams, and {len(names)} views of them")
+    return without_parts(root, groupings, names)
 
 
 def _used(name: str, description: RelationDescription) -> UsedRelation:

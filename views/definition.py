@@ -22,6 +22,7 @@ class ViewDefinition:
 
     text: the whole CREATE VIEW statement; query_text: its SELECT, which starts query_offset characters into the text.
     column_names: the names in parentheses, which may be fewer than the columns. on_error: one of `ON_ERROR_CHOICES`.
+    part: which of the text's groupings this is the view of (`views.plan.parts`), None: it is the view that the text makes.
     """
 
     name: str
@@ -32,6 +33,7 @@ class ViewDefinition:
     column_names: tuple[str, ...]
     settings: SessionSettings
     on_error: str = "reject"
+    part: int | None = None
 
     def to_dict(self) -> dict[str, object]:
         """Return the form that the catalog file holds: strings, integers, lists and dicts only."""
@@ -45,13 +47,16 @@ class ViewDefinition:
             "time_zone": self.settings.time_zone,
             "search_path": self.settings.search_path,
             "on_error": self.on_error,
+            "part": self.part,
         }
 
     @staticmethod
     def from_dict(plain: Mapping[str, object]) -> ViewDefinition:
         """Return the definition that `to_dict` wrote."""
         oid, offset, names = plain["oid"], plain["query_offset"], plain["column_names"]
+        part = plain.get("part")
         assert isinstance(oid, int) and isinstance(offset, int) and isinstance(names, list), f"catalog entry {plain!r}"
+        assert part is None or isinstance(part, int), f"catalog entry {plain!r}"
         return ViewDefinition(
             name=str(plain["name"]),
             oid=oid,
@@ -61,6 +66,7 @@ class ViewDefinition:
             column_names=tuple(str(name) for name in names),
             settings=SessionSettings(time_zone=str(plain["time_zone"]), search_path=str(plain["search_path"])),
             on_error=_checked_on_error(str(plain["on_error"])),
+            part=part,
         )
 
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from engine.catalog import CatalogImage, SequenceEntry, StreamEntry, TableEntry
-from engine.definitions import build_continuous_view, build_stream, require_free
+from engine.catalog import CatalogImage, SequenceEntry, StreamEntry, TableEntry, ViewEntry
+from engine.definitions import build_continuous_view, build_split_view, build_stream, require_free
 from engine.dropping import drop
 from engine.embedded.duckdb_errors import CONFLICT
 from engine.query_views import define_query_view, reads_stream
@@ -93,11 +93,17 @@ class DefinitionStatements:
         tables = TransactionTables(self._database.begin_tables(transaction))
         captured = self._session.settings.captured().shared()
         database = self._database
-        entry = build_continuous_view(statement, image, captured, database.kernels, database.upper, tables)
-        transaction.built.append(entry.view)
-        for notice in entry.view.notices:
-            self._session.notice("00000", notice)
-        transaction.change_catalog(image.with_entry(entry))
+        engines = (database.kernels, database.upper, tables)
+        entries = build_split_view(statement, image, captured, *engines)
+        if not entries:
+            entries.append(build_continuous_view(statement, image, captured, *engines))
+        for entry in entries:
+            if isinstance(entry, ViewEntry):
+                transaction.built.append(entry.view)
+                for notice in entry.view.notices:
+                    self._session.notice("00000", notice)
+            image = image.with_entry(entry)
+        transaction.change_catalog(image)
 
     async def drop(self, statement: DropRelation, transaction: Transaction) -> Outcome:
         """Do DROP of anything."""

@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from engine.catalog import CatalogImage, ViewEntry
+from engine.definitions import part_definitions
 from engine.query_views import reads_stream
 from engine.stream import Stream
 from engine.stream_scans import FOLDED_BYTES_MIN, streams_among
@@ -19,8 +20,9 @@ from sql.errors import not_supported
 from sql.needed_columns import needed_columns
 from sql.relations import BoundQuery
 from sql.statements.statement import CreateView, Explain
-from views.definition import define_view
+from views.definition import ViewDefinition, define_view
 from views.plan.explain import explain_plan, explain_select, stream_lines
+from views.plan.parts import cut_parts, without_parts
 from views.plan.planner import plan_view
 from views.plan.text import identifier
 from views.stream_grouping import cut_groupings
@@ -41,6 +43,9 @@ def explain(statement: Explain, database: Database, image: CatalogImage, setting
         settings = settings.shared()
     bound = bind_query(explained.query, image, settings)
     if isinstance(explained, CreateView) and reads_stream(bound, image):
+        parts = part_definitions(explained, image, settings)
+        if parts:
+            return split_lines(explained, bound, parts, database)
         definition = define_view(explained, image.next_oid, settings)
         return explain_plan(plan_view(definition, bound), definition, database.kernels.folder, database.upper)
     views = [entry.view for name in sorted(bound.relations) if isinstance(entry := image.entries.get(name), ViewEntry)]
@@ -49,6 +54,21 @@ def explain(statement: Explain, database: Database, image: CatalogImage, setting
     needed = needed_columns(bound.root)
     streams = [stream_line(stream, needed[stream.name]) for stream in streams_among(bound.relations, image)]
     return [*explain_select(bound, views, database.tables), *streams, *grouping_lines(bound, image)]
+
+
+def split_lines(
+    statement: CreateView, bound: BoundQuery, parts: list[tuple[ViewDefinition, BoundQuery]], database: Database
+) -> list[str]:
+    """Return the plan of a view over several groupings of streams: what reads them, and the continuous view of each."""
+    names = [definition.name for definition, _ in parts]
+    rest = without_parts(bound.root, cut_parts(bound.root), names)
+    lines = [
+        f"View {identifier(statement.name)} over {len(parts)} continuous views that are made with it",
+        *explain_select(replace(bound, root=rest), (), database.tables),
+    ]
+    for definition, part in parts:
+        lines += explain_plan(plan_view(definition, part), definition, database.kernels.folder, database.upper)
+    return lines
 
 
 def grouping_lines(bound: BoundQuery, image: CatalogImage) -> list[str]:

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from engine.catalog import CatalogImage, SequenceEntry, SourceText, TableEntry, ViewEntry
 from engine.definitions import require_free
-from engine.dependents import Dependent, cascade_notice, dependents_of, owned_by, reads, refusal, views_using
+from engine.dependents import Dependent, cascade_notice, dependents_of, maker_of, owned_by, reads, refusal, views_using
 from engine.query_views import bound_again
 from engine.tables.sequences import LIMITS
 from engine.tables.table_building import with_column
@@ -58,10 +58,11 @@ def refuse_in_use(image: CatalogImage, entry: TableEntry) -> None:
     """Raise 0A000 for a table that a continuous view reads: its pipelines were made for the table as it is."""
     for view in image.entries.values():
         if isinstance(view, ViewEntry) and reads(view, entry):
+            name = maker_of(image, view).description.name
             raise SqlError(
                 "0A000",
-                f'cannot alter table "{entry.description.name}" because continuous view "{view.description.name}" reads it',
-                hint=f"DROP VIEW {view.description.name} first, and create it again afterwards.",
+                f'cannot alter table "{entry.description.name}" because continuous view "{name}" reads it',
+                hint=f"DROP VIEW {name} first, and create it again afterwards.",
             )
 
 

@@ -133,10 +133,10 @@ def _check_subqueries(expression: Expression) -> None:
 
 def _refused_streams(relation: Relation) -> SqlError:
     """Return the refusal of an operator with a stream on both sides."""
-    hint = "Make a view per stream, each with its GROUP BY, and join the views in the SELECT that reads them."
+    hint = "Group each of them in a subquery of its own: FROM (SELECT ... GROUP BY ...) a JOIN (SELECT ... GROUP BY ...) b."
     if isinstance(relation, Join):
         return refused("a join of streams in a continuous view", _join_text(relation), RULE_C, hint)
-    hint = "Make a view per stream, each with its GROUP BY, and combine the views in the SELECT that reads them."
+    hint = "Group each of them in a subquery of its own."
     return refused("a query over several streams in a continuous view", _node_text(relation), RULE_C, hint)
 
 
