@@ -7,7 +7,7 @@ a stream for as long as it likes. Must not know sessions or the protocol.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 
 import pyarrow as pa
 
@@ -50,7 +50,10 @@ def count_of(limit: Limit) -> int | None:
 
 
 class PassingRows:
-    """The rows of one query. root: for which `passes_rows` holds, without open parameters. The scan begins where the stream is now."""
+    """The rows of one query. root: for which `passes_rows` holds, without open parameters. The scan begins where the stream is now.
+
+    token: by which the engine's `interrupt` stops it.
+    """
 
     def __init__(
         self,
@@ -59,8 +62,10 @@ class PassingRows:
         root: Relation,
         settings: ScanSettings,
         check_cancelled: Callable[[], None],
+        token: Hashable,
     ) -> None:
         self._engine = engine
+        self._token = token
         self._left: int | None = None
         if isinstance(root, Limit):
             self._left = count_of(root)
@@ -73,7 +78,7 @@ class PassingRows:
     def next(self) -> pa.Table | None:
         """Return the next rows, None when there are no more. Waits for them; one thread at a time.
 
-        Raises SqlError: 54000 when writers have overtaken the scan, what the rows have wrong, what check_cancelled raises.
+        Raises SqlError: 54000 when writers have overtaken the scan, what the rows have wrong, what check_cancelled raises, 57014.
         """
         scan = self._scan
         with scan.stream.activity.scan():
@@ -86,7 +91,7 @@ class PassingRows:
                     time.sleep(min(LOOK_AGAIN_S, scan.timeout_s / 4))
                     continue
                 scan.looked_s = time.monotonic()
-                rows = self._engine.run(self._root, {scan.stream.name: as_table(morsel, scan)})
+                rows = self._engine.run(self._root, {scan.stream.name: as_table(morsel, scan)}, self._token)
                 if self._left is not None:
                     rows = rows.slice(0, self._left)
                     self._left -= rows.num_rows

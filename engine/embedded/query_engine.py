@@ -89,21 +89,24 @@ class QueryEngine:
 
         Raises SqlError for what PostgreSQL would raise, and 57014 when interrupted.
         """
-        with self._cursor(token) as cursor:
-            try:
+        cursor = self.take_cursor()
+        try:
+            with self._running_on(cursor, token):
                 return self.run_on(cursor, root, inputs, {})
-            finally:
-                self.forget_passing(cursor, root)
+        finally:
+            # Not for `interrupt` to find.
+            self.forget_passing(cursor, root)
+            self.give_back(cursor)
 
     def run_on(
         self, cursor: Cursor, root: Relation, inputs: Mapping[str, pa.Table], sources: Mapping[str, str]
     ) -> pa.Table:
         """Return the rows of `root` by way of `cursor`. sources: what stands in FROM for the scans that have no input."""
         text = self._text(root, sources)
-        for scan in scans(root):
-            if scan.name in inputs:
-                register_input(cursor, scan, inputs[scan.name])
         try:
+            for scan in scans(root):
+                if scan.name in inputs:
+                    register_input(cursor, scan, inputs[scan.name])
             result = self._execute(cursor, text)
         except duckdb.Error as error:
             raise sql_error(error) from error
@@ -186,18 +189,18 @@ class QueryEngine:
         return text
 
     @contextmanager
-    def _cursor(self, token: Hashable | None) -> Iterator[Cursor]:
+    def _running_on(self, cursor: Cursor, token: Hashable | None) -> Iterator[None]:
+        """Let `interrupt` find what runs."""
+        if token is None:
+            yield
+            return
         with self._lock:
-            cursor = self._idle.pop() if self._idle else Cursor(self._database.cursor())
-            if token is not None:
-                self._running[token] = cursor
+            self._running[token] = cursor
         try:
-            yield cursor
+            yield
         finally:
             with self._lock:
-                if token is not None:
-                    del self._running[token]
-                self._idle.append(cursor)
+                del self._running[token]
 
 
 def register_input(cursor: Cursor, scan: Scan, table: pa.Table) -> None:

@@ -7,7 +7,7 @@ relations itself.
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from pathlib import Path
 
 import pyarrow as pa
@@ -26,6 +26,7 @@ from sql.names import did_you_mean
 from sql.relations import BoundQuery, OutputColumn, Project, Scan, Schema
 from sql.statements.statement import CopyTo
 from sql.wire import writer
+from views.arrow_schema import arrow_schema
 
 COPY_ROWS_PER_MESSAGE = 16_384
 MESSAGE_HEAD_BYTES = 5
@@ -64,8 +65,39 @@ def copy_outcome(
     return Outcome(tag)
 
 
-def encoded(statement: CopyTo, schema: Schema, table: pa.Table, time_zone: str) -> Iterator[bytes]:
-    """Yield the rows as CopyData messages, many in one piece."""
+def passing_outcome(
+    statement: CopyTo, schema: Schema, more: Callable[[], Awaitable[pa.Table | None]], time_zone: str
+) -> Outcome:
+    """Return rows for the client that are made while they are sent. more: returns the next ones, None at their end."""
+    require_columns(statement, schema)
+    outcome = Outcome("COPY #")
+
+    async def messages() -> AsyncIterator[bytes]:
+        yield writer.copy_out_response(0, len(schema))
+        # A header goes out before any row is there.
+        for data in encoded(statement, schema, arrow_schema(schema).empty_table(), time_zone):
+            yield data
+        while (table := await more()) is not None:
+            for data in encoded(statement, schema, table, time_zone, begins=False):
+                yield data
+            outcome.sent += table.num_rows
+        yield writer.COPY_DONE
+
+    outcome.copying = messages()
+    return outcome
+
+
+def require_columns(statement: CopyTo, schema: Schema) -> None:
+    """Raise 42703 for an option that names a column which the rows don't have."""
+    names = [column.name for column in schema]
+    for name in statement.options.force_quote or ():
+        if name not in names:
+            raise SqlError("42703", f'column "{name}" does not exist')
+
+
+def encoded(statement: CopyTo, schema: Schema, table: pa.Table, time_zone: str, begins: bool = True) -> Iterator[bytes]:
+    """Yield the rows as CopyData messages, many in one piece. begins: a header comes first, if one is asked for."""
+    require_columns(statement, schema)
     options = statement.options
     form = CopyFormat(
         options.format,
@@ -77,13 +109,10 @@ def encoded(statement: CopyTo, schema: Schema, table: pa.Table, time_zone: str) 
         options.force_quote,
     )
     names = [column.name for column in schema]
-    for name in options.force_quote or ():
-        if name not in names:
-            raise SqlError("42703", f'column "{name}" does not exist')
     families = [column.type.family for column in schema]
     for start in range(0, max(table.num_rows, 1), COPY_ROWS_PER_MESSAGE):
         rows = table.slice(start, COPY_ROWS_PER_MESSAGE)
-        data = encode_copy_rows(rows.columns, names, families, form, time_zone, header=start == 0)
+        data = encode_copy_rows(rows.columns, names, families, form, time_zone, header=begins and start == 0)
         if data:
             yield data
 

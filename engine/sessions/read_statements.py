@@ -5,13 +5,13 @@ Enters: statements with their transaction and parameters. Leaves: outcomes; a tr
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
 from engine.catalog import CatalogImage, Entry, ViewEntry
-from engine.sessions.copy_out import bind_copied, copy_outcome
+from engine.sessions.copy_out import bind_copied, copy_outcome, passing_outcome
 from engine.sessions.explaining import explain
 from engine.sessions.prepared import Prepared
 from engine.sessions.reading import Reading, keep, read, scan_settings, settled_query
@@ -22,7 +22,7 @@ from engine.tables.sequence_functions import uses_sequences
 from engine.transaction import Transaction
 from sql.bind.query import bind_query
 from sql.expressions import Literal
-from sql.relations import BoundQuery
+from sql.relations import BoundQuery, Schema
 from sql.statements.statement import CopyTo, Explain, Select
 from views.arrow_schema import arrow_schema
 from views.refresh import Reader
@@ -53,7 +53,8 @@ class ReadStatements:
 
         passing = await self._passing(statement.text, bound_to, transaction, parameters)
         if passing is not None:
-            return passing
+            schema, more = passing
+            return Outcome("SELECT #", schema, arrow_schema(schema).empty_table(), more=more)
         image, _, reading = await self._read(statement.text, bound_to, transaction, parameters)
         if not parameters and transaction.image is None:
             keep(self._database.answers, statement.text, image, reading, settings)
@@ -65,8 +66,8 @@ class ReadStatements:
         bound_to: Callable[[CatalogImage], BoundQuery],
         transaction: Transaction,
         parameters: tuple[Literal, ...],
-    ) -> Outcome | None:
-        """Return the outcome of a query whose rows go to the client while its stream is scanned, None for any other.
+    ) -> tuple[Schema, Callable[[], Awaitable[pa.Table | None]]] | None:
+        """Return the columns of a query whose rows go to the client while its stream is scanned, and what makes them; else None.
 
         Among the statements of one Query a row that fails has to undo those before it, so that none of their answers may be out.
         """
@@ -82,13 +83,12 @@ class ReadStatements:
         root = settled_query(bound, parameters, transaction.now_us)
         if uses_sequences(root) or not passes_rows(root, streams[0], settings):
             return None
-        rows = PassingRows(self._database.tables, streams[0], root, settings, session.check_cancelled)
-        schema = bound.root.schema
+        rows = PassingRows(self._database.tables, streams[0], root, settings, session.check_cancelled, session)
 
         async def more() -> pa.Table | None:
             return await session.in_scanner(rows.next)
 
-        return Outcome("SELECT #", schema, arrow_schema(schema).empty_table(), more=more)
+        return bound.root.schema, more
 
     async def copy_to(self, statement: CopyTo, transaction: Transaction) -> Outcome:
         """Do COPY ... TO."""
@@ -97,6 +97,10 @@ class ReadStatements:
         def bound_to(image: CatalogImage) -> BoundQuery:
             return bind_copied(statement, image, session.settings.captured())
 
+        if statement.file is None:
+            passing = await self._passing(statement.text, bound_to, transaction, ())
+            if passing is not None:
+                return passing_outcome(statement, *passing, session.settings.time_zone)
         _, bound, reading = await self._read(statement.text, bound_to, transaction, ())
         table, directory = reading.outcome.table, self._database.config.copy_directory
         return await session.in_worker(

@@ -6,7 +6,7 @@ by the ring buffer's encoders; a row limit cuts the encoded bytes at row ends.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -32,7 +32,7 @@ class Outcome:
 
     schema None: no rows. sent: rows of `table` that the client has got already (a portal with a row limit).
     copy_out: the messages of COPY TO, whole ones in each piece. more: returns the rows behind those of `table`, None at their end; the
-    statement goes on until then.
+    statement goes on until then. copying: messages of COPY TO that are made while they are sent; `sent` counts their rows.
     """
 
     tag: str
@@ -41,6 +41,12 @@ class Outcome:
     sent: int = 0
     copy_out: Sequence[bytes] = ()
     more: Callable[[], Awaitable[pa.Table | None]] | None = None
+    copying: AsyncIterator[bytes] | None = None
+
+    @property
+    def goes_on(self) -> bool:
+        """Tell whether rows are still to be made."""
+        return self.more is not None or self.copying is not None
 
     async def next_piece(self) -> bool:
         """Let `table` be the next rows; False when there are none. Raises SqlError."""
@@ -101,7 +107,12 @@ async def send_rows(
             connection.write(piece)
             await connection.drain()
             check_cancelled()
-        connection.write(writer.command_complete(outcome.tag))
+        if outcome.copying is not None:
+            async for piece in outcome.copying:
+                connection.write(piece)
+                await connection.drain()
+                check_cancelled()
+        connection.write(writer.command_complete(outcome.tag.replace("#", str(outcome.sent))))
         return
     if not described:
         connection.write(row_description(outcome.schema, formats))

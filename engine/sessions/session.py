@@ -447,7 +447,7 @@ class Session:
         except SqlError as error:
             raise self.timeout.error_or(error) from None
         finally:
-            if outcome is None or outcome.more is None:
+            if outcome is None or not outcome.goes_on:
                 self.timeout.stop()
 
     async def _send(

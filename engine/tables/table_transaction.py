@@ -87,8 +87,8 @@ class TableTransaction:
         with self._running() as cursor:
             # After an error they go with the DuckDB transaction, which takes no more commands.
             found = self._engine.run_on(cursor, root, inputs, sources)
-            self._engine.forget_passing(cursor, root)
-            return found
+        self._engine.forget_passing(cursor, root)
+        return found
 
     def insert(self, table: TableEntry, rows: pa.Table) -> None:
         """Append rows: one column per column of the table, in its order and in the forms of `views.arrow_schema`.

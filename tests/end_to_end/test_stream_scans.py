@@ -220,6 +220,59 @@ def test_a_long_ring_is_not_collected(server: AntumbraServer) -> None:
         connection.execute("DROP FOREIGN TABLE long")
 
 
+def copied(connection: Connection, text: str) -> tuple[str, int | str | None]:
+    """Return the rows of a COPY, and how many they are, or the SQLSTATE with which it has ended."""
+    cursor, pieces = connection.cursor(), list[bytes]()
+    try:
+        with cursor.copy(text.encode()) as copy:
+            pieces += map(bytes, copy)
+    except psycopg.Error as error:
+        return b"".join(pieces).decode(), error.sqlstate
+    return b"".join(pieces).decode(), cursor.rowcount
+
+
+def test_a_copy_of_a_long_ring_is_not_collected(server: AntumbraServer) -> None:
+    with server.connect() as connection:
+        connection.execute("CREATE FOREIGN TABLE long (k int, t text) SERVER stream OPTIONS (capacity '200000')")
+        connection.execute("INSERT INTO long SELECT g, repeat('x', 50) FROM generate_series(1, 150000) AS g")
+        connection.execute("SET query_memory_max = '1MB'")
+        for options, head, end in (("FORMAT csv, HEADER", "k,t\n", ","), ("DELIMITER ';'", "", ";")):
+            for condition, numbers in (
+                ("k % 2 = 0", range(2, 150_001, 2)),
+                ("k < 0", ()),
+                ("true LIMIT 70000", range(1, 70_001)),
+            ):
+                text = f"COPY (SELECT k, t FROM long WHERE {condition}) TO STDOUT ({options})"
+                rows = "".join(f"{number}{end}{'x' * 50}\n" for number in numbers)
+                assert copied(connection, text) == (head + rows, len(numbers))
+        quoted = "COPY (SELECT k FROM long) TO STDOUT (FORMAT csv, FORCE_QUOTE (missing))"
+        assert copied(connection, quoted) == ("", "42703")
+        found, sqlstate = copied(connection, "COPY (SELECT 100000 / (k - 100000) FROM long) TO STDOUT")
+        assert found.startswith("-1\n-1\n") and sqlstate == "22012"
+        connection.execute("DROP FOREIGN TABLE long")
+
+
+def test_a_copy_follows_a_stream(posts: Connection, server: AntumbraServer) -> None:
+    posts.execute("INSERT INTO posts VALUES (1)")
+    with server.connect() as reader:
+        reader.execute("SET stream_timeout = '1h'")
+        seen: list[bytes] = []
+
+        def follow() -> None:
+            with reader.cursor().copy("COPY (SELECT uid FROM posts) TO STDOUT") as copy:
+                for piece in copy:
+                    seen.append(bytes(piece))
+                    # The next row is inserted when this one has come.
+                    posts.execute("INSERT INTO posts VALUES (%s)", (len(seen) + 1,))
+                    if len(seen) == 3:
+                        reader.cancel()
+
+        with pytest.raises(psycopg.errors.QueryCanceled):
+            follow()
+        assert seen[:3] == [b"1\n", b"2\n", b"3\n"]
+        assert one_value(reader, "SELECT 1") == 1
+
+
 def test_a_stream_may_have_a_timeout_of_its_own(server: AntumbraServer) -> None:
     with server.connect() as connection:
         with pytest.raises(psycopg.errors.InvalidParameterValue, match='option "timeout": "soon"'):

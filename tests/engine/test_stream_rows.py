@@ -1,0 +1,67 @@
+"""Rows of a stream that pass through the embedded engine: a piece of them can be interrupted while it is computed."""
+
+from __future__ import annotations
+
+import threading
+
+import numpy as np
+import pytest
+
+from engine.embedded.query_engine import QueryEngine
+from engine.stream import make_stream
+from engine.stream_rows import PassingRows
+from engine.stream_scans import ScanSettings
+from ringbuffer.columns import Morsel
+from sql.bind import bind_query
+from sql.catalog import ColumnDescription, RelationDescription, SessionSettings
+from sql.datatypes import INT4
+from sql.errors import SqlError
+from sql.parse import parse
+from sql.relations import Relation
+from sql.statements.statement import Select
+
+COLUMNS = (ColumnDescription("k", INT4),)
+ROWS_COUNT = 65_536
+# Each is computed in Python, row by row.
+SLOW = ", ".join(f"to_char(k + {number}, 'FM999,999') AS c{number}" for number in range(20))
+
+
+class Catalog:
+    """One stream."""
+
+    def relation(self, name: str) -> RelationDescription | None:
+        return RelationDescription(name, "stream", 16384, COLUMNS)
+
+    def relation_names(self) -> tuple[str, ...]:
+        return ("numbers",)
+
+
+def bound(query: str) -> Relation:
+    (statement,) = parse(query)
+    assert isinstance(statement, Select)
+    return bind_query(statement.query, Catalog(), SessionSettings()).root
+
+
+def test_a_piece_can_be_interrupted() -> None:
+    stream = make_stream("numbers", 16384, COLUMNS, ROWS_COUNT, None)
+    values = np.arange(ROWS_COUNT, dtype=np.int32)
+    stream.ring.append(Morsel(ROWS_COUNT, (values,), (np.zeros(ROWS_COUNT, np.uint8),), np.empty(0, np.uint8)))
+    engine = QueryEngine(1 << 28)
+    token = object()
+    settings = ScanSettings(False, 0.0, 1 << 30, 0)
+    rows = PassingRows(engine, stream, bound(f"SELECT {SLOW} FROM numbers"), settings, lambda: None, token)
+    done = threading.Event()
+
+    def interrupt() -> None:
+        while not done.wait(0.01):
+            engine.interrupt(token)
+
+    canceller = threading.Thread(target=interrupt)
+    canceller.start()
+    try:
+        with pytest.raises(SqlError) as failure:
+            rows.next()
+    finally:
+        done.set()
+        canceller.join()
+    assert failure.value.sqlstate == "57014"
