@@ -11,6 +11,7 @@ from bench.ring import Round, Sizes, compared, draw, measure
 
 TINY = Sizes(
     runs_count=1,
+    drawn_runs_count=1,
     capacity=1024,
     morsel_rows_count=256,
     measured_rows_count=2048,
