@@ -96,10 +96,10 @@ def parts_of(image: CatalogImage, entry: Entry) -> list[Entry]:
     return [one for one in image.entries.values() if one.description.oid in parts]
 
 
-def maker_of(image: CatalogImage, entry: Entry) -> Entry:
-    """Return the view that a continuous view was made with, or the relation itself."""
+def maker_of(entries: Iterable[Entry], entry: Entry) -> Entry:
+    """Return the view among `entries` that a continuous view was made with, or the relation itself."""
     oid = entry.description.oid
-    makers = (one for one in image.entries.values() if isinstance(one, QueryViewEntry) and oid in one.parts)
+    makers = (one for one in entries if isinstance(one, QueryViewEntry) and oid in one.parts)
     return next(makers, entry)
 
 

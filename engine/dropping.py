@@ -104,7 +104,7 @@ def _refuse_needed_sequence(entry: Entry, gone: Sequence[Entry], work: TableWork
 
 def _refuse_needed_part(entry: Entry, gone: Sequence[Entry], work: TableWork) -> None:
     """Raise 2BP01 for a view that was made with another one, and goes with it only."""
-    whole = maker_of(work.image, entry)
+    whole = maker_of(work.image.entries.values(), entry)
     if whole is not entry and whole not in gone:
         raise SqlError(
             "2BP01",

@@ -58,7 +58,7 @@ def refuse_in_use(image: CatalogImage, entry: TableEntry) -> None:
     """Raise 0A000 for a table that a continuous view reads: its pipelines were made for the table as it is."""
     for view in image.entries.values():
         if isinstance(view, ViewEntry) and reads(view, entry):
-            name = maker_of(image, view).description.name
+            name = maker_of(image.entries.values(), view).description.name
             raise SqlError(
                 "0A000",
                 f'cannot alter table "{entry.description.name}" because continuous view "{name}" reads it',

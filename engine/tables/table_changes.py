@@ -6,9 +6,10 @@ changes under a continuous view that has built its rows in. Must not write.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection
 
 from engine.catalog import CatalogImage, Entry, SequenceEntry, TableEntry, ViewEntry
+from engine.dependents import maker_of
 from engine.embedded.duckdb_errors import CONFLICT
 from engine.transaction import Transaction
 from sql.errors import SqlError
@@ -30,11 +31,11 @@ def check_changes(transaction: Transaction, committed: CatalogImage) -> None:
         _check_definitions(transaction, snapshot, transaction.image)
 
 
-def refuse_joined(name: str, entries: Iterable[Entry]) -> None:
+def refuse_joined(name: str, entries: Collection[Entry]) -> None:
     """Raise 55006 if one of `entries` is a continuous view that joins its stream with the table called `name`."""
     for entry in entries:
         if isinstance(entry, ViewEntry) and name in entry.view.stream_tables:
-            view = entry.description.name
+            view = maker_of(entries, entry).description.name
             raise SqlError(
                 "55006",
                 f'cannot change table "{name}" because continuous view "{view}" joins it with its stream',

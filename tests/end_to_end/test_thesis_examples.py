@@ -200,11 +200,16 @@ def test_a_view_of_two_streams_is_one_thing(tmp_path: Path) -> None:
         assert failure.value.diag.message_hint == "You can drop view stock instead."
         with pytest.raises(psycopg.errors.FeatureNotSupported, match='continuous view "stock" reads it'):
             client.execute("ALTER TABLE station RENAME TO stations")
+        client.execute(f"CREATE VIEW named AS {STOCK_VIEWS['named']}".encode())
+        with pytest.raises(psycopg.errors.ObjectInUse, match='continuous view "named" joins it') as in_use:
+            client.execute("DELETE FROM station")
+        assert (in_use.value.diag.message_hint or "").startswith("DROP VIEW named first")
+        client.execute("DROP VIEW named")
         client.execute("INSERT INTO part_restock VALUES (1, 7, 100), (2, 7, 50)")
         client.execute("INSERT INTO part_usage VALUES (1, 7, 3), (1, 7, 4)")
         client.execute("CREATE VIEW low AS SELECT * FROM stock WHERE stock < 100")
         assert answer(client, "SELECT * FROM low") == [("welding", 7, 93)]
-    assert server.stop() == 0
+    server.kill()
     server.start()
     with server.connect() as client:
         assert answer(client, "SELECT * FROM low") == [("welding", 7, 93)]
