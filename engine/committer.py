@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING
 
 from engine.catalog import CatalogImage, StreamEntry, ViewEntry
 from engine.catalog_form import catalog_text
-from engine.log.commit_log import Commit, CommitLog, Waiting, statement_flags
+from engine.log.commit_log import CommitLog, statement_flags
+from engine.log.commits import Commit, Waiting
 from engine.log.records import COMMIT, COMMITTED, PREPARE, ROWS, STATEMENTS_MAX, Bytes
 from engine.log.replay import RECORDS_COUNT
 from engine.staging import StatementStage

@@ -24,7 +24,8 @@ from engine.kept_answers import KeptAnswers
 from engine.kernel_files import KernelFiles
 from engine.log.checkpoint_contents import Noted, make_checkpoint
 from engine.log.checkpointer import Checkpointer
-from engine.log.commit_log import CommitLog, Mark
+from engine.log.commit_log import CommitLog
+from engine.log.commits import Mark
 from engine.recovery import recover, relations_of
 from engine.shown_settings import server_settings
 from engine.spark import SparkRuntime

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from engine.clock import SystemClock
-from engine.log.commit_log import BUFFERED_BYTES_MAX, Commit, CommitLog
+from engine.log.commit_log import BUFFERED_BYTES_MAX, CommitLog
+from engine.log.commits import Commit
 from engine.log.records import ROWS
 from engine.log.segments import FIRST_SEQUENCE
 from ringbuffer.log_rows import FLAG_COMMITS
