@@ -27,21 +27,25 @@ SYSTEM_RELATIONS = {stream_statistics.NAME: stream_statistics.DESCRIPTION}
 
 @dataclass(frozen=True)
 class StreamEntry:
-    """A stream: its description, the statement that made it, and its ring."""
+    """A stream: its description and its ring. options: as written; defaults: by column number."""
 
     description: RelationDescription
-    text: str
-    time_zone: str
     stream: Stream
+    options: Mapping[str, str] = field(default_factory=dict)
+    defaults: Mapping[int, SourceText] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class ViewEntry:
-    """A continuous view and the stream under it. named: the relations that its text names."""
+    """A continuous view and the stream under it, by its name of today.
+
+    used: the streams in its text as the view knew them when it was made. named: the other relations that its text names.
+    """
 
     description: RelationDescription
     stream_name: str
     view: ContinuousView
+    used: tuple[UsedRelation, ...]
     named: frozenset[str] = frozenset()
 
 
@@ -100,7 +104,7 @@ def sequence_row(entry: SequenceEntry) -> pa.Table:
 
 @dataclass(frozen=True)
 class UsedRelation:
-    """A relation as a query view knew it when it was made: its name, and its columns as (name, number); the oid says what it is today."""
+    """A relation as a view knew it when it was made: its name, and its columns as (name, number); the oid says what it is today."""
 
     name: str
     oid: int

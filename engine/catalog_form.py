@@ -1,7 +1,7 @@
 """The catalog as it is stored: plain values that JSON can hold, and the way back for what needs no binding.
 
-Enters: entries. Leaves: dictionaries, and the checked dictionaries of stored text. Streams and views are stored as the statements that
-made them, tables and sequences by what they have become. Must not bind or build anything: `engine.catalog_restore` does.
+Enters: entries. Leaves: dictionaries, and the checked dictionaries of stored text. Views are stored as the statements that made them,
+streams, tables and sequences by what they have become. Must not bind or build anything: `engine.catalog_restore` does.
 """
 
 from __future__ import annotations
@@ -19,9 +19,11 @@ from engine.catalog import (
     SourceText,
     StreamEntry,
     TableEntry,
+    UsedRelation,
     ViewEntry,
 )
 from engine.tables.sequences import SequenceDefinition
+from ringbuffer.log_rows import encode_rows
 from sql.datatypes import SqlType
 from sql.errors import SqlError
 
@@ -29,7 +31,7 @@ DAMAGED = "XX001"
 SHOWN_CHARACTERS_MAX = 60
 WORDS = {str: "text", int: "number", list: "list", dict: "object"}
 FORMS: dict[str, Mapping[str, type]] = {
-    "stream": {"name": str, "oid": int, "text": str, "time_zone": str},
+    "stream": {"name": str, "oid": int},
     "view": {
         "name": str,
         "oid": int,
@@ -70,9 +72,10 @@ def plain_entry(entry: Entry) -> dict[str, object]:
     head: dict[str, object] = {"name": description.name, "oid": description.oid}
     match entry:
         case StreamEntry():
-            return {"kind": "stream", **head, "text": entry.text, "time_zone": entry.time_zone}
+            return {"kind": "stream", **head, **_stream(entry)}
         case ViewEntry():
-            return {"kind": "view", **entry.view.definition.to_dict()}
+            used = [plain_used(one) for one in entry.used]
+            return {"kind": "view", **entry.view.definition.to_dict(), "used": used}
         case TableEntry():
             return {"kind": "table", **head, **_table(entry)}
         case SequenceEntry():
@@ -91,7 +94,7 @@ def plain_entry(entry: Entry) -> dict[str, object]:
                 "text": entry.source.text,
                 "time_zone": entry.source.time_zone,
                 "columns": [{"name": column.name, "type": plain_type(column.type)} for column in description.columns],
-                "used": [asdict(used) for used in entry.used],
+                "used": [plain_used(used) for used in entry.used],
                 "parts": entry.parts,
             }
 
@@ -132,6 +135,35 @@ def source_of(plain: Mapping[str, Any] | None) -> SourceText | None:
         return None
     names = tuple((name, number) for name, number in plain["names"])
     return SourceText(plain["text"], plain["time_zone"], names)
+
+
+def plain_used(used: UsedRelation) -> dict[str, object]:
+    """Return a relation as a view knew it."""
+    return {"name": used.name, "oid": used.oid, "columns": [list(column) for column in used.columns]}
+
+
+def used_of(plain: Mapping[str, Any]) -> UsedRelation:
+    """Return a relation as a stored view knew it."""
+    return UsedRelation(plain["name"], plain["oid"], tuple((name, number) for name, number in plain["columns"]))
+
+
+def _stream(entry: StreamEntry) -> dict[str, object]:
+    stream = entry.stream
+    missing = None if all(null[0] for null in stream.missing.nulls) else encode_rows(stream.missing, stream.layout)
+    return {
+        "columns": [
+            {
+                "name": column.name,
+                "type": plain_type(column.type),
+                "not_null": column.not_null,
+                "default": _source(entry.defaults.get(column.number)),
+                "dropped": column.number in stream.dropped,
+            }
+            for column in stream.stored
+        ],
+        "missing": None if missing is None else b"".join(missing).hex(),
+        "options": dict(entry.options),
+    }
 
 
 def _table(entry: TableEntry) -> dict[str, object]:

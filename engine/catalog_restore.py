@@ -8,6 +8,7 @@ be restored.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from engine.catalog import (
@@ -18,15 +19,17 @@ from engine.catalog import (
     StreamEntry,
     TableData,
     TableEntry,
-    UsedRelation,
     ViewEntry,
 )
-from engine.catalog_form import DAMAGED, definition_of, read_plain, source_of, type_of
-from engine.definitions import build_stream, restore_continuous_view
+from engine.catalog_form import DAMAGED, definition_of, read_plain, source_of, type_of, used_of
+from engine.definitions import build_stream, restore_continuous_view, stream_description
 from engine.query_views import restored_view
+from engine.stream import make_stream
+from engine.stream_options import read_options
 from engine.tables.sequences import SequenceCounter
-from engine.tables.table_expressions import bound_description, sequence_description
+from engine.tables.table_expressions import bound_default, bound_description, sequence_description
 from engine.tables.table_source import CommittedTables
+from ringbuffer.log_rows import decode_rows
 from sql.catalog import ColumnDescription, ConstraintDescription, RelationDescription, SessionSettings
 from sql.errors import SqlError
 from sql.parse import parse
@@ -76,25 +79,41 @@ def _restored(
             return _restored_sequence(database, relation, records)
         case "table":
             return _restored_table(image, relation)
-    used = tuple(
-        UsedRelation(used["name"], used["oid"], tuple((name, number) for name, number in used["columns"]))
-        for used in relation["used"]
-    )
+    used = tuple(used_of(one) for one in relation["used"])
     source = SourceText(relation["text"], relation["time_zone"])
     return restored_view(source, used, image, relation["oid"], tuple(relation.get("parts", ())))
 
 
 def _restored_stream(database: Database, image: CatalogImage, relation: dict[str, Any]) -> StreamEntry:
-    statement = _only_statement(relation["text"], CreateStream)
-    settings = SessionSettings(time_zone=relation["time_zone"])
-    return build_stream(statement, image, settings, relation["oid"], database.config.stream_capacity_default)
+    capacity_default = database.config.stream_capacity_default
+    if "columns" not in relation:
+        # As it was stored before streams could be altered.
+        statement = _only_statement(relation["text"], CreateStream)
+        settings = SessionSettings(time_zone=relation["time_zone"])
+        return build_stream(statement, image, settings, relation["oid"], capacity_default)
+    sources = {number: source_of(column["default"]) for number, column in enumerate(relation["columns"], 1)}
+    defaults = {number: source for number, source in sources.items() if source is not None}
+    columns = [
+        ColumnDescription(column["name"], type_of(column["type"]), column["not_null"], number=number)
+        for number, column in enumerate(relation["columns"], 1)
+    ]
+    columns = [replace(column, default=bound_default(column, sources[column.number], image)) for column in columns]
+    dropped = frozenset(number for number, column in enumerate(relation["columns"], 1) if column["dropped"])
+    options = read_options(relation["options"], capacity_default)
+    made = make_stream(relation["name"], relation["oid"], columns, options.capacity, options.timeout_ms)
+    missing = made.missing
+    if relation["missing"] is not None:
+        missing = decode_rows(bytes.fromhex(relation["missing"]), made.layout)
+    stream = replace(made, dropped=dropped, missing=missing)
+    return StreamEntry(stream_description(stream), stream, relation["options"], defaults)
 
 
 def _restored_view(database: Database, image: CatalogImage, relation: dict[str, Any]) -> ViewEntry:
     definition = ViewDefinition.from_dict(relation)
     statement = _only_statement(definition.text, CreateView)
     tables = CommittedTables(database.store, lambda: image)
-    return restore_continuous_view(definition, statement, image, database.kernels, database.upper, tables)
+    used = tuple(used_of(one) for one in relation["used"]) if "used" in relation else None
+    return restore_continuous_view(definition, statement, image, used, database.kernels, database.upper, tables)
 
 
 def _restored_sequence(

@@ -19,6 +19,7 @@ from engine.log.commit_log import CommitLog, statement_flags
 from engine.log.commits import Commit, Waiting
 from engine.log.records import COMMIT, COMMITTED, PREPARE, ROWS, STATEMENTS_MAX, Bytes
 from engine.log.replay import RECORDS_COUNT
+from engine.reshaping import Reshaping
 from engine.staging import StatementStage
 from engine.tables.table_changes import check_changes, new_sequences
 from engine.tables.table_store import save_catalog
@@ -258,6 +259,7 @@ class Committer:
         """Commit in the file of the tables, which decides, and publish the rest: catalog, rows of streams, versions of tables."""
         database = self._database
         store = database.store
+        reshapings = reshapings_of(transaction)
         with self._logged_ahead(stages) as (records, number), store.lock:
             if transaction.tables is None:
                 transaction.tables = store.begin(database.image)
@@ -272,6 +274,9 @@ class Committer:
                 store.commit(tables)
                 return
             with self.log.exclusive():
+                # Of what is committed, so that nothing can be wrong with it once this transaction is, too.
+                for reshaping in reshapings:
+                    reshaping.carry_over(ignore_cancel)
                 number = self._prepare_in_log(transaction, stages, records, number)
                 store.note_transaction(tables, number)
                 store.commit(tables)
@@ -281,8 +286,13 @@ class Committer:
                         database.image = transaction.image
                     for stage in stages:
                         stage.apply()
-                for stage in stages:
-                    stage.append_to_ring()
+                for operation in transaction.operations:
+                    if isinstance(operation, StatementStage):
+                        operation.append_to_ring()
+                    elif operation.reshaping is not None:
+                        operation.reshaping.carry_over(ignore_cancel)
+                for reshaping in reshapings:
+                    reshaping.before.ring.retire()
             for entry in sequences:
                 entry.counter.log = store.log_sequence
 
@@ -322,6 +332,16 @@ def stages_of(transaction: Transaction) -> list[StatementStage]:
     return [operation for operation in transaction.operations if isinstance(operation, StatementStage)]
 
 
+def reshapings_of(transaction: Transaction) -> list[Reshaping]:
+    """Return the rings that are made anew, in order."""
+    changes = (operation for operation in transaction.operations if isinstance(operation, CatalogChange))
+    return [change.reshaping for change in changes if change.reshaping is not None]
+
+
+def ignore_cancel() -> None:
+    """A commit is not cancelled any more."""
+
+
 def end(transaction: Transaction) -> None:
     """Forget what has been committed."""
     transaction.operations.clear()
@@ -335,15 +355,16 @@ def prepare(transaction: Transaction, image: CatalogImage) -> list[tuple[Continu
         if isinstance(operation, CatalogChange):
             image = operation.image
             continue
-        name = operation.stream.name
-        entry = image.entries.get(name)
-        if not isinstance(entry, StreamEntry) or entry.stream is not operation.stream:
+        entry = image.by_oid(operation.stream.oid)
+        # Without a new ring nothing was altered that rows could be at odds with.
+        if not isinstance(entry, StreamEntry) or entry.stream.ring is not operation.stream.ring:
+            done = "dropped" if entry is None else "altered"
             raise SqlError(
                 "40001",
-                f'stream "{name}" was dropped before this transaction committed',
+                f'stream "{operation.stream.name}" was {done} before this transaction committed',
                 hint="Nothing of the transaction was applied.",
             )
-        views = image.views_of(name)
+        views = image.views_of(entry.description.name)
         operation.prepare(views)
         attached.append(views)
     return attached

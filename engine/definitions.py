@@ -7,17 +7,17 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from engine.catalog import CatalogImage, Entry, StreamEntry, ViewEntry
+from engine.catalog import CatalogImage, Entry, SourceText, StreamEntry, UsedRelation, ViewEntry
 from engine.disk_errors import disk_error
 from engine.kernel_files import KernelFiles
-from engine.query_views import define_query_view
-from engine.stream import make_stream
+from engine.query_views import StreamsAsThen, define_query_view, used_relation
+from engine.stream import Stream, make_stream
+from engine.stream_options import read_options
 from engine.tables.table_names import free_name, relation_names
 from ringbuffer.loader import KernelFileError
 from sql.bind.insert import bind_default
 from sql.bind.query import bind_query
 from sql.catalog import ColumnDescription, RelationDescription, SessionSettings
-from sql.durations import milliseconds
 from sql.errors import SqlError
 from sql.relations import BoundQuery, Relation
 from sql.statements.statement import CreateStream, CreateView
@@ -27,9 +27,6 @@ from views.lifecycle import build_view
 from views.plan.parts import cut_parts, part_schema
 from views.plan.properties import scans
 from views.protocols import TableSource, UpperExecutor
-from views.view import ContinuousView
-
-CAPACITY_MAX = 1 << 30
 
 
 def build_stream(
@@ -37,19 +34,25 @@ def build_stream(
 ) -> StreamEntry:
     """Return the entry of a new stream. Raises 42701 for a column named twice, 22023 for a bad option, and what defaults raise."""
     columns: list[ColumnDescription] = []
-    for definition in statement.columns:
+    defaults: dict[int, SourceText] = {}
+    for number, definition in enumerate(statement.columns, 1):
         if any(column.name == definition.name for column in columns):
             raise SqlError(
                 "42701", f'column "{definition.name}" specified more than once', position=definition.position
             )
-        default = None if definition.default is None else bind_default(definition, image, settings)
-        columns.append(ColumnDescription(definition.name, definition.type, definition.not_null, default))
-    capacity = _capacity(statement, capacity_default)
-    description = RelationDescription(statement.name, "stream", oid, tuple(columns))
-    timeout = statement.options.get("timeout")
-    timeout_ms = None if timeout is None else milliseconds(timeout, "timeout")
-    stream = make_stream(statement.name, oid, tuple(columns), capacity, timeout_ms)
-    return StreamEntry(description, statement.text, settings.time_zone, stream)
+        default = None
+        if definition.default is not None:
+            default = bind_default(definition, image, settings)
+            defaults[number] = SourceText(definition.default_text, settings.time_zone)
+        columns.append(ColumnDescription(definition.name, definition.type, definition.not_null, default, number))
+    options = read_options(statement.options, capacity_default)
+    stream = make_stream(statement.name, oid, columns, options.capacity, options.timeout_ms)
+    return StreamEntry(stream_description(stream), stream, statement.options, defaults)
+
+
+def stream_description(stream: Stream) -> RelationDescription:
+    """Return a stream as bind sees it."""
+    return RelationDescription(stream.name, "stream", stream.oid, stream.columns)
 
 
 def build_continuous_view(
@@ -65,19 +68,25 @@ def build_continuous_view(
     Raises what bind and the split refuse, and 53100 or 58030 when the kernels can't be written.
     """
     definition = define_view(statement, image.next_oid, settings)
-    return _new_view(definition, bind_query(statement.query, image, settings), kernels, executor, tables)
+    return _new_view(definition, bind_query(statement.query, image, settings), image, kernels, executor, tables)
 
 
 def _new_view(
-    definition: ViewDefinition, bound: BoundQuery, kernels: KernelFiles, executor: UpperExecutor, tables: TableSource
+    definition: ViewDefinition,
+    bound: BoundQuery,
+    image: CatalogImage,
+    kernels: KernelFiles,
+    executor: UpperExecutor,
+    tables: TableSource,
 ) -> ViewEntry:
-    view = _built(definition, bound, kernels, executor, tables)
+    entry = _entry(definition, bound, image, None, kernels, executor, tables)
+    view = entry.view
     try:
         kernels.make_durable(view.state.kernel_paths)
     except OSError as error:
         view.state.release()
         raise _not_written(definition, error) from None
-    return ViewEntry(view.description, view.stream_name, view, bound.named)
+    return entry
 
 
 def build_split_view(
@@ -94,7 +103,7 @@ def build_split_view(
     """
     entries: list[Entry] = []
     for definition, bound in part_definitions(statement, image, settings):
-        entries.append(_new_view(definition, bound, kernels, executor, tables))
+        entries.append(_new_view(definition, bound, image, kernels, executor, tables))
         image = image.with_entry(entries[-1])
     if entries:
         oids = tuple(entry.description.oid for entry in entries)
@@ -128,31 +137,49 @@ def restore_continuous_view(
     definition: ViewDefinition,
     statement: CreateView,
     image: CatalogImage,
+    used: tuple[UsedRelation, ...] | None,
     kernels: KernelFiles,
     executor: UpperExecutor,
     tables: TableSource,
 ) -> ViewEntry:
     """Return the entry of a view from its stored definition and the statement in its text, without contents.
 
-    Raises SqlError when it can't be built any more. What had to be compiled anew is not durable yet.
+    used: the streams in its text as it knew them when it was made; None: as they are. Raises SqlError when it can't be built any more.
+    What had to be compiled anew is not durable yet.
     """
-    bound = bind_query(statement.query, image, definition.settings)
+    bound = bind_query(statement.query, image if used is None else StreamsAsThen(image, used), definition.settings)
     if definition.part is not None:
         parts = cut_parts(bound.root)
         if definition.part >= len(parts):
             raise SqlError("XX001", f"the query has {len(parts)} groupings of streams")
         bound = _part(bound, parts[definition.part])
-    view = _built(definition, bound, kernels, executor, tables)
-    return ViewEntry(view.description, view.stream_name, view, bound.named)
+    return _entry(definition, bound, image, used, kernels, executor, tables)
 
 
-def _built(
-    definition: ViewDefinition, bound: BoundQuery, kernels: KernelFiles, executor: UpperExecutor, tables: TableSource
-) -> ContinuousView:
+def _entry(
+    definition: ViewDefinition,
+    bound: BoundQuery,
+    image: CatalogImage,
+    used: tuple[UsedRelation, ...] | None,
+    kernels: KernelFiles,
+    executor: UpperExecutor,
+    tables: TableSource,
+) -> ViewEntry:
+    if used is None:
+        streams = (name for name in sorted(bound.named) if isinstance(image.entries.get(name), StreamEntry))
+        used = tuple(used_relation(name, image.entries[name].description) for name in streams)
+    # That there is one, and no more, is checked when the view is planned.
+    scanned = scans(bound.root, "stream")
+    own = next((one for one in used if one.name in scanned), None)
+    places = None if own is None else tuple(number - 1 for _, number in own.columns)
     try:
-        return build_view(definition, bound, kernels.folder, executor, tables)
+        view = build_view(definition, bound, kernels.folder, executor, tables, places)
     except KernelFileError as error:
         raise _not_written(definition, error.error) from error
+    stream = None if own is None else image.by_oid(own.oid)
+    assert stream is not None, definition.name
+    named = bound.named - {one.name for one in used}
+    return ViewEntry(view.description, stream.description.name, view, used, named)
 
 
 def _not_written(definition: ViewDefinition, error: OSError) -> SqlError:
@@ -163,16 +190,3 @@ def require_free(image: CatalogImage, name: str, position: int | None) -> None:
     """Raise 42P07 when `name` is taken, by a relation or by the index behind a key."""
     if name in relation_names(image):
         raise SqlError("42P07", f'relation "{name}" already exists', position=position)
-
-
-def _capacity(statement: CreateStream, default: int) -> int:
-    text = statement.options.get("capacity")
-    if text is None:
-        return default
-    if not text.isdigit() or not 1 <= int(text) <= CAPACITY_MAX:
-        raise SqlError(
-            "22023",
-            f'invalid value for option "capacity": "{text}"',
-            hint=f"The capacity of a stream is a number of tuples from 1 to {CAPACITY_MAX}; it is rounded up to a power of two.",
-        )
-    return 1 << (int(text) - 1).bit_length()

@@ -59,6 +59,8 @@ class AsThen:
         if used is None or entry is None:
             return None
         description = entry.description
+        if isinstance(entry, StreamEntry):
+            return stream_as_then(entry, used)
         if isinstance(entry, TableEntry):
             numbers = {column.number: column for column in description.columns}
             columns = tuple(replace(numbers[number], name=then) for then, number in used.columns if number in numbers)
@@ -73,6 +75,36 @@ class AsThen:
         return self.used.keys()
 
 
+@dataclass(frozen=True)
+class StreamsAsThen:
+    """A catalog in which streams are as a view knew them when it was made, columns that are gone included.
+
+    So what is bound to it is the same for ever, and so are the view's kernels and what its state means.
+    """
+
+    image: CatalogImage
+    used: tuple[UsedRelation, ...]
+
+    def relation(self, name: str) -> RelationDescription | None:
+        """Return the relation called `name`."""
+        for used in self.used:
+            entry = self.image.by_oid(used.oid)
+            if used.name == name and isinstance(entry, StreamEntry):
+                return stream_as_then(entry, used)
+        return self.image.relation(name)
+
+    def relation_names(self) -> Iterable[str]:
+        """Return all names."""
+        return self.image.relation_names()
+
+
+def stream_as_then(entry: StreamEntry, used: UsedRelation) -> RelationDescription:
+    """Return a stream with the name and the columns that a view knew when it was made."""
+    stored = entry.stream.stored
+    columns = tuple(replace(stored[number - 1], name=then) for then, number in used.columns)
+    return replace(entry.description, name=used.name, columns=columns)
+
+
 def define_query_view(
     statement: CreateView, image: CatalogImage, settings: SessionSettings, oid: int, parts: tuple[int, ...] = ()
 ) -> QueryViewEntry:
@@ -84,7 +116,7 @@ def define_query_view(
         raise SqlError("22023", f'unrecognized parameter "{name}"')
     recorder = Recorder(image)
     bind_query(statement.query, recorder, settings)
-    used = tuple(_used(name, description) for name, description in recorder.found.items())
+    used = tuple(used_relation(name, description) for name, description in recorder.found.items())
     source = SourceText(statement.text, settings.time_zone)
     return bind_view(statement, source, used, image, oid, parts)
 
@@ -157,7 +189,8 @@ def _over_parts(root: Relation, parts: tuple[int, ...], image: CatalogImage) -> 
     return without_parts(root, groupings, names)
 
 
-def _used(name: str, description: RelationDescription) -> UsedRelation:
+def used_relation(name: str, description: RelationDescription) -> UsedRelation:
+    """Return a relation as a view that is made now will remember it."""
     columns = tuple((column.name, column.number) for column in description.columns)
     return UsedRelation(name, description.oid, columns)
 

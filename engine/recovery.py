@@ -39,7 +39,8 @@ def recover(database: Database) -> int:
         database.log.first_logged(),
         Restoring(database.checkpoints_dir, views, streams),
     )
-    target = ReplayedRelations(views, streams, () if checkpoint is None else [view.oid for view in checkpoint.views])
+    attached = () if checkpoint is None else [view.oid for view in checkpoint.views]
+    target = ReplayedRelations(views, streams, attached, database.image.views_of)
     keeper = RowsKeeper(database.config.stage_memory_bytes_max, lambda: storage.temporary(database.config.data_dir))
     decided = database.store.decided_transactions()
     position, sequence = (0, FIRST_SEQUENCE) if checkpoint is None else (checkpoint.position, checkpoint.read_sequence)

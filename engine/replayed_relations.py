@@ -6,10 +6,10 @@ been applied by itself. Statements of one row, which a log may have by the milli
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 
 from engine.log.replay import DAMAGED, LoggedRows
-from engine.stream import Stream
+from engine.stream import Stream, with_missing
 from ringbuffer.columns import Morsel
 from ringbuffer.error_codes import RowError
 from ringbuffer.log_rows import decode_rows, decode_single_rows, is_single_row
@@ -24,11 +24,18 @@ COLLECTED_ROWS_MAX = 8192
 class ReplayedRelations:
     """The streams and views that a replay happens to (see ReplayTarget): those that are there at its end.
 
-    A view counts from its own creation on, which is in the checkpoint (`attached`) or in the log.
+    A view counts from its own creation on, which is in the checkpoint (`attached`) or in the log. views_of: those of a stream.
     """
 
-    def __init__(self, views: dict[int, ContinuousView], streams: dict[int, Stream], attached: Collection[int]) -> None:
+    def __init__(
+        self,
+        views: dict[int, ContinuousView],
+        streams: dict[int, Stream],
+        attached: Collection[int],
+        views_of: Callable[[str], Sequence[ContinuousView]],
+    ) -> None:
         self._views = views
+        self._views_of = views_of
         self._streams = streams
         self._attached: set[int] = set()
         # By stream: the views that meet its rows now; rows for them that were put off.
@@ -73,7 +80,7 @@ class ReplayedRelations:
         self._met.clear()
 
     def _counting(self, stream: Stream, oids: Collection[int]) -> list[ContinuousView]:
-        return [view for oid, view in self._views.items() if oid in oids and view.stream_name == stream.name]
+        return [view for view in self._views_of(stream.name) if view.definition.oid in oids]
 
 
 class StreamRows:
@@ -86,15 +93,20 @@ class StreamRows:
         # Rows that were committed at different times can be applied together unless a pipeline asks for the time.
         self._at_one_time = any(uses_now(part) for view in views for part in pipeline_expressions(view.plan.stream))
         self._now_us = 0
+        self._layout = stream.layout
 
     def add(self, logged: LoggedRows) -> None:
         """Apply a record's rows, or put off its only one. Raises SqlError XX001."""
-        if logged.columns_count != len(self._stream.layout):
-            raise self._unreadable(f"{logged.columns_count} columns instead of {len(self._stream.layout)}")
+        if logged.columns_count != len(self._layout):
+            self.flush()
+            if not 0 < logged.columns_count <= len(self._stream.layout):
+                raise self._unreadable(f"{logged.columns_count} columns instead of {len(self._stream.layout)}")
+            # Columns were added since.
+            self._layout = self._stream.layout[: logged.columns_count]
         if not is_single_row(logged.rows):
             self.flush()
             try:
-                morsel = decode_rows(logged.rows, self._stream.layout)
+                morsel = decode_rows(logged.rows, self._layout)
             except ValueError as error:
                 raise self._unreadable(str(error)) from None
             self._apply(morsel, logged.now_us)
@@ -111,12 +123,13 @@ class StreamRows:
             return
         collected, self._collected = self._collected, []
         try:
-            morsel = decode_single_rows(collected, self._stream.layout)
+            morsel = decode_single_rows(collected, self._layout)
         except ValueError as error:
             raise self._unreadable(str(error)) from None
         self._apply(morsel, self._now_us)
 
-    def _apply(self, morsel: Morsel, now_us: int) -> None:
+    def _apply(self, rows: Morsel, now_us: int) -> None:
+        morsel = with_missing(self._stream, rows)
         for view in self.views:
             try:
                 view.state.apply(morsel, now_us)

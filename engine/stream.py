@@ -5,7 +5,8 @@ Enters: morsels of a statement's target columns. Leaves: morsels of all columns,
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -16,58 +17,100 @@ from sql.catalog import ColumnDescription
 from sql.errors import SqlError
 from views.arrow_schema import stream_layout
 
+NO_HEAP = np.zeros(0, dtype=np.uint8)
+
 
 @dataclass(frozen=True, eq=False)
 class Stream:
-    """A stream's fixed facts and its ring. columns: in their order in the ring.
+    """A stream's facts and its ring. ALTER FOREIGN TABLE makes another one with the same oid, with the same ring if that suits it.
 
-    every: the indexes of all columns; not_null: of those that take no NULL; row_bytes: of a row without its long strings. timeout_ms: of
-    its scans, None where the session's stream_timeout counts.
+    stored: the columns in the ring, in its order; what a column's number less one is, is its place there for ever. dropped: the numbers of
+    those that nobody sees any more. missing: one row of all of them: what those columns read as that a row is too old to have.
+    timeout_ms: of its scans, None where the session's stream_timeout counts.
     """
 
     name: str
     oid: int
-    columns: tuple[ColumnDescription, ...]
-    layout: Layout
+    stored: tuple[ColumnDescription, ...]
+    dropped: frozenset[int]
     ring: Ring
-    every: tuple[int, ...]
-    not_null: tuple[int, ...]
-    row_bytes: int
+    missing: Morsel
     timeout_ms: int | None = None
     activity: StreamActivity = field(default_factory=StreamActivity)
+    # What follows from these: the columns that are seen, and their places; the layout, the places of all columns and of those that take
+    # no NULL; the bytes of a row without its long strings.
+    columns: tuple[ColumnDescription, ...] = field(init=False)
+    places: tuple[int, ...] = field(init=False)
+    layout: Layout = field(init=False)
+    every: tuple[int, ...] = field(init=False)
+    not_null: tuple[int, ...] = field(init=False)
+    row_bytes: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        columns = tuple(column for column in self.stored if column.number not in self.dropped)
+        layout = stream_layout(self.stored)
+        found: dict[str, object] = {
+            "columns": columns,
+            "places": tuple(column.number - 1 for column in columns),
+            "layout": layout,
+            "every": tuple(range(len(layout))),
+            "not_null": tuple(column.number - 1 for column in columns if column.not_null),
+            "row_bytes": row_bytes(layout),
+        }
+        for name, value in found.items():
+            object.__setattr__(self, name, value)
+
+    def places_of(self, indexes: Sequence[int]) -> tuple[int, ...]:
+        """Return where the columns with these indexes lie in the ring."""
+        return tuple(self.places[index] for index in indexes)
 
 
 def make_stream(
-    name: str, oid: int, columns: tuple[ColumnDescription, ...], capacity: int, timeout_ms: int | None = None
+    name: str, oid: int, columns: Sequence[ColumnDescription], capacity: int, timeout_ms: int | None = None
 ) -> Stream:
-    """Return an empty stream whose ring holds `capacity` tuples (a power of two)."""
-    layout = stream_layout(columns)
-    not_null = tuple(index for index, column in enumerate(columns) if column.not_null)
-    row_bytes = sum(empty_column(column.physical, 1).nbytes + 1 for column in layout)
-    ring = Ring(layout, capacity)
-    return Stream(name, oid, columns, layout, ring, tuple(range(len(columns))), not_null, row_bytes, timeout_ms)
+    """Return an empty stream whose ring holds `capacity` tuples (a power of two); its columns get their numbers."""
+    stored = tuple(replace(column, number=number) for number, column in enumerate(columns, 1))
+    layout = stream_layout(stored)
+    return Stream(name, oid, stored, frozenset(), Ring(layout, capacity), row_of_nulls(layout), timeout_ms)
+
+
+def row_bytes(layout: Layout) -> int:
+    """Return the bytes of a row without its long strings."""
+    return sum(empty_column(column.physical, 1).nbytes + 1 for column in layout)
+
+
+def row_of_nulls(layout: Layout) -> Morsel:
+    """Return one row."""
+    data = tuple(empty_column(column.physical, 1) for column in layout)
+    return Morsel(1, data, tuple(np.ones(1, dtype=np.uint8) for _ in layout), NO_HEAP)
+
+
+def with_missing(stream: Stream, rows: Morsel) -> Morsel:
+    """Return rows of a time when the stream may have had fewer columns with all that it stores."""
+    count = len(rows.data)
+    return rows if count == len(stream.layout) else with_defaults(stream.layout, rows, range(count), stream.missing)
 
 
 def whole_rows(stream: Stream, given: Morsel, targets: tuple[int, ...], defaults: Morsel) -> Morsel:
-    """Return `given`, whose column i is the stream's column targets[i], widened by the defaults of all other columns.
+    """Return `given`, whose column i lies at targets[i] in the ring, widened by the defaults of all other columns.
 
-    defaults: one row of all the stream's columns. Raises 23502 for a NULL in a NOT NULL column.
+    defaults: one row of all that the stream stores. Raises 23502 for a NULL in a NOT NULL column.
     """
     if targets != stream.every:
-        widen = _one_row_with_defaults if given.rows_count == 1 else _with_defaults
-        given = widen(stream, given, targets, defaults)
+        widen = _one_row_with_defaults if given.rows_count == 1 else with_defaults
+        given = widen(stream.layout, given, targets, defaults)
     for index in stream.not_null:
         if given.nulls[index].any():
-            name = stream.columns[index].name
+            name = stream.stored[index].name
             message = f'null value in column "{name}" of relation "{stream.name}" violates not-null constraint'
             raise SqlError("23502", message)
     return given
 
 
-def _one_row_with_defaults(stream: Stream, given: Morsel, targets: tuple[int, ...], defaults: Morsel) -> Morsel:
-    """As `_with_defaults` for one row: the default row's arrays serve as they are."""
+def _one_row_with_defaults(layout: Layout, given: Morsel, targets: Sequence[int], defaults: Morsel) -> Morsel:
+    """As `with_defaults` for one row: the default row's arrays serve as they are."""
     if len(defaults.heap):
-        return _with_defaults(stream, given, targets, defaults)
+        return with_defaults(layout, given, targets, defaults)
     data, nulls = list(defaults.data), list(defaults.nulls)
     for source, target in enumerate(targets):
         data[target] = given.data[source]
@@ -75,19 +118,20 @@ def _one_row_with_defaults(stream: Stream, given: Morsel, targets: tuple[int, ..
     return Morsel(1, tuple(data), tuple(nulls), given.heap)
 
 
-def _with_defaults(stream: Stream, given: Morsel, targets: tuple[int, ...], defaults: Morsel) -> Morsel:
+def with_defaults(layout: Layout, given: Morsel, targets: Sequence[int], defaults: Morsel) -> Morsel:
+    """Return `given`, whose column i lies at targets[i] of `layout`; the other columns are those of the one row `defaults`."""
     rows_count = given.rows_count
     source = {target: index for index, target in enumerate(targets)}
     data, nulls = [], []
     heap = given.heap
-    for index, layout in enumerate(stream.layout):
+    for index, form in enumerate(layout):
         if index in source:
             data.append(given.data[source[index]])
             nulls.append(given.nulls[source[index]])
             continue
-        column = empty_column(layout.physical, rows_count)
+        column = empty_column(form.physical, rows_count)
         column[:] = defaults.data[index][0]
-        if layout.physical == "TEXT" and int(defaults.data[index][0][0]) & 0xFFFFFFFF > 12:
+        if form.physical == "TEXT" and int(defaults.data[index][0][0]) & 0xFFFFFFFF > 12:
             length = int(defaults.data[index][0][0]) & 0xFFFFFFFF
             start = int(defaults.data[index][0][1])
             column[:, 1] = len(heap)

@@ -75,13 +75,18 @@ class StreamScan:
         return self.pieces_bytes + sum(folding.table.bytes_count for folding in self.tables)
 
     def take(self) -> Morsel | None:
-        """Return the next rows, None when there are none now. Raises SqlError 54000 when they were overwritten."""
+        """Return the next rows, None when there are none now. Raises SqlError 54000 when they were overwritten, or are in another ring."""
         ring = self.stream.ring
+        is_retired = ring.is_retired
         try:
-            return self.scan.take(ring.tuples_count if self.end is None else self.end)
+            rows = self.scan.take(ring.tuples_count if self.end is None else self.end)
         except OverwrittenError:
             self.stream.activity.note_abort()
             raise overwritten(self.stream, self.scan.position) from None
+        if rows is None and self.end is None and is_retired:
+            self.stream.activity.note_abort()
+            raise altered(self.stream)
+        return rows
 
 
 def streams_among(relations: frozenset[str], image: CatalogImage) -> list[Stream]:
@@ -163,7 +168,7 @@ def begin(
         collects = any(name in needed for needed in collected)
         timeout_s = timeout_of(stream, settings)
         end = ring.tuples_count if timeout_s == 0 else None
-        scan = RingScan(ring, columns, settings.from_newest)
+        scan = RingScan(ring, stream.places_of(columns), settings.from_newest)
         scans.append(StreamScan(stream, tuple(columns), collects, scan, end, timeout_s))
     return scans
 
@@ -233,6 +238,12 @@ def overwritten(stream: Stream, position: int) -> SqlError:
         detail=f"The scan was at tuple {position:,}; the oldest that is left is {ring.oldest_tid:,}, the newest {ring.newest_tid:,}.",
         hint=f"Raise the stream's capacity, which is {ring.capacity:,} tuples, or make a continuous view of the query.",
     )
+
+
+def altered(stream: Stream) -> SqlError:
+    """Return the error of a scan that waits for rows where none come any more."""
+    message = f'stream "{stream.name}" was altered while it was scanned'
+    return SqlError("54000", message, hint="Start the query again: the stream's new rows are in another ring.")
 
 
 def too_much(stream: Stream, bytes_count: int, bytes_max: int) -> SqlError:

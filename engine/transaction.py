@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from engine.catalog import CatalogImage
+from engine.reshaping import Reshaping
 from engine.staging import StatementStage
 from engine.tables.sequence_functions import SequenceSession
 from engine.tables.table_transaction import TableTransaction
@@ -18,9 +19,10 @@ from views.view import ContinuousView, Version
 
 @dataclass
 class CatalogChange:
-    """The catalog after one DDL statement."""
+    """The catalog after one DDL statement. reshaping: it makes the ring of a stream anew."""
 
     image: CatalogImage
+    reshaping: Reshaping | None = None
 
 
 Operation = StatementStage | CatalogChange
@@ -56,10 +58,10 @@ class Transaction:
         """True when there is something that must be on disk before COMMIT is answered."""
         return self.image is not None or (self.tables is not None and self.tables.changed)
 
-    def change_catalog(self, image: CatalogImage) -> None:
+    def change_catalog(self, image: CatalogImage, reshaping: Reshaping | None = None) -> None:
         """Record the catalog after a DDL statement."""
         self.image = image
-        self.operations.append(CatalogChange(image))
+        self.operations.append(CatalogChange(image, reshaping))
         if self.tables is not None:
             self.tables.image = image
 

@@ -56,6 +56,7 @@ class Ring:
         self._published = 0
         # Smaller tids were not restored.
         self._restored_from = 0
+        self._is_retired = False
 
     @property
     def tuples_count(self) -> int:
@@ -76,6 +77,15 @@ class Ring:
     def rounds_count(self) -> int:
         """Rounds that have begun."""
         return -(-self._published // self.capacity)
+
+    @property
+    def is_retired(self) -> bool:
+        """True when another ring has taken its place: what is here can be read, but nothing comes any more."""
+        return self._is_retired
+
+    def retire(self) -> None:
+        """Say that nothing is appended any more."""
+        self._is_retired = True
 
     @property
     def bytes_count(self) -> int:

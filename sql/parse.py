@@ -53,6 +53,7 @@ OBJECT_RULES: dict[tuple[str, str], Callable[[Cursor], Statement]] = {
     ("create", "sequence"): create_sequence,
     ("create", "table"): create_table,
     ("create", "view"): create_view,
+    ("alter", "foreign"): alter_table,
     ("alter", "sequence"): alter_sequence,
     ("alter", "table"): alter_table,
     ("drop", "foreign"): drop,

@@ -67,18 +67,21 @@ def no_type(written: TypeName, suffix: str = "") -> SqlError:
 
 def column_type(written: TypeName) -> SqlType:
     """Return the type of a stream's column, one that a slot of the ring can hold."""
-    found = resolve_type(written)
+    return stored_type(resolve_type(written), written.position, written.text)
+
+
+def stored_type(found: SqlType, position: int | None, text: str) -> SqlType:
+    """Return a type as a stream's column has it. text: as it was written. Raises 0A000 for one that no slot of the ring can hold."""
     if found.family == "numeric" and found.precision is None:
-        raise not_supported(
-            "numeric without precision in a stream", written.position, hint="Give it as numeric(p,s), with p up to 38."
-        )
+        hint = "Give it as numeric(p,s), with p up to 38."
+        raise not_supported("numeric without precision in a stream", position, hint=hint)
     if not FAMILIES[found.family].kernel:
         hint = "Use text in the stream and cast in the view, or keep the column in a table."
-        raise not_supported(f"the type {found.sql_name} in a stream", written.position, hint=hint)
+        raise not_supported(f"the type {found.sql_name} in a stream", position, hint=hint)
     if found.family.startswith("timestamp") and found.precision is not None:
         if found.precision < SECOND_DIGITS_MAX:
             hint = "Timestamps in a stream have 6 digits of a second."
-            raise not_supported(f"the type {written.text} in a stream", written.position, hint=hint)
+            raise not_supported(f"the type {text} in a stream", position, hint=hint)
         return found.without_modifier()
     return found
 

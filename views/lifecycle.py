@@ -28,9 +28,11 @@ def build_view(
     kernels_dir: Path,
     executor: UpperExecutor,
     tables: TableSource,
+    places: tuple[int, ...] | None = None,
 ) -> ContinuousView:
     """Plan, split, run the static pipelines on one read of their tables, generate and warm up a view.
 
+    places: where the stream's columns, as `bound` has them, are in its morsels; None: in this order, and there are no others.
     Raises SqlError: 0A000 for what has no plan, 42701 for two columns of one name, 42601 for too many column names, and what fails
     on the tables' rows.
     """
@@ -38,7 +40,7 @@ def build_view(
     plan = planned.plan
     exports = tables.read_all(plan.stream_tables | plan.upper_tables)
     join_tables = run_static_pipelines(definition.name, plan.stream, exports, executor)
-    state = ViewState(definition.name, plan, kernels_dir, join_tables)
+    state = ViewState(definition.name, plan, kernels_dir, join_tables, places)
     if plan.upper is not None:
         _warm_up(definition.name, plan, executor, exports)
     return ContinuousView(

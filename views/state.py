@@ -47,8 +47,18 @@ TABLES_WAITING_MAX = 16
 class ViewState:
     """The compiled pipelines of one view, and its groups."""
 
-    def __init__(self, name: str, plan: ViewPlan, kernels_dir: Path, join_tables: tuple[JoinTable, ...] = ()) -> None:
-        """Generate, compile and warm up the kernels. Raises SqlError 0A000 for what a kernel can't evaluate yet."""
+    def __init__(
+        self,
+        name: str,
+        plan: ViewPlan,
+        kernels_dir: Path,
+        join_tables: tuple[JoinTable, ...] = (),
+        places: tuple[int, ...] | None = None,
+    ) -> None:
+        """Generate, compile and warm up the kernels. Raises SqlError 0A000 for what a kernel can't evaluate yet.
+
+        places: where the columns of the plan's stream are in the morsels that come; None: these have no others.
+        """
         assert len(join_tables) == len(plan.stream.probes)
         self.name = name
         self.plan = plan
@@ -58,7 +68,10 @@ class ViewState:
         module = generate_stream_kernel(name, plan.stream, self._grouping)
         self._finish = CompiledStep(name, "groups", plan.finish, kernels_dir)
         self._tail = None if plan.tail is None else CompiledStep(name, "tail", plan.tail, kernels_dir)
-        self._kernel = CompiledKernel(name, module, array_places(plan.stream.input), kernels_dir)
+        arrays = array_places(plan.stream.input)
+        if places is not None:
+            arrays = [(place, ~place) for place in places]
+        self._kernel = CompiledKernel(name, module, arrays, kernels_dir)
         self._program = np.array(self._grouping.merge_steps, dtype=np.int64).reshape(-1, 3)
         self._lock = threading.Lock()
         self._refresh_lock = threading.Lock()

@@ -25,7 +25,8 @@ from engine.log.checkpoint import (
     write_checkpoint,
 )
 from engine.storage import Storage
-from engine.stream import Stream
+from engine.stream import Stream, with_missing
+from ringbuffer.arrow import slice_morsel
 from ringbuffer.columns import ColumnLayout, Layout, Morsel
 from ringbuffer.log_rows import decode_rows, encode_rows
 from ringbuffer.pages import Page
@@ -146,6 +147,7 @@ class Restoring:
         self._check(checkpoint)
         self._forget()
         tuples_counts = {stream.oid: stream.tuples_count for stream in checkpoint.streams if stream.oid in self.streams}
+        columns_counts = {stream.oid: len(stream.columns) for stream in checkpoint.streams}
         missing = {(VIEW, view.oid) for view in checkpoint.views if view.oid in self.views}
         try:
             for (kind, oid), owned in groupby(pages, owner_of):
@@ -154,7 +156,8 @@ class Restoring:
                     missing.discard((VIEW, oid))
                 elif kind == STREAM and oid in tuples_counts:
                     stream = self.streams[oid]
-                    stream.ring.restore(tuples_counts.pop(oid), tail_pieces(owned, stream.layout))
+                    count = tuples_counts.pop(oid)
+                    stream.ring.restore(count, tail_pieces(owned, stream, columns_counts[oid], count))
         except ValueError as error:
             raise DamagedCheckpointError(str(error)) from error
         if missing:
@@ -179,7 +182,8 @@ class Restoring:
                 )
         for stored in checkpoint.streams:
             stream = self.streams.get(stored.oid)
-            if stream is not None and column_forms(stream.layout) != stored.columns:
+            # Columns may have been added since.
+            if stream is not None and column_forms(stream.layout)[: len(stored.columns)] != stored.columns:
                 raise of_other_version(self.folder, f'the rows of the stream "{stream.name}" have another form')
 
     def _forget(self) -> None:
@@ -197,7 +201,19 @@ def owner_of(page: Page) -> tuple[str, int]:
     return kind, int(oid)
 
 
-def tail_pieces(pages: Iterable[Page], layout: Layout) -> Iterator[tuple[int, Morsel]]:
-    """Yield the pieces of a ring as `Ring.tail` did. Raises ValueError."""
+def tail_pieces(
+    pages: Iterable[Page], stream: Stream, columns_count: int, tuples_count: int
+) -> Iterator[tuple[int, Morsel]]:
+    """Yield the pieces of a ring as `Ring.tail` did, of its newest tuples as many as there is room for today. Raises ValueError.
+
+    columns_count: that the stream had then; tuples_count: that it had published.
+    """
+    oldest = tuples_count - stream.ring.capacity
     for page in pages:
-        yield int(page.name.split("/")[2]), decode_rows(page.array.tobytes(), layout)
+        first = int(page.name.split("/")[2])
+        rows = decode_rows(page.array.tobytes(), stream.layout[:columns_count])
+        if first < oldest:
+            rows = slice_morsel(rows, min(oldest - first, rows.rows_count), max(first + rows.rows_count - oldest, 0))
+            first = oldest
+        if rows.rows_count:
+            yield first, with_missing(stream, rows)

@@ -6,6 +6,7 @@ its part on durable tables. One transaction at a time does DDL. Must not know me
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -14,20 +15,26 @@ from engine.definitions import build_continuous_view, build_split_view, build_st
 from engine.dropping import drop
 from engine.embedded.duckdb_errors import CONFLICT
 from engine.query_views import define_query_view, reads_stream
+from engine.reshaping import Reshaping
+from engine.sessions.insert import default_row
 from engine.sessions.reading import scan_inputs, scan_settings
 from engine.sessions.results import Outcome
 from engine.sessions.sequence_statements import alter_sequence, make_sequence
+from engine.staging import StatementStage
+from engine.stream import Stream
+from engine.stream_alterations import AlterationTools, alter_stream
 from engine.tables.table_alterations import alter_table
 from engine.tables.table_building import build_table, build_table_as, owned_sequences, restarted
 from engine.tables.table_changes import refuse_joined
 from engine.tables.table_source import TransactionTables
 from engine.tables.table_work import TableWork
 from engine.transaction import Transaction
+from ringbuffer.columns import Morsel
 from sql.bind.query import bind_query
 from sql.bind.substitute import substitute_now
 from sql.bind.write_target import stored
 from sql.errors import SqlError, not_supported
-from sql.expressions import Column
+from sql.expressions import Column, Expression
 from sql.names import did_you_mean
 from sql.relations import Project
 from sql.statements.statement import (
@@ -45,6 +52,7 @@ from views.refresh import Reader
 if TYPE_CHECKING:
     from engine.sessions.session import Session
 
+ALTER_TAGS = {False: "ALTER TABLE", True: "ALTER FOREIGN TABLE"}
 DROP_TAGS = {
     "stream": "DROP FOREIGN TABLE",
     "view": "DROP VIEW",
@@ -148,12 +156,24 @@ class DefinitionStatements:
         return int(rows.num_rows)
 
     async def alter_table(self, statement: AlterTable, transaction: Transaction) -> Outcome:
-        """Do ALTER TABLE."""
+        """Do ALTER TABLE or ALTER FOREIGN TABLE."""
         work = await self._work(transaction)
-        entry = self._altered(statement, work, "table")
+        entry = self._altered(statement, work, "foreign table" if statement.foreign else "table")
+        reshaping = None
         if isinstance(entry, TableEntry):
             await self._session.in_worker(alter_table, statement, entry, work, transaction.now_us)
-        return self._finished(work, transaction, "ALTER TABLE")
+        elif isinstance(entry, StreamEntry):
+            tools = self._alteration_tools(transaction)
+            reshaping = await self._session.in_worker(alter_stream, statement, entry, work, tools)
+        return self._finished(work, transaction, ALTER_TAGS[statement.foreign], reshaping)
+
+    def _alteration_tools(self, transaction: Transaction) -> AlterationTools:
+        def evaluate(stream: Stream, values: Sequence[Expression | None]) -> Morsel:
+            return default_row(stream, values, self._database.tables, transaction.now_us)
+
+        staged = [operation for operation in transaction.operations if isinstance(operation, StatementStage)]
+        capacity = self._database.config.stream_capacity_default
+        return AlterationTools(capacity, evaluate, staged, self._session.check_cancelled)
 
     async def truncate(self, statement: Truncate, transaction: Transaction) -> Outcome:
         """Do TRUNCATE."""
@@ -227,13 +247,16 @@ class DefinitionStatements:
         tables.image = image
         return TableWork(image, self._session.settings.captured(), tables)
 
-    def _finished(self, work: TableWork, transaction: Transaction, tag: str) -> Outcome:
+    def _finished(
+        self, work: TableWork, transaction: Transaction, tag: str, reshaping: Reshaping | None = None
+    ) -> Outcome:
         for sqlstate, text, detail in work.notices:
             self._session.notice(sqlstate, text, detail=detail)
         work.notices.clear()
         if work.image is not transaction.image:
             # What was made has a version of its own, so that plans bound before are told.
-            transaction.change_catalog(replace(work.image, version=max(work.image.version, self._version(transaction))))
+            version = max(work.image.version, self._version(transaction))
+            transaction.change_catalog(replace(work.image, version=version), reshaping)
         return Outcome(tag)
 
     def _version(self, transaction: Transaction) -> int:
@@ -248,7 +271,7 @@ class DefinitionStatements:
 
     def _altered(
         self, statement: AlterTable | AlterSequence, work: TableWork, kind: str
-    ) -> TableEntry | SequenceEntry | None:
+    ) -> TableEntry | StreamEntry | SequenceEntry | None:
         """Return the relation to alter; None: it is not there, and need not be."""
         name, position = statement.name, statement.name_position
         entry = work.image.entries.get(name)
@@ -260,6 +283,6 @@ class DefinitionStatements:
             raise SqlError("42P01", f'relation "{name}" does not exist', hint=hint, position=position or None)
         if isinstance(entry, (TableEntry, SequenceEntry)) and entry.description.kind == kind:
             return entry
-        if kind == "table" and isinstance(entry, StreamEntry):
-            raise not_supported("ALTER of a stream", hint="DROP it and create it again.")
+        if isinstance(entry, StreamEntry) and kind != "sequence":
+            return entry
         raise SqlError("42809", f'"{name}" is not a {kind}', position=None)

@@ -15,9 +15,9 @@ import numpy as np
 from engine.catalog import CatalogImage, StreamEntry
 from engine.embedded.query_engine import QueryEngine
 from engine.sessions.copy_decoders import field_fallback
-from engine.stream import whole_rows
+from engine.stream import Stream, row_of_nulls, whole_rows
 from ringbuffer.arrow import morsel_from_arrow
-from ringbuffer.columns import Layout, Morsel, empty_column
+from ringbuffer.columns import Layout, Morsel
 from sql.bind.substitute import substitute_now
 from sql.bind.write_target import listed_columns
 from sql.catalog import ColumnDescription
@@ -33,7 +33,9 @@ HEAD = re.compile(
 
 @dataclass(frozen=True, eq=False)
 class InsertTarget:
-    """A stream and the columns that a statement gives, in the statement's order. defaults: one row of all columns.
+    """A stream and the columns that a statement gives, in the statement's order, by their places in the ring.
+
+    defaults: one row of all that the stream stores.
 
     now_columns: those of the others that are now() by default, which `defaults` does not tell when the target is kept.
     """
@@ -47,7 +49,7 @@ class InsertTarget:
     @property
     def columns(self) -> tuple[ColumnDescription, ...]:
         """The columns that the statement gives."""
-        return tuple(self.entry.stream.columns[index] for index in self.targets)
+        return tuple(self.entry.stream.stored[place] for place in self.targets)
 
     def fallback(self, time_zone: str) -> Callable[[int, str], LiteralValue]:
         """Return what decoders ask for a field they do not know: (column, text) -> value; it raises RowError."""
@@ -68,21 +70,21 @@ def make_target(
     entry: StreamEntry, names: Sequence[tuple[str, int]] | None, engine: QueryEngine, now_us: int
 ) -> InsertTarget:
     """Return the target of a statement's column list. Raises 42703 and 42701 with the name's position."""
-    columns = entry.stream.columns
-    targets = listed_columns(entry.description, names)
-    layout = tuple(entry.stream.layout[index] for index in targets)
+    stream = entry.stream
+    targets = stream.places_of(listed_columns(entry.description, names))
+    layout = tuple(stream.layout[place] for place in targets)
     return InsertTarget(
-        entry, targets, layout, default_row(entry, [column.default for column in columns], engine, now_us)
+        entry, targets, layout, default_row(stream, [column.default for column in stream.stored], engine, now_us)
     )
 
 
 def now_columns(entry: StreamEntry, targets: Sequence[int]) -> tuple[int, ...] | None:
-    """Return the columns that are now() unless given.
+    """Return the places of the columns that are now() unless given at `targets`.
 
     None: another default depends on the statement's time, so that a target can't be kept for the next statement.
     """
     found: list[int] = []
-    for index, column in enumerate(entry.stream.columns):
+    for index, column in enumerate(entry.stream.stored):
         if index in targets or column.default is None or not _is_stable(column.default):
             continue
         if not isinstance(column.default, Call) or column.default.function != "now":
@@ -101,7 +103,7 @@ def head_target(head: str, image: CatalogImage, engine: QueryEngine) -> InsertTa
     listed = match.group(2)
     names = None if listed is None else [(name.strip().lower(), 0) for name in listed.split(",")]
     try:
-        found = now_columns(entry, listed_columns(entry.description, names))
+        found = now_columns(entry, entry.stream.places_of(listed_columns(entry.description, names)))
         return None if found is None else replace(make_target(entry, names, engine, 0), now_columns=found)
     except SqlError:
         return None
@@ -122,16 +124,14 @@ def _is_stable(expression: Expression) -> bool:
             return operand is not None and _is_stable(operand)
 
 
-def default_row(entry: StreamEntry, values: Sequence[Expression | None], engine: QueryEngine, now_us: int) -> Morsel:
-    """Return one row with `values`, an expression of its column's type or None for NULL for each column of the stream."""
-    columns = entry.stream.columns
+def default_row(stream: Stream, values: Sequence[Expression | None], engine: QueryEngine, now_us: int) -> Morsel:
+    """Return one row with `values`: for each column that the stream stores an expression of its type, or None for NULL."""
     if all(value is None for value in values):
-        data = tuple(empty_column(layout.physical, 1) for layout in entry.stream.layout)
-        nulls = tuple(np.ones(1, dtype=np.uint8) for _ in columns)
-        return Morsel(1, data, nulls, np.zeros(0, dtype=np.uint8))
+        return row_of_nulls(stream.layout)
     items = tuple(
-        Literal(None, column.type) if value is None else value for value, column in zip(values, columns, strict=True)
+        Literal(None, column.type) if value is None else value
+        for value, column in zip(values, stream.stored, strict=True)
     )
-    schema = tuple(OutputColumn(column.name, column.type) for column in columns)
+    schema = tuple(OutputColumn(column.name, column.type) for column in stream.stored)
     root = substitute_now(Values((items,), schema), now_us)
-    return morsel_from_arrow(engine.run(root, {}), entry.stream.layout)
+    return morsel_from_arrow(engine.run(root, {}), stream.layout)

@@ -75,18 +75,19 @@ def _make_row(prepared: Prepared, image: CatalogImage, engine: QueryEngine) -> P
     entry = image.entries.get(statement.name)
     if not isinstance(entry, StreamEntry) or len(bound.source.rows) != 1 or bound.stable:
         return None
-    now = now_columns(entry, bound.targets)
+    stream = entry.stream
+    places = stream.places_of(bound.targets)
+    now = now_columns(entry, places)
     if now is None:
         return None
-    columns = list(entry.stream.columns)
-    constants: list[Expression | None] = [column.default for column in columns]
+    constants: list[Expression | None] = [column.default for column in stream.stored]
     found: dict[int, tuple[int, ColumnLayout]] = {}
-    for index, item in zip(bound.targets, bound.source.rows[0], strict=True):
+    for index, item in zip(places, bound.source.rows[0], strict=True):
         if isinstance(item, Literal):
             constants[index] = item
             continue
         parameter = item.operand if isinstance(item, Cast) else item
-        layout = _arrival_layout(parameter, columns[index], entry.stream.layout[index])
+        layout = _arrival_layout(parameter, stream.stored[index], stream.layout[index])
         if layout is None or not isinstance(parameter, Parameter) or parameter.number in found:
             return None
         found[parameter.number] = (index, layout)
@@ -94,9 +95,9 @@ def _make_row(prepared: Prepared, image: CatalogImage, engine: QueryEngine) -> P
         return None
     numbers = sorted(found)
     targets = tuple(found[number][0] for number in numbers)
-    wanted = tuple(entry.stream.layout[index] for index in targets)
+    wanted = tuple(stream.layout[index] for index in targets)
     arriving = tuple(found[number][1] for number in numbers)
-    target = InsertTarget(entry, targets, wanted, default_row(entry, constants, engine, 0), now)
+    target = InsertTarget(entry, targets, wanted, default_row(stream, constants, engine, 0), now)
     return ParameterRow(target, wanted if arriving == wanted else arriving)
 
 

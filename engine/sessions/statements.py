@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from engine.catalog import CatalogImage, StreamEntry, ViewEntry
 from engine.sessions.copy_in import CopyIn
 from engine.sessions.copy_into_table import CopyIntoTable
-from engine.sessions.definition_statements import DefinitionStatements
+from engine.sessions.definition_statements import ALTER_TAGS, DefinitionStatements
 from engine.sessions.insert import InsertTarget, evaluate_rows, make_target
 from engine.sessions.prepared import SHOW_ALL_COLUMNS, Prepared
 from engine.sessions.read_statements import ReadStatements
@@ -67,7 +67,6 @@ WRITES: dict[type, str] = {
     CreateTable: "CREATE TABLE",
     CreateView: "CREATE VIEW",
     CreateSequence: "CREATE SEQUENCE",
-    AlterTable: "ALTER TABLE",
     AlterSequence: "ALTER SEQUENCE",
     Truncate: "TRUNCATE TABLE",
 }
@@ -136,6 +135,8 @@ class StatementRunner:
         self._session.sequences.read_only = settings.read_only
         if settings.read_only:
             what = WRITES.get(type(statement))
+            if isinstance(statement, AlterTable):
+                what = ALTER_TAGS[statement.foreign]
             if what is not None:
                 refuse_read_only(settings, what)
             if isinstance(statement, DropRelation):

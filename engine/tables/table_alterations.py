@@ -86,6 +86,7 @@ class Alteration:
             "add constraint": self._add_constraint,
             "drop constraint": self._drop_constraint,
             "rename constraint": self._rename_constraint,
+            "options": self._refuse_options,
         }
 
     @property
@@ -310,6 +311,10 @@ class Alteration:
         self.entry = replace(self.entry, description=replace(self.entry.description, name=change.new_name))
         self.work.image = self.work.image.with_replaced(before, self.entry)
         self.work.tables.image = self.work.image
+
+    def _refuse_options(self, _: TableChange) -> None:
+        message = f'ALTER action OPTIONS cannot be performed on relation "{self._name}"'
+        raise SqlError("42809", message, detail="This operation is not supported for tables.")
 
     # Inside
 

@@ -1,4 +1,4 @@
-"""Defaults and checks of tables, bound from the texts that the catalog keeps.
+"""Defaults of tables and streams, and checks, bound from the texts that the catalog keeps.
 
 Enters: table entries with their texts. Leaves: the same with bound expressions. A default has no columns; a check's text uses the
 columns' names of when it was written. Must not evaluate anything.
@@ -30,7 +30,7 @@ def bound_description(entry: TableEntry, image: CatalogImage) -> TableEntry:
     """Return the entry with defaults and checks bound. Raises SqlError when a text can't be bound any more."""
     description = entry.description
     columns = tuple(
-        replace(column, default=_default(column, entry.defaults.get(column.number), image))
+        replace(column, default=bound_default(column, entry.defaults.get(column.number), image))
         for column in description.columns
     )
     description = replace(description, columns=columns)
@@ -79,7 +79,8 @@ def sequence_description(name: str, oid: int) -> RelationDescription:
     return RelationDescription(name, "sequence", oid, SEQUENCE_COLUMNS)
 
 
-def _default(column: ColumnDescription, source: SourceText | None, image: CatalogImage) -> Expression | None:
+def bound_default(column: ColumnDescription, source: SourceText | None, image: CatalogImage) -> Expression | None:
+    """Return a column's default. Raises SqlError when its text can't be bound any more."""
     if source is None:
         return None
     definition = TableColumn(column.name, column.type, default=parsed_expression(source.text), default_text=source.text)

@@ -1,4 +1,4 @@
-"""ALTER TABLE [IF EXISTS] name: several actions, or one renaming."""
+"""ALTER [FOREIGN] TABLE [IF EXISTS] name: several actions, or one renaming."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sql.grammar.cursor import Cursor
 from sql.grammar.types import type_name
 from sql.statements.columns import resolved, table_column
 from sql.statements.constraints import at_table_constraint, table_constraint
-from sql.statements.statement import AlterTable, TableChange
+from sql.statements.statement import AlterTable, OptionChange, TableChange
 from sql.statements.update import written_name
 from sql.syntax import TypeName
 from sql.type_names import resolve_type
@@ -20,7 +20,7 @@ from sql.type_names import resolve_type
 # First words of actions of PostgreSQL that change nothing that we have.
 REFUSED = frozenset(
     """
-    attach cluster detach disable enable force inherit no not of options owner replica reset set validate
+    attach cluster detach disable enable force inherit no not of owner replica reset set validate
     """.split()
 )
 
@@ -28,22 +28,24 @@ REFUSED = frozenset(
 def alter_table(cursor: Cursor) -> AlterTable:
     """Read the statement from its first word."""
     first = cursor.index
-    cursor.expect("alter", "table")
+    cursor.expect("alter")
+    foreign = cursor.accept("foreign")
+    cursor.expect("table")
     if_exists = cursor.accept("if", "exists")
     name, position = written_name(cursor, schema_first=True)
-    changes = [renaming(cursor)] if cursor.at("rename") else actions(cursor, name)
+    changes = [renaming(cursor, foreign)] if cursor.at("rename") else actions(cursor, name, foreign)
     return AlterTable(
-        cursor.text_since(first), name, position, if_exists, tuple(change for change in changes if change)
+        cursor.text_since(first), name, position, if_exists, tuple(change for change in changes if change), foreign
     )
 
 
-def renaming(cursor: Cursor) -> TableChange:
-    """Read RENAME TO name, RENAME [COLUMN] name TO name, or RENAME CONSTRAINT name TO name."""
+def renaming(cursor: Cursor, foreign: bool) -> TableChange:
+    """Read RENAME TO name, RENAME [COLUMN] name TO name, or, if not `foreign`, RENAME CONSTRAINT name TO name."""
     cursor.expect("rename")
     if cursor.accept("to"):
         position = cursor.position
         return TableChange("rename", new_name=cursor.name(), position=position)
-    action = "rename constraint" if cursor.accept("constraint") else "rename column"
+    action = "rename constraint" if not foreign and cursor.accept("constraint") else "rename column"
     if action == "rename column":
         cursor.accept("column")
     position = cursor.position
@@ -52,15 +54,15 @@ def renaming(cursor: Cursor) -> TableChange:
     return TableChange(action, name, cursor.name(), position=position)
 
 
-def actions(cursor: Cursor, table: str) -> list[TableChange | None]:
+def actions(cursor: Cursor, table: str, foreign: bool) -> list[TableChange | None]:
     """Read the actions; None for one that is refused."""
-    found = [action(cursor, table)]
+    found = [action(cursor, table, foreign)]
     while cursor.accept_operator(","):
-        found.append(action(cursor, table))
+        found.append(action(cursor, table, foreign))
     return found
 
 
-def action(cursor: Cursor, table: str) -> TableChange | None:
+def action(cursor: Cursor, table: str, foreign: bool) -> TableChange | None:
     """Read one action."""
     position = cursor.position
     if cursor.accept("add"):
@@ -72,9 +74,32 @@ def action(cursor: Cursor, table: str) -> TableChange | None:
             raise not_supported("ALTER CONSTRAINT", position)
         cursor.accept("column")
         return column_change(cursor)
+    if cursor.accept("options"):
+        return TableChange("options", options=tuple(option_changes(cursor)), position=position)
     if cursor.at(*REFUSED):
-        raise not_supported(f"ALTER TABLE ... {cursor.token.value.upper()}", position)
+        statement = "ALTER FOREIGN TABLE" if foreign else "ALTER TABLE"
+        raise not_supported(f"{statement} ... {cursor.token.value.upper()}", position)
     raise cursor.syntax_error()
+
+
+def option_changes(cursor: Cursor) -> list[OptionChange]:
+    """Read ([ADD | SET | DROP] name ['value'], ...)."""
+    cursor.expect_operator("(")
+    found = [option_change(cursor)]
+    while cursor.accept_operator(","):
+        found.append(option_change(cursor))
+    cursor.expect_operator(")")
+    return found
+
+
+def option_change(cursor: Cursor) -> OptionChange:
+    """Read one item; without a word it adds, and each of the words may be the name of an option."""
+    action = "add"
+    if cursor.at("add", "set", "drop") and cursor.ahead(1).kind != "string":
+        action = cursor.advance().value
+    position = cursor.position
+    name = cursor.label()
+    return OptionChange(action, name, "" if action == "drop" else cursor.string(), position)
 
 
 def addition(cursor: Cursor, table: str, position: int) -> TableChange | None:

@@ -20,12 +20,7 @@ def foreign_options(cursor: Cursor, valid: Collection[str]) -> dict[str, str]:
         name = cursor.label()
         value = cursor.string()
         if name not in valid:
-            raise SqlError(
-                "HV00D",
-                f'invalid option "{name}"',
-                position,
-                hint=f"Valid options in this context are: {', '.join(sorted(valid))}",
-            )
+            raise invalid_option(name, valid, position)
         if name in found:
             raise SqlError("42710", f'option "{name}" provided more than once')
         found[name] = value
@@ -33,6 +28,12 @@ def foreign_options(cursor: Cursor, valid: Collection[str]) -> dict[str, str]:
             break
     cursor.expect_operator(")")
     return found
+
+
+def invalid_option(name: str, valid: Collection[str], position: int) -> SqlError:
+    """Return the error for an option of a foreign table that there is not."""
+    hint = f"Valid options in this context are: {', '.join(sorted(valid))}"
+    return SqlError("HV00D", f'invalid option "{name}"', position, hint=hint)
 
 
 def relation_options(cursor: Cursor, valid: Mapping[str, tuple[str, ...]]) -> dict[str, str]:

@@ -108,12 +108,22 @@ class CreateTable:
 
 
 @dataclass(frozen=True)
+class OptionChange:
+    """One item of ALTER ... OPTIONS. action: 'add', 'set' or 'drop'. position: of the name."""
+
+    action: str
+    name: str
+    value: str
+    position: int
+
+
+@dataclass(frozen=True)
 class TableChange:
-    """One action of ALTER TABLE.
+    """One action of ALTER TABLE or ALTER FOREIGN TABLE.
 
     action: 'add column', 'drop column', 'rename column', 'rename', 'set type', 'set default', 'drop default', 'set not null',
-    'drop not null', 'add constraint', 'drop constraint', 'rename constraint'. name: the column or constraint that it is about;
-    new_name: of a renaming. if_exists: also ADD COLUMN IF NOT EXISTS.
+    'drop not null', 'add constraint', 'drop constraint', 'rename constraint', 'options'. name: the column or constraint that it is
+    about; new_name: of a renaming. if_exists: also ADD COLUMN IF NOT EXISTS.
     """
 
     action: str
@@ -128,17 +138,19 @@ class TableChange:
     if_exists: bool = False
     cascade: bool = False
     position: int | None = None
+    options: tuple[OptionChange, ...] = ()
 
 
 @dataclass(frozen=True)
 class AlterTable:
-    """ALTER TABLE [IF EXISTS] name actions."""
+    """ALTER [FOREIGN] TABLE [IF EXISTS] name actions. foreign: it says FOREIGN, so that it must be a stream."""
 
     text: str
     name: str
     name_position: int
     if_exists: bool
     changes: tuple[TableChange, ...]
+    foreign: bool = False
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ BARE = frozenset({"analyze", "analyse", "cluster", "unlisten", "vacuum"})
 # What CREATE, DROP and ALTER can be about, in PostgreSQL's words.
 OBJECTS = (
     "access method", "aggregate", "cast", "collation", "conversion", "database", "default conversion", "domain", "event trigger",
-    "extension", "foreign data wrapper", "foreign table", "function", "group", "index",
+    "extension", "foreign data wrapper", "function", "group", "index",
     "language", "large object", "materialized view", "operator class", "operator family",
     "operator", "owned", "policy", "procedural language", "procedure", "publication", "role", "routine", "rule", "schema",
     "sequence", "server", "statistics", "subscription", "system", "table", "tablespace", "text search",

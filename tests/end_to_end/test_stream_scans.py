@@ -380,3 +380,19 @@ def test_explain_names_what_is_scanned(posts: Connection) -> None:
         "  Group by uid: count(*) AS count (pipeline breaker)",
         "    Scan stream posts",
     ]
+
+
+def test_a_scan_while_the_ring_is_made_anew(server: AntumbraServer) -> None:
+    with server.connect() as connection, server.connect() as reader:
+        connection.execute("CREATE FOREIGN TABLE anew (a int) SERVER stream")
+        connection.execute("INSERT INTO anew VALUES (1)")
+        reader.execute("SET stream_timeout = '20s'")
+        # It has shown a row, and waits for the next one.
+        rows = reader.cursor().stream("SELECT a FROM anew")
+        assert next(rows) == (1,)
+        connection.execute("ALTER FOREIGN TABLE anew OPTIONS (ADD capacity '16')")
+        connection.execute("INSERT INTO anew VALUES (2)")
+        with pytest.raises(psycopg.errors.ProgramLimitExceeded, match='stream "anew" was altered while it was scanned'):
+            next(rows)
+        assert connection.execute("SELECT a FROM anew").fetchall() == [(1,), (2,)]
+        connection.execute("DROP FOREIGN TABLE anew")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from engine.catalog import StreamEntry, ViewEntry
-from engine.catalog_form import catalog_text, plain_form, read_plain
+from engine.catalog_form import catalog_text
 from engine.catalog_restore import restore_catalog
 from engine.tables.table_store import FILE_NAME, FORMAT_VERSION
 from sql.errors import SqlError
@@ -39,7 +39,7 @@ def test_round_trip(tmp_path: Path) -> None:
     text = world.database.store.load()
     assert text is not None
     after = restore_catalog(world.database, text)
-    assert plain_form(after) == plain_form(before) == read_plain(text)
+    assert catalog_text(after) == catalog_text(before) == text
     assert [entry.description for entry in after.entries.values()] == [
         entry.description for entry in before.entries.values()
     ]

@@ -263,6 +263,32 @@ alter table t attach partition u default
 alter table t foo
 alter table t add a int drop b
 alter foreign table t add a int
+alter foreign table if exists only t add column if not exists a int not null default 5, drop b cascade, drop column if exists c restrict
+alter foreign table t rename a to b
+alter foreign table t rename column a to b
+alter foreign table t rename to u
+alter foreign table t rename constraint a to b
+alter foreign table t rename constraint to b
+alter foreign table t options (a '1', add b '2', set c '3', drop d)
+alter foreign table t options (add '1', set '2', add set '3', drop drop)
+alter foreign table t options (drop '4')
+alter foreign table t options (set a)
+alter foreign table t options (drop a '1')
+alter foreign table t options ()
+alter foreign table t options (a 1)
+alter foreign table t options a '1'
+alter foreign table t options (a '1'), add x int
+alter foreign table t alter a set default 1, alter a drop default, alter a set not null, alter a drop not null
+alter foreign table t alter a type bigint
+alter foreign table t alter a options (set x '1')
+alter foreign table t add constraint c check (a > 0)
+alter foreign table t owner to me
+alter foreign table t set schema x
+alter foreign table
+alter foreign table t
+alter foreign t add a int
+alter foreign data wrapper w options (a '1')
+alter table t options (add a '1')
 create sequence s
 create sequence if not exists s as int start with 5 increment by -1 minvalue -10 maxvalue 10 cache 3 cycle
 create sequence s start 5 increment 2 no minvalue no maxvalue no cycle owned by t.a
