@@ -85,12 +85,11 @@ def _restored(
 
 
 def _restored_stream(database: Database, image: CatalogImage, relation: dict[str, Any]) -> StreamEntry:
-    capacity_default = database.config.stream_capacity_default
     if "columns" not in relation:
         # As it was stored before streams could be altered.
         statement = _only_statement(relation["text"], CreateStream)
         settings = SessionSettings(time_zone=relation["time_zone"])
-        return build_stream(statement, image, settings, relation["oid"], capacity_default)
+        return build_stream(statement, image, settings, relation["oid"], database.stream_options)
     sources = {number: source_of(column["default"]) for number, column in enumerate(relation["columns"], 1)}
     defaults = {number: source for number, source in sources.items() if source is not None}
     columns = [
@@ -99,8 +98,10 @@ def _restored_stream(database: Database, image: CatalogImage, relation: dict[str
     ]
     columns = [replace(column, default=bound_default(column, sources[column.number], image)) for column in columns]
     dropped = frozenset(number for number, column in enumerate(relation["columns"], 1) if column["dropped"])
-    options = read_options(relation["options"], capacity_default)
-    made = make_stream(relation["name"], relation["oid"], columns, options.capacity, options.timeout_ms)
+    options = read_options(relation["options"], database.stream_options)
+    made = make_stream(
+        relation["name"], relation["oid"], columns, options.capacity, options.timeout_ms, options.string_capacity
+    )
     missing = made.missing
     if relation["missing"] is not None:
         missing = decode_rows(bytes.fromhex(relation["missing"]), made.layout)

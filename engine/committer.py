@@ -21,6 +21,8 @@ from engine.log.records import COMMIT, COMMITTED, PREPARE, ROWS, STATEMENTS_MAX,
 from engine.log.replay import RECORDS_COUNT
 from engine.reshaping import Reshaping
 from engine.staging import StatementStage
+from engine.stream import Stream
+from engine.string_admission import FullBufferError, admissible, admit
 from engine.tables.table_changes import check_changes, new_sequences
 from engine.tables.table_store import save_catalog
 from engine.transaction import CatalogChange, Transaction
@@ -72,13 +74,14 @@ class RowCommit(Commit):
     It is used again and again; neither it nor the row's memory changes between `Committer.commit_row` and the answer.
     """
 
-    __slots__ = ("now_us", "record", "ring_row", "row", "views")
+    __slots__ = ("now_us", "record", "ring_row", "room", "row", "views")
 
     def __init__(self, row: Morsel, record: RowRecord, ring_row: RowWriter) -> None:
         super().__init__(ignore, waits=False, on_loop=True)
         self.row = row
         self.record = record
         self.ring_row = ring_row
+        self.room = ring_row.string_room
         self.views: Views = ()
         self.now_us = 0
 
@@ -105,7 +108,10 @@ class Committer:
         self._database = database
 
     def commit(self, transaction: Transaction) -> None:
-        """Commit, and return when it is done. Raises SqlError, and then nothing of the transaction is applied."""
+        """Commit, and return when it is done. Raises SqlError, and then nothing of the transaction is applied.
+
+        After FullBufferError it can be tried again if it is of streams alone.
+        """
         stages = stages_of(transaction)
         try:
             if transaction.is_durable:
@@ -115,10 +121,16 @@ class Committer:
                 self._enter(transaction, stages, waiting.answer)
                 self.log.flush()
                 waiting.wait()
-        except BaseException:
-            transaction.drop()
+        except BaseException as error:
+            if transaction.is_durable or not isinstance(error, FullBufferError):
+                transaction.drop()
             raise
         end(transaction)
+
+    def require_room(self, transaction: Transaction) -> None:
+        """Raise FullBufferError if the string buffers have no room for the transaction's rows now."""
+        with self.log.lock:
+            admissible(stages_of(transaction))
 
     def commit_soon(self, transaction: Transaction, answer: Answer) -> bool | None:
         """Commit rows of streams without waiting for the disk, on the event loop. Raises SqlError when a view refuses a row.
@@ -136,7 +148,10 @@ class Committer:
         with log.lock:
             if not log.takes or self._database.image is not image or not log.fits(bytes_of(records)):
                 return None
-            return self._append(transaction, stages, records, 0, answer, on_loop=True)
+            try:
+                return self._append(transaction, stages, records, 0, answer, on_loop=True)
+            except FullBufferError:
+                return None
 
     def commit_row(
         self, commit: RowCommit, views: Views, image: CatalogImage, waits: bool, answer: Answer
@@ -152,9 +167,13 @@ class Committer:
         with log.lock:
             if not log.takes or self._database.image is not image:
                 return None
-            place = log.place
+            place, room = log.place, commit.room
+            if room is not None and not room.takes_row(commit.row.heap.nbytes):
+                return None
             if not log.add_row(commit.record, now_us):
                 return None
+            if room is not None:
+                room.add_row(commit.record.string_bytes(log.place.position - place.position))
             commit.views, commit.now_us, commit.waits, commit.answer = views, now_us, waits, answer
             if not waits and log.unapplied == 0:
                 with self._database.commit_lock:
@@ -169,6 +188,7 @@ class Committer:
     def _enter(self, transaction: Transaction, stages: Sequence[StatementStage], answer: Answer) -> None:
         """Append the transaction to the log, whatever has to be waited for. Raises SqlError."""
         log = self.log
+        self.require_room(transaction)
         with self._logged_ahead(stages) as (records, number):
             while True:
                 image = self._database.image
@@ -195,9 +215,11 @@ class Committer:
     ) -> bool:
         """Append the rest of a transaction, which fits, and what decides it; return whether it is visible already, or will be by a flush.
 
-        number: of a transaction that has records in the log already, else 0. The caller holds the append lock.
+        number: of a transaction that has records in the log already, else 0. The caller holds the append lock. Raises FullBufferError,
+        and nothing has happened.
         """
         log = self.log
+        admit(admissible(stages))
         first = log.undecided_from(number)
         if number == 0 and len(records) == 1:
             last = first
@@ -277,9 +299,14 @@ class Committer:
                 # Of what is committed, so that nothing can be wrong with it once this transaction is, too.
                 for reshaping in reshapings:
                     reshaping.carry_over(ignore_cancel)
-                number = self._prepare_in_log(transaction, stages, records, number)
-                store.note_transaction(tables, number)
-                store.commit(tables)
+                before = admit(admissible(stages))
+                try:
+                    number = self._prepare_in_log(transaction, stages, records, number)
+                    store.note_transaction(tables, number)
+                    store.commit(tables)
+                except BaseException:
+                    admit(before)
+                    raise
                 self._note_committed(number)
                 with database.commit_lock:
                     if transaction.image is not None:
@@ -293,6 +320,8 @@ class Committer:
                         operation.reshaping.carry_over(ignore_cancel)
                 for reshaping in reshapings:
                     reshaping.before.ring.retire()
+                for stream in streams_in(transaction.image):
+                    stream.ring.string_capacity = stream.string_capacity
             for entry in sequences:
                 entry.counter.log = store.log_sequence
 
@@ -336,6 +365,12 @@ def reshapings_of(transaction: Transaction) -> list[Reshaping]:
     """Return the rings that are made anew, in order."""
     changes = (operation for operation in transaction.operations if isinstance(operation, CatalogChange))
     return [change.reshaping for change in changes if change.reshaping is not None]
+
+
+def streams_in(image: CatalogImage | None) -> list[Stream]:
+    """Return all streams of a catalog, if there is one."""
+    entries = () if image is None else image.entries.values()
+    return [entry.stream for entry in entries if isinstance(entry, StreamEntry)]
 
 
 def ignore_cancel() -> None:

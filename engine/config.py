@@ -50,8 +50,10 @@ class ServerConfig:
     write_high_water_bytes: int = 1 * MIB
     copy_block_bytes: int = 1 * MIB
 
-    # Streams. A statement's rows wait in memory up to stage_memory_bytes_max, then in a file, until COMMIT.
+    # Streams: what one has without OPTIONS; stream_string_bytes_default is of each of its two string buffers. A statement's rows wait in
+    # memory up to stage_memory_bytes_max, then in a file, until COMMIT.
     stream_capacity_default: int = 65_536
+    stream_string_bytes_default: int = 256 * MIB
     stage_memory_bytes_max: int = 256 * MIB
 
     # The log of what streams have accepted. log_flush_interval_ms: how long synchronous_commit = off may leave commits in memory. A
@@ -101,6 +103,7 @@ class ServerConfig:
             ),
             (self.message_bytes_max <= 1 * GIB, "message_bytes_max can't be more than 1 GB"),
             (is_power_of_two(self.stream_capacity_default), "stream_capacity_default must be a power of two"),
+            (self.stream_string_bytes_default >= KIB, "stream_string_bytes_default must be at least 1024"),
             (
                 self.stage_memory_bytes_max >= self.copy_block_bytes,
                 "stage_memory_bytes_max can't be less than copy_block_bytes",

@@ -33,6 +33,7 @@ from engine.spill import SpillFile
 from engine.staging import StatementStage
 from engine.storage import Storage
 from engine.stream_kernels import StreamKernels
+from engine.stream_options import StreamOptions
 from engine.tables.table_source import CommittedTables
 from engine.tables.table_store import TableStore
 from engine.tables.table_transaction import TableTransaction
@@ -55,6 +56,7 @@ class Database:
     def __init__(self, config: ServerConfig, clock: Clock, storage: Storage) -> None:
         self.config = config
         self.server_settings = server_settings(config)
+        self.stream_options = StreamOptions(config.stream_capacity_default, config.stream_string_bytes_default)
         self.clock = clock
         self.storage = storage
         self.image = CatalogImage()

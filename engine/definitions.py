@@ -12,7 +12,7 @@ from engine.disk_errors import disk_error
 from engine.kernel_files import KernelFiles
 from engine.query_views import StreamsAsThen, define_query_view, used_relation
 from engine.stream import Stream, make_stream
-from engine.stream_options import read_options
+from engine.stream_options import StreamOptions, read_options
 from engine.tables.table_names import free_name, relation_names
 from ringbuffer.loader import KernelFileError
 from sql.bind.insert import bind_default
@@ -30,7 +30,11 @@ from views.protocols import TableSource, UpperExecutor
 
 
 def build_stream(
-    statement: CreateStream, image: CatalogImage, settings: SessionSettings, oid: int, capacity_default: int
+    statement: CreateStream,
+    image: CatalogImage,
+    settings: SessionSettings,
+    oid: int,
+    defaults_of_options: StreamOptions,
 ) -> StreamEntry:
     """Return the entry of a new stream. Raises 42701 for a column named twice, 22023 for a bad option, and what defaults raise."""
     columns: list[ColumnDescription] = []
@@ -45,8 +49,8 @@ def build_stream(
             default = bind_default(definition, image, settings)
             defaults[number] = SourceText(definition.default_text, settings.time_zone)
         columns.append(ColumnDescription(definition.name, definition.type, definition.not_null, default, number))
-    options = read_options(statement.options, capacity_default)
-    stream = make_stream(statement.name, oid, columns, options.capacity, options.timeout_ms)
+    options = read_options(statement.options, defaults_of_options)
+    stream = make_stream(statement.name, oid, columns, options.capacity, options.timeout_ms, options.string_capacity)
     return StreamEntry(stream_description(stream), stream, statement.options, defaults)
 
 

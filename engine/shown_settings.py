@@ -24,6 +24,7 @@ DESCRIPTIONS = {
     "write_high_water_bytes": "Sets how much of its replies a client may leave before its statements wait.",
     "copy_block_bytes": "Sets how much of a COPY is decoded at once.",
     "stream_capacity_default": "Sets how many rows the ring of a stream keeps without OPTIONS (capacity ...).",
+    "stream_string_bytes_default": "Sets the size of each string buffer of a stream without OPTIONS (string_capacity ...).",
     "stage_memory_bytes_max": "Sets the memory for the rows of one uncommitted statement; beyond it they wait in a file.",
     "log_segment_bytes": "Sets the size of one file of the log.",
     "log_flush_interval_ms": "Sets how often the log is written and synced for synchronous_commit = off.",

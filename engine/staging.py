@@ -15,6 +15,7 @@ from engine.stream import Stream
 from ringbuffer.columns import Morsel
 from ringbuffer.error_codes import RowError
 from ringbuffer.hash_table import GroupTable
+from ringbuffer.string_room import StringSizes, string_sizes
 from views.view import ContinuousView
 
 CHECKED_ROWS_MAX = 1024
@@ -29,6 +30,7 @@ class StatementStage:
         "_memory_bytes_max",
         "_morsels",
         "_new_spill",
+        "_sizes",
         "_spill",
         "_tables",
         "now_us",
@@ -50,6 +52,7 @@ class StatementStage:
         self._memory_bytes_max = memory_bytes_max
         self._new_spill = new_spill
         self._morsels: list[Morsel] = []
+        self._sizes: list[StringSizes] = []
         self._bytes_count = 0
         self._spill: SpillFile | None = None
         self._checked: tuple[ContinuousView, ...] = views
@@ -69,6 +72,11 @@ class StatementStage:
     def morsels_count(self) -> int:
         """How many morsels there are."""
         return len(self._morsels) + (0 if self._spill is None else self._spill.count)
+
+    @property
+    def string_sizes(self) -> list[StringSizes]:
+        """The sizes of the long strings of each morsel; none of a stream without columns of strings."""
+        return self._sizes
 
     def prepare(self, views: tuple[ContinuousView, ...]) -> None:
         """Make ready for the views attached now, at COMMIT: drop those that are gone, evaluate those that are new."""
@@ -109,6 +117,9 @@ class StatementStage:
             self._spill = None
 
     def _keep(self, morsel: Morsel) -> None:
+        texts = self.stream.ring.texts
+        if texts:
+            self._sizes.append(string_sizes(morsel, texts))
         self._bytes_count += morsel.rows_count * self.stream.row_bytes + morsel.heap.nbytes
         if self._spill is None and self._bytes_count > self._memory_bytes_max:
             self._spill = self._new_spill()

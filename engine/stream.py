@@ -12,7 +12,7 @@ import numpy as np
 
 from engine.stream_activity import StreamActivity
 from ringbuffer.columns import Layout, Morsel, empty_column
-from ringbuffer.ring import Ring
+from ringbuffer.ring import STRING_CAPACITY_MAX, Ring
 from sql.catalog import ColumnDescription
 from sql.errors import SqlError
 from views.arrow_schema import stream_layout
@@ -26,7 +26,8 @@ class Stream:
 
     stored: the columns in the ring, in its order; what a column's number less one is, is its place there for ever. dropped: the numbers of
     those that nobody sees any more. missing: one row of all of them: what those columns read as that a row is too old to have.
-    timeout_ms: of its scans, None where the session's stream_timeout counts.
+    timeout_ms: of its scans, None where the session's stream_timeout counts; string_capacity: bytes of each of the ring's string buffers,
+    once this is committed.
     """
 
     name: str
@@ -36,6 +37,7 @@ class Stream:
     ring: Ring
     missing: Morsel
     timeout_ms: int | None = None
+    string_capacity: int = STRING_CAPACITY_MAX
     activity: StreamActivity = field(default_factory=StreamActivity)
     # What follows from these: the columns that are seen, and their places; the layout, the places of all columns and of those that take
     # no NULL; the bytes of a row without its long strings.
@@ -66,12 +68,18 @@ class Stream:
 
 
 def make_stream(
-    name: str, oid: int, columns: Sequence[ColumnDescription], capacity: int, timeout_ms: int | None = None
+    name: str,
+    oid: int,
+    columns: Sequence[ColumnDescription],
+    capacity: int,
+    timeout_ms: int | None = None,
+    string_capacity: int = STRING_CAPACITY_MAX,
 ) -> Stream:
     """Return an empty stream whose ring holds `capacity` tuples (a power of two); its columns get their numbers."""
     stored = tuple(replace(column, number=number) for number, column in enumerate(columns, 1))
     layout = stream_layout(stored)
-    return Stream(name, oid, stored, frozenset(), Ring(layout, capacity), row_of_nulls(layout), timeout_ms)
+    ring = Ring(layout, capacity, string_capacity=string_capacity)
+    return Stream(name, oid, stored, frozenset(), ring, row_of_nulls(layout), timeout_ms, string_capacity)
 
 
 def row_bytes(layout: Layout) -> int:

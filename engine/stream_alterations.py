@@ -18,7 +18,7 @@ from engine.query_views import StreamsAsThen
 from engine.reshaping import Reshaping
 from engine.staging import StatementStage
 from engine.stream import Stream, with_defaults
-from engine.stream_options import changed_options, read_options
+from engine.stream_options import StreamOptions, changed_options, read_options
 from engine.tables.table_alterations import OTHER_PASS, PASSES
 from engine.tables.table_work import TableWork
 from ringbuffer.columns import Morsel
@@ -42,10 +42,11 @@ from views.plan.steps import pipeline_expressions
 class AlterationTools:
     """What an alteration takes besides the catalog.
 
-    evaluate: one row of all that a stream stores, from an expression or None for each column. staged: what the transaction has staged.
+    options: of a stream that has none. evaluate: one row of all that a stream stores, from an expression or None for each column. staged:
+    what the transaction has staged.
     """
 
-    capacity_default: int
+    options: StreamOptions
     evaluate: Callable[[Stream, Sequence[Expression | None]], Morsel]
     staged: Sequence[StatementStage]
     check_cancelled: Callable[[], None]
@@ -99,8 +100,9 @@ class StreamAlteration:
         if not self._needs_ring:
             return None
         stream = self.entry.stream
-        capacity = read_options(self.entry.options, self._tools.capacity_default).capacity
-        stream = replace(stream, ring=Ring(stream.layout, capacity))
+        options = read_options(self.entry.options, self._tools.options)
+        ring = Ring(stream.layout, options.capacity, string_capacity=options.string_capacity)
+        stream = replace(stream, ring=ring)
         self._put(stream)
         reshaping = Reshaping(self._before, stream)
         reshaping.carry_over(self._tools.check_cancelled)
@@ -215,9 +217,9 @@ class StreamAlteration:
 
     def _set_options(self, change: TableChange) -> None:
         options = changed_options(self.entry.options, change.options)
-        default = self._tools.capacity_default
-        before, after = (read_options(known, default) for known in (self.entry.options, options))
-        self._put(replace(self.entry.stream, timeout_ms=after.timeout_ms), options=options)
+        before, after = (read_options(known, self._tools.options) for known in (self.entry.options, options))
+        stream = replace(self.entry.stream, timeout_ms=after.timeout_ms, string_capacity=after.string_capacity)
+        self._put(stream, options=options)
         self._needs_ring = self._needs_ring or before.capacity != after.capacity
 
     def _refuse(self, change: TableChange) -> None:

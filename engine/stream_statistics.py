@@ -32,6 +32,7 @@ COLUMNS = (
     ("scans_aborted", INT8),
     ("even_string_bytes", INT8),
     ("odd_string_bytes", INT8),
+    ("string_capacity", INT8),
 )
 DESCRIPTION = RelationDescription(
     NAME, "statistics", OID, tuple(ColumnDescription(name, kind) for name, kind in COLUMNS), "pg_catalog"
@@ -53,4 +54,5 @@ def _row(stream: Stream) -> tuple[object, ...]:
     return (
         stream.name, ring.capacity, ring.bytes_count, ring.tuples_count, activity.tuples_per_second(ring.tuples_count),
         None if is_empty else oldest, None if is_empty else newest, ring.rounds_count, activity.running, activity.aborted, even, odd,
+        ring.string_capacity,
     )  # fmt: skip

@@ -17,11 +17,13 @@ import numpy.typing as npt
 from ringbuffer.columns import INLINE_BYTES_MAX, Layout, Morsel, PhysicalType, empty_column, new_column
 from ringbuffer.jit import kernel
 from ringbuffer.memory import copy_bytes, load_byte, load_word, store_byte
+from ringbuffer.string_room import StringRoom
 from ringbuffer.strings import LENGTH_MASK, copy_strings, heap_bytes
 
 # A morsel up to this size is written under the lock: handing the lock over would cost more than the copy.
 LOCKED_ROWS_MAX = 256
 STRING_BYTES_MIN = 4096
+STRING_CAPACITY_MAX = 1 << 40
 GROWTH = 2
 # Rows of a tail are handed out in pieces of at most so many.
 TAIL_ROWS_MAX = 65_536
@@ -35,12 +37,24 @@ class OverwrittenError(Exception):
 
 
 class Ring:
-    """The last `capacity` tuples (a power of two) of a stream. string_bytes: first size of each string buffer, which grows."""
+    """The last `capacity` tuples (a power of two) of a stream. string_bytes: first size of each string buffer, which grows.
 
-    def __init__(self, layout: Layout, capacity: int, string_bytes: int = STRING_BYTES_MIN) -> None:
+    string_capacity: bytes that each string buffer may hold; `string_room` tells before a commit whether there is room, and `append` takes
+    all that was committed.
+    """
+
+    def __init__(
+        self,
+        layout: Layout,
+        capacity: int,
+        string_bytes: int = STRING_BYTES_MIN,
+        string_capacity: int = STRING_CAPACITY_MAX,
+    ) -> None:
         assert capacity > 0 and capacity & (capacity - 1) == 0, capacity
         self.layout = layout
         self.capacity = capacity
+        self.string_capacity = string_capacity
+        self.string_room = StringRoom(self)
         self._data = tuple(empty_column(column.physical, capacity) for column in layout)
         self._nulls = tuple(np.zeros(capacity, dtype=np.uint8) for _ in layout)
         self._texts = tuple(index for index, column in enumerate(layout) if column.physical == PhysicalType.TEXT)
@@ -62,6 +76,24 @@ class Ring:
     def tuples_count(self) -> int:
         """Tuples published since the beginning."""
         return self._published
+
+    @property
+    def claimed_count(self) -> int:
+        """Tuples that are published or being written."""
+        return self._claimed
+
+    @property
+    def texts(self) -> tuple[int, ...]:
+        """The indexes of the columns of strings."""
+        return self._texts
+
+    def strings_place(self) -> tuple[int, int]:
+        """Return the next tid to be claimed, and the bytes of long strings of its round so far."""
+        with self._lock:
+            round_number = self._claimed // self.capacity
+            parity = round_number % 2
+            used = self._strings_used[parity] if self._strings_round[parity] == round_number else 0
+            return self._claimed, used
 
     @property
     def newest_tid(self) -> int:
@@ -262,7 +294,8 @@ class Ring:
                 self._strings_used[parity] = start + size
                 return start
             if self._writers[parity] == 0:
-                grown = np.empty(max(start + size, GROWTH * len(self._strings[parity])), dtype=np.uint8)
+                ample = min(GROWTH * len(self._strings[parity]), self.string_capacity)
+                grown = np.empty(max(start + size, ample), dtype=np.uint8)
                 grown[:start] = self._strings[parity][:start]
                 self._strings[parity] = grown
             else:
@@ -301,6 +334,11 @@ class RowWriter:
             self._places[index] = (
                 column.ctypes.data, target.ctypes.data, target.strides[0], index in ring._texts, nulls.ctypes.data, all_nulls.ctypes.data
             )  # fmt: skip
+
+    @property
+    def string_room(self) -> StringRoom | None:
+        """What has to admit the row's long strings; None when it can't have any."""
+        return self._ring.string_room if self._ring.texts else None
 
     def append(self) -> None:
         """Write the row as it is now, visible when this returns. Any thread may call that owns the row."""

@@ -118,6 +118,10 @@ TABLE: tuple[Setting, ...] = (
     duration("statement_timeout", "Sets the maximum allowed duration of any statement."),
     duration("stream_publish_interval", "Makes an autocommit COPY into a stream commit after each such interval; 0: at its end."),
     enumeration("stream_scan_start", "oldest", ("oldest", "latest"), "Sets where the scan of a stream begins."),
+    enumeration(
+        "stream_string_overflow", "error", ("error", "wait"),
+        "Sets what a commit does when a string buffer of a stream has no room for its texts.",
+    ),
     duration("stream_timeout", "Ends the scan of a stream when no row has come for so long; 0: at what is there."),
     boolean("synchronize_seqscans", "on", "Enable synchronized sequential scans."),
     enumeration(

@@ -122,6 +122,11 @@ class Settings:
         return int(self.value("stream_publish_interval"))
 
     @property
+    def waits_for_room(self) -> bool:
+        """stream_string_overflow: whether a commit waits until a string buffer has room for its texts."""
+        return self.value("stream_string_overflow") == "wait"
+
+    @property
     def stream_timeout_ms(self) -> int:
         """stream_timeout; 0: a scan of a stream ends at what is there."""
         return int(self.value("stream_timeout"))

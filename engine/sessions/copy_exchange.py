@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from engine.sessions.copy_in import CopyIn
 from engine.sessions.copy_into_table import CopyIntoTable
+from engine.sessions.transaction_block import ROOM_WAIT_S
 from sql.errors import SqlError
 from sql.statements.statement import CopyFrom
 from sql.wire import writer
@@ -117,6 +118,10 @@ class CopyExchange:
         try:
             self._session.check_cancelled()
             await self._session.in_worker(copy.decode)
+            while isinstance(copy, CopyIn) and copy.needs_room and self._copy is copy:
+                await self._session.cancellable(asyncio.sleep(ROOM_WAIT_S))
+                self._session.check_cancelled()
+                await self._session.in_worker(copy.decode)
         except SqlError as error:
             if self._copy is copy:
                 self._fail(copy, error)

@@ -13,6 +13,7 @@ from engine.row_errors import copy_error
 from engine.sessions.copy_decoders import make_decoder
 from engine.sessions.copy_header import HeaderMatch
 from engine.staging import StatementStage
+from engine.string_admission import FullBufferError
 from ringbuffer.columns import Morsel
 from ringbuffer.error_codes import RowError
 from sql.errors import SqlError
@@ -26,7 +27,10 @@ if TYPE_CHECKING:
 
 
 class CopyIn:
-    """One COPY under way. rows_count: rows decoded so far. publish_ms: commit by itself after each such interval, or None."""
+    """One COPY under way. rows_count: rows decoded so far. publish_ms: commit by itself after each such interval, or None.
+
+    waits: for room in a string buffer; needs_room: it does so now, and `decode` is to be called again before there is more data.
+    """
 
     def __init__(
         self,
@@ -37,8 +41,11 @@ class CopyIn:
         now_us: int,
         time_zone: str,
         publish_ms: int | None,
+        waits: bool,
     ) -> None:
         self.rows_count = 0
+        self.needs_room = False
+        self._waits = waits
         self._database = database
         self._target = target
         self._image = image
@@ -150,7 +157,14 @@ class CopyIn:
         if self._stage.rows_count:
             transaction = self._database.begin()
             transaction.operations.append(self._stage)
-            self._database.committer.commit(transaction)
+            try:
+                self._database.committer.commit(transaction)
+            except FullBufferError as error:
+                self.needs_room = self._waits and not error.is_lasting
+                if self.needs_room:
+                    return
+                raise
+            self.needs_room = False
             self._published_rows += self._stage.rows_count
             self._stage = self._new_stage()
         self._published_at_s = self._database.clock.monotonic_s()

@@ -78,8 +78,7 @@ class DefinitionStatements:
             return Outcome(tag)
         require_free(image, statement.name, statement.name_position)
         captured = self._session.settings.captured()
-        capacity = self._database.config.stream_capacity_default
-        entry = build_stream(statement, image, captured, image.next_oid, capacity)
+        entry = build_stream(statement, image, captured, image.next_oid, self._database.stream_options)
         transaction.change_catalog(image.with_entry(entry))
         return Outcome(tag)
 
@@ -172,8 +171,7 @@ class DefinitionStatements:
             return default_row(stream, values, self._database.tables, transaction.now_us)
 
         staged = [operation for operation in transaction.operations if isinstance(operation, StatementStage)]
-        capacity = self._database.config.stream_capacity_default
-        return AlterationTools(capacity, evaluate, staged, self._session.check_cancelled)
+        return AlterationTools(self._database.stream_options, evaluate, staged, self._session.check_cancelled)
 
     async def truncate(self, statement: Truncate, transaction: Transaction) -> Outcome:
         """Do TRUNCATE."""

@@ -15,6 +15,7 @@ from engine.committer import end
 from engine.sessions.log_answer import awaited_answer
 from engine.sessions.results import Outcome
 from engine.staging import StatementStage
+from engine.string_admission import FullBufferError
 from engine.transaction import Transaction
 from sql.errors import SqlError
 from sql.statements.statement import Statement
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 INLINE_COMMIT_ROWS_MAX = 4096
 # Longer than the transaction of one statement takes; a turn may also be held by a client that never says Sync.
 TURN_WAIT_S_MAX = 0.5
+# How often a commit that waits for room in a string buffer looks again.
+ROOM_WAIT_S = 0.01
 ABORTED = "current transaction is aborted, commands ignored until end of transaction block"
 
 
@@ -140,11 +143,38 @@ class TransactionBlock:
         return self._finish_commit(transaction, future)
 
     async def _commit_aside(self, transaction: Transaction) -> SqlError | None:
+        # Others wait for the locks of what changes tables or definitions.
+        waits = self._session.settings.waits_for_room and not transaction.is_durable
+        while True:
+            try:
+                if waits:
+                    await self._wait_for_room(transaction)
+                await self._session.in_worker(self._database.committer.commit, transaction)
+            except FullBufferError as error:
+                if not waits or error.is_lasting:
+                    return error
+            except SqlError as error:
+                return error
+            else:
+                return None
+
+    async def _wait_for_room(self, transaction: Transaction) -> None:
+        """Wait until string buffers have room. Raises 57014, and FullBufferError if they never will."""
+        session = self._session
+        session.timeout.start()
         try:
-            await self._session.in_worker(self._database.committer.commit, transaction)
+            while True:
+                try:
+                    return self._database.committer.require_room(transaction)
+                except FullBufferError as error:
+                    if error.is_lasting:
+                        raise
+                await session.cancellable(asyncio.sleep(ROOM_WAIT_S))
+                session.check_cancelled()
         except SqlError as error:
-            return error
-        return None
+            raise session.timeout.error_or(error) from None
+        finally:
+            session.timeout.stop()
 
     async def _finish_commit(self, transaction: Transaction, answer: Awaitable[SqlError | None]) -> None:
         committed = False

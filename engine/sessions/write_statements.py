@@ -129,7 +129,14 @@ class WriteStatements:
         if publish_ms is None and autocommit:
             publish_ms = settings.publish_interval_ms
         return CopyIn(
-            self._database, target, statement.options, image, transaction.now_us, settings.time_zone, publish_ms or None
+            self._database,
+            target,
+            statement.options,
+            image,
+            transaction.now_us,
+            settings.time_zone,
+            publish_ms or None,
+            settings.waits_for_room,
         )
 
     def _write(

@@ -1,4 +1,4 @@
-"""CREATE FOREIGN TABLE [IF NOT EXISTS] name (columns) SERVER stream [OPTIONS (capacity '...', timeout '...')]."""
+"""CREATE FOREIGN TABLE [IF NOT EXISTS] name (columns) SERVER stream [OPTIONS (capacity '...', string_capacity '...', timeout '...')]."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sql.statements.statement import ColumnDefinition, CreateStream
 from sql.type_names import column_type
 
 SERVER = "stream"
-OPTIONS = frozenset({"capacity", "timeout"})
+OPTIONS = frozenset({"capacity", "string_capacity", "timeout"})
 
 
 def create_foreign_table(cursor: Cursor) -> CreateStream:

@@ -48,7 +48,7 @@ def open_copy(world: World, options: str = "", publish_ms: int | None = None) ->
     (statement,) = parse(f"COPY s FROM STDIN {options}")
     assert isinstance(statement, CopyFrom)
     target = make_target(entry, None, world.database.tables, 0)
-    return CopyIn(world.database, target, statement.options, image, 0, "UTC", publish_ms)
+    return CopyIn(world.database, target, statement.options, image, 0, "UTC", publish_ms, waits=False)
 
 
 def keys(stage: StatementStage) -> list[object]:
