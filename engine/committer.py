@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import logging
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -74,7 +75,7 @@ class RowCommit(Commit):
     It is used again and again; neither it nor the row's memory changes between `Committer.commit_row` and the answer.
     """
 
-    __slots__ = ("now_us", "record", "ring_row", "room", "row", "views")
+    __slots__ = ("now_us", "record", "ring_row", "room", "row", "string_bytes_max", "views")
 
     def __init__(self, row: Morsel, record: RowRecord, ring_row: RowWriter) -> None:
         super().__init__(ignore, waits=False, on_loop=True)
@@ -82,6 +83,7 @@ class RowCommit(Commit):
         self.record = record
         self.ring_row = ring_row
         self.room = ring_row.string_room
+        self.string_bytes_max = row.heap.nbytes
         self.views: Views = ()
         self.now_us = 0
 
@@ -168,12 +170,13 @@ class Committer:
             if not log.takes or self._database.image is not image:
                 return None
             place, room = log.place, commit.room
-            if room is not None and not room.takes_row(commit.row.heap.nbytes):
+            if room is not None and not room.takes_row(commit.string_bytes_max):
                 return None
-            if not log.add_row(commit.record, now_us):
+            size = log.add_row(commit.record, now_us)
+            if not size:
                 return None
             if room is not None:
-                room.add_row(commit.record.string_bytes(log.place.position - place.position))
+                room.add_row(size - commit.record.plain_bytes)
             commit.views, commit.now_us, commit.waits, commit.answer = views, now_us, waits, answer
             if not waits and log.unapplied == 0:
                 with self._database.commit_lock:
@@ -349,6 +352,7 @@ class Committer:
             "dropped": dropped,
             "views": [[view.definition.oid for view in views] for views in attached],
             "records": sum(stage.morsels_count for stage in stages),
+            "kept": kept_tuples(transaction),
         }
         self._add(PREPARE, 0, number, [json.dumps(told).encode()])
         self.log.flush(sync=True)
@@ -365,6 +369,18 @@ def reshapings_of(transaction: Transaction) -> list[Reshaping]:
     """Return the rings that are made anew, in order."""
     changes = (operation for operation in transaction.operations if isinstance(operation, CatalogChange))
     return [change.reshaping for change in changes if change.reshaping is not None]
+
+
+def kept_tuples(transaction: Transaction) -> list[tuple[int, int]]:
+    """Return the streams whose rings are made anew, and how many of their newest tuples they will have with this transaction's."""
+    staged: Counter[int] = Counter()
+    for stage in stages_of(transaction):
+        staged[stage.stream.oid] += stage.rows_count
+    found = []
+    for reshaping in reshapings_of(transaction):
+        oid, ring = reshaping.after.oid, reshaping.after.ring
+        found.append((oid, min(ring.tuples_count - ring.oldest_tid + staged[oid], ring.capacity)))
+    return found
 
 
 def streams_in(image: CatalogImage | None) -> list[Stream]:

@@ -70,6 +70,12 @@ class ReplayedRelations:
         self._forget_met()
         self._attached.difference_update(oids)
 
+    def keep_newest(self, stream_oid: int, count: int) -> None:
+        """A stream's ring was made anew."""
+        self.finish()
+        if stream_oid in self._streams:
+            self._streams[stream_oid].ring.keep_newest(count)
+
     def finish(self) -> None:
         """Apply what was put off."""
         for met in self._met.values():

@@ -181,7 +181,10 @@ def _bytes_of(array: Array) -> memoryview:
 
 
 class RowRecord:
-    """Packs the record of one row that lies in the same memory each time (see ring.RowWriter) as a transaction of its own."""
+    """Packs the record of one row that lies in the same memory each time (see ring.RowWriter) as a transaction of its own.
+
+    plain_bytes: of the record without its long strings and padding.
+    """
 
     def __init__(self, morsel: Morsel, layout: Layout, stream_oid: int) -> None:
         assert morsel.rows_count == 1
@@ -198,12 +201,7 @@ class RowRecord:
         head = HEADER.pack(MAGIC, 0, 0, KIND_ROWS, FLAG_COMMITS, 0, 0, 0, 0)
         head += ROWS_HEAD.pack(stream_oid, ROW_FORM, len(layout), 0) + COUNTS.pack(1, 0)
         self._head = np.frombuffer(head, dtype=np.uint8).copy()
-        self._plain_bytes = VALUES_OFFSET + form.row_bytes
-
-    def string_bytes(self, size: int) -> int:
-        """Return the bytes of the row's long strings, or up to seven more. size: that `pack` has returned."""
-        found = size - self._plain_bytes
-        return found if found > INLINE_BYTES_MAX else 0
+        self.plain_bytes = VALUES_OFFSET + form.row_bytes
 
     def pack(
         self, buffer: Array, position: int, sequence: int, durable: int, transaction: int, time_us: int, now_us: int

@@ -55,6 +55,8 @@ class Ring:
         self.capacity = capacity
         self.string_capacity = string_capacity
         self.string_room = StringRoom(self)
+        # Tuples that are published or being written; changed under the lock only.
+        self.claimed = 0
         self._data = tuple(empty_column(column.physical, capacity) for column in layout)
         self._nulls = tuple(np.zeros(capacity, dtype=np.uint8) for _ in layout)
         self._texts = tuple(index for index, column in enumerate(layout) if column.physical == PhysicalType.TEXT)
@@ -66,9 +68,8 @@ class Ring:
         self._writers = [0, 0]
         self._lock = threading.Lock()
         self._changed = threading.Condition(self._lock)
-        self._claimed = 0
         self._published = 0
-        # Smaller tids were not restored.
+        # Smaller tids were not restored, or are forgotten.
         self._restored_from = 0
         self._is_retired = False
 
@@ -78,11 +79,6 @@ class Ring:
         return self._published
 
     @property
-    def claimed_count(self) -> int:
-        """Tuples that are published or being written."""
-        return self._claimed
-
-    @property
     def texts(self) -> tuple[int, ...]:
         """The indexes of the columns of strings."""
         return self._texts
@@ -90,10 +86,10 @@ class Ring:
     def strings_place(self) -> tuple[int, int]:
         """Return the next tid to be claimed, and the bytes of long strings of its round so far."""
         with self._lock:
-            round_number = self._claimed // self.capacity
+            round_number = self.claimed // self.capacity
             parity = round_number % 2
             used = self._strings_used[parity] if self._strings_round[parity] == round_number else 0
-            return self._claimed, used
+            return self.claimed, used
 
     @property
     def newest_tid(self) -> int:
@@ -103,7 +99,7 @@ class Ring:
     @property
     def oldest_tid(self) -> int:
         """The smallest tid that can still be read; newest_tid + 1 when there is none."""
-        return min(self._published, max(self._restored_from, self._claimed - self.capacity))
+        return min(self._published, max(self._restored_from, self.claimed - self.capacity))
 
     @property
     def rounds_count(self) -> int:
@@ -114,6 +110,10 @@ class Ring:
     def is_retired(self) -> bool:
         """True when another ring has taken its place: what is here can be read, but nothing comes any more."""
         return self._is_retired
+
+    def keep_newest(self, count: int) -> None:
+        """Forget all but the newest `count` tuples. Nobody uses the ring yet."""
+        self._restored_from = max(self._restored_from, self._published - count)
 
     def retire(self) -> None:
         """Say that nothing is appended any more."""
@@ -136,15 +136,15 @@ class Ring:
         rows_count = morsel.rows_count
         # The lock itself: entering the condition around it is a call more.
         with self._lock:
-            first = self._claimed
+            first = self.claimed
             slot = first % self.capacity
             if rows_count <= LOCKED_ROWS_MAX and slot + rows_count <= self.capacity and self._published == first:
                 string_bytes = self._long_bytes(morsel, 0, rows_count)
                 start = self._reserve(first // self.capacity, string_bytes) if string_bytes else 0
                 self._write(morsel, 0, rows_count, first, start, string_bytes)
-                self._claimed = self._published = first + rows_count
+                self.claimed = self._published = first + rows_count
                 return first
-            self._claimed = first + rows_count
+            self.claimed = first + rows_count
         done = 0
         while done < rows_count:
             done += self._append_part(morsel, done, first + done)
@@ -219,7 +219,7 @@ class Ring:
                 self._write(morsel, done, count, tid, start, string_bytes)
                 done += count
         self._restored_from = end
-        self._claimed = self._published = tuples_count
+        self.claimed = self._published = tuples_count
 
     def _check_form(self, morsel: Morsel) -> None:
         """Raise ValueError unless the rows are in the form of the ring's columns."""
@@ -247,7 +247,7 @@ class Ring:
         return heap
 
     def _check_kept(self, first_tid: int) -> None:
-        oldest = max(self._restored_from, self._claimed - self.capacity)
+        oldest = max(self._restored_from, self.claimed - self.capacity)
         if first_tid < oldest:
             raise OverwrittenError(f"tid {first_tid} is gone, the oldest is {oldest}")
 
@@ -344,10 +344,10 @@ class RowWriter:
         """Write the row as it is now, visible when this returns. Any thread may call that owns the row."""
         ring = self._ring
         with ring._lock:
-            tid = ring._claimed
+            tid = ring.claimed
             # Long strings need room in the round's buffer, and a morsel that is not published yet comes first.
             if ring._published == tid and copy_row(self._places, tid & (ring.capacity - 1)):
-                ring._claimed = ring._published = tid + 1
+                ring.claimed = ring._published = tid + 1
                 return
         ring.append(self._row)
 

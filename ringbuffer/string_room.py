@@ -88,18 +88,21 @@ class NoRoomError(Exception):
 class StringRoom:
     """What is admitted to a ring, appended already or not."""
 
+    __slots__ = ("_ring", "_round_mask", "_tid", "_used")
+
     def __init__(self, ring: Ring) -> None:
         self._ring = ring
-        self._place = Place(0, 0)
+        self._round_mask = ring.capacity - 1
+        self._tid = 0
+        self._used = 0
 
     @property
     def place(self) -> Place:
         """Where the next rows begin."""
-        ring = self._ring
         # Whoever does not ask, a replay for example, appends at once.
-        if ring.claimed_count > self._place.tid:
-            self._place = Place(*ring.strings_place())
-        return self._place
+        if self._ring.claimed > self._tid:
+            self._tid, self._used = self._ring.strings_place()
+        return Place(self._tid, self._used)
 
     def after(self, pieces: Iterable[StringSizes]) -> Place:
         """Return where rows would begin behind these. Raises NoRoomError."""
@@ -123,13 +126,21 @@ class StringRoom:
 
     def set(self, place: Place) -> None:
         """Admit what `after` was asked for, or take that back."""
-        self._place = place
+        self._tid, self._used = place.tid, place.used
+
+    # Single rows, which may not cost more than some hundred nanoseconds.
 
     def takes_row(self, size: int) -> bool:
         """Tell whether a row with at most `size` bytes of long strings can be admitted for sure."""
-        return self.place.used + size <= self._ring.string_capacity
+        ring = self._ring
+        if ring.claimed > self._tid:
+            self._tid, self._used = ring.strings_place()
+        return self._used + size <= ring.string_capacity
 
     def add_row(self, size: int) -> None:
-        """Admit a row with `size` bytes of long strings."""
-        tid = self._place.tid + 1
-        self._place = Place(tid, self._place.used + size if tid % self._ring.capacity else 0)
+        """Admit a row for which `takes_row` was true. size: of its long strings, or up to seven bytes more, also where it has none."""
+        self._tid += 1
+        if self._tid & self._round_mask == 0:
+            self._used = 0
+        elif size > INLINE_BYTES_MAX:
+            self._used += size

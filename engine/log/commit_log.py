@@ -145,17 +145,17 @@ class CommitLog:
         self.next_transaction += 1
         return self.next_transaction - 1
 
-    def add_row(self, record: RowRecord, now_us: int) -> bool:
-        """Append a row that is a transaction of its own. False: there is no room, and nothing happened."""
+    def add_row(self, record: RowRecord, now_us: int) -> int:
+        """Append a row that is a transaction of its own; return the bytes of its record. 0: there is no room, and nothing happened."""
         segments = self._segments
         size = record.pack(
             self._buffer, self._used, segments.sequence, self.durable, self.next_transaction, now_us, now_us
         )
         if size == 0 or size > segments.room:
-            return False
+            return 0
         self.next_transaction += 1
         self._take(size)
-        return True
+        return size
 
     def fits(self, size: int) -> bool:
         """Tell whether there is room for records of `size` bytes together; `make_room`, without the lock, makes some."""

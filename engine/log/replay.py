@@ -50,6 +50,9 @@ class ReplayTarget(Protocol):
     def detach(self, oids: Sequence[int]) -> None:
         """Streams and views were dropped."""
 
+    def keep_newest(self, stream_oid: int, count: int) -> None:
+        """A stream's ring was made anew with so many tuples; the older ones were gone from then on."""
+
     def finish(self) -> None:
         """The log has ended: whatever was put off is to be done now."""
 
@@ -77,12 +80,16 @@ class OpenTransaction:
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """What a PREPARE record says: streams and views created and dropped, the views that each statement met, how many records of rows."""
+    """What a PREPARE record says: streams and views created and dropped, the views that each statement met, how many records of rows.
+
+    kept: (oid, tuples) of the streams whose rings were made anew: so many of their newest tuples were there after it.
+    """
 
     created: tuple[int, ...]
     dropped: tuple[int, ...]
     views: tuple[tuple[int, ...], ...]
     records_count: int | None
+    kept: tuple[tuple[int, int], ...] = ()
 
 
 class Replay:
@@ -211,8 +218,11 @@ class Replay:
         else:
             log.warning("transaction %d is left out, since some of its rows are lost with skipped segments", number)
             self.lost.append(number)
-        if prepared is not None and prepared.dropped:
-            self._target.detach(prepared.dropped)
+        if prepared is not None:
+            for stream_oid, count in prepared.kept:
+                self._target.keep_newest(stream_oid, count)
+            if prepared.dropped:
+                self._target.detach(prepared.dropped)
 
     def _read(self, pieces: Iterable[Piece]) -> Iterator[LoggedRows]:
         for piece in pieces:
@@ -263,6 +273,7 @@ def read_prepared(record: Record) -> Prepared:
             tuple(int(oid) for oid in told.get("dropped", ())),
             tuple(tuple(int(oid) for oid in oids) for oids in told.get("views", ())),
             told.get("records"),
+            tuple((int(oid), int(count)) for oid, count in told.get("kept", ())),
         )
     except (ValueError, TypeError, AttributeError) as error:
         raise SqlError(

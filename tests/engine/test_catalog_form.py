@@ -83,6 +83,21 @@ def test_round_trip_of_tables(tmp_path: Path) -> None:
     world.close()
 
 
+def test_streams_as_they_were_stored_before_they_could_be_altered(tmp_path: Path) -> None:
+    world = World(tmp_path)
+    client = world.client()
+    create = "CREATE FOREIGN TABLE s (k int DEFAULT 1 + 1, t text NOT NULL) SERVER stream OPTIONS (capacity '8')"
+    client.run(create, "CREATE VIEW v AS SELECT t, sum(k) FROM s GROUP BY t")
+    before = world.database.image
+    plain = json.loads(catalog_text(before))
+    stream, view = plain["relations"]
+    del view["used"]
+    older = {**plain, "relations": [{**STREAM, "oid": stream["oid"], "text": create}, view]}
+    after = restore_catalog(world.database, json.dumps(older))
+    assert catalog_text(after) == catalog_text(before)
+    world.close()
+
+
 def test_no_file_is_an_empty_catalog(tmp_path: Path) -> None:
     world = World(tmp_path)
     assert world.database.store.load() is None

@@ -224,6 +224,39 @@ def test_columns_that_views_use(world: World) -> None:
     assert client.rows("SELECT * FROM s")[-1] == "D [b'9', None, b'x']"
 
 
+def test_what_a_smaller_ring_has_lost_stays_lost(tmp_path: Path) -> None:
+    world = World(tmp_path)
+    client = world.client()
+    client.run("CREATE FOREIGN TABLE s (a int) SERVER stream OPTIONS (capacity '8')")
+    client.run("INSERT INTO s SELECT g FROM generate_series(1, 7) AS g")
+    client.run(
+        "BEGIN",
+        "INSERT INTO s VALUES (8)",
+        "ALTER TABLE s OPTIONS (SET capacity '4')",
+        "INSERT INTO s VALUES (9)",
+        "COMMIT",
+    )
+    client.run("BEGIN", "ALTER TABLE s OPTIONS (SET capacity '16')", "INSERT INTO s VALUES (10)", "COMMIT")
+    client.run("INSERT INTO s VALUES (11), (12)", "ALTER TABLE s ADD b int", "ALTER TABLE s DROP b")
+    rows = [f"D [b'{number}']" for number in range(6, 13)]
+    for checkpoint in (False, True, False):
+        assert client.rows("SELECT a FROM s") == rows
+        if checkpoint:
+            client.run("CHECKPOINT")
+        world.abandon()
+        world = World(tmp_path)
+        client = world.client()
+    assert client.rows("SELECT a FROM s") == rows
+    client.run("ALTER TABLE s OPTIONS (SET capacity '2')")
+    assert client.rows("SELECT a FROM s") == rows[-2:]
+    world.abandon()
+    world = World(tmp_path)
+    client = world.client()
+    assert client.rows("SELECT a FROM s") == rows[-2:]
+    assert client.rows("SELECT oldest_tid, newest_tid FROM pg_stat_streams") == ["D [b'10', b'11']"]
+    world.close()
+
+
 class Changes:
     """A stream with a view over it, and PostgreSQL's table under the same changes. folder: of the data."""
 

@@ -38,6 +38,9 @@ class Effects:
     def detach(self, oids: Sequence[int]) -> None:
         self.seen.append(("detach", list(oids)))
 
+    def keep_newest(self, stream_oid: int, count: int) -> None:
+        self.seen.append(("keep newest", stream_oid, count))
+
     def finish(self) -> None:
         self.seen.append(("finish",))
 
@@ -125,13 +128,14 @@ def test_the_tables_decide_what_is_prepared(tmp_path: Path) -> None:
     for number in (1, 2):
         log.rows(number, 100, b"a")
         log.rows(number, 100, b"b", statement=1)
-        log.prepare(number, created=[200, 201], dropped=[199], views=[[198], [198, 200]])
+        log.prepare(number, created=[200, 201], dropped=[199], views=[[198], [198, 200]], kept=[[100, 8]])
     log.add(COMMITTED, 2)
     seen, _ = replayed(log.records, tmp_path, {2})
     assert seen == [
         ("attach", [200, 201]),
         ("rows", 100, [row(b"a", 2)], [198]),
         ("rows", 100, [row(b"b", 2)], [198, 200]),
+        ("keep newest", 100, 8),
         ("detach", [199]),
     ]
 
