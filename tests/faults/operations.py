@@ -183,6 +183,26 @@ def define_and_write(op: int) -> Operation:
     )
 
 
+def alter(op: int) -> Operation:
+    """Make the ring anew between rows of the old and of the new one, with a column that is gone at the end."""
+    first, second = Rows(op, 2, 30), Rows(op, 3, 5)
+
+    def effect(expected: Expected) -> None:
+        expected.insert(first)
+        expected.insert(second)
+
+    return statements(
+        "alter",
+        effect,
+        "BEGIN",
+        insert_text(first),
+        "ALTER FOREIGN TABLE s ADD COLUMN extra text DEFAULT 'a default of more than twelve bytes'",
+        insert_text(second),
+        "ALTER FOREIGN TABLE s DROP COLUMN extra",
+        "COMMIT",
+    )
+
+
 def table_alone(op: int) -> Operation:
     """Write to the table; the log knows nothing of it."""
     written = statements("table alone", lambda expected: expected.write(op, 3), write_text(op, 3), needs="d")
@@ -237,6 +257,7 @@ def whole_sequence() -> tuple[Operation, ...]:
         insert_loosely(10),
         TURN,
         insert(11, 5, 60),
+        alter(50),
         define_and_write(12),
         insert_loosely(13),
         large_mixed(14, 4200),
