@@ -224,6 +224,56 @@ def test_columns_that_views_use(world: World) -> None:
     assert client.rows("SELECT * FROM s")[-1] == "D [b'9', None, b'x']"
 
 
+def test_a_view_over_two_streams(tmp_path: Path) -> None:
+    world = World(tmp_path)
+    client = world.client()
+    client.run(
+        "CREATE FOREIGN TABLE came (part int, n int, note text, other int) SERVER stream",
+        "CREATE FOREIGN TABLE went (part int, n int) SERVER stream",
+        "CREATE VIEW stock AS SELECT part, c.n - w.n AS n FROM (SELECT part, sum(n) AS n FROM came GROUP BY part) AS c"
+        " JOIN (SELECT part, sum(n) AS n FROM went GROUP BY part) AS w USING (part)",
+        "CREATE VIEW above AS SELECT max(n) FROM stock",
+        "INSERT INTO came VALUES (1, 10)",
+        "INSERT INTO went VALUES (1, 3)",
+        "ALTER FOREIGN TABLE came RENAME n TO number",
+        "ALTER FOREIGN TABLE came DROP note",
+        "ALTER FOREIGN TABLE came RENAME TO arrived",
+        "ALTER FOREIGN TABLE went ADD note text DEFAULT 'x'",
+        "INSERT INTO arrived (number, part) VALUES (5, 1)",
+        "CREATE TABLE came (n int)",
+    )
+    for starts in (False, True):
+        if starts:
+            world.abandon()
+            world = World(tmp_path)
+            client = world.client()
+        assert client.rows("SELECT * FROM stock") == ["D [b'1', b'12']"]
+        answers = client.ask_in_full("ALTER FOREIGN TABLE arrived DROP number")
+        assert (
+            answers[0][0]
+            == "E 2BP01: cannot drop column number of foreign table arrived because other objects depend on it"
+        )
+        detail = "view stock depends on column number of foreign table arrived\nview above depends on view stock"
+        assert answers[0][1]["detail"] == detail
+        # What the view's table is called is nobody's business.
+        client.run("DROP TABLE came", "CREATE TABLE came (n int)")
+        client.run("ALTER TABLE arrived ADD extra int", "ALTER TABLE arrived DROP extra")
+    client.run(
+        "ALTER FOREIGN TABLE arrived DROP number CASCADE",
+        "ALTER FOREIGN TABLE went DROP n",
+        "INSERT INTO arrived VALUES (1, 2)",
+    )
+    assert client.rows("SELECT relname FROM pg_stat_streams") == ["D [b'arrived']", "D [b'went']"]
+    assert client.ask("SELECT * FROM stock")[0].startswith("E ERROR 42P01")
+    world.close()
+
+
+def test_no_stream_below_a_subquery(world: World) -> None:
+    client = world.client()
+    client.run("CREATE FOREIGN TABLE s (a int) SERVER stream")
+    assert client.ask("CREATE VIEW v AS SELECT (SELECT count(*) FROM s)")[0].startswith("E ERROR 0A000")
+
+
 def test_what_a_smaller_ring_has_lost_stays_lost(tmp_path: Path) -> None:
     world = World(tmp_path)
     client = world.client()
