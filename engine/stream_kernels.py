@@ -1,13 +1,14 @@
 """The kernels of groupings over streams that statements had lately, and the tables into which a statement's scan folds rows by them.
 
-Enters: plans of groupings, morsels of a stream. Leaves: groups as Arrow. A kernel takes about a second to compile, so it is kept for the
-next statement that has the same grouping. Must not scan.
+Enters: plans of groupings, join tables, morsels of a stream. Leaves: groups as Arrow. A kernel takes about a second to compile, so it is
+kept for the next statement that has the same grouping, whatever its tables hold by then. Must not scan.
 """
 
 from __future__ import annotations
 
 import threading
 from collections import OrderedDict
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -17,6 +18,7 @@ from engine.kernel_files import KernelFiles
 from ringbuffer.columns import Morsel
 from ringbuffer.error_codes import RowError
 from ringbuffer.hash_table import GroupTable
+from ringbuffer.join_table import JoinTable
 from ringbuffer.loader import KernelFileError
 from sql.errors import SqlError
 from views.plan.nodes import ViewPlan
@@ -93,7 +95,15 @@ class GroupingTable:
         return self.state.rows_of(self.table, now_us)
 
 
-def new_tables(groupings: list[StreamGrouping], kernels: StreamKernels) -> list[GroupingTable]:
-    """Return an empty table for each grouping, its kernels compiled. Raises SqlError 53100 and 58030."""
-    states = [(grouping, kernels.state(grouping.plan)) for grouping in groupings]
+def new_tables(
+    groupings: list[StreamGrouping], join_tables: Mapping[str, tuple[JoinTable, ...]], kernels: StreamKernels
+) -> list[GroupingTable]:
+    """Return an empty table for each grouping, its kernels compiled. Raises SqlError 53100 and 58030.
+
+    join_tables: those of each grouping, by its name.
+    """
+    states = [
+        (grouping, kernels.state(grouping.kernel_plan).joined_with(join_tables[grouping.name]))
+        for grouping in groupings
+    ]
     return [GroupingTable(grouping, state, state.new_table()) for grouping, state in states]

@@ -19,6 +19,7 @@ import pyarrow as pa
 
 from engine.catalog import CatalogImage, StreamEntry
 from engine.stream import Stream
+from engine.stream_joins import StreamJoins
 from engine.stream_kernels import GroupingTable, StreamKernels, new_tables
 from ringbuffer.columns import Morsel
 from ringbuffer.ring import OverwrittenError
@@ -100,31 +101,39 @@ def scan_streams(
     roots: Sequence[Relation],
     settings: ScanSettings,
     kernels: StreamKernels,
+    run_on_tables: Callable[[Relation], pa.Table],
     check_cancelled: Callable[[], None],
 ) -> tuple[list[Relation], dict[str, pa.Table]]:
     """Return the queries of a statement and what they read of the streams, which may be groups in the place of rows. Waits.
 
-    Raises SqlError: 54000 for a scan that writers have overtaken, 53200 for more than settings.bytes_max, what check_cancelled raises,
-    and what the groupings' rows have wrong.
+    run_on_tables: answers what a stream is joined with below a grouping. Raises SqlError: 54000 for a scan that writers have overtaken,
+    53200 for more than settings.bytes_max, what check_cancelled and run_on_tables raise, and what the groupings' rows have wrong.
     """
+    # Where scans begin is settled now, however long join tables and kernels take.
+    newest = {stream.name: stream.ring.tuples_count for stream in streams}
     folded = frozenset(stream.name for stream in streams if is_folded(stream, settings))
-    rest, groupings = cut_groupings(roots, folded) if folded else (list(roots), [])
+    joins = StreamJoins(run_on_tables, settings.bytes_max)
+    rest, groupings = cut_groupings(roots, folded, joins.take) if folded else (list(roots), [])
     scans = begin(streams, rest, groupings, settings)
-    # Where they begin is settled now, however long the kernels take to compile.
-    tables = new_tables(groupings, kernels)
+    for scan in scans:
+        if settings.from_newest:
+            scan.scan.position = newest[scan.stream.name]
+    tables = new_tables(groupings, joins.tables, kernels)
     for scan in scans:
         scan.tables = [table for table in tables if table.stream_name == scan.stream.name]
         scan.looked_s = time.monotonic()
     with ExitStack() as running:
         for scan in scans:
             running.enter_context(scan.stream.activity.scan())
-        run_to_end(scans, settings, check_cancelled)
+        run_to_end(scans, settings, joins.bytes_count, check_cancelled)
     inputs = {scan.stream.name: joined(scan) for scan in scans if scan.collects}
     return rest, inputs | {table.grouping.name: table.rows(settings.now_us) for table in tables}
 
 
-def run_to_end(scans: Sequence[StreamScan], settings: ScanSettings, check_cancelled: Callable[[], None]) -> None:
-    """Take the rows of all scans until nothing comes any more."""
+def run_to_end(
+    scans: Sequence[StreamScan], settings: ScanSettings, joins_bytes: int, check_cancelled: Callable[[], None]
+) -> None:
+    """Take the rows of all scans until nothing comes any more. joins_bytes: memory that the join tables have taken already."""
     while waiting := [scan for scan in scans if not scan.is_over]:
         check_cancelled()
         has_come = False
@@ -134,7 +143,7 @@ def run_to_end(scans: Sequence[StreamScan], settings: ScanSettings, check_cancel
             if morsel is not None:
                 has_come, scan.looked_s = True, now_s
                 add(morsel, scan, settings.now_us)
-                bytes_count = sum(scan.bytes_count for scan in scans)
+                bytes_count = joins_bytes + sum(scan.bytes_count for scan in scans)
                 if bytes_count > settings.bytes_max:
                     raise too_much(scan.stream, bytes_count, settings.bytes_max)
             elif now_s - scan.looked_s >= scan.timeout_s:
@@ -251,6 +260,6 @@ def too_much(stream: Stream, bytes_count: int, bytes_max: int) -> SqlError:
     return SqlError(
         "53200",
         f'what the query keeps of stream "{stream.name}" takes more memory than it may have',
-        detail=f"Its rows and groups take {bytes_count:,} bytes; query_memory_max allows {bytes_max:,}.",
+        detail=f"Its rows and groups, and what it is joined with, take {bytes_count:,} bytes; query_memory_max allows {bytes_max:,}.",
         hint="Name fewer columns, raise query_memory_max, or make a continuous view of the query.",
     )

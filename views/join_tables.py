@@ -22,10 +22,11 @@ def run_static_pipelines(
     view: str, stream: StreamPipeline, tables: Mapping[str, TableExport], executor: UpperExecutor
 ) -> tuple[JoinTable, ...]:
     """Return the join tables of a stream pipeline. Raises SqlError for what fails on the tables' rows."""
-    return tuple(_join_table(probe, executor.run(view, probe.build, {}, tables)) for probe in stream.probes)
+    return tuple(join_table(probe, executor.run(view, probe.build, {}, tables)) for probe in stream.probes)
 
 
-def _join_table(probe: Probe, rows: pa.Table) -> JoinTable:
+def join_table(probe: Probe, rows: pa.Table) -> JoinTable:
+    """Return the join table of a probe's build side. Raises SqlError 0A000 and 54000 for more columns or rows than it may have."""
     if probe.kept > COLUMNS_MAX:
         raise not_supported(f"a continuous view that needs more than {COLUMNS_MAX} columns of {probe.name}")
     if rows.num_rows > ROWS_MAX:

@@ -7,6 +7,7 @@ streams or Spark.
 
 from __future__ import annotations
 
+import copy
 import threading
 from collections.abc import Iterable
 from pathlib import Path
@@ -57,13 +58,13 @@ class ViewState:
     ) -> None:
         """Generate, compile and warm up the kernels. Raises SqlError 0A000 for what a kernel can't evaluate yet.
 
+        join_tables: one for each probe, or none, and then only states that `joined_with` makes may take rows.
         places: where the columns of the plan's stream are in the morsels that come; None: these have no others.
         """
-        assert len(join_tables) == len(plan.stream.probes)
+        assert len(join_tables) in (0, len(plan.stream.probes))
         self.name = name
         self.plan = plan
-        self.join_tables = join_tables
-        self._join_arrays = [array for table in join_tables for array in (table.index, table.rows)]
+        self._set_join_tables(join_tables)
         self._grouping = make_grouping(plan.stream)
         module = generate_stream_kernel(name, plan.stream, self._grouping)
         self._finish = CompiledStep(name, "groups", plan.finish, kernels_dir)
@@ -78,6 +79,17 @@ class ViewState:
         self._local = self.new_table()
         self._waiting: list[GroupTable] = []
         self._global = self.new_table()
+
+    def joined_with(self, join_tables: tuple[JoinTable, ...]) -> ViewState:
+        """Return a state with the same kernels and these join tables, for tables of its own (`new_table`, `fold`, `rows_of`)."""
+        assert len(join_tables) == len(self.plan.stream.probes)
+        state = copy.copy(self)
+        state._set_join_tables(join_tables)
+        return state
+
+    def _set_join_tables(self, join_tables: tuple[JoinTable, ...]) -> None:
+        self.join_tables = join_tables
+        self._join_arrays = [array for table in join_tables for array in (table.index, table.rows)]
 
     @property
     def kernel_paths(self) -> tuple[Path, ...]:

@@ -6,8 +6,8 @@ compile anything.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
 from sql.catalog import SessionSettings
 from sql.errors import SqlError
@@ -23,6 +23,8 @@ from views.plan.planner import plan_view
 
 # Of the kernels' files.
 NAME = "select"
+# What may stand below a grouping: anything else is not there before the streams are scanned.
+LEAVES = ("stream", "table")
 
 
 @dataclass(frozen=True)
@@ -33,25 +35,35 @@ class StreamGrouping:
     relation: Relation
     plan: ViewPlan
 
+    @property
+    def kernel_plan(self) -> ViewPlan:
+        """The plan with nothing in its build sides but their columns, which is all that kernels depend on."""
+        stream = self.plan.stream
+        probes = (replace(probe, build=Scan(probe.name, "rows", probe.build.schema)) for probe in stream.probes)
+        return replace(self.plan, stream=replace(stream, probes=tuple(probes)))
+
 
 def cut_groupings(
-    roots: Sequence[Relation], stream_names: frozenset[str]
+    roots: Sequence[Relation], stream_names: frozenset[str], takes: Callable[[StreamGrouping], bool] = lambda _: True
 ) -> tuple[list[Relation], list[StreamGrouping]]:
     """Return the queries with a scan of kind 'rows' in the place of every grouping that reads one of the streams, where kernels can run it.
 
-    A grouping that occurs more than once is cut once.
+    A grouping that occurs more than once is cut once. takes: has the last word on each; asked once.
     """
     taken = frozenset[str]().union(*(relation_names(root) for root in roots))
     found: dict[Relation, StreamGrouping] = {}
+    left: set[Relation] = set()
 
     def step(node: Relation) -> Relation:
-        if not isinstance(node, Aggregate | Distinct) or not relation_names(node) & stream_names:
+        if not isinstance(node, Aggregate | Distinct) or node in left or not relation_names(node) & stream_names:
             return node
         if node not in found:
             plan = plan_grouping(node)
-            if plan is None:
+            grouping = None if plan is None else StreamGrouping(free_name(f"groups {len(found)}", taken), node, plan)
+            if grouping is None or not takes(grouping):
+                left.add(node)
                 return node
-            found[node] = StreamGrouping(free_name(f"groups {len(found)}", taken), node, plan)
+            found[node] = grouping
         return Scan(found[node].name, "rows", node.schema)
 
     return [rewrite_everywhere(root, step) for root in roots], list(found.values())
@@ -60,10 +72,11 @@ def cut_groupings(
 def plan_grouping(grouping: Aggregate | Distinct) -> ViewPlan | None:
     """Return the pipelines that yield a grouping's rows, with columns of its types and other names.
 
-    None: it does not read one stream alone, it belongs to an outer query's row, or there is something in it that kernels don't have.
+    None: it reads something else than one stream and tables, it belongs to an outer query's row, or there is something in it that
+    kernels don't have.
     """
-    leaves = [node for node in all_relations(grouping) if isinstance(node, Scan)]
-    if len(leaves) != 1 or any(True for _ in open_columns(grouping)):
+    kinds = [node.kind for node in all_relations(grouping) if isinstance(node, Scan)]
+    if kinds.count("stream") != 1 or not set(kinds) <= set(LEAVES) or any(True for _ in open_columns(grouping)):
         return None
     columns = tuple(
         (f"c{index}", Column(index, column.name, column.type)) for index, column in enumerate(grouping.schema)
@@ -78,7 +91,7 @@ def plan_grouping(grouping: Aggregate | Distinct) -> ViewPlan | None:
     except SqlError:
         return None
     types = [column.type for column in planned.schema]
-    if plan.upper is not None or plan.stream.probes or types != [column.type for column in grouping.schema]:
+    if plan.upper is not None or types != [column.type for column in grouping.schema]:
         return None
     return plan
 

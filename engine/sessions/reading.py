@@ -136,7 +136,13 @@ def scan_inputs(
     inputs: dict[str, pa.Table] = {}
     queries = list(roots)
     if streams:
-        queries, inputs = scan_streams(streams, roots, scanning, database.stream_kernels, reader.check_cancelled)
+
+        def run_on_tables(relation: Relation) -> pa.Table:
+            tables = transaction.tables
+            return database.tables.run(relation, {}) if tables is None else tables.query(relation, {})
+
+        kernels = database.stream_kernels
+        queries, inputs = scan_streams(streams, roots, scanning, kernels, run_on_tables, reader.check_cancelled)
     return queries, inputs | view_inputs(database, transaction, image, relations, reader)
 
 

@@ -44,6 +44,12 @@ QUERIES = (
     "WITH RECURSIVE r(n) AS (SELECT min(score) FROM posts UNION ALL SELECT n + 1 FROM r WHERE n < 5) SELECT * FROM r",
     "SELECT uid, count(*), grouping(uid) FROM posts GROUP BY ROLLUP (uid) ORDER BY 1, 2",
     "SELECT 100 / (score - 25) FROM posts WHERE score = 25",
+    "SELECT city, count(*), sum(score), max(content) FROM posts JOIN users ON uid = id GROUP BY city ORDER BY 1",
+    "SELECT u.name, count(*) FROM users u RIGHT JOIN posts p ON p.uid = u.id AND city <> 'Celle' GROUP BY 1 ORDER BY 1",
+    "SELECT DISTINCT city, u.name || 'x' FROM posts p, users u WHERE uid = id AND (score > 40 OR city IS NULL) ORDER BY 1, 2",
+    "SELECT count(*), min(a.city) FROM posts, users a, users b WHERE a.id = uid AND b.id < a.id AND username = 'user ' || a.id",
+    "SELECT u.id, n FROM users u JOIN (SELECT id, count(*) AS n FROM posts JOIN users ON uid = id GROUP BY id) q USING (id) ORDER BY 1",
+    "SELECT sum(score), count(*) FROM posts JOIN (SELECT id, 1 / (id - 1) AS x FROM users) u ON uid = id",
     "TABLE posts LIMIT 0",
 )
 
@@ -368,6 +374,38 @@ def test_groups_are_kept_in_the_place_of_rows(posts: Connection) -> None:
     error = error_of(posts, "SELECT sum(10 / (uid - 5000)) FROM posts")
     assert error is not None and error.sqlstate == "22012"
     posts.execute("RESET ALL")
+
+
+def test_joins_below_a_grouping_see_the_tables_of_the_statement(posts: Connection, server: AntumbraServer) -> None:
+    posts.execute("INSERT INTO posts SELECT g % 4, 'n', 1, repeat('x', 400) FROM generate_series(1, 10000) AS g")
+    posts.execute("SET stream_timeout = '1ms'")
+    # The rows would take more.
+    posts.execute("SET query_memory_max = '1MB'")
+    query = "SELECT city, count(content) FROM posts JOIN users ON uid = id GROUP BY city ORDER BY 2, 1"
+    counts = [("Aachen", 2500), ("Celle", 2500), (None, 2500)]
+    assert posts.execute(query.encode()).fetchall() == counts
+    with server.connect(autocommit=False) as other:
+        other.execute("SET stream_timeout = '1ms'")
+        other.execute("UPDATE users SET city = 'Celle' WHERE id = 2")
+        posts.execute("INSERT INTO users VALUES (0, 'zoe', 'Zeitz')")
+        assert other.execute(query.encode()).fetchall() == [("Aachen", 2500), ("Celle", 5000)]
+        assert posts.execute(query.encode()).fetchall() == [*counts[:2], ("Zeitz", 2500), counts[2]]
+        other.rollback()
+    posts.execute("CREATE TABLE kept AS SELECT id, count(*) AS n FROM posts JOIN users ON uid = id GROUP BY id")
+    assert posts.execute("SELECT sum(n) FROM kept").fetchall() == [(10000,)]
+    posts.execute("DROP TABLE kept")
+    posts.execute("RESET ALL")
+
+
+def test_what_is_too_large_for_a_join_table_is_joined_by_the_embedded_engine(posts: Connection) -> None:
+    posts.execute("INSERT INTO posts SELECT g, 'n', g % 7 FROM generate_series(1, 1000) AS g")
+    posts.execute("CREATE TABLE large AS SELECT g AS id, repeat('y', 300) AS t FROM generate_series(1, 10000) AS g")
+    posts.execute("SET stream_timeout = '1ms'")
+    posts.execute("SET query_memory_max = '256kB'")
+    query = "SELECT score, count(*), max(t || id) FROM posts JOIN large ON uid = id GROUP BY score ORDER BY 1 LIMIT 1"
+    assert posts.execute(query.encode()).fetchall() == [(0, 142, "y" * 300 + "994")]
+    posts.execute("RESET ALL")
+    posts.execute("DROP TABLE large")
 
 
 def test_explain_names_what_is_scanned(posts: Connection) -> None:

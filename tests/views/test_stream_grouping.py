@@ -44,6 +44,16 @@ def scanned(root: Relation) -> list[str]:
         ("SELECT max(n) FROM (SELECT a, count(*) AS n FROM s GROUP BY a) q", ["groups 0"]),
         ("SELECT a, rank() OVER (ORDER BY count(*)) FROM s GROUP BY a", ["groups 0"]),
         ("SELECT count(*) FROM s UNION ALL SELECT count(*) FROM s WHERE f", ["groups 0", "groups 1"]),
+        ("SELECT count(*) FROM s JOIN items ON a = id", ["groups 0"]),
+        (
+            "SELECT name, sum(c) FROM items RIGHT JOIN s ON a = id AND name <> 'x' GROUP BY name ORDER BY 2",
+            ["groups 0"],
+        ),
+        ("SELECT DISTINCT name FROM s, items WHERE a = id AND b < name", ["groups 0"]),
+        (
+            "SELECT i.name, n FROM items i, (SELECT id, count(*) AS n FROM s JOIN items ON a = id GROUP BY id) q",
+            ["groups 0", "items"],
+        ),
     ],
 )
 def test_what_kernels_can_do_is_cut(query: str, left: list[str]) -> None:
@@ -51,7 +61,8 @@ def test_what_kernels_can_do_is_cut(query: str, left: list[str]) -> None:
     assert scanned(rest) == left
     assert [grouping.name for grouping in groupings] == sorted({name for name in left if name.startswith("groups")})
     for grouping in groupings:
-        assert scanned(grouping.relation) == ["s"]
+        assert set(scanned(grouping.relation)) <= {"s", "items"}
+        assert all(not scanned(probe.build)[0].startswith("groups") for probe in grouping.plan.stream.probes)
         assert grouping.plan.upper is None and grouping.plan.stream.stream == "s"
 
 
@@ -63,8 +74,10 @@ def test_what_kernels_can_do_is_cut(query: str, left: list[str]) -> None:
         "SELECT array_agg(a) FROM s",
         "SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY e) FROM s",
         "SELECT a, count(*) FROM s GROUP BY ROLLUP (a)",
-        "SELECT count(*) FROM s JOIN items ON a = id",
         "SELECT count(*) FROM s x, s y",
+        "SELECT count(*) FROM s RIGHT JOIN items ON a = id",
+        "SELECT count(*) FROM s WHERE a IN (SELECT id FROM items)",
+        "SELECT count(*) FROM s JOIN v ON s.i = n",
         "SELECT id, (SELECT count(*) FROM s WHERE a = id) FROM items",
         "SELECT count(*) FROM (SELECT a FROM s LIMIT 3) q",
         "SELECT name, count(*) FROM items GROUP BY name",
@@ -76,6 +89,30 @@ def test_what_they_can_not_do_stays(query: str) -> None:
     rest, groupings = cut(query)
     assert not groupings
     assert all(not name.startswith("groups") for name in scanned(rest))
+
+
+def test_a_stream_is_not_joined_with_groups_that_another_scan_has_yet_to_make() -> None:
+    rest, groupings = cut(
+        "SELECT count(*) FROM s JOIN (SELECT a, max(c) AS m FROM s GROUP BY a) q ON s.a = q.a AND c = m"
+    )
+    assert [scanned(grouping.relation) for grouping in groupings] == [["s"]]
+    assert scanned(rest) == ["groups 0", "s"]
+
+
+def test_a_grouping_that_is_not_taken_stays() -> None:
+    (statement,) = parse("SELECT count(*) FROM s JOIN items ON a = id UNION ALL SELECT count(*) FROM s")
+    assert isinstance(statement, Select)
+    root = bind_query(statement.query, SampleCatalog(), SETTINGS).root
+    (rest,), groupings = cut_groupings([root], STREAMS, lambda grouping: not grouping.plan.stream.probes)
+    assert scanned(rest) == ["groups 0", "items", "s"]
+    assert [scanned(grouping.relation) for grouping in groupings] == [["s"]]
+
+
+def test_kernels_do_not_depend_on_what_the_tables_are_asked_for() -> None:
+    query = "SELECT count(*) FROM s JOIN items ON a = id WHERE name = '{}'"
+    (one,), (other,) = (cut(query.format(name))[1] for name in ("x", "y"))
+    assert one.plan != other.plan
+    assert one.kernel_plan == other.kernel_plan
 
 
 def test_only_the_streams_asked_for_are_cut() -> None:
