@@ -1,19 +1,28 @@
-"""TPC-H against the golden files that PostgreSQL made: as SELECTs over durable tables, and as views with lineitem as the stream."""
+"""TPC-H against the golden files that PostgreSQL made: as SELECTs over durable tables, as views with lineitem as the stream, and as
+SELECTs over that stream while it is filled.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import csv
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import psycopg
 import pytest
 
 from tests.oracle.antumbra import AntumbraServer
-from tests.tpch.workload import GOLDEN_FOLDER, TABLES, generate, queries, without_order
+from tests.tpch.workload import GOLDEN_FOLDER, SCANNED_ONCE, TABLES, generate, queries, without_order
 
 PIECE_BYTES = 64 * 1024
 # lineitem alone in the stream pipeline, and joined there with up to five tables.
 STREAMED = ("q01", "q03", "q05", "q06", "q09", "q14")
+# Rows come at least so often while scans begin, which is less than they wait for more.
+PAUSE_S = 0.2
+STREAM_TIMEOUT = "3s"
+WAIT_S_MAX = 200.0
 
 Connection = psycopg.Connection[tuple[object, ...]]
 
@@ -51,13 +60,57 @@ def test_views_over_lineitem_as_a_stream_equal_the_golden_files(loaded: Connecti
         assert _rows(loaded, f"SELECT * FROM {name}") == _golden(name), name
 
 
-def _copy(connection: Connection, table: str, data: Path) -> None:
+def test_selects_over_lineitem_while_it_is_filled_equal_the_golden_files(
+    loaded: Connection, server: AntumbraServer, data: Path
+) -> None:
+    loaded.execute("DROP FOREIGN TABLE lineitem CASCADE")
+    options = "OPTIONS (capacity '1000000')"
+    loaded.execute(f"CREATE FOREIGN TABLE lineitem ({TABLES['lineitem']}) SERVER stream {options}".encode())
+    end_s = time.monotonic() + WAIT_S_MAX
+    all_run = False
+
+    def wait_for_scans() -> None:
+        nonlocal all_run
+        if not all_run and time.monotonic() < end_s:
+            time.sleep(PAUSE_S)
+            (row,) = loaded.execute("SELECT scans_running FROM pg_stat_streams WHERE relname = 'lineitem'").fetchall()
+            all_run = row == (len(SCANNED_ONCE),)
+
+    with ThreadPoolExecutor(len(SCANNED_ONCE)) as pool, server.connect() as writer:
+        answers = {name: pool.submit(_selected, server, queries()[name]) for name in SCANNED_ONCE}
+        _copy(writer, "lineitem", data, ", publish '100ms'", wait_for_scans)
+        are_running = not any(answer.done() for answer in answers.values())
+        for name, answer in answers.items():
+            with (GOLDEN_FOLDER / f"{name}.csv").open(newline="") as golden:
+                assert answer.result() == sorted(csv.reader(golden)), name
+    assert all_run and are_running, "the COPY did not go on under all queries"
+
+
+def _selected(server: AntumbraServer, query: str) -> list[list[str]]:
+    """Return the sorted rows of a SELECT that waits for the rows of streams, its values as text."""
+    with server.connect() as connection:
+        connection.execute(f"SET stream_timeout = '{STREAM_TIMEOUT}'".encode())
+        result = connection.execute(query.encode()).pgresult
+        assert result is not None
+        columns = range(result.nfields)
+        rows = [[result.get_value(row, column) or b"" for column in columns] for row in range(result.ntuples)]
+        return sorted([value.decode() for value in row] for row in rows)
+
+
+def _copy(
+    connection: Connection,
+    table: str,
+    data: Path,
+    options: str = "",
+    between_pieces: Callable[[], None] = lambda: None,
+) -> None:
     with (
         (data / f"{table}.csv").open("rb") as file,
-        connection.cursor().copy(f"COPY {table} FROM STDIN WITH (FORMAT csv, HEADER true)".encode()) as copy,
+        connection.cursor().copy(f"COPY {table} FROM STDIN WITH (FORMAT csv, HEADER true{options})".encode()) as copy,
     ):
         while piece := file.read(PIECE_BYTES):
             copy.write(piece)
+            between_pieces()
 
 
 def _rows(connection: Connection, query: str) -> list[str]:
