@@ -260,19 +260,24 @@ class Committer:
             for index, stage in enumerate(stages):
                 flags = statement_flags(min(index, STATEMENTS_MAX))
                 for morsel in stage.morsels():
-                    self._add(ROWS, flags, number, rows_payload(stage, morsel))
+                    self._add(ROWS, flags, number, rows_payload(stage, morsel), waits=True)
                     self.log.write_out()
             yield [], number
         finally:
             with self.log.lock:
                 self.log.end_undecided(number)
 
-    def _add(self, kind: int, flags: int, number: int, payload: Sequence[Bytes]) -> None:
-        """Append a record, whatever has to be waited for. Raises SqlError."""
+    def _add(self, kind: int, flags: int, number: int, payload: Sequence[Bytes], waits: bool = False) -> None:
+        """Append a record, whatever has to be waited for. Raises SqlError.
+
+        waits: also for the end of an exclusive transaction, or of a change of segments, as all must who are not in it themselves.
+        """
         log = self.log
         size = bytes_of([(flags, payload)])
         while True:
             with log.lock:
+                if waits and not log.takes:
+                    log.wait_until_open()
                 if log.fits(size):
                     log.add(kind, flags, number, payload)
                     return

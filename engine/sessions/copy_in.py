@@ -61,6 +61,7 @@ class CopyIn:
         self._taking = threading.Lock()
         self._decoding = threading.Lock()
         self._dropped = threading.Event()
+        self._is_finished = False
         self._header_match = HeaderMatch(target.entry.description.name, target.columns, options)
         self._decoder = make_decoder(
             target.entry.description, target.layout, target.fallback(time_zone), options, time_zone
@@ -86,6 +87,9 @@ class CopyIn:
     def decode(self) -> None:
         """Decode and stage what was collected; publish when that is due. Runs on a worker thread. Raises SqlError."""
         with self._decoding:
+            if self._is_finished:
+                # What is staged is the session's to commit: a timer came late.
+                return
             self._decode()
             if self._publish_due() and not self._dropped.is_set():
                 self._publish()
@@ -94,6 +98,7 @@ class CopyIn:
         """Decode the last bytes. Raises SqlError."""
         with self._decoding:
             self._decode(is_end=True)
+            self._is_finished = True
 
     def publish_wait_s(self) -> float | None:
         """Return how long an idle client's rows may wait to be published; None when nothing waits."""

@@ -138,6 +138,16 @@ def test_a_dropped_copy_does_nothing_more(world: World, client: SessionClient) -
     assert client.rows("SELECT n FROM counted") == ["D [b'0']"]
 
 
+def test_a_timer_that_comes_after_the_end_publishes_nothing(world: World, client: SessionClient) -> None:
+    copy = open_copy(world, publish_ms=0)
+    copy.take(b"1\ta\n")
+    copy.finish()
+    copy.decode()
+    (stage,) = copy.stages()
+    assert keys(stage) == [1]
+    assert client.rows("SELECT n FROM counted") == ["D [b'0']"]
+
+
 def test_options_that_name_columns(world: World, client: SessionClient) -> None:
     with pytest.raises(SqlError, match='column "nosuch" of relation "s" does not exist'):
         open_copy(world, "WITH (FORMAT csv, FORCE_NULL (nosuch))")
