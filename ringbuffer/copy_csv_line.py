@@ -1,7 +1,8 @@
 """A record of COPY's CSV format: where its fields are, with line ends inside quotes, by PostgreSQL 15's rules.
 
-Enter: `buffer` uint8[n]; the record starts at `start`, bytes are known up to `end`. Leave: what it is, and `fields` int64[columns + 1, 3].
-Must not know columns' types or values.
+Enter: `buffer` uint8[n] with 8 readable bytes more; the record starts at `start`, bytes are known up to `end`. Leave: what it is, and
+`fields` int64[columns + 1, 3]. It is read in words of 8 bytes, of which only those are looked at that may mean something. Must not know
+columns' types or values.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ from ringbuffer.copy_lines import (
 )
 from ringbuffer.fields import Bytes
 from ringbuffer.jit import inlined_kernel, kernel
+from ringbuffer.memory import load_word, trailing_zeros
 from ringbuffer.row_block import Array
 from ringbuffer.store_field import check_encoding
 
@@ -42,13 +44,35 @@ UNQUOTED_NEWLINE = codes.UNQUOTED_NEWLINE
 UNTERMINATED_QUOTE = codes.UNTERMINATED_QUOTE
 END_MARKER_CORRUPT = codes.END_MARKER_CORRUPT
 
+# A word of eight equal bytes is one of them times ONES.
+WORD_BYTES = 8
+ONES = 0x0101010101010101
+HIGHS = -0x7F7F7F7F7F7F7F80
+SPACES = 0x2020202020202020
+
+
+@inlined_kernel
+def marks(word: int, delimiters: int, quotes: int, escapes: int) -> int:
+    """-> the highest bit of each byte that may be special, of the first that is one for certain; the others are words of equal bytes.
+
+    Special are these three, control characters, and bytes above 0x7F. A byte is marked beside them only if it follows another one.
+    """
+    delimited = word ^ delimiters
+    quoted = word ^ quotes
+    escaped = word ^ escapes
+    found = ((delimited - ONES) & ~delimited) | ((quoted - ONES) & ~quoted) | ((escaped - ONES) & ~escaped)
+    return (found | ((word - SPACES) & ~word) | word) & HIGHS
+
 
 @inlined_kernel
 def read_csv_line(
-    buffer: Bytes, start: int, end: int, final: bool, classes: Bytes, columns_count: int, fields: Array,
-    state: Array,
+    buffer: Bytes, start: int, end: int, final: bool, delimiters: int, quotes: int, escapes: int, classes: Bytes, columns_count: int,
+    fields: Array, state: Array,
 ) -> tuple[int, int, int, int, int, int]:  # fmt: skip
-    """-> (what it is, end of its data, start of the next, fields, lines, error): find the record at `start` and its fields."""
+    """-> (what it is, end of its data, start of the next, fields, lines, error): find the record at `start` and its fields.
+
+    delimiters, quotes, escapes: words of eight such bytes.
+    """
     at = start
     following = end
     count = 0
@@ -67,18 +91,30 @@ def read_csv_line(
             state[ENDED] = 1
             return LINE_END, at, following, 0, lines, OK
         following = end
+    address = buffer.ctypes.data
+    base = start
+    before = start - 1
+    marked_bytes = 0
+    if start < end:
+        marked_bytes = marks(load_word(address + base), delimiters, quotes, escapes)
     while True:
-        before = at
-        while at < end and classes[buffer[at]] == ORDINARY:
-            at += 1
-        if at > before:
-            hidden = False
+        while marked_bytes == 0 and base + WORD_BYTES < end:
+            base += WORD_BYTES
+            marked_bytes = marks(load_word(address + base), delimiters, quotes, escapes)
+        at = end
+        if marked_bytes != 0:
+            at = min(end, base + (trailing_zeros(marked_bytes) >> 3))
+            marked_bytes &= marked_bytes - 1
         if at >= end:
+            at = end
             if not final:
                 return LINE_CUT, at, at, 0, 0, OK
             break
         byte_class = classes[buffer[at]]
-        was_hidden, hidden = hidden, False
+        was_hidden, hidden = hidden and at == before + 1, False
+        before = at
+        if byte_class == ORDINARY:
+            continue
         if byte_class == QUOTE:
             quoted = quoted == was_hidden
             marked = 1
@@ -103,7 +139,6 @@ def read_csv_line(
             if following < 0:
                 return LINE_CUT, at, at, 0, 0, OK
             break
-        at += 1
     if at == start and following == start:
         return LINE_END, at, following, 0, lines, OK
     if count < columns_count:

@@ -9,9 +9,10 @@ from __future__ import annotations
 import numpy as np
 
 from ringbuffer import error_codes as codes
-from ringbuffer.copy_csv_line import read_csv_line
+from ringbuffer.copy_csv_line import ONES, read_csv_line
 from ringbuffer.copy_lines import (
     CONSUMED,
+    DELIMITER,
     END,
     ENDED,
     ERROR,
@@ -69,10 +70,24 @@ def decode_copy(
     row = 0
     columns_count = columns.shape[0]
     state[CONSUMED] = start
+    delimiters = 0
+    for byte in range(len(classes)):
+        if classes[byte] == DELIMITER:
+            delimiters = byte * ONES
     while row < capacity and state[FALLBACKS_USED] < FALLBACKS_MAX and state[ENDED] == 0:
         if csv:
             status, line_end, following, fields_count, lines, error = read_csv_line(
-                buffer, start, end, final, classes, columns_count, fields, state
+                buffer,
+                start,
+                end,
+                final,
+                delimiters,
+                quote * ONES,
+                escape * ONES,
+                classes,
+                columns_count,
+                fields,
+                state,
             )
         else:
             status, line_end, following, fields_count, lines, error = read_text_line(

@@ -75,6 +75,15 @@ def _multiply_unsigned(typing: Any, a: Any, b: Any) -> Any:
     return signature, generate
 
 
+def _trailing_zeros(typing: Any, word: Any) -> Any:
+    """trailing_zeros(word) -> int64: how many of the lowest bits are zero; 64 for no bit."""
+
+    def generate(context: Any, builder: Any, signature: Any, words: Any) -> Any:
+        return builder.cttz(words[0], ir.Constant(ir.IntType(1), 0))
+
+    return types.int64(types.int64), generate
+
+
 def _float_from_bits(typing: Any, bits: Any) -> Any:
     """float_from_bits(bits) -> float64 with these 64 bits."""
 
@@ -164,6 +173,7 @@ def _borrowed(typing: Any, array: Any) -> Any:
 copy_bytes: Any = intrinsic(_copy_bytes)
 multiply_unsigned: Any = intrinsic(_multiply_unsigned)
 float_from_bits: Any = intrinsic(_float_from_bits)
+trailing_zeros: Any = intrinsic(_trailing_zeros)
 float32_from_bits: Any = intrinsic(_float32_from_bits)
 bits_of_float: Any = intrinsic(_bits_of_float)
 atomic_add: Any = intrinsic(_atomic_add)

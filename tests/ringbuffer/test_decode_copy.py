@@ -83,7 +83,8 @@ def test_csv_against_the_model(seed: int) -> None:
     delimiter = rng.choice((",", ";", "\t"))
     quote, escape = rng.choice((('"', '"'), ('"', "\\"), ("'", "'"), ("'", "!")))
     null = rng.choice(("", "NULL"))
-    plain = ("a", "bc", "é", "€😀", " ", "\\n", "NULL", "x" * 30, "\\.")
+    # Among them are neighbours of special bytes.
+    plain = ("a", "bc", "é", "€😀", " ", "\\n", "NULL", "x" * 30, "\\.", "-", "#&", ":", "\x08", "\x1f", "\x7f")
     quoted = (*plain, delimiter, "\n", escape + quote, escape + escape, "")
     data = ""
     for _ in range(150):
