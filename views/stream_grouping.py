@@ -20,6 +20,7 @@ from views.codegen.stream_kernel import generate_stream_kernel
 from views.definition import ViewDefinition
 from views.plan.nodes import ViewPlan
 from views.plan.planner import plan_view
+from views.subquery_grouping import group_subqueries
 
 # Of the kernels' files.
 NAME = "select"
@@ -66,7 +67,7 @@ def cut_groupings(
             found[node] = grouping
         return Scan(found[node].name, "rows", node.schema)
 
-    return [rewrite_everywhere(root, step) for root in roots], list(found.values())
+    return [rewrite_everywhere(group_subqueries(root, stream_names), step) for root in roots], list(found.values())
 
 
 def plan_grouping(grouping: Aggregate | Distinct) -> ViewPlan | None:

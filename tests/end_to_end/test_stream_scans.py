@@ -50,6 +50,15 @@ QUERIES = (
     "SELECT count(*), min(a.city) FROM posts, users a, users b WHERE a.id = uid AND b.id < a.id AND username = 'user ' || a.id",
     "SELECT u.id, n FROM users u JOIN (SELECT id, count(*) AS n FROM posts JOIN users ON uid = id GROUP BY id) q USING (id) ORDER BY 1",
     "SELECT sum(score), count(*) FROM posts JOIN (SELECT id, 1 / (id - 1) AS x FROM users) u ON uid = id",
+    "SELECT id, (SELECT count(*) FROM posts WHERE uid = id AND score > 10) FROM users ORDER BY 1",
+    "SELECT id, (SELECT avg(score) FROM posts WHERE id = uid) FROM users ORDER BY 1",
+    "SELECT id FROM users u WHERE id < (SELECT 1 + sum(p.score) * 0.5 + u.id FROM posts p WHERE uid = id AND username = name) ORDER BY 1",
+    "SELECT name, (SELECT min(content) || max(username) FROM posts WHERE uid = id + 2) FROM users ORDER BY 1",
+    "SELECT id FROM users WHERE EXISTS (SELECT * FROM posts WHERE uid = id AND score > 47) ORDER BY 1",
+    "SELECT id FROM users WHERE NOT EXISTS (SELECT 1 FROM posts WHERE username = name AND content IS NULL) ORDER BY 1",
+    "SELECT id FROM users WHERE id IN (SELECT uid FROM posts WHERE username = name) OR city NOT IN (SELECT username FROM posts) ORDER BY 1",
+    "SELECT id, id > ALL (SELECT uid FROM posts WHERE score = id), id = ANY (SELECT score FROM posts) FROM users ORDER BY 1",
+    "SELECT u.id, (SELECT sum(1 / (score - 5)) FROM posts WHERE uid = u.id AND uid > 9) FROM users u ORDER BY 1",
     "TABLE posts LIMIT 0",
 )
 

@@ -78,7 +78,11 @@ def test_what_kernels_can_do_is_cut(query: str, left: list[str]) -> None:
         "SELECT count(*) FROM s RIGHT JOIN items ON a = id",
         "SELECT count(*) FROM s WHERE a IN (SELECT id FROM items)",
         "SELECT count(*) FROM s JOIN v ON s.i = n",
-        "SELECT id, (SELECT count(*) FROM s WHERE a = id) FROM items",
+        "SELECT id, (SELECT count(*) FROM s WHERE a < id) FROM items",
+        "SELECT id, (SELECT sum(1 / a) FROM s WHERE a = id) FROM items",
+        "SELECT id FROM items WHERE EXISTS (SELECT * FROM s WHERE a = id AND b < name)",
+        "SELECT id FROM items WHERE EXISTS (SELECT * FROM s WHERE a = id LIMIT 1)",
+        "SELECT id, (SELECT array_agg(a) FROM s WHERE a = id) FROM items",
         "SELECT count(*) FROM (SELECT a FROM s LIMIT 3) q",
         "SELECT name, count(*) FROM items GROUP BY name",
         "SELECT sum(n) FROM v",
@@ -89,6 +93,25 @@ def test_what_they_can_not_do_stays(query: str) -> None:
     rest, groupings = cut(query)
     assert not groupings
     assert all(not name.startswith("groups") for name in scanned(rest))
+
+
+@pytest.mark.parametrize(
+    ("query", "keys"),
+    [
+        ("SELECT id, (SELECT count(*) FROM s WHERE a = id) FROM items", 1),
+        ("SELECT id FROM items WHERE id > (SELECT 2 * max(c) + id FROM s WHERE id = a AND b = name AND a > 3)", 2),
+        ("SELECT id FROM items WHERE EXISTS (SELECT * FROM s WHERE a = id AND b < 'x')", 1),
+        ("SELECT id FROM items WHERE NOT EXISTS (SELECT FROM (SELECT a AS x FROM s WHERE b = 'x') q WHERE x = id)", 1),
+        ("SELECT id FROM items WHERE EXISTS (SELECT FROM s)", 1),
+        ("SELECT id FROM items WHERE id NOT IN (SELECT a FROM s)", 1),
+        ("SELECT id FROM items WHERE id IN (SELECT a FROM s WHERE b = name)", 2),
+        ("SELECT id FROM items WHERE id IN (SELECT a FROM s JOIN items ON id = a WHERE b = 'x')", 1),
+    ],
+)
+def test_a_subquery_by_equality_is_a_grouping(query: str, keys: int) -> None:
+    rest, (grouping,) = cut(query)
+    assert scanned(rest) == ["groups 0", "items"]
+    assert len(grouping.plan.stream.keys) == keys
 
 
 def test_a_stream_is_not_joined_with_groups_that_another_scan_has_yet_to_make() -> None:

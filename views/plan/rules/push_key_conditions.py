@@ -40,7 +40,7 @@ def _step(relation: Relation) -> Relation:
     below: Relation = grouping.input
     for condition in conjuncts(relation.predicate):
         columns = columns_of(condition)
-        if columns and max(columns) < len(keys) and _cannot_fail(condition):
+        if columns and max(columns) < len(keys) and cannot_fail(condition):
             below = Filter(below, substitute(condition, keys))
         else:
             above.append(condition)
@@ -52,8 +52,9 @@ def _step(relation: Relation) -> Relation:
     return result
 
 
-def _cannot_fail(expression: Expression) -> bool:
+def cannot_fail(expression: Expression) -> bool:
+    """Return whether an expression has a value for every row."""
     if isinstance(expression, Column | Literal):
         return True
     known = isinstance(expression, Call) and expression.function in CANNOT_FAIL
-    return known and all(_cannot_fail(part) for part in parts(expression))
+    return known and all(cannot_fail(part) for part in parts(expression))

@@ -1,0 +1,202 @@
+"""Subqueries over a stream that ask about the outer row by equality: grouped by what they compare, so that the stream is read once.
+
+    EXISTS (SELECT * FROM s WHERE k = outer AND c)             ->  EXISTS of the distinct k of (s WHERE c), where k = outer
+    (SELECT sum(v) FROM s WHERE k = outer AND c)               ->  the one row, if any, of (s WHERE c GROUP BY k) where k = outer
+    x IN (SELECT v FROM s WHERE c)                             ->  IN the distinct v
+
+Enters: bound queries. Leaves: the same queries with a grouping over the stream that no outer row has a part in. Only what can't fail
+moves into it, since it sees rows that no outer row asks for. Must not know kernels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from sql.datatypes import BOOL, INT8
+from sql.expressions import AggregateCall, Call, Cast, Column, Expression, Literal, OuterColumn, Subquery
+from sql.relations import Aggregate, Distinct, Filter, Project, Relation
+from sql.trees import (
+    aggregate_expressions,
+    map_aggregate,
+    map_operator,
+    open_columns,
+    relation_names,
+    rewrite_everywhere,
+    subqueries_of,
+)
+from views.plan.join_graph import conjunction
+from views.plan.rules.push_key_conditions import cannot_fail
+from views.plan.trees import conjuncts, substitute, walk
+
+# Of one value max yields that value; count of no row is no NULL.
+COUNTS = ("count", "count_star")
+TAKEN = (*COUNTS, "sum", "avg", "min", "max")
+ORDERED = ("int2", "int4", "int8", "float4", "float8", "numeric", "text", "varchar", "date", "timestamp", "timestamptz")
+INTEGERS = ("int2", "int4", "int8")
+
+
+@dataclass
+class Flat:
+    """Filters and projections over `bottom`. items: the columns that they yield, over those of `bottom`; conditions: all of them.
+
+    keys: what equals a value of the outer row, and the conditions that say so in terms of the keys.
+    """
+
+    bottom: Relation
+    items: list[Expression]
+    conditions: list[Expression] = field(default_factory=list)
+    keys: list[Expression] = field(default_factory=list)
+    equalities: list[Expression] = field(default_factory=list)
+
+    @property
+    def source(self) -> Relation:
+        """The rows that pass all conditions but those on the outer row."""
+        return Filter(self.bottom, conjunction(self.conditions)) if self.conditions else self.bottom
+
+    def picked(self, grouping: Relation) -> Relation:
+        """Return the rows of a grouping by the keys, which are its first columns, that the outer row asks for."""
+        return Filter(grouping, conjunction(self.equalities)) if self.equalities else grouping
+
+    @property
+    def named_keys(self) -> tuple[tuple[str, Expression], ...]:
+        """The keys under names of their own."""
+        return tuple((f"k{index}", key) for index, key in enumerate(self.keys))
+
+
+def group_subqueries(root: Relation, stream_names: frozenset[str]) -> Relation:
+    """Return the query with the subqueries over one of the streams that are of that kind in the other form."""
+
+    def change(part: Expression) -> Expression | None:
+        if not isinstance(part, Subquery) or not relation_names(part.relation) & stream_names:
+            return None
+        relation = _grouped(part, stream_names)
+        return None if relation is part.relation else replace(part, relation=relation)
+
+    return rewrite_everywhere(root, lambda node: map_operator(node, change))
+
+
+def _grouped(subquery: Subquery, stream_names: frozenset[str]) -> Relation:
+    relation = _with_grouped_scalars(subquery.relation)
+    if relation is not subquery.relation or subquery.kind not in ("exists", "any", "all"):
+        return relation
+    flat = _flat(relation)
+    if flat is None or not relation_names(flat.bottom) & stream_names or _has_breaker(flat.bottom):
+        return relation
+    if subquery.kind == "exists":
+        items = flat.named_keys or (("k0", Literal(True, BOOL)),)
+        return flat.picked(Distinct(Project(flat.source, items)))
+    if not all(_is_safe(item) for item in flat.items):
+        return relation
+    names = [column.name for column in relation.schema]
+    values = tuple((f"v{index}", item) for index, item in enumerate(flat.items))
+    picked = flat.picked(Distinct(Project(flat.source, (*flat.named_keys, *values))))
+    columns = picked.schema[len(flat.keys) :]
+    places = enumerate(columns, len(flat.keys))
+    return Project(picked, tuple(zip(names, (Column(at, one.name, one.type) for at, one in places), strict=True)))
+
+
+def _with_grouped_scalars(relation: Relation) -> Relation:
+    """Return a subquery's relation with the aggregates of the rows that the outer row asks for taken out of a grouping by them."""
+    if isinstance(relation, Filter | Project):
+        below = _with_grouped_scalars(relation.input)
+        return relation if below is relation.input else replace(relation, input=below)
+    if not isinstance(relation, Aggregate) or relation.keys or relation.sets is not None:
+        return relation
+    flat = _flat(relation.input)
+    if flat is None or not flat.keys or _has_breaker(flat.bottom):
+        return relation
+    calls = tuple((name, _over(call, flat.items)) for name, call in relation.aggregates)
+    if not calls or not all(_is_taken(call) for _, call in calls):
+        return relation
+    grouping = Aggregate(flat.source, flat.named_keys, calls)
+    values = grouping.schema[len(flat.keys) :]
+    # At most one group is picked. Without one an aggregate yields its value of no rows.
+    columns = [Column(at, one.name, one.type) for at, one in enumerate(values, len(flat.keys))]
+    largest = tuple((column.name, AggregateCall("max", (column,), column.type)) for column in columns)
+    single = Aggregate(flat.picked(grouping), (), largest)
+    items = [(name, _or_zero(call, Column(at, name, call.type))) for at, (name, call) in enumerate(relation.aggregates)]
+    return Project(single, tuple(items))
+
+
+def _or_zero(call: AggregateCall, value: Expression) -> Expression:
+    return Call("coalesce", (value, Literal(0, INT8)), INT8) if call.function in COUNTS else value
+
+
+def _over(call: AggregateCall, items: Sequence[Expression]) -> AggregateCall:
+    return map_aggregate(call, lambda part: items[part.index] if isinstance(part, Column) else None)
+
+
+def _is_taken(call: AggregateCall) -> bool:
+    plain = call.function in TAKEN and not call.distinct and not call.order_by and call.type.family in ORDERED
+    return plain and all(_is_safe(part) for part in aggregate_expressions(call))
+
+
+def _flat(relation: Relation) -> Flat | None:
+    """Return filters and projections as one, their conditions on the outer row apart; None where these are no equalities of keys."""
+    flat = _flattened(relation)
+    if any(True for _ in open_columns(flat.bottom)):
+        return None
+    conditions, flat.conditions = flat.conditions, []
+    for condition in conditions:
+        if _is_safe(condition):
+            flat.conditions.append(condition)
+        elif not _take_equality(condition, flat):
+            return None
+    return flat
+
+
+def _flattened(relation: Relation) -> Flat:
+    if isinstance(relation, Filter):
+        flat = _flattened(relation.input)
+        flat.conditions += conjuncts(substitute(relation.predicate, flat.items))
+        return flat
+    if isinstance(relation, Project):
+        flat = _flattened(relation.input)
+        flat.items = [substitute(item, flat.items) for _, item in relation.items]
+        return flat
+    columns = enumerate(relation.schema)
+    return Flat(relation, [Column(index, column.name, column.type) for index, column in columns])
+
+
+def _take_equality(condition: Expression, flat: Flat) -> bool:
+    """Note a key and its equality with something of the outer row; False if the condition is no such equality."""
+    if not isinstance(condition, Call) or condition.function != "eq":
+        return False
+    for place in (0, 1):
+        ours, theirs = condition.arguments[place], condition.arguments[1 - place]
+        if _has(ours, Column) and _is_safe(ours) and not _has(theirs, Column) and not _has_subquery(theirs):
+            key = Column(len(flat.keys), f"k{len(flat.keys)}", ours.type)
+            flat.keys.append(ours)
+            arguments = (key, theirs) if place == 0 else (theirs, key)
+            flat.equalities.append(replace(condition, arguments=arguments))
+            return True
+    return False
+
+
+def _is_safe(expression: Expression) -> bool:
+    """Return whether an expression has nothing of the outer row, and a value for every row."""
+    if _has(expression, OuterColumn) or _has_subquery(expression):
+        return False
+    if not _has(expression, Column) or cannot_fail(expression):
+        return True
+    if isinstance(expression, Cast):
+        operand = expression.operand
+        families = (operand.type.family, expression.type.family)
+        widens = all(one in INTEGERS for one in families) and INTEGERS.index(families[0]) <= INTEGERS.index(families[1])
+        return widens and _is_safe(operand)
+    known = isinstance(expression, Call) and cannot_fail(replace(expression, arguments=()))
+    return known and isinstance(expression, Call) and all(_is_safe(part) for part in expression.arguments)
+
+
+def _has(expression: Expression, kind: type[Column | OuterColumn]) -> bool:
+    return any(isinstance(part, kind) for part in walk(expression))
+
+
+def _has_subquery(expression: Expression) -> bool:
+    return any(True for _ in subqueries_of(expression))
+
+
+def _has_breaker(relation: Relation) -> bool:
+    """Return whether the rows of a relation are groups already, so that another grouping gains nothing."""
+    return isinstance(relation, Aggregate | Distinct)
