@@ -1,8 +1,8 @@
 """A record of COPY's CSV format: where its fields are, with line ends inside quotes, by PostgreSQL 15's rules.
 
 Enter: `buffer` uint8[n] with 8 readable bytes more; the record starts at `start`, bytes are known up to `end`. Leave: what it is, and
-`fields` int64[columns + 1, 3]. It is read in words of 8 bytes, of which only those are looked at that may mean something. Must not know
-columns' types or values.
+`fields` int64[columns + 1, 3]. It is read in words of 8 bytes, of which only those are looked at that may mean something: delimiters, quotes
+and escapes are words of eight such bytes. Must not know columns' types or values.
 """
 
 from __future__ import annotations
@@ -24,7 +24,6 @@ from ringbuffer.copy_lines import (
     MARKED,
     NEWLINE,
     NUL,
-    ORDINARY,
     QUOTE,
     RETURN,
     START,
@@ -65,56 +64,55 @@ def marks(word: int, delimiters: int, quotes: int, escapes: int) -> int:
 
 
 @inlined_kernel
+def next_mark(
+    address: int, base: int, end: int, found: int, delimiters: int, quotes: int, escapes: int
+) -> tuple[int, int, int]:
+    """-> (place of the next byte that may be special, or `end`; place of its word; marks that are left of that word).
+
+    base: the place of the word that `found` is left of; all places are counted from `address`.
+    """
+    while found == 0 and base + WORD_BYTES < end:
+        base += WORD_BYTES
+        found = marks(load_word(address + base), delimiters, quotes, escapes)
+    if found == 0:
+        return end, base, found
+    return min(end, base + (trailing_zeros(found) >> 3)), base, found & (found - 1)
+
+
+@inlined_kernel
 def read_csv_line(
     buffer: Bytes, start: int, end: int, final: bool, delimiters: int, quotes: int, escapes: int, classes: Bytes, columns_count: int,
     fields: Array, state: Array,
 ) -> tuple[int, int, int, int, int, int]:  # fmt: skip
-    """-> (what it is, end of its data, start of the next, fields, lines, error): find the record at `start` and its fields.
-
-    delimiters, quotes, escapes: words of eight such bytes.
-    """
-    at = start
+    """-> (what it is, end of its data, start of the next, fields, lines, error): find the record at `start` and its fields."""
     following = end
-    count = 0
-    lines = 1
+    count, lines, marked = 0, 1, 0
     fields[0, START] = start
-    marked = 0
     # As in PostgreSQL, an escape hides a quote only inside quotes, and not when it is itself hidden.
     quoted = hidden = check = False
     if start < end and buffer[start] == 92:
         following, error = csv_end_marker(buffer, start, end, final, state[EOL])
         if following < 0:
-            return LINE_CUT, at, at, 0, 0, OK
+            return LINE_CUT, start, start, 0, 0, OK
         if error != OK:
-            return LINE_ERROR, at, at, 0, lines, error
+            return LINE_ERROR, start, start, 0, lines, error
         if following > start:
             state[ENDED] = 1
-            return LINE_END, at, following, 0, lines, OK
+            return LINE_END, start, following, 0, lines, OK
         following = end
     address = buffer.ctypes.data
-    base = start
+    base = start - WORD_BYTES
     before = start - 1
-    marked_bytes = 0
-    if start < end:
-        marked_bytes = marks(load_word(address + base), delimiters, quotes, escapes)
+    found = 0
     while True:
-        while marked_bytes == 0 and base + WORD_BYTES < end:
-            base += WORD_BYTES
-            marked_bytes = marks(load_word(address + base), delimiters, quotes, escapes)
-        at = end
-        if marked_bytes != 0:
-            at = min(end, base + (trailing_zeros(marked_bytes) >> 3))
-            marked_bytes &= marked_bytes - 1
+        at, base, found = next_mark(address, base, end, found, delimiters, quotes, escapes)
         if at >= end:
-            at = end
             if not final:
                 return LINE_CUT, at, at, 0, 0, OK
             break
         byte_class = classes[buffer[at]]
         was_hidden, hidden = hidden and at == before + 1, False
         before = at
-        if byte_class == ORDINARY:
-            continue
         if byte_class == QUOTE:
             quoted = quoted == was_hidden
             marked = 1
