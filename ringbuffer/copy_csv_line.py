@@ -1,8 +1,8 @@
 """A record of COPY's CSV format: where its fields are, with line ends inside quotes, by PostgreSQL 15's rules.
 
 Enter: `buffer` uint8[n] with 8 readable bytes more; the record starts at `start`, bytes are known up to `end`. Leave: what it is, and
-`fields` int64[columns + 1, 3]. It is read in words of 8 bytes, of which only those are looked at that may mean something: delimiters, quotes
-and escapes are words of eight such bytes. Must not know columns' types or values.
+`fields` int64[columns + 1, 3]. It is read in words of 8 bytes, of which only those are looked at that may mean something; delimiters,
+quotes and escapes are words of eight such bytes. Must not know columns' types or values.
 """
 
 from __future__ import annotations

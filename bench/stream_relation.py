@@ -1,0 +1,237 @@
+"""Is a stream in a SELECT quicker than a file in Spark? The thirteen TPC-H queries with one scan of lineitem, end to end.
+
+Ours: the query and COPYs of lineitem's CSV into an empty stream start together, one COPY per core, published every 100 ms; the time is
+from there to the answer. The query has waited for the rows, folded them as they came, and joined them with durable tables. Spark, warmed
+up, reads the same CSV with as many cores. Every figure is the median of interleaved runs, and both must give the same rows. Prints a
+table, the geometric mean of the ratios and its threshold, and the machine. `--write` puts it into bench/README.md.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import partial
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import psycopg
+
+from bench.clients import Client
+from bench.figures import Figure, interleaved, machine, write_report
+from bench.spark_csv import STREAM, spark_tables
+from bench.workload import NO_SPARK
+from engine.child import child_server
+from tests.tpch.workload import SCANNED_ONCE, TABLES, generate, queries
+
+CORES_COUNT = 2
+PIECE_BYTES = 1 << 20
+# The rows of some seconds, for a query that still compiles its kernels or builds its join tables.
+CAPACITY = 1 << 22
+STREAM_TIMEOUT = "1s"
+TOLERANCE = 1e-6
+THRESHOLD = 2.0
+
+Row = tuple[Any, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line of the table: seconds of a query, ours and Spark's."""
+
+    query: str
+    ours_s: float
+    spark_s: float
+
+    @property
+    def ratio(self) -> float:
+        """How often ours has been done by then."""
+        return self.spark_s / self.ours_s
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Measure, print, and return 1 if the threshold is missed."""
+    parser = argparse.ArgumentParser(prog="bench.stream_relation", description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--runs", type=int, default=3, help="interleaved runs (default 3)")
+    parser.add_argument("--scale-factor", default="1", help="of TPC-H's data (default 1)")
+    parser.add_argument(
+        "--only", choices=SCANNED_ONCE, nargs="+", default=list(SCANNED_ONCE), help="the queries to run"
+    )
+    parser.add_argument("--data", type=Path, help="the folder of the CSV files; those that are not there are made")
+    parser.add_argument("--write", action="store_true", help="put the table into bench/README.md")
+    options = parser.parse_args(arguments)
+    lines = measure(options.scale_factor, options.only, options.runs, options.data)
+    text = report(lines, options.scale_factor, options.runs)
+    print(text)
+    if options.write:
+        write_report(text, "stream relation")
+    return 0 if geometric_mean(lines).holds else 1
+
+
+def measure(scale_factor: str, names: Sequence[str], runs_count: int, data: Path | None = None) -> list[Line]:
+    """Run both beside each other. Fails where their answers differ."""
+    with tempfile.TemporaryDirectory(prefix="antumbra-bench-") as name, ExitStack() as stack:
+        folder = Path(name)
+        data = folder if data is None else data
+        generate(data, scale_factor)
+        session = stack.enter_context(spark_tables(data, folder, CORES_COUNT))
+        ours = stack.enter_context(StreamServer(folder, data))
+        lines = []
+        for name in names:
+            query = queries()[name]
+            found: dict[str, list[Row]] = {}
+            spark = partial(timed, found, "spark", partial(spark_rows, session, query))
+            # Its first run compiles, as ours does; ours counts.
+            spark()
+            ours_s, spark_s = interleaved(runs_count, partial(timed, found, "ours", partial(ours.rows, query)), spark)
+            assert are_equal(found["ours"], found["spark"]), f"{name}: {found}"
+            lines.append(Line(name, statistics.median(ours_s), statistics.median(spark_s)))
+            print(table_line(lines[-1]), file=sys.stderr, flush=True)
+        return lines
+
+
+def timed(found: dict[str, list[Row]], whose: str, run: Callable[[], list[Row]]) -> float:
+    """Return how many seconds a run takes, and keep its rows."""
+    start_s = time.perf_counter()
+    found[whose] = run()
+    return time.perf_counter() - start_s
+
+
+def spark_rows(session: Any, query: str) -> list[Row]:
+    """Return Spark's answer."""
+    return [tuple(row) for row in session.sql(query).collect()]
+
+
+class StreamServer:
+    """Our server with all tables but lineitem, which is a stream that each run fills anew."""
+
+    def __init__(self, folder: Path, data: Path) -> None:
+        self._folder = folder
+        self._path = data / f"{STREAM}.csv"
+        self._data = data
+        self._stack = ExitStack()
+
+    def __enter__(self) -> StreamServer:
+        child = self._stack.enter_context(child_server(self._folder / "data", options=NO_SPARK))
+        self._clients: list[Client] = [
+            self._stack.enter_context(psycopg.connect(child.dsn, autocommit=True)) for _ in range(CORES_COUNT + 1)
+        ]
+        self._pool = self._stack.enter_context(ThreadPoolExecutor(CORES_COUNT + 1))
+        asking = self._clients[0]
+        asking.execute(f"SET stream_timeout = '{STREAM_TIMEOUT}'".encode())
+        for client in self._clients[1:]:
+            # Spark keeps nothing either.
+            client.execute("SET synchronous_commit = off")
+        for table, columns in TABLES.items():
+            if table != STREAM:
+                asking.execute(f"CREATE TABLE {table} ({columns})".encode())
+                path = self._data / f"{table}.csv"
+                copy_part(asking, path, 0, path.stat().st_size, f"COPY {table} FROM STDIN WITH (FORMAT csv, HEADER)")
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stack.close()
+
+    def rows(self, query: str) -> list[Row]:
+        """Return the answer over the stream, which is filled meanwhile."""
+        asking, *copying = self._clients
+        asking.execute(f"DROP FOREIGN TABLE IF EXISTS {STREAM}".encode())
+        options = f"SERVER stream OPTIONS (capacity '{CAPACITY}')"
+        asking.execute(f"CREATE FOREIGN TABLE {STREAM} ({TABLES[STREAM]}) {options}".encode())
+        places = parts(self._path, len(copying))
+        copies = [
+            self._pool.submit(copy_part, client, self._path, start, end, copy_text(start == 0))
+            for client, (start, end) in zip(copying, pairwise(places), strict=True)
+        ]
+        answer = asking.execute(query.encode()).fetchall()
+        for copy in copies:
+            copy.result()
+        return answer
+
+
+def copy_text(has_header: bool) -> str:
+    """Return the COPY of a part of the stream's file."""
+    return f"COPY {STREAM} FROM STDIN WITH (FORMAT csv, HEADER {str(has_header).lower()}, publish '100ms')"
+
+
+def copy_part(client: Client, path: Path, start: int, end: int, statement: str) -> None:
+    """Send the bytes of a file from `start` to `end`."""
+    with path.open("rb") as file, client.cursor().copy(statement.encode()) as copy:
+        file.seek(start)
+        left = end - start
+        while left and (piece := file.read(min(left, PIECE_BYTES))):
+            copy.write(piece)
+            left -= len(piece)
+
+
+def parts(path: Path, count: int) -> list[int]:
+    """Return where parts of a file begin that end with its lines, about equal in size, and where the last one ends."""
+    size = path.stat().st_size
+    places = [0]
+    with path.open("rb") as file:
+        for number in range(1, count):
+            file.seek(size * number // count)
+            file.readline()
+            places.append(file.tell())
+    return [*places, size]
+
+
+def are_equal(ours: Sequence[Row], theirs: Sequence[Row]) -> bool:
+    """Tell whether two answers are the same, whatever order ties have; Spark rounds its quotients to six digits behind the point."""
+    if len(ours) != len(theirs):
+        return False
+    pairs = zip(sorted(ours, key=rounded), sorted(theirs, key=rounded), strict=True)
+    return all(is_close(our, their) for rows in pairs for our, their in zip(*rows, strict=True))
+
+
+def rounded(row: Row) -> list[str]:
+    """Return a row's values as text to sort by, numbers with few digits."""
+    return [f"{value:.2e}" if isinstance(value, Decimal | float | int) else str(value) for value in row]
+
+
+def is_close(our: object, their: object) -> bool:
+    """Tell whether two values are the same."""
+    if isinstance(our, Decimal | float | int) and isinstance(their, Decimal | float | int):
+        return math.isclose(our, their, rel_tol=TOLERANCE, abs_tol=TOLERANCE)
+    return our == their
+
+
+def geometric_mean(lines: Sequence[Line]) -> Figure:
+    """Return the figure that the threshold is about."""
+    mean = statistics.geometric_mean([line.ratio for line in lines])
+    return Figure("geometric mean", "", mean, "x as fast", THRESHOLD, True)
+
+
+def report(lines: Sequence[Line], scale_factor: str, runs_count: int) -> str:
+    """Return the table in Markdown."""
+    mean = geometric_mean(lines)
+    verdict = "holds" if mean.holds else "MISSED"
+    return "\n".join(
+        (
+            "| query | stream, s | Spark, s | Spark / stream |",
+            "|---|---|---|---|",
+            *(table_line(line) for line in lines),
+            f"| geometric mean, at least {mean.threshold:g}: {verdict} | | | {mean.value:.2f} |",
+            "",
+            f"Scale factor {scale_factor}, median of {runs_count} interleaved runs; both gave the same rows.",
+            f"Machine: {machine()}.",
+        )
+    )
+
+
+def table_line(line: Line) -> str:
+    """Return a query's line of the table."""
+    return f"| {line.query} | {line.ours_s:.2f} | {line.spark_s:.2f} | {line.ratio:.2f} |"
+
+
+if __name__ == "__main__":
+    sys.exit(main())
