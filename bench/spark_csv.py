@@ -32,9 +32,22 @@ def spark_schema(columns: str) -> str:
     return " ".join(text.split())
 
 
+def csv_rows(session: Any, data: Path, table: str) -> Any:
+    """Return the rows of a table's CSV, which are read when they are asked for."""
+    return session.read.schema(spark_schema(TABLES[table])).option("header", True).csv(str(data / f"{table}.csv"))
+
+
+def use_stream_file(session: Any, data: Path) -> None:
+    """Let queries read lineitem of these data."""
+    csv_rows(session, data, STREAM).createOrReplaceTempView(STREAM)
+
+
 @contextmanager
 def spark_tables(data: Path, folder: Path, cores_count: int) -> Iterator[Any]:
-    """Open a session that knows the tables by name; `folder` takes the Parquet files, and what Spark writes for itself."""
+    """Open a session that knows all tables but lineitem by name, for which see `use_stream_file`.
+
+    folder: takes the Parquet files, and what Spark writes for itself.
+    """
     os.environ["JAVA_HOME"] = str(find_java())
     builder: Any = SparkSession.builder
     settings = {
@@ -52,12 +65,10 @@ def spark_tables(data: Path, folder: Path, cores_count: int) -> Iterator[Any]:
     session = builder.master(f"local[{cores_count}]").appName("stream_relation").getOrCreate()
     session.sparkContext.setLogLevel("ERROR")
     try:
-        for table, columns in TABLES.items():
-            rows = session.read.schema(spark_schema(columns)).option("header", True).csv(str(data / f"{table}.csv"))
+        for table in TABLES:
             if table != STREAM:
-                rows.write.mode("overwrite").parquet(str(folder / table))
-                rows = session.read.parquet(str(folder / table))
-            rows.createOrReplaceTempView(table)
+                csv_rows(session, data, table).write.mode("overwrite").parquet(str(folder / table))
+                session.read.parquet(str(folder / table)).createOrReplaceTempView(table)
         yield session
     finally:
         session.stop()

@@ -99,6 +99,11 @@ class Database:
         """Where the checkpoints lie."""
         return self.config.data_dir / "checkpoints"
 
+    @property
+    def spark_is_ready(self) -> bool:
+        """Whether Spark answers without being waited for."""
+        return self._spark.is_ready
+
     def listens_on(self, port: int) -> None:
         """Note the port that the system has given, if the settings left that to it."""
         self.server_settings = server_settings(replace(self.config, port=port))

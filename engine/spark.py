@@ -108,6 +108,11 @@ class SparkRuntime:
         return self._session
 
     @property
+    def is_ready(self) -> bool:
+        """Whether `session` returns one at once."""
+        return self._ready.is_set() and self._failure is None and not self._stopped
+
+    @property
     def process_id(self) -> int:
         """The operating system's number of the JVM's process, once `session` has returned."""
         return int(self._gateway.proc.pid)

@@ -42,12 +42,17 @@ NO_VALUES = np.zeros(0, dtype=np.uint8)
 
 @dataclass(frozen=True, slots=True)
 class ScanSettings:
-    """How a statement scans streams. from_newest: begin behind what is there; bytes_max: of all that it collects; now_us: its now()."""
+    """How a statement scans streams.
+
+    from_newest: begin behind what is there; bytes_max: of all that it collects; now_us: its now(); spark_groups_min: from how many groups
+    on Spark runs what lies above them, -1: never.
+    """
 
     from_newest: bool
     timeout_s: float
     bytes_max: int
     now_us: int
+    spark_groups_min: int = -1
 
 
 @dataclass

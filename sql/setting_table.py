@@ -99,6 +99,11 @@ TABLE: tuple[Setting, ...] = (
     internal("max_identifier_length", "63", "Shows the maximum identifier length."),
     internal("max_index_keys", "32", "Shows the maximum number of index keys."),
     Setting(
+        "min_spark_groups", "-1", "integer",
+        "Sets how many groups of streams a query must have for Spark to run what lies above them; -1: the embedded engine always does.",
+        minimum=-1,
+    ),
+    Setting(
         "query_memory_max", "1048576", "integer", "Sets how much memory the rows of streams may take that one query collects.", unit="kB",
         minimum=64,
     ),

@@ -142,6 +142,11 @@ class Settings:
         return int(self.value("query_memory_max")) * 1024
 
     @property
+    def min_spark_groups(self) -> int:
+        """min_spark_groups: from how many groups of streams on Spark runs what lies above them; -1: never."""
+        return int(self.value("min_spark_groups"))
+
+    @property
     def statement_timeout_ms(self) -> int:
         """statement_timeout; 0: none."""
         return int(self.value("statement_timeout"))

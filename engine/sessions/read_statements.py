@@ -18,6 +18,7 @@ from engine.sessions.reading import Reading, keep, read, scan_settings, settled_
 from engine.sessions.results import Outcome, text_outcome
 from engine.stream_rows import PassingRows, passes_rows
 from engine.stream_scans import streams_among
+from engine.stream_upper import job_name
 from engine.tables.sequence_functions import uses_sequences
 from engine.transaction import Transaction
 from sql.bind.query import bind_query
@@ -130,7 +131,8 @@ class ReadStatements:
             run = session.in_scanner if streams_among(bound.relations, image) else session.in_worker
             scanning = scan_settings(session.settings, transaction)
             reader = Reader(transaction.now_us, session.check_cancelled)
-            session.refreshing = tuple(name for name in bound.relations if has_upper_part(image.entries.get(name)))
+            refreshing = (name for name in bound.relations if has_upper_part(image.entries.get(name)))
+            session.refreshing = (*refreshing, job_name(session))
             try:
                 reading = await run(
                     read, self._database, transaction, image, bound, parameters, reader, scanning, session

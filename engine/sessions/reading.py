@@ -24,6 +24,7 @@ from engine.kept_answers import (
 )
 from engine.sessions.results import Outcome, encode, row_description
 from engine.stream_scans import ScanSettings, scan_streams, streams_among
+from engine.stream_upper import rows_above
 from engine.tables.sequence_functions import uses_sequences
 from engine.transaction import Transaction
 from sql.bind.substitute import substitute_now, substitute_parameters
@@ -100,7 +101,10 @@ def read(
     root = settled_query(bound, parameters, reader.now_us)
     (root,), inputs = scan_inputs(database, transaction, image, bound.relations, [root], reader, scanning)
     reader.check_cancelled()
-    if transaction.tables is not None:
+    above = rows_above(database, transaction, root, inputs, scanning.spark_groups_min, token)
+    if above is not None:
+        table = above
+    elif transaction.tables is not None:
         table = tables.query(root, inputs)
     else:
         table = database.tables.run(root, inputs, token)
@@ -149,7 +153,8 @@ def scan_inputs(
 def scan_settings(settings: Settings, transaction: Transaction) -> ScanSettings:
     """Return how a session's statement scans streams."""
     timeout_s = settings.stream_timeout_ms / 1000
-    return ScanSettings(settings.scans_from_latest, timeout_s, settings.query_memory_max_bytes, transaction.now_us)
+    bytes_max, now_us = settings.query_memory_max_bytes, transaction.now_us
+    return ScanSettings(settings.scans_from_latest, timeout_s, bytes_max, now_us, settings.min_spark_groups)
 
 
 def view_inputs(

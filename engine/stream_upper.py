@@ -1,0 +1,63 @@
+"""What lies above the groups of streams in a SELECT, in Spark: for statements with so many groups as `min_spark_groups` says.
+
+Enters: a query that reads groups, and the groups. Leaves: its rows, or nothing where the embedded engine is to answer: that is where
+nothing above the groups is real work, where the query reads anything but groups and tables, where Spark does not run or could not answer
+as PostgreSQL does. Must not scan streams.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from engine.tables.sequence_functions import uses_sequences
+from engine.tables.table_source import TransactionTables
+from engine.transaction import Transaction
+from sql.errors import SqlError
+from sql.relations import Filter, Project, Relation, Scan
+from sql.trees import all_relations, scans
+from views.plan.checks import check_upper
+
+if TYPE_CHECKING:
+    from engine.database import Database
+
+LEAVES = ("rows", "table")
+
+
+def job_name(token: object) -> str:
+    """Return the name under which `cancel` of the upper executor finds what runs for a session."""
+    return f"session {id(token)}"
+
+
+def rows_above(
+    database: Database,
+    transaction: Transaction,
+    root: Relation,
+    inputs: Mapping[str, pa.Table],
+    groups_min: int,
+    token: object,
+) -> pa.Table | None:
+    """Return the rows of a query over groups, in order. groups_min: with fewer groups, or -1, None. Raises SqlError."""
+    leaves = scans(root)
+    groups = {scan.name: inputs[scan.name] for scan in leaves if scan.kind == "rows"}
+    is_small = not groups or sum(rows.num_rows for rows in groups.values()) < groups_min
+    if groups_min < 0 or is_small or not database.spark_is_ready or not is_work(root):
+        return None
+    if any(scan.kind not in LEAVES for scan in leaves) or uses_sequences(root):
+        return None
+    names = [scan.name for scan in leaves if scan.kind == "table"]
+    try:
+        check_upper(root)
+        tables = {} if transaction.tables is None else TransactionTables(transaction.tables).read_all(names)
+        return database.upper.run(job_name(token), root, groups, tables)
+    except SqlError as error:
+        if error.sqlstate != "0A000":
+            raise
+        return None
+
+
+def is_work(root: Relation) -> bool:
+    """Tell whether a query does more than keep some of the groups and compute of each what it yields."""
+    return any(not isinstance(node, Scan | Filter | Project) for node in all_relations(root))
