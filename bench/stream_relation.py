@@ -37,8 +37,8 @@ from tests.tpch.workload import SCANNED_ONCE, TABLES, generate, queries
 CORES_COUNT = 2
 PIECE_BYTES = 1 << 20
 # The rows of some seconds, for a query that still builds its join tables.
-CAPACITY = 1 << 21
-STREAM_TIMEOUT = "500ms"
+CAPACITY = 1 << 22
+STREAM_TIMEOUT = "1s"
 # No checkpoint falls into a run.
 OPTIONS = (*NO_SPARK, "--set", "checkpoint_log_bytes=64GB", "--set", "checkpoint_interval_s=0")
 TOLERANCE = 1e-6
