@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -32,19 +32,19 @@ def spark_schema(columns: str) -> str:
     return " ".join(text.split())
 
 
-def csv_rows(session: Any, data: Path, table: str) -> Any:
+def csv_rows(session: Any, table: str, files: Sequence[Path]) -> Any:
     """Return the rows of a table's CSV, which are read when they are asked for."""
-    return session.read.schema(spark_schema(TABLES[table])).option("header", True).csv(str(data / f"{table}.csv"))
+    return session.read.schema(spark_schema(TABLES[table])).option("header", True).csv([str(file) for file in files])
 
 
-def use_stream_file(session: Any, data: Path) -> None:
-    """Let queries read lineitem of these data."""
-    csv_rows(session, data, STREAM).createOrReplaceTempView(STREAM)
+def use_stream_files(session: Any, files: Sequence[Path]) -> None:
+    """Let queries read lineitem of these files."""
+    csv_rows(session, STREAM, files).createOrReplaceTempView(STREAM)
 
 
 @contextmanager
 def spark_tables(data: Path, folder: Path, cores_count: int) -> Iterator[Any]:
-    """Open a session that knows all tables but lineitem by name, for which see `use_stream_file`.
+    """Open a session that knows all tables but lineitem by name, for which see `use_stream_files`.
 
     folder: takes the Parquet files, and what Spark writes for itself.
     """
@@ -67,7 +67,7 @@ def spark_tables(data: Path, folder: Path, cores_count: int) -> Iterator[Any]:
     try:
         for table in TABLES:
             if table != STREAM:
-                csv_rows(session, data, table).write.mode("overwrite").parquet(str(folder / table))
+                csv_rows(session, table, [data / f"{table}.csv"]).write.mode("overwrite").parquet(str(folder / table))
                 session.read.parquet(str(folder / table)).createOrReplaceTempView(table)
         yield session
     finally:

@@ -1,7 +1,7 @@
 """Is a stream in a SELECT quicker than a file in Spark? The thirteen TPC-H queries with one scan of lineitem, end to end.
 
-Ours: the query and COPYs of lineitem's CSV into an empty stream start together, one COPY per core, published every 100 ms; the time is
-from there to the answer. The query has waited for the rows, folded them as they came, and joined them with durable tables. Spark reads
+Ours: the query and COPYs of lineitem's CSV into an empty stream start together, one COPY per core, published every 100 ms, each of a file
+of the server as Spark reads it; the time is from there to the answer. The query has waited for the rows, folded them as they came, and joined them with durable tables. Spark reads
 the same CSV with as many cores. Both have compiled the query before, over few rows or none. Every figure is the median of interleaved
 runs, and both must give the same rows. Prints a table, the geometric mean of the ratios and its threshold, and the machine. `--write`
 puts it into bench/README.md.
@@ -21,7 +21,6 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import partial
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -29,13 +28,14 @@ import psycopg
 
 from bench.clients import Client
 from bench.figures import Figure, interleaved, machine, write_report
-from bench.spark_csv import STREAM, spark_tables, use_stream_file
+from bench.spark_csv import STREAM, spark_tables, use_stream_files
 from bench.workload import NO_SPARK
 from engine.child import child_server
 from tests.tpch.workload import SCANNED_ONCE, TABLES, generate, queries
 
 CORES_COUNT = 2
 PIECE_BYTES = 1 << 20
+COPY = f"COPY {STREAM} FROM '{{}}' WITH (FORMAT csv, HEADER, publish '100ms')"
 # The rows of some seconds, for a query that still builds its join tables.
 CAPACITY = 1 << 22
 STREAM_TIMEOUT = "1s"
@@ -97,9 +97,9 @@ def measure(scale_factor: str, names: Sequence[str], runs_count: int, data: Path
             query = queries()[name]
             found: dict[str, list[Row]] = {}
             spark = partial(timed, found, "spark", partial(spark_rows, session, query))
-            use_stream_file(session, few)
+            use_stream_files(session, [few / f"{STREAM}.csv"])
             spark()
-            use_stream_file(session, data)
+            use_stream_files(session, ours.files)
             ours.prepare(query)
             ours_s, spark_s = interleaved(runs_count, partial(timed, found, "ours", partial(ours.rows, query)), spark)
             assert are_equal(found["ours"], found["spark"]), f"{name}: {found}"
@@ -121,16 +121,18 @@ def spark_rows(session: Any, query: str) -> list[Row]:
 
 
 class StreamServer:
-    """Our server with all tables but lineitem, which is a stream that each run fills anew."""
+    """Our server with all tables but lineitem, which is a stream that each run fills anew. files: parts of lineitem, one for each core."""
 
     def __init__(self, folder: Path, data: Path) -> None:
         self._folder = folder
-        self._path = data / f"{STREAM}.csv"
         self._data = data
+        self.files: list[Path] = []
         self._stack = ExitStack()
 
     def __enter__(self) -> StreamServer:
-        child = self._stack.enter_context(child_server(self._folder / "data", options=OPTIONS))
+        self.files = split(self._data / f"{STREAM}.csv", self._folder, CORES_COUNT)
+        options = (*OPTIONS, "--set", f"copy_directory={self._folder}")
+        child = self._stack.enter_context(child_server(self._folder / "data", options=options))
         self._clients: list[Client] = [
             self._stack.enter_context(psycopg.connect(child.dsn, autocommit=True)) for _ in range(CORES_COUNT + 1)
         ]
@@ -142,8 +144,7 @@ class StreamServer:
         for table, columns in TABLES.items():
             if table != STREAM:
                 asking.execute(f"CREATE TABLE {table} ({columns})".encode())
-                path = self._data / f"{table}.csv"
-                copy_part(asking, path, 0, path.stat().st_size, f"COPY {table} FROM STDIN WITH (FORMAT csv, HEADER)")
+                copy_file(asking, self._data / f"{table}.csv", f"COPY {table} FROM STDIN WITH (FORMAT csv, HEADER)")
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -165,10 +166,9 @@ class StreamServer:
         asking, *copying = self._clients
         self._make_stream()
         asking.execute(f"SET stream_timeout = '{STREAM_TIMEOUT}'".encode())
-        places = parts(self._path, len(copying))
         copies = [
-            self._pool.submit(copy_part, client, self._path, start, end, copy_text(start == 0))
-            for client, (start, end) in zip(copying, pairwise(places), strict=True)
+            self._pool.submit(client.execute, COPY.format(file.name).encode())
+            for client, file in zip(copying, self.files, strict=True)
         ]
         answer = asking.execute(query.encode()).fetchall()
         for copy in copies:
@@ -176,31 +176,30 @@ class StreamServer:
         return answer
 
 
-def copy_text(has_header: bool) -> str:
-    """Return the COPY of a part of the stream's file."""
-    return f"COPY {STREAM} FROM STDIN WITH (FORMAT csv, HEADER {str(has_header).lower()}, publish '100ms')"
-
-
-def copy_part(client: Client, path: Path, start: int, end: int, statement: str) -> None:
-    """Send the bytes of a file from `start` to `end`."""
+def copy_file(client: Client, path: Path, statement: str) -> None:
+    """Send the bytes of a file."""
     with path.open("rb") as file, client.cursor().copy(statement.encode()) as copy:
-        file.seek(start)
-        left = end - start
-        while left and (piece := file.read(min(left, PIECE_BYTES))):
+        while piece := file.read(PIECE_BYTES):
             copy.write(piece)
-            left -= len(piece)
 
 
-def parts(path: Path, count: int) -> list[int]:
-    """Return where parts of a file begin that end with its lines, about equal in size, and where the last one ends."""
-    size = path.stat().st_size
-    places = [0]
+def split(path: Path, folder: Path, count: int) -> list[Path]:
+    """Write the lines of a CSV file with a header as `count` such files of about equal size into a folder, and return them."""
+    parts = [folder / f"{path.stem}.{number}.csv" for number in range(count)]
     with path.open("rb") as file:
-        for number in range(1, count):
-            file.seek(size * number // count)
-            file.readline()
-            places.append(file.tell())
-    return [*places, size]
+        header = file.readline()
+        left = path.stat().st_size - len(header)
+        for number, part in enumerate(parts):
+            with part.open("wb") as target:
+                target.write(header)
+                wanted = left // (count - number)
+                taken = 0
+                while taken < wanted and (piece := file.read(min(PIECE_BYTES, wanted - taken))):
+                    piece += file.readline()
+                    target.write(piece)
+                    taken += len(piece)
+                left -= taken
+    return parts
 
 
 def are_equal(ours: Sequence[Row], theirs: Sequence[Row]) -> bool:

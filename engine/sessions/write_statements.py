@@ -6,6 +6,7 @@ Must not know messages or sockets.
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -21,6 +22,7 @@ from engine.sessions.reading import scan_inputs, scan_settings, views_among
 from engine.sessions.results import Outcome
 from engine.sessions.server_files import open_to_read
 from engine.sessions.table_writes import BoundWrite, TableWriter, queries_of, settled, with_queries
+from engine.sessions.transaction_block import ROOM_WAIT_S
 from engine.staging import StatementStage
 from engine.stream_scans import streams_among
 from engine.tables.table_changes import refuse_joined
@@ -74,8 +76,10 @@ class WriteStatements:
 
     async def copy_file(self, statement: CopyFrom, transaction: Transaction) -> Outcome:
         """Do COPY FROM a file of the server."""
-        copy = self.open_copy(statement, transaction, autocommit=False)
-        return await self._session.in_worker(self._read_file, statement, copy, transaction)
+        in_block = transaction.explicit or transaction.operations or self._session.runner.in_sequence
+        copy = self.open_copy(statement, transaction, autocommit=not in_block)
+        # It may wait for room in a stream.
+        return await self._session.in_scanner(self._read_file, statement, copy, transaction)
 
     def _read_file(self, statement: CopyFrom, copy: CopyIn | CopyIntoTable, transaction: Transaction) -> Outcome:
         config = self._database.config
@@ -86,13 +90,17 @@ class WriteStatements:
                     self._session.check_cancelled()
                     if copy.take(data):
                         copy.decode()
+                        while isinstance(copy, CopyIn) and copy.needs_room:
+                            time.sleep(ROOM_WAIT_S)
+                            self._session.check_cancelled()
+                            copy.decode()
             copy.finish()
         except OSError as error:
             copy.drop()
             raise disk_error(error, f'read from file "{statement.file}"') from None
-        except SqlError:
+        except SqlError as error:
             copy.drop()
-            raise
+            raise copy.with_published(error) from None
         transaction.operations.extend(copy.stages())
         return Outcome(f"COPY {copy.rows_count}")
 

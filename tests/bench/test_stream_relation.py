@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from bench.spark_csv import spark_schema
-from bench.stream_relation import Line, are_equal, geometric_mean, parts, report
+from bench.stream_relation import Line, are_equal, geometric_mean, report, split
 from tests.tpch.workload import TABLES
 
 
@@ -22,13 +22,14 @@ def test_spark_gets_the_schema_without_constraints() -> None:
     assert "c_phone string, c_acctbal" in spark_schema(TABLES["customer"])
 
 
-def test_parts_end_with_lines(tmp_path: Path) -> None:
-    path = tmp_path / "lines"
-    path.write_text("".join(f"line {number}\n" for number in range(100)))
-    places = parts(path, 3)
-    text = path.read_bytes()
-    assert (places[0], places[-1], len(places)) == (0, len(text), 4)
-    assert all(text[place - 1 : place] == b"\n" for place in places[1:])
+def test_parts_are_whole_lines_below_the_header(tmp_path: Path) -> None:
+    path = tmp_path / "lines.csv"
+    rows = [f"line {number}\n" for number in range(100)]
+    path.write_text("".join(["name\n", *rows]))
+    parts = [part.read_text().splitlines(keepends=True) for part in split(path, tmp_path, 3)]
+    assert [part[0] for part in parts] == ["name\n"] * 3
+    assert [line for part in parts for line in part[1:]] == rows
+    assert all(len(part) > 25 for part in parts)
 
 
 def test_answers_may_differ_in_scale_and_order_alone() -> None:

@@ -256,6 +256,23 @@ def test_files_of_the_server(world: World, tmp_path: Path) -> None:
     assert not (tmp_path / "new").exists()
 
 
+def test_a_file_may_fill_a_stream_bit_by_bit(world: World, tmp_path: Path) -> None:
+    client = world.client()
+    client.run("CREATE FOREIGN TABLE s (a int, t text) SERVER stream OPTIONS (capacity '1048576')")
+    client.run("CREATE VIEW v AS SELECT count(*) AS n, sum(a) AS total FROM s")
+    rows = "".join(f"{row}\t{'x' * 40}\n" for row in range(100_000))
+    (tmp_path / "copies" / "rows").write_text(rows)
+    (tmp_path / "copies" / "bad").write_text(rows + "x\ty\n")
+    assert client.ask("COPY s FROM 'rows' WITH (publish '1ms')")[0] == "C COPY 100000"
+    assert client.ask("SELECT n FROM v WHERE n = 100000")[-2] == "C SELECT 1"
+    found = str(client.ask_in_full("COPY s FROM 'bad' WITH (publish '1ms')"))
+    assert "22P02" in found and "lines of this COPY are already committed" in found
+    assert client.ask("SELECT n FROM v WHERE n > 100000")[-2] == "C SELECT 1", "those lines are"
+    assert " 25001: " in client.ask("COPY s FROM 'rows' WITH (publish '1ms'); SELECT 1")[0]
+    client.run("BEGIN")
+    assert " 25001: " in client.ask("COPY s FROM 'rows' WITH (publish '1ms')")[0]
+
+
 def test_without_a_copy_directory(tmp_path: Path) -> None:
     world = World(tmp_path / "data")
     client = world.client()
