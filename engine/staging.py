@@ -61,7 +61,10 @@ class StatementStage:
     def add(self, morsel: Morsel) -> None:
         """Stage one more morsel. Raises SqlError for a row that a view can't evaluate; the caller then drops the stage."""
         self.rows_count += morsel.rows_count
-        if self._tables is None and self.rows_count <= CHECKED_ROWS_MAX:
+        self._bytes_count += morsel.rows_count * self.stream.row_bytes + morsel.heap.nbytes
+        # `apply` reads no file, so rows that go into one are folded as well.
+        is_small = self.rows_count <= CHECKED_ROWS_MAX and self._bytes_count <= self._memory_bytes_max
+        if self._tables is None and is_small:
             for view in self._checked:
                 self._check(view, morsel)
         else:
@@ -120,7 +123,6 @@ class StatementStage:
         texts = self.stream.ring.texts
         if texts:
             self._sizes.append(string_sizes(morsel, texts))
-        self._bytes_count += morsel.rows_count * self.stream.row_bytes + morsel.heap.nbytes
         if self._spill is None and self._bytes_count > self._memory_bytes_max:
             self._spill = self._new_spill()
         if self._spill is None:

@@ -112,6 +112,22 @@ def test_rows_beyond_the_memory_limit_wait_in_a_file(tmp_path: Path) -> None:
     world.close()
 
 
+def test_few_rows_beyond_the_memory_limit_are_in_the_views(tmp_path: Path) -> None:
+    world = World(tmp_path, stage_memory_bytes_max=64 * 1024, copy_block_bytes=16 * 1024)
+    client = world.client()
+    client.run(
+        "CREATE FOREIGN TABLE s (k int, t text) SERVER stream",
+        "CREATE VIEW counted AS SELECT count(*) AS n, sum(length(t)) AS total FROM s",
+        "BEGIN",
+    )
+    lines = [copy_data(b"1\t" + b"x" * 4000 + b"\n") for _ in range(100)]
+    assert client.ask(query("COPY s FROM STDIN"), *lines, COPY_DONE)[-2:] == ["C COPY 100", "Z T"]
+    assert len(client.staged()[0]) == 100
+    client.run("COMMIT")
+    assert client.rows("SELECT n, total FROM counted") == ["D [b'100', b'400000']"]
+    world.close()
+
+
 def has_file(stage: StatementStage) -> bool:
     return stage._spill is not None
 
