@@ -12,7 +12,9 @@ import logging
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import numpy.typing as npt
 
 from engine.catalog import CatalogImage, StreamEntry, ViewEntry
 from engine.catalog_form import catalog_text
@@ -29,7 +31,7 @@ from engine.tables.table_store import save_catalog
 from engine.transaction import CatalogChange, Transaction
 from ringbuffer.columns import Morsel
 from ringbuffer.error_codes import RowError
-from ringbuffer.log_rows import ALIGNMENT, FLAG_COMMITS, HEADER, ROW_FORM, ROWS_HEAD, RowRecord, encode_rows
+from ringbuffer.log_rows import ALIGNMENT, FLAG_COMMITS, HEADER, RowRecord
 from ringbuffer.ring import RowWriter
 from sql.errors import SqlError
 from views.view import ContinuousView
@@ -70,16 +72,17 @@ class StagedCommit(Commit):
 
 
 class RowCommit(Commit):
-    """One whole row of a stream that lies in the same memory each time, on its way to log, views and ring.
+    """One whole row of a stream that lies in the same memory each time, on its way to log, views and ring. arrival: its last column.
 
     It is used again and again; neither it nor the row's memory changes between `Committer.commit_row` and the answer.
     """
 
-    __slots__ = ("now_us", "record", "ring_row", "room", "row", "string_bytes_max", "views")
+    __slots__ = ("arrival", "now_us", "record", "ring_row", "room", "row", "string_bytes_max", "views")
 
     def __init__(self, row: Morsel, record: RowRecord, ring_row: RowWriter) -> None:
         super().__init__(ignore, waits=False, on_loop=True)
         self.row = row
+        self.arrival: npt.NDArray[Any] = row.data[-1]
         self.record = record
         self.ring_row = ring_row
         self.room = ring_row.string_room
@@ -150,6 +153,7 @@ class Committer:
         with log.lock:
             if not log.takes or self._database.image is not image or not log.fits(bytes_of(records)):
                 return None
+            arrive(transaction, stages, log.stamp())
             try:
                 return self._append(transaction, stages, records, 0, answer, on_loop=True)
             except FullBufferError:
@@ -159,13 +163,16 @@ class Committer:
         self, commit: RowCommit, views: Views, image: CatalogImage, waits: bool, answer: Answer
     ) -> bool | None:
         """Commit one whole row of a stream as a transaction of its own. Results as of `commit_soon`."""
+        log = self.log
         now_us = self._database.clock.now_us()
+        if now_us < log.newest_us:
+            now_us = log.newest_us
+        commit.arrival[0] = now_us
         try:
             for view in views:
                 view.state.check(commit.row, now_us)
         except RowError:
             return None
-        log = self.log
         with log.lock:
             if not log.takes or self._database.image is not image:
                 return None
@@ -196,16 +203,37 @@ class Committer:
             while True:
                 image = self._database.image
                 prepare(transaction, image)
+                if number and any(stage.folds_on_arrival for stage in stages):
+                    self._enter_alone(transaction, stages, number, answer)
+                    return
                 with log.lock:
                     if not log.takes:
                         log.wait_until_open()
                     if self._database.image is not image:
                         continue
                     if log.fits(bytes_of(records)):
+                        arrive(transaction, stages, log.stamp())
                         if self._append(transaction, stages, records, number, answer, on_loop=False):
                             answer(None)
                         return
                 log.make_room(bytes_of(records))
+
+    def _enter_alone(
+        self, transaction: Transaction, stages: Sequence[StatementStage], number: int, answer: Answer
+    ) -> None:
+        """Decide a transaction that is in the log, with many rows for views that look at their arrival: others wait meanwhile."""
+        log = self.log
+        with log.exclusive():
+            prepare(transaction, self._database.image)
+            with log.lock:
+                arrival_us = log.stamp()
+            arrive(transaction, stages, arrival_us)
+            while not log.fits(bytes_of([])):
+                log.make_room(bytes_of([]))
+            with log.lock:
+                is_done = self._append(transaction, stages, [], number, answer, on_loop=False)
+        if is_done:
+            answer(None)
 
     def _append(
         self,
@@ -227,14 +255,14 @@ class Committer:
         if number == 0 and len(records) == 1:
             last = first
             ((flags, payload),) = records
-            log.add(ROWS, flags | FLAG_COMMITS, log.number(), payload)
+            log.add(ROWS, flags | FLAG_COMMITS, log.number(), payload, transaction.arrival_us)
         else:
             count = sum(stage.morsels_count for stage in stages)
             number = number or log.number()
             for flags, payload in records:
                 log.add(ROWS, flags, number, payload)
             last = log.place
-            log.add(COMMIT, 0, number, [RECORDS_COUNT.pack(count)])
+            log.add(COMMIT, 0, number, [RECORDS_COUNT.pack(count)], transaction.arrival_us)
         commit = StagedCommit(stages, answer, transaction.waits_for_log, on_loop)
         if not transaction.waits_for_log and log.unapplied == 0:
             with self._database.commit_lock:
@@ -260,15 +288,17 @@ class Committer:
             for index, stage in enumerate(stages):
                 flags = statement_flags(min(index, STATEMENTS_MAX))
                 for morsel in stage.morsels():
-                    self._add(ROWS, flags, number, rows_payload(stage, morsel), waits=True)
+                    self._add(ROWS, flags, number, stage.payload(morsel), waits=True)
                     self.log.write_out()
             yield [], number
         finally:
             with self.log.lock:
                 self.log.end_undecided(number)
 
-    def _add(self, kind: int, flags: int, number: int, payload: Sequence[Bytes], waits: bool = False) -> None:
-        """Append a record, whatever has to be waited for. Raises SqlError.
+    def _add(
+        self, kind: int, flags: int, number: int, payload: Sequence[Bytes], time_us: int = 0, waits: bool = False
+    ) -> None:
+        """Append a record, whatever has to be waited for; time_us: see `CommitLog.add`. Raises SqlError.
 
         waits: also for the end of an exclusive transaction, or of a change of segments, as all must who are not in it themselves.
         """
@@ -279,7 +309,7 @@ class Committer:
                 if waits and not log.takes:
                     log.wait_until_open()
                 if log.fits(size):
-                    log.add(kind, flags, number, payload)
+                    log.add(kind, flags, number, payload, time_us)
                     return
             log.make_room(size)
 
@@ -346,9 +376,10 @@ class Committer:
         """Have the transaction durable in the log, but not decided; return its number. Raises SqlError."""
         image = self._database.image
         attached = prepare(transaction, image)
-        if number == 0:
-            with self.log.lock:
-                number = self.log.number()
+        with self.log.lock:
+            number = number or self.log.number()
+            arrival_us = self.log.stamp()
+        arrive(transaction, stages, arrival_us)
         for flags, payload in records:
             self._add(ROWS, flags, number, payload)
         created, dropped = changed_relations(image, transaction.image)
@@ -359,7 +390,7 @@ class Committer:
             "records": sum(stage.morsels_count for stage in stages),
             "kept": kept_tuples(transaction),
         }
-        self._add(PREPARE, 0, number, [json.dumps(told).encode()])
+        self._add(PREPARE, 0, number, [json.dumps(told).encode()], arrival_us)
         self.log.flush(sync=True)
         self.log.check()
         return number
@@ -404,6 +435,13 @@ def end(transaction: Transaction) -> None:
     transaction.end_tables()
 
 
+def arrive(transaction: Transaction, stages: Sequence[StatementStage], arrival_us: int) -> None:
+    """Settle when the rows of a transaction arrive, before its last record is there. Raises SqlError for a row that a view refuses then."""
+    transaction.arrival_us = arrival_us
+    for stage in stages:
+        stage.arrive(arrival_us)
+
+
 def prepare(transaction: Transaction, image: CatalogImage) -> list[tuple[ContinuousView, ...]]:
     """Let each statement meet the views that are attached at its place in the transaction; return them by statement. Raises SqlError."""
     attached = []
@@ -431,7 +469,7 @@ def small_records(stages: Sequence[StatementStage]) -> Records | None:
     if sum(stage.rows_count for stage in stages) > AT_ONCE_ROWS_MAX:
         return None
     records = [
-        (statement_flags(min(index, STATEMENTS_MAX)), rows_payload(stage, morsel))
+        (statement_flags(min(index, STATEMENTS_MAX)), stage.payload(morsel))
         for index, stage in enumerate(stages)
         for morsel in stage.morsels()
     ]
@@ -442,13 +480,6 @@ def bytes_of(records: Records) -> int:
     """Return how much room records take in the log, with the one that decides them."""
     sizes = (sum(memoryview(piece).nbytes for piece in payload) for _, payload in records)
     return sum(HEADER.size + size + ALIGNMENT for size in sizes) + HEADER.size
-
-
-def rows_payload(stage: StatementStage, morsel: Morsel) -> list[Bytes]:
-    """Return the payload of a record of rows."""
-    stream = stage.stream
-    head = ROWS_HEAD.pack(stream.oid, ROW_FORM, len(stream.layout), stage.now_us)
-    return [head, *encode_rows(morsel, stream.layout)]
 
 
 def changed_relations(before: CatalogImage, after: CatalogImage | None) -> tuple[list[int], list[int]]:

@@ -177,7 +177,13 @@ class Database:
             views, streams = relations_of(self.image)
             counts = tuple((stream, stream.ring.tuples_count) for stream in streams.values())
             return Noted(
-                *mark.decided, *mark.first, mark.next_transaction, self.image.next_oid, tuple(views.values()), counts
+                *mark.decided,
+                *mark.first,
+                mark.next_transaction,
+                self.image.next_oid,
+                tuple(views.values()),
+                counts,
+                self.log.newest_us,
             )
 
         def make_log_durable() -> None:

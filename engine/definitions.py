@@ -17,7 +17,7 @@ from engine.tables.table_names import free_name, relation_names
 from ringbuffer.loader import KernelFileError
 from sql.bind.insert import bind_default
 from sql.bind.query import bind_query
-from sql.catalog import ColumnDescription, RelationDescription, SessionSettings
+from sql.catalog import ARRIVAL, ColumnDescription, RelationDescription, SessionSettings
 from sql.errors import SqlError
 from sql.relations import BoundQuery, Relation
 from sql.statements.statement import CreateStream, CreateView
@@ -36,7 +36,10 @@ def build_stream(
     oid: int,
     defaults_of_options: StreamOptions,
 ) -> StreamEntry:
-    """Return the entry of a new stream. Raises 42701 for a column named twice, 22023 for a bad option, and what defaults raise."""
+    """Return the entry of a new stream.
+
+    Raises 42701 for a column named twice or like the hidden one, 22023 for a bad option, and what defaults raise.
+    """
     columns: list[ColumnDescription] = []
     defaults: dict[int, SourceText] = {}
     for number, definition in enumerate(statement.columns, 1):
@@ -44,6 +47,7 @@ def build_stream(
             raise SqlError(
                 "42701", f'column "{definition.name}" specified more than once', position=definition.position
             )
+        refuse_hidden_name(definition.name, definition.position)
         default = None
         if definition.default is not None:
             default = bind_default(definition, image, settings)
@@ -56,7 +60,13 @@ def build_stream(
 
 def stream_description(stream: Stream) -> RelationDescription:
     """Return a stream as bind sees it."""
-    return RelationDescription(stream.name, "stream", stream.oid, stream.columns)
+    return RelationDescription(stream.name, "stream", stream.oid, stream.columns, hidden=(ARRIVAL,))
+
+
+def refuse_hidden_name(name: str, position: int | None) -> None:
+    """Raise 42701, as PostgreSQL does for its system columns."""
+    if name == ARRIVAL.name:
+        raise SqlError("42701", f'column name "{name}" conflicts with a system column name', position=position)
 
 
 def build_continuous_view(

@@ -53,7 +53,8 @@ def recover(database: Database) -> int:
             hint="The files of the log are older than the checkpoint. Put back files of the same time.",
         )
     numbers = (replay.highest_transaction, *decided)
-    database.log.open(max(max(numbers) + 1, 1 if checkpoint is None else checkpoint.next_transaction))
+    next_transaction, newest_us = (1, 0) if checkpoint is None else (checkpoint.next_transaction, checkpoint.time_us)
+    database.log.open(max(max(numbers) + 1, next_transaction), max(replay.newest_us, newest_us))
     return position
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Sequence
 
 from engine.log.replay import DAMAGED, LoggedRows
-from engine.stream import Stream, with_missing
+from engine.stream import Stream, arrived, with_missing_before
 from ringbuffer.columns import Morsel
 from ringbuffer.error_codes import RowError
 from ringbuffer.log_rows import decode_rows, decode_single_rows, is_single_row
@@ -96,6 +96,7 @@ class StreamRows:
         self.views = views
         self._stream = stream
         self._collected: list[bytes] = []
+        self._arrivals_us: list[int] = []
         # Rows that were committed at different times can be applied together unless a pipeline asks for the time.
         self._at_one_time = any(uses_now(part) for view in views for part in pipeline_expressions(view.plan.stream))
         self._now_us = 0
@@ -109,10 +110,13 @@ class StreamRows:
                 raise self._unreadable(f"{logged.columns_count} columns instead of {len(self._stream.layout)}")
             # Columns were added since.
             self._layout = self._stream.layout[: logged.columns_count]
-        if not is_single_row(logged.rows):
+        if logged.arrival_us is None or not is_single_row(logged.rows):
             self.flush()
             try:
-                morsel = decode_rows(logged.rows, self._layout)
+                if logged.arrival_us is None:
+                    morsel = decode_rows(logged.rows, (*self._layout, self._stream.row_layout[-1]))
+                else:
+                    morsel = arrived(decode_rows(logged.rows, self._layout), logged.arrival_us)
             except ValueError as error:
                 raise self._unreadable(str(error)) from None
             self._apply(morsel, logged.now_us)
@@ -122,20 +126,22 @@ class StreamRows:
             self.flush()
         self._now_us = logged.now_us
         self._collected.append(bytes(logged.rows))
+        self._arrivals_us.append(logged.arrival_us)
 
     def flush(self) -> None:
         """Apply what was put off. Raises SqlError XX001."""
         if not self._collected:
             return
         collected, self._collected = self._collected, []
+        arrivals_us, self._arrivals_us = self._arrivals_us, []
         try:
             morsel = decode_single_rows(collected, self._layout)
         except ValueError as error:
             raise self._unreadable(str(error)) from None
-        self._apply(morsel, self._now_us)
+        self._apply(arrived(morsel, arrivals_us), self._now_us)
 
     def _apply(self, rows: Morsel, now_us: int) -> None:
-        morsel = with_missing(self._stream, rows)
+        morsel = with_missing_before(self._stream, rows)
         for view in self.views:
             try:
                 view.state.apply(morsel, now_us)

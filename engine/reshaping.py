@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from engine.stream import Stream, with_missing
+from engine.stream import Stream, with_missing_before
 from ringbuffer.columns import Morsel
 from ringbuffer.ring import TAIL_ROWS_MAX, OverwrittenError
 from sql.errors import SqlError
@@ -44,7 +44,7 @@ class Reshaping:
 
     def reshaped(self, rows: Morsel) -> Morsel:
         """Return rows of the old ring as the new one has them. Raises 23502."""
-        whole = with_missing(self.after, rows)
+        whole = with_missing_before(self.after, rows)
         for place in self.after.not_null:
             if whole.nulls[place].any():
                 column = self.after.stored[place].name

@@ -2,7 +2,8 @@
 
 Enters: morsels of whole rows. `add` runs them through every attached view's kernel, so that every error a row can cause is raised
 before anything shared is touched; `apply` can't fail on data. A small statement only checks its rows at first and folds them when it
-is applied; a large one folds into statement-local tables at once. Must not know sockets, SQL text, or other statements.
+is applied; a large one folds into statement-local tables at once. When the rows arrive is settled at COMMIT only, by `arrive`: for views
+that look at it rows are evaluated with a guess before. Must not know sockets, SQL text, or other statements.
 """
 
 from __future__ import annotations
@@ -11,10 +12,11 @@ from collections.abc import Callable, Iterator
 
 from engine.row_errors import view_error
 from engine.spill import SpillFile
-from engine.stream import Stream
+from engine.stream import Stream, arrived, has_arrival
 from ringbuffer.columns import Morsel
 from ringbuffer.error_codes import RowError
 from ringbuffer.hash_table import GroupTable
+from ringbuffer.log_rows import ARRIVED_FORM, ROW_FORM, ROWS_HEAD, encode_rows
 from ringbuffer.string_room import StringSizes, string_sizes
 from views.view import ContinuousView
 
@@ -22,9 +24,13 @@ CHECKED_ROWS_MAX = 1024
 
 
 class StatementStage:
-    """The staged rows of one statement. rows_count: rows so far; now_us: the transaction's now()."""
+    """The staged rows of one statement. rows_count: rows so far; now_us: the transaction's now().
+
+    arrival_us: when they arrive, a guess until `arrive`; rows of a statement that gives it have it as a column.
+    """
 
     __slots__ = (
+        "_arrival_given",
         "_bytes_count",
         "_checked",
         "_memory_bytes_max",
@@ -33,6 +39,7 @@ class StatementStage:
         "_sizes",
         "_spill",
         "_tables",
+        "arrival_us",
         "now_us",
         "rows_count",
         "stream",
@@ -48,7 +55,8 @@ class StatementStage:
     ) -> None:
         self.stream = stream
         self.rows_count = 0
-        self.now_us = now_us
+        self.now_us = self.arrival_us = now_us
+        self._arrival_given = False
         self._memory_bytes_max = memory_bytes_max
         self._new_spill = new_spill
         self._morsels: list[Morsel] = []
@@ -62,6 +70,7 @@ class StatementStage:
         """Stage one more morsel. Raises SqlError for a row that a view can't evaluate; the caller then drops the stage."""
         self.rows_count += morsel.rows_count
         self._bytes_count += morsel.rows_count * self.stream.row_bytes + morsel.heap.nbytes
+        self._arrival_given = has_arrival(morsel, self.stream)
         # `apply` reads no file, so rows that go into one are folded as well.
         is_small = self.rows_count <= CHECKED_ROWS_MAX and self._bytes_count <= self._memory_bytes_max
         if self._tables is None and is_small:
@@ -89,18 +98,34 @@ class StatementStage:
             if view in self._checked:
                 continue
             for morsel in self.morsels():
-                if self._tables is None:
-                    self._check(view, morsel)
-                else:
-                    self._fold(view, morsel, self._tables)
+                self._evaluate(view, morsel)
         self._checked = views
+
+    @property
+    def folds_on_arrival(self) -> bool:
+        """True when `arrive` has many rows to go through."""
+        return self._tables is not None and any(self._awaits_arrival(view) for view in self._checked)
+
+    def arrive(self, arrival_us: int) -> None:
+        """Take when the rows arrive, behind `prepare`. Raises SqlError for a row that a view can't evaluate then."""
+        self.arrival_us = arrival_us
+        for view in self._checked:
+            if self._awaits_arrival(view):
+                if self._tables is not None:
+                    # A commit that was put off is tried again.
+                    self._tables.pop(view, None)
+                for morsel in self.morsels():
+                    if self._tables is None:
+                        self._check(view, morsel)
+                    else:
+                        self._fold(view, morsel, self._tables)
 
     def apply(self) -> None:
         """Bring the rows into the views' local state. The caller holds the commit lock; nothing here can fail on data."""
         if self._tables is None:
             for view in self._checked:
                 for morsel in self._morsels:
-                    view.state.apply(morsel, self.now_us)
+                    view.state.apply(self._seen(view, morsel), self.now_us)
                 view.note_commit()
             return
         for view in self._checked:
@@ -110,7 +135,7 @@ class StatementStage:
     def append_to_ring(self) -> None:
         """Write the rows to the ring, in order."""
         for morsel in self.morsels():
-            self.stream.ring.append(morsel)
+            self.stream.ring.append(morsel, self.arrival_us)
         self.close()
 
     def close(self) -> None:
@@ -128,21 +153,43 @@ class StatementStage:
         if self._spill is None:
             self._morsels.append(morsel)
         else:
-            self._spill.write(morsel, self.stream.layout)
+            self._spill.write(morsel, self.stream.layout_of(morsel))
 
     def morsels(self) -> Iterator[Morsel]:
         """Yield the rows in order; may be called again."""
         yield from self._morsels
         if self._spill is not None:
-            yield from self._spill.read(self.stream.layout)
+            yield from self._spill.read(self.stream.row_layout if self._arrival_given else self.stream.layout)
+
+    def payload(self, morsel: Morsel) -> list[bytes | memoryview]:
+        """Return one of the morsels as the payload of a record of rows."""
+        stream = self.stream
+        layout = stream.layout_of(morsel)
+        form = ARRIVED_FORM if layout is stream.row_layout else ROW_FORM
+        return [ROWS_HEAD.pack(stream.oid, form, len(stream.layout), self.now_us), *encode_rows(morsel, layout)]
 
     def _fold_all(self, morsel: Morsel) -> None:
         if self._tables is None:
             self._tables = {}
             for view in self._checked:
                 for earlier in self._morsels:
-                    self._fold(view, earlier, self._tables)
+                    self._evaluate(view, earlier)
         for view in self._checked:
+            self._evaluate(view, morsel)
+
+    def _awaits_arrival(self, view: ContinuousView) -> bool:
+        """Tell whether the view looks at the arrival of rows that are given none before COMMIT."""
+        return view.uses_arrival and not self._arrival_given
+
+    def _seen(self, view: ContinuousView, morsel: Morsel) -> Morsel:
+        """Return the rows as the view's kernel takes them."""
+        return arrived(morsel, self.arrival_us) if self._awaits_arrival(view) else morsel
+
+    def _evaluate(self, view: ContinuousView, morsel: Morsel) -> None:
+        """Fold rows as far as that is possible before COMMIT, otherwise check them."""
+        if self._tables is None or self._awaits_arrival(view):
+            self._check(view, morsel)
+        else:
             self._fold(view, morsel, self._tables)
 
     def _fold(self, view: ContinuousView, morsel: Morsel, tables: dict[ContinuousView, GroupTable]) -> None:
@@ -150,12 +197,12 @@ class StatementStage:
         if table is None:
             table = tables[view] = view.state.new_table()
         try:
-            view.state.fold(morsel, table, self.now_us)
+            view.state.fold(self._seen(view, morsel), table, self.now_us)
         except RowError as error:
             raise view_error(view, error) from None
 
     def _check(self, view: ContinuousView, morsel: Morsel) -> None:
         try:
-            view.state.check(morsel, self.now_us)
+            view.state.check(self._seen(view, morsel), self.now_us)
         except RowError as error:
             raise view_error(view, error) from None

@@ -1,6 +1,7 @@
 """A stream as the process runs it: columns, their layout, the ring, and how values given for some columns become whole rows.
 
-Enters: morsels of a statement's target columns. Leaves: morsels of all columns, and appends to the ring. Must not know sessions.
+Enters: morsels of a statement's target columns. Leaves: morsels of all columns, and appends to the ring. The ring has one column more,
+when a row arrived; a morsel has it as well only if its statement gave it, otherwise COMMIT settles it. Must not know sessions.
 """
 
 from __future__ import annotations
@@ -9,13 +10,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
+import numpy.typing as npt
 
 from engine.stream_activity import StreamActivity
 from ringbuffer.columns import Layout, Morsel, empty_column
 from ringbuffer.ring import STRING_CAPACITY_MAX, Ring
-from sql.catalog import ColumnDescription
+from sql.catalog import ARRIVAL, ColumnDescription
 from sql.errors import SqlError
-from views.arrow_schema import stream_layout
+from views.arrow_schema import column_layout, stream_layout
 
 NO_HEAP = np.zeros(0, dtype=np.uint8)
 
@@ -39,11 +41,13 @@ class Stream:
     timeout_ms: int | None = None
     string_capacity: int = STRING_CAPACITY_MAX
     activity: StreamActivity = field(default_factory=StreamActivity)
-    # What follows from these: the columns that are seen, and their places; the layout, the places of all columns and of those that take
-    # no NULL; the bytes of a row without its long strings.
+    # What follows from these: the columns that are seen; the same with the arrival, and their places; the layout without and with the
+    # arrival; the places of all columns but that one, and of those that take no NULL; the bytes of a row without its long strings.
     columns: tuple[ColumnDescription, ...] = field(init=False)
+    row: tuple[ColumnDescription, ...] = field(init=False)
     places: tuple[int, ...] = field(init=False)
     layout: Layout = field(init=False)
+    row_layout: Layout = field(init=False)
     every: tuple[int, ...] = field(init=False)
     not_null: tuple[int, ...] = field(init=False)
     row_bytes: int = field(init=False)
@@ -53,8 +57,10 @@ class Stream:
         layout = stream_layout(self.stored)
         found: dict[str, object] = {
             "columns": columns,
-            "places": tuple(column.number - 1 for column in columns),
+            "row": (*columns, ARRIVAL),
+            "places": (*(column.number - 1 for column in columns), len(layout)),
             "layout": layout,
+            "row_layout": (*layout, column_layout(ARRIVAL)),
             "every": tuple(range(len(layout))),
             "not_null": tuple(column.number - 1 for column in columns if column.not_null),
             "row_bytes": row_bytes(layout),
@@ -65,6 +71,10 @@ class Stream:
     def places_of(self, indexes: Sequence[int]) -> tuple[int, ...]:
         """Return where the columns with these indexes lie in the ring."""
         return tuple(self.places[index] for index in indexes)
+
+    def layout_of(self, morsel: Morsel) -> Layout:
+        """Return the layout of whole rows, which may or may not have their arrival."""
+        return self.row_layout if has_arrival(morsel, self) else self.layout
 
 
 def make_stream(
@@ -78,7 +88,7 @@ def make_stream(
     """Return an empty stream whose ring holds `capacity` tuples (a power of two); its columns get their numbers."""
     stored = tuple(replace(column, number=number) for number, column in enumerate(columns, 1))
     layout = stream_layout(stored)
-    ring = Ring(layout, capacity, string_capacity=string_capacity)
+    ring = Ring((*layout, column_layout(ARRIVAL)), capacity, string_capacity=string_capacity)
     return Stream(name, oid, stored, frozenset(), ring, row_of_nulls(layout), timeout_ms, string_capacity)
 
 
@@ -99,20 +109,61 @@ def with_missing(stream: Stream, rows: Morsel) -> Morsel:
     return rows if count == len(stream.layout) else with_defaults(stream.layout, rows, range(count), stream.missing)
 
 
+def with_missing_before(stream: Stream, rows: Morsel) -> Morsel:
+    """As `with_missing`, of rows whose last column is their arrival."""
+    whole = with_missing(stream, replace(rows, data=rows.data[:-1], nulls=rows.nulls[:-1]))
+    return replace(whole, data=(*whole.data, rows.data[-1]), nulls=(*whole.nulls, rows.nulls[-1]))
+
+
+def has_arrival(morsel: Morsel, stream: Stream) -> bool:
+    """Tell whether whole rows of a stream have the column of their arrival."""
+    return len(morsel.data) > len(stream.layout)
+
+
+def arrived(morsel: Morsel, times_us: npt.ArrayLike) -> Morsel:
+    """Return whole rows with their arrival, which they don't have yet: microseconds, of each of them or of all."""
+    column = np.empty(morsel.rows_count, dtype=np.int64)
+    column[:] = times_us
+    nulls = np.zeros(morsel.rows_count, dtype=np.uint8)
+    return replace(morsel, data=(*morsel.data, column), nulls=(*morsel.nulls, nulls))
+
+
 def whole_rows(stream: Stream, given: Morsel, targets: tuple[int, ...], defaults: Morsel) -> Morsel:
     """Return `given`, whose column i lies at targets[i] in the ring, widened by the defaults of all other columns.
 
-    defaults: one row of all that the stream stores. Raises 23502 for a NULL in a NOT NULL column.
+    defaults: one row of all the stream's columns but the arrival, which stays away unless it is given. Raises 23502 for a NULL in a
+    NOT NULL column.
     """
     if targets != stream.every:
+        if len(stream.layout) in targets:
+            return _with_given_arrival(stream, given, targets, defaults)
         widen = _one_row_with_defaults if given.rows_count == 1 else with_defaults
         given = widen(stream.layout, given, targets, defaults)
     for index in stream.not_null:
         if given.nulls[index].any():
-            name = stream.stored[index].name
-            message = f'null value in column "{name}" of relation "{stream.name}" violates not-null constraint'
-            raise SqlError("23502", message)
+            raise _null_error(stream, index)
     return given
+
+
+def _null_error(stream: Stream, index: int) -> SqlError:
+    name = (*stream.stored, ARRIVAL)[index].name
+    return SqlError("23502", f'null value in column "{name}" of relation "{stream.name}" violates not-null constraint')
+
+
+def _with_given_arrival(stream: Stream, given: Morsel, targets: tuple[int, ...], defaults: Morsel) -> Morsel:
+    index = len(stream.layout)
+    place = targets.index(index)
+    arrival, nulls = given.data[place], given.nulls[place]
+    rest = Morsel(
+        given.rows_count,
+        (*given.data[:place], *given.data[place + 1 :]),
+        (*given.nulls[:place], *given.nulls[place + 1 :]),
+        given.heap,
+    )
+    whole = whole_rows(stream, rest, (*targets[:place], *targets[place + 1 :]), defaults)
+    if nulls.any():
+        raise _null_error(stream, index)
+    return replace(whole, data=(*whole.data, arrival), nulls=(*whole.nulls, nulls))
 
 
 def _one_row_with_defaults(layout: Layout, given: Morsel, targets: Sequence[int], defaults: Morsel) -> Morsel:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from engine.catalog import CatalogImage, Entry, SourceText, StreamEntry, ViewEntry
-from engine.definitions import require_free, stream_description
+from engine.definitions import refuse_hidden_name, require_free, stream_description
 from engine.dependents import Dependent, cascade_notice, dependents_of, maker_of, refusal
 from engine.dropping import remove
 from engine.query_views import StreamsAsThen
@@ -101,7 +101,7 @@ class StreamAlteration:
             return None
         stream = self.entry.stream
         options = read_options(self.entry.options, self._tools.options)
-        ring = Ring(stream.layout, options.capacity, string_capacity=options.string_capacity)
+        ring = Ring(stream.row_layout, options.capacity, string_capacity=options.string_capacity)
         stream = replace(stream, ring=ring)
         self._put(stream)
         reshaping = Reshaping(self._before, stream)
@@ -117,6 +117,7 @@ class StreamAlteration:
     def _add_column(self, change: TableChange) -> None:
         column = change.column
         assert column is not None
+        refuse_hidden_name(column.name, None)
         if any(known.name == column.name for known in self.entry.stream.columns):
             message = f'column "{column.name}" of relation "{self._name}" already exists'
             if not change.if_exists:
@@ -175,6 +176,7 @@ class StreamAlteration:
     def _rename_column(self, change: TableChange) -> None:
         column = self._column(change, f'column "{change.name}" does not exist')
         assert column is not None
+        refuse_hidden_name(change.new_name, None)
         if any(known.name == change.new_name for known in self.entry.stream.columns):
             raise SqlError("42701", f'column "{change.new_name}" of relation "{self._name}" already exists')
         self._put_column(replace(column, name=change.new_name))

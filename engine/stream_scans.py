@@ -201,8 +201,8 @@ def add(morsel: Morsel, scan: StreamScan, now_us: int) -> None:
 
 def as_whole(morsel: Morsel, scan: StreamScan) -> Morsel:
     """Return a scan's rows as kernels address them: all columns of the stream, of which those that are not needed are empty."""
-    data: list[npt.NDArray[np.generic]] = [NO_VALUES] * len(scan.stream.columns)
-    nulls: list[npt.NDArray[np.uint8]] = [NO_VALUES] * len(scan.stream.columns)
+    data: list[npt.NDArray[np.generic]] = [NO_VALUES] * len(scan.stream.row)
+    nulls: list[npt.NDArray[np.uint8]] = [NO_VALUES] * len(scan.stream.row)
     for place, index in enumerate(scan.columns):
         data[index], nulls[index] = morsel.data[place], morsel.nulls[place]
     return Morsel(morsel.rows_count, tuple(data), tuple(nulls), morsel.heap)
@@ -239,8 +239,8 @@ def joined(scan: StreamScan) -> pa.Table:
 
 
 def stream_schema(stream: Stream) -> Schema:
-    """Return a stream's columns as a query sees them."""
-    return tuple(OutputColumn(column.name, column.type) for column in stream.columns)
+    """Return a stream's columns as a query scans them."""
+    return tuple(OutputColumn(column.name, column.type) for column in stream.row)
 
 
 def overwritten(stream: Stream, position: int) -> SqlError:

@@ -35,7 +35,7 @@ class Transaction:
     now_us: the transaction's now(). failed: an error happened; only ROLLBACK (or COMMIT, which rolls back) goes on. built: the views that
     it created, whether they are to stay or not. snapshot: the committed catalog that belongs to the snapshot of `tables`. pins: where
     the views are that it may read; versions: of those that it has read. waits_for_log: COMMIT is answered when its rows are durable
-    (synchronous_commit).
+    (synchronous_commit). arrival_us: when its rows arrived, which is settled at COMMIT.
     """
 
     now_us: int
@@ -52,6 +52,7 @@ class Transaction:
     pins: PinnedViews | None = None
     versions: dict[str, tuple[ContinuousView, Version]] = field(default_factory=dict)
     waits_for_log: bool = True
+    arrival_us: int = 0
 
     @property
     def is_durable(self) -> bool:

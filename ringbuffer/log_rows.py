@@ -38,6 +38,8 @@ ALIGNMENT = 8
 # A ROWS record goes on with: oid of the stream, form of the rows, columns, now_us; then the rows.
 ROWS_HEAD = struct.Struct("<IHHq")
 ROW_FORM = 1
+# Of a record of rows: the same with a last column that is not counted, when each row arrived.
+ARRIVED_FORM = 2
 NOW_OFFSET = HEADER.size + 8
 ROWS_OFFSET = HEADER.size + ROWS_HEAD.size
 

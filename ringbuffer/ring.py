@@ -39,6 +39,8 @@ class OverwrittenError(Exception):
 class Ring:
     """The last `capacity` tuples (a power of two) of a stream. string_bytes: first size of each string buffer, which grows.
 
+    Morsels may come without the layout's last column, which is a fixed-width one without NULLs then: it gets one value for all their rows.
+
     string_capacity: bytes that each string buffer may hold; `string_room` tells before a commit whether there is room, and `append` takes
     all that was committed.
     """
@@ -131,8 +133,11 @@ class Ring:
         even, odd = self._strings
         return even.nbytes, odd.nbytes
 
-    def append(self, morsel: Morsel) -> int:
-        """Write the rows under consecutive tids and return the first; they are visible when this returns. Any thread may call."""
+    def append(self, morsel: Morsel, last_value: int = 0) -> int:
+        """Write the rows under consecutive tids and return the first; they are visible when this returns. Any thread may call.
+
+        last_value: of the last column where the morsel does not have it.
+        """
         rows_count = morsel.rows_count
         # The lock itself: entering the condition around it is a call more.
         with self._lock:
@@ -141,13 +146,13 @@ class Ring:
             if rows_count <= LOCKED_ROWS_MAX and slot + rows_count <= self.capacity and self._published == first:
                 string_bytes = self._long_bytes(morsel, 0, rows_count)
                 start = self._reserve(first // self.capacity, string_bytes) if string_bytes else 0
-                self._write(morsel, 0, rows_count, first, start, string_bytes)
+                self._write(morsel, 0, rows_count, first, start, string_bytes, last_value)
                 self.claimed = self._published = first + rows_count
                 return first
             self.claimed = first + rows_count
         done = 0
         while done < rows_count:
-            done += self._append_part(morsel, done, first + done)
+            done += self._append_part(morsel, done, first + done, last_value)
         return first
 
     def read(self, first_tid: int, rows_count: int, columns: Sequence[int] | None = None) -> Morsel:
@@ -216,7 +221,7 @@ class Ring:
                 count = min(morsel.rows_count - done, self.capacity - tid % self.capacity)
                 string_bytes = self._long_bytes(morsel, done, count)
                 start = self._reserve(tid // self.capacity, string_bytes) if string_bytes else 0
-                self._write(morsel, done, count, tid, start, string_bytes)
+                self._write(morsel, done, count, tid, start, string_bytes, 0)
                 done += count
         self._restored_from = end
         self.claimed = self._published = tuples_count
@@ -251,7 +256,7 @@ class Ring:
         if first_tid < oldest:
             raise OverwrittenError(f"tid {first_tid} is gone, the oldest is {oldest}")
 
-    def _append_part(self, morsel: Morsel, done: int, tid: int) -> int:
+    def _append_part(self, morsel: Morsel, done: int, tid: int, last_value: int) -> int:
         """Write and publish the rows from `done` on that fit before the round ends; return how many."""
         count = min(morsel.rows_count - done, self.capacity - tid % self.capacity)
         string_bytes = self._long_bytes(morsel, done, count)
@@ -262,7 +267,7 @@ class Ring:
             start = self._reserve(tid // self.capacity, string_bytes)
             self._writers[parity] += 1
         try:
-            self._write(morsel, done, count, tid, start, string_bytes)
+            self._write(morsel, done, count, tid, start, string_bytes, last_value)
         finally:
             with self._changed:
                 self._writers[parity] -= 1
@@ -302,14 +307,20 @@ class Ring:
                 # Others still copy into the buffer; they need no lock to get that done.
                 self._changed.wait()
 
-    def _write(self, morsel: Morsel, done: int, count: int, tid: int, start: int, string_bytes: int) -> None:
+    def _write(
+        self, morsel: Morsel, done: int, count: int, tid: int, start: int, string_bytes: int, last_value: int
+    ) -> None:
         slot = tid % self.capacity
         end = slot + count
         whole = count == morsel.rows_count
         rows = slice(done, done + count)
-        for index in self._columns if string_bytes == 0 else self._fixed:
+        columns: Sequence[int] = self._columns if string_bytes == 0 else self._fixed
+        if len(morsel.data) < len(self._columns):
+            self._data[-1][slot:end] = last_value
+            columns = columns[:-1]
+        for index in columns:
             self._data[index][slot:end] = morsel.data[index] if whole else morsel.data[index][rows]
-        for index in self._columns:
+        for index in range(len(morsel.nulls)):
             self._nulls[index][slot:end] = morsel.nulls[index] if whole else morsel.nulls[index][rows]
         if string_bytes:
             strings = self._strings[tid // self.capacity % 2]

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from sql.datatypes import SqlType
+from sql.datatypes import TIMESTAMPTZ, SqlType
 from sql.expressions import Expression
 from sql.relations import BoundQuery
 
@@ -27,6 +27,10 @@ class ColumnDescription:
     identity: str | None = None
 
 
+# The hidden column of every stream: when the row was committed, unless its statement gave it a time of its own.
+ARRIVAL = ColumnDescription("arrival_timestamp", TIMESTAMPTZ, not_null=True)
+
+
 @dataclass(frozen=True, slots=True)
 class ConstraintDescription:
     """A constraint of a table. kind: 'primary key', 'unique', 'check'. columns: attnums. condition: of a check, over the table's row."""
@@ -43,7 +47,7 @@ class RelationDescription:
     """A relation as a client sees it. oid >= 16384, stable over restarts.
 
     kind: 'stream', 'view' (continuous), 'table', 'sequence', 'statistics' (the server's own numbers), or 'query': an ordinary view, which
-    stands for `query`.
+    stands for `query`. hidden: columns behind the others that only their names reach, no star and no list that was left out.
     """
 
     name: str
@@ -53,6 +57,12 @@ class RelationDescription:
     schema_name: str = "public"
     constraints: tuple[ConstraintDescription, ...] = ()
     query: BoundQuery | None = None
+    hidden: tuple[ColumnDescription, ...] = ()
+
+    @property
+    def row(self) -> tuple[ColumnDescription, ...]:
+        """The columns of a row as it is scanned: all of them."""
+        return (*self.columns, *self.hidden)
 
 
 class Catalog(Protocol):

@@ -21,6 +21,8 @@ from views.codegen.modules import GeneratedModule
 
 Array = npt.NDArray[Any]
 WRITABLE: tuple[Literal["C", "W", "A"], ...] = ("C", "W", "A")
+# The place of the last column of a morsel, whatever comes before it.
+LAST = 1 << 30
 
 
 class CompiledKernel:
@@ -58,7 +60,12 @@ class CompiledKernel:
             found.append(morsel.heap)
         data, nulls = morsel.data, morsel.nulls
         for place in self._places:
-            found.append(data[place] if place >= 0 else nulls[~place])
+            if place == LAST:
+                found.append(data[-1])
+            elif place == ~LAST:
+                found.append(nulls[-1])
+            else:
+                found.append(data[place] if place >= 0 else nulls[~place])
         return found
 
     def can_go_on(self, control: Words, row: int) -> bool:

@@ -29,11 +29,12 @@ from ringbuffer.hash_table import (
 from ringbuffer.join_table import JoinTable
 from ringbuffer.merge import merge_tables
 from ringbuffer.pages import Page
+from sql.catalog import ARRIVAL
 from views.codegen.grouping import make_grouping
 from views.codegen.stream_kernel import generate_stream_kernel
 from views.finish import CompiledStep, array_places
 from views.groups import read_groups
-from views.kernels import CompiledKernel, needed_bytes, own_arrays
+from views.kernels import LAST, CompiledKernel, needed_bytes, own_arrays
 from views.plan.nodes import FinishStep, ViewPlan
 from views.state_pages import load_table, state_fingerprint, table_pages
 
@@ -59,7 +60,7 @@ class ViewState:
         """Generate, compile and warm up the kernels. Raises SqlError 0A000 for what a kernel can't evaluate yet.
 
         join_tables: one for each probe, or none, and then only states that `joined_with` makes may take rows.
-        places: where the columns of the plan's stream are in the morsels that come; None: these have no others.
+        places: where the columns of the plan's stream are in the morsels that come; None: these have no others. The arrival comes last.
         """
         assert len(join_tables) in (0, len(plan.stream.probes))
         self.name = name
@@ -72,6 +73,8 @@ class ViewState:
         arrays = array_places(plan.stream.input)
         if places is not None:
             arrays = [(place, ~place) for place in places]
+        if plan.stream.input[-1].name == ARRIVAL.name:
+            arrays[len(plan.stream.input) - 1 :] = [(LAST, ~LAST)]
         self._kernel = CompiledKernel(name, module, arrays, kernels_dir)
         self._program = np.array(self._grouping.merge_steps, dtype=np.int64).reshape(-1, 3)
         self._lock = threading.Lock()

@@ -21,6 +21,7 @@ from sql.relations import Schema
 from views.definition import ViewDefinition
 from views.phases import Lifecycle
 from views.plan.nodes import ViewPlan
+from views.plan.steps import uses_arrival
 from views.state import ViewState
 
 NO_VERSIONS: Mapping[str, int] = MappingProxyType({})
@@ -76,6 +77,7 @@ class ContinuousView:
     time_dependent: what lies above the stream pipeline uses now(), so that no version can be reused.
     notices: what CREATE VIEW tells the client besides its success.
     static_versions: the versions of `stream_tables` that its join tables were made from; those tables must not change while it exists.
+    uses_arrival: its kernel takes the column of the rows' arrival.
     """
 
     def __init__(
@@ -105,6 +107,7 @@ class ContinuousView:
         self.cuts: deque[Cut] = deque()
         self.refreshing = False
         self.versions_count = 0
+        self.uses_arrival = uses_arrival(plan.stream)
 
     def __repr__(self) -> str:
         return f"<view {self.definition.name}: {self.committed} statements, {self.versions_count} versions>"

@@ -63,7 +63,7 @@ class Checkpoint:
 
     sequence: number of the record at `position`. read_position, read_sequence: where reading the log has to begin, with the first record
     of a transaction that was undecided then. next_transaction: number of the next transaction; next_oid: of the catalog; time_us: when it
-    was made.
+    was made, and not before what is in it.
     """
 
     position: int

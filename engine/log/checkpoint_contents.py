@@ -25,7 +25,7 @@ from engine.log.checkpoint import (
     write_checkpoint,
 )
 from engine.storage import Storage
-from engine.stream import Stream, with_missing
+from engine.stream import Stream, with_missing_before
 from ringbuffer.arrow import slice_morsel
 from ringbuffer.columns import ColumnLayout, Layout, Morsel
 from ringbuffer.log_rows import decode_rows, encode_rows
@@ -42,7 +42,10 @@ STREAM = "stream"
 
 @dataclass(frozen=True)
 class Noted:
-    """What belongs to one position between two commits: see `Checkpoint`. streams: each with its published tuples."""
+    """What belongs to one position between two commits: see `Checkpoint`. streams: each with its published tuples.
+
+    newest_us: the time of the newest record of the log.
+    """
 
     position: int
     sequence: int
@@ -52,6 +55,7 @@ class Noted:
     next_oid: int
     views: Sequence[ContinuousView]
     streams: Sequence[tuple[Stream, int]]
+    newest_us: int
 
 
 def make_checkpoint(
@@ -79,7 +83,7 @@ def make_checkpoint(
     with snapshot(commit_lock, note_views, check_cancelled) as taken:
         (noted,) = found
         make_log_durable()
-        checkpoint = header_of(noted, taken, clock.now_us())
+        checkpoint = header_of(noted, taken, max(clock.now_us(), noted.newest_us))
         size = write_checkpoint(storage, folder, checkpoint, contents(noted, taken, check_cancelled))
     log.info(
         "checkpoint at position %d of the log: %d bytes in %.1f s", noted.position, size, clock.monotonic_s() - began_s
@@ -102,7 +106,7 @@ def header_of(noted: Noted, taken: Snapshot, time_us: int) -> Checkpoint:
             for view, committed in taken.positions.items()
         ),
         tuple(
-            CheckpointedStream(stream.oid, tuples_count, column_forms(stream.layout))
+            CheckpointedStream(stream.oid, tuples_count, column_forms(stream.ring.layout))
             for stream, tuples_count in noted.streams
         ),
     )
@@ -117,7 +121,7 @@ def contents(noted: Noted, taken: Snapshot, check_cancelled: Callable[[], None])
     for stream, tuples_count in noted.streams:
         for first, morsel in stream.ring.tail(tuples_count):
             check_cancelled()
-            rows = b"".join(encode_rows(morsel, stream.layout))
+            rows = b"".join(encode_rows(morsel, stream.ring.layout))
             yield Page(f"{STREAM}/{stream.oid}/{first}", np.frombuffer(rows, dtype=np.uint8))
 
 
@@ -182,8 +186,8 @@ class Restoring:
                 )
         for stored in checkpoint.streams:
             stream = self.streams.get(stored.oid)
-            # Columns may have been added since.
-            if stream is not None and column_forms(stream.layout)[: len(stored.columns)] != stored.columns:
+            # Columns may have been added since, before the last one, the arrival.
+            if stream is not None and column_forms(layout_then(stream, len(stored.columns))) != stored.columns:
                 raise of_other_version(self.folder, f'the rows of the stream "{stream.name}" have another form')
 
     def _forget(self) -> None:
@@ -211,9 +215,14 @@ def tail_pieces(
     oldest = tuples_count - stream.ring.capacity
     for page in pages:
         first = int(page.name.split("/")[2])
-        rows = decode_rows(page.array.tobytes(), stream.layout[:columns_count])
+        rows = decode_rows(page.array.tobytes(), layout_then(stream, columns_count))
         if first < oldest:
             rows = slice_morsel(rows, min(oldest - first, rows.rows_count), max(first + rows.rows_count - oldest, 0))
             first = oldest
         if rows.rows_count:
-            yield first, with_missing(stream, rows)
+            yield first, with_missing_before(stream, rows)
+
+
+def layout_then(stream: Stream, columns_count: int) -> Layout:
+    """Return the layout of a ring's rows when they had so many columns, the arrival among them."""
+    return (*stream.layout[: columns_count - 1], stream.row_layout[-1])

@@ -48,7 +48,7 @@ class CommitLog:
     """The log of one server. open() reads what is there; close() syncs what is left.
 
     lock: the append lock; whoever appends holds it. unapplied: commits that are in the log and not visible yet. durable: the position
-    up to which the log is synced.
+    up to which the log is synced. newest_us: the time of the newest record, before which none follows.
     """
 
     def __init__(
@@ -63,6 +63,7 @@ class CommitLog:
         self.lock = threading.Lock()
         self.unapplied = 0
         self.durable = 0
+        self.newest_us = 0
         self.next_transaction = 1
         self._clock = clock
         self._commit_lock = commit_lock
@@ -102,11 +103,12 @@ class CommitLog:
         """Return the number of the first record of the first segment, None without any. Raises OSError."""
         return self._segments.first_logged()
 
-    def open(self, next_transaction: int) -> None:
+    def open(self, next_transaction: int, newest_us: int) -> None:
         """Begin to take records; `read` is through. Raises OSError."""
         self._segments.open()
         self.durable = self._segments.position
         self.next_transaction = next_transaction
+        self.newest_us = newest_us
         self._is_closed = False
         self._thread.start()
 
@@ -145,8 +147,18 @@ class CommitLog:
         self.next_transaction += 1
         return self.next_transaction - 1
 
+    def stamp(self) -> int:
+        """Return the time for a record that comes next, in microseconds: never before that of an earlier one, whatever the clock does."""
+        self.newest_us = max(self._clock.now_us(), self.newest_us)
+        return self.newest_us
+
     def add_row(self, record: RowRecord, now_us: int) -> int:
-        """Append a row that is a transaction of its own; return the bytes of its record. 0: there is no room, and nothing happened."""
+        """Append a row that is a transaction of its own; return the bytes of its record.
+
+        0: there is no room, or a later record, and nothing happened.
+        """
+        if now_us < self.newest_us:
+            return 0
         segments = self._segments
         size = record.pack(
             self._buffer, self._used, segments.sequence, self.durable, self.next_transaction, now_us, now_us
@@ -154,6 +166,7 @@ class CommitLog:
         if size == 0 or size > segments.room:
             return 0
         self.next_transaction += 1
+        self.newest_us = now_us
         self._take(size)
         return size
 
@@ -161,11 +174,12 @@ class CommitLog:
         """Tell whether there is room for records of `size` bytes together; `make_room`, without the lock, makes some."""
         return size <= self._segments.room and (size > BUFFERED_BYTES_MAX or size <= BUFFER_BYTES - self._used)
 
-    def add(self, kind: int, flags: int, transaction: int, payload: Sequence[Bytes] = ()) -> None:
-        """Append a record that fits."""
+    def add(self, kind: int, flags: int, transaction: int, payload: Sequence[Bytes] = (), time_us: int = 0) -> None:
+        """Append a record that fits. time_us: of the last `stamp`, 0 for a new one."""
         segments = self._segments
-        now_us = self._clock.now_us()
-        data = b"".join(pieces(kind, flags, segments.sequence, self.durable, transaction, now_us, payload))
+        data = b"".join(
+            pieces(kind, flags, segments.sequence, self.durable, transaction, time_us or self.stamp(), payload)
+        )
         if len(data) <= BUFFER_BYTES - self._used:
             self._buffer_bytes[self._used : self._used + len(data)] = data
             self._take(len(data))

@@ -17,7 +17,7 @@ from typing import NamedTuple, Protocol
 
 from engine.log.kept_rows import KeptRows, RowsKeeper
 from engine.log.records import COMMIT, COMMITTED, PREPARE, ROWS, Record
-from ringbuffer.log_rows import ROW_FORM, ROWS_HEAD
+from ringbuffer.log_rows import ARRIVED_FORM, ROW_FORM, ROWS_HEAD
 from sql.errors import SqlError
 
 log = logging.getLogger(__name__)
@@ -28,11 +28,15 @@ RECORDS_COUNT = struct.Struct("<I")
 
 
 class LoggedRows(NamedTuple):
-    """One record's rows, in the form of ringbuffer/log_rows. now_us: the transaction's now(); columns_count: of the stream at that time."""
+    """One record's rows, in the form of ringbuffer/log_rows. now_us: the transaction's now(); columns_count: of the rows.
+
+    arrival_us: when the transaction was decided; None: the rows' last column, which is not counted, is their arrival.
+    """
 
     rows: memoryview
     now_us: int
     columns_count: int
+    arrival_us: int | None
 
 
 class ReplayTarget(Protocol):
@@ -65,6 +69,7 @@ class Piece:
     statement: int
     now_us: int
     columns_count: int
+    has_arrival: bool
     kept: KeptRows
 
 
@@ -109,6 +114,7 @@ class Replay:
     ) -> None:
         self.highest_transaction = 0
         self.highest_sequence = sequence - 1
+        self.newest_us = 0
         self.applied_count = 0
         self.lost: list[int] = []
         self._target = target
@@ -135,6 +141,7 @@ class Replay:
             self._begin_after_gap(record)
         self.highest_sequence = record.sequence
         self.highest_transaction = max(self.highest_transaction, record.transaction)
+        self.newest_us = max(self.newest_us, record.time_us)
         counts = record.position >= self._position
         if record.kind == ROWS:
             self._take_rows(record, counts)
@@ -162,21 +169,23 @@ class Replay:
 
     def _take_rows(self, record: Record, counts: bool) -> None:
         stream_oid, form, columns_count, now_us = read_rows_head(record)
-        if form != ROW_FORM:
+        if form not in (ROW_FORM, ARRIVED_FORM):
             raise SqlError(
-                DAMAGED, f"record {record.sequence} of the log has rows of form {form}; this server reads {ROW_FORM}"
+                DAMAGED,
+                f"record {record.sequence} of the log has rows of form {form}; this server reads {ROW_FORM} and {ARRIVED_FORM}",
             )
         rows = record.payload[ROWS_HEAD.size :]
         if record.commits:
             if counts:
-                self._target.apply_rows(stream_oid, (LoggedRows(rows, now_us, columns_count),), None)
+                arrival_us = None if form == ARRIVED_FORM else record.time_us
+                self._target.apply_rows(stream_oid, (LoggedRows(rows, now_us, columns_count, arrival_us),), None)
                 self.applied_count += 1
             return
         opened = self._open.get(record.transaction)
         if opened is None:
             opened = self._open[record.transaction] = OpenTransaction(record.position, record.sequence)
         kept = self._keeper.keep(rows)
-        opened.pieces.append(Piece(stream_oid, record.statement, now_us, columns_count, kept))
+        opened.pieces.append(Piece(stream_oid, record.statement, now_us, columns_count, form == ARRIVED_FORM, kept))
 
     def _decide(self, record: Record, prepared: Prepared | None, counts: bool) -> None:
         number = record.transaction
@@ -186,7 +195,7 @@ class Replay:
             self._close(number)
             return
         if counts:
-            self._apply(number, prepared, self._is_whole(record, prepared))
+            self._apply(record, prepared, self._is_whole(record, prepared))
         self._close(number)
 
     def _is_whole(self, record: Record, prepared: Prepared | None) -> bool:
@@ -203,8 +212,9 @@ class Replay:
             raise SqlError(DAMAGED, message)
         return written_count == read_count
 
-    def _apply(self, number: int, prepared: Prepared | None, whole: bool) -> None:
-        """Apply a transaction that counts: all of its rows, or none if some are lost."""
+    def _apply(self, record: Record, prepared: Prepared | None, whole: bool) -> None:
+        """Apply a transaction that counts, and that `record` decides: all of its rows, or none if some are lost."""
+        number = record.transaction
         if prepared is not None and prepared.created:
             self._target.attach(prepared.created)
         if whole:
@@ -213,7 +223,7 @@ class Replay:
                 views = None
                 if prepared is not None and statement < len(prepared.views):
                     views = prepared.views[statement]
-                self._target.apply_rows(stream_oid, self._read(pieces), views)
+                self._target.apply_rows(stream_oid, self._read(pieces, record.time_us), views)
             self.applied_count += 1
         else:
             log.warning("transaction %d is left out, since some of its rows are lost with skipped segments", number)
@@ -224,9 +234,10 @@ class Replay:
             if prepared.dropped:
                 self._target.detach(prepared.dropped)
 
-    def _read(self, pieces: Iterable[Piece]) -> Iterator[LoggedRows]:
+    def _read(self, pieces: Iterable[Piece], arrival_us: int) -> Iterator[LoggedRows]:
         for piece in pieces:
-            yield LoggedRows(self._keeper.read(piece.kept), piece.now_us, piece.columns_count)
+            own_us = None if piece.has_arrival else arrival_us
+            yield LoggedRows(self._keeper.read(piece.kept), piece.now_us, piece.columns_count, own_us)
 
     def _close(self, number: int) -> None:
         opened = self._open.pop(number, None)

@@ -44,7 +44,7 @@ def field_fallback(columns: Sequence[ColumnDescription], time_zone: str) -> Call
 
 def _csv_format(relation: RelationDescription, layout: Layout, options: CopyOptions) -> CsvFormat:
     names = [column.name for column in layout]
-    known = [column.name for column in relation.columns]
+    known = [column.name for column in relation.row]
     for option, chosen in (("FORCE_NOT_NULL", options.force_not_null), ("FORCE_NULL", options.force_null)):
         for name in chosen:
             if name not in known:

@@ -84,5 +84,5 @@ def grouping_lines(bound: BoundQuery, image: CatalogImage) -> list[str]:
 def stream_line(stream: Stream, needed: frozenset[int]) -> str:
     """Return what a scan of a stream copies, and from where."""
     ring = stream.ring
-    names = ", ".join(identifier(stream.columns[index].name) for index in sorted(needed)) or "none"
+    names = ", ".join(identifier(stream.row[index].name) for index in sorted(needed)) or "none"
     return f"Stream {identifier(stream.name)}: tuples {ring.oldest_tid} to {ring.newest_tid} are in the ring; columns copied: {names}"

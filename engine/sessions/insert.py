@@ -20,7 +20,7 @@ from ringbuffer.arrow import morsel_from_arrow
 from ringbuffer.columns import Layout, Morsel
 from sql.bind.substitute import substitute_now
 from sql.bind.write_target import listed_columns
-from sql.catalog import ColumnDescription
+from sql.catalog import ARRIVAL, ColumnDescription
 from sql.errors import SqlError
 from sql.expressions import Call, Expression, Literal, LiteralValue
 from sql.relations import OutputColumn, Values
@@ -49,7 +49,7 @@ class InsertTarget:
     @property
     def columns(self) -> tuple[ColumnDescription, ...]:
         """The columns that the statement gives."""
-        return tuple(self.entry.stream.stored[place] for place in self.targets)
+        return tuple((*self.entry.stream.stored, ARRIVAL)[place] for place in self.targets)
 
     def fallback(self, time_zone: str) -> Callable[[int, str], LiteralValue]:
         """Return what decoders ask for a field they do not know: (column, text) -> value; it raises RowError."""
@@ -72,7 +72,7 @@ def make_target(
     """Return the target of a statement's column list. Raises 42703 and 42701 with the name's position."""
     stream = entry.stream
     targets = stream.places_of(listed_columns(entry.description, names))
-    layout = tuple(stream.layout[place] for place in targets)
+    layout = tuple(stream.row_layout[place] for place in targets)
     return InsertTarget(
         entry, targets, layout, default_row(stream, [column.default for column in stream.stored], engine, now_us)
     )

@@ -20,6 +20,7 @@ from engine.sessions.log_answer import LogAnswer
 from engine.sessions.parameter_rows import ParameterRow, parameter_row
 from engine.sessions.prepared import Prepared
 from engine.sessions.results import expand
+from engine.stream import arrived
 from ringbuffer.columns import Layout
 from ringbuffer.log_rows import RowRecord
 from ringbuffer.one_row import OneRow
@@ -207,9 +208,11 @@ def place(target: InsertTarget, layout: Layout, formats: Sequence[int]) -> Place
     if (
         len(start.heap)
         or target.now_columns
+        or len(stream.layout) in given
         or any(start.nulls[index][0] and index not in given for index in stream.not_null)
     ):
         return None
     row = OneRow(layout, formats, start, target.targets)
     record = RowRecord(row.morsel, stream.layout, stream.oid)
-    return PlacedRow(row, RowCommit(row.morsel, record, RowWriter(stream.ring, row.morsel)), stream.name)
+    whole = arrived(row.morsel, 0)
+    return PlacedRow(row, RowCommit(whole, record, RowWriter(stream.ring, whole)), stream.name)

@@ -78,7 +78,7 @@ def _make_row(prepared: Prepared, image: CatalogImage, engine: QueryEngine) -> P
     stream = entry.stream
     places = stream.places_of(bound.targets)
     now = now_columns(entry, places)
-    if now is None:
+    if now is None or len(stream.layout) in places:
         return None
     constants: list[Expression | None] = [column.default for column in stream.stored]
     found: dict[int, tuple[int, ColumnLayout]] = {}

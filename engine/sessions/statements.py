@@ -233,7 +233,7 @@ class StatementRunner:
         return Outcome(f"INSERT 0 {rows.rows_count}")
 
     def _bound_target(self, entry: StreamEntry, bound: BoundInsert, transaction: Transaction) -> InsertTarget:
-        names = [(entry.stream.columns[index].name, 0) for index in bound.targets]
+        names = [(entry.stream.row[index].name, 0) for index in bound.targets]
         return make_target(entry, names, self._database.tables, transaction.now_us)
 
     def _stream_entry(self, image: CatalogImage, name: str, position: int, verb: str) -> StreamEntry:

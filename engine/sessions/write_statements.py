@@ -204,7 +204,7 @@ class WriteStatements:
         self, entry: StreamEntry, bound: BoundInsert, rows: pa.Table, image: CatalogImage, transaction: Transaction
     ) -> StatementStage:
         """Return a query's rows on their way into a stream, staged morsel by morsel."""
-        names = [(entry.stream.columns[index].name, 0) for index in bound.targets]
+        names = [(entry.stream.row[index].name, 0) for index in bound.targets]
         target = make_target(entry, names, self._database.tables, transaction.now_us)
         stage = self._database.stage(entry, image, transaction.now_us)
         try:

@@ -6,6 +6,7 @@ something from there.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 from sql.bind import query as queries
@@ -17,7 +18,7 @@ from sql.bind.expressions import Binder
 from sql.bind.operators import binary
 from sql.bind.scope import Scope, ScopeColumn, ScopeTable, table_scope
 from sql.bind.table_functions import bind_function_table
-from sql.catalog import RelationDescription
+from sql.catalog import ColumnDescription, RelationDescription
 from sql.datatypes import BOOL
 from sql.errors import SqlError, not_supported
 from sql.expressions import Call, Column, Expression, Literal
@@ -128,16 +129,27 @@ def bind_table(item: Table, context: BindContext) -> tuple[Relation, Scope]:
     if found.kind == "statistics" and context.settings.is_shared:
         raise not_supported(f"{name} in a definition", item.position)
     context.named.add(found.name)
-    schema = tuple(OutputColumn(column.name, column.type) for column in found.columns)
+    schema = schema_of(found.columns)
     if found.query is not None:
         context.stable = context.stable or found.query.stable
         relation = renewed(found.query.root, context)
     else:
         context.relations.add(found.name)
-        relation = Scan(found.name, found.kind, schema)
-    _, scope = aliased(relation, item.alias or found.name, item.column_aliases, schema)
-    tables = [ScopeTable(table.alias, table.columns, found.name, key_of(found)) for table in scope.tables]
-    return relation, Scope(tables, scope.visible, scope.width)
+        relation = Scan(found.name, found.kind, schema_of(found.row))
+    alias = item.alias or found.name
+    _, scope = aliased(relation, alias, item.column_aliases, schema)
+    hidden = [
+        ScopeColumn(column.name, Column(index, column.name, column.type), alias, hidden=True)
+        for index, column in enumerate(found.hidden, len(schema))
+        if all(known.name != column.name for known in scope.visible)
+    ]
+    table = ScopeTable(alias, (*scope.visible, *hidden), found.name, key_of(found))
+    return relation, Scope([table], scope.visible, len(relation.schema))
+
+
+def schema_of(columns: Iterable[ColumnDescription]) -> Schema:
+    """Return described columns as a schema."""
+    return tuple(OutputColumn(column.name, column.type) for column in columns)
 
 
 def system_relation(item: Table, context: BindContext) -> RelationDescription | None:
@@ -207,7 +219,7 @@ def shift_column(column: ScopeColumn, width: int) -> ScopeColumn:
     def moved(node: Expression) -> Expression | None:
         return Column(node.index + width, node.name, node.type, node.position) if isinstance(node, Column) else None
 
-    return ScopeColumn(column.name, map_expression(column.expression, moved), column.table)
+    return replace(column, expression=map_expression(column.expression, moved))
 
 
 def side_by_side(left: Scope, right: Scope) -> Scope:

@@ -68,6 +68,7 @@ def bind_insert(
         with context.inside(hidden):
             source, targets = bind_source(statement, relation, targets, context)
         check_identities(statement, relation, targets)
+        refuse_hidden_defaults(statement, relation, targets)
         if relation.kind == "table":
             source, targets = whole_rows(source, relation, targets, statement.overriding, context)
         conflict = None
@@ -119,7 +120,7 @@ def bind_source(
     statement: Insert, relation: RelationDescription, targets: tuple[int, ...], context: BindContext
 ) -> tuple[Relation, tuple[int, ...]]:
     """Return the given rows in their columns' types, and the columns: without a column list the last ones may be left out."""
-    columns = [relation.columns[index] for index in targets]
+    columns = [relation.row[index] for index in targets]
     if statement.query is not None:
         return bind_query_source(statement, statement.query, targets, columns, context)
     width = len(statement.rows[0])
@@ -180,7 +181,7 @@ def check_identities(statement: Insert, relation: RelationDescription, targets: 
     if statement.overriding:
         return
     for place, index in enumerate(targets):
-        column = relation.columns[index]
+        column = relation.row[index]
         if column.identity != "always":
             continue
         if statement.query is not None or any(row[place] is not None for row in statement.rows):
@@ -190,6 +191,16 @@ def check_identities(statement: Insert, relation: RelationDescription, targets: 
                 detail=identity_detail(column),
                 hint="Use OVERRIDING SYSTEM VALUE to override.",
             )
+
+
+def refuse_hidden_defaults(statement: Insert, relation: RelationDescription, targets: tuple[int, ...]) -> None:
+    """Raise 0A000 for DEFAULT in a hidden column: what it stands for is not known before COMMIT."""
+    for place, index in enumerate(targets):
+        if index >= len(relation.columns) and any(row[place] is None for row in statement.rows):
+            assert statement.columns is not None, "no list that was left out has hidden columns"
+            name, position = statement.columns[place]
+            hint = "Leave the column out of the list: it is set at COMMIT then."
+            raise not_supported(f"DEFAULT for column {name}", position, hint=hint)
 
 
 def whole_rows(

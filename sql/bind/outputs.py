@@ -38,7 +38,7 @@ def expand_star(node: Star, scope: Scope) -> list[Output]:
     """Return the columns of * or table.*."""
     if node.qualifier:
         table, closures = scope.table(node.qualifier, node.position)
-        columns = list(table.columns)
+        columns = [column for column in table.columns if not column.hidden]
     else:
         if not scope.tables:
             raise SqlError("42601", "SELECT * with no tables specified is not valid", node.position)

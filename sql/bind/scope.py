@@ -19,11 +19,12 @@ from sql.syntax import Name
 
 @dataclass(frozen=True, slots=True)
 class ScopeColumn:
-    """A column that a name can reach; `expression` addresses the row of the whole FROM clause."""
+    """A column that a name can reach; `expression` addresses the row of the whole FROM clause. hidden: and only a name, no star."""
 
     name: str
     expression: Expression
     table: str
+    hidden: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +43,9 @@ Place = tuple["Scope", tuple[Closure, ...]]
 
 @dataclass
 class Scope:
-    """tables: for `table.column`. visible: for bare names and `*`, in order; JOIN USING merges columns there. width: of the row.
+    """tables: for `table.column` and hidden columns. visible: for bare names and `*`, in order; JOIN USING merges columns there.
+
+    width: of the row.
 
     outer: what surrounds the query. same_level: the scope next outside is the rest of the same FROM clause.
     """
@@ -121,7 +124,7 @@ class Scope:
             return self.qualified_column(name)
         wanted = name.parts[0]
         for level in self.levels():
-            found = [(column, path) for scope, path in level for column in scope.visible if column.name == wanted]
+            found = [(column, path) for scope, path in level for column in scope.called(wanted)]
             if len(found) > 1:
                 raise SqlError("42702", f'column reference "{wanted}" is ambiguous', name.position)
             if found:
@@ -141,9 +144,14 @@ class Scope:
         hint = self.hint(wanted, name.parts[-2])
         raise SqlError("42703", f"column {'.'.join(name.parts)} does not exist", name.position, hint=hint)
 
+    def called(self, wanted: str) -> list[ScopeColumn]:
+        """Return the columns that a bare name means here: more than one when it is ambiguous."""
+        hidden = (column for table in self.tables for column in table.columns if column.hidden)
+        return [column for column in (*self.visible, *hidden) if column.name == wanted]
+
     def bare(self, wanted: str, position: int) -> Expression | None:
         """Return the column of this query that a bare name means, or None; an ambiguous one is an error."""
-        found = [column for column in self.visible if column.name == wanted]
+        found = self.called(wanted)
         if len(found) > 1:
             raise SqlError("42702", f'column reference "{wanted}" is ambiguous', position)
         return placed(found[0].expression, position) if found else None

@@ -6,6 +6,7 @@ Enters: a name and the verb of the statement. Leaves: descriptions, scans and sc
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from sql.bind.closures import Passage
 from sql.bind.context import BindContext
@@ -53,10 +54,13 @@ def target_relation(name: str, position: int | None, catalog: Catalog, verb: str
 
 
 def listed_columns(relation: RelationDescription, names: Sequence[tuple[str, int]] | None) -> tuple[int, ...]:
-    """Return the indexes of the columns in a list of (name, position), or of all; position 0: the name is not in the text."""
-    indexes = {column.name: index for index, column in enumerate(relation.columns)}
+    """Return the indexes in `relation.row` of the columns in a list of (name, position), or of all that aren't hidden.
+
+    position 0: the name is not in the text.
+    """
     if names is None:
-        return tuple(indexes.values())
+        return tuple(range(len(relation.columns)))
+    indexes = {column.name: index for index, column in enumerate(relation.row)}
     found: list[int] = []
     for name, position in names:
         index = indexes.get(name)
@@ -133,7 +137,7 @@ def without_identity(scope: Scope, relation: RelationDescription) -> Scope:
         return None
 
     def column(known: ScopeColumn) -> ScopeColumn:
-        return ScopeColumn(known.name, map_expression(known.expression, moved), known.table)
+        return replace(known, expression=map_expression(known.expression, moved))
 
     tables = [ScopeTable(table.alias, tuple(map(column, table.columns)), table.relation) for table in scope.tables]
     return Scope(tables, list(map(column, scope.visible)), scope.width - 1)

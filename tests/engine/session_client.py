@@ -189,8 +189,8 @@ class SessionClient:
 
 def rows_of(stage: StatementStage) -> list[dict[str, object]]:
     """Return a stage's rows, decoded."""
-    layout = stage.stream.layout
-    return [row for morsel in stage.morsels() for row in morsel_to_arrow(morsel, layout).to_pylist()]
+    layout_of = stage.stream.layout_of
+    return [row for morsel in stage.morsels() for row in morsel_to_arrow(morsel, layout_of(morsel)).to_pylist()]
 
 
 def startup_packet(parameters: Mapping[str, str]) -> bytes:

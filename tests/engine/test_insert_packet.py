@@ -72,10 +72,12 @@ def insert_query(values: tuple[bytes | None, ...]) -> bytes:
 
 
 def state(client: SessionClient, world: World) -> tuple[object, list[str]]:
-    """Return the stream's rows and the view's."""
+    """Return the stream's rows, without their arrival, and the view's."""
     entry = world.database.image.entries["s"]
     ring = entry.stream.ring  # type: ignore[union-attr]
     rows = morsel_to_arrow(ring.read(0, ring.tuples_count), ring.layout).to_pylist()
+    arrivals = [row.pop("arrival_timestamp") for row in rows]
+    assert arrivals == sorted(arrivals)
     return rows, client.rows("SELECT t, c, total, least FROM sums ORDER BY t")
 
 

@@ -83,7 +83,8 @@ def test_statements_are_applied_in_order(client: SessionClient, world: World) ->
 
 
 def plain(morsel: Morsel, world: World) -> list[tuple[object, ...]]:
-    return [tuple(row.values()) for row in morsel_to_arrow(morsel, stream_of(world.database).stream.layout).to_pylist()]
+    layout = stream_of(world.database).stream.layout_of(morsel)
+    return [tuple(row.values()) for row in morsel_to_arrow(morsel, layout).to_pylist()]
 
 
 def test_rows_beyond_the_memory_limit_wait_in_a_file(tmp_path: Path) -> None:

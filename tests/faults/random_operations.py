@@ -34,6 +34,9 @@ VIEWS = {
     "texts": "SELECT t, k % 3 AS rest, count(*) AS n, max(n) FILTER (WHERE n > 2) AS most FROM s0 GROUP BY t, k % 3",
     "strict": "SELECT k, sum(100 / n) AS parts FROM s0 GROUP BY k",
     "lenient": "SELECT k, sum(100 / n) AS parts, count(*) AS n FROM s1 GROUP BY k",
+    "arrived": "SELECT date_trunc('minute', arrival_timestamp) AS minute, count(*) AS n, sum(n) AS numbers, "
+    "min(arrival_timestamp) AS first, max(arrival_timestamp) AS last FROM s0 GROUP BY 1",
+    "punctual": "SELECT k, sum(100 / n) AS parts, max(arrival_timestamp) AS last FROM s1 WHERE arrival_timestamp <= at GROUP BY k",
     "whole": "SELECT count(*) AS n, sum(n) AS numbers, min(at) AS first, max(now()) AS seen FROM s1",
 }
 OPTIONS = {"lenient": " WITH (on_error = skip)"}
@@ -71,6 +74,7 @@ class Drawing:
             self._computed,
             self._copied,
             self._defaulted,
+            self._dated,
             self._written,
             self._written,
         )
@@ -164,6 +168,15 @@ class Drawing:
         data = "".join(lines[number % len(lines)] + "\n" for number in range(count)).encode()
         pieces = [copy_data(data[start : start + COPIED_BYTES]) for start in range(0, len(data), COPIED_BYTES)]
         return b"".join((query(f"COPY {self._stream()} FROM STDIN"), *pieces, COPY_DONE))
+
+    def _dated(self) -> bytes:
+        """Return rows that have arrived before."""
+        count = self._chance.choice((1, 3, ROWS_MAX))
+        rows = [
+            f"{self._number()}\t2026-03-0{self._chance.randint(1, 9)} 10:{number:02}:00+00\n" for number in range(60)
+        ]
+        data = "".join(rows[number % len(rows)] for number in range(count)).encode()
+        return b"".join((query(f"COPY {self._stream()} (n, arrival_timestamp) FROM STDIN"), copy_data(data), COPY_DONE))
 
     def _stream(self) -> str:
         return self._chance.choice(list(STREAMS))

@@ -54,6 +54,22 @@ def test_keeps_the_last_rows(seed: int) -> None:
         ring.read(len(rows) - 1, 2)
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_the_last_column_may_be_one_value_for_all_rows(seed: int) -> None:
+    rng = random.Random(seed)
+    ring = Ring((*LAYOUT, ColumnLayout("time", PhysicalType.TIMESTAMP)), 64)
+    rows: list[Row] = []
+    for number in range(60):
+        new = [make_row(rng, 0, number) for _ in range(rng.choice((1, 1, 2, 7, 64, 65, 200)))]
+        if rng.random() < 0.5:
+            ring.append(make_morsel(new, LAYOUT), number)
+            rows += [(*row, number) for row in new]
+        else:
+            rows += [(*row, 1000 + index) for index, row in enumerate(new)]
+            ring.append(make_morsel(rows[-len(new) :], ring.layout), number)
+        assert plain_rows(ring.read(ring.oldest_tid, len(rows) - ring.oldest_tid), ring.layout) == rows[-64:]
+
+
 def test_appends_slices_with_their_own_strings_only() -> None:
     rows = [(0, number, "long string " * number, number, None) for number in range(20)]
     whole = make_morsel(rows, LAYOUT)

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from sql.bind import bind_query
-from sql.catalog import Catalog, ColumnDescription, ConstraintDescription, RelationDescription, SessionSettings
+from sql.catalog import ARRIVAL, Catalog, ColumnDescription, ConstraintDescription, RelationDescription, SessionSettings
 from sql.datatypes import (
     BOOL,
     DATE,
@@ -86,7 +86,7 @@ class SampleCatalog:
 
     def __init__(self) -> None:
         self.relations = {
-            "s": description("s", "stream", 16_384, STREAM_COLUMNS),
+            "s": replace(description("s", "stream", 16_384, STREAM_COLUMNS), hidden=(ARRIVAL,)),
             "v": description("v", "view", 16_385, VIEW_COLUMNS),
             "items": items_table(),
         }

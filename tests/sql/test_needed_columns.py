@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sql.bind import bind_query
+from sql.catalog import ARRIVAL
 from sql.needed_columns import needed_columns
 from sql.parse import parse
 from sql.statements.statement import Select
@@ -18,6 +19,8 @@ EVERY = "abcdefghiz"
     [
         ("SELECT * FROM s", EVERY),
         ("SELECT count(*) FROM s", ""),
+        ("SELECT a FROM s WHERE s.arrival_timestamp < z", "aarrival_timestampz"),
+        ("SELECT * FROM s AS x NATURAL JOIN s AS y", EVERY),
         ("SELECT 1 FROM s", ""),
         ("SELECT b FROM s WHERE a > 1 ORDER BY c", "abc"),
         ("SELECT a + 1, b FROM s", "ab"),
@@ -44,4 +47,5 @@ def test_needed_columns(query: str, names: str) -> None:
     assert isinstance(statement, Select)
     root = bind_query(statement.query, SampleCatalog(), SETTINGS).root
     found = needed_columns(root)["s"]
-    assert "".join(sorted(STREAM_COLUMNS[index][0] for index in found)) == names
+    columns = [*(name for name, _ in STREAM_COLUMNS), ARRIVAL.name]
+    assert "".join(sorted(columns[index] for index in found)) == names

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from sql.catalog import ARRIVAL
 from sql.expressions import Column, Expression
 from sql.relations import Filter, OutputColumn, Project, Relation, Schema
 from sql.trees import aggregate_expressions
 from views.plan.nodes import FinishStep, StreamPipeline
 from views.plan.properties import stream_input
-from views.plan.trees import conjuncts, inputs, substitute, with_inputs
+from views.plan.trees import columns_of, conjuncts, inputs, substitute, with_inputs
 
 
 def breaker_free_count(path: Sequence[Relation]) -> int:
@@ -77,3 +78,9 @@ def pipeline_expressions(stream: StreamPipeline) -> tuple[Expression, ...]:
     ]
     grouped = [part for _, call in stream.aggregates for part in aggregate_expressions(call)]
     return (*stream.filters, *probed, *(key for _, key in stream.keys), *grouped)
+
+
+def uses_arrival(stream: StreamPipeline) -> bool:
+    """Tell whether a stream pipeline looks at when its rows arrived."""
+    read = {index for part in pipeline_expressions(stream) for index in columns_of(part)}
+    return any(column.name == ARRIVAL.name and index in read for index, column in enumerate(stream.input))

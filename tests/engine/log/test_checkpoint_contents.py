@@ -61,7 +61,8 @@ class World:
                 state.apply_rows(list(numbers))
                 view.note_commit()
             tuples_count = self.streams[0].ring.tuples_count
-            self.streams[0].ring.append(make_morsel(stream_rows(tuples_count, len(numbers)), self.streams[0].layout))
+            rows = make_morsel(stream_rows(tuples_count, len(numbers)), self.streams[0].layout)
+            self.streams[0].ring.append(rows, 1_000_000 * (tuples_count + 1))
             self.position += 64
 
     def note(self) -> Noted:
@@ -76,6 +77,7 @@ class World:
             16400,
             self.views,
             streams,
+            0,
         )
 
     def checkpoint(
@@ -90,7 +92,13 @@ class World:
 
 def tuples(stream: Stream) -> list[Row]:
     ring = stream.ring
-    return plain_rows(ring.read(ring.oldest_tid, ring.tuples_count - ring.oldest_tid), stream.layout)
+    return plain_rows(ring.read(ring.oldest_tid, ring.tuples_count - ring.oldest_tid, stream.every), stream.layout)
+
+
+def arrivals(stream: Stream) -> list[int]:
+    ring = stream.ring
+    (column,) = ring.read(ring.oldest_tid, ring.tuples_count - ring.oldest_tid, [len(stream.columns)]).data
+    return [int(value) for value in column]
 
 
 def test_everything_comes_back_and_goes_on() -> None:
@@ -108,9 +116,11 @@ def test_everything_comes_back_and_goes_on() -> None:
         assert (sum(state.merged), len(state.merged), state.local) == (1000, 20, [])
     assert again.streams[0].ring.tuples_count == 20
     assert tuples(again.streams[0]) == stream_rows(12, 8)
+    assert arrivals(again.streams[0]) == [1_000_000 * (number // 2 * 2 + 1) for number in range(12, 20)]
     assert again.streams[1].ring.tuples_count == 0
     again.commit(7)
     assert tuples(again.streams[0]) == tuples(world.streams[0])
+    assert arrivals(again.streams[0]) == arrivals(world.streams[0])
     made_again = again.checkpoint(storage)
     assert [view.committed for view in made_again.views] == [11, 11]
 

@@ -16,7 +16,7 @@ from engine.log.kept_rows import RowsKeeper
 from engine.log.records import COMMIT, COMMITTED, PREPARE, ROWS, STATEMENT_SHIFT, Record
 from engine.log.replay import RECORDS_COUNT, LoggedRows, Replay
 from engine.storage import DiskStorage
-from ringbuffer.log_rows import FLAG_COMMITS, ROW_FORM, ROWS_HEAD
+from ringbuffer.log_rows import ARRIVED_FORM, FLAG_COMMITS, ROW_FORM, ROWS_HEAD
 from sql.errors import SqlError
 
 Effect = tuple[Any, ...]
@@ -27,9 +27,13 @@ class Effects:
 
     def __init__(self) -> None:
         self.seen: list[Effect] = []
+        self.arrivals_us: list[int | None] = []
 
     def apply_rows(self, stream_oid: int, rows: Iterable[LoggedRows], views: Collection[int] | None) -> None:
-        told = [(bytes(each.rows), each.now_us, each.columns_count) for each in rows]
+        told = []
+        for each in rows:
+            told.append((bytes(each.rows), each.now_us, each.columns_count))
+            self.arrivals_us.append(each.arrival_us)
         self.seen.append(("rows", stream_oid, told, None if views is None else list(views)))
 
     def attach(self, oids: Sequence[int]) -> None:
@@ -99,6 +103,23 @@ def test_a_row_by_itself(tmp_path: Path) -> None:
     seen, replay = replayed(log.records, tmp_path)
     assert seen == [("rows", 100, [row(b"a", 7)], None)]
     assert (replay.highest_transaction, replay.highest_sequence, replay.applied_count) == (7, 1, 1)
+
+
+def test_rows_arrive_when_their_transaction_is_decided(tmp_path: Path) -> None:
+    log, target = Log(), Effects()
+    log.rows(1, 100, b"a")
+    log.rows(2, 100, b"b", commits=True)
+    log.rows(3, 100, b"c")
+    log.rows(1, 100, b"d")
+    log.add(COMMIT, 1)
+    log.prepare(3, records=1)
+    log.rows(4, 100, b"never")
+    replay = Replay(target, (3,), 0, 1, keeper(tmp_path))
+    for record in log.records:
+        replay.take(record)
+    # The time of a record is its number here.
+    assert target.arrivals_us == [2, 5, 5, 6]
+    assert replay.newest_us == 7
 
 
 def test_interleaved_transactions_count_at_their_commits(tmp_path: Path) -> None:
@@ -179,7 +200,7 @@ def test_a_prepared_transaction_that_nobody_can_read(payload: bytes, tmp_path: P
 
 
 def test_rows_of_another_form_or_too_short(tmp_path: Path) -> None:
-    for payload in (ROWS_HEAD.pack(100, ROW_FORM + 1, 3, 0), b"12"):
+    for payload in (ROWS_HEAD.pack(100, ARRIVED_FORM + 1, 3, 0), b"12"):
         log = Log()
         log.add(ROWS, 1, payload)
         with pytest.raises(SqlError, match="record 1 of the log"):
