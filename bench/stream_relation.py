@@ -1,10 +1,10 @@
 """Is a stream in a SELECT quicker than a file in Spark? The thirteen TPC-H queries with one scan of lineitem, end to end.
 
 Ours: the query and COPYs of lineitem's CSV into an empty stream start together, one COPY per core, published every 100 ms, each of a file
-of the server as Spark reads it; the time is from there to the answer. The query has waited for the rows, folded them as they came, and joined them with durable tables. Spark reads
-the same CSV with as many cores. Both have compiled the query before, over few rows or none. Every figure is the median of interleaved
-runs, and both must give the same rows. Prints a table, the geometric mean of the ratios and its threshold, and the machine. `--write`
-puts it into bench/README.md.
+of the server as Spark reads it; the time is from there to the answer. The query has waited for the rows, folded them as they came, and
+joined them with durable tables. Spark reads the same CSV with as many cores. Both have compiled the query before, over few rows or none.
+Every figure is the median of interleaved runs, and both must give the same rows. Prints a table, the geometric mean of the ratios and its
+threshold, and the machine. `--write` puts it into bench/README.md.
 """
 
 from __future__ import annotations
@@ -130,8 +130,10 @@ class StreamServer:
         self._stack = ExitStack()
 
     def __enter__(self) -> StreamServer:
-        self.files = split(self._data / f"{STREAM}.csv", self._folder, CORES_COUNT)
-        options = (*OPTIONS, "--set", f"copy_directory={self._folder}")
+        folder = self._folder / "files"
+        folder.mkdir()
+        self.files = split(self._data / f"{STREAM}.csv", folder, CORES_COUNT)
+        options = (*OPTIONS, "--set", f"copy_directory={folder}")
         child = self._stack.enter_context(child_server(self._folder / "data", options=options))
         self._clients: list[Client] = [
             self._stack.enter_context(psycopg.connect(child.dsn, autocommit=True)) for _ in range(CORES_COUNT + 1)
