@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import Protocol
 
 PAGE_BYTES = 4096
-# Larger writes are as fast through the cache.
-DIRECT_BYTES_MAX = 16 * PAGE_BYTES
+# Of one write: what is longer goes in parts.
+DIRECT_BYTES_MAX = 1024 * PAGE_BYTES
 # Instead of a descriptor: not opened yet, and none to be had.
 NOT_YET, NONE = -2, -1
 NOT_THIS_WAY = (errno.EINVAL, errno.EOPNOTSUPP)
@@ -117,7 +117,7 @@ class TableConnection(Protocol):
 
 
 class DirectWrites:
-    """Small writes to an open file that go past the page cache, where its file system lets them: a sync has less to do then.
+    """Writes to an open file that go past the page cache, where its file system lets them: a sync has less to do then.
 
     Whole pages around the bytes go to the disk. blank_from: from there on the file has nothing but zeros; None: not known.
 
@@ -164,9 +164,9 @@ class DirectWrites:
         fits = self._descriptor >= 0 and len(data) <= DIRECT_BYTES_MAX and pages_end <= self._size
         if fits:
             last = pages_end - PAGE_BYTES
-            if known != first:
+            if known != first and (position != first or end < first + PAGE_BYTES):
                 self._fill(first, 0)
-            if last != first:
+            if last != first and end != pages_end:
                 self._fill(last, last - first)
             pages = self._pages[: pages_end - first]
             pages[position - first : end - first] = data
@@ -217,7 +217,8 @@ class DiskFile:
         self._direct: DirectWrites | None = None
 
     def go_direct(self, blank_from: int | None) -> None:
-        """Let small writes go past the page cache from now on; see DirectWrites."""
+        """Let writes go past the page cache from now on; see DirectWrites."""
+        self._end_direct()
         self._direct = DirectWrites(self._descriptor, blank_from)
 
     @property
@@ -231,8 +232,12 @@ class DiskFile:
         if not rest.nbytes:
             return
         rest = rest.cast("B")
-        if self._direct is not None and self._direct.write(position, rest):
-            return
+        direct = self._direct
+        while direct is not None and direct.write(position, part := rest[: DIRECT_BYTES_MAX - position % PAGE_BYTES]):
+            if len(part) == len(rest):
+                return
+            rest = rest[len(part) :]
+            position += len(part)
         while True:
             # A disk that becomes full takes a part; the next call then says why.
             count = os.pwrite(self._descriptor, rest, position)
@@ -291,6 +296,9 @@ class DiskStorage:
         """See Storage."""
         file = DiskFile(os.open(path, NEW_FILE, FILE_MODE))
         try:
+            if size:
+                reserve(file._descriptor, size)
+                file.go_direct(blank_from=None)
             # Written, not only reserved: what is reserved still costs a sync of metadata at its first write.
             for position in range(0, size, PIECE_BYTES):
                 file.write(position, ZEROS[: size - position])
@@ -388,6 +396,15 @@ def write_all(descriptor: int, data: bytes) -> None:
     rest = memoryview(data)
     while rest:
         rest = rest[os.write(descriptor, rest) :]
+
+
+def reserve(descriptor: int, size: int) -> None:
+    """Have room for a file's first `size` bytes, where its file system can do that ahead of time. Raises OSError when there is none."""
+    try:
+        os.posix_fallocate(descriptor, 0, size)
+    except OSError as error:
+        if error.errno not in NOT_THIS_WAY:
+            raise
 
 
 class FolderLock:

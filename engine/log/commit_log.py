@@ -20,7 +20,7 @@ from pathlib import Path
 import numpy as np
 
 from engine.log.commits import Commit, Mark, Place
-from engine.log.records import STATEMENT_SHIFT, Bytes, Record, pieces
+from engine.log.records import STATEMENT_SHIFT, Bytes, Record, pieces, runs
 from engine.log.segments import Segments
 from engine.storage import Storage
 from ringbuffer.log_rows import RowRecord
@@ -35,6 +35,8 @@ FULL = (errno.ENOSPC, errno.EDQUOT)
 BUFFER_BYTES = 1 << 20
 # Larger records do not go through the buffer.
 BUFFERED_BYTES_MAX = BUFFER_BYTES // 2
+# Of one write within a large record, but for its last one.
+RUN_BYTES_MIN = 1 << 16
 # More than so many bytes in memory are written, though nobody waits for them yet.
 WRITE_OUT_BYTES = 4 << 20
 # Where a sync takes longer than this, the event loop leaves it to the thread.
@@ -177,17 +179,18 @@ class CommitLog:
     def add(self, kind: int, flags: int, transaction: int, payload: Sequence[Bytes] = (), time_us: int = 0) -> None:
         """Append a record that fits. time_us: of the last `stamp`, 0 for a new one."""
         segments = self._segments
-        data = b"".join(
-            pieces(kind, flags, segments.sequence, self.durable, transaction, time_us or self.stamp(), payload)
-        )
-        if len(data) <= BUFFER_BYTES - self._used:
-            self._buffer_bytes[self._used : self._used + len(data)] = data
-            self._take(len(data))
+        record = pieces(kind, flags, segments.sequence, self.durable, transaction, time_us or self.stamp(), payload)
+        size = sum(map(len, record))
+        if size <= BUFFER_BYTES - self._used:
+            self._buffer_bytes[self._used : self._used + size] = b"".join(record)
+            self._take(size)
             return
         self._close_run()
-        position, _ = segments.take(len(data))
-        self._writes.append((position, data))
-        self._writes_bytes += len(data)
+        position, _ = segments.take(size)
+        self._writes_bytes += size
+        for data in runs(record, RUN_BYTES_MIN):
+            self._writes.append((position, data))
+            position += len(data)
 
     def begin_undecided(self) -> int:
         """Return the number of a transaction whose records come before it is known whether it will commit."""

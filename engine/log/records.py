@@ -7,7 +7,7 @@ zeros up to the next multiple of 8 bytes; its checksum covers all of the header 
 from __future__ import annotations
 
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -59,14 +59,32 @@ class Record:
 def pieces(
     kind: int, flags: int, sequence: int, durable: int, transaction: int, time_us: int, payload: Sequence[Bytes]
 ) -> list[Bytes]:
-    """Return a record as what has to be written one after the other."""
-    length = HEADER.size + sum(len(memoryview(piece).cast("B")) for piece in payload)
+    """Return a record as what has to be written one after the other, each piece one of bytes."""
+    payload = [memoryview(piece).cast("B") for piece in payload]
+    length = HEADER.size + sum(map(len, payload))
     head = HEADER.pack(MAGIC, length, 0, kind, flags, sequence, durable, transaction, time_us)
     checksum = zlib.crc32(head[CHECKED_OFFSET:])
     for piece in payload:
         checksum = zlib.crc32(piece, checksum)
     head = HEADER.pack(MAGIC, length, checksum, kind, flags, sequence, durable, transaction, time_us)
     return [head, *payload, bytes(-length % ALIGNMENT)]
+
+
+def runs(record: Iterable[Bytes], bytes_min: int) -> Iterator[Bytes]:
+    """Yield pieces of bytes, those that are too short joined with what follows."""
+    short: list[Bytes] = []
+    short_bytes = 0
+    for piece in record:
+        if not short and len(piece) >= bytes_min:
+            yield piece
+            continue
+        short.append(piece)
+        short_bytes += len(piece)
+        if short_bytes >= bytes_min:
+            yield b"".join(short)
+            short, short_bytes = [], 0
+    if short_bytes:
+        yield b"".join(short)
 
 
 def record_at(data: memoryview, offset: int, position: int) -> Record | None:

@@ -145,13 +145,16 @@ def test_the_system_takes_and_gives_in_pieces(tmp_path: Path, monkeypatch: pytes
     file.close()
 
 
-@pytest.mark.parametrize("room", [0, 1, PIECE_BYTES - 1, PIECE_BYTES, 3 * PIECE_BYTES - 1])
-def test_a_file_without_room_is_removed_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, room: int) -> None:
+@pytest.mark.parametrize("room", [None, 0, 1, PIECE_BYTES - 1, PIECE_BYTES, 3 * PIECE_BYTES - 1])
+def test_a_file_without_room_is_removed_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, room: int | None
+) -> None:
     before = descriptors_count()
     (tmp_path / "old").write_bytes(b"old")
     for name in ("new", "old"):
         with monkeypatch.context() as patch:
-            patch.setattr(os, "pwrite", full_after(room))
+            patch.setattr(os, "posix_fallocate", failing(errno.ENOSPC if room is None else errno.EOPNOTSUPP))
+            patch.setattr(os, "pwrite", full_after(room or 0))
             with pytest.raises(OSError) as caught:
                 DISK.create(tmp_path / name, 3 * PIECE_BYTES)
         assert caught.value.errno == errno.ENOSPC
