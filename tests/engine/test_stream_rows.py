@@ -13,7 +13,7 @@ from engine.stream_rows import PassingRows
 from engine.stream_scans import ScanSettings
 from ringbuffer.columns import Morsel
 from sql.bind import bind_query
-from sql.catalog import ColumnDescription, RelationDescription, SessionSettings
+from sql.catalog import ARRIVAL, ColumnDescription, RelationDescription, SessionSettings
 from sql.datatypes import INT4
 from sql.errors import SqlError
 from sql.parse import parse
@@ -30,7 +30,7 @@ class Catalog:
     """One stream."""
 
     def relation(self, name: str) -> RelationDescription | None:
-        return RelationDescription(name, "stream", 16384, COLUMNS)
+        return RelationDescription(name, "stream", 16384, COLUMNS, hidden=(ARRIVAL,))
 
     def relation_names(self) -> tuple[str, ...]:
         return ("numbers",)
@@ -44,8 +44,9 @@ def bound(query: str) -> Relation:
 
 def test_a_piece_can_be_interrupted() -> None:
     stream = make_stream("numbers", 16384, COLUMNS, ROWS_COUNT, None)
-    values = np.arange(ROWS_COUNT, dtype=np.int32)
-    stream.ring.append(Morsel(ROWS_COUNT, (values,), (np.zeros(ROWS_COUNT, np.uint8),), np.empty(0, np.uint8)))
+    values = (np.arange(ROWS_COUNT, dtype=np.int32), np.zeros(ROWS_COUNT, np.int64))
+    nulls = tuple(np.zeros(ROWS_COUNT, np.uint8) for _ in values)
+    stream.ring.append(Morsel(ROWS_COUNT, values, nulls, np.empty(0, np.uint8)))
     engine = QueryEngine(1 << 28)
     token = object()
     settings = ScanSettings(False, 0.0, 1 << 30, 0)
