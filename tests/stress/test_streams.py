@@ -38,7 +38,7 @@ def test_no_reader_gets_a_wrong_row(server: AntumbraServer, request: pytest.Fixt
     assert counted == [(writer, n, n * (n - 1) // 2) for writer, n in sorted(load.acknowledged.items())]
     if writes_evidence:
         evidence = Evidence("stress", seed)
-        evidence.cases = load.counts["scans"]
+        evidence.cases, evidence.seconds = load.counts["scans"], LONG_WORK_S
         evidence.histogram.update(load.counts)
         evidence.histogram["rows written"] = sum(load.acknowledged.values())
         evidence.write()
