@@ -120,7 +120,7 @@ class CopyIn:
 
     def with_published(self, error: SqlError) -> SqlError:
         """Return `error`, saying how many lines a publishing COPY has already committed."""
-        if self._publish_ms is not None and not self._said_published:
+        if self._published_rows and not self._said_published:
             self._said_published = True
             said = f"{self._published_rows} lines of this COPY are already committed."
             error.detail = said if error.detail is None else f"{error.detail}\n{said}"

@@ -97,7 +97,7 @@ class WriteStatements:
             copy.finish()
         except OSError as error:
             copy.drop()
-            raise disk_error(error, f'read from file "{statement.file}"') from None
+            raise copy.with_published(disk_error(error, f'read from file "{statement.file}"')) from None
         except SqlError as error:
             copy.drop()
             raise copy.with_published(error) from None

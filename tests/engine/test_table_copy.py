@@ -269,6 +269,8 @@ def test_a_file_may_fill_a_stream_bit_by_bit(world: World, tmp_path: Path) -> No
     assert "22P02" in found and "lines of this COPY are already committed" in found
     assert client.ask("SELECT n FROM v WHERE n > 100000")[-2] == "C SELECT 1", "those lines are"
     assert " 25001: " in client.ask("COPY s FROM 'rows' WITH (publish '1ms'); SELECT 1")[0]
+    (_, fields), *_ = client.ask_in_full("COPY s FROM 'nowhere' WITH (publish '1ms')")
+    assert "detail" not in fields, "nothing is committed"
     client.run("BEGIN")
     assert " 25001: " in client.ask("COPY s FROM 'rows' WITH (publish '1ms')")[0]
 
