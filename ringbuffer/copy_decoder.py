@@ -6,13 +6,18 @@ feed, are not given. Must not know formats, which are numbers here, or what beco
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import numpy.typing as npt
 
 from ringbuffer import error_codes as codes
+from ringbuffer.byte_masks import BLOCK_BYTES
 from ringbuffer.columns import Layout, Morsel
+from ringbuffer.copy_columns import BACKSLASH, FORM_WORDS, NULL_BYTES, NULL_BYTES_MAX, NULL_WORD, QUOTE
 from ringbuffer.copy_lines import (
     CONSUMED,
+    DELIMITER,
     ENDED,
     ERROR,
     ERROR_COLUMN,
@@ -25,10 +30,10 @@ from ringbuffer.copy_lines import (
     LINE,
     STATE_WORDS,
 )
-from ringbuffer.copy_rows import decode_copy
+from ringbuffer.copy_morsel import PLAIN_LINES, decode_copy
 from ringbuffer.error_codes import RowError
 from ringbuffer.fields import Bytes
-from ringbuffer.row_block import PADDING_BYTES, RowPlan, rounded_capacity
+from ringbuffer.row_block import FORCE, PADDING_BYTES, RowPlan, rounded_capacity
 from ringbuffer.slow_fields import FALLBACKS_MAX, Fallback, slow_value
 from ringbuffer.time_zones import zone_table
 
@@ -41,17 +46,21 @@ CUT_ROWS_SPARE = 64
 class CopyDecoder:
     """Bytes of COPY in, morsels out. settings: whether it is CSV, quote, escape, and classes of bytes (decode_text and decode_csv).
 
+    force: FORCE of each column, none: no column has one.
     rows_count: rows of all morsels so far. fallback(column, text) gives the value of a date or timestamp that is not ISO, and
     raises RowError for a bad one.
     """
 
     def __init__(
         self, layout: Layout, settings: tuple[bool, int, int, Bytes], null: str, header: bool, fallback: Fallback | None,
-        time_zone: str,
+        time_zone: str, force: Sequence[int] = (),
     ) -> None:  # fmt: skip
         self.rows_count = 0
         self.plan = RowPlan(layout)
-        self._settings = settings
+        csv, quote, escape, classes = settings
+        self._settings = (csv, int(np.flatnonzero(classes == DELIMITER)[0]), quote, escape, classes)
+        self._form = plain_form(csv, quote, null.encode())
+        self.plan.columns[:, FORCE] = force or 0
         self._null_text = np.frombuffer(null.encode() + bytes(PADDING_BYTES), dtype=np.uint8).copy()
         self._header = header
         self._fallback = fallback
@@ -62,6 +71,8 @@ class CopyDecoder:
         self._state = np.zeros(STATE_WORDS, dtype=np.int64)
         self._fields = np.zeros((len(layout) + 1, 3), dtype=np.int64)
         self._fallbacks = np.zeros((FALLBACKS_MAX + len(layout), 6), dtype=np.int64)
+        has_plain = bool(layout) and not any(force) and self._form[NULL_BYTES] >= 0
+        self._ends = np.zeros(PLAIN_LINES * len(layout) + BLOCK_BYTES + 1 if has_plain else 0, dtype=np.int32)
 
     @property
     def lines_count(self) -> int:
@@ -91,7 +102,7 @@ class CopyDecoder:
     def _decode_pending(self, final: bool) -> list[Morsel]:
         pending, self._pending = self._pending, bytearray()
         end = len(pending)
-        pending += bytes(PADDING_BYTES)
+        pending += bytes(BLOCK_BYTES)
         buffer = np.frombuffer(pending, dtype=np.uint8)
         morsels: list[Morsel] = []
         start = 0
@@ -112,11 +123,11 @@ class CopyDecoder:
         state = self._state
         capacity = rounded_capacity(int((end - start) / self._row_bytes * 1.1) + CUT_ROWS_SPARE)
         block = self.plan.new_block(capacity)
-        heap = np.empty(end - start + PADDING_BYTES, dtype=np.uint8)
+        heap = np.empty(end - start + BLOCK_BYTES, dtype=np.uint8)
         state[HEAP_USED] = state[FALLBACKS_USED] = state[ERROR] = 0
         rows_count = decode_copy(
-            buffer, start, end, final, self._header and state[LINE] == 0, *self._settings, self._null_text, self.plan.columns,
-            self._transitions, self._offsets, block, capacity, heap, self._fields, self._fallbacks, state,
+            buffer, start, end, final, self._header and state[LINE] == 0, *self._settings, self._null_text, self._form,
+            self.plan.columns, self._transitions, self._offsets, block, capacity, heap, self._fields, self._ends, self._fallbacks, state,
         )  # fmt: skip
         morsel = self.plan.morsel(block, capacity, rows_count, heap_part(heap, int(state[HEAP_USED])))
         self._settle_fallbacks(buffer, heap, block, capacity)
@@ -148,6 +159,17 @@ class CopyDecoder:
         errors = "surrogateescape" if state[ERROR] == codes.INVALID_ENCODING else "replace"
         field = source[int(state[ERROR_START]) : int(state[ERROR_END])].tobytes().decode(errors=errors)
         return RowError(int(state[ERROR]), self.rows_count + row, int(state[ERROR_COLUMN]), field, int(state[LINE]))
+
+
+def plain_form(csv: bool, quote: int, null: bytes) -> npt.NDArray[np.int64]:
+    """Return what copy_columns needs to know of a format; its NULL_BYTES are -1 where no line is to count as plain."""
+    form = np.full(FORM_WORDS, -1, dtype=np.int64)
+    # A backslash says more than itself in the text format; only this one's meaning is known without looking further.
+    if len(null) <= NULL_BYTES_MAX and (csv or b"\\" not in null or null == b"\\N"):
+        form[NULL_BYTES] = len(null)
+        form[NULL_WORD] = int.from_bytes(null.ljust(NULL_BYTES_MAX, b"\0"), "little", signed=True)
+    form[QUOTE if csv else BACKSLASH] = quote if csv else ord("\\")
+    return form
 
 
 def heap_part(heap: npt.NDArray[np.uint8], used: int) -> npt.NDArray[np.uint8]:

@@ -12,7 +12,6 @@ from ringbuffer import error_codes as codes
 from ringbuffer.copy_csv_line import ONES, read_csv_line
 from ringbuffer.copy_lines import (
     CONSUMED,
-    DELIMITER,
     END,
     ENDED,
     ERROR,
@@ -58,30 +57,25 @@ FORCE_NULL, FORCE_NOT_NULL = 1, 2
 
 
 @kernel
-def decode_copy(
-    buffer: Bytes, start: int, end: int, final: bool, header: bool, csv: bool, quote: int, escape: int, classes: Bytes, null_text: Bytes,
-    columns: Array, transitions: Transitions, offsets: Offsets, block: Bytes, capacity: int, heap: Bytes, fields: Array,
-    fallbacks: Array, state: Array,
+def decode_lines(
+    buffer: Bytes, start: int, end: int, final: bool, header: bool, csv: bool, delimiter: int, quote: int, escape: int, classes: Bytes,
+    null_text: Bytes, columns: Array, transitions: Transitions, offsets: Offsets, block: Bytes, capacity: int, row: int, rows_end: int,
+    heap: Bytes, fields: Array, fallbacks: Array, state: Array,
 ) -> int:  # fmt: skip
-    """-> rows stored in `block`. classes uint8[256]; state, fields int64[columns + 1, 3], fallbacks int64[n, 6]: see copy_lines."""
+    """-> rows stored in `block` then, from `row` on, below `rows_end`; see copy_morsel."""
     buffer, classes, null_text, columns = borrowed(buffer), borrowed(classes), borrowed(null_text), borrowed(columns)
     transitions, offsets, block, heap = borrowed(transitions), borrowed(offsets), borrowed(block), borrowed(heap)
     fields, fallbacks, state = borrowed(fields), borrowed(fallbacks), borrowed(state)
-    row = 0
     columns_count = columns.shape[0]
     state[CONSUMED] = start
-    delimiters = 0
-    for byte in range(len(classes)):
-        if classes[byte] == DELIMITER:
-            delimiters = byte * ONES
-    while row < capacity and state[FALLBACKS_USED] < FALLBACKS_MAX and state[ENDED] == 0:
+    while row < rows_end and state[FALLBACKS_USED] < FALLBACKS_MAX and state[ENDED] == 0:
         if csv:
             status, line_end, following, fields_count, lines, error = read_csv_line(
                 buffer,
                 start,
                 end,
                 final,
-                delimiters,
+                delimiter * ONES,
                 quote * ONES,
                 escape * ONES,
                 classes,

@@ -8,7 +8,6 @@ from ringbuffer.columns import Layout
 from ringbuffer.copy_decoder import CopyDecoder
 from ringbuffer.copy_lines import ORDINARY, byte_classes
 from ringbuffer.copy_rows import FORCE_NOT_NULL, FORCE_NULL
-from ringbuffer.row_block import FORCE
 from ringbuffer.slow_fields import Fallback
 
 
@@ -37,8 +36,9 @@ class CsvDecoder(CopyDecoder):
         if "\\" not in (options.delimiter, options.quote, options.escape):
             classes[ord("\\")] = ORDINARY
         settings = (True, quote, escape, classes)
-        super().__init__(layout, settings, options.null, options.header, fallback, time_zone)
-        for index, column in enumerate(layout):
-            self.plan.columns[index, FORCE] = (FORCE_NULL if column.name in options.force_null else 0) | (
-                FORCE_NOT_NULL if column.name in options.force_not_null else 0
-            )
+        force = [
+            (FORCE_NULL if column.name in options.force_null else 0)
+            | (FORCE_NOT_NULL if column.name in options.force_not_null else 0)
+            for column in layout
+        ]
+        super().__init__(layout, settings, options.null, options.header, fallback, time_zone, force)

@@ -104,7 +104,13 @@ def store_field(
 def store_null(columns: Array, column: int, base: int, capacity: int, row: int) -> None:
     """Store NULL: zero words and the null byte."""
     width = columns[column, WIDTH]
-    target = base + capacity * columns[column, PREFIX] + row * width
+    store_null_value(base + capacity * columns[column, PREFIX] + row * width, width)
+    store_byte(null_address(columns, column, base, capacity, row), np.uint8(1))
+
+
+@inlined_kernel
+def store_null_value(target: int, width: int) -> None:
+    """Store what a NULL's value is: zeros, `width` bytes of them."""
     if width == 8:
         store_word(target, 0)
     elif width == 16:
@@ -116,7 +122,6 @@ def store_null(columns: Array, column: int, base: int, capacity: int, row: int) 
         store_int16(target, np.int16(0))
     else:
         store_byte(target, np.uint8(0))
-    store_byte(null_address(columns, column, base, capacity, row), np.uint8(1))
 
 
 @inlined_kernel

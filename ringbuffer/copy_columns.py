@@ -1,0 +1,272 @@
+"""Plain lines of COPY into rows, column after column: a type is looked at once for many fields, not once for each.
+
+Enter: lines whose fields `copy_fields` has found, the memory of a row block. Leave: how many rows were stored; the line behind them is for
+`copy_rows`, which converts any field and knows every error. Nothing is stored of a line that has an error. Must not know the formats.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ringbuffer import error_codes as codes
+from ringbuffer.byte_masks import BLOCK_BYTES, copy_block
+from ringbuffer.fields import Bytes, parse_bool, parse_integer, parse_numeric_column
+from ringbuffer.jit import inlined_kernel, kernel
+from ringbuffer.memory import (
+    borrowed,
+    copy_bytes,
+    load_byte,
+    load_word,
+    store_byte,
+    store_float32,
+    store_float64,
+    store_int16,
+    store_int32,
+    store_word,
+)
+from ringbuffer.parse_float import parse_float32, parse_float64
+from ringbuffer.parse_time import parse_date, parse_timestamp
+from ringbuffer.quick_values import POWERS, quick_date, quick_decimal, quick_integer
+from ringbuffer.row_block import (
+    BOOL,
+    DATE,
+    FLOAT32,
+    FLOAT64,
+    INT16,
+    INT32,
+    INT64,
+    KIND,
+    LENGTH_MAX,
+    NOT_NULL,
+    NUMERIC,
+    PRECISION,
+    PREFIX,
+    SCALE,
+    TEXT,
+    WIDTH,
+    ZONED,
+    Array,
+)
+from ringbuffer.store_field import INLINE_BYTES_MAX, INT64_MAX, INT64_MIN, inline_words, store_null_value
+from ringbuffer.time_zones import Offsets, Transitions
+
+OK = codes.OK
+INTEGER_RANGE = codes.INTEGER_RANGE
+
+# How a null is spelt, and what a field may begin with that says more than its bytes: int64[4].
+NULL_BYTES, NULL_WORD, QUOTE, BACKSLASH = range(4)
+FORM_WORDS = 4
+NULL_BYTES_MAX = 8
+
+
+@inlined_kernel
+def field_at(buffer: Bytes, start: int, ends: Array, index: int, form: Array) -> tuple[int, int, bool, bool]:
+    """-> (start, end, is null, is plain) of a field in buffer; ends are counted from `start`."""
+    first = start + ends[index] + 1
+    end = start + ends[index + 1]
+    address = buffer.ctypes.data + first
+    size = end - first
+    if size == form[NULL_BYTES] and (size == 0 or (load_word(address) ^ form[NULL_WORD]) << (64 - 8 * size) == 0):
+        return first, end, True, True
+    if size > 0:
+        byte = load_byte(address)
+        if byte == form[QUOTE]:
+            return first + 1, end - 1, False, True
+        if byte == form[BACKSLASH]:
+            return first, end, False, False
+    return first, end, False, True
+
+
+@kernel
+def store_integers(
+    buffer: Bytes, start: int, ends: Array, form: Array, columns: Array, column: int, rows: int, target: int, nulls: int
+) -> int:
+    """-> rows stored of a column of integers, from address `target` on, their null bytes from `nulls` on."""
+    width = columns[column, WIDTH]
+    high = INT64_MAX if width == 8 else (1 << (8 * width - 1)) - 1
+    low = INT64_MIN if width == 8 else -high - 1
+    for row in range(rows):
+        first, end, null, plain = field_at(buffer, start, ends, row * columns.shape[0] + column, form)
+        value = 0
+        if null:
+            if columns[column, NOT_NULL] != 0:
+                return row
+            store_byte(nulls + row, np.uint8(1))
+        else:
+            value, good = quick_integer(buffer.ctypes.data + first, end - first)
+            if not good or value < low or value > high:
+                value, error = parse_integer(buffer, first, end, low, high, INTEGER_RANGE)
+                if error != OK:
+                    return row
+            if not plain:
+                return row
+        if width == 8:
+            store_word(target + 8 * row, value)
+        elif width == 4:
+            store_int32(target + 4 * row, np.int32(value))
+        else:
+            store_int16(target + 2 * row, np.int16(value))
+    return rows
+
+
+@kernel
+def store_numerics(
+    buffer: Bytes, start: int, ends: Array, form: Array, columns: Array, column: int, rows: int, target: int, nulls: int
+) -> int:
+    """-> rows stored of a column of decimals; see store_integers."""
+    precision, scale = columns[column, PRECISION], columns[column, SCALE]
+    limit = POWERS[precision] if precision < len(POWERS) else INT64_MAX
+    for row in range(rows):
+        first, end, null, plain = field_at(buffer, start, ends, row * columns.shape[0] + column, form)
+        lo, hi = 0, 0
+        if null:
+            if columns[column, NOT_NULL] != 0:
+                return row
+            store_byte(nulls + row, np.uint8(1))
+        else:
+            lo, good = quick_decimal(buffer.ctypes.data + first, end - first, scale)
+            hi = lo >> 63
+            if not good or lo >= limit or lo <= -limit:
+                lo, hi, error = parse_numeric_column(buffer, first, end, precision, scale)
+                if error != OK:
+                    return row
+            if not plain:
+                return row
+        store_word(target + 16 * row, lo)
+        store_word(target + 16 * row + 8, hi)
+    return rows
+
+
+@kernel
+def store_dates(
+    buffer: Bytes, start: int, ends: Array, form: Array, columns: Array, column: int, rows: int, target: int, nulls: int
+) -> int:
+    """-> rows stored of a column of dates; see store_integers."""
+    for row in range(rows):
+        first, end, null, plain = field_at(buffer, start, ends, row * columns.shape[0] + column, form)
+        value = 0
+        if null:
+            if columns[column, NOT_NULL] != 0:
+                return row
+            store_byte(nulls + row, np.uint8(1))
+        else:
+            value, good = quick_date(buffer.ctypes.data + first, end - first)
+            if not good:
+                value, error = parse_date(buffer, first, end)
+                if error != OK:
+                    return row
+            if not plain:
+                return row
+        store_int32(target + 4 * row, np.int32(value))
+    return rows
+
+
+@kernel
+def store_others(
+    buffer: Bytes, start: int, ends: Array, form: Array, columns: Array, column: int, rows: int, target: int, nulls: int,
+    transitions: Transitions, offsets: Offsets,
+) -> int:  # fmt: skip
+    """-> rows stored of a column of floats, bools or timestamps; see store_integers."""
+    kind, width = columns[column, KIND], columns[column, WIDTH]
+    for row in range(rows):
+        first, end, null, plain = field_at(buffer, start, ends, row * columns.shape[0] + column, form)
+        place = target + row * width
+        error = OK
+        if null:
+            if columns[column, NOT_NULL] != 0:
+                return row
+            store_byte(nulls + row, np.uint8(1))
+            store_null_value(place, width)
+        elif kind == FLOAT64:
+            real, error = parse_float64(buffer, first, end)
+            store_float64(place, real)
+        elif kind == FLOAT32:
+            real, error = parse_float32(buffer, first, end)
+            store_float32(place, np.float32(real))
+        elif kind == BOOL:
+            value, error = parse_bool(buffer, first, end)
+            store_byte(place, np.uint8(value))
+        else:
+            value, error = parse_timestamp(buffer, first, end, columns[column, ZONED] != 0, transitions, offsets)
+            store_word(place, value)
+        if error != OK or not plain:
+            return row
+    return rows
+
+
+@kernel
+def rows_that_fit(buffer: Bytes, start: int, ends: Array, form: Array, columns: Array, column: int, rows: int) -> int:
+    """-> rows before the first whose string in a column may be too long, or is NULL where it may not be, or is not plain."""
+    length_max = columns[column, LENGTH_MAX]
+    not_null = columns[column, NOT_NULL] != 0
+    if length_max < 0 and not not_null and form[BACKSLASH] < 0:
+        return rows
+    for row in range(rows):
+        first, end, null, plain = field_at(buffer, start, ends, row * columns.shape[0] + column, form)
+        if not plain or (null and not_null) or (not null and 0 <= length_max < end - first):
+            return row
+    return rows
+
+
+@kernel
+def store_strings(
+    buffer: Bytes, start: int, ends: Array, form: Array, columns: Array, column: int, rows: int, target: int, nulls: int, heap: Bytes,
+    used: int,
+) -> int:  # fmt: skip
+    """-> bytes of `heap` that are used then: store a column of strings, all of which can be stored; see store_integers."""
+    address = buffer.ctypes.data
+    heap_address = heap.ctypes.data
+    # Up to these places blocks may be read and written.
+    source_end, heap_end = buffer.shape[0] - BLOCK_BYTES, heap.shape[0] - BLOCK_BYTES
+    for row in range(rows):
+        first, end, null, _ = field_at(buffer, start, ends, row * columns.shape[0] + column, form)
+        length = end - first
+        low, high = 0, 0
+        if null:
+            store_byte(nulls + row, np.uint8(1))
+        elif length > INLINE_BYTES_MAX:
+            low, high = length | (load_word(address + first) << 32), used
+            if length <= BLOCK_BYTES and first <= source_end and used <= heap_end:
+                copy_block(heap_address + used, address + first)
+            else:
+                copy_bytes(heap_address + used, address + first, length)
+            used += length
+        else:
+            low, high = inline_words(address + first, length)
+        store_word(target + 16 * row, low)
+        store_word(target + 16 * row + 8, high)
+    return used
+
+
+@kernel
+def store_lines(
+    buffer: Bytes, start: int, ends: Array, form: Array, columns: Array, rows: int, base: int, capacity: int, row: int, heap: Bytes,
+    used: int, transitions: Transitions, offsets: Offsets,
+) -> tuple[int, int]:  # fmt: skip
+    """-> (rows stored from `row` on, bytes of heap that are used then) of `rows` lines whose fields' `ends` are known."""
+    buffer, ends, form, columns = borrowed(buffer), borrowed(ends), borrowed(form), borrowed(columns)
+    heap, transitions, offsets = borrowed(heap), borrowed(transitions), borrowed(offsets)
+    count = columns.shape[0]
+    row_bytes = columns[count - 1, PREFIX] + columns[count - 1, WIDTH]
+    for column in range(count):
+        kind = columns[column, KIND]
+        target = base + capacity * columns[column, PREFIX] + row * columns[column, WIDTH]
+        nulls = base + capacity * (row_bytes + column) + row
+        for index in range(rows):
+            store_byte(nulls + index, np.uint8(0))
+        if kind == TEXT:
+            rows = rows_that_fit(buffer, start, ends, form, columns, column, rows)
+        elif kind in (INT64, INT32, INT16):
+            rows = store_integers(buffer, start, ends, form, columns, column, rows, target, nulls)
+        elif kind == NUMERIC:
+            rows = store_numerics(buffer, start, ends, form, columns, column, rows, target, nulls)
+        elif kind == DATE:
+            rows = store_dates(buffer, start, ends, form, columns, column, rows, target, nulls)
+        else:
+            rows = store_others(buffer, start, ends, form, columns, column, rows, target, nulls, transitions, offsets)
+    for column in range(count):
+        if columns[column, KIND] == TEXT:
+            target = base + capacity * columns[column, PREFIX] + row * columns[column, WIDTH]
+            nulls = base + capacity * (row_bytes + column) + row
+            used = store_strings(buffer, start, ends, form, columns, column, rows, target, nulls, heap, used)
+    return rows, used
