@@ -325,6 +325,7 @@ class Committer:
                 transaction.tables = store.begin(database.image)
                 transaction.snapshot = database.image
             tables = transaction.tables
+            tables.serializable = transaction.serializable
             check_changes(transaction, database.image)
             sequences = [] if transaction.image is None else new_sequences(transaction.image)
             if transaction.image is not None:

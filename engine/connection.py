@@ -17,6 +17,7 @@ from collections.abc import Awaitable, Mapping
 from typing import TYPE_CHECKING, Protocol, cast
 
 from engine.sessions.first_step import first_step
+from engine.sessions.statement_timeout import terminated
 from sql.errors import SqlError
 from sql.wire import writer
 from sql.wire.conversation import Conversation
@@ -80,6 +81,9 @@ class SessionProtocol(Protocol):
     def cancel(self) -> None:
         """Stop what runs, if anything does. From any thread."""
 
+    def end(self) -> None:
+        """Stop what runs, if anything does: the connection is about to be closed."""
+
     def close(self) -> None:
         """The client is gone: roll back and let go. Called once, and never while an awaitable of `handle` runs or a packet waits."""
 
@@ -112,6 +116,7 @@ class Connection(asyncio.Protocol):
         self._packet_ended: asyncio.Future[None] | None = None
         self._current: FrontendMessage | None = None
         self._barrier = _BugBarrier(self)
+        self._ending: asyncio.Task[None] | None = None
 
     # What the session uses.
 
@@ -157,6 +162,20 @@ class Connection(asyncio.Protocol):
         self._queue.clear()
         if self._transport is not None:
             self._transport.close()
+
+    def knows(self, process_id: int) -> bool:
+        """Tell whether there is a session with this number; from any thread."""
+        return process_id in self._server.sessions
+
+    def signal(self, process_id: int, terminates: bool) -> None:
+        """Cancel what a session runs, or end it. On the event loop."""
+        target = self._server.sessions.get(process_id)
+        if target is None or target.session is None:
+            return
+        if not terminates:
+            target.session.cancel()
+        elif target._ending is None:
+            target._ending = self._loop.create_task(target.shut_down())
 
     def end_packet(self, error: SqlError | None) -> None:
         """The log has answered the packet that waits: send the reply, and go on with what came meanwhile. On the event loop."""
@@ -395,14 +414,15 @@ class Connection(asyncio.Protocol):
         if self._task is not None:
             self._queue.clear()
             if self.session is not None:
-                self.session.cancel()
+                self.session.end()
             _, running = await asyncio.wait([self._task], timeout=self._limits.shutdown_wait_s_max)
             for task in running:
                 log.warning("connection %d did not stop in time", self.process_id)
                 task.cancel()
         if self._transport is None:
             return
-        self.terminate(SqlError("57P01", "terminating connection due to administrator command"))
+        if not self._transport.is_closing():
+            self.terminate(terminated())
         try:
             await asyncio.wait_for(self._closed.wait(), self._limits.shutdown_wait_s_max)
         except TimeoutError:

@@ -220,9 +220,9 @@ class Database:
 
     def begin_reading(self, transaction: Transaction) -> None:
         """Fix what a transaction block reads, tables and views, unless that is done. May wait."""
-        if not transaction.explicit or transaction.pins is not None:
+        if transaction.pins is not None or not (transaction.explicit or transaction.serializable):
             return
-        if transaction.tables is None and self.image.has_tables:
+        if transaction.tables is None and (self.image.has_tables or transaction.serializable):
             self.begin_tables(transaction)
         else:
             self._pin_views(transaction, ())

@@ -18,7 +18,7 @@ from sql.datatypes import FAMILIES, SCALARS, SqlType, numeric
 from sql.emit_duckdb import emit_duckdb
 from sql.emit_spark import emit_spark
 from sql.errors import SqlError
-from sql.functions import FUNCTIONS, TABLE_FUNCTIONS
+from sql.functions import FUNCTIONS, OF_SESSION, TABLE_FUNCTIONS
 from sql.operators import BINARY_OPERATORS, PREFIX_OPERATORS
 from sql.parse import parse
 from sql.relations import Project, Relation
@@ -52,8 +52,6 @@ CONSTANTS: Mapping[str, Mapping[int, str]] = {
 }
 # A time moved by an interval, which in kernels and in Spark is a constant.
 SHIFTS = frozenset({"add_interval", "subtract_interval", "interval_add"})
-# Their calls get the session's number from the engine before they are printed.
-SEQUENCES = frozenset({"nextval", "currval", "lastval", "setval"})
 DATE_FIELDS = frozenset({"extract", "date_part"})
 HEAD = """# Functions, operators, aggregates and casts
 
@@ -155,7 +153,7 @@ def function_rows(table: Mapping[str, tuple[Signature, ...]]) -> Iterator[Row]:
             for signature in table[name]:
                 if signature.canonical:
                     text = f'"{name}"({", ".join(argument_texts(name, signature))})'
-                    found = ("", "yes", "") if name in SEQUENCES else support(text)
+                    found = ("", "yes", "") if name in OF_SESSION else support(text)
                     yield f"`{name}`", shown(signature), found
 
     return grouped(rows())

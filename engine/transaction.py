@@ -35,7 +35,8 @@ class Transaction:
     now_us: the transaction's now(). failed: an error happened; only ROLLBACK (or COMMIT, which rolls back) goes on. built: the views that
     it created, whether they are to stay or not. snapshot: the committed catalog that belongs to the snapshot of `tables`. pins: where
     the views are that it may read; versions: of those that it has read. waits_for_log: COMMIT is answered when its rows are durable
-    (synchronous_commit). arrival_us: when its rows arrived, which is settled at COMMIT.
+    (synchronous_commit). arrival_us: when its rows arrived, which is settled at COMMIT. serializable: it fails rather than do what no order
+    of serializable transactions, one after the other, would do.
     """
 
     now_us: int
@@ -53,11 +54,14 @@ class Transaction:
     versions: dict[str, tuple[ContinuousView, Version]] = field(default_factory=dict)
     waits_for_log: bool = True
     arrival_us: int = 0
+    serializable: bool = False
 
     @property
     def is_durable(self) -> bool:
-        """True when there is something that must be on disk before COMMIT is answered."""
-        return self.image is not None or (self.tables is not None and self.tables.changed)
+        """True when the file of the tables decides: they change, or the catalog, or rows of streams rest on what was read."""
+        if self.tables is None:
+            return self.image is not None
+        return self.image is not None or self.tables.changed or (self.serializable and bool(self.operations))
 
     def change_catalog(self, image: CatalogImage, reshaping: Reshaping | None = None) -> None:
         """Record the catalog after a DDL statement."""

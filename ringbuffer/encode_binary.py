@@ -49,7 +49,7 @@ def binary_column(column: pa.Array | pa.ChunkedArray, family: str) -> EncodedCol
     """Return the binary form of each value. family: a key of the type table."""
     array = one_array(column)
     match family:
-        case "text" | "varchar" | "unknown":
+        case "text" | "varchar" | "void" | "unknown":
             return string_column(array)
         case "numeric":
             return _numeric_binary(array)

@@ -52,7 +52,7 @@ def text_column(column: pa.Array | pa.ChunkedArray, family: str, zone: str) -> E
     """Return the text of each value. family: a key of the type table; zone: for timestamptz."""
     array = one_array(column)
     match family:
-        case "text" | "varchar" | "unknown":
+        case "text" | "varchar" | "void" | "unknown":
             return string_column(array)
         case "bool":
             values = bool_values(array)

@@ -106,10 +106,10 @@ class TypeFamily:
     arrow: the type of a column in an Arrow hand-over or a stored version; numeric has two: decimal128(38, display_scale), and
     for a variable one struct<unscaled: decimal128(38, 0), scale: int16>. kernel: the physical name in `ringbuffer.columns`,
     '' where the ring cannot hold it. category: PostgreSQL's typcategory (N numeric, S string, D date and time, T time span, B boolean,
-    U of its own kind, A array, X unknown); preferred within it. array_oid: the type of arrays of it.
+    U of its own kind, A array, P what is no value, X unknown); preferred within it. array_oid: the type of arrays of it.
 
     char(n) is padded with blanks everywhere; a uuid is its text of 36 characters; jsonb is the text that PostgreSQL prints; a time
-    is microseconds since midnight; an interval is its three parts, and only its key compares.
+    is microseconds since midnight; an interval is its three parts, and only its key compares; void is an empty text.
     """
 
     sql_name: str
@@ -151,6 +151,7 @@ SCALARS: dict[str, TypeFamily] = {
     "bytea": TypeFamily("bytea", 17, -1, "U", False, "", "binary", "BINARY", "BLOB", 1001),
     "json": TypeFamily("json", 114, -1, "U", False, "", "string", "STRING", "VARCHAR", 199),
     "jsonb": TypeFamily("jsonb", 3802, -1, "U", False, "", "string", "STRING", "VARCHAR", 3807),
+    "void": TypeFamily("void", 2278, 4, "P", False, "", "string", "STRING", "VARCHAR"),
     "unknown": TypeFamily("unknown", 705, -2, "X", False, "TEXT", "string", "STRING", "VARCHAR"),
 }  # fmt: skip
 
@@ -202,6 +203,7 @@ UUID = SqlType("uuid")
 BYTEA = SqlType("bytea")
 JSON = SqlType("json")
 JSONB = SqlType("jsonb")
+VOID = SqlType("void")
 UNKNOWN = SqlType("unknown")
 
 

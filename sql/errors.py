@@ -14,7 +14,8 @@ class SqlError(Exception):
     """A failure that is reported to the client.
 
     sqlstate: five characters (PostgreSQL's appendix A). position: 1-based character offset in the statement's text, or None.
-    table_name, column_name, constraint_name: of the object that a constraint error is about; its schema is public.
+    table_name, column_name, constraint_name: of the object that a constraint error is about; its schema is public. routine: PostgreSQL's
+    function that reports it, where a driver tells by it what to do.
     """
 
     sqlstate: str
@@ -27,6 +28,7 @@ class SqlError(Exception):
     table_name: str | None = None
     column_name: str | None = None
     constraint_name: str | None = None
+    routine: str | None = None
 
     def __str__(self) -> str:
         return f"{self.sqlstate}: {self.message}"

@@ -254,6 +254,12 @@ OTHERS: dict[str, tuple[Signature, ...]] = {
     "currval": one("currval", "text", result="int8"),
     "lastval": one("lastval", result="int8"),
     "setval": (*one("setval", "text", "int8", result="int8"), *one("setval", "text", "int8", "bool", result="int8")),
+    "pg_sleep": one("pg_sleep", "float8", result="void"),
+    "pg_cancel_backend": one("pg_cancel_backend", "int4", result="bool"),
+    "pg_terminate_backend": (
+        *one("pg_terminate_backend", "int4", result="bool"),
+        *one("", "int4", "int8", result="bool"),
+    ),
 }
 
 FUNCTIONS: dict[str, tuple[Signature, ...]] = with_missing({**MATH, **TEXTS, **DATES, **ARRAYS, **OTHERS})
@@ -289,7 +295,14 @@ TABLE_FUNCTIONS: dict[str, tuple[Signature, ...]] = {
 }
 
 # Functions whose value is another one at each call: an answer with one is not kept, and a call is no constant.
-VOLATILE = frozenset({"random", "clock_timestamp", "gen_random_uuid", "nextval", "currval", "lastval", "setval"})
+VOLATILE = frozenset(
+    """
+    random clock_timestamp gen_random_uuid nextval currval lastval setval pg_sleep pg_cancel_backend pg_terminate_backend
+    """.split()
+)
+
+# The session answers these: the engine puts its number before their arguments.
+OF_SESSION = frozenset("nextval currval lastval setval pg_sleep pg_cancel_backend pg_terminate_backend".split())
 
 # The value at the start of the transaction, under its names.
 NOW_FUNCTIONS = frozenset({"now", "transaction_timestamp", "statement_timestamp"})

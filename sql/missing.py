@@ -48,7 +48,7 @@ NAMES = frozenset(
     bit_count convert convert_from convert_to get_bit get_byte is_normalized normalize parse_ident set_bit set_byte
     sha224 sha256 sha384 sha512 to_ascii unistr
     array_dims array_fill array_to_json trim_array
-    overlaps timeofday pg_sleep pg_sleep_for pg_sleep_until
+    overlaps timeofday pg_sleep_for pg_sleep_until
     json_array_elements json_array_elements_text json_build_array json_build_object json_each json_each_text json_extract_path
     json_extract_path_text json_object json_object_keys json_populate_record json_populate_recordset json_strip_nulls json_to_record
     json_to_recordset jsonb_array_elements jsonb_array_elements_text jsonb_build_array jsonb_build_object jsonb_concat jsonb_each
@@ -70,13 +70,13 @@ NAMES = frozenset(
     inet_client_addr inet_client_port inet_server_addr inet_server_port obj_description set_config shobj_description to_regclass
     to_regnamespace to_regproc to_regrole to_regtype txid_current txid_current_if_assigned txid_current_snapshot txid_status
     pg_advisory_lock pg_advisory_lock_shared pg_advisory_unlock pg_advisory_unlock_shared pg_advisory_xact_lock
-    pg_advisory_xact_lock_shared pg_blocking_pids pg_cancel_backend pg_client_encoding pg_collation_for pg_column_compression
+    pg_advisory_xact_lock_shared pg_blocking_pids pg_client_encoding pg_collation_for pg_column_compression
     pg_column_size pg_conf_load_time pg_current_snapshot pg_current_wal_lsn pg_current_xact_id pg_database_size pg_encoding_to_char
     pg_function_is_visible pg_get_constraintdef pg_get_expr pg_get_function_arguments pg_get_function_result pg_get_functiondef
     pg_get_indexdef pg_get_keywords pg_get_partkeydef pg_get_ruledef pg_get_serial_sequence pg_get_triggerdef pg_get_userbyid
     pg_get_viewdef pg_has_role pg_indexes_size pg_is_in_recovery pg_listening_channels pg_my_temp_schema pg_notify pg_postmaster_start_time
     pg_relation_filenode pg_relation_size pg_reload_conf pg_sequence_last_value pg_size_bytes pg_size_pretty pg_stat_get_activity
-    pg_table_is_visible pg_table_size pg_tablespace_size pg_terminate_backend pg_timezone_abbrevs pg_timezone_names pg_total_relation_size
+    pg_table_is_visible pg_table_size pg_tablespace_size pg_timezone_abbrevs pg_timezone_names pg_total_relation_size
     pg_trigger_depth pg_try_advisory_lock pg_try_advisory_lock_shared pg_try_advisory_xact_lock pg_type_is_visible
     """.split()
 )

@@ -32,9 +32,10 @@ class Setting:
     reported: bool = False
 
 
-# The one level there is, whatever is asked for: each transaction has one snapshot.
+# What each transaction has at least: one snapshot.
 SNAPSHOT = "repeatable read"
-LEVELS = ("serializable", "repeatable read", "read committed", "read uncommitted")
+SERIALIZABLE = "serializable"
+LEVELS = (SERIALIZABLE, "repeatable read", "read committed", "read uncommitted")
 MESSAGE_LEVELS = ("debug5", "debug4", "debug3", "debug2", "debug1", "log", "notice", "warning", "error")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sql.durations import KILOBYTES, MILLISECONDS, quantity
 from sql.errors import SqlError, not_supported
-from sql.setting_table import LEVELS, SNAPSHOT, Setting
+from sql.setting_table import LEVELS, Setting
 from sql.zone_names import POSIX_RULES, POSIX_ZONE, zone_names
 
 UNITS = {"ms": MILLISECONDS, "kB": KILOBYTES}
@@ -42,14 +42,10 @@ def checked_value(setting: Setting, text: str) -> str:
         case "encoding":
             return encoding(setting, text)
         case "isolation":
+            # What is given is never less than what is asked for: a snapshot per transaction at least.
             if text.lower() not in LEVELS:
                 raise invalid(setting, text, "Available values: " + ", ".join(LEVELS) + ".")
-            if text.lower() == "serializable":
-                raise not_supported(
-                    "the isolation level serializable", hint="Each transaction has one snapshot: repeatable read."
-                )
-            # What is asked for is never less than what is given: a snapshot per transaction.
-            return SNAPSHOT
+            return text.lower()
     if setting.name == "standard_conforming_strings" and text == "off":
         raise not_supported("standard_conforming_strings = off")
     return text

@@ -13,7 +13,7 @@ from types import MappingProxyType
 from sql.catalog import SessionSettings
 from sql.errors import SqlError
 from sql.names import did_you_mean
-from sql.setting_table import BY_NAME, MESSAGE_LEVELS, TABLE, TRANSACTION_DEFAULTS, Setting
+from sql.setting_table import BY_NAME, MESSAGE_LEVELS, SERIALIZABLE, TABLE, TRANSACTION_DEFAULTS, Setting
 from sql.setting_values import checked_value, shown_value
 
 STARTUP_WORDS = frozenset({"user", "database", "options", "replication"})
@@ -51,6 +51,8 @@ class Settings:
         self._read_only = False
         self._waits_at: SessionSettings | None = None
         self._waits_for_log = True
+        self._serializable_at: SessionSettings | None = None
+        self._is_serializable = False
 
     @classmethod
     def for_startup(
@@ -115,6 +117,15 @@ class Settings:
         if self._waits_at is not captured:
             self._waits_at, self._waits_for_log = captured, self.value("synchronous_commit") != "off"
         return self._waits_for_log
+
+    @property
+    def is_serializable(self) -> bool:
+        """transaction_isolation: whether the transaction that is open, or the next statement by itself, is serializable."""
+        captured = self.captured()
+        if self._serializable_at is not captured:
+            self._serializable_at = captured
+            self._is_serializable = self.value("transaction_isolation") == SERIALIZABLE
+        return self._is_serializable
 
     @property
     def publish_interval_ms(self) -> int:

@@ -32,6 +32,7 @@ FIXED_FORMS: dict[str, pa.DataType] = {
     "text": pa.string(),
     "varchar": pa.string(),
     "bpchar": pa.string(),
+    "void": pa.string(),
     "unknown": pa.string(),
     "date": pa.date32(),
     "timestamp": pa.timestamp("us"),

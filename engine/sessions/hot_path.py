@@ -97,7 +97,7 @@ class HotPath:
         answers = self._database.answers
         if transaction is not None and transaction.explicit and transaction.pins is None and answers.reads(key):
             # The first read of a block fixes what it sees; the snapshot of tables takes too long to be taken here.
-            if image.has_tables:
+            if image.has_tables or self._session.settings.is_serializable:
                 return None
             self._database.begin_reading(transaction)
         return answers.find(key, image, transaction)

@@ -90,7 +90,7 @@ class Prepared:
         elif isinstance(statement, Explain):
             self.schema = (OutputColumn("QUERY PLAN", TEXT),)
         if not first and before != self.schema:
-            raise SqlError("0A000", "cached plan must not change result type")
+            raise SqlError("0A000", "cached plan must not change result type", routine="RevalidateCachedQuery")
         self.bound_to = (catalog, captured)
 
     def _keep(self, bound: BoundInsert | BoundUpdate | BoundDelete) -> None:

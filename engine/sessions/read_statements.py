@@ -19,6 +19,7 @@ from engine.sessions.results import Outcome, text_outcome
 from engine.stream_rows import PassingRows, passes_rows
 from engine.stream_scans import streams_among
 from engine.stream_upper import job_name
+from engine.tables.backend_functions import WAITING
 from engine.tables.sequence_functions import uses_sequences
 from engine.transaction import Transaction
 from sql.bind.query import bind_query
@@ -128,7 +129,8 @@ class ReadStatements:
         while True:
             image = session.runner.image()
             bound = await session.with_text(text, bound_to, image)
-            run = session.in_scanner if streams_among(bound.relations, image) else session.in_worker
+            waits = streams_among(bound.relations, image) or uses_sequences(bound.root, WAITING)
+            run = session.in_scanner if waits else session.in_worker
             scanning = scan_settings(session.settings, transaction)
             reader = Reader(transaction.now_us, session.check_cancelled)
             refreshing = (name for name in bound.relations if has_upper_part(image.entries.get(name)))

@@ -13,6 +13,7 @@ import threading
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from engine.sessions.backend import SessionBackend
 from engine.sessions.copy_exchange import CopyExchange
 from engine.sessions.hot_path import HotPath
 from engine.sessions.insert_packet import InsertPackets
@@ -65,13 +66,14 @@ class Session:
         self.connection = connection
         self.settings = settings
         self.user = user
-        self.sequences = SequenceSession()
         self.block = TransactionBlock(self)
         self.runner = StatementRunner(self)
         # Views whose upper pipelines a running statement may be waiting for.
         self.refreshing: tuple[str, ...] = ()
         self.is_simple = False
         self._loop = asyncio.get_running_loop()
+        self._cancelled = threading.Event()
+        self.sequences = SequenceSession(backend=SessionBackend(self, self._loop, self._cancelled))
         self.timeout = StatementTimeout(self._loop, settings, self.cancel)
         self._hot = HotPath(self)
         self._copy = CopyExchange(self)
@@ -79,7 +81,6 @@ class Session:
         self._portals: dict[str, Portal] = {}
         self._packets = InsertPackets(self, self._prepared)
         self._remaining: Sequence[Statement] = ()
-        self._cancelled = threading.Event()
         self._waiting: asyncio.Future[object] | None = None
         self._actions: dict[type, Callable[[Any], Awaitable[None] | None]] = {
             Query: self._query,
@@ -130,6 +131,11 @@ class Session:
         waiting = self._waiting
         if waiting is not None:
             self._loop.call_soon_threadsafe(waiting.cancel)
+
+    def end(self) -> None:
+        """Stop what runs now as `cancel` does, but with 57P01: the connection is about to be closed."""
+        self.timeout.ends = True
+        self.cancel()
 
     def close(self) -> None:
         """Drop what the session holds: an open transaction is rolled back."""
@@ -224,6 +230,9 @@ class Session:
         self._remaining = ()
         self.timeout.stop()
         self.block.fail()
+        if error.severity == "FATAL":
+            self.connection.terminate(error)
+            return
         self.connection.write(writer.error_response(error))
         self._ready()
 
@@ -350,6 +359,9 @@ class Session:
     def fail_pipeline(self, error: SqlError) -> None:
         """Answer a message of the extended protocol with an error; what follows it is skipped until Sync."""
         self.block.fail()
+        if error.severity == "FATAL":
+            self.connection.terminate(error)
+            return
         self.connection.write(writer.error_response(error))
         self.connection.conversation.fail_until_sync()
 
@@ -442,7 +454,9 @@ class Session:
         self.timeout.start()
         outcome: Outcome | None = None
         try:
-            outcome = await self.runner.run(statement, self.block.current(), parameters, prepared)
+            transaction = self.block.current()
+            transaction.serializable = self.settings.is_serializable
+            outcome = await self.runner.run(statement, transaction, parameters, prepared)
             return outcome
         except SqlError as error:
             raise self.timeout.error_or(error) from None

@@ -1,4 +1,4 @@
-"""statement_timeout: cancels the session's statement when its time is over, and tells such an end from a client's cancel.
+"""statement_timeout: cancels the session's statement when its time is over, and tells such an end from a client's cancel or the server's.
 
 For the one event loop. Must not know statements.
 """
@@ -15,12 +15,13 @@ CANCELED = "57014"
 
 
 class StatementTimeout:
-    """The timeout of one session. cancel: stops the statement that runs."""
+    """The timeout of one session. cancel: stops the statement that runs. ends: a cancel is the end of the session."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop, settings: Settings, cancel: Callable[[], None]) -> None:
         self._loop = loop
         self._settings = settings
         self._cancel = cancel
+        self.ends = False
         self._is_over = False
         self._timer: asyncio.TimerHandle | None = None
 
@@ -41,7 +42,9 @@ class StatementTimeout:
             self._timer = None
 
     def error_or(self, error: SqlError) -> SqlError:
-        """Return `error`, or what it really is when the statement was cancelled by its own timeout."""
+        """Return `error`, or what it really is when the statement was cancelled by its own timeout or with its session."""
+        if self.ends and error.sqlstate == CANCELED:
+            return terminated()
         if self._is_over and error.sqlstate == CANCELED:
             return SqlError(CANCELED, "canceling statement due to statement timeout", detail=error.detail)
         return error
@@ -49,3 +52,8 @@ class StatementTimeout:
     def _time_out(self) -> None:
         self._is_over = True
         self._cancel()
+
+
+def terminated() -> SqlError:
+    """Return the error of a session that the server ends."""
+    return SqlError("57P01", "terminating connection due to administrator command", severity="FATAL")

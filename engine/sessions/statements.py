@@ -253,6 +253,9 @@ class StatementRunner:
     # Session.
 
     def _set(self, statement: SetVariable, transaction: Transaction) -> Outcome:
+        begun = transaction.pins is not None or transaction.tables is not None or bool(transaction.operations)
+        if begun and statement.name == "transaction" and "isolation level" in (statement.value or ""):
+            raise SqlError("25001", "SET TRANSACTION ISOLATION LEVEL must be called before any query")
         self._session.settings.set(statement.name, statement.value, statement.local)
         if statement.local and not self._in_block(transaction):
             what = "SET TRANSACTION" if statement.name == "transaction" else "SET LOCAL"

@@ -1,4 +1,4 @@
-"""nextval, currval, lastval and setval: what a session knows of sequences, and the functions that DuckDB's SQL calls.
+"""nextval, currval, lastval and setval: what a session knows of sequences, and the functions of a session that DuckDB's SQL calls.
 
 Enters: calls of a whole column of rows at once, with the number of the session that runs the statement. Leaves: values in the order of
 the rows. What a session has taken stays taken, whatever its transaction does. Must not store anything: counters do.
@@ -20,13 +20,16 @@ from duckdb.func import FunctionNullHandling, PythonUDFType
 from engine.catalog import CatalogImage, SequenceEntry
 from engine.embedded.arrow_numerics import one_array
 from engine.embedded.error_mark import marked
+from engine.tables.backend_functions import Backend, signal_rows, sleep_rows
 from sql.datatypes import INT8
 from sql.errors import SqlError
 from sql.expressions import Call, Expression, Literal
+from sql.functions import OF_SESSION
 from sql.relations import Relation
 from sql.trees import all_relations, map_relation, operator_expressions, walk
 
-FUNCTIONS = frozenset({"nextval", "currval", "lastval", "setval"})
+# Calls whose first argument is the name of a sequence.
+NAMED = frozenset({"nextval", "currval", "setval"})
 Result = TypeVar("Result")
 
 NUMBERS = itertools.count(1)
@@ -36,11 +39,12 @@ NUMBERS = itertools.count(1)
 class SequenceSession:
     """What one session knows of sequences. number: under which DuckDB's functions find it. image: the catalog of what runs now.
 
-    current: oid of a sequence -> the value that this session took last; latest: (name, oid) of the last one of all. read_only: of the
-    transaction that runs now.
+    backend: what it does to sessions. current: oid of a sequence -> the value that this session took last; latest: (name, oid) of the last
+    one of all. read_only: of the transaction that runs now.
     """
 
     image: CatalogImage = field(default_factory=CatalogImage)
+    backend: Backend | None = None
     current: dict[int, int] = field(default_factory=dict)
     latest: tuple[str, int] | None = None
     read_only: bool = False
@@ -125,10 +129,10 @@ def folded(written: str) -> str:
     return name.lower()
 
 
-def uses_sequences(root: Relation) -> bool:
+def uses_sequences(root: Relation, functions: frozenset[str] = OF_SESSION) -> bool:
     """Tell whether a relation calls one of the functions."""
     return any(
-        isinstance(node, Call) and node.function in FUNCTIONS
+        isinstance(node, Call) and node.function in functions
         for relation in all_relations(root)
         for expression in operator_expressions(relation)
         for node in walk(expression)
@@ -140,8 +144,9 @@ def in_session(root: Relation, session: SequenceSession) -> Relation:
     number = Literal(session.number, INT8)
 
     def numbered(node: Expression) -> Expression | None:
-        if isinstance(node, Call) and node.function in FUNCTIONS:
-            name = node.arguments[0] if node.arguments else None
+        if isinstance(node, Call) and node.function in OF_SESSION:
+            takes_name = node.arguments and node.function in NAMED
+            name = node.arguments[0] if takes_name else None
             if isinstance(name, Literal) and isinstance(name.value, str):
                 session.find(name.value, name.position)
             return Call(node.function, (number, *node.arguments), node.type, node.position, node.text)
@@ -152,17 +157,20 @@ def in_session(root: Relation, session: SequenceSession) -> Relation:
 
 def register_sequence_functions(connection: duckdb.DuckDBPyConnection) -> None:
     """Make the functions known to DuckDB. Each call is a call: DuckDB may not fold, share or leave out any."""
-    for name, function, arguments in (
-        ("sequence_nextval", nextval, ["BIGINT", "VARCHAR"]),
-        ("sequence_currval", currval, ["BIGINT", "VARCHAR"]),
-        ("sequence_lastval", lastval, ["BIGINT"]),
-        ("sequence_setval", setval, ["BIGINT", "VARCHAR", "BIGINT", "BOOLEAN"]),
+    for name, function, arguments, result in (
+        ("session_nextval", nextval, ["BIGINT", "VARCHAR"], "BIGINT"),
+        ("session_currval", currval, ["BIGINT", "VARCHAR"], "BIGINT"),
+        ("session_lastval", lastval, ["BIGINT"], "BIGINT"),
+        ("session_setval", setval, ["BIGINT", "VARCHAR", "BIGINT", "BOOLEAN"], "BIGINT"),
+        ("session_pg_sleep", pg_sleep, ["BIGINT", "DOUBLE"], "VARCHAR"),
+        ("session_pg_cancel_backend", pg_cancel_backend, ["BIGINT", "INTEGER"], "BOOLEAN"),
+        ("session_pg_terminate_backend", pg_terminate_backend, ["BIGINT", "INTEGER"], "BOOLEAN"),
     ):
         connection.create_function(
             name,
             function,
             [connection.dtype(argument) for argument in arguments],
-            connection.dtype("BIGINT"),
+            connection.dtype(result),
             type=PythonUDFType.ARROW,
             null_handling=FunctionNullHandling.SPECIAL,
             side_effects=True,
@@ -201,6 +209,27 @@ def setval(
     session = _session(sessions)
     rows = zip(names.to_pylist(), values.to_pylist(), called.to_pylist(), strict=True)
     return pa.array([None if None in row else _checked(session.set_value, *row) for row in rows], pa.int64())
+
+
+def pg_sleep(sessions: pa.ChunkedArray, seconds: pa.ChunkedArray) -> pa.Array:
+    """Wait per row."""
+    return _checked(sleep_rows, _backend(sessions), seconds)
+
+
+def pg_cancel_backend(sessions: pa.ChunkedArray, process_ids: pa.ChunkedArray) -> pa.Array:
+    """Cancel what the sessions run."""
+    return signal_rows(_backend(sessions), process_ids, terminates=False)
+
+
+def pg_terminate_backend(sessions: pa.ChunkedArray, process_ids: pa.ChunkedArray) -> pa.Array:
+    """End the sessions."""
+    return signal_rows(_backend(sessions), process_ids, terminates=True)
+
+
+def _backend(numbers: pa.ChunkedArray) -> Backend:
+    backend = _session(numbers).backend
+    assert backend is not None, "a statement of no session"
+    return backend
 
 
 def _session(numbers: pa.ChunkedArray) -> SequenceSession:

@@ -53,6 +53,8 @@ class TableStore:
         self.path = folder / FILE_NAME
         self.lock = threading.Lock()
         self.commits_count = 0
+        # The number of the last serializable one among them.
+        self._serialized = 0
         self._storage = storage
         self._exports: dict[str, TableExport] = {}
         # Held for every commit, so that nobody else's is answered before the name of DuckDB's log is durable.
@@ -116,8 +118,17 @@ class TableStore:
     def commit(self, transaction: TableTransaction) -> None:
         """Make a transaction durable and count it. The caller holds `lock`, and publishes what changed before it lets go.
 
+        A serializable one fails with 40001 if another one of its kind has committed since its snapshot: those that commit saw what those
+        before them left (backward validation; Kung and Robinson, On Optimistic Methods for Concurrency Control, section 4).
         Raises SqlError, and then nothing of the transaction has happened.
         """
+        if transaction.serializable and transaction.snapshot < self._serialized:
+            raise SqlError(
+                "40001",
+                "could not serialize access due to read/write dependencies among transactions",
+                detail="Another serializable transaction has committed since this one began to read.",
+                hint="The transaction might succeed if retried.",
+            )
         with self._log_lock:
             if not self._write_ahead.exists():
                 # DuckDB begins a log after each of its checkpoints. Were its name not durable, that would be known only after the COMMIT.
@@ -125,6 +136,8 @@ class TableStore:
             self._require_synced()
             transaction.commit(self._storage)
         self.commits_count += 1
+        if transaction.serializable:
+            self._serialized = self.commits_count
         for table in transaction.written.values():
             table.data.committed = self.commits_count
 

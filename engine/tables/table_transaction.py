@@ -46,7 +46,8 @@ class TableTransaction:
 
     snapshot: the number of the last commit that is seen. written: tables that have new, changed or deleted rows, as they were when they
     were first written to. unguarded: physical tables whose keys are as new as the transaction: DuckDB looks at them at COMMIT only.
-    changed: True once there is anything that COMMIT makes durable. time_zone: for the texts of errors.
+    changed: True once there is anything that COMMIT makes durable. time_zone: for the texts of errors. serializable: see
+    `TableStore.commit`.
 
     `_decisive`: (table, constraint) of the unique keys that an ON CONFLICT of this transaction has looked at in its snapshot.
     """
@@ -66,6 +67,7 @@ class TableTransaction:
         self.unguarded: set[str] = set()
         self.changed = False
         self.time_zone = "UTC"
+        self.serializable = False
         self._decisive: set[tuple[str, str]] = set()
         self._engine = engine
         self._cursor: Cursor | None = cursor

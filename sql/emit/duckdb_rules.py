@@ -29,13 +29,13 @@ def _negate_integer(printer: ExpressionPrinter, node: Call, texts: list[str]) ->
     return f"subtract({printer.literal(Literal(0, node.type))}, {texts[0]})"
 
 
-def _sequence(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
-    """A call of a sequence function; a setval of two arguments has also called the sequence."""
+def _of_session(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
+    """A call that the session answers; a setval of two arguments has also called the sequence."""
     if not node.arguments or node.arguments[0].type.family != "int8":
         raise not_supported(f"{node.function} here", node.position)
     if node.function == "setval" and len(texts) == 3:
         texts = [*texts, "TRUE"]
-    return f"sequence_{node.function}({', '.join(texts)})"
+    return f"session_{node.function}({', '.join(texts)})"
 
 
 RULES = (
@@ -69,10 +69,13 @@ RULES = (
             "trim_right": {"text": "rtrim({0}, {1})"},
             "starts_with": {"text": "starts_with({0}, {1})"},
             # The engine has put the session's number before the arguments.
-            "nextval": {"any": _sequence},
-            "currval": {"any": _sequence},
-            "lastval": {"any": _sequence},
-            "setval": {"any": _sequence},
+            "nextval": {"any": _of_session},
+            "currval": {"any": _of_session},
+            "lastval": {"any": _of_session},
+            "setval": {"any": _of_session},
+            "pg_sleep": {"any": _of_session},
+            "pg_cancel_backend": {"any": _of_session},
+            "pg_terminate_backend": {"any": _of_session},
             "date_difference": {"date": "CAST({0} - {1} AS INTEGER)"},
         }
     )

@@ -118,7 +118,7 @@ SHARED_TYPE_CASTS: Mapping[str, CastRule] = {
     "text bpchar > bpchar": to_padded,
     f"bpchar > {NUMBERS} bool date timestamp timestamptz": from_padded,
     "bool int2 int4 int8 numeric variable float4 float8 date timestamp timestamptz > bpchar": to_padded,
-    "uuid json jsonb > text": lambda printer, node, text: limited(text, node),
+    "uuid json jsonb void > text": lambda printer, node, text: limited(text, node),
     "uuid > uuid": "{0}",
     "bytea > bytea": "{0}",
     "json > json": "{0}",

@@ -67,7 +67,7 @@ def row_description(fields: Iterable[tuple[str, SqlType, int]]) -> bytes:
 
 def parameter_description(oids: Sequence[int]) -> bytes:
     """Return ParameterDescription: the type OID of each parameter."""
-    return message(b"t", struct.pack(f"!h{len(oids)}i", len(oids), *oids))
+    return message(b"t", struct.pack(f"!H{len(oids)}I", len(oids), *oids))
 
 
 def no_data() -> bytes:
@@ -180,5 +180,6 @@ def _report(error: SqlError) -> bytes:
         (b"t", error.table_name),
         (b"c", error.column_name),
         (b"n", error.constraint_name),
+        (b"R", error.routine),
     ]
     return b"".join(code + _string(value) for code, value in fields if value is not None) + b"\x00"

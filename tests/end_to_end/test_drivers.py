@@ -139,6 +139,22 @@ def test_asyncpg_prepared_copy_and_cursor(server: AntumbraServer) -> None:
     asyncio.run(work())
 
 
+def test_asyncpg_prepares_anew_after_a_table_has_changed(server: AntumbraServer) -> None:
+    async def use() -> None:
+        connection = await asyncpg.connect(host="127.0.0.1", port=server.port, user="someone", database="postgres")
+        try:
+            await connection.execute("CREATE TABLE ap_changed (a int)")
+            assert await connection.fetch("SELECT * FROM ap_changed") == []
+            await connection.execute("ALTER TABLE ap_changed ADD COLUMN b text DEFAULT 'x'")
+            await connection.execute("INSERT INTO ap_changed VALUES (1)")
+            assert [dict(row) for row in await connection.fetch("SELECT * FROM ap_changed")] == [{"a": 1, "b": "x"}]
+        finally:
+            await connection.execute("DROP TABLE ap_changed")
+            await connection.close()
+
+    asyncio.run(use())
+
+
 def test_asyncpg_pool_cleans_its_connections(server: AntumbraServer) -> None:
     async def work() -> None:
         pool = await asyncpg.create_pool(

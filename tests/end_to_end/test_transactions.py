@@ -298,3 +298,63 @@ def test_where_an_insert_goes_wrong(server: AntumbraServer, stream: str) -> None
             connection.execute("INSERT INTO tr VALUES (%s)", (0,))
     context = caught.value.diag.context or ""
     assert 'view "inverse"' in context and "1 / k" in context
+
+
+@pytest.fixture
+def doctors(server: AntumbraServer) -> Iterator[None]:
+    """Two doctors on call, and a stream of what was decided."""
+    with server.connect() as connection:
+        connection.execute("CREATE TABLE doctors (name text PRIMARY KEY, on_call bool)")
+        connection.execute("INSERT INTO doctors VALUES ('a', true), ('b', true)")
+        connection.execute("CREATE FOREIGN TABLE leaves (name text) SERVER stream")
+        connection.execute("CREATE VIEW leaves_count AS SELECT count(*) AS n FROM leaves")
+        yield
+        connection.execute("DROP FOREIGN TABLE leaves CASCADE")
+        connection.execute("DROP TABLE doctors")
+
+
+@pytest.mark.parametrize(("level", "fails"), [("SERIALIZABLE", True), ("REPEATABLE READ", False)])
+def test_write_skew(server: AntumbraServer, doctors: None, level: str, fails: bool) -> None:
+    clients = [server.connect(autocommit=False) for _ in range(2)]
+    for client in clients:
+        client.isolation_level = psycopg.IsolationLevel[level.replace(" ", "_")]
+        assert client.execute("SHOW transaction_isolation").fetchone() == (level.lower(),)
+        assert client.execute("SELECT count(*) FROM doctors WHERE on_call").fetchone() == (2,)
+    for client, name in zip(clients, "ab", strict=True):
+        client.execute("UPDATE doctors SET on_call = false WHERE name = %s", [name])
+    clients[0].commit()
+    if fails:
+        with pytest.raises(psycopg.errors.SerializationFailure, match="read/write dependencies"):
+            clients[1].commit()
+    else:
+        clients[1].commit()
+    assert one_value(server, "SELECT count(*) FROM doctors WHERE on_call") == (1 if fails else 0)
+    for client in clients:
+        client.close()
+
+
+def test_write_skew_of_streams(server: AntumbraServer, doctors: None) -> None:
+    clients = [server.connect(autocommit=False) for _ in range(2)]
+    for client, name in zip(clients, "ab", strict=True):
+        client.isolation_level = psycopg.IsolationLevel.SERIALIZABLE
+        assert client.execute("SELECT n FROM leaves_count").fetchone() == (0,)
+        client.execute("INSERT INTO leaves VALUES (%s)", [name])
+    clients[1].commit()
+    with pytest.raises(psycopg.errors.SerializationFailure):
+        clients[0].commit()
+    # Nothing of it is there, and another try succeeds.
+    assert clients[0].execute("SELECT n FROM leaves_count").fetchone() == (1,)
+    clients[0].execute("INSERT INTO leaves VALUES ('again')")
+    clients[0].commit()
+    assert one_value(server, "SELECT n FROM leaves_count") == 2
+    for client in clients:
+        client.close()
+
+
+def test_the_level_is_chosen_before_the_first_query(server: AntumbraServer, doctors: None) -> None:
+    with server.connect(autocommit=False) as client:
+        client.execute("SET TRANSACTION ISOLATION LEVEL READ UNCOMMITTED")
+        assert client.execute("SHOW transaction_isolation").fetchone() == ("read uncommitted",)
+        client.execute("SELECT 1 FROM doctors")
+        with pytest.raises(psycopg.errors.ActiveSqlTransaction, match="must be called before any query"):
+            client.execute("SET TRANSACTION ISOLATION LEVEL SERIALIZABLE")

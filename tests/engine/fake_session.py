@@ -188,6 +188,9 @@ class FakeSession:
     def cancel(self) -> None:
         self.loop.call_soon_threadsafe(self.cancelled.set)
 
+    def end(self) -> None:
+        self.cancel()
+
     def close(self) -> None:
         self.world.closed.release()
 

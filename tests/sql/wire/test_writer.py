@@ -103,7 +103,7 @@ def test_copy() -> None:
 
 
 def test_an_error_carries_all_its_fields() -> None:
-    error = SqlError("22P02", "bad ä", position=7, detail="why", hint="do", context="COPY t, line 1", severity="ERROR")
+    error = SqlError("22P02", "bad ä", position=7, detail="why", hint="do", context="COPY t, line 1", routine="made_up")
     fields = decoded(theirs.ErrorResponse, writer.error_response(error)).fields
     assert fields == {
         "S": "ERROR",
@@ -114,7 +114,12 @@ def test_an_error_carries_all_its_fields() -> None:
         "H": "do",
         "P": "7",
         "W": "COPY t, line 1",
+        "R": "made_up",
     }
+
+
+def test_a_statement_may_have_more_parameters_than_a_signed_word_counts() -> None:
+    assert writer.parameter_description([23] * 40_000)[5:9] == (40_000).to_bytes(2, "big") + b"\0\0"
 
 
 def test_a_notice_has_only_the_fields_it_needs() -> None:

@@ -1,0 +1,45 @@
+"""What a session's statements do to sessions, on the thread that runs them: wait, cancel and end others.
+
+Enters: pg_sleep, pg_cancel_backend and pg_terminate_backend by way of `engine.tables.backend_functions`. Leaves: the end of a wait, a
+signal. Must not know SQL.
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING
+
+from engine.sessions.statement_timeout import CANCELED
+from sql.errors import SqlError
+
+if TYPE_CHECKING:
+    import asyncio
+
+    from engine.sessions.session import Session
+
+
+class SessionBackend:
+    """See `engine.tables.backend_functions.Backend`. cancelled: set while the session's statement is to end."""
+
+    def __init__(self, session: Session, loop: asyncio.AbstractEventLoop, cancelled: threading.Event) -> None:
+        self._session = session
+        self._loop = loop
+        self._cancelled = cancelled
+
+    def sleep(self, seconds: float) -> None:
+        """See Backend."""
+        if self._cancelled.wait(max(min(seconds, threading.TIMEOUT_MAX), 0.0)):
+            # DuckDB passes on code and text; what has cancelled it, the session tells.
+            raise SqlError(CANCELED, "canceling statement due to user request")
+
+    def signal(self, process_id: int, terminates: bool) -> bool:
+        """See Backend."""
+        connection = self._session.connection
+        if connection.knows(process_id):
+            self._loop.call_soon_threadsafe(connection.signal, process_id, terminates)
+            return True
+        self._loop.call_soon_threadsafe(self._warn, f"PID {process_id} is not an Antumbra server process")
+        return False
+
+    def _warn(self, text: str) -> None:
+        self._session.notice("01000", text, "WARNING")
