@@ -13,19 +13,25 @@ from ringbuffer.encode_binary import binary_column as plain_binary
 from ringbuffer.encode_text import text_column as plain_text
 from ringbuffer.encoded_column import EncodedColumn, one_array, string_column
 
-STRINGS = frozenset({"bpchar", "uuid", "json", "jsonb"})
+STRINGS = frozenset({"bpchar", "uuid", "json", "jsonb", "name"})
+
+# Types of oids that stand for names. Where they are to be shown by name, the caller puts the names in their place, as strings.
+REGISTERED = frozenset({"regproc", "regclass", "regtype", "regnamespace", "regrole"})
 
 # The object identifier that an array in binary form gives for its elements.
 ELEMENT_OIDS = {
     "bool": 16, "bytea": 17, "int8": 20, "int2": 21, "int4": 23, "text": 25, "json": 114, "float4": 700, "float8": 701, "bpchar": 1042,
     "varchar": 1043, "date": 1082, "time": 1083, "timestamp": 1114, "timestamptz": 1184, "interval": 1186, "numeric": 1700,
-    "uuid": 2950, "jsonb": 3802,
+    "uuid": 2950, "jsonb": 3802, "oid": 26, "name": 19, "char": 18,
+    "regproc": 24, "regclass": 2205, "regtype": 2206, "regnamespace": 4089, "regrole": 4096,
 }  # fmt: skip
 
 
 def text_column(column: pa.Array | pa.ChunkedArray, family: str, zone: str) -> EncodedColumn:
     """Return the text of each value. family: a key of the type table, with '[]' for arrays; zone: for timestamptz."""
     array = one_array(column)
+    if family in REGISTERED:
+        family = "text" if pa.types.is_string(array.type) else "oid"
     if family.endswith("[]"):
         return text_lists(array, text_column(array.values, family.removesuffix("[]"), zone))
     match family:
@@ -35,18 +41,28 @@ def text_column(column: pa.Array | pa.ChunkedArray, family: str, zone: str) -> E
             return encode_types.interval_text(array)
         case "bytea":
             return encode_types.bytea_text(array)
+        case "char":
+            return encode_types.char_text(array)
+        case "oid":
+            return plain_text(array, "int8", zone)
     return string_column(array) if family in STRINGS else plain_text(array, family, zone)
 
 
 def binary_column(column: pa.Array | pa.ChunkedArray, family: str) -> EncodedColumn:
     """Return the binary form of each value. family: a key of the type table, with '[]' for arrays."""
     array = one_array(column)
+    if family in REGISTERED:
+        family = "oid"
     if family.endswith("[]"):
         element = family.removesuffix("[]")
         return binary_lists(array, binary_column(array.values, element), ELEMENT_OIDS[element])
     match family:
-        case "bpchar" | "json":
+        case "bpchar" | "json" | "name":
             return string_column(array)
+        case "oid":
+            return encode_types.oid_binary(array)
+        case "char":
+            return encode_types.char_binary(array)
         case "time":
             return encode_types.time_binary(array)
         case "interval":

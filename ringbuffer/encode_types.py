@@ -1,4 +1,4 @@
-"""Columns of time, interval, bytea and uuid as text and as PostgreSQL's binary form, one kernel per form.
+"""Columns of time, interval, bytea, uuid, oid and "char" as text and as PostgreSQL's binary form, one kernel per form.
 
 Enters: Arrow arrays in the forms of views. Leaves: EncodedColumn. IntervalStyle is postgres, bytea_output hex. Must not know message
 formats.
@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from ringbuffer.calendar import HOUR_US, MINUTE_US, SECOND_US
 from ringbuffer.encode_text import is_valid, put_digits, word_digits_count
@@ -93,6 +94,24 @@ def jsonb_binary(array: pa.Array) -> EncodedColumn:
     ends = np.empty(len(array) + 1, dtype=np.int64)
     prefix_each(source.data, source.ends, source.valid, JSONB_VERSION, out, ends)
     return EncodedColumn(frozen(out), ends, source.valid)
+
+
+def oid_binary(array: pa.Array) -> EncodedColumn:
+    """Return unsigned words of four bytes; they come as int64."""
+    return _fixed(array, fixed_values(array, "int64").astype(">u4").view(np.uint8), 4)
+
+
+def char_text(array: pa.Array) -> EncodedColumn:
+    """Return characters as they are, those that are not ASCII as backslash and octal digits."""
+    if pc.all(pc.string_is_ascii(array)).as_py() is not False:
+        return string_column(array)
+    texts = [f"\\{ord(item):03o}" if item and item > "\x7f" else item for item in array.to_pylist()]
+    return string_column(pa.array(texts, pa.string()))
+
+
+def char_binary(array: pa.Array) -> EncodedColumn:
+    """Return one byte for each character; the empty text is the byte 0."""
+    return _fixed(array, np.array([ord(item or "\0") for item in array.to_pylist()], dtype=np.uint8), 1)
 
 
 def interval_parts(array: pa.Array) -> tuple[npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[Any]]:

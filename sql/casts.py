@@ -11,16 +11,18 @@ from sql.datatypes import FAMILIES, SqlType
 from sql.errors import SqlError
 
 IMPLICIT: dict[str, frozenset[str]] = {
-    "int2": frozenset({"int4", "int8", "numeric", "float4", "float8"}),
-    "int4": frozenset({"int8", "numeric", "float4", "float8"}),
-    "int8": frozenset({"numeric", "float4", "float8"}),
+    "int2": frozenset({"int4", "int8", "numeric", "float4", "float8", "oid"}),
+    "int4": frozenset({"int8", "numeric", "float4", "float8", "oid"}),
+    "int8": frozenset({"numeric", "float4", "float8", "oid"}),
     "numeric": frozenset({"float4", "float8"}),
     "float4": frozenset({"float8"}),
     "date": frozenset({"timestamp", "timestamptz"}),
     "timestamp": frozenset({"timestamptz"}),
-    "varchar": frozenset({"text", "bpchar"}),
-    "text": frozenset({"varchar", "bpchar"}),
-    "bpchar": frozenset({"text", "varchar"}),
+    "varchar": frozenset({"text", "bpchar", "name"}),
+    "text": frozenset({"varchar", "bpchar", "name"}),
+    "bpchar": frozenset({"text", "varchar", "name"}),
+    "name": frozenset({"text"}),
+    "char": frozenset({"text"}),
     "time": frozenset({"interval"}),
 }
 
@@ -35,16 +37,21 @@ ASSIGNMENT: dict[str, frozenset[str]] = {
     "interval": frozenset({"time"}),
     "json": frozenset({"jsonb"}),
     "jsonb": frozenset({"json"}),
+    "oid": frozenset({"int4", "int8"}),
+    "name": frozenset({"varchar", "bpchar"}),
+    "char": frozenset({"varchar", "bpchar"}),
+    **dict.fromkeys(("text", "varchar", "bpchar"), frozenset({"char"})),
 }
 
 EXPLICIT: dict[str, frozenset[str]] = {
-    "int4": frozenset({"bool"}),
+    "int4": frozenset({"bool", "char"}),
+    "char": frozenset({"int4"}),
     "bool": frozenset({"int4"}),
     "jsonb": frozenset({"bool", "int2", "int4", "int8", "float4", "float8", "numeric"}),
 }
 
 CONTEXTS = ("implicit", "assignment", "explicit")
-STRINGS = frozenset({"text", "varchar", "bpchar"})
+STRINGS = frozenset({"text", "varchar", "bpchar", "name"})
 
 
 def cast_context(source: str, target: str) -> str | None:

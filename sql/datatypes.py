@@ -110,6 +110,11 @@ class TypeFamily:
 
     char(n) is padded with blanks everywhere; a uuid is its text of 36 characters; jsonb is the text that PostgreSQL prints; a time
     is microseconds since midnight; an interval is its three parts, and only its key compares; void is an empty text.
+    U of its own kind, Z internal, A array, X unknown); preferred within it. array_oid: the type of arrays of it.
+
+    char(n) is padded with blanks everywhere; a uuid is its text of 36 characters; jsonb is the text that PostgreSQL prints; a time
+    is microseconds since midnight; an interval is its three parts, and only its key compares; an oid is unsigned; "char", whose family
+    is 'char', is the character of its byte.
     """
 
     sql_name: str
@@ -152,6 +157,14 @@ SCALARS: dict[str, TypeFamily] = {
     "json": TypeFamily("json", 114, -1, "U", False, "", "string", "STRING", "VARCHAR", 199),
     "jsonb": TypeFamily("jsonb", 3802, -1, "U", False, "", "string", "STRING", "VARCHAR", 3807),
     "void": TypeFamily("void", 2278, 4, "P", False, "", "string", "STRING", "VARCHAR"),
+    "oid": TypeFamily("oid", 26, 4, "N", True, "", "int64", "BIGINT", "BIGINT", 1028),
+    "name": TypeFamily("name", 19, 64, "S", False, "", "string", "STRING", "VARCHAR", 1003),
+    "char": TypeFamily('"char"', 18, 1, "Z", False, "", "string", "STRING", "VARCHAR", 1002),
+    "regproc": TypeFamily("regproc", 24, 4, "N", False, "", "int64", "BIGINT", "BIGINT", 1008),
+    "regclass": TypeFamily("regclass", 2205, 4, "N", False, "", "int64", "BIGINT", "BIGINT", 2210),
+    "regtype": TypeFamily("regtype", 2206, 4, "N", False, "", "int64", "BIGINT", "BIGINT", 2211),
+    "regnamespace": TypeFamily("regnamespace", 4089, 4, "N", False, "", "int64", "BIGINT", "BIGINT", 4090),
+    "regrole": TypeFamily("regrole", 4096, 4, "N", False, "", "int64", "BIGINT", "BIGINT", 4097),
     "unknown": TypeFamily("unknown", 705, -2, "X", False, "TEXT", "string", "STRING", "VARCHAR"),
 }  # fmt: skip
 
@@ -204,6 +217,9 @@ BYTEA = SqlType("bytea")
 JSON = SqlType("json")
 JSONB = SqlType("jsonb")
 VOID = SqlType("void")
+OID = SqlType("oid")
+NAME = SqlType("name")
+CHAR = SqlType("char")
 UNKNOWN = SqlType("unknown")
 
 

@@ -152,7 +152,7 @@ class DuckDbExpressions(ExpressionPrinter):
                 return "TRUE" if constant else "FALSE"
             case "int4" if isinstance(constant, int) and abs(constant) < 2**31:
                 return str(constant) if constant >= 0 else f"({constant})"
-            case "int2" | "int4" | "int8" | "time" if isinstance(constant, int):
+            case "int2" | "int4" | "int8" | "time" | "oid" if isinstance(constant, int):
                 return f"CAST({constant} AS {self.type_name(kind)})"
             case "float4" | "float8":
                 return f"CAST('{constant!r}' AS {self.type_name(kind)})"

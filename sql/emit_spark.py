@@ -24,7 +24,7 @@ INTERVAL_TYPE = FAMILIES["interval"].spark
 VARIABLE_NUMERIC = "STRUCT<unscaled: DECIMAL(38,0), scale: SMALLINT>"
 DAY_US = 86_400_000_000
 UPPER_PART = "in the upper part of a continuous view"
-INTEGER_SUFFIXES = {"int2": "S", "int4": "", "int8": "L", "time": "L"}
+INTEGER_SUFFIXES = {"int2": "S", "int4": "", "int8": "L", "time": "L", "oid": "L"}
 
 
 def emit_spark(root: Relation, sources: Mapping[str, str]) -> str:
@@ -180,7 +180,7 @@ class SparkExpressions(ExpressionPrinter):
         match kind.family:
             case "bool":
                 return "TRUE" if constant else "FALSE"
-            case "int2" | "int4" | "int8" | "time":
+            case "int2" | "int4" | "int8" | "time" | "oid":
                 assert isinstance(constant, int)
                 text = f"{constant}{INTEGER_SUFFIXES[kind.family]}"
                 return text if constant >= 0 else f"({text})"

@@ -11,6 +11,7 @@ from sql.civil import DATE_DAYS_END, DATE_DAYS_MIN, DAY_US, TIMESTAMP_US_END, TI
 from sql.datatypes import SqlType
 from sql.errors import SqlError, not_supported
 from sql.expressions import LiteralValue
+from sql.identifiers import received_char, received_name
 from sql.json_text import json_check
 from sql.jsonb_text import jsonb_value
 
@@ -20,6 +21,8 @@ FIXED = {
     "int2": ">h",
     "int4": ">i",
     "int8": ">q",
+    "oid": ">I",
+    **dict.fromkeys(("regproc", "regclass", "regtype", "regnamespace", "regrole"), ">I"),
     "float4": ">f",
     "float8": ">d",
     "date": ">i",
@@ -42,6 +45,11 @@ def binary_value(data: bytes, kind: SqlType) -> LiteralValue:
         return array_value(data, kind.element, binary_value)
     if family in ("text", "varchar", "bpchar", "unknown"):
         return text_value(data)
+    if family == "name":
+        return received_name(text_value(data))
+    if family == "char":
+        require_size(data, 1)
+        return received_char(data[0])
     if family in ("json", "jsonb"):
         return json_value(data, family)
     if family == "bytea":

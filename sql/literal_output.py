@@ -14,6 +14,7 @@ from sql.byte_values import bytea_text
 from sql.civil import DAY_US, civil_from_days, utc_offset_us
 from sql.datatypes import SqlType
 from sql.expressions import LiteralValue
+from sql.identifiers import char_text
 from sql.interval_values import interval_text
 from sql.time_input import time_text
 
@@ -36,7 +37,7 @@ def output_text(value: LiteralValue, kind: SqlType, zone: str = "UTC") -> str | 
         case Decimal():
             return format(value, "f")
         case str():
-            return value
+            return char_text(value) if kind.family == "char" else value
         case bytes():
             return bytea_text(value)
         case (int(months), int(days), int(micros)):

@@ -15,6 +15,7 @@ from sql.datatypes import SqlType
 from sql.datetime_input import date_value, timestamp_value
 from sql.errors import SqlError
 from sql.expressions import LiteralValue
+from sql.identifiers import char_value, name_value, oid_value
 from sql.interval_values import within
 from sql.intervals import interval_value
 from sql.json_text import json_check
@@ -73,6 +74,12 @@ def unmodified_value(text: str, kind: SqlType, zone: str, position: int | None) 
     match kind.family:
         case "int2" | "int4" | "int8":
             return integer_value(text, kind, position)
+        case "oid":
+            return oid_value(text, position)
+        case "name":
+            return name_value(text)
+        case "char":
+            return char_value(text)
         case "bool":
             return bool_value(text, position)
         case "float4" | "float8":

@@ -9,7 +9,21 @@ INTEGERS = ("int2", "int4", "int8")
 FLOATS = ("float4", "float8")
 NUMBERS = ("int2", "int4", "int8", "numeric", "float4", "float8")
 TIMES = ("date", "timestamp", "timestamptz")
-ORDERED = (*NUMBERS, "text", "bpchar", "bool", *TIMES, "time", "interval", "uuid", "bytea", "jsonb")
+ORDERED = (
+    *NUMBERS,
+    "text",
+    "bpchar",
+    "bool",
+    *TIMES,
+    "time",
+    "interval",
+    "uuid",
+    "bytea",
+    "jsonb",
+    "oid",
+    "name",
+    "char",
+)
 
 # Pseudo-types. 'any': whatever it is. 'element' and 'array': all elements of one call are of one type.
 PSEUDO = frozenset({"any", "element", "array"})

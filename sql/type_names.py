@@ -17,7 +17,7 @@ CHARACTERS_MAX = 10_485_760
 # Types of PostgreSQL that are refused by name; the rest does not exist.
 REFUSED = frozenset(
     """
-    bit box cidr circle char hstore inet int4range int8range jsonpath line lseg macaddr macaddr8 money name numrange oid path pg_lsn
+    bit box cidr circle hstore inet int4range int8range jsonpath line lseg macaddr macaddr8 money numrange path pg_lsn
     point polygon record regclass regcollation regconfig regdictionary regnamespace regoper regoperator regproc regprocedure regrole
     regtype tid timetz tsquery tsrange tstzrange daterange tsvector txid_snapshot varbit xid xid8 cid xml int2vector oidvector refcursor
     """.split()

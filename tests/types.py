@@ -81,4 +81,8 @@ def random_new_value(kind: SqlType, numbers: Random) -> LiteralValue:
             return numbers.choice(JSONS)
         case "jsonb":
             return jsonb_value(numbers.choice(JSONS))
+        case "oid" | "regproc" | "regclass" | "regtype" | "regnamespace" | "regrole":
+            return numbers.choice((0, 1, (1 << 32) - 1, draw(0, 99_999)))
+        case "char":
+            return numbers.choice(("", "a", "b", "\\"))
     return apply_modifier(numbers.choice(TEXTS), kind, explicit=True)

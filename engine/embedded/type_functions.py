@@ -22,6 +22,7 @@ from sql.byte_values import bytea_text
 from sql.civil import DAY_US
 from sql.datatypes import BYTEA, JSON, JSONB, TIME, UUID, SqlType
 from sql.errors import SqlError
+from sql.identifiers import OID_END, char_text, char_value, name_value, oid_value
 from sql.interval_shift import shifted_us
 from sql.interval_values import Interval, interval_text, within
 from sql.intervals import interval_value
@@ -175,6 +176,24 @@ def not_castable(value: object, type_name: str) -> SqlError:
     return SqlError("22023", f"cannot cast jsonb {kind} to type {type_name}")
 
 
+def oid_from_int8(value: int) -> int:
+    if not 0 <= value < OID_END:
+        raise SqlError("22003", "OID out of range")
+    return value
+
+
+def char_from_int4(value: int) -> str:
+    """Return the "char" of a signed byte. Raises 22003."""
+    if not -128 <= value < 128:
+        raise SqlError("22003", '"char" out of range')
+    return chr(value % 256) if value else ""
+
+
+def char_to_int4(value: str) -> int:
+    """Return the byte of a "char", with its sign."""
+    return (ord(value) + 128) % 256 - 128 if value else 0
+
+
 def reader(kind: SqlType) -> Scalar:
     """Return the input function of a type."""
     return lambda text: input_value(text, kind)
@@ -207,6 +226,13 @@ TYPE_SPECIFICATIONS: list[tuple[str, list[str], str, Scalar]] = [
     ("jsonb_key", [_TEXT], "BLOB", jsonb_key),
     ("array_text", ["VARCHAR[]"], _TEXT, array_text),
     ("array_elements", [_TEXT], "VARCHAR[]", array_elements),
+    ("oid_from_text", [_TEXT], "BIGINT", oid_value),
+    ("oid_from_int8", ["BIGINT"], "BIGINT", oid_from_int8),
+    ("name_from_text", [_TEXT], _TEXT, name_value),
+    ("char_text", [_TEXT], _TEXT, char_text),
+    ("char_from_text", [_TEXT], _TEXT, char_value),
+    ("char_from_int4", ["INTEGER"], _TEXT, char_from_int4),
+    ("char_to_int4", [_TEXT], "INTEGER", char_to_int4),
     ("bpchar_limit", [_TEXT, "INTEGER"], _TEXT, bpchar_limit),
 ]
 # Functions over whole columns; they see to NULL themselves.

@@ -40,7 +40,7 @@ CastRule = str | Callable[["ExpressionPrinter", Cast, str], str]
 KEEPS_SCALES = frozenset({"multiply", "round", "trunc", "ceil", "floor", "sign"})
 # Functions that evaluate their later operands only where the earlier ones do not decide.
 LAZY = frozenset({"and", "or", "coalesce"})
-TEXT_FAMILIES = frozenset({"text", "varchar", "unknown"})
+TEXT_FAMILIES = frozenset({"text", "varchar", "name", "unknown"})
 
 
 def rule_table(rows: Mapping[str, Mapping[str, Rule]]) -> dict[tuple[str, str], Rule]:
@@ -66,6 +66,12 @@ def form_of(kind: SqlType) -> str:
     if kind.is_array:
         return "array"
     return "text" if kind.family in TEXT_FAMILIES else kind.family
+
+
+def target_form(kind: SqlType) -> str:
+    """Return what a cast's rule is found by: a form that texts or arrays share, or the family. A name is cut."""
+    form = form_of(kind)
+    return form if form in ("text", "array") and kind.family != "name" else kind.family
 
 
 def is_null_literal(node: Expression) -> bool:
@@ -273,8 +279,7 @@ class ExpressionPrinter(ABC):
         check_scale(node.type)
         if is_null_literal(node.operand):
             return self.literal(Literal(None, node.type))
-        form = form_of(node.type)
-        rule = self.casts.get((form_of(node.operand.type), form if form in ("text", "array") else node.type.family))
+        rule = self.casts.get((form_of(node.operand.type), target_form(node.type)))
         if rule is None:
             names = f"cast from {node.operand.type.sql_name} to {node.type.sql_name}"
             raise not_supported(names, node.position)

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from sql.datatypes import NUMERIC, TEXT, SqlType, scaled_numeric
 from sql.emit.cast_rules import limited, with_digits
-from sql.emit.expressions import CastRule, ExpressionPrinter, form_of
+from sql.emit.expressions import CastRule, ExpressionPrinter, form_of, target_form
 from sql.errors import not_supported
 from sql.expressions import Cast, Column
 
@@ -24,8 +24,7 @@ NUMBERS = "int2 int4 int8 float4 float8 numeric"
 
 def converted(printer: ExpressionPrinter, text: str, source: SqlType, target: SqlType, node: Cast) -> str:
     """Return a printed value of `source` as `target`, by the rule of such a cast."""
-    form = form_of(target)
-    rule = printer.casts.get((form_of(source), form if form in ("text", "array") else target.family))
+    rule = printer.casts.get((form_of(source), target_form(target)))
     if rule is None:
         raise not_supported(f"cast from {source.sql_name} to {target.sql_name}", node.position)
     inner = replace(node, operand=Column(0, "", source), type=target)
@@ -45,6 +44,16 @@ def to_padded(printer: ExpressionPrinter, node: Cast, text: str) -> str:
 def from_padded(printer: ExpressionPrinter, node: Cast, text: str) -> str:
     """From char(n) to what is read from text, blanks included."""
     return converted(printer, text, TEXT, node.type, node)
+
+
+def to_short(printer: ExpressionPrinter, node: Cast, text: str) -> str:
+    """To name or "char": through text, then cut."""
+    source, family = node.operand.type, node.type.family
+    if source.family == family:
+        return text
+    if source.family == "bpchar" and family == "name":
+        text = printer.blank_trimmed(text)
+    return f"{family}_from_text({output_text(printer, text, source, node)})"
 
 
 def unpadded(printer: ExpressionPrinter, node: Cast, text: str) -> str:
@@ -127,8 +136,8 @@ SHARED_TYPE_CASTS: Mapping[str, CastRule] = {
 
 TYPE_CASTS: Mapping[str, CastRule] = {
     **SHARED_TYPE_CASTS,
-    f"{SCALARS} array > bpchar": to_padded,
-    "bpchar > time interval uuid bytea json jsonb array": from_padded,
+    f"{SCALARS} oid char array > bpchar": to_padded,
+    "bpchar > time interval uuid bytea json jsonb oid array": from_padded,
     "time > text": lambda printer, node, text: limited(f"time_text({text})", node),
     "text > time": with_digits("time_from_text({0})"),
     "time > time": with_digits("{0}"),
@@ -145,6 +154,19 @@ TYPE_CASTS: Mapping[str, CastRule] = {
     "text json > jsonb": "jsonb_from_text({0})",
     "jsonb > bool": "jsonb_bool({0})",
     f"jsonb > {NUMBERS}": _jsonb_number,
+    "oid > oid": "{0}",
+    "int2 int4 > oid": "(CAST({0} AS BIGINT) & 4294967295)",
+    "int8 > oid": "oid_from_int8({0})",
+    "oid > int8": "{0}",
+    "oid > int4": "CAST((({0} + 2147483648) & 4294967295) - 2147483648 AS INTEGER)",
+    "oid > text": lambda printer, node, text: limited(f"CAST({text} AS VARCHAR)", node),
+    "text > oid": "oid_from_text({0})",
+    f"{SCALARS} oid char text bpchar array > name": to_short,
+    "text bpchar > char": to_short,
+    "int4 > char": "char_from_int4({0})",
+    "char > int4": "char_to_int4({0})",
+    "char > char": "{0}",
+    "char > text": lambda printer, node, text: limited(f"char_text({text})", node),
     "array > text": _array_to_text,
     "text > array": _array_from_text,
     "array > array": _array_to_array,

@@ -14,13 +14,13 @@ from tests.engine.answers import Answer, difference, oracle_answer
 from tests.engine.typed_table import COLUMNS, ROWS_COUNT, create_oracle_table, engine_answer
 from tests.oracle.postgres import PostgresCluster
 
-NEW = ("c", "cc", "ti", "iv", "u", "by", "j", "jb", "ai", "at", "an", "ac", "aiv", "ab", "atz")
+NEW = ("c", "cc", "ti", "iv", "u", "by", "j", "jb", "o", "nm", "ch", "ai", "at", "an", "ac", "aiv", "ab", "atz")
 COMPARED = tuple(name for name in (*NEW, "n") if name != "j")
 TARGETS = (
     "boolean", "integer", "bigint", "double precision", "numeric", "numeric(20,3)", "text", "varchar(3)", "char(3)", "bpchar", "date",
     "timestamp", "timestamptz", "timestamp(1)", "time", "time(1)", "interval", "interval(1)", "interval day to hour", "interval year",
     "uuid", "bytea", "json", "jsonb", "integer[]", "text[]", "numeric[]", "numeric(9,2)[]", "char(3)[]", "interval[]", "varchar(2)[]",
-    "boolean[]", "double precision[]",
+    "boolean[]", "double precision[]", "oid", "name", '"char"', "name[]",
 )  # fmt: skip
 EXPRESSIONS = """
 iv + iv2 ; iv - iv2 ; -iv ; iv * 1.5 ; 2 * iv ; iv / 3 ; iv * -0.7 ; iv / 0.3 ; iv * f ; ti + iv ; iv + ti ; ti - iv ; ti - ti2

@@ -37,6 +37,9 @@ TYPES = {
     "bytea": SqlType("bytea"),
     "json": SqlType("json"),
     "jsonb": SqlType("jsonb"),
+    "oid": SqlType("oid"),
+    "name": SqlType("name"),
+    '"char"': SqlType("char"),
     "integer[]": SqlType("int4[]"),
     "text[]": SqlType("text[]"),
     "boolean[]": SqlType("bool[]"),
@@ -54,6 +57,7 @@ PIECES = {
     "bytea": "\\x \\ \\\\ a 00 ff 0 g \\101 \\777 \\12 é".split(),
     "uuid": "a0ee bc99 9c0b 4ef8 bb6d 6bb9 bd38 0a11 - { } A0EEBC99 g".split(),
     "char": ["a", "bc", " ", "é", "  ", "def"],
+    "oid": "0 1 -1 4294967295 4294967296 -2147483648 -2147483649 + - x 99999999999999999999".split(),
 }  # fmt: skip
 
 
@@ -131,7 +135,7 @@ def test_random_texts(type_name: str, connection: psycopg.Connection[Any], reque
 def piece_kind(kind: SqlType) -> str:
     if kind.is_array:
         return "array"
-    return {"jsonb": "json", "bpchar": "char", "varchar": "char"}.get(kind.family, kind.family)
+    return {"jsonb": "json", "bpchar": "char", "varchar": "char", "name": "char"}.get(kind.family, kind.family)
 
 
 @pytest.mark.parametrize("type_name", TYPES)
