@@ -25,6 +25,7 @@ from sql.trees import relation_names as names_read
 from views.definition import ViewDefinition, define_view
 from views.lifecycle import build_view
 from views.plan.parts import cut_parts, part_schema
+from views.plan.prepare import prepared
 from views.plan.properties import scans
 from views.protocols import TableSource, UpperExecutor
 
@@ -130,6 +131,7 @@ def part_definitions(
 ) -> list[tuple[ViewDefinition, BoundQuery]]:
     """Return the parts of a view (`views.plan.parts`), with the names and oids that they get. Raises what bind refuses."""
     whole = bind_query(statement.query, image, settings)
+    whole = replace(whole, root=prepared(whole.root))
     taken = {*relation_names(image), statement.name}
     found: list[tuple[ViewDefinition, BoundQuery]] = []
     for number, root in enumerate(cut_parts(whole.root)):
@@ -163,7 +165,7 @@ def restore_continuous_view(
     """
     bound = bind_query(statement.query, image if used is None else StreamsAsThen(image, used), definition.settings)
     if definition.part is not None:
-        parts = cut_parts(bound.root)
+        parts = cut_parts(prepared(bound.root))
         if definition.part >= len(parts):
             raise SqlError("XX001", f"the query has {len(parts)} groupings of streams")
         bound = _part(bound, parts[definition.part])

@@ -21,6 +21,7 @@ from sql.relations import BoundQuery, OutputColumn, Project, Relation, Scan, Sch
 from sql.statements.statement import CreateView
 from sql.trees import relation_names, rewrite_everywhere
 from views.plan.parts import cut_parts, without_parts
+from views.plan.prepare import prepared
 
 # Stands before the names of scans in views that a view reads: they are of today already. No client's name has a zero byte.
 TODAY = "\0"
@@ -183,6 +184,7 @@ def _over_parts(root: Relation, parts: tuple[int, ...], image: CatalogImage) -> 
         return root
     entries = [image.by_oid(oid) for oid in parts]
     names = [TODAY + entry.description.name for entry in entries if entry is not None]
+    root = prepared(root)
     groupings = cut_parts(root)
     if len(groupings) != len(names):
         raise SqlError("XX001", f"the query has {len(groupings)} groupings of streams, and {len(names)} views of them")

@@ -80,7 +80,7 @@ def _grouped(subquery: Subquery, stream_names: frozenset[str]) -> Relation:
     relation = _with_grouped_scalars(subquery.relation)
     if relation is not subquery.relation or subquery.kind not in ("exists", "any", "all"):
         return relation
-    flat = _flat(relation)
+    flat = flat_relation(relation)
     if flat is None or not relation_names(flat.bottom) & stream_names or _has_breaker(flat.bottom):
         return relation
     if subquery.kind == "exists":
@@ -103,7 +103,7 @@ def _with_grouped_scalars(relation: Relation) -> Relation:
         return relation if below is relation.input else replace(relation, input=below)
     if not isinstance(relation, Aggregate) or relation.keys or relation.sets is not None:
         return relation
-    flat = _flat(relation.input)
+    flat = flat_relation(relation.input)
     if flat is None or not flat.keys or _has_breaker(flat.bottom):
         return relation
     calls = tuple((name, _over(call, flat.items)) for name, call in relation.aggregates)
@@ -132,7 +132,7 @@ def _is_taken(call: AggregateCall) -> bool:
     return plain and all(_is_safe(part) for part in aggregate_expressions(call))
 
 
-def _flat(relation: Relation) -> Flat | None:
+def flat_relation(relation: Relation) -> Flat | None:
     """Return filters and projections as one, their conditions on the outer row apart; None where these are no equalities of keys."""
     flat = _flattened(relation)
     if any(True for _ in open_columns(flat.bottom)):

@@ -242,11 +242,8 @@ def test_streams_that_are_not_grouped_are_refused(clients: tuple[Connection, Con
     for query, what in {
         "SELECT count(*) FROM part_usage JOIN part_restock USING (part)": "a join of streams",
         f"SELECT count(*) FROM part_usage JOIN ({RESTOCKED}) r USING (part)": "a join of streams",
-        "SELECT part FROM part_usage UNION SELECT part FROM part_restock": "a query over several streams",
-        f"{USED} HAVING sum(amount) > (SELECT sum(amount) FROM part_restock)": "a stream inside a subquery expression",
+        "SELECT part FROM part_usage UNION ALL SELECT part FROM part_restock": "a query over several streams",
         f"SELECT * FROM ({USED}) u, LATERAL (SELECT sum(amount) AS s FROM part_restock WHERE part = u.part) r": "LATERAL",
-        f"SELECT r.part FROM ({RESTOCKED}) r JOIN (SELECT part, count(DISTINCT station) FROM part_usage GROUP BY part) u "
-        "USING (part)": "DISTINCT in an aggregate over a stream",
     }.items():
         with pytest.raises(psycopg.errors.FeatureNotSupported, match=what):
             ours.execute(f"CREATE VIEW refused AS {query}".encode())

@@ -8,16 +8,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from sql.errors import SqlError
 from sql.relations import Aggregate, Distinct, OutputColumn, Relation, Scan, Schema
-from sql.trees import open_columns
+from sql.trees import map_operator, open_columns, operator_expressions, subqueries_of, walk_relation
+from views.plan.checks import check_upper
 from views.plan.properties import properties, scans
 from views.plan.steps import unique_names
 from views.plan.trees import inputs, with_inputs
 
+KINDS = ("stream", "view")
+
 
 def cut_parts(root: Relation) -> tuple[Relation, ...]:
     """Return the different parts from left to right; none when one plan is enough, or some stream is not grouped."""
-    if len(scans(root, "stream")) + len(scans(root, "view")) < 2:
+    sources = (*scans(root, "stream"), *scans(root, "view"))
+    in_subqueries = len(sources) > sum(isinstance(part, Scan) and part.kind in KINDS for part in walk_relation(root))
+    if not scans(root, "stream") or (len(sources) < 2 and not in_subqueries and not _is_beyond_spark(root)):
         return ()
     parts = tuple(dict.fromkeys(_groupings(root)))
     rest = without_parts(root, parts, [""] * len(parts))
@@ -26,9 +32,16 @@ def cut_parts(root: Relation) -> tuple[Relation, ...]:
 
 def without_parts(root: Relation, parts: Sequence[Relation], names: Sequence[str]) -> Relation:
     """Return the tree with a scan of view `names[i]` wherever `parts[i]` stands."""
+
+    def below(relation: Relation) -> Relation:
+        return without_parts(relation, parts, names)
+
     if root in parts:
         return Scan(names[parts.index(root)], "view", part_schema(root))
-    return with_inputs(root, [without_parts(below, parts, names) for below in inputs(root)])
+    rebuilt = with_inputs(root, [below(part) for part in inputs(root)])
+    if any(True for item in operator_expressions(rebuilt) for _ in subqueries_of(item)):
+        return map_operator(rebuilt, lambda _: None, below)
+    return rebuilt
 
 
 def part_schema(part: Relation) -> Schema:
@@ -49,3 +62,18 @@ def _groupings(relation: Relation) -> Iterator[Relation]:
             return
     for part in inputs(relation):
         yield from _groupings(part)
+    for item in operator_expressions(relation):
+        for subquery in subqueries_of(item):
+            yield from _groupings(subquery.relation)
+
+
+def _is_beyond_spark(root: Relation) -> bool:
+    """Return whether a query of one stream has something above its grouping that only the embedded engine runs."""
+    first = next(_groupings(root), None)
+    if first is None:
+        return False
+    try:
+        check_upper(without_parts(root, (first,), ("groups",)))
+    except SqlError:
+        return True
+    return False

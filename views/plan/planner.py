@@ -16,6 +16,7 @@ from sql.relations import BoundQuery, OutputColumn, Project, Relation, Schema, S
 from views.definition import ViewDefinition
 from views.plan.checks import check_shape, check_sources, check_stream, check_upper
 from views.plan.nodes import ViewPlan
+from views.plan.prepare import prepared
 from views.plan.rules.distinct_to_grouping import distinct_to_grouping
 from views.plan.rules.drop_limit_all import drop_limit_all
 from views.plan.rules.drop_order_by import drop_order_by
@@ -67,7 +68,7 @@ class PlannedView:
 
 def plan_view(definition: ViewDefinition, bound: BoundQuery) -> PlannedView:
     """Return the plan of a continuous view. Raises SqlError 0A000 for a query without one, 42701 and 42601 for bad column names."""
-    root = _named(bound.root, definition.column_names)
+    root = prepared(_named(bound.root, definition.column_names))
     check_sources(root)
     rewritten = apply_rules(root, RULES)
     check_shape(rewritten)

@@ -30,6 +30,12 @@ def properties(relation: Relation) -> Properties:
     return Properties(contains_stream, contains_stream and grouped and not isinstance(relation, Scan))
 
 
+def is_ungrouped(relation: Relation) -> bool:
+    """Return whether tuples of a stream come out of `relation` as they are, not as groups."""
+    found = properties(relation)
+    return found.contains_stream and not found.grouped
+
+
 def is_first_grouping(relation: Relation) -> bool:
     """Return whether `relation` groups tuples of a stream that nothing has grouped before."""
     if not isinstance(relation, Aggregate):

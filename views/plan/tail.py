@@ -79,9 +79,7 @@ def _without_averages(breaker: Relation) -> tuple[Relation | None, list[tuple[st
         values.append(
             (
                 name,
-                _quotient(
-                    Column(index, f"{name}_sum", total.type), Column(index + 1, f"{name}_count", INT8), call.type
-                ),
+                quotient(Column(index, f"{name}_sum", total.type), Column(index + 1, f"{name}_count", INT8), call.type),
             )
         )
     if isinstance(breaker, Aggregate):
@@ -102,7 +100,7 @@ def sum_type(argument: SqlType) -> SqlType:
     return scaled_numeric(0 if argument.family == "int8" else argument.display_scale)
 
 
-def _quotient(total: Expression, count: Expression, kind: SqlType) -> Expression:
+def quotient(total: Expression, count: Expression, kind: SqlType) -> Expression:
     """Return total / count as PostgreSQL's avg ends: NULL when nothing was summed."""
     wide = total if total.type.family == "numeric" else Cast(total, scaled_numeric(0))
     return Call("divide", (wide, Cast(count, scaled_numeric(0))), kind)

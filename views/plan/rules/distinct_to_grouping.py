@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from sql.expressions import Column
 from sql.relations import Aggregate, Distinct, Relation
-from views.plan.properties import properties
+from views.plan.properties import is_ungrouped
 from views.plan.trees import rewrite_bottom_up
 
 
 def distinct_to_grouping(root: Relation) -> Relation:
     """Return the tree with each DISTINCT that is a stream's first breaker turned into a grouping."""
-    return rewrite_bottom_up(root, _step)
+    return rewrite_bottom_up(root, grouped)
 
 
-def _step(relation: Relation) -> Relation:
+def grouped(relation: Relation) -> Relation:
+    """Return an operator as it is, or the grouping that a DISTINCT is."""
     if not isinstance(relation, Distinct):
         return relation
-    below = properties(relation.input)
-    if not below.contains_stream or below.grouped:
+    if not is_ungrouped(relation.input):
         return relation
     keys = tuple((column.name, Column(index, column.name, column.type)) for index, column in enumerate(relation.schema))
     return Aggregate(relation.input, keys, ())

@@ -1,0 +1,193 @@
+"""A first grouping that one state can't answer becomes finer groupings of one stream each, and a grouping of what they yield.
+
+    GROUP BY k over (s UNION ALL r)     ->  the groups of s and those of r, counts and sums added up by k
+    GROUP BY ROLLUP (k, l) over s       ->  groups by k, l, and ROLLUP over them
+    count(DISTINCT x), sum(y) by k      ->  groups by k, x, and the distinct x of each k over them
+
+Filters, projections and joins with tables between the grouping and the UNION ALL go into each side of it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+from sql.datatypes import FLOAT8, INT8, SqlType
+from sql.expressions import AggregateCall, Call, Case, Cast, Column, Expression, Literal
+from sql.relations import Aggregate, Filter, Join, Project, Relation, SetOperation
+from sql.trees import open_columns
+from views.plan.properties import is_ungrouped, properties
+from views.plan.tail import EXACT_FAMILIES, quotient, sum_type
+from views.plan.trees import meaning
+
+COUNTS = ("count", "count_star")
+# What the same function makes of its own results.
+REPEATED = ("min", "max", "bool_and", "bool_or")
+COMBINED = (*COUNTS, *REPEATED, "sum", "avg", "grouping")
+TAKES_EACH_ONCE = ("min", "max", "bool_and", "bool_or")
+FLOATS = ("float4", "float8")
+
+
+def combine_groupings(relation: Relation) -> Relation:
+    """Return an operator as it is, or the groupings in the place of one."""
+    if (
+        not isinstance(relation, Aggregate)
+        or not is_ungrouped(relation.input)
+        or any(True for _ in open_columns(relation))
+    ):
+        return relation
+    sides = union_sides(relation.input)
+    several = relation.sets is not None and relation.sets != (tuple(range(len(relation.keys))),)
+    distinct = any(_is_distinct(call) for _, call in relation.aggregates)
+    if len(sides) == 1 and not several and not distinct:
+        return relation
+    if not all(_can_combine(call) for _, call in relation.aggregates):
+        return relation
+    return Combination(relation).over(sides)
+
+
+def union_sides(relation: Relation) -> list[Relation]:
+    """Return what UNION ALL puts together below filters, projections and joins; the relation alone when there is none."""
+    if not is_ungrouped(relation):
+        return [relation]
+    match relation:
+        case SetOperation(kind="union", all=True):
+            types = [column.type for column in relation.schema]
+            return [typed(side, types) for part in (relation.left, relation.right) for side in union_sides(part)]
+        case Filter() | Project():
+            return [replace(relation, input=side) for side in union_sides(relation.input)]
+        case Join() if relation.lateral is None:
+            if relation.kind in ("inner", "cross", "left") and not properties(relation.right).contains_stream:
+                return [replace(relation, left=side) for side in union_sides(relation.left)]
+            if relation.kind in ("inner", "cross", "right") and not properties(relation.left).contains_stream:
+                return [replace(relation, right=side) for side in union_sides(relation.right)]
+    return [relation]
+
+
+def union_all(sides: list[Relation]) -> Relation:
+    """Return the rows of relations of the same types."""
+    whole = sides[0]
+    for side in sides[1:]:
+        whole = SetOperation("union", True, whole, side, sides[0].schema)
+    return whole
+
+
+@dataclass
+class Combination:
+    """The parts of a grouping as they are found. finer: keys of the sides' groupings behind the grouping's own."""
+
+    grouping: Aggregate
+    finer: list[Expression] = field(default_factory=list)
+    calls: list[tuple[str, AggregateCall]] = field(default_factory=list)
+
+    def over(self, sides: list[Relation]) -> Relation:
+        """Return the grouping over groupings of the sides."""
+        for _, call in self.grouping.aggregates:
+            if _is_distinct(call):
+                self._finer_key(call)
+        # All places of columns are known only now: keys, finer keys, then what is aggregated.
+        wanted = [self._wanted(name, call) for name, call in self.grouping.aggregates]
+        keys = self.grouping.keys
+        finer = tuple((f"distinct{index}", key) for index, key in enumerate(self.finer))
+        groups = union_all([Aggregate(side, (*keys, *finer), tuple(self.calls)) for side in sides])
+        own = tuple((name, Column(index, name, key.type)) for index, (name, key) in enumerate(keys))
+        upper = tuple(call for calls, _ in wanted for call in calls)
+        whole = Aggregate(groups, own, upper, self.grouping.sets)
+        items: list[tuple[str, Expression]] = [*own]
+        place = len(own)
+        for (name, call), (calls, how) in zip(self.grouping.aggregates, wanted, strict=True):
+            found = [Column(place + n, part, one.type) for n, (part, one) in enumerate(calls)]
+            place += len(calls)
+            items.append((name, _value(call, how, found)))
+        return Project(whole, tuple(items))
+
+    def _finer_key(self, call: AggregateCall) -> int:
+        """Return the place among the finer keys of what a DISTINCT aggregate takes: NULL, which it skips, where its filter fails."""
+        (argument,) = call.arguments
+        if call.filter is not None:
+            argument = Case(((call.filter, argument),), Literal(None, argument.type), argument.type)
+        found = [meaning(key) for key in self.finer]
+        if meaning(argument) not in found:
+            self.finer.append(argument)
+            return len(self.finer) - 1
+        return found.index(meaning(argument))
+
+    def _wanted(self, name: str, call: AggregateCall) -> tuple[list[tuple[str, AggregateCall]], str]:
+        """Return the aggregates above that an aggregate is made from, and how: 'count', 'quotient', or as it comes."""
+        if call.function == "grouping":
+            keys = [meaning(key) for _, key in self.grouping.keys]
+            places = [keys.index(meaning(argument)) for argument in call.arguments]
+            columns = tuple(
+                Column(place, self.grouping.keys[place][0], argument.type)
+                for place, argument in zip(places, call.arguments, strict=True)
+            )
+            return [(name, replace(call, arguments=columns))], ""
+        if _is_distinct(call):
+            index = self._finer_key(call)
+            column = Column(len(self.grouping.keys) + index, f"distinct{index}", call.arguments[0].type)
+            return [(name, replace(call, arguments=(column,), filter=None))], ""
+        if call.function in REPEATED:
+            return [(name, replace(call, distinct=False, arguments=(self._part(name, call),), filter=None))], ""
+        if call.function != "avg":
+            return [self._summed(name, call)], "count" if call.function in COUNTS else ""
+        (argument,) = call.arguments
+        if argument.type.family in FLOATS:
+            total = replace(call, function="sum", type=FLOAT8, arguments=(_float8(argument),))
+        else:
+            total = replace(call, function="sum", type=sum_type(argument.type))
+        count = replace(call, function="count", type=INT8)
+        return [self._summed(f"{name}_sum", total), self._summed(f"{name}_count", count)], "quotient"
+
+    def _summed(self, name: str, call: AggregateCall) -> tuple[str, AggregateCall]:
+        part = self._part(name, call)
+        kind = part.type if part.type.family in FLOATS else sum_type(part.type)
+        return name, AggregateCall("sum", (part,), kind)
+
+    def _part(self, name: str, call: AggregateCall) -> Column:
+        """Return the column of an aggregate of the sides' groupings."""
+        call = replace(call, distinct=False)
+        known = [_key(one) for _, one in self.calls]
+        if _key(call) not in known:
+            self.calls.append((name, call))
+            known.append(_key(call))
+        index = known.index(_key(call))
+        return Column(len(self.grouping.keys) + len(self.finer) + index, self.calls[index][0], call.type)
+
+
+def _value(call: AggregateCall, how: str, found: list[Column]) -> Expression:
+    """Return an aggregate's value of the aggregates that it is made from."""
+    if how == "quotient":
+        if found[0].type.family in FLOATS:
+            return Call("divide", (found[0], Cast(Cast(found[1], INT8), FLOAT8)), call.type)
+        return quotient(found[0], found[1], call.type)
+    value = found[0] if found[0].type == call.type else Cast(found[0], call.type)
+    return Call("coalesce", (value, Literal(0, INT8)), INT8) if how == "count" else value
+
+
+def _is_distinct(call: AggregateCall) -> bool:
+    return call.distinct and call.function not in TAKES_EACH_ONCE
+
+
+def _can_combine(call: AggregateCall) -> bool:
+    if call.order_by or call.function not in COMBINED:
+        return False
+    if call.function in ("sum", "avg"):
+        return call.arguments[0].type.family in (*EXACT_FAMILIES, *FLOATS)
+    return True
+
+
+def _key(call: AggregateCall) -> AggregateCall:
+    condition = None if call.filter is None else meaning(call.filter)
+    return replace(call, arguments=tuple(meaning(part) for part in call.arguments), filter=condition)
+
+
+def _float8(expression: Expression) -> Expression:
+    return expression if expression.type == FLOAT8 else Cast(expression, FLOAT8)
+
+
+def typed(relation: Relation, types: list[SqlType]) -> Relation:
+    """Return a side of a set operation with the columns' types of the whole."""
+    if [column.type for column in relation.schema] == types:
+        return relation
+    columns = [Column(index, column.name, column.type) for index, column in enumerate(relation.schema)]
+    items = zip(columns, types, strict=True)
+    return Project(relation, tuple((one.name, one if one.type == kind else Cast(one, kind)) for one, kind in items))

@@ -1,0 +1,73 @@
+"""UNION, INTERSECT and EXCEPT of streams' rows as groupings: of one side each, and what the operation makes of their groups.
+
+s UNION | INTERSECT | EXCEPT r   ->  the distinct rows of s, and those of r
+s INTERSECT ALL r                ->  both by all columns with counts; each row as often as the smaller count says
+s EXCEPT ALL r                   ->  the same, with the difference of the counts
+"""
+
+from __future__ import annotations
+
+from sql.datatypes import BOOL, INT8
+from sql.expressions import AggregateCall, Call, Case, Cast, Column, Expression, Literal, OuterColumn
+from sql.relations import (
+    Aggregate,
+    Distinct,
+    Filter,
+    Join,
+    OutputColumn,
+    Project,
+    Relation,
+    SetOperation,
+    TableFunction,
+)
+from views.plan.properties import is_ungrouped
+from views.plan.rules.combine_groupings import combine_groupings, typed, union_all
+from views.plan.rules.distinct_to_grouping import grouped
+from views.plan.tail import sum_type
+
+ONE = Literal(1, INT8)
+ZERO = Literal(0, INT8)
+
+
+def group_set_operations(relation: Relation) -> Relation:
+    """Return an operator as it is, or a set operation of streams over groupings of its sides."""
+    if not isinstance(relation, SetOperation) or (relation.kind == "union" and relation.all):
+        return relation
+    sides = (relation.left, relation.right)
+    if not any(is_ungrouped(side) for side in sides):
+        return relation
+    if not relation.all:
+        left, right = (combine_groupings(grouped(Distinct(side))) if is_ungrouped(side) else side for side in sides)
+        return SetOperation(relation.kind, False, left, right, relation.schema)
+    return _as_often(relation)
+
+
+def _as_often(relation: SetOperation) -> Relation:
+    """Return INTERSECT ALL or EXCEPT ALL by the counts of equal rows on both sides."""
+    schema = relation.schema
+    width = len(schema)
+    keys = tuple((column.name, Column(index, column.name, column.type)) for index, column in enumerate(schema))
+    counted = []
+    for place, side in enumerate((relation.left, relation.right)):
+        groups = Aggregate(
+            typed(side, [column.type for column in schema]), keys, (("n", AggregateCall("count_star", (), INT8)),)
+        )
+        counts = [ZERO, ZERO]
+        items: list[tuple[str, Expression]] = [*keys, ("n0", counts[0]), ("n1", counts[1])]
+        items[width + place] = (f"n{place}", Column(width, "n", INT8))
+        counted.append(Project(combine_groupings(groups) if is_ungrouped(side) else groups, tuple(items)))
+    sums = tuple(
+        (f"n{place}", AggregateCall("sum", (Column(width + place, f"n{place}", INT8),), sum_type(INT8)))
+        for place in (0, 1)
+    )
+    both = Aggregate(union_all(list(counted)), keys, sums)
+    ours, theirs = (Cast(Column(width + place, f"n{place}", sum_type(INT8)), INT8) for place in (0, 1))
+    count: Expression = Call("subtract", (ours, theirs), INT8)
+    if relation.kind == "intersect":
+        count = Case(((Call("lt", (ours, theirs), BOOL), ours),), theirs, INT8)
+    repeated = Project(both, (*keys, ("n", count)))
+    there = Filter(repeated, Call("gt", (Column(width, "n", INT8), ZERO), BOOL))
+    numbers = TableFunction(
+        (("generate_series", (ONE, OuterColumn(0, "n", INT8))),), False, (OutputColumn("generate_series", INT8),)
+    )
+    return Project(Join(there, numbers, "cross", None, (Column(width, "n", INT8),)), keys)
