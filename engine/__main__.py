@@ -16,7 +16,8 @@ Run the server until SIGTERM or SIGINT.
 
 It prints one line when clients can connect, for example with
   psql -h 127.0.0.1 -p 5433 antumbra
-Any user name is accepted, so only this machine may connect unless --insecure-trust is given."""
+On an address that only this machine reaches, any user name is accepted. Where others reach it, clients are asked for a password; that of
+the superuser antumbra is made at the first start and written to superuser-password in the data folder."""
 
 SERVE_EPILOG = """\
 Settings are read from antumbra.conf in the data folder (or from --config FILE), one `name = value` per line, and then
@@ -100,7 +101,7 @@ def add_serve(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
     serve.add_argument("--data-dir", metavar="DIR", help="folder of this server's files (default ./antumbra-data)")
     serve.add_argument("--config", metavar="FILE", type=Path, help="settings file (default DIR/antumbra.conf)")
     serve.add_argument(
-        "--insecure-trust", action="store_true", help="let other machines connect although no password is asked"
+        "--insecure-trust", action="store_true", help="trust other machines, too: nobody is asked for a password"
     )
     serve.add_argument(
         "-c", "--set", metavar="NAME=VALUE", action="append", default=[], help="any setting; may be repeated"

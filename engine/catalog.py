@@ -14,6 +14,7 @@ from types import MappingProxyType
 import pyarrow as pa
 
 from engine import stream_statistics
+from engine.roles import Roles
 from engine.stream import Stream
 from engine.tables.sequences import SequenceCounter, SequenceDefinition
 from sql.catalog import RelationDescription
@@ -134,6 +135,7 @@ class CatalogImage:
     entries: Mapping[str, Entry] = field(default_factory=lambda: MappingProxyType({}))
     version: int = 0
     next_oid: int = FIRST_OID
+    roles: Roles = field(default_factory=Roles)
 
     def relation(self, name: str) -> RelationDescription | None:
         """Return the description of `name`, or None (the Protocol `sql.catalog.Catalog`)."""

@@ -22,6 +22,7 @@ from engine.catalog import (
     UsedRelation,
     ViewEntry,
 )
+from engine.roles import plain_roles
 from engine.tables.sequences import SequenceDefinition
 from ringbuffer.log_rows import encode_rows
 from sql.datatypes import SqlType
@@ -62,8 +63,12 @@ def catalog_text(image: CatalogImage) -> str:
 
 
 def plain_form(image: CatalogImage) -> dict[str, object]:
-    """Return the next oid, and each relation in order of creation."""
-    return {"next_oid": image.next_oid, "relations": [plain_entry(entry) for entry in image.entries.values()]}
+    """Return the next oid, the roles, and each relation in order of creation."""
+    return {
+        "next_oid": image.next_oid,
+        "access": plain_roles(image.roles),
+        "relations": [plain_entry(entry) for entry in image.entries.values()],
+    }
 
 
 def plain_entry(entry: Entry) -> dict[str, object]:

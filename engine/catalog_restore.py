@@ -24,6 +24,7 @@ from engine.catalog import (
 from engine.catalog_form import DAMAGED, definition_of, read_plain, source_of, type_of, used_of
 from engine.definitions import build_stream, restore_continuous_view, stream_description
 from engine.query_views import restored_view
+from engine.roles import Roles, roles_of
 from engine.stream import make_stream
 from engine.stream_options import read_options
 from engine.tables.sequences import SequenceCounter
@@ -64,7 +65,8 @@ def restore_catalog(database: Database, text: str) -> CatalogImage:
         image = image.with_entry(entry)
         restored[relation["name"]] = entry
     order = {relation["name"]: restored[relation["name"]] for relation in plain["relations"]}
-    return CatalogImage(order, image.version, plain["next_oid"])
+    roles = roles_of(plain["access"]) if "access" in plain else Roles()
+    return CatalogImage(order, image.version, plain["next_oid"], roles)
 
 
 def _restored(

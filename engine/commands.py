@@ -12,6 +12,7 @@ import logging
 import os
 import signal
 import socket
+import ssl
 import sys
 from collections.abc import Mapping
 from functools import partial
@@ -23,10 +24,11 @@ from engine.clock import SystemClock
 from engine.config import ConfigError, ServerConfig, load_config
 from engine.java import JavaError, find_java
 from engine.storage import DiskStorage, FolderLock, StorageError
+from engine.tls import TlsError, make_context
 
 if TYPE_CHECKING:
     from engine.database import Database
-    from engine.server import ServerLimits
+    from engine.server import Door, ServerLimits
 
 EXIT_STOPPED = 0
 EXIT_FAILED = 1
@@ -53,8 +55,8 @@ def serve(given: Mapping[str, str], config_file: Path | None) -> int:
         os.environ["JAVA_HOME"] = str(find_java())
         lock.acquire()
         check_address(config)
-        run_server(config)
-    except (JavaError, StorageError, StartError) as error:
+        run_server(config, tls_of(config))
+    except (JavaError, StorageError, StartError, TlsError) as error:
         return refuse(str(error), EXIT_FAILED)
     finally:
         lock.release()
@@ -132,14 +134,21 @@ def refuse(text: str, status: int) -> int:
     return status
 
 
-def run_server(config: ServerConfig) -> None:
+def tls_of(config: ServerConfig) -> ssl.SSLContext | None:
+    """Return what encrypts connections, None without a certificate. Raises TlsError."""
+    if config.ssl_cert_file is None or config.ssl_key_file is None:
+        return None
+    return make_context(config.ssl_cert_file, config.ssl_key_file)
+
+
+def run_server(config: ServerConfig, tls: ssl.SSLContext | None) -> None:
     """Open the database, listen, and close it again. The heavy imports happen only here."""
     from engine.server import run
 
-    run(listen(config))
+    run(listen(config, tls))
 
 
-async def listen(config: ServerConfig) -> None:
+async def listen(config: ServerConfig, tls: ssl.SSLContext | None) -> None:
     """Serve until SIGTERM or SIGINT. Raises StartError."""
     from engine.database import Database
     from engine.log.segments import CorruptLogError
@@ -156,6 +165,7 @@ async def listen(config: ServerConfig) -> None:
         try:
             database = Database(config, SystemClock(), DiskStorage())
             database.open()
+            tell_password(database)
         except SqlError as error:
             hint = "" if error.hint is None else f" ({error.hint})"
             raise StartError(f"can't open the database: {error.message}{hint}") from error
@@ -168,6 +178,7 @@ async def listen(config: ServerConfig) -> None:
                 config.host,
                 config.port,
                 server_limits(config),
+                door(database, tls),
                 partial(open_session, database),
                 partial(announce, database),
                 stop,
@@ -180,6 +191,26 @@ async def listen(config: ServerConfig) -> None:
     finally:
         if database is not None:
             database.close()
+
+
+def tell_password(database: Database) -> None:
+    """Make the superuser's password where clients are asked for theirs; say where it is."""
+    if all(rule.method != "scram-sha-256" for rule in database.config.rules):
+        return
+    from engine.first_password import give_password
+    from engine.roles import BOOTSTRAP_NAME
+
+    path = give_password(database)
+    if path is not None:
+        print(f"antumbra: the password of the superuser {BOOTSTRAP_NAME} is in {path}", flush=True)
+
+
+def door(database: Database, tls: ssl.SSLContext | None) -> Door:
+    """Return how clients get in."""
+    from engine.authentication import Authenticator
+    from engine.server import Door
+
+    return Door(Authenticator(database.config.rules, lambda: database.image.roles, database.clock.now_us), tls)
 
 
 def check_address(config: ServerConfig) -> None:
@@ -214,6 +245,7 @@ def server_limits(config: ServerConfig) -> ServerLimits:
 
     return ServerLimits(
         connections_max=config.connections_max,
+        strangers_max=config.strangers_max,
         startup_wait_s_max=config.startup_wait_s_max,
         shutdown_wait_s_max=config.shutdown_wait_s_max,
         message_bytes_max=config.message_bytes_max,

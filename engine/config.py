@@ -14,6 +14,8 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import get_type_hints
 
+from engine.hba import Rule, default_rules, read_rules
+
 CONFIG_FILE_NAME = "antumbra.conf"
 DATA_DIR_DEFAULT = Path("antumbra-data")
 KIB = 1024
@@ -31,16 +33,21 @@ class ConfigError(Exception):
 class ServerConfig:
     """The settings of one server. The table in engine/README.md says when to change which."""
 
-    # The address. Without passwords, only this machine may connect unless insecure_trust is on.
+    # The address, and who may connect from where: rules as in pg_hba.conf, see engine.hba. Without rules, passwords are asked for when
+    # other machines can connect.
     host: str = "127.0.0.1"
     port: int = 5433
     insecure_trust: bool = False
+    hba: str = ""
+    ssl_cert_file: Path | None = None
+    ssl_key_file: Path | None = None
 
     data_dir: Path = DATA_DIR_DEFAULT
     copy_directory: Path | None = None
 
     # Clients.
     connections_max: int = 100
+    strangers_max: int = 100
     startup_wait_s_max: float = 60.0
     shutdown_wait_s_max: float = 10.0
 
@@ -89,6 +96,11 @@ class ServerConfig:
                 "copy_directory and data_dir must lie apart, since clients may write what is below copy_directory",
             ),
             (self.connections_max >= 1, "connections_max must be at least 1"),
+            (self.strangers_max >= 1, "strangers_max must be at least 1"),
+            (
+                (self.ssl_cert_file is None) == (self.ssl_key_file is None),
+                "ssl_cert_file and ssl_key_file go together",
+            ),
             (self.startup_wait_s_max > 0, "startup_wait_s_max must be more than 0"),
             (self.shutdown_wait_s_max >= 0, "shutdown_wait_s_max can't be negative"),
             (self.copy_block_bytes >= 4 * KIB, "copy_block_bytes must be at least 4096"),
@@ -122,12 +134,22 @@ class ServerConfig:
             (self.result_bytes_max >= MIB, "result_bytes_max must be at least 1 MB"),
             (self.spark_memory_mb >= 512, "spark_memory_mb must be at least 512"),
             (1 <= self.spark_threads <= 256, "spark_threads must be between 1 and 256"),
-            (
-                self.insecure_trust or is_loopback(self.host),
-                f"host {self.host} lets other machines in without a password; allow it with --insecure-trust",
-            ),
         )
-        return [text for holds, text in rules if not holds]
+        return [text for holds, text in rules if not holds] + self._rule_problems()
+
+    def _rule_problems(self) -> list[str]:
+        try:
+            rules = read_rules(self.hba)
+        except ValueError as error:
+            return [f"hba: {error}"]
+        if not self.insecure_trust and any(rule.trusts_others for rule in rules):
+            return ["hba trusts other machines without a password; allow it with --insecure-trust"]
+        return []
+
+    @property
+    def rules(self) -> tuple[Rule, ...]:
+        """Who may connect from where."""
+        return read_rules(self.hba) or default_rules(not is_loopback(self.host), self.insecure_trust)
 
 
 def load_config(given: Mapping[str, str], file: Path | None) -> ServerConfig:
@@ -160,8 +182,11 @@ def read_file(path: Path) -> dict[str, object]:
         if match is None:
             raise ConfigError(f"{where}: expected name = value")
         name, quoted, plain = match.groups()
-        if name is not None:
-            values[name] = parse_value(name, quoted.replace("''", "'") if quoted is not None else plain, where)
+        if name is None:
+            continue
+        value = parse_value(name, quoted.replace("''", "'") if quoted is not None else plain, where)
+        # Rules may have a line each; of all other settings the last line counts.
+        values[name] = f"{values[name]}; {value}" if name == "hba" and name in values else value
     return values
 
 

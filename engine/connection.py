@@ -10,12 +10,14 @@ from __future__ import annotations
 import asyncio
 import logging
 import socket
+import ssl
 import sys
 import types
 from collections import deque
-from collections.abc import Awaitable, Mapping
+from collections.abc import Awaitable, Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol, cast
 
+from engine.admission import Admission
 from engine.sessions.first_step import first_step
 from engine.sessions.statement_timeout import terminated
 from sql.errors import SqlError
@@ -23,25 +25,18 @@ from sql.wire import writer
 from sql.wire.conversation import Conversation
 from sql.wire.messages import (
     SYNC,
-    CancelRequest,
     FrontendMessage,
     FunctionCall,
-    GssRequest,
     Query,
-    SslRequest,
-    Startup,
     Sync,
     Terminate,
     Violation,
 )
-from sql.wire.startup import MINOR_VERSION_MAX, PROTOCOL_VERSION_MAX
 
 if TYPE_CHECKING:
     from engine.server import Server
 
 log = logging.getLogger(__name__)
-
-DATABASES = frozenset({"antumbra", "postgres"})
 
 # A batch of replies is handed to the transport when it has grown to this size, and at the end of each batch of messages.
 REPLY_BATCH_BYTES = 64 * 1024
@@ -89,10 +84,18 @@ class SessionProtocol(Protocol):
 
 
 class Connection(asyncio.Protocol):
-    """One client's socket. The session uses the first methods, `conversation`, `process_id` and `secret_key`."""
+    """One client's socket. The session uses the first methods, `conversation`, `process_id`, `secret_key` and `role`.
+
+    role: the oid of what the client was let in as. address: where it is.
+    """
 
     def __init__(self, server: Server) -> None:
-        self.conversation = Conversation(server.limits.message_bytes_max)
+        tls = server.door.tls
+        self.conversation = Conversation(server.limits.message_bytes_max, lets_in=True, takes_tls=tls is not None)
+        self.role = 0
+        self.address = ""
+        self.is_encrypted = False
+        self._admission = Admission(self, server)
         self.session: SessionProtocol | None = None
         self.process_id = 0
         self.secret_key = 0
@@ -177,6 +180,22 @@ class Connection(asyncio.Protocol):
         elif target._ending is None:
             target._ending = self._loop.create_task(target.shut_down())
 
+    # What the admission uses.
+
+    def go_on(self, messages: Sequence[FrontendMessage]) -> None:
+        """Handle these messages next: they were received before they could be looked at."""
+        self._queue.extend(messages)
+
+    def encrypt(self, context: ssl.SSLContext) -> None:
+        """Begin a TLS handshake; what the client says next comes after it."""
+        self.flush()
+        self._task = self._loop.create_task(self._start_tls(context))
+
+    def begin(self, session: SessionProtocol) -> None:
+        """The client is in: `session` handles its messages from now on."""
+        self.session = session
+        self._stop_startup_timer()
+
     def end_packet(self, error: SqlError | None) -> None:
         """The log has answered the packet that waits: send the reply, and go on with what came meanwhile. On the event loop."""
         session, transport = self.session, self._transport
@@ -204,7 +223,12 @@ class Connection(asyncio.Protocol):
         raw = transport.get_extra_info("socket")
         if raw is not None:
             raw.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
-        self._server.connections.add(self)
+        self.address = (transport.get_extra_info("peername") or [""])[0]
+        try:
+            self._server.take_in(self)
+        except SqlError as error:
+            self.terminate(error)
+            return
         self._startup_timer = self._loop.call_later(self._limits.startup_wait_s_max, self._startup_timed_out)
 
     def data_received(self, data: bytes) -> None:
@@ -233,6 +257,7 @@ class Connection(asyncio.Protocol):
         self._replies.clear()
         self._may_write.set()
         self._server.connections.discard(self)
+        self._server.strangers.discard(self)
         self._server.sessions.pop(self.process_id, None)
         if self._task is not None:
             if self.session is not None:
@@ -311,7 +336,7 @@ class Connection(asyncio.Protocol):
             message = self._current = queue.popleft()
             session = self.session
             if session is None:
-                self._open(message)
+                self._admission.handle(message)
                 continue
             if not admit(message):
                 continue
@@ -371,39 +396,28 @@ class Connection(asyncio.Protocol):
 
     # Beginning and end.
 
-    def _open(self, message: FrontendMessage) -> None:
-        """Handle a message that comes before there is a session."""
-        match message:
-            case SslRequest() | GssRequest():
-                self.write(b"N")
-            case CancelRequest():
-                self._server.cancel(message)
-                self.terminate()
-            case Startup():
-                self._stop_startup_timer()
-                self._start(message)
-            case Violation():
-                self.terminate(message.error)
-
-    def _start(self, startup: Startup) -> None:
-        """Trust the client, make its session, and tell it where it is."""
-        if startup.minor_version > MINOR_VERSION_MAX or startup.protocol_options:
-            self.write(writer.negotiate_protocol_version(PROTOCOL_VERSION_MAX, startup.protocol_options))
-        database = startup.parameters["database"]
-        if database not in DATABASES:
-            raise SqlError(
-                "3D000",
-                f'database "{database}" does not exist',
-                hint='The database is called "antumbra".',
-                severity="FATAL",
+    async def _start_tls(self, context: ssl.SSLContext) -> None:
+        """Go on encrypted; a client that can't is dropped."""
+        transport = self._transport
+        try:
+            if transport is None:
+                return
+            wait_s = self._limits.startup_wait_s_max
+            secure = await self._loop.start_tls(
+                transport, self, context, server_side=True, ssl_handshake_timeout=wait_s
             )
-        self._server.register(self)
-        self.session = session = self._server.open_session(self, startup.parameters)
-        self.write(writer.authentication_ok())
-        for name, value in session.startup_reports().items():
-            self.write(writer.parameter_status(name, value))
-        self.write(writer.backend_key_data(self.process_id, self.secret_key))
-        self.write(writer.ready_for_query("I"))
+            if secure is not None and self._transport is not None:
+                self._transport, self.is_encrypted = secure, True
+                secure.set_write_buffer_limits(high=self._limits.write_high_water_bytes)
+        except OSError as error:
+            # ssl.SSLError is one of them.
+            log.info("no TLS with the client at %s: %s", self.address, error)
+            if transport is not None:
+                transport.abort()
+        finally:
+            self._task = None
+            if self._queue:
+                self._work()
 
     async def shut_down(self) -> None:
         """The server stops: cancel what runs, wait for it a while, say why, close."""
@@ -415,6 +429,8 @@ class Connection(asyncio.Protocol):
             self._queue.clear()
             if self.session is not None:
                 self.session.end()
+            elif self._transport is not None:
+                self._transport.abort()
             _, running = await asyncio.wait([self._task], timeout=self._limits.shutdown_wait_s_max)
             for task in running:
                 log.warning("connection %d did not stop in time", self.process_id)
@@ -436,6 +452,10 @@ class Connection(asyncio.Protocol):
                 session.close()
 
     def _startup_timed_out(self) -> None:
+        if self._task is not None and self._transport is not None:
+            # In the middle of a handshake nothing can be said.
+            self._transport.abort()
+            return
         self.terminate(SqlError("57014", "canceling authentication due to timeout"))
 
     def _stop_startup_timer(self) -> None:

@@ -7,12 +7,15 @@ handles its client's messages. Must not know messages or SQL.
 from __future__ import annotations
 
 import asyncio
+import hmac
 import itertools
 import secrets
+import ssl
 from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass
 from typing import TypeVar
 
+from engine.authentication import Authenticator
 from engine.connection import REPLY_BATCH_BYTES, Connection, SessionProtocol
 from sql.errors import SqlError
 from sql.wire.messages import CancelRequest
@@ -26,9 +29,11 @@ class ServerLimits:
 
     read_high_water_bytes: received but not yet handled bytes of a connection, above which its socket is not read.
     write_high_water_bytes: replies that the client has not taken, above which its messages wait.
+    strangers_max: sockets whose clients are not let in yet.
     """
 
     connections_max: int = 100
+    strangers_max: int = 100
     startup_wait_s_max: float = 60.0
     shutdown_wait_s_max: float = 10.0
     message_bytes_max: int = 256 * 1024 * 1024
@@ -36,9 +41,17 @@ class ServerLimits:
     write_high_water_bytes: int = 1024 * 1024
 
     def __post_init__(self) -> None:
-        assert self.connections_max > 0
+        assert self.connections_max > 0 and self.strangers_max > 0
         assert self.message_bytes_max >= self.read_high_water_bytes > 0
         assert self.write_high_water_bytes >= REPLY_BATCH_BYTES
+
+
+@dataclass(frozen=True, slots=True)
+class Door:
+    """How clients get in. tls: None when no encryption is offered."""
+
+    authenticator: Authenticator
+    tls: ssl.SSLContext | None
 
 
 OpenSession = Callable[[Connection, Mapping[str, str]], SessionProtocol]
@@ -58,6 +71,7 @@ async def serve(
     host: str,
     port: int,
     limits: ServerLimits,
+    door: Door,
     open_session: OpenSession,
     ready: Callable[[str, int], None],
     stop: asyncio.Event,
@@ -67,7 +81,7 @@ async def serve(
     ready: called with the address once clients can connect (port 0 asks the system for a free one). open_session(connection, startup
     parameters): may raise SqlError, which refuses the client. Raises OSError when the address can't be had.
     """
-    server = Server(limits, open_session)
+    server = Server(limits, door, open_session)
     listener = await asyncio.get_running_loop().create_server(
         server.connection, host, port, backlog=1024, reuse_address=True
     )
@@ -83,10 +97,12 @@ async def serve(
 class Server:
     """The connections of one listener."""
 
-    def __init__(self, limits: ServerLimits, open_session: OpenSession) -> None:
+    def __init__(self, limits: ServerLimits, door: Door, open_session: OpenSession) -> None:
         self.limits = limits
+        self.door = door
         self.open_session = open_session
         self.connections: set[Connection] = set()
+        self.strangers: set[Connection] = set()
         self.sessions: dict[int, Connection] = {}
         self._process_ids = itertools.count(1)
 
@@ -94,18 +110,28 @@ class Server:
         """Return the protocol object of a new socket."""
         return Connection(self)
 
+    def take_in(self, connection: Connection) -> None:
+        """A socket is there. Raises SqlError when too many clients have not said yet who they are."""
+        self.connections.add(connection)
+        if len(self.strangers) >= self.limits.strangers_max:
+            raise SqlError("53300", "sorry, too many clients already")
+        self.strangers.add(connection)
+
     def register(self, connection: Connection) -> None:
-        """Give `connection` its process id and secret. Raises SqlError when there are too many."""
+        """Give `connection`, whose client is let in, its process id and secret. Raises SqlError when there are too many."""
         if len(self.sessions) >= self.limits.connections_max:
             raise SqlError("53300", "sorry, too many clients already")
         connection.process_id = next(self._process_ids)
         connection.secret_key = secrets.randbits(32)
         self.sessions[connection.process_id] = connection
+        self.strangers.discard(connection)
 
     def cancel(self, request: CancelRequest) -> None:
         """Cancel what the addressed session runs; a wrong key is ignored silently, as the protocol wants."""
         connection = self.sessions.get(request.process_id)
-        if connection is not None and connection.secret_key == request.secret_key and connection.session is not None:
+        if connection is None or connection.session is None:
+            return
+        if hmac.compare_digest(connection.secret_key.to_bytes(4, "big"), request.secret_key.to_bytes(4, "big")):
             connection.session.cancel()
 
     async def say_goodbye(self) -> None:

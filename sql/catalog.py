@@ -79,7 +79,7 @@ class Catalog(Protocol):
 class SessionSettings:
     """The session values that bind captures into a tree. variables: (name in lower case, value as SHOW prints it).
 
-    is_shared: other sessions will use the tree, so that it can't have the user's name or a setting in it (0A000).
+    user is current_user. is_shared: other sessions will use the tree, so that it can't have the user's name or a setting in it (0A000).
     """
 
     time_zone: str = "UTC"
@@ -89,6 +89,7 @@ class SessionSettings:
     process_id: int = 0
     variables: tuple[tuple[str, str], ...] = ()
     is_shared: bool = False
+    session_user: str = "antumbra"
 
     def shared(self) -> SessionSettings:
         """Return the values for a definition, which other sessions will use."""

@@ -19,8 +19,10 @@ from sql.statements.create_view import create_view
 from sql.statements.delete import delete, delete_after_with, truncate
 from sql.statements.drop import drop
 from sql.statements.explain import explain
+from sql.statements.grants import grant
 from sql.statements.insert import insert, insert_after_with
 from sql.statements.options import object_kind
+from sql.statements.roles import alter_role, create_role, drop_role
 from sql.statements.sequences import alter_sequence, create_sequence
 from sql.statements.session_state import close, deallocate, discard, unlisten
 from sql.statements.statement import Delete, Empty, Insert, Select, Statement, Update
@@ -37,8 +39,10 @@ RULES: dict[str, Callable[[Cursor], Statement]] = {
     "delete": delete,
     "discard": discard,
     "explain": explain,
+    "grant": grant,
     "insert": insert,
     "reset": reset,
+    "revoke": grant,
     "set": set_variable,
     "show": show,
     "truncate": truncate,
@@ -56,6 +60,9 @@ OBJECT_RULES: dict[tuple[str, str], Callable[[Cursor], Statement]] = {
     ("alter", "foreign"): alter_table,
     ("alter", "sequence"): alter_sequence,
     ("alter", "table"): alter_table,
+    **{("create", kind): create_role for kind in ("role", "user", "group")},
+    **{("alter", kind): alter_role for kind in ("role", "user", "group")},
+    **{("drop", kind): drop_role for kind in ("role", "user", "group")},
     ("drop", "foreign"): drop,
     ("drop", "sequence"): drop,
     ("drop", "table"): drop,

@@ -7,7 +7,7 @@ in a transaction lasts when it commits; one set with LOCAL ends with it. No I/O,
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
 
 from sql.catalog import SessionSettings
@@ -16,6 +16,8 @@ from sql.names import did_you_mean
 from sql.setting_table import BY_NAME, MESSAGE_LEVELS, SERIALIZABLE, TABLE, TRANSACTION_DEFAULTS, Setting
 from sql.setting_values import checked_value, shown_value
 
+# Who the session is: in the order in which they are set.
+IDENTITY = ("session_authorization", "role")
 STARTUP_WORDS = frozenset({"user", "database", "options", "replication"})
 OPTION = re.compile(r"(?:\\.|\S)+")
 # A dotted name is the client's own; anything may be in it.
@@ -23,8 +25,10 @@ CUSTOM_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_$]*(?:\.[A-Za-z_][A-Za-z0-9_$]*)+
 
 
 class Settings:
-    """The values of a session. user, database and process_id are what session functions return.
+    """The values of a session. user, database and process_id are what session functions return; user is who the client was let in as.
 
+    check_identity: raises SqlError when the session can't become what role or session_authorization shall say, and tells whether it is a
+    superuser then; without it, no other role is there.
     server: the settings of the whole server, by name, with their values as defaults; a session can only look at them.
     """
 
@@ -38,6 +42,7 @@ class Settings:
         self.user = user
         self.database = database
         self.process_id = process_id
+        self.check_identity: Callable[[str, str], bool] | None = None
         self._known = {**BY_NAME, **server}
         self._start: dict[str, str] = {name: setting.default for name, setting in self._known.items()}
         self._start["session_authorization"] = user
@@ -96,6 +101,17 @@ class Settings:
         return [
             [setting.name, self.show(setting.name), setting.description] for _, setting in sorted(self._known.items())
         ]
+
+    @property
+    def session_user(self) -> str:
+        """session_authorization: as whom the session says what it may."""
+        return self.value("session_authorization")
+
+    @property
+    def current_user(self) -> str:
+        """role, where it is set, else session_user."""
+        role = self.value("role")
+        return self.session_user if role == "none" else role
 
     @property
     def time_zone(self) -> str:
@@ -181,7 +197,13 @@ class Settings:
                 )
             )
             self._captured = SessionSettings(
-                self.time_zone, self.value("search_path"), self.user, self.database, self.process_id, variables
+                self.time_zone,
+                self.value("search_path"),
+                self.current_user,
+                self.database,
+                self.process_id,
+                variables,
+                session_user=self.session_user,
             )
         return self._captured
 
@@ -199,11 +221,23 @@ class Settings:
         setting = self._settable(lowered)
         if value is None:
             kept = self._start.get(lowered, "")
-        elif lowered == "session_authorization" and value != self.user:
-            raise SqlError("42501", f'permission denied to set session authorization "{value}"')
         else:
             kept = checked_value(setting, value)
+        if lowered in IDENTITY:
+            self._become(lowered, kept, local)
         self._change(lowered, kept, local or lowered in TRANSACTION_DEFAULTS)
+
+    def let_in(self, is_superuser: bool) -> None:
+        """Note what the client is let in as; what it asked to be at startup, it becomes here. Raises SqlError."""
+        asked = [(name, self._start[name]) for name in IDENTITY]
+        self._start |= {"session_authorization": self.user, "role": "none"}
+        self._start["is_superuser"] = "on" if is_superuser else "off"
+        self._session = dict(self._start)
+        for name, value in asked:
+            if value != self._start[name]:
+                self.set(name, value)
+        self._start = dict(self._session)
+        self.commit()
 
     def reset_all(self) -> None:
         """Return every setting to its start value."""
@@ -275,6 +309,16 @@ class Settings:
             self._session[name] = value
             self._local.pop(name, None)
         self._captured = None
+
+    def _become(self, name: str, value: str, local: bool) -> None:
+        if self.check_identity is None:
+            if value not in (self.user, "none"):
+                raise SqlError("42501", f'permission denied to set {name.replace("_", " ")} "{value}"')
+            return
+        is_superuser = self.check_identity(name, value)
+        if name == "session_authorization":
+            self._change("role", "none", local)
+        self._change("is_superuser", "on" if is_superuser else "off", local)
 
     def _remember(self) -> None:
         if self._before is None:

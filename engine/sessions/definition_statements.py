@@ -19,6 +19,7 @@ from engine.reshaping import Reshaping
 from engine.sessions.insert import default_row
 from engine.sessions.reading import scan_inputs, scan_settings
 from engine.sessions.results import Outcome
+from engine.sessions.role_statements import RoleWork, run_role_statement
 from engine.sessions.sequence_statements import alter_sequence, make_sequence
 from engine.staging import StatementStage
 from engine.stream import Stream
@@ -37,6 +38,7 @@ from sql.errors import SqlError, not_supported
 from sql.expressions import Column, Expression
 from sql.names import did_you_mean
 from sql.relations import Project
+from sql.statements.access import RoleStatement
 from sql.statements.statement import (
     AlterSequence,
     AlterTable,
@@ -222,6 +224,21 @@ class DefinitionStatements:
         if isinstance(entry, SequenceEntry):
             alter_sequence(statement, entry, work)
         return self._finished(work, transaction, "ALTER SEQUENCE")
+
+    # Roles
+
+    async def change_roles(self, statement: RoleStatement, transaction: Transaction) -> Outcome:
+        """Do CREATE, ALTER and DROP ROLE, and GRANT and REVOKE of roles."""
+        image = await self._own_image(transaction)
+        session = self._session
+        identity, roles = session.identity, image.roles
+        work = RoleWork(image, identity.current(roles), identity.session(roles), session.settings.time_zone)
+        tag = await session.in_worker(run_role_statement, statement, work)
+        for notice in work.notices:
+            session.notice(*notice)
+        if work.image is not image:
+            transaction.change_catalog(work.image)
+        return Outcome(tag)
 
     # Inside
 

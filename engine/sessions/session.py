@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from engine.sessions.backend import SessionBackend
 from engine.sessions.copy_exchange import CopyExchange
 from engine.sessions.hot_path import HotPath
+from engine.sessions.identity import Identity
 from engine.sessions.insert_packet import InsertPackets
 from engine.sessions.prepared import Portal, Prepared, describe_portal, describe_prepared, make_portal, prepare
 from engine.sessions.results import Outcome, send_rows
@@ -61,13 +62,13 @@ TEXT_AT_ONCE_MAX = 4096
 class Session:
     """The state of one connection: settings, transaction, prepared statements, portals, and a COPY under way."""
 
-    def __init__(self, database: Database, connection: Connection, settings: Settings, user: str) -> None:
+    def __init__(self, database: Database, connection: Connection, settings: Settings, user: str, role: int) -> None:
         self.database = database
         self.connection = connection
         self.settings = settings
-        self.user = user
         self.block = TransactionBlock(self)
         self.runner = StatementRunner(self)
+        self.identity = Identity(settings, role, user, lambda: self.runner.image().roles)
         # Views whose upper pipelines a running statement may be waiting for.
         self.refreshing: tuple[str, ...] = ()
         self.is_simple = False
@@ -493,4 +494,4 @@ def open_session(database: Database, connection: Connection, parameters: Mapping
     """Return the session of a client that has sent its startup parameters. Raises SqlError for a setting that can't be."""
     settings = Settings.for_startup(parameters, database.server_settings)
     settings.process_id = connection.process_id
-    return Session(database, connection, settings, parameters["user"])
+    return Session(database, connection, settings, parameters["user"], connection.role)

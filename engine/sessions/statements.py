@@ -27,6 +27,7 @@ from sql.expressions import Literal
 from sql.names import did_you_mean
 from sql.relations import Values
 from sql.settings import canonical_name
+from sql.statements.access import AlterRole, CreateRole, DropRole, GrantRole
 from sql.statements.statement import (
     AlterSequence,
     AlterTable,
@@ -69,6 +70,10 @@ WRITES: dict[type, str] = {
     CreateSequence: "CREATE SEQUENCE",
     AlterSequence: "ALTER SEQUENCE",
     Truncate: "TRUNCATE TABLE",
+    CreateRole: "CREATE ROLE",
+    AlterRole: "ALTER ROLE",
+    DropRole: "DROP ROLE",
+    GrantRole: "GRANT ROLE",
 }
 DROPPED = {"stream": "FOREIGN TABLE", "view": "VIEW", "table": "TABLE", "sequence": "SEQUENCE"}
 
@@ -197,6 +202,8 @@ class StatementRunner:
                 return await definitions.truncate(statement, transaction)
             case DropRelation():
                 return await definitions.drop(statement, transaction)
+            case CreateRole() | AlterRole() | DropRole() | GrantRole():
+                return await definitions.change_roles(statement, transaction)
             case _:
                 raise not_supported(type(statement).__name__)
 

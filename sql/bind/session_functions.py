@@ -52,6 +52,8 @@ def session_function(binder: Binder, node: FunctionCall) -> Expression:
             return Literal("", TEXT, node.position)
         case "pg_is_in_recovery":
             raise not_supported("the function pg_is_in_recovery", node.position)
+        case "session_user":
+            return Literal(settings.session_user, TEXT, node.position)
     return Literal(settings.user, TEXT, node.position)
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 from sql import syntax
 from sql.datatypes import SqlType
+from sql.statements.access import RoleStatement
 
 
 @dataclass(frozen=True)
@@ -435,5 +436,6 @@ Statement = (
     | Discard
     | Cleanup
     | Checkpoint
+    | RoleStatement
     | Empty
 )

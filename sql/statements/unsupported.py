@@ -8,8 +8,8 @@ from sql.grammar.cursor import Cursor
 # First words of statements that are refused as a whole.
 WHOLE = frozenset(
     """
-    alter analyze analyse call cluster comment declare do execute fetch grant import listen load lock
-    merge move notify prepare reassign refresh reindex release revoke savepoint security vacuum
+    alter analyze analyse call cluster comment declare do execute fetch import listen load lock
+    merge move notify prepare reassign refresh reindex release savepoint security vacuum
     """.split()
 )
 

@@ -4,7 +4,9 @@ Enters: bytes as the socket gave them. Leaves: messages in order. `receive` only
 message is handled, because handling an earlier one may have begun a COPY or failed a pipeline that is received already. Must not
 touch a socket or know of transactions.
 
-    STARTUP --Startup--> READY --begin_copy_in--> COPY_IN --CopyDone, CopyFail, end_copy_in--> READY
+    STARTUP --Startup--> READY, or ADMISSION where clients are let in by name
+                         ADMISSION --ask_password--> PASSWORD --Password--> ADMISSION --let_in--> READY
+                         READY --begin_copy_in--> COPY_IN --CopyDone, CopyFail, end_copy_in--> READY
                          READY, COPY_IN --fail_until_sync--> SKIP_UNTIL_SYNC --Sync--> READY
                          any --Violation, close--> CLOSED
 """
@@ -31,6 +33,7 @@ from sql.wire.messages import (
     Parse,
     Password,
     Query,
+    SslRequest,
     Startup,
     Sync,
     Terminate,
@@ -41,6 +44,9 @@ from sql.wire.startup import STARTUP_BYTES_MAX, STARTUP_BYTES_MIN, fatal, read_o
 
 # PostgreSQL's PQ_SMALL_MESSAGE_LIMIT, for the messages that hold a name at most.
 SMALL_MESSAGE_BYTES_MAX = 10_000
+
+# PostgreSQL's PG_MAX_SASL_MESSAGE_LENGTH.
+SASL_BYTES_MAX = 1024
 
 HEAD_BYTES = 5
 _COPY_DATA = ord("d")
@@ -69,6 +75,8 @@ class State(Enum):
     """What the conversation expects; the table is in the module's docstring."""
 
     STARTUP = auto()
+    ADMISSION = auto()
+    PASSWORD = auto()
     READY = auto()
     COPY_IN = auto()
     SKIP_UNTIL_SYNC = auto()
@@ -76,20 +84,28 @@ class State(Enum):
 
 
 class Conversation:
-    """The protocol of one connection. message_bytes_max: limit of every message but CopyData, which is passed on as it comes."""
+    """The protocol of one connection. message_bytes_max: limit of every message but CopyData, which is passed on as it comes.
+
+    lets_in: nothing is looked at behind a Startup before `let_in`, but for passwords that were asked for. takes_tls: a request for TLS
+    is granted, so that nothing may follow it before the answer.
+    """
 
     __slots__ = (
         "_copy_bytes_left",
         "_is_deaf",
+        "_lets_in",
         "_message_bytes_max",
         "_partial",
         "_partial_bytes_needed",
         "_repeated",
+        "_takes_tls",
         "state",
     )
 
-    def __init__(self, message_bytes_max: int) -> None:
+    def __init__(self, message_bytes_max: int, lets_in: bool = False, takes_tls: bool = False) -> None:
         self.state = State.STARTUP
+        self._lets_in = lets_in
+        self._takes_tls = takes_tls
         self._message_bytes_max = message_bytes_max
         self._partial = bytearray()
         self._partial_bytes_needed = 0
@@ -117,11 +133,19 @@ class Conversation:
                 messages.append(read_opening(data[offset + 4 : end]))
                 offset = end
                 if isinstance(messages[-1], Startup):
-                    self.state = State.READY
+                    self.state = State.ADMISSION if self._lets_in else State.READY
+                elif isinstance(messages[-1], SslRequest) and self._takes_tls and offset < len(data):
+                    messages.pop()
+                    raise unencrypted_data()
                 elif isinstance(messages[-1], CancelRequest):
                     self.close()
                     return messages
-            self._receive_messages(data, offset, messages)
+            if self.state is State.PASSWORD:
+                offset = self._receive_password(data, offset, messages)
+            if self.state is State.ADMISSION:
+                self._keep(data, offset, 0)
+            elif self.state is not State.PASSWORD:
+                self._receive_messages(data, offset, messages)
         except SqlError as error:
             assert error.severity == "FATAL"
             messages.append(Violation(error))
@@ -156,6 +180,18 @@ class Conversation:
         if state is State.COPY_IN:
             return self._admit_in_copy(message)
         return kind is Startup
+
+    def ask_password(self) -> list[FrontendMessage]:
+        """The next message has to be a Password; return it if it is there already."""
+        assert self.state is State.ADMISSION, self.state
+        self.state = State.PASSWORD
+        return self._received_meanwhile()
+
+    def let_in(self) -> list[FrontendMessage]:
+        """The client may say anything; return what it has said already."""
+        assert self.state is State.ADMISSION, self.state
+        self.state = State.READY
+        return self._received_meanwhile()
 
     def fail_until_sync(self) -> None:
         """An extended message failed: ignore everything up to the next Sync."""
@@ -206,6 +242,29 @@ class Conversation:
             self._keep(data, offset, length)
             return -1
         end: int = offset + length
+        return end
+
+    def _received_meanwhile(self) -> list[FrontendMessage]:
+        kept, self._partial = bytes(self._partial), bytearray()
+        return self.receive(kept) if kept else []
+
+    def _receive_password(self, data: bytes, offset: int, messages: list[FrontendMessage]) -> int:
+        """Append the one Password that is due; return the offset behind it."""
+        if len(data) - offset < HEAD_BYTES:
+            self._keep(data, offset, HEAD_BYTES)
+            return len(data)
+        kind = data[offset]
+        (length,) = _INT32(data, offset + 1)
+        if kind != ord("p"):
+            raise fatal("08P01", f"expected SASL response, got message type {kind}")
+        if not 4 <= length <= SASL_BYTES_MAX:
+            raise fatal("08P01", "invalid message length")
+        end: int = offset + 1 + length
+        if len(data) < end:
+            self._keep(data, offset, length + 1)
+            return len(data)
+        messages.append(Password(data[offset + HEAD_BYTES : end]))
+        self.state = State.ADMISSION
         return end
 
     def _receive_messages(self, data: bytes, offset: int, messages: list[FrontendMessage]) -> None:
@@ -297,3 +356,10 @@ class Conversation:
     def _keep(self, data: bytes, offset: int, bytes_needed: int) -> None:
         self._partial = bytearray(memoryview(data)[offset:])
         self._partial_bytes_needed = bytes_needed
+
+
+def unencrypted_data() -> SqlError:
+    """Return the error for bytes behind a request for TLS: anybody on the way may have put them there."""
+    error = fatal("08P01", "received unencrypted data after SSL request")
+    error.detail = "This could be either a client-software bug or evidence of an attempted man-in-the-middle attack."
+    return error

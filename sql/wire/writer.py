@@ -41,6 +41,21 @@ def authentication_ok() -> bytes:
     return AUTHENTICATION_OK
 
 
+def authentication_sasl(mechanisms: Sequence[str]) -> bytes:
+    """Return AuthenticationSASL: the mechanisms that the client may choose from."""
+    return message(b"R", _INT32.pack(10) + b"".join(_string(name) for name in mechanisms) + b"\x00")
+
+
+def authentication_sasl_continue(data: bytes) -> bytes:
+    """Return AuthenticationSASLContinue with the mechanism's own message."""
+    return message(b"R", _INT32.pack(11) + data)
+
+
+def authentication_sasl_final(data: bytes) -> bytes:
+    """Return AuthenticationSASLFinal with the mechanism's last message."""
+    return message(b"R", _INT32.pack(12) + data)
+
+
 def parameter_status(name: str, value: str) -> bytes:
     """Return ParameterStatus: a setting that the client library wants to follow."""
     return message(b"S", _string(name) + _string(value))

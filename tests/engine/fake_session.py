@@ -6,8 +6,12 @@ import asyncio
 import threading
 from collections.abc import Awaitable, Callable, Mapping
 
+from engine.authentication import Authenticator
+from engine.clock import SystemClock
 from engine.connection import Connection
-from engine.server import ServerLimits, run, serve
+from engine.hba import default_rules
+from engine.roles import Roles
+from engine.server import Door, ServerLimits, run, serve
 from sql.datatypes import INT4, TEXT
 from sql.errors import SqlError
 from sql.wire import writer
@@ -198,8 +202,10 @@ class FakeSession:
 class FakeWorld:
     """A server of fake sessions in a thread of its own. start() and stop() may be called from the test's thread."""
 
-    def __init__(self, limits: ServerLimits) -> None:
+    def __init__(self, limits: ServerLimits, door: Door | None = None) -> None:
         self.limits = limits
+        rules = default_rules(listens_beyond_loopback=False, trusts_all=False)
+        self.door = door or Door(Authenticator(rules, Roles, SystemClock().now_us), None)
         self.host, self.port = "127.0.0.1", 0
         self.sessions: list[FakeSession] = []
         self.handled: list[FrontendMessage] = []
@@ -244,4 +250,4 @@ class FakeWorld:
         def open_session(connection: Connection, parameters: Mapping[str, str]) -> FakeSession:
             return FakeSession(connection, parameters, self)
 
-        await serve("127.0.0.1", 0, self.limits, open_session, ready, stop)
+        await serve("127.0.0.1", 0, self.limits, self.door, open_session, ready, stop)

@@ -15,6 +15,7 @@ from engine.clock import SystemClock
 from engine.config import ServerConfig
 from engine.connection import Connection
 from engine.database import Database
+from engine.roles import BOOTSTRAP_OID
 from engine.sessions.session import Session, open_session
 from engine.staging import StatementStage
 from engine.storage import DiskStorage, Storage
@@ -35,6 +36,7 @@ class MemoryConnection:
     """Keeps what a session writes."""
 
     process_id = 7
+    role = BOOTSTRAP_OID
 
     session: Session
 
@@ -107,9 +109,10 @@ class World:
 class SessionClient:
     """One session, asked by bytes."""
 
-    def __init__(self, world: World, parameters: Mapping[str, str]) -> None:
+    def __init__(self, world: World, parameters: Mapping[str, str], role: int = BOOTSTRAP_OID) -> None:
         self._runner = world.runner
         self._connection = MemoryConnection()
+        self._connection.role = role
         self._connection.conversation.receive(startup_packet(parameters))
         self.session = self._runner.run(self._open(world.database, parameters))
 

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from engine.__main__ import main
+from engine.clock import SystemClock
 from engine.commands import StartError, listen
 from engine.config import ServerConfig
 from engine.storage import FolderLock
@@ -99,7 +100,10 @@ def test_a_port_in_use(tmp_path: Path) -> None:
 
 def test_a_port_that_is_taken_while_the_server_starts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     class QuickDatabase:
-        def __init__(self, *_: object) -> None: ...
+        clock = SystemClock()
+
+        def __init__(self, config: ServerConfig, *_: object) -> None:
+            self.config = config
 
         def open(self) -> None: ...
 
@@ -111,7 +115,7 @@ def test_a_port_that_is_taken_while_the_server_starts(tmp_path: Path, monkeypatc
         other.listen()
         config = ServerConfig(port=other.getsockname()[1], data_dir=tmp_path)
         with pytest.raises(StartError, match="the port is in use"):
-            asyncio.run(listen(config))
+            asyncio.run(listen(config, None))
 
 
 def test_ctrl_c_before_the_server_is_ready(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
@@ -152,7 +156,7 @@ def test_a_folder_in_use(tmp_path: Path) -> None:
 
 
 def test_no_trust_beyond_this_machine(tmp_path: Path) -> None:
-    status, line = refusal("--host", "0.0.0.0", "--data-dir", str(tmp_path))
+    status, line = refusal("--set", "hba=host all all all trust", "--data-dir", str(tmp_path))
     assert status == 2
     assert "--insecure-trust" in line
 

@@ -65,8 +65,14 @@ def test_the_log_has_sizes_and_times(tmp_path: Path) -> None:
         ("checkpoint_log_bytes = 1MB", "can't be less than log_segment_bytes"),
         ("checkpoint_interval_s = -1", "can't be negative"),
         ("copy_block_bytes = 1GB", "can't be more than read_high_water_bytes"),
-        ("host = 0.0.0.0", "--insecure-trust"),
-        ("host = db.example.org", "--insecure-trust"),
+        ("hba = 'host all all all trust'", "--insecure-trust"),
+        ("hba = 'host all all 10.0.0.0/8 trust'", "--insecure-trust"),
+        ("hba = 'host all all 10.0.0.1/8 reject'", "host bits set"),
+        ("hba = 'host all all all md5'", "the method must be one of trust, scram-sha-256, reject"),
+        ("hba = 'host all all trust'", "a rule is TYPE DATABASE USER ADDRESS METHOD"),
+        ("hba = 'local all all all trust'", "no Unix-domain sockets"),
+        ("ssl_cert_file = a.pem", "go together"),
+        ("strangers_max = 0", "must be at least 1"),
     ],
 )
 def test_one_line_says_what_is_wrong(tmp_path: Path, line: str, complaint: str) -> None:

@@ -150,7 +150,13 @@ class TestStartup:
     def test_a_port_in_use_is_an_os_error(self, world: FakeWorld) -> None:
         async def again() -> None:
             await serve(
-                world.host, world.port, LIMITS, lambda *_: pytest.fail("it listened"), lambda *_: None, asyncio.Event()
+                world.host,
+                world.port,
+                LIMITS,
+                world.door,
+                lambda *_: pytest.fail("it listened"),
+                lambda *_: None,
+                asyncio.Event(),
             )
 
         with pytest.raises(OSError, match="in use") as caught:

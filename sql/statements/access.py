@@ -1,0 +1,73 @@
+"""What the statements on roles and privileges say, as frozen dataclasses. Passwords are in no repr, so that no traceback shows one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class RoleSpec:
+    """A role as it is named. kind: 'name', or 'current', 'session', 'public' for what stands for one."""
+
+    name: str
+    kind: str
+    position: int
+
+
+@dataclass(frozen=True)
+class RoleOptions:
+    """What CREATE and ALTER ROLE say. attributes: (name, on), such as ('superuser', False). sets_password: PASSWORD was there, maybe NULL.
+
+    in_roles, members, admins: of CREATE ROLE, the roles that it is in, those in it, and those that may let others in.
+    """
+
+    attributes: tuple[tuple[str, bool], ...] = ()
+    sets_password: bool = False
+    password: str | None = field(default=None, repr=False)
+    connection_limit: int | None = None
+    valid_until: str | None = None
+    in_roles: tuple[RoleSpec, ...] = ()
+    members: tuple[RoleSpec, ...] = ()
+    admins: tuple[RoleSpec, ...] = ()
+
+
+@dataclass(frozen=True)
+class CreateRole:
+    """CREATE ROLE | USER | GROUP name [WITH] options."""
+
+    text: str = field(repr=False)
+    role: RoleSpec
+    options: RoleOptions
+
+
+@dataclass(frozen=True)
+class AlterRole:
+    """ALTER ROLE | USER name [WITH] options, or RENAME TO new_name."""
+
+    text: str = field(repr=False)
+    role: RoleSpec
+    options: RoleOptions
+    new_name: RoleSpec | None = None
+
+
+@dataclass(frozen=True)
+class DropRole:
+    """DROP ROLE | USER | GROUP [IF EXISTS] names."""
+
+    text: str
+    roles: tuple[RoleSpec, ...]
+    if_exists: bool
+
+
+@dataclass(frozen=True)
+class GrantRole:
+    """GRANT roles TO members [WITH ADMIN OPTION], or REVOKE [ADMIN OPTION FOR] roles FROM members. admin: the option is meant."""
+
+    text: str
+    revokes: bool
+    roles: tuple[RoleSpec, ...]
+    members: tuple[RoleSpec, ...]
+    admin: bool
+
+
+RoleStatement = CreateRole | AlterRole | DropRole | GrantRole

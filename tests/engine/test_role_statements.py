@@ -1,0 +1,196 @@
+"""CREATE, ALTER, DROP, GRANT and REVOKE of roles, SET ROLE: the same words as PostgreSQL's, and what is there after a restart."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from engine.roles import BOOTSTRAP_OID
+from sql.wire.scram import make_verifier, read_verifier
+from tests.end_to_end.raw_client import RawClient
+from tests.engine.session_client import SessionClient, World
+from tests.oracle.postgres import PostgresCluster
+
+SCRIPT = r"""
+CREATE ROLE r_a
+CREATE ROLE r_a
+CREATE USER r_b WITH CREATEDB CREATEROLE NOINHERIT CONNECTION LIMIT 3 VALID UNTIL '2100-01-01'
+CREATE GROUP r_c ROLE r_a ADMIN r_b
+CREATE ROLE r_d IN ROLE r_c, r_a PASSWORD NULL
+CREATE ROLE r_e PASSWORD ''
+CREATE ROLE r_x SUPERUSER NOSUPERUSER
+CREATE ROLE r_x LOGIN LOGIN
+CREATE ROLE r_x PASSWORD 'a' PASSWORD 'b'
+CREATE ROLE r_x WITH NONSENSE
+CREATE ROLE r_x WITH "NONSENSE"
+CREATE ROLE r_x WITH SELECT
+CREATE ROLE r_x PASSWORD
+CREATE ROLE r_x UNENCRYPTED PASSWORD 'a'
+CREATE ROLE r_x CONNECTION LIMIT -2
+CREATE ROLE r_x VALID UNTIL 'tomorrow-ish'
+CREATE ROLE r_x IN ROLE nobody
+CREATE ROLE pg_mine
+CREATE ROLE public
+CREATE ROLE "public"
+CREATE ROLE none
+CREATE ROLE current_user
+CREATE ROLE session_user
+CREATE ROLE
+CREATE ROLE "Mixed Case"
+ALTER ROLE "Mixed Case" RENAME TO r_m
+ALTER ROLE r_m RENAME TO r_a
+ALTER ROLE r_m RENAME TO pg_m
+ALTER ROLE nobody RENAME TO r_n
+ALTER ROLE CURRENT_USER RENAME TO r_n
+ALTER ROLE r_m NOLOGIN
+ALTER USER r_m WITH LOGIN PASSWORD 'x'
+ALTER ROLE nobody LOGIN
+ALTER ROLE pg_monitor LOGIN
+ALTER ROLE r_m IN ROLE r_a
+ALTER ROLE r_m
+GRANT r_a TO r_b
+GRANT r_a TO r_b
+GRANT r_a, r_c TO r_m WITH ADMIN OPTION
+GRANT r_b TO r_a
+GRANT r_a TO r_a
+GRANT nobody TO r_a
+GRANT r_a TO nobody
+GRANT r_a TO PUBLIC
+GRANT r_a TO
+REVOKE ADMIN OPTION FOR r_a FROM r_m
+REVOKE r_a FROM r_m
+REVOKE r_a FROM r_m
+REVOKE nobody FROM r_m
+REVOKE r_c FROM r_m CASCADE
+SET ROLE nobody
+SET ROLE r_b
+SELECT current_user::text
+SHOW role
+SHOW is_superuser
+CREATE ROLE r_f
+CREATE ROLE r_s SUPERUSER
+CREATE ROLE r_s REPLICATION
+CREATE ROLE r_s BYPASSRLS
+ALTER ROLE r_f CREATEDB
+ALTER ROLE r_f SUPERUSER
+ALTER ROLE r_f REPLICATION
+DROP ROLE r_b
+DROP ROLE r_f
+SET ROLE r_a
+CREATE ROLE r_f
+ALTER ROLE r_a PASSWORD 'mine'
+ALTER ROLE r_b PASSWORD 'yours'
+ALTER ROLE r_a CREATEDB
+DROP ROLE r_c
+GRANT r_c TO r_m
+RESET ROLE
+SET SESSION AUTHORIZATION r_a
+SELECT current_user::text, session_user::text
+SET ROLE r_c
+SET ROLE r_b
+SET SESSION AUTHORIZATION r_b
+SET ROLE NONE
+SHOW session_authorization
+RESET SESSION AUTHORIZATION
+SHOW is_superuser
+BEGIN
+SET LOCAL ROLE r_a
+SELECT current_user::text
+COMMIT
+SELECT current_user = session_user
+BEGIN
+CREATE ROLE r_t
+SET ROLE r_t
+SELECT current_user::text
+ROLLBACK
+SET ROLE r_t
+SELECT current_user = session_user
+DROP ROLE r_a, nobody
+DROP ROLE IF EXISTS nobody, r_e
+DROP ROLE CURRENT_USER
+DROP USER r_a, r_b, r_c, r_d, r_m
+DROP ROLE r_a
+"""
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> Iterator[World]:
+    opened = World(tmp_path / "data")
+    yield opened
+    opened.close()
+
+
+def test_the_same_words_as_postgresql(world: World, postgres: PostgresCluster) -> None:
+    ours, theirs = world.client(), RawClient(postgres.port, "postgres", "postgres")
+    found: list[object] = []
+    expected: list[object] = []
+    for text in filter(None, SCRIPT.split("\n")):
+        found.append((text, [answer for answer in ours.ask_in_full(text) if not answer[0].startswith("S ")]))
+        expected.append((text, [answer for answer in theirs.ask_in_full(text) if not answer[0].startswith("S ")]))
+    theirs.hang_up()
+    differing = [pair for pair in zip(found, expected, strict=True) if pair[0] != pair[1]]
+    print(*differing, sep="\n")
+    assert not differing
+
+
+def test_roles_are_there_after_a_restart(tmp_path: Path) -> None:
+    world = World(tmp_path / "data")
+    client = world.client()
+    client.run("CREATE ROLE ann LOGIN PASSWORD 'pencil'", "CREATE ROLE staff", "GRANT staff TO ann")
+    client.run("BEGIN", "CREATE ROLE gone", "ROLLBACK")
+    before = world.database.image.roles
+    world.abandon()
+    again = World(tmp_path / "data")
+    after = again.database.image.roles
+    assert dict(after.by_name) == dict(before.by_name)
+    assert (after.memberships, after.mock_secret) == (before.memberships, before.mock_secret)
+    verifier = read_verifier(after.by_name["ann"].verifier or "")
+    assert verifier is not None
+    assert verifier == make_verifier("pencil", verifier.salt)
+    assert "gone" not in after.by_name
+    assert after.by_oid(BOOTSTRAP_OID) is not None
+    again.close()
+
+
+def test_a_verifier_is_kept_as_it_is_given(world: World) -> None:
+    client = world.client()
+    given = str(make_verifier("pencil", b"0123456789abcdef", 5000))
+    client.run(f"CREATE ROLE ann PASSWORD '{given}'")
+    kept = [world.database.image.roles.by_name["ann"].verifier]
+    client.run("ALTER ROLE ann PASSWORD NULL")
+    kept.append(world.database.image.roles.by_name["ann"].verifier)
+    assert kept == [given, None]
+    (answer,) = client.ask_in_full("ALTER ROLE ann PASSWORD 'md5aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa'")
+    assert answer[0] == "E 0A000: an md5 password is not supported yet"
+
+
+def test_a_password_is_in_no_repr(world: World) -> None:
+    world.client().run("CREATE ROLE ann PASSWORD 'verysecret'")
+    assert "SCRAM" not in repr(world.database.image.roles)
+
+
+def test_a_session_whose_role_is_gone_may_nothing(world: World) -> None:
+    superuser = world.client()
+    superuser.run("CREATE ROLE ann LOGIN CREATEROLE")
+    session = ann(world)
+    session.run("CREATE ROLE bob")
+    superuser.run("DROP ROLE ann")
+    assert session.ask("CREATE ROLE eve")[0] == "E ERROR 42501: permission denied to create role"
+    # A name that is no role makes nobody a superuser.
+    assert session.ask("SET SESSION AUTHORIZATION antumbra")[0].startswith("E ERROR 42501")
+
+
+def test_what_a_session_asks_to_be_at_startup(world: World) -> None:
+    world.client().run("CREATE ROLE ann LOGIN", "CREATE ROLE staff", "GRANT staff TO ann")
+    assert ann(world, role="staff").rows("SELECT current_user, session_user") == ["D [b'staff', b'ann']"]
+    for refused in ({"role": "antumbra"}, {"session_authorization": "antumbra"}, {"role": "nobody"}):
+        with pytest.raises(Exception, match=r"42501|22023"):
+            ann(world, **refused)
+
+
+def ann(world: World, **parameters: str) -> SessionClient:
+    """Return a session that was let in as ann."""
+    role = world.database.image.roles.by_name["ann"].oid
+    return SessionClient(world, {"user": "ann", "database": "antumbra", **parameters}, role)
