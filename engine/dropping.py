@@ -23,6 +23,7 @@ from engine.dependents import (
     shown,
 )
 from engine.tables.table_expressions import bound_description
+from engine.tables.table_names import index_names
 from engine.tables.table_work import TableWork
 from sql.errors import SqlError
 from sql.names import did_you_mean
@@ -66,6 +67,9 @@ def _named(statement: DropRelation, work: TableWork) -> list[Entry]:
     for name, position in statement.names:
         entry = work.image.entries.get(name)
         if entry is None:
+            if name in index_names(work.image):
+                use = "Use DROP INDEX to remove an index."
+                raise SqlError("42809", f'"{name}" is not a {word}', hint=use, position=position or None)
             if not statement.if_exists:
                 alike = [other for other, one in work.image.entries.items() if WORDS[one.description.kind] == word]
                 hint = did_you_mean(name, alike, f"the {word}")

@@ -31,15 +31,31 @@ class ColumnDescription:
 ARRIVAL = ColumnDescription("arrival_timestamp", TIMESTAMPTZ, not_null=True)
 
 
+KEYS = frozenset({"primary key", "unique", "unique index"})
+
+
 @dataclass(frozen=True, slots=True)
 class ConstraintDescription:
-    """A constraint of a table. kind: 'primary key', 'unique', 'check'. columns: attnums. condition: of a check, over the table's row."""
+    """A constraint of a table, or an index that is made by itself. columns: attnums. condition: of a check, over the table's row.
+
+    kind: 'primary key', 'unique', 'check', 'unique index', 'index'.
+    """
 
     name: str
     kind: str
     columns: tuple[int, ...]
     condition: Expression | None = None
     text: str = ""
+
+    @property
+    def is_key(self) -> bool:
+        """True when no two rows may have the same values in its columns."""
+        return self.kind in KEYS
+
+    @property
+    def is_index(self) -> bool:
+        """True when it is no constraint."""
+        return self.kind.endswith("index")
 
 
 @dataclass(frozen=True, slots=True)

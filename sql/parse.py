@@ -20,7 +20,9 @@ from sql.statements.delete import delete, delete_after_with, truncate
 from sql.statements.drop import drop
 from sql.statements.explain import explain
 from sql.statements.grants import grant
+from sql.statements.indexes import alter_index, create_index, drop_index
 from sql.statements.insert import insert, insert_after_with
+from sql.statements.maintenance import analyze, vacuum
 from sql.statements.options import object_kind
 from sql.statements.roles import alter_role, create_role, drop_role
 from sql.statements.sequences import alter_sequence, create_sequence
@@ -32,6 +34,8 @@ from sql.statements.update import update, update_after_with
 from sql.statements.variables import reset, set_variable, show
 
 RULES: dict[str, Callable[[Cursor], Statement]] = {
+    "analyse": analyze,
+    "analyze": analyze,
     "checkpoint": checkpoint,
     "close": close,
     "copy": copy,
@@ -48,22 +52,26 @@ RULES: dict[str, Callable[[Cursor], Statement]] = {
     "truncate": truncate,
     "unlisten": unlisten,
     "update": update,
+    "vacuum": vacuum,
     **dict.fromkeys(STARTS, transaction),
 }
 
 
 OBJECT_RULES: dict[tuple[str, str], Callable[[Cursor], Statement]] = {
     ("create", "foreign"): create_foreign_table,
+    ("create", "index"): create_index,
     ("create", "sequence"): create_sequence,
     ("create", "table"): create_table,
     ("create", "view"): create_view,
     ("alter", "foreign"): alter_table,
+    ("alter", "index"): alter_index,
     ("alter", "sequence"): alter_sequence,
     ("alter", "table"): alter_table,
     **{("create", kind): create_role for kind in ("role", "user", "group")},
     **{("alter", kind): alter_role for kind in ("role", "user", "group")},
     **{("drop", kind): drop_role for kind in ("role", "user", "group")},
     ("drop", "foreign"): drop,
+    ("drop", "index"): drop_index,
     ("drop", "sequence"): drop,
     ("drop", "table"): drop,
     ("drop", "view"): drop,

@@ -27,6 +27,7 @@ from engine.stream_alterations import AlterationTools, alter_stream
 from engine.tables.table_alterations import alter_table
 from engine.tables.table_building import build_table, build_table_as, owned_sequences, restarted
 from engine.tables.table_changes import refuse_joined
+from engine.tables.table_indexes import create_index, drop_index, rename_index
 from engine.tables.table_source import TransactionTables
 from engine.tables.table_work import TableWork
 from engine.transaction import Transaction
@@ -42,11 +43,14 @@ from sql.statements.access import RoleStatement
 from sql.statements.statement import (
     AlterSequence,
     AlterTable,
+    CreateIndex,
     CreateSequence,
     CreateStream,
     CreateTable,
     CreateView,
+    DropIndex,
     DropRelation,
+    RenameIndex,
     Truncate,
 )
 from views.refresh import Reader
@@ -55,6 +59,7 @@ if TYPE_CHECKING:
     from engine.sessions.session import Session
 
 ALTER_TAGS = {False: "ALTER TABLE", True: "ALTER FOREIGN TABLE"}
+INDEX_TAGS: dict[type, str] = {CreateIndex: "CREATE INDEX", DropIndex: "DROP INDEX", RenameIndex: "ALTER INDEX"}
 DROP_TAGS = {
     "stream": "DROP FOREIGN TABLE",
     "view": "DROP VIEW",
@@ -174,6 +179,21 @@ class DefinitionStatements:
 
         staged = [operation for operation in transaction.operations if isinstance(operation, StatementStage)]
         return AlterationTools(self._database.stream_options, evaluate, staged, self._session.check_cancelled)
+
+    async def change_index(self, statement: CreateIndex | DropIndex | RenameIndex, transaction: Transaction) -> Outcome:
+        """Do CREATE INDEX, DROP INDEX or ALTER INDEX."""
+        tag = INDEX_TAGS[type(statement)]
+        if not isinstance(statement, RenameIndex) and statement.concurrently:
+            self._session.runner.refuse_in_block(f"{tag} CONCURRENTLY", transaction)
+        work = await self._work(transaction)
+        match statement:
+            case CreateIndex():
+                await self._session.in_worker(create_index, statement, work, transaction.now_us)
+            case DropIndex():
+                drop_index(statement, work)
+            case RenameIndex():
+                rename_index(statement, work)
+        return self._finished(work, transaction, tag)
 
     async def truncate(self, statement: Truncate, transaction: Transaction) -> Outcome:
         """Do TRUNCATE."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from engine.catalog import CatalogImage, StreamEntry, ViewEntry
+from engine.catalog import CatalogImage, StreamEntry, TableEntry, ViewEntry
 from engine.sessions.copy_in import CopyIn
 from engine.sessions.copy_into_table import CopyIntoTable
 from engine.sessions.definition_statements import ALTER_TAGS, DefinitionStatements
@@ -35,6 +35,7 @@ from sql.statements.statement import (
     Cleanup,
     CopyFrom,
     CopyTo,
+    CreateIndex,
     CreateSequence,
     CreateStream,
     CreateTable,
@@ -42,9 +43,12 @@ from sql.statements.statement import (
     Deallocate,
     Delete,
     Discard,
+    DropIndex,
     DropRelation,
     Explain,
     Insert,
+    Maintenance,
+    RenameIndex,
     Select,
     SetVariable,
     Show,
@@ -69,6 +73,9 @@ WRITES: dict[type, str] = {
     CreateView: "CREATE VIEW",
     CreateSequence: "CREATE SEQUENCE",
     AlterSequence: "ALTER SEQUENCE",
+    CreateIndex: "CREATE INDEX",
+    DropIndex: "DROP INDEX",
+    RenameIndex: "ALTER INDEX",
     Truncate: "TRUNCATE TABLE",
     CreateRole: "CREATE ROLE",
     AlterRole: "ALTER ROLE",
@@ -176,6 +183,8 @@ class StatementRunner:
                 return self._discard(statement, transaction)
             case Cleanup():
                 return Outcome(statement.tag)
+            case Maintenance():
+                return self._maintain(statement, transaction)
             case Checkpoint():
                 # In a transaction too, as in PostgreSQL: what is uncommitted has no part in it.
                 await self._session.in_worker(self._database.checkpoint, self._session.check_cancelled)
@@ -194,6 +203,8 @@ class StatementRunner:
                 return await definitions.create_table(statement, transaction)
             case AlterTable():
                 return await definitions.alter_table(statement, transaction)
+            case CreateIndex() | DropIndex() | RenameIndex():
+                return await definitions.change_index(statement, transaction)
             case CreateSequence():
                 return await definitions.create_sequence(statement, transaction)
             case AlterSequence():
@@ -278,10 +289,28 @@ class StatementRunner:
             return text_outcome("SHOW", SHOW_ALL_COLUMNS, settings.show_all())
         return text_outcome("SHOW", [canonical_name(statement.name)], [[settings.show(statement.name)]])
 
+    def _maintain(self, statement: Maintenance, transaction: Transaction) -> Outcome:
+        """VACUUM and ANALYZE: DuckDB keeps its statistics with every write, and gives room free at its checkpoints."""
+        if statement.tag == "VACUUM":
+            self.refuse_in_block("VACUUM", transaction)
+        image = self.image()
+        for name, position in statement.tables:
+            entry = image.entries.get(name)
+            if entry is None:
+                raise unknown_relation(name, position, image)
+            if not isinstance(entry, TableEntry):
+                text = f'skipping "{name}" --- cannot {statement.tag.lower()} non-tables or special system tables'
+                self._session.notice("01000", text, "WARNING")
+        return Outcome(statement.tag)
+
+    def refuse_in_block(self, what: str, transaction: Transaction) -> None:
+        """Raise 25001 for what has to be a transaction of its own."""
+        if self._in_block(transaction):
+            raise SqlError("25001", f"{what} cannot run inside a transaction block")
+
     def _discard(self, statement: Discard, transaction: Transaction) -> Outcome:
         if statement.what == "all":
-            if self._in_block(transaction):
-                raise SqlError("25001", "DISCARD ALL cannot run inside a transaction block")
+            self.refuse_in_block("DISCARD ALL", transaction)
             self._session.deallocate(None)
             self._session.settings.reset_all()
         if statement.what in ("all", "sequences"):

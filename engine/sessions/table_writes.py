@@ -109,7 +109,7 @@ class TableWriter:
         """Return the names of the unique constraints that ON CONFLICT has looked at."""
         keys = {tuple(self._numbers(arbiter.columns)) for arbiter in conflict.arbiters}
         constraints = self.entry.description.constraints
-        return [one.name for one in constraints if one.kind != "check" and tuple(one.columns) in keys]
+        return [one.name for one in constraints if one.is_key and tuple(one.columns) in keys]
 
     def _outcome(self, word: str, count: int, returning: Relation | None, rows: pa.Table) -> Outcome:
         if returning is None:

@@ -190,7 +190,7 @@ class Alteration:
         self._change_sequence_type(column, change.type)
         columns = tuple(target if known is column else known for known in description.columns)
         after = bound_description(replace(before, description=replace(description, columns=columns)), self.work.image)
-        if any(one.kind != "check" and column.number in one.columns for one in description.constraints):
+        if any(one.is_key and column.number in one.columns for one in description.constraints):
             require_key_type(target, None)
         self._put(self.work.rebuild(before, after, items, self._now_us, checked=True))
         for constraint in after.description.constraints:
@@ -266,7 +266,7 @@ class Alteration:
 
     def _drop_constraint(self, change: TableChange) -> None:
         description = self.entry.description
-        lost = [one for one in description.constraints if one.name == change.name]
+        lost = [one for one in description.constraints if one.name == change.name and not one.is_index]
         if not lost:
             message = f'constraint "{change.name}" of relation "{self._name}" does not exist'
             if not change.if_exists:
@@ -287,7 +287,7 @@ class Alteration:
 
     def _rename_constraint(self, change: TableChange) -> None:
         description = self.entry.description
-        found = next((one for one in description.constraints if one.name == change.name), None)
+        found = next((one for one in description.constraints if one.name == change.name and not one.is_index), None)
         if found is None:
             raise SqlError("42704", f'constraint "{change.name}" for table "{self._name}" does not exist')
         if found.kind != "check" and change.new_name in relation_names(self.work.image):
@@ -347,7 +347,7 @@ class Alteration:
 
     def _drop_indexes(self, constraints: Sequence[ConstraintDescription]) -> None:
         for constraint in constraints:
-            if constraint.kind != "check":
+            if constraint.is_key:
                 self.work.tables.execute_ddl(f"DROP INDEX stored.{self.entry.indexes[constraint.name]}")
 
     def _drop_dependents(self, what: str, found: Sequence[Dependent], cascade: bool) -> None:

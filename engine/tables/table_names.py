@@ -23,22 +23,26 @@ def constraint_names(image: CatalogImage) -> set[str]:
 
 
 def relation_names(image: CatalogImage) -> set[str]:
-    """Return the names that a new relation can't have: those of relations, and of the indexes behind keys."""
-    indexes = {
+    """Return the names that a new relation can't have: those of relations and of indexes."""
+    return {*image.entries, *index_names(image)}
+
+
+def index_names(image: CatalogImage) -> set[str]:
+    """Return the names of indexes, those behind keys among them."""
+    return {
         constraint.name
         for entry in image.entries.values()
         if isinstance(entry, TableEntry)
         for constraint in entry.description.constraints
         if constraint.kind != "check"
     }
-    return {*image.entries, *indexes}
 
 
 def key_name(table: str, columns: Sequence[str], kind: str, taken: set[str]) -> str:
     """Return the name of a primary key or unique constraint. taken: names of relations and constraints."""
     if kind == "primary key":
         return free_name(table, "", "pkey", taken)
-    return free_name(table, _joined(columns), "key", taken)
+    return free_name(table, joined_names(columns), "key", taken)
 
 
 def check_name(table: str, columns: Sequence[str], taken: set[str]) -> str:
@@ -74,7 +78,7 @@ def object_name(first: str, second: str, label: str) -> str:
     return "_".join(part for index, part in enumerate(parts) if part or index != 1)
 
 
-def _joined(columns: Sequence[str]) -> str:
+def joined_names(columns: Sequence[str]) -> str:
     """Return the columns' names as they go into an index's name, which takes no more once it is long enough."""
     text = ""
     for column in columns:

@@ -218,7 +218,7 @@ class TableTransaction:
 
     def _require_distinct(self, table: TableEntry) -> None:
         for constraint in table.description.constraints:
-            key = None if constraint.kind == "check" else self.repeated_key(table, constraint)
+            key = self.repeated_key(table, constraint) if constraint.is_key else None
             if key is not None:
                 raise duplicate_key(table, constraint, key)
 

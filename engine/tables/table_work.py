@@ -55,7 +55,7 @@ class TableWork:
         """Create the unique indexes of those constraints that are keys."""
         self.tables.unguarded.add(entry.physical)
         for constraint in constraints:
-            if constraint.kind != "check":
+            if constraint.is_key:
                 columns = ", ".join(f"c{number}" for number in constraint.columns)
                 index = entry.indexes[constraint.name]
                 self.tables.execute_ddl(f"CREATE UNIQUE INDEX {index} ON stored.{entry.physical} ({columns})")
@@ -80,7 +80,7 @@ class TableWork:
             self.tables.insert_from(built, substitute_now(root, now_us), before)
         self.tables.execute_ddl(f"DROP TABLE stored.{before.physical}")
         for constraint in built.description.constraints:
-            if checked and constraint.kind != "check":
+            if checked and constraint.is_key:
                 self.require_distinct(built, constraint)
         self.create_indexes(built, built.description.constraints)
         return built

@@ -73,7 +73,7 @@ def values_text(values: Sequence[pa.ChunkedArray], columns: Sequence[ColumnDescr
 def _keys(tables: Sequence[TableEntry]) -> Iterator[tuple[TableEntry, ConstraintDescription]]:
     for table in tables:
         for constraint in table.description.constraints:
-            if constraint.kind != "check":
+            if constraint.is_key:
                 yield table, constraint
 
 

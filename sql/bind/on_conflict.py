@@ -93,7 +93,7 @@ def conflict_scope(relation: RelationDescription, alias: str | None) -> Scope:
 def decisive_keys(clause: OnConflict, relation: RelationDescription) -> list[tuple[int, ...]]:
     """Return the columns of the constraints that decide: all unique ones if the clause names none."""
     index_of = {column.number: index for index, column in enumerate(relation.columns)}
-    unique = [constraint for constraint in relation.constraints if constraint.kind in ("primary key", "unique")]
+    unique = [constraint for constraint in relation.constraints if constraint.is_key]
     if clause.constraint is not None:
         unique = [named_constraint(clause.constraint, relation)]
     keys = [tuple(index_of[number] for number in constraint.columns) for constraint in unique]
@@ -114,7 +114,7 @@ def decisive_keys(clause: OnConflict, relation: RelationDescription) -> list[tup
 def named_constraint(name: str, relation: RelationDescription) -> ConstraintDescription:
     """Return the unique constraint that ON CONSTRAINT means."""
     for constraint in relation.constraints:
-        if constraint.name == name:
+        if constraint.name == name and not constraint.is_index:
             if constraint.kind == "check":
                 raise SqlError("42809", "constraint in ON CONFLICT clause has no associated index")
             return constraint

@@ -119,6 +119,8 @@ def object_kind(cursor: Cursor) -> str:
     if found[0] in ("temp", "temporary", "unlogged"):
         # CREATE TEMPORARY VIEW is refused as such.
         return found[1] if found[1] in ("table", "sequence") else ""
+    if found[0] == "unique":
+        return "index" if found[1] == "index" else ""
     if found[0] == "foreign":
         return "" if found[1] == "data" else "foreign"
     return found[0]

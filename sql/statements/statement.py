@@ -155,6 +155,49 @@ class AlterTable:
 
 
 @dataclass(frozen=True)
+class Maintenance:
+    """VACUUM and ANALYZE. tables: (name, position), none for all."""
+
+    text: str
+    tag: str
+    tables: tuple[tuple[str, int], ...]
+
+
+@dataclass(frozen=True)
+class CreateIndex:
+    """CREATE [UNIQUE] INDEX [CONCURRENTLY] [IF NOT EXISTS] [name] ON table (columns). columns: (name, position)."""
+
+    text: str
+    name: str | None
+    table: str
+    table_position: int
+    columns: tuple[tuple[str, int], ...]
+    unique: bool
+    concurrently: bool
+    if_not_exists: bool
+
+
+@dataclass(frozen=True)
+class DropIndex:
+    """DROP INDEX [CONCURRENTLY] [IF EXISTS] names."""
+
+    text: str
+    names: tuple[tuple[str, int], ...]
+    if_exists: bool
+    concurrently: bool
+
+
+@dataclass(frozen=True)
+class RenameIndex:
+    """ALTER INDEX [IF EXISTS] name RENAME TO new_name."""
+
+    text: str
+    name: str
+    new_name: str
+    if_exists: bool
+
+
+@dataclass(frozen=True)
 class CreateSequence:
     """CREATE SEQUENCE [IF NOT EXISTS] name [options]."""
 
@@ -417,6 +460,10 @@ Statement = (
     CreateStream
     | CreateTable
     | AlterTable
+    | CreateIndex
+    | DropIndex
+    | RenameIndex
+    | Maintenance
     | CreateSequence
     | AlterSequence
     | Truncate

@@ -8,18 +8,18 @@ from sql.grammar.cursor import Cursor
 # First words of statements that are refused as a whole.
 WHOLE = frozenset(
     """
-    alter analyze analyse call cluster comment declare do execute fetch import listen load lock
-    merge move notify prepare reassign refresh reindex release savepoint security vacuum
+    alter call cluster comment declare do execute fetch import listen load lock
+    merge move notify prepare reassign refresh reindex release savepoint security
     """.split()
 )
 
 # Of those, the ones that may be the whole statement.
-BARE = frozenset({"analyze", "analyse", "cluster", "unlisten", "vacuum"})
+BARE = frozenset({"cluster", "unlisten"})
 
 # What CREATE, DROP and ALTER can be about, in PostgreSQL's words.
 OBJECTS = (
     "access method", "aggregate", "cast", "collation", "conversion", "database", "default conversion", "domain", "event trigger",
-    "extension", "foreign data wrapper", "function", "group", "index",
+    "extension", "foreign data wrapper", "function", "group",
     "language", "large object", "materialized view", "operator class", "operator family",
     "operator", "owned", "policy", "procedural language", "procedure", "publication", "role", "routine", "rule", "schema",
     "sequence", "server", "statistics", "subscription", "system", "table", "tablespace", "text search",
@@ -56,9 +56,9 @@ def refusal(cursor: Cursor) -> SqlError:
 
 def object_refusal(cursor: Cursor, verb: str, position: int) -> SqlError:
     cursor.advance()
-    if cursor.at("index") or (verb == "create" and cursor.at("unique")):
-        return index_refusal(cursor, verb, position)
     if verb == "create":
+        if cursor.accept("unique"):
+            cursor.expect("index")
         if cursor.accept("or"):
             cursor.expect("replace")
             if not cursor.at(*REPLACEABLE):
@@ -98,18 +98,3 @@ def transient_view(cursor: Cursor, position: int) -> SqlError:
         cursor.fail()
     kind = "UNLOGGED" if temporary is None else "TEMPORARY"
     return not_supported(f"CREATE {kind} {'RECURSIVE ' if recursive else ''}VIEW", position)
-
-
-def index_refusal(cursor: Cursor, verb: str, position: int) -> SqlError:
-    """Return why there are no indexes, and what to use instead."""
-    if cursor.accept("unique"):
-        if not cursor.at("index"):
-            return cursor.syntax_error()
-        return not_supported(
-            "CREATE UNIQUE INDEX", position, "Add a UNIQUE constraint: ALTER TABLE ... ADD UNIQUE (...)."
-        )
-    hint = {
-        "create": "Tables are read column by column, and their keys have indexes of their own; leave the index out.",
-        "drop": "The index of a PRIMARY KEY or UNIQUE constraint goes with ALTER TABLE ... DROP CONSTRAINT.",
-    }
-    return not_supported(f"{verb.upper()} INDEX", position, hint.get(verb))

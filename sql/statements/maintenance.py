@@ -1,0 +1,59 @@
+"""VACUUM and ANALYZE, which have nothing to do here but to look whether their tables are there."""
+
+from __future__ import annotations
+
+from sql.grammar.cursor import Cursor
+from sql.statements.statement import Maintenance
+from sql.statements.update import written_name
+
+WORDS = ("full", "freeze", "verbose", "analyze", "analyse")
+
+
+def vacuum(cursor: Cursor) -> Maintenance:
+    """Read VACUUM [(options)] [FULL] [FREEZE] [VERBOSE] [ANALYZE] [tables]."""
+    first = cursor.index
+    cursor.expect("vacuum")
+    if cursor.at_operator("("):
+        options(cursor)
+    else:
+        while cursor.accept_any(*WORDS):
+            pass
+    return Maintenance(cursor.text_since(first), "VACUUM", tables(cursor))
+
+
+def analyze(cursor: Cursor) -> Maintenance:
+    """Read ANALYZE [(options)] [VERBOSE] [tables]."""
+    first = cursor.index
+    cursor.advance()
+    if cursor.at_operator("("):
+        options(cursor)
+    else:
+        cursor.accept("verbose")
+    return Maintenance(cursor.text_since(first), "ANALYZE", tables(cursor))
+
+
+def options(cursor: Cursor) -> None:
+    """Read (name [value], ...)."""
+    cursor.expect_operator("(")
+    while True:
+        cursor.label()
+        while not cursor.at_operator(",", ")"):
+            if cursor.at_end_of_statement():
+                cursor.fail()
+            cursor.advance()
+        if not cursor.accept_operator(","):
+            break
+    cursor.expect_operator(")")
+
+
+def tables(cursor: Cursor) -> tuple[tuple[str, int], ...]:
+    """Read table [(columns)], ..., or nothing."""
+    if cursor.at_end_of_statement():
+        return ()
+    found = []
+    while True:
+        found.append(written_name(cursor, schema_first=True))
+        if cursor.at_operator("("):
+            cursor.names_in_parentheses()
+        if not cursor.accept_operator(","):
+            return tuple(found)
