@@ -40,7 +40,8 @@ class StreamEntry:
 class ViewEntry:
     """A continuous view and the stream under it, by its name of today.
 
-    used: the streams in its text as the view knew them when it was made. named: the other relations that its text names.
+    used: the streams in its text as the view knew them when it was made. named: the other relations that its text names. active: it
+    takes the rows that come.
     """
 
     description: RelationDescription
@@ -48,6 +49,7 @@ class ViewEntry:
     view: ContinuousView
     used: tuple[UsedRelation, ...]
     named: frozenset[str] = frozenset()
+    active: bool = True
 
 
 @dataclass(frozen=True)
@@ -130,12 +132,17 @@ Entry = StreamEntry | ViewEntry | TableEntry | SequenceEntry | QueryViewEntry
 
 @dataclass(frozen=True)
 class CatalogImage:
-    """All relations at one moment. version rises with every change, so that plans bound to an older image can be told."""
+    """All relations at one moment. version rises with every change, so that plans bound to an older image can be told.
+
+    comments: COMMENT ON by (oid of the relation, number of the column, from 1 in the order of `description.columns` for views), 0: the
+    relation itself.
+    """
 
     entries: Mapping[str, Entry] = field(default_factory=lambda: MappingProxyType({}))
     version: int = 0
     next_oid: int = FIRST_OID
     roles: Roles = field(default_factory=Roles)
+    comments: Mapping[tuple[int, int], str] = field(default_factory=lambda: MappingProxyType({}))
 
     def relation(self, name: str) -> RelationDescription | None:
         """Return the description of `name`, or None (the Protocol `sql.catalog.Catalog`)."""
@@ -155,8 +162,18 @@ class CatalogImage:
         return {entry.description.oid: entry for entry in self.entries.values()}
 
     def views_of(self, stream_name: str) -> tuple[ContinuousView, ...]:
-        """Return the continuous views attached to a stream, in order of creation."""
+        """Return the continuous views that take a stream's rows, in order of creation."""
         return self._attached.get(stream_name, ())
+
+    def views_over(self, stream_name: str) -> tuple[ContinuousView, ...]:
+        """Return all continuous views over a stream, also those that take no rows now, in order of creation."""
+        entries = (entry for entry in self.entries.values() if isinstance(entry, ViewEntry))
+        return tuple(entry.view for entry in entries if entry.stream_name == stream_name)
+
+    @cached_property
+    def taking_rows(self) -> frozenset[ContinuousView]:
+        """All continuous views that take rows."""
+        return frozenset(entry.view for entry in self.entries.values() if isinstance(entry, ViewEntry) and entry.active)
 
     @cached_property
     def continuous_views(self) -> tuple[ContinuousView, ...]:
@@ -172,7 +189,7 @@ class CatalogImage:
     def _attached(self) -> dict[str, tuple[ContinuousView, ...]]:
         attached: dict[str, tuple[ContinuousView, ...]] = {}
         for entry in self.entries.values():
-            if isinstance(entry, ViewEntry):
+            if isinstance(entry, ViewEntry) and entry.active:
                 attached[entry.stream_name] = (*attached.get(entry.stream_name, ()), entry.view)
         return attached
 
@@ -194,4 +211,19 @@ class CatalogImage:
         """Return an image without the relations called `names`."""
         gone = frozenset(names)
         entries = {name: entry for name, entry in self.entries.items() if name not in gone}
+        oids = {entry.description.oid for entry in entries.values()}
+        comments = {place: text for place, text in self.comments.items() if place[0] in oids}
+        return replace(self, entries=MappingProxyType(entries), version=self.version + 1, comments=comments)
+
+    def with_comment(self, oid: int, number: int, text: str | None) -> CatalogImage:
+        """Return an image with another comment on a relation or column; None takes it away."""
+        comments = {place: known for place, known in self.comments.items() if place != (oid, number)}
+        if text is not None:
+            comments[oid, number] = text
+        return replace(self, version=self.version + 1, comments=comments)
+
+    def moved_last(self, names: Iterable[str]) -> CatalogImage:
+        """Return an image in whose order of creation the relations called `names` come last."""
+        last = {name: self.entries[name] for name in names}
+        entries = {name: entry for name, entry in self.entries.items() if name not in last} | last
         return replace(self, entries=MappingProxyType(entries), version=self.version + 1)

@@ -63,11 +63,12 @@ def catalog_text(image: CatalogImage) -> str:
 
 
 def plain_form(image: CatalogImage) -> dict[str, object]:
-    """Return the next oid, the roles, and each relation in order of creation."""
+    """Return the next oid, the roles, each relation in order of creation, and the comments."""
     return {
         "next_oid": image.next_oid,
         "access": plain_roles(image.roles),
         "relations": [plain_entry(entry) for entry in image.entries.values()],
+        "comments": [[oid, number, text] for (oid, number), text in image.comments.items()],
     }
 
 
@@ -80,7 +81,7 @@ def plain_entry(entry: Entry) -> dict[str, object]:
             return {"kind": "stream", **head, **_stream(entry)}
         case ViewEntry():
             used = [plain_used(one) for one in entry.used]
-            return {"kind": "view", **entry.view.definition.to_dict(), "used": used}
+            return {"kind": "view", **entry.view.definition.to_dict(), "used": used, "active": entry.active}
         case TableEntry():
             return {"kind": "table", **head, **_table(entry)}
         case SequenceEntry():

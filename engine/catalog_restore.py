@@ -66,7 +66,8 @@ def restore_catalog(database: Database, text: str) -> CatalogImage:
         restored[relation["name"]] = entry
     order = {relation["name"]: restored[relation["name"]] for relation in plain["relations"]}
     roles = roles_of(plain["access"]) if "access" in plain else Roles()
-    return CatalogImage(order, image.version, plain["next_oid"], roles)
+    comments = {(oid, number): text for oid, number, text in plain.get("comments", ())}
+    return CatalogImage(order, image.version, plain["next_oid"], roles, comments)
 
 
 def _restored(
@@ -83,7 +84,9 @@ def _restored(
             return _restored_table(image, relation)
     used = tuple(used_of(one) for one in relation["used"])
     source = SourceText(relation["text"], relation["time_zone"])
-    return restored_view(source, used, image, relation["oid"], tuple(relation.get("parts", ())))
+    names = tuple(column["name"] for column in relation["columns"])
+    parts = tuple(relation.get("parts", ()))
+    return restored_view(source, relation["name"], names, used, image, relation["oid"], parts)
 
 
 def _restored_stream(database: Database, image: CatalogImage, relation: dict[str, Any]) -> StreamEntry:
@@ -116,7 +119,9 @@ def _restored_view(database: Database, image: CatalogImage, relation: dict[str, 
     statement = _only_statement(definition.text, CreateView)
     tables = CommittedTables(database.store, lambda: image)
     used = tuple(used_of(one) for one in relation["used"]) if "used" in relation else None
-    return restore_continuous_view(definition, statement, image, used, database.kernels, database.upper, tables)
+    engines = (database.kernels, database.upper, tables)
+    entry = restore_continuous_view(definition, statement, image, used, *engines)
+    return replace(entry, active=relation.get("active", True))
 
 
 def _restored_sequence(

@@ -387,7 +387,7 @@ class Committer:
         told = {
             "created": created,
             "dropped": dropped,
-            "views": [[view.definition.oid for view in views] for views in attached],
+            "views": [[view.definition.state_oid for view in views] for views in attached],
             "records": sum(stage.morsels_count for stage in stages),
             "kept": kept_tuples(transaction),
         }
@@ -484,11 +484,14 @@ def bytes_of(records: Records) -> int:
 
 
 def changed_relations(before: CatalogImage, after: CatalogImage | None) -> tuple[list[int], list[int]]:
-    """Return the oids of the streams and continuous views that only `after` has, and of those that only `before` has."""
+    """Return the oids of streams, and of states of views, that take rows in `after` only, and of those that do in `before` only."""
     if after is None:
         return [], []
-    old, new = (
-        {entry.description.oid for entry in image.entries.values() if isinstance(entry, StreamEntry | ViewEntry)}
-        for image in (before, after)
-    )
+    old, new = _taking_rows(before), _taking_rows(after)
     return sorted(new - old), sorted(old - new)
+
+
+def _taking_rows(image: CatalogImage) -> set[int]:
+    streams = {entry.description.oid for entry in image.entries.values() if isinstance(entry, StreamEntry)}
+    views = (entry for entry in image.entries.values() if isinstance(entry, ViewEntry))
+    return streams | {entry.view.definition.state_oid for entry in views if entry.active}

@@ -184,6 +184,7 @@ class Database:
                 tuple(views.values()),
                 counts,
                 self.log.newest_us,
+                self.image.taking_rows,
             )
 
         def make_log_durable() -> None:
@@ -245,9 +246,10 @@ class Database:
         views = frozenset(entry.view for entry in self.image.entries.values() if isinstance(entry, ViewEntry))
         for view in views - self._attached:
             view.lifecycle.move(ViewMove.ATTACH)
+        needed = {kernel for view in views for kernel in view.state.kernels}
         for view in (self._attached | frozenset(built)) - views:
             view.lifecycle.move(ViewMove.DROP)
-            view.state.release()
+            view.state.release(needed)
         self._attached = views
         self.answers.forget(self.image)
         self.store.forget_exports(self.image)

@@ -5,6 +5,7 @@ Enters: statements, an image. Leaves: entries. Raises PostgreSQL's errors for na
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 
 from engine.catalog import CatalogImage, Entry, SourceText, StreamEntry, UsedRelation, ViewEntry
@@ -23,11 +24,14 @@ from sql.relations import BoundQuery, Relation
 from sql.statements.statement import CreateStream, CreateView
 from sql.trees import relation_names as names_read
 from views.definition import ViewDefinition, define_view
+from views.kernels import CompiledKernel
 from views.lifecycle import build_view
+from views.plan.cover import NotCoveredError
 from views.plan.parts import cut_parts, part_schema
 from views.plan.prepare import prepared
 from views.plan.properties import scans
 from views.protocols import TableSource, UpperExecutor
+from views.view import ContinuousView
 
 
 def build_stream(
@@ -83,10 +87,10 @@ def build_continuous_view(
     Raises what bind and the split refuse, and 53100 or 58030 when the kernels can't be written.
     """
     definition = define_view(statement, image.next_oid, settings)
-    return _new_view(definition, bind_query(statement.query, image, settings), image, kernels, executor, tables)
+    return new_view(definition, bind_query(statement.query, image, settings), image, kernels, executor, tables)
 
 
-def _new_view(
+def new_view(
     definition: ViewDefinition,
     bound: BoundQuery,
     image: CatalogImage,
@@ -94,12 +98,41 @@ def _new_view(
     executor: UpperExecutor,
     tables: TableSource,
 ) -> ViewEntry:
-    entry = _entry(definition, bound, image, None, kernels, executor, tables)
-    view = entry.view
+    """Return the entry of a new continuous view. Raises as `build_continuous_view`."""
+    return made_durable(_entry(definition, bound, image, None, kernels, executor, tables), kernels)
+
+
+def heir_view(
+    definition: ViewDefinition,
+    statement: CreateView,
+    image: CatalogImage,
+    used: tuple[UsedRelation, ...],
+    engines: tuple[KernelFiles, UpperExecutor, TableSource],
+    before: ContinuousView,
+) -> ViewEntry:
+    """Return the entry of a view that goes on with the state of `before`. used: the streams in its text, with the columns of that state.
+
+    Raises as `build_continuous_view`, and NotCoveredError.
+    """
     try:
-        kernels.make_durable(view.state.kernel_paths)
+        bound = bind_query(statement.query, StreamsAsThen(image, used), definition.settings)
+    except SqlError as error:
+        # It was bound to the stream as it is.
+        raise NotCoveredError(f"The view does not know all columns of its stream: {error.message}.") from None
+    if definition.part is not None:
+        bound = _part(bound, cut_parts(bound.root)[definition.part])
+    entry = _entry(definition, bound, image, used, *engines, before)
+    return made_durable(entry, engines[0], before.state.kernels)
+
+
+def made_durable(entry: ViewEntry, kernels: KernelFiles, needed: Collection[CompiledKernel] = ()) -> ViewEntry:
+    """Return the entry, its kernels durable. needed: those of others. Raises 53100 or 58030."""
+    state = entry.view.state
+    try:
+        kernels.make_durable(state.kernel_paths)
     except OSError as error:
-        view.state.release()
+        state.release(needed)
+        definition = entry.view.definition
         raise _not_written(definition, error) from None
     return entry
 
@@ -118,7 +151,7 @@ def build_split_view(
     """
     entries: list[Entry] = []
     for definition, bound in part_definitions(statement, image, settings):
-        entries.append(_new_view(definition, bound, image, kernels, executor, tables))
+        entries.append(new_view(definition, bound, image, kernels, executor, tables))
         image = image.with_entry(entries[-1])
     if entries:
         oids = tuple(entry.description.oid for entry in entries)
@@ -180,6 +213,7 @@ def _entry(
     kernels: KernelFiles,
     executor: UpperExecutor,
     tables: TableSource,
+    heir_of: ContinuousView | None = None,
 ) -> ViewEntry:
     if used is None:
         streams = (name for name in sorted(bound.named) if isinstance(image.entries.get(name), StreamEntry))
@@ -189,7 +223,7 @@ def _entry(
     own = next((one for one in used if one.name in scanned), None)
     places = None if own is None else tuple(number - 1 for _, number in own.columns)
     try:
-        view = build_view(definition, bound, kernels.folder, executor, tables, places)
+        view = build_view(definition, bound, kernels.folder, executor, tables, places, heir_of)
     except KernelFileError as error:
         raise _not_written(definition, error.error) from error
     stream = None if own is None else image.by_oid(own.oid)

@@ -18,7 +18,7 @@ from sql.datatypes import FAMILIES, SCALARS, SqlType, numeric
 from sql.emit_duckdb import emit_duckdb
 from sql.emit_spark import emit_spark
 from sql.errors import SqlError
-from sql.functions import FUNCTIONS, OF_SESSION, TABLE_FUNCTIONS
+from sql.functions import FUNCTIONS, OF_SESSION, TABLE_FUNCTIONS, VIEW_CHANGES
 from sql.operators import BINARY_OPERATORS, PREFIX_OPERATORS
 from sql.parse import parse
 from sql.relations import Project, Relation
@@ -153,7 +153,7 @@ def function_rows(table: Mapping[str, tuple[Signature, ...]]) -> Iterator[Row]:
             for signature in table[name]:
                 if signature.canonical:
                     text = f'"{name}"({", ".join(argument_texts(name, signature))})'
-                    found = ("", "yes", "") if name in OF_SESSION else support(text)
+                    found = ("", "yes", "") if name in OF_SESSION or name in VIEW_CHANGES else support(text)
                     yield f"`{name}`", shown(signature), found
 
     return grouped(rows())

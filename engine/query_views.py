@@ -10,7 +10,17 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
-from engine.catalog import CatalogImage, Entry, QueryViewEntry, SourceText, StreamEntry, TableEntry, UsedRelation
+from engine.catalog import (
+    CatalogImage,
+    Entry,
+    QueryViewEntry,
+    SequenceEntry,
+    SourceText,
+    StreamEntry,
+    TableEntry,
+    UsedRelation,
+    ViewEntry,
+)
 from sql.bind.query import bind_query
 from sql.catalog import Catalog, ColumnDescription, RelationDescription, SessionSettings
 from sql.datatypes import TEXT
@@ -66,10 +76,14 @@ class AsThen:
             numbers = {column.number: column for column in description.columns}
             columns = tuple(replace(numbers[number], name=then) for then, number in used.columns if number in numbers)
             return replace(description, name=name, columns=columns)
-        if description.query is not None:
-            root = rewrite_everywhere(description.query.root, _marked)
-            return replace(description, query=replace(description.query, root=root))
-        return description
+        if isinstance(entry, SequenceEntry):
+            return description
+        # A view's columns keep their places, and more may have come behind them.
+        columns = tuple(
+            replace(column, name=then) for (then, _), column in zip(used.columns, description.columns, strict=False)
+        )
+        query = None if description.query is None else _query_as_then(description.query, columns)
+        return replace(description, name=name, columns=columns, query=query)
 
     def relation_names(self) -> Iterable[str]:
         """Return the names that the view knows."""
@@ -122,12 +136,26 @@ def define_query_view(
     return bind_view(statement, source, used, image, oid, parts)
 
 
+def bound_anew(entry: QueryViewEntry, image: CatalogImage) -> QueryViewEntry:
+    """Return the entry of a view, bound to what it reads as that is now. Raises SqlError when it can't be bound any more."""
+    description = entry.description
+    columns = tuple(column.name for column in description.columns)
+    return restored_view(entry.source, description.name, columns, entry.used, image, description.oid, entry.parts)
+
+
 def restored_view(
-    source: SourceText, used: tuple[UsedRelation, ...], image: CatalogImage, oid: int, parts: tuple[int, ...]
+    source: SourceText,
+    name: str,
+    column_names: tuple[str, ...],
+    used: tuple[UsedRelation, ...],
+    image: CatalogImage,
+    oid: int,
+    parts: tuple[int, ...],
 ) -> QueryViewEntry:
     """Return the entry of a view from what is stored of it. Raises SqlError when it can't be bound any more."""
     (statement,) = parse(source.text)
     assert isinstance(statement, CreateView), source.text
+    statement = replace(statement, name=name, column_names=column_names)
     return bind_view(statement, source, used, image, oid, parts)
 
 
@@ -159,7 +187,7 @@ def bound_again(image: CatalogImage) -> CatalogImage:
     """
     for entry in tuple(image.entries.values()):
         if isinstance(entry, QueryViewEntry):
-            again = restored_view(entry.source, entry.used, image, entry.description.oid, entry.parts)
+            again = bound_anew(entry, image)
             image = image.with_replaced(entry.description.name, again)
     return image
 
@@ -167,7 +195,7 @@ def bound_again(image: CatalogImage) -> CatalogImage:
 def still_binds(entry: QueryViewEntry, image: CatalogImage) -> bool:
     """Tell whether a view means the same over `image`, where something is gone that it may have used."""
     try:
-        again = restored_view(entry.source, entry.used, image, entry.description.oid, entry.parts)
+        again = bound_anew(entry, image)
     except SqlError:
         return False
     return again.description.columns == entry.description.columns
@@ -197,6 +225,15 @@ def used_relation(name: str, description: RelationDescription) -> UsedRelation:
     return UsedRelation(name, description.oid, columns)
 
 
+def _query_as_then(query: BoundQuery, columns: tuple[ColumnDescription, ...]) -> BoundQuery:
+    """Return a view's query with the columns that it had then, for a view that reads it."""
+    root = rewrite_everywhere(query.root, _marked)
+    if [column.name for column in columns] != [column.name for column in root.schema]:
+        items = (Column(index, column.name, column.type) for index, column in enumerate(root.schema))
+        root = Project(root, tuple((column.name, item) for column, item in zip(columns, items, strict=False)))
+    return replace(query, root=root)
+
+
 def _marked(node: Relation) -> Relation:
     if isinstance(node, Scan) and node.kind != "recursive":
         return replace(node, name=TODAY + node.name)
@@ -214,10 +251,13 @@ def _of_today(node: Relation, then: AsThen) -> Relation:
     assert entry is not None
     name, columns = entry.description.name, entry.description.columns
     whole: Schema = tuple(OutputColumn(column.name, column.type) for column in columns)
-    if whole == node.schema or not isinstance(entry, TableEntry):
+    if whole == node.schema or not isinstance(entry, TableEntry | ViewEntry):
         return replace(node, name=name)
-    indexes = {column.number: index for index, column in enumerate(columns)}
-    kept = [(then_called, indexes[number]) for then_called, number in used.columns if number in indexes]
+    if isinstance(entry, ViewEntry):
+        kept = [(then_called, index) for index, (then_called, _) in enumerate(used.columns)]
+    else:
+        indexes = {column.number: index for index, column in enumerate(columns)}
+        kept = [(then_called, indexes[number]) for then_called, number in used.columns if number in indexes]
     items = tuple((called, Column(index, called, columns[index].type)) for called, index in kept)
     return Project(Scan(name, node.kind, whole), items)
 

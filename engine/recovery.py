@@ -39,8 +39,8 @@ def recover(database: Database) -> int:
         database.log.first_logged(),
         Restoring(database.checkpoints_dir, views, streams),
     )
-    attached = () if checkpoint is None else [view.oid for view in checkpoint.views]
-    target = ReplayedRelations(views, streams, attached, database.image.views_of)
+    attached = () if checkpoint is None else [view.oid for view in checkpoint.views if view.attached]
+    target = ReplayedRelations(views, streams, attached, database.image.views_over)
     keeper = RowsKeeper(database.config.stage_memory_bytes_max, lambda: storage.temporary(database.config.data_dir))
     decided = database.store.decided_transactions()
     position, sequence = (0, FIRST_SEQUENCE) if checkpoint is None else (checkpoint.position, checkpoint.read_sequence)
@@ -77,8 +77,8 @@ def replay_log(database: Database, replay: Replay, checkpoint: Checkpoint | None
 
 
 def relations_of(image: CatalogImage) -> tuple[dict[int, ContinuousView], dict[int, Stream]]:
-    """Return the continuous views and the streams by oid."""
+    """Return the continuous views by the oids of their states, and the streams by oid."""
     entries = image.entries.values()
-    views = {entry.description.oid: entry.view for entry in entries if isinstance(entry, ViewEntry)}
+    views = {entry.view.definition.state_oid: entry.view for entry in entries if isinstance(entry, ViewEntry)}
     streams = {entry.description.oid: entry.stream for entry in entries if isinstance(entry, StreamEntry)}
     return views, streams

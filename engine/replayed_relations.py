@@ -24,7 +24,8 @@ COLLECTED_ROWS_MAX = 8192
 class ReplayedRelations:
     """The streams and views that a replay happens to (see ReplayTarget): those that are there at its end.
 
-    A view counts from its own creation on, which is in the checkpoint (`attached`) or in the log. views_of: those of a stream.
+    A view counts from its own creation on, which is in the checkpoint (`attached`) or in the log; it is known by the oid of its state.
+    views_over: those of a stream, with those that take no rows now.
     """
 
     def __init__(
@@ -32,10 +33,10 @@ class ReplayedRelations:
         views: dict[int, ContinuousView],
         streams: dict[int, Stream],
         attached: Collection[int],
-        views_of: Callable[[str], Sequence[ContinuousView]],
+        views_over: Callable[[str], Sequence[ContinuousView]],
     ) -> None:
         self._views = views
-        self._views_of = views_of
+        self._views_over = views_over
         self._streams = streams
         self._attached: set[int] = set()
         # By stream: the views that meet its rows now; rows for them that were put off.
@@ -86,7 +87,7 @@ class ReplayedRelations:
         self._met.clear()
 
     def _counting(self, stream: Stream, oids: Collection[int]) -> list[ContinuousView]:
-        return [view for view in self._views_of(stream.name) if view.definition.oid in oids]
+        return [view for view in self._views_over(stream.name) if view.definition.state_oid in oids]
 
 
 class StreamRows:
@@ -98,7 +99,7 @@ class StreamRows:
         self._collected: list[bytes] = []
         self._arrivals_us: list[int] = []
         # Rows that were committed at different times can be applied together unless a pipeline asks for the time.
-        self._at_one_time = any(uses_now(part) for view in views for part in pipeline_expressions(view.plan.stream))
+        self._at_one_time = any(uses_now(part) for view in views for part in pipeline_expressions(view.plan.maintained))
         self._now_us = 0
         self._layout = stream.layout
 

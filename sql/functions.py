@@ -40,6 +40,9 @@ def trimming(canonical: str) -> tuple[Signature, ...]:
     return (*text_function(canonical), *text_function(canonical, "text"))
 
 
+# What a SELECT of nothing else does to a continuous view.
+VIEW_CHANGES = ("activate", "deactivate", "truncate_continuous_view")
+
 POWER = (Signature("power", ("float8", "float8"), "float8"), Signature("power", ("numeric", "numeric"), "numeric"))
 CEILING = rounding("ceil")
 SUBSTRING = (
@@ -250,6 +253,7 @@ OTHERS: dict[str, tuple[Signature, ...]] = {
     "num_nonnulls": one("num_nonnulls", "any", result="int4", variadic=True),
     **{f"{family}_typeof": one("json_typeof", family, result="text") for family in ("json", "jsonb")},
     **{f"{family}_array_length": one("json_array_length", family, result="int4") for family in ("json", "jsonb")},
+    **{name: one(name, "text", result="text") for name in VIEW_CHANGES},
     "nextval": one("nextval", "text", result="int8"),
     "currval": one("currval", "text", result="int8"),
     "lastval": one("lastval", result="int8"),
@@ -299,7 +303,7 @@ VOLATILE = frozenset(
     """
     random clock_timestamp gen_random_uuid nextval currval lastval setval pg_sleep pg_cancel_backend pg_terminate_backend
     """.split()
-)
+) | frozenset(VIEW_CHANGES)
 
 # The session answers these: the engine puts its number before their arguments.
 OF_SESSION = frozenset("nextval currval lastval setval pg_sleep pg_cancel_backend pg_terminate_backend".split())

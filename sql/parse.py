@@ -11,7 +11,9 @@ from collections.abc import Callable
 from sql.grammar import common_tables, queries
 from sql.grammar.cursor import Cursor
 from sql.statements.alter_table import alter_table
+from sql.statements.alter_view import alter_view
 from sql.statements.checkpoint import checkpoint
+from sql.statements.comment import comment
 from sql.statements.copy import copy
 from sql.statements.create_foreign_table import create_foreign_table
 from sql.statements.create_table import create_table
@@ -38,6 +40,7 @@ RULES: dict[str, Callable[[Cursor], Statement]] = {
     "analyze": analyze,
     "checkpoint": checkpoint,
     "close": close,
+    "comment": comment,
     "copy": copy,
     "deallocate": deallocate,
     "delete": delete,
@@ -70,6 +73,7 @@ OBJECT_RULES: dict[tuple[str, str], Callable[[Cursor], Statement]] = {
     **{("create", kind): create_role for kind in ("role", "user", "group")},
     **{("alter", kind): alter_role for kind in ("role", "user", "group")},
     **{("drop", kind): drop_role for kind in ("role", "user", "group")},
+    ("alter", "view"): alter_view,
     ("drop", "foreign"): drop,
     ("drop", "index"): drop_index,
     ("drop", "sequence"): drop,

@@ -22,7 +22,9 @@ class ViewDefinition:
 
     text: the whole CREATE VIEW statement; query_text: its SELECT, which starts query_offset characters into the text.
     column_names: the names in parentheses, which may be fewer than the columns. on_error: one of `ON_ERROR_CHOICES`.
-    part: which of the text's groupings this is the view of (`views.plan.parts`), None: it is the view that the text makes.
+    part: which of the text's groupings this is the view of (`views.plan.parts`), None: it is the view that the text makes. state: the
+    oid under which log and checkpoints know what it keeps, None: its own; one that begins anew gets another. kept: what its state keeps
+    instead of what the text asks for (`views.plan.cover`), in the form of the catalog file.
     """
 
     name: str
@@ -34,6 +36,13 @@ class ViewDefinition:
     settings: SessionSettings
     on_error: str = "reject"
     part: int | None = None
+    state: int | None = None
+    kept: str | None = None
+
+    @property
+    def state_oid(self) -> int:
+        """The oid under which log and checkpoints know what it keeps."""
+        return self.oid if self.state is None else self.state
 
     def to_dict(self) -> dict[str, object]:
         """Return the form that the catalog file holds: strings, integers, lists and dicts only."""
@@ -48,15 +57,19 @@ class ViewDefinition:
             "search_path": self.settings.search_path,
             "on_error": self.on_error,
             "part": self.part,
+            "state": self.state,
+            "kept": self.kept,
         }
 
     @staticmethod
     def from_dict(plain: Mapping[str, object]) -> ViewDefinition:
         """Return the definition that `to_dict` wrote."""
         oid, offset, names = plain["oid"], plain["query_offset"], plain["column_names"]
-        part = plain.get("part")
+        part, state, kept = plain.get("part"), plain.get("state"), plain.get("kept")
         assert isinstance(oid, int) and isinstance(offset, int) and isinstance(names, list), f"catalog entry {plain!r}"
         assert part is None or isinstance(part, int), f"catalog entry {plain!r}"
+        assert state is None or isinstance(state, int), f"catalog entry {plain!r}"
+        assert kept is None or isinstance(kept, str), f"catalog entry {plain!r}"
         return ViewDefinition(
             name=str(plain["name"]),
             oid=oid,
@@ -67,6 +80,8 @@ class ViewDefinition:
             settings=SessionSettings(time_zone=str(plain["time_zone"]), search_path=str(plain["search_path"])),
             on_error=_checked_on_error(str(plain["on_error"])),
             part=part,
+            state=state,
+            kept=kept,
         )
 
 

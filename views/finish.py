@@ -47,14 +47,9 @@ class CompiledStep:
             self._kernel = CompiledKernel(f"{view}_{part}", module, array_places(step.input), kernels_dir)
 
     @property
-    def path(self) -> Path | None:
-        """The generated file, if there is one."""
-        return None if self._kernel is None else self._kernel.path
-
-    def release(self) -> None:
-        """Let go of the machine code, if there is some."""
-        if self._kernel is not None:
-            self._kernel.release()
+    def kernel(self) -> CompiledKernel | None:
+        """What the step is compiled to, if it needs that."""
+        return self._kernel
 
     def run_table(self, table: pa.Table, now_us: int) -> pa.Table:
         """Return the step's output for Arrow rows of its input."""

@@ -41,10 +41,12 @@ class CompiledKernel:
         file = f"{name}_{module.fingerprint}"
         self.function, self.path = load_kernel(folder, file, module.text, module.function, module.types)
         self._released: object = None
+        self.is_released = False
 
     def release(self) -> None:
         """Let go of the machine code once nobody holds this object; calls under way go on."""
-        assert self._released is None, "a kernel is released once"
+        assert not self.is_released, "a kernel is released once"
+        self.is_released = True
         self._released = release_kernel(self.function)
 
     def expression_text(self, index: int) -> str:

@@ -7,19 +7,22 @@ attach a view to anything: the engine's catalog does that (`views.phases` holds 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from sql.errors import SqlError
-from sql.relations import BoundQuery
+from sql.relations import BoundQuery, Schema
 from views.arrow_schema import arrow_schema
 from views.definition import ViewDefinition
 from views.join_tables import run_static_pipelines
 from views.phases import Lifecycle
+from views.plan.cover import NotCoveredError, cover
 from views.plan.nodes import ViewPlan
 from views.plan.planner import plan_view
+from views.plan.stored import restored_pipeline, stored_pipeline
 from views.protocols import TableExport, TableSource, UpperExecutor
 from views.state import ViewState
-from views.view import ContinuousView
+from views.view import ContinuousView, Upkeep
 
 
 def build_view(
@@ -29,30 +32,69 @@ def build_view(
     executor: UpperExecutor,
     tables: TableSource,
     places: tuple[int, ...] | None = None,
+    heir_of: ContinuousView | None = None,
 ) -> ContinuousView:
     """Plan, split, run the static pipelines on one read of their tables, generate and warm up a view.
 
     places: where the stream's columns, as `bound` has them, are in its morsels; None: in this order, and there are no others.
+    heir_of: the view with whose state it goes on, over the same columns of the same stream.
     Raises SqlError: 0A000 for what has no plan, 42701 for two columns of one name, 42601 for too many column names, and what fails
-    on the tables' rows.
+    on the tables' rows; NotCoveredError when it can't be the heir.
     """
     planned = plan_view(definition, bound)
-    plan = planned.plan
-    exports = tables.read_all(plan.stream_tables | plan.upper_tables)
-    join_tables = run_static_pipelines(definition.name, plan.stream, exports, executor)
-    state = ViewState(definition.name, plan, kernels_dir, join_tables, places)
+    plan = _over_kept(planned.plan, definition, heir_of)
+    exports = tables.read_all(plan.upper_tables if heir_of is not None else plan.stream_tables | plan.upper_tables)
+    if heir_of is None:
+        join_tables = run_static_pipelines(definition.name, plan.maintained, exports, executor)
+        state = ViewState(definition.name, plan, kernels_dir, join_tables, places)
+        static_versions: Mapping[str, int] = {name: exports[name].version for name in plan.stream_tables}
+    else:
+        state = ViewState(definition.name, plan, kernels_dir, heir_of.state.join_tables, heir_of=heir_of.state)
+        static_versions = heir_of.static_versions
     if plan.upper is not None:
         _warm_up(definition.name, plan, executor, exports)
+    kept = None if plan.kept is None else stored_pipeline(plan.kept)
     return ContinuousView(
-        definition,
+        replace(definition, kept=kept),
         planned.schema,
         plan,
         state,
         planned.time_dependent,
         planned.notices,
         Lifecycle(definition.name),
-        {name: exports[name].version for name in plan.stream_tables},
+        static_versions,
+        None if heir_of is None else heir_of.upkeep,
     )
+
+
+def _over_kept(plan: ViewPlan, definition: ViewDefinition, heir_of: ContinuousView | None) -> ViewPlan:
+    """Return the plan over the state that there is. Raises NotCoveredError, and SqlError XX001 for a damaged definition."""
+    if heir_of is not None:
+        return cover(heir_of.plan.maintained, plan)
+    if definition.kept is None:
+        return plan
+    try:
+        return cover(restored_pipeline(definition.kept, plan.stream), plan)
+    except NotCoveredError as error:
+        raise SqlError("XX001", f"its state does not have what the query needs: {error.reason}") from None
+
+
+def renamed_view(view: ContinuousView, definition: ViewDefinition, schema: Schema) -> ContinuousView:
+    """Return what takes the place of a view when only names change: its own, or those of its columns."""
+    return _twin(view, view.state, definition, schema, view.upkeep)
+
+
+def emptied_view(view: ContinuousView, definition: ViewDefinition) -> ContinuousView:
+    """Return a view that begins anew. definition: with a state of its own."""
+    return _twin(view, view.state.emptied(), definition, view.schema, Upkeep())
+
+
+def _twin(
+    view: ContinuousView, state: ViewState, definition: ViewDefinition, schema: Schema, upkeep: Upkeep
+) -> ContinuousView:
+    lifecycle = Lifecycle(definition.name)
+    versions = view.static_versions
+    return ContinuousView(definition, schema, view.plan, state, view.time_dependent, (), lifecycle, versions, upkeep)
 
 
 def _warm_up(name: str, plan: ViewPlan, executor: UpperExecutor, tables: Mapping[str, TableExport]) -> None:

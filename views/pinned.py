@@ -80,11 +80,12 @@ def _pinned(view: ContinuousView, now_us: int, tables: TableSource) -> Cut:
     """Return a cut of `view` at the last commit, shared with the blocks that have it already. The caller holds the commit lock."""
     stored = reusable(view, tables)
     if stored is not None:
-        return Cut(stored.position, None, exact=True, now_us=None, version=stored)
+        return Cut(view, stored.position, None, exact=True, now_us=None, version=stored)
     table_versions = tables.versions(view.upper_tables) if view.upper_tables else {}
     with view.changed:
         last = view.cuts[-1] if view.cuts and not view.time_dependent else None
-        if last is None or not last.pins or last.position != view.committed or last.table_versions != table_versions:
+        is_same = last is not None and last.view is view and last.position == view.committed
+        if last is None or not is_same or not last.pins or last.table_versions != table_versions:
             last = new_cut(view, False, now_us if view.time_dependent else None, table_versions)
         last.pins += 1
         return last

@@ -84,13 +84,14 @@ def _take(view: ContinuousView, exact: bool, reader: Reader, tables: TableSource
     """Return the cut of `view` at the last commit, joining one that other readers wait for. The caller holds the commit lock."""
     stored = reusable(view, tables)
     if stored is not None:
-        return Cut(stored.position, None, exact, None, waiting=1, version=stored)
+        return Cut(view, stored.position, None, exact, None, waiting=1, version=stored)
     now_us = reader.now_us if view.time_dependent else None
     table_versions = tables.versions(view.upper_tables) if view.upper_tables else {}
     with view.changed:
         if view.cuts and not view.time_dependent:
             last = view.cuts[-1]
-            if not last.pins and last.position == view.committed and last.table_versions == table_versions:
+            is_same = last.view is view and last.position == view.committed and last.table_versions == table_versions
+            if is_same and not last.pins:
                 last.waiting += 1
                 last.exact = last.exact or exact
                 return last
@@ -101,9 +102,10 @@ def _take(view: ContinuousView, exact: bool, reader: Reader, tables: TableSource
 
 def new_cut(view: ContinuousView, exact: bool, now_us: int | None, table_versions: Mapping[str, int]) -> Cut:
     """Return a new last entry of the view's queue, at the last commit. The caller holds the commit lock and `view.changed`."""
-    swapped = view.state.swap() if view.swapped != view.committed else None
-    view.swapped = view.committed
-    entry = Cut(view.committed, swapped, exact, now_us, table_versions=table_versions)
+    upkeep = view.upkeep
+    swapped = view.state.swap() if upkeep.swapped != upkeep.committed else None
+    upkeep.swapped = upkeep.committed
+    entry = Cut(view, upkeep.committed, swapped, exact, now_us, table_versions=table_versions)
     view.cuts.append(entry)
     return entry
 
@@ -115,11 +117,11 @@ def obtain(view: ContinuousView, wanted: Cut, engines: Engines, reader: Reader) 
     """
     while True:
         with view.changed:
-            while not wanted.done and (view.refreshing or not (wanted.groups is not None or _can_refresh(view))):
+            while not wanted.done and (view.upkeep.refreshing or not (wanted.groups is not None or _can_refresh(view))):
                 view.changed.wait(CANCEL_POLL_S)
                 reader.check_cancelled()
             if not wanted.done:
-                view.refreshing = True
+                view.upkeep.refreshing = True
         if wanted.version is not None:
             return wanted.version
         if wanted.error is not None:
@@ -128,12 +130,12 @@ def obtain(view: ContinuousView, wanted: Cut, engines: Engines, reader: Reader) 
         try:
             reader.check_cancelled()
             if wanted.groups is not None:
-                _finish_kept(view, wanted, engines, reader)
+                _finish_kept(wanted, engines, reader)
             else:
                 _refresh_next(view, engines, reader)
         finally:
             with view.changed:
-                view.refreshing = False
+                view.upkeep.refreshing = False
                 view.changed.notify_all()
 
 
@@ -163,7 +165,7 @@ def _refresh_next(view: ContinuousView, engines: Engines, reader: Reader) -> Non
     version: Version | None = None
     error: SqlError | None = None
     try:
-        version = _make_version(view, target, engines, reader)
+        version = _make_version(target, engines, reader)
     except SqlError as failure:
         if failure.sqlstate == QUERY_CANCELED:
             raise
@@ -172,8 +174,8 @@ def _refresh_next(view: ContinuousView, engines: Engines, reader: Reader) -> Non
         while target in view.cuts:
             entry = view.cuts.popleft()
             entry.version, entry.error = version, error
-        if version is not None and not view.time_dependent:
-            view.latest = version
+        if version is not None and not target.view.time_dependent:
+            target.view.latest = version
         view.changed.notify_all()
 
 
@@ -181,13 +183,17 @@ def _next_batch(view: ContinuousView) -> list[Cut]:
     """Return the first cuts in the queue, up to the one whose version serves them all. The caller holds `view.changed`.
 
     A reader of this view alone is served by any later position as well, so that readers share; a reader of several views needs its own.
-    No batch goes beyond a cut that is held for a snapshot.
+    So does one of a view whose place another has taken meanwhile: they share the state, not what is above it. No batch goes beyond
+    a cut that is held for a snapshot.
     """
     batch: list[Cut] = []
+    awaited: ContinuousView | None = None
     for entry in view.cuts:
-        if entry.held:
+        if entry.held or (awaited is not None and entry.view is not awaited):
             break
         batch.append(entry)
+        if entry.waiting > 0:
+            awaited = entry.view
         if entry.waiting > 0 and (entry.exact or entry.now_us is not None):
             break
     return batch
@@ -210,7 +216,7 @@ def merge_cuts(view: ContinuousView, entries: Sequence[Cut], target: Cut) -> Non
         if not entry.pins or entry is target:
             continue
         try:
-            entry.groups = view.state.export(entry.now_us or 0)
+            entry.groups = entry.view.state.export(entry.now_us or 0)
         except SqlError as failure:
             entry.error = failure
         with view.changed:
@@ -218,10 +224,10 @@ def merge_cuts(view: ContinuousView, entries: Sequence[Cut], target: Cut) -> Non
             view.changed.notify_all()
 
 
-def _finish_kept(view: ContinuousView, entry: Cut, engines: Engines, reader: Reader) -> None:
+def _finish_kept(entry: Cut, engines: Engines, reader: Reader) -> None:
     """Make the version of a pinned cut from the groups that it has kept. Raises 57014, and can be tried again then."""
     try:
-        entry.version = _finished(view, entry, entry.groups, engines, reader)
+        entry.version = _finished(entry, entry.groups, engines, reader)
     except SqlError as failure:
         if failure.sqlstate == QUERY_CANCELED:
             raise
@@ -229,14 +235,15 @@ def _finish_kept(view: ContinuousView, entry: Cut, engines: Engines, reader: Rea
     entry.groups = None
 
 
-def _make_version(view: ContinuousView, target: Cut, engines: Engines, reader: Reader) -> Version:
+def _make_version(target: Cut, engines: Engines, reader: Reader) -> Version:
     """Export the merged groups and run what lies above them."""
     now_us = reader.now_us if target.now_us is None else target.now_us
-    return _finished(view, target, view.state.export(now_us), engines, reader)
+    return _finished(target, target.view.state.export(now_us), engines, reader)
 
 
-def _finished(view: ContinuousView, target: Cut, table: pa.Table, engines: Engines, reader: Reader) -> Version:
+def _finished(target: Cut, table: pa.Table, engines: Engines, reader: Reader) -> Version:
     """Run what lies above the groups in `table`."""
+    view = target.view
     now_us = reader.now_us if target.now_us is None else target.now_us
     plan = view.plan
     table_versions: Mapping[str, int] = {}
@@ -249,6 +256,6 @@ def _finished(view: ContinuousView, target: Cut, table: pa.Table, engines: Engin
         table = view.state.finish_tail(table, plan.tail)
     expected = arrow_schema(view.schema)
     assert table.schema.types == expected.types, f"view {view.definition.name}: {table.schema} instead of {expected}"
-    view.versions_count += 1
+    view.upkeep.versions_count += 1
     renamed = table.rename_columns(expected.names)
-    return Version(view.versions_count, target.position, renamed, engines.clock.now_us(), table_versions)
+    return Version(view.upkeep.versions_count, target.position, renamed, engines.clock.now_us(), table_versions)

@@ -86,8 +86,8 @@ class Snapshot:
         while True:
             for view in views:
                 with view.changed:
-                    if not view.refreshing and not is_awaited_before(view, self._held[view]):
-                        view.refreshing = True
+                    if not view.upkeep.refreshing and not is_awaited_before(view, self._held[view]):
+                        view.upkeep.refreshing = True
                         self._in_hand = view
                         return view
             with views[0].changed:
@@ -137,17 +137,17 @@ def let_go(view: ContinuousView, entry: Cut) -> None:
         entry.waiting -= 1
         if entry.waiting == 0:
             view.cuts.remove(entry)
-        view.refreshing = False
+        view.upkeep.refreshing = False
         view.changed.notify_all()
 
 
 def give_up(view: ContinuousView, entry: Cut) -> None:
     """Leave a cut that was not read: it is merged if nobody is in the way, so that the tables of given-up cuts do not pile up in memory."""
     with view.changed:
-        if view.refreshing or entry not in view.cuts or is_awaited_before(view, entry):
+        if view.upkeep.refreshing or entry not in view.cuts or is_awaited_before(view, entry):
             entry.waiting -= 1
             return
-        view.refreshing = True
+        view.upkeep.refreshing = True
     try:
         merge_up_to(view, entry)
     finally:

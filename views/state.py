@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import copy
 import threading
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from pathlib import Path
 
 import numpy as np
@@ -35,6 +35,7 @@ from views.codegen.stream_kernel import generate_stream_kernel
 from views.finish import CompiledStep, array_places
 from views.groups import read_groups
 from views.kernels import LAST, CompiledKernel, needed_bytes, own_arrays
+from views.plan.cover import covered_grouping
 from views.plan.nodes import FinishStep, ViewPlan
 from views.state_pages import load_table, state_fingerprint, table_pages
 
@@ -44,6 +45,22 @@ NO_WORDS = np.zeros(1, dtype=np.int64)
 # A statement's table of at most so many groups is merged at its commit; of larger ones at most so many wait for a refresh.
 MERGED_GROUPS_MAX = 4096
 TABLES_WAITING_MAX = 16
+
+
+class Groups:
+    """The tables of a view. local, waiting: guarded by `lock`, what commits write; merged: by `refresh_lock`, what refreshes read.
+
+    queue_max: so many tables of statements may wait; queued_most: so many did at once.
+    """
+
+    def __init__(self, empty: GroupTable, merged: GroupTable, queue_max: int) -> None:
+        self.lock = threading.Lock()
+        self.refresh_lock = threading.Lock()
+        self.local = empty
+        self.waiting: list[GroupTable] = []
+        self.merged = merged
+        self.queue_max = queue_max
+        self.queued_most = 0
 
 
 class ViewState:
@@ -56,32 +73,46 @@ class ViewState:
         kernels_dir: Path,
         join_tables: tuple[JoinTable, ...] = (),
         places: tuple[int, ...] | None = None,
+        heir_of: ViewState | None = None,
     ) -> None:
         """Generate, compile and warm up the kernels. Raises SqlError 0A000 for what a kernel can't evaluate yet.
 
         join_tables: one for each probe, or none, and then only states that `joined_with` makes may take rows.
         places: where the columns of the plan's stream are in the morsels that come; None: these have no others. The arrival comes last.
+        heir_of: the state whose groups, join tables and stream kernel this one goes on with; its pipeline is `plan.maintained`.
         """
         assert len(join_tables) in (0, len(plan.stream.probes))
         self.name = name
         self.plan = plan
         self._set_join_tables(join_tables)
-        self._grouping = make_grouping(plan.stream)
-        module = generate_stream_kernel(name, plan.stream, self._grouping)
+        self._grouping = make_grouping(plan.maintained)
+        self._shown = self._grouping if plan.kept is None else covered_grouping(self._grouping, plan.stream)
         self._finish = CompiledStep(name, "groups", plan.finish, kernels_dir)
         self._tail = None if plan.tail is None else CompiledStep(name, "tail", plan.tail, kernels_dir)
-        arrays = array_places(plan.stream.input)
+        self._program = np.array(self._grouping.merge_steps, dtype=np.int64).reshape(-1, 3)
+        if heir_of is None:
+            self._kernel = self._stream_kernel(kernels_dir, places)
+            self._groups = Groups(self.new_table(), self.new_table(), TABLES_WAITING_MAX)
+        else:
+            assert heir_of.fingerprint == self.fingerprint
+            self._kernel, self._groups = heir_of._kernel, heir_of._groups
+            self._set_join_tables(heir_of.join_tables)
+
+    def _stream_kernel(self, kernels_dir: Path, places: tuple[int, ...] | None) -> CompiledKernel:
+        pipeline = self.plan.maintained
+        arrays = array_places(pipeline.input)
         if places is not None:
             arrays = [(place, ~place) for place in places]
-        if plan.stream.input[-1].name == ARRIVAL.name:
-            arrays[len(plan.stream.input) - 1 :] = [(LAST, ~LAST)]
-        self._kernel = CompiledKernel(name, module, arrays, kernels_dir)
-        self._program = np.array(self._grouping.merge_steps, dtype=np.int64).reshape(-1, 3)
-        self._lock = threading.Lock()
-        self._refresh_lock = threading.Lock()
-        self._local = self.new_table()
-        self._waiting: list[GroupTable] = []
-        self._global = self.new_table()
+        if pipeline.input[-1].name == ARRIVAL.name:
+            arrays[len(pipeline.input) - 1 :] = [(LAST, ~LAST)]
+        module = generate_stream_kernel(self.name, pipeline, self._grouping)
+        return CompiledKernel(self.name, module, arrays, kernels_dir)
+
+    def emptied(self) -> ViewState:
+        """Return a state with the same kernels and join tables, and no rows."""
+        state = copy.copy(self)
+        state._groups = Groups(self.new_table(), self.new_table(), self._groups.queue_max)
+        return state
 
     def joined_with(self, join_tables: tuple[JoinTable, ...]) -> ViewState:
         """Return a state with the same kernels and these join tables, for tables of its own (`new_table`, `fold`, `rows_of`)."""
@@ -97,49 +128,53 @@ class ViewState:
     @property
     def kernel_paths(self) -> tuple[Path, ...]:
         """The generated files: the stream pipeline's first, then those of the finish step and the tail that need one."""
-        steps = [step.path for step in (self._finish, self._tail) if step is not None]
-        return (self._kernel.path, *(path for path in steps if path is not None))
+        return tuple(kernel.path for kernel in self.kernels)
+
+    @property
+    def kernels(self) -> tuple[CompiledKernel, ...]:
+        """The kernels of `kernel_paths`."""
+        steps = [step.kernel for step in (self._finish, self._tail) if step is not None]
+        return (self._kernel, *(kernel for kernel in steps if kernel is not None))
 
     @property
     def fingerprint(self) -> str:
         """What `pages` mean: only a state with the same fingerprint may load them."""
-        return state_fingerprint(self.plan.stream, self._grouping)
+        return state_fingerprint(self.plan.maintained, self._grouping)
 
     @property
     def groups_count(self) -> int:
         """Groups that are merged."""
-        return self._global.groups_count
+        return self._groups.merged.groups_count
 
     @property
     def bytes_count(self) -> int:
         """Bytes of memory in both tables, and in the join tables."""
-        with self._lock:
-            local = sum(table.bytes_count for table in (self._local, *self._waiting))
-        return self._global.bytes_count + local + sum(table.bytes_count for table in self.join_tables)
+        with self._groups.lock:
+            local = sum(table.bytes_count for table in (self._groups.local, *self._groups.waiting))
+        return self._groups.merged.bytes_count + local + sum(table.bytes_count for table in self.join_tables)
 
     @property
     def rows_in_count(self) -> int:
         """Rows that reached the pipeline, up to the last merge."""
-        return int(self._global.control[ROWS_IN])
+        return int(self._groups.merged.control[ROWS_IN])
 
     @property
     def rows_passed_count(self) -> int:
         """Rows among them that the filters let through; with joins, matches."""
-        return int(self._global.control[ROWS_PASSED])
+        return int(self._groups.merged.control[ROWS_PASSED])
 
     @property
     def rows_skipped_count(self) -> int:
         """Rows that could not be evaluated and were left out (on_error = skip), merged or not; a running merge has some on its way."""
-        with self._lock:
-            tables = (self._global, self._local, *self._waiting)
+        with self._groups.lock:
+            tables = (self._groups.merged, self._groups.local, *self._groups.waiting)
             return sum(int(table.control[ROWS_SKIPPED]) for table in tables)
 
-    def release(self) -> None:
-        """Let go of the machine code: the view is gone. What still reads or writes it goes on."""
-        self._kernel.release()
-        for step in (self._finish, self._tail):
-            if step is not None:
-                step.release()
+    def release(self, needed: Collection[CompiledKernel] = ()) -> None:
+        """Let go of the machine code, of what is not `needed` by others: the view is gone. What still reads or writes it goes on."""
+        for kernel in self.kernels:
+            if kernel not in needed and not kernel.is_released:
+                kernel.release()
 
     def expression_text(self, index: int) -> str:
         """Return the SQL text of the expression with the index that a RowError carries."""
@@ -182,46 +217,47 @@ class ViewState:
 
     def apply(self, morsel: Morsel, now_us: int) -> None:
         """Fold the rows of a checked morsel into the local table."""
-        with self._lock:
-            self.fold(morsel, self._local, now_us)
+        with self._groups.lock:
+            self.fold(morsel, self._groups.local, now_us)
 
     def absorb(self, table: GroupTable) -> None:
         """Take a statement's table; it never fails on data.
 
         A small one is merged at once. A large one waits for the next refresh, so that the committing statement holds the lock for no
-        longer than an append; when `TABLES_WAITING_MAX` wait already, the statement merges them itself.
+        longer than an append; when `queue_max` wait already, the statement merges them itself.
         """
-        with self._lock:
-            self._waiting.append(table)
-            if table.groups_count <= MERGED_GROUPS_MAX or len(self._waiting) > TABLES_WAITING_MAX:
-                for waiting in self._waiting:
-                    merge_tables(self._local, waiting, self._program)
-                self._waiting.clear()
+        with self._groups.lock:
+            self._groups.waiting.append(table)
+            self._groups.queued_most = max(self._groups.queued_most, len(self._groups.waiting))
+            if table.groups_count <= MERGED_GROUPS_MAX or len(self._groups.waiting) > self._groups.queue_max:
+                for waiting in self._groups.waiting:
+                    merge_tables(self._groups.local, waiting, self._program)
+                self._groups.waiting.clear()
 
     def swap(self) -> tuple[GroupTable, ...]:
         """Return the local tables and go on with an empty one."""
         fresh = self.new_table()
-        with self._lock:
-            tables = (self._local, *self._waiting)
-            self._local = fresh
-            self._waiting = []
+        with self._groups.lock:
+            tables = (self._groups.local, *self._groups.waiting)
+            self._groups.local = fresh
+            self._groups.waiting = []
         return tables
 
     def merge(self, tables: tuple[GroupTable, ...]) -> None:
         """Merge swapped tables into the global table; it never fails on data."""
-        with self._refresh_lock:
+        with self._groups.refresh_lock:
             for table in tables:
-                merge_tables(self._global, table, self._program)
+                merge_tables(self._groups.merged, table, self._program)
 
     def export(self, now_us: int) -> pa.Table:
         """Return the rows of the finish step in arrow_schema(finish.output). Raises SqlError (22003 of a sum) and changes nothing."""
-        with self._refresh_lock:
-            groups = read_groups(self._global, self._grouping)
+        with self._groups.refresh_lock:
+            groups = read_groups(self._groups.merged, self._shown)
             return self._finish.run(groups, now_us)
 
     def rows_of(self, table: GroupTable, now_us: int) -> pa.Table:
         """Return the finish step's rows of a statement's own table, in arrow_schema(finish.output). Raises SqlError (22003 of a sum)."""
-        return self._finish.run(read_groups(table, self._grouping), now_us)
+        return self._finish.run(read_groups(table, self._shown), now_us)
 
     def finish_tail(self, table: pa.Table, step: FinishStep) -> pa.Table:
         """Run the tail step on what the upper executor returned. Raises SqlError."""
@@ -230,20 +266,20 @@ class ViewState:
 
     def pages(self) -> list[Page]:
         """Return the merged groups as pages that hold until the next merge; the caller sees to it that there is none meanwhile."""
-        with self._refresh_lock:
-            return table_pages(self._global)
+        with self._groups.refresh_lock:
+            return table_pages(self._groups.merged)
 
     def load(self, pages: Iterable[Page]) -> None:
         """Replace all groups by those of `pages` of a state with the same fingerprint. Raises ValueError, and then changes nothing."""
         table = load_table(self._grouping.table, pages)
         fresh = self.new_table()
-        with self._lock, self._refresh_lock:
-            self._local, self._waiting, self._global = fresh, [], table
+        with self._groups.lock, self._groups.refresh_lock:
+            self._groups.local, self._groups.waiting, self._groups.merged = fresh, [], table
 
     def reset(self) -> None:
         """Forget all rows."""
-        with self._lock, self._refresh_lock:
-            self._local, self._waiting, self._global = self.new_table(), [], self.new_table()
+        with self._groups.lock, self._groups.refresh_lock:
+            self._groups.local, self._groups.waiting, self._groups.merged = self.new_table(), [], self.new_table()
 
     def _call(
         self, morsel: Morsel, start: int, folding: bool, now_us: int, control: Words, slots: Words, rows: Words

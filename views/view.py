@@ -50,9 +50,10 @@ class Cut:
     table_versions: of the tables of the upper part when it was taken; its version is made from these or later ones.
     held: a snapshot wants the groups of this very position, so nothing later may be merged yet.
     pins: transaction blocks that may come for this very position later. Nobody waits for them: whoever wants a later position first puts
-    the groups as they are here into `groups`, and the cut leaves the queue.
+    the groups as they are here into `groups`, and the cut leaves the queue. view: whose version it is to become.
     """
 
+    view: ContinuousView
     position: int
     tables: tuple[GroupTable, ...] | None
     exact: bool
@@ -71,13 +72,29 @@ class Cut:
         return self.version is not None or self.error is not None
 
 
+class Upkeep:
+    """What a continuous view shares with those that take its place and go on with its state: how far it is, and the cuts in work.
+
+    committed, swapped: statements, and those that have left the local state; written under the commit lock only. `changed` guards cuts,
+    in order of position, and refreshing, whether some reader is working on them.
+    """
+
+    def __init__(self) -> None:
+        self.committed = 0
+        self.swapped = 0
+        self.versions_count = 0
+        self.changed = threading.Condition()
+        self.cuts: deque[Cut] = deque()
+        self.refreshing = False
+
+
 class ContinuousView:
     """A view over a stream under split maintenance. Two are equal only when they are the same object.
 
     time_dependent: what lies above the stream pipeline uses now(), so that no version can be reused.
     notices: what CREATE VIEW tells the client besides its success.
     static_versions: the versions of `stream_tables` that its join tables were made from; those tables must not change while it exists.
-    uses_arrival: its kernel takes the column of the rows' arrival.
+    uses_arrival: its kernel takes the column of the rows' arrival. upkeep: of the view whose place it takes, whose state it goes on with.
     """
 
     def __init__(
@@ -90,6 +107,7 @@ class ContinuousView:
         notices: tuple[str, ...],
         lifecycle: Lifecycle,
         static_versions: Mapping[str, int] = NO_VERSIONS,
+        upkeep: Upkeep | None = None,
     ) -> None:
         self.definition = definition
         self.schema = schema
@@ -99,18 +117,27 @@ class ContinuousView:
         self.notices = notices
         self.lifecycle = lifecycle
         self.static_versions = static_versions
-        self.committed = 0  # statements; written under the commit lock only
-        self.swapped = 0  # statements that have left the local state; written under the commit lock only
+        self.upkeep = upkeep or Upkeep()
         self.latest: Version | None = None
-        # `changed` guards what follows: cuts in order of position, and whether some reader is working on them.
-        self.changed = threading.Condition()
-        self.cuts: deque[Cut] = deque()
-        self.refreshing = False
-        self.versions_count = 0
-        self.uses_arrival = uses_arrival(plan.stream)
+        self.uses_arrival = uses_arrival(plan.maintained)
 
     def __repr__(self) -> str:
-        return f"<view {self.definition.name}: {self.committed} statements, {self.versions_count} versions>"
+        return f"<view {self.definition.name}: {self.committed} statements, {self.upkeep.versions_count} versions>"
+
+    @property
+    def committed(self) -> int:
+        """The statements that it has seen."""
+        return self.upkeep.committed
+
+    @property
+    def changed(self) -> threading.Condition:
+        """What guards its cuts."""
+        return self.upkeep.changed
+
+    @property
+    def cuts(self) -> deque[Cut]:
+        """The cuts in work, in order of position."""
+        return self.upkeep.cuts
 
     @property
     def stream_name(self) -> str:
@@ -135,4 +162,4 @@ class ContinuousView:
 
     def note_commit(self) -> None:
         """Count one more statement whose rows are in the local state. The caller holds the commit lock."""
-        self.committed += 1
+        self.upkeep.committed += 1

@@ -40,12 +40,16 @@ OTHER_VERSION = "0A000"
 
 @dataclass(frozen=True)
 class CheckpointedView:
-    """A view as the checkpoint has it. committed: its statements; fingerprint: of its state's words, see ViewState."""
+    """A view as the checkpoint has it. oid: of its state; committed: its statements; fingerprint: of its state's words, see ViewState.
+
+    attached: it took rows then.
+    """
 
     oid: int
     committed: int
     versions_count: int
     fingerprint: str
+    attached: bool = True
 
 
 @dataclass(frozen=True)

@@ -44,7 +44,7 @@ STREAM = "stream"
 class Noted:
     """What belongs to one position between two commits: see `Checkpoint`. streams: each with its published tuples.
 
-    newest_us: the time of the newest record of the log.
+    newest_us: the time of the newest record of the log. attached: the views that take rows.
     """
 
     position: int
@@ -56,6 +56,7 @@ class Noted:
     views: Sequence[ContinuousView]
     streams: Sequence[tuple[Stream, int]]
     newest_us: int
+    attached: frozenset[ContinuousView]
 
 
 def make_checkpoint(
@@ -102,7 +103,13 @@ def header_of(noted: Noted, taken: Snapshot, time_us: int) -> Checkpoint:
         noted.next_oid,
         time_us,
         tuple(
-            CheckpointedView(view.definition.oid, committed, view.versions_count, view.state.fingerprint)
+            CheckpointedView(
+                view.definition.state_oid,
+                committed,
+                view.upkeep.versions_count,
+                view.state.fingerprint,
+                view in noted.attached,
+            )
             for view, committed in taken.positions.items()
         ),
         tuple(
@@ -117,7 +124,7 @@ def contents(noted: Noted, taken: Snapshot, check_cancelled: Callable[[], None])
     for view, pages in taken.states():
         for page in pages:
             check_cancelled()
-            yield Page(f"{VIEW}/{view.definition.oid}/{page.name}", page.array)
+            yield Page(f"{VIEW}/{view.definition.state_oid}/{page.name}", page.array)
     for stream, tuples_count in noted.streams:
         for first, morsel in stream.ring.tail(tuples_count):
             check_cancelled()
@@ -173,8 +180,8 @@ class Restoring:
         for each in checkpoint.views:
             view = self.views.get(each.oid)
             if view is not None:
-                view.committed = view.swapped = each.committed
-                view.versions_count = each.versions_count
+                view.upkeep.committed = view.upkeep.swapped = each.committed
+                view.upkeep.versions_count = each.versions_count
 
     def _check(self, checkpoint: Checkpoint) -> None:
         """Raise SqlError 0A000 before anything is restored when something was written by another version."""
@@ -194,7 +201,7 @@ class Restoring:
         """Undo what a damaged checkpoint may have left."""
         for view in self.views.values():
             view.state.reset()
-            view.committed = view.swapped = view.versions_count = 0
+            view.upkeep.committed = view.upkeep.swapped = view.upkeep.versions_count = 0
         for stream in self.streams.values():
             stream.ring.restore(0, ())
 

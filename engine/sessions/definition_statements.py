@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from engine.catalog import CatalogImage, SequenceEntry, StreamEntry, TableEntry, ViewEntry
+from engine.catalog import CatalogImage, QueryViewEntry, SequenceEntry, StreamEntry, TableEntry, ViewEntry
+from engine.comments import with_comment
 from engine.definitions import build_continuous_view, build_split_view, build_stream, require_free
 from engine.dropping import drop
 from engine.embedded.duckdb_errors import CONFLICT
@@ -31,11 +32,13 @@ from engine.tables.table_indexes import create_index, drop_index, rename_index
 from engine.tables.table_source import TransactionTables
 from engine.tables.table_work import TableWork
 from engine.transaction import Transaction
+from engine.view_alterations import change_view, rename_view
+from engine.view_replacing import replace_view, replaced_view
 from ringbuffer.columns import Morsel
 from sql.bind.query import bind_query
 from sql.bind.substitute import substitute_now
 from sql.bind.write_target import stored
-from sql.errors import SqlError, not_supported
+from sql.errors import SqlError
 from sql.expressions import Column, Expression
 from sql.names import did_you_mean
 from sql.relations import Project
@@ -44,6 +47,8 @@ from sql.statements.statement import (
     AlterSequence,
     AlterTable,
     CreateIndex,
+    AlterView,
+    Comment,
     CreateSequence,
     CreateStream,
     CreateTable,
@@ -91,9 +96,11 @@ class DefinitionStatements:
 
     async def create_view(self, statement: CreateView, transaction: Transaction) -> Outcome:
         """Do CREATE VIEW: a continuous view if there is a stream below it, else an ordinary one."""
-        if statement.or_replace:
-            raise not_supported("CREATE OR REPLACE VIEW", hint="DROP VIEW it first; its contents start anew.")
         image = await self._own_image(transaction)
+        before = replaced_view(statement, image)
+        if before is not None:
+            await self._session.in_worker(self._replace_view, statement, before, image, transaction)
+            return Outcome("CREATE VIEW")
         require_free(image, statement.name, statement.name_position)
         captured = self._session.settings.captured().shared()
         bound = bind_query(statement.query, image, captured)
@@ -118,6 +125,49 @@ class DefinitionStatements:
                     self._session.notice("00000", notice)
             image = image.with_entry(entry)
         transaction.change_catalog(image)
+
+    def _replace_view(
+        self, statement: CreateView, before: ViewEntry | QueryViewEntry, image: CatalogImage, transaction: Transaction
+    ) -> None:
+        database, session = self._database, self._session
+        captured = session.settings.captured().shared()
+        engines = (database.kernels, database.upper, TransactionTables(database.begin_tables(transaction)))
+        image, built, notices = replace_view(statement, before, image, captured, engines)
+        transaction.built += built
+        for text, detail in notices:
+            session.notice("00000", text, detail=detail)
+        transaction.change_catalog(image)
+
+    async def alter_view(self, statement: AlterView, transaction: Transaction) -> Outcome:
+        """Do ALTER VIEW."""
+        image = await self._own_image(transaction)
+        entry = image.entries.get(statement.name)
+        if entry is None:
+            if not statement.if_exists:
+                hint = did_you_mean(statement.name, image.relation_names())
+                raise SqlError("42P01", f'relation "{statement.name}" does not exist', hint=hint)
+            self._session.notice("00000", f'relation "{statement.name}" does not exist, skipping')
+            return Outcome("ALTER VIEW")
+        if not isinstance(entry, ViewEntry | QueryViewEntry):
+            raise SqlError("42809", f'"{statement.name}" is not a view')
+        self._change_views(rename_view(entry, statement.change, image), transaction)
+        return Outcome("ALTER VIEW")
+
+    async def change_view(self, function: str, name: str, transaction: Transaction) -> None:
+        """Do one of `sql.functions.VIEW_CHANGES`."""
+        image = await self._own_image(transaction)
+        self._change_views(change_view(function, name, image), transaction)
+
+    def _change_views(self, image: CatalogImage, transaction: Transaction) -> None:
+        assert transaction.image is not None
+        known = set(transaction.image.continuous_views)
+        transaction.built += [view for view in image.continuous_views if view not in known]
+        transaction.change_catalog(image)
+
+    async def comment(self, statement: Comment, transaction: Transaction) -> Outcome:
+        """Do COMMENT ON."""
+        transaction.change_catalog(with_comment(statement, await self._own_image(transaction)))
+        return Outcome("COMMENT")
 
     async def drop(self, statement: DropRelation, transaction: Transaction) -> Outcome:
         """Do DROP of anything."""
@@ -163,6 +213,12 @@ class DefinitionStatements:
 
     async def alter_table(self, statement: AlterTable, transaction: Transaction) -> Outcome:
         """Do ALTER TABLE or ALTER FOREIGN TABLE."""
+        if not statement.foreign and statement.changes and statement.changes[0].action in ("rename", "rename column"):
+            image = await self._own_image(transaction)
+            view = image.entries.get(statement.name)
+            if isinstance(view, ViewEntry | QueryViewEntry):
+                self._change_views(rename_view(view, statement.changes[0], image), transaction)
+                return Outcome("ALTER TABLE")
         work = await self._work(transaction)
         entry = self._altered(statement, work, "foreign table" if statement.foreign else "table")
         reshaping = None

@@ -19,20 +19,25 @@ from engine.sessions.read_statements import ReadStatements
 from engine.sessions.results import Outcome, text_outcome
 from engine.sessions.write_statements import WriteStatements, refuse_read_only
 from engine.staging import StatementStage
+from engine.tables.sequence_functions import folded
 from engine.transaction import Transaction
 from sql.bind.insert import BoundInsert, bind_insert
+from sql.bind.query import bind_query
 from sql.bind.substitute import substitute_parameters
 from sql.errors import SqlError, not_supported
-from sql.expressions import Literal
+from sql.expressions import Call, Literal
+from sql.functions import VIEW_CHANGES
 from sql.names import did_you_mean
-from sql.relations import Values
+from sql.relations import BoundQuery, Project, Values
 from sql.settings import canonical_name
 from sql.statements.access import AlterRole, CreateRole, DropRole, GrantRole
 from sql.statements.statement import (
     AlterSequence,
     AlterTable,
+    AlterView,
     Checkpoint,
     Cleanup,
+    Comment,
     CopyFrom,
     CopyTo,
     CreateIndex,
@@ -56,6 +61,7 @@ from sql.statements.statement import (
     Truncate,
     Update,
 )
+from sql.syntax import FunctionCall, SelectBody
 
 if TYPE_CHECKING:
     from engine.sessions.session import Session
@@ -76,6 +82,8 @@ WRITES: dict[type, str] = {
     CreateIndex: "CREATE INDEX",
     DropIndex: "DROP INDEX",
     RenameIndex: "ALTER INDEX",
+    AlterView: "ALTER VIEW",
+    Comment: "COMMENT",
     Truncate: "TRUNCATE TABLE",
     CreateRole: "CREATE ROLE",
     AlterRole: "ALTER ROLE",
@@ -158,6 +166,8 @@ class StatementRunner:
         self, statement: Statement, transaction: Transaction, parameters: tuple[Literal, ...], prepared: Prepared | None
     ) -> Outcome:
         match statement:
+            case Select() if called_alone(statement) in VIEW_CHANGES:
+                return await self._change_view(statement, transaction, parameters, prepared)
             case Select():
                 return await self._reads.select(statement, transaction, parameters, prepared)
             case Insert():
@@ -211,6 +221,10 @@ class StatementRunner:
                 return await definitions.alter_sequence(statement, transaction)
             case Truncate():
                 return await definitions.truncate(statement, transaction)
+            case AlterView():
+                return await definitions.alter_view(statement, transaction)
+            case Comment():
+                return await definitions.comment(statement, transaction)
             case DropRelation():
                 return await definitions.drop(statement, transaction)
             case CreateRole() | AlterRole() | DropRole() | GrantRole():
@@ -221,6 +235,29 @@ class StatementRunner:
     def open_copy(self, statement: CopyFrom, transaction: Transaction, autocommit: bool) -> CopyIn | CopyIntoTable:
         """Return the COPY that takes the client's data. Raises what the statement has wrong."""
         return self._writes.open_copy(statement, transaction, autocommit)
+
+    async def _change_view(
+        self, statement: Select, transaction: Transaction, parameters: tuple[Literal, ...], prepared: Prepared | None
+    ) -> Outcome:
+        """Do SELECT truncate_continuous_view('v') and the like."""
+        settings = self._session.settings
+        if prepared is None:
+            bound = bind_query(statement.query, self.image(), settings.captured())
+        else:
+            prepared.refresh(self.image(), settings)
+            assert isinstance(prepared.bound, BoundQuery)
+            bound = prepared.bound
+        root = substitute_parameters(bound.root, parameters) if parameters else bound.root
+        assert isinstance(root, Project)
+        ((name, call),) = root.items
+        assert isinstance(call, Call)
+        refuse_read_only(settings, f"{call.function}()")
+        (argument,) = call.arguments
+        if not isinstance(argument, Literal):
+            raise not_supported(f"{call.function}() of anything but a constant", call.position)
+        if argument.value is not None:
+            await self._definitions.change_view(call.function, folded(str(argument.value)), transaction)
+        return text_outcome("SELECT 1", [name], [[None if argument.value is None else ""]])
 
     # INSERT of values into a stream.
 
@@ -316,6 +353,17 @@ class StatementRunner:
         if statement.what in ("all", "sequences"):
             self._session.sequences.forget()
         return Outcome(f"DISCARD {statement.what.upper()}")
+
+
+def called_alone(statement: Select) -> str:
+    """Return the function that is all of a SELECT, or an empty text."""
+    query, body = statement.query, statement.query.body
+    if not isinstance(body, SelectBody) or len(body.targets) != 1 or body.from_items or body.where or body.distinct:
+        return ""
+    if body.group_by or body.having or query.limit or query.offset or query.order_by or query.common_tables:
+        return ""
+    call = body.targets[0].expression
+    return call.name if isinstance(call, FunctionCall) else ""
 
 
 def unknown_relation(name: str, position: int, image: CatalogImage) -> SqlError:

@@ -1,4 +1,4 @@
-"""CREATE [OR REPLACE] VIEW name [(columns)] [WITH (on_error = skip | reject)] AS query."""
+"""CREATE [OR REPLACE] VIEW name [(columns)] [WITH (on_error = skip | reject, reset = true | false)] AS query."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from sql.grammar.cursor import Cursor
 from sql.statements.options import relation_options
 from sql.statements.statement import CreateView
 
-OPTIONS = {"on_error": ("reject", "skip")}
+OPTIONS = {"on_error": ("reject", "skip"), "reset": ("true", "false", "on", "off")}
+
+ON = ("true", "on")
 
 
 def create_view(cursor: Cursor) -> CreateView:
@@ -26,6 +28,9 @@ def create_view(cursor: Cursor) -> CreateView:
     if repeated is not None:
         raise SqlError("42701", f'column "{repeated}" specified more than once')
     options = relation_options(cursor, OPTIONS) if cursor.accept("with") else {}
+    reset = options.pop("reset", None)
+    if reset is not None and not or_replace:
+        raise SqlError("22023", 'parameter "reset" is one of CREATE OR REPLACE VIEW')
     cursor.expect("as")
     query_offset = cursor.token.start
     query_first = cursor.index
@@ -39,4 +44,6 @@ def create_view(cursor: Cursor) -> CreateView:
         cursor.expect("check", "option")
         cursor.refuse("WITH CHECK OPTION", check_position)
     text = cursor.text_since(first)
-    return CreateView(text, name, columns, options, query, query_text, query_offset, name_position, or_replace)
+    return CreateView(
+        text, name, columns, options, query, query_text, query_offset, name_position, or_replace, reset in ON
+    )

@@ -198,6 +198,29 @@ class RenameIndex:
 
 
 @dataclass(frozen=True)
+class AlterView:
+    """ALTER VIEW [IF EXISTS] name RENAME ...: a change whose action is 'rename' or 'rename column'."""
+
+    text: str
+    name: str
+    name_position: int
+    if_exists: bool
+    change: TableChange
+
+
+@dataclass(frozen=True)
+class Comment:
+    """COMMENT ON kind name IS comment, None: it is taken away. kind: as of DropRelation, or 'column', then of the relation `name`."""
+
+    text: str
+    kind: str
+    name: str
+    name_position: int
+    column: str | None
+    comment: str | None
+
+
+@dataclass(frozen=True)
 class CreateSequence:
     """CREATE SEQUENCE [IF NOT EXISTS] name [options]."""
 
@@ -242,7 +265,10 @@ class DropRelation:
 
 @dataclass(frozen=True)
 class CreateView:
-    """CREATE [OR REPLACE] VIEW name [(columns)] [WITH (options)] AS query. query_text is the SELECT's own text."""
+    """CREATE [OR REPLACE] VIEW name [(columns)] [WITH (options)] AS query. query_text is the SELECT's own text.
+
+    reset: what a replaced view has counted may go. It is not in the options.
+    """
 
     text: str
     name: str
@@ -253,6 +279,7 @@ class CreateView:
     query_offset: int
     name_position: int
     or_replace: bool = False
+    reset: bool = False
 
 
 @dataclass(frozen=True)
@@ -464,6 +491,8 @@ Statement = (
     | DropIndex
     | RenameIndex
     | Maintenance
+    | AlterView
+    | Comment
     | CreateSequence
     | AlterSequence
     | Truncate

@@ -8,7 +8,7 @@ from sql.grammar.cursor import Cursor
 # First words of statements that are refused as a whole.
 WHOLE = frozenset(
     """
-    alter call cluster comment declare do execute fetch import listen load lock
+    alter call cluster declare do execute fetch import listen load lock
     merge move notify prepare reassign refresh reindex release savepoint security
     """.split()
 )
@@ -27,6 +27,9 @@ OBJECTS = (
     "constraint trigger", "recursive view", "or replace",
 )  # fmt: skip
 
+
+# What comments can be about besides.
+COMMENTED = ("constraint", "database", "domain", "index", "type")
 
 # First words of what OR REPLACE may stand before.
 REPLACEABLE = (
@@ -72,6 +75,20 @@ def object_refusal(cursor: Cursor, verb: str, position: int) -> SqlError:
         cursor.fail()
     hint = "CREATE VIEW over a stream is kept up to date." if found == "materialized view" else None
     return not_supported(f"{verb.upper()} {found.upper()}", position, hint)
+
+
+def commented_object(cursor: Cursor, position: int) -> SqlError:
+    """Return why there is no comment on what COMMENT ON is about, whose word is next."""
+    if cursor.token.kind != "word":
+        return cursor.syntax_error()
+    found = max((*OBJECTS, *COMMENTED), key=lambda words: likeness(cursor, words))
+    if not likeness(cursor, found)[0]:
+        return cursor.syntax_error()
+    for word in found.split():
+        cursor.expect(word)
+    if cursor.at_end_of_statement():
+        cursor.fail()
+    return not_supported(f"COMMENT ON {found.upper()}", position)
 
 
 def likeness(cursor: Cursor, words: str) -> tuple[int, bool]:

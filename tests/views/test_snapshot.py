@@ -40,7 +40,7 @@ def whole(database: Database, *views: Pair) -> dict[str, list[int]]:
 
 def idle(*views: ContinuousView) -> bool:
     """Tell whether nothing is left in the queues, nor anybody at work."""
-    return not any(view.cuts or view.refreshing for view in views)
+    return not any(view.cuts or view.upkeep.refreshing for view in views)
 
 
 def test_all_views_at_one_position_and_nothing_left_behind() -> None:

@@ -163,7 +163,7 @@ def _version_line(view: ContinuousView) -> str:
         rows = _counted(latest.table.num_rows, "row")
         return f"View {name}: version {latest.number} is used again, {rows}, nothing was committed since"
     since = _counted(view.committed - latest.position, "statement")
-    return f"View {name}: version {latest.number} is {since} old, a read makes version {view.versions_count + 1}"
+    return f"View {name}: version {latest.number} is {since} old, a read makes version {view.upkeep.versions_count + 1}"
 
 
 def _counted(count: int, noun: str) -> str:

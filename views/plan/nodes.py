@@ -90,13 +90,20 @@ class ViewPlan:
     """A continuous view cut into pipelines.
 
     stream -> groups -> finish -> (upper in Spark -> tail)? -> stored version. tail, if there, is breaker-free work on what
-    Spark returns (exact division of decimals has its one home in our kernels).
+    Spark returns (exact division of decimals has its one home in our kernels). kept: the pipeline that the view
+    had before CREATE OR REPLACE VIEW, which covers `stream` (`views.plan.cover`) and goes on in its place.
     """
 
     stream: StreamPipeline
     finish: FinishStep
     upper: UpperPipeline | None
     tail: FinishStep | None
+    kept: StreamPipeline | None = None
+
+    @property
+    def maintained(self) -> StreamPipeline:
+        """The stream pipeline that runs per insert."""
+        return self.stream if self.kept is None else self.kept
 
     @property
     def stream_tables(self) -> frozenset[str]:

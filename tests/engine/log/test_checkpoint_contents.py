@@ -78,6 +78,7 @@ class World:
             self.views,
             streams,
             0,
+            frozenset(self.views),
         )
 
     def checkpoint(
@@ -112,7 +113,7 @@ def test_everything_comes_back_and_goes_on() -> None:
     found = restore_newest(storage, FOLDER, 1, again.restoring())
     assert found == made
     for view, state in zip(again.views, again.states, strict=True):
-        assert (view.committed, view.swapped) == (10, 10)
+        assert (view.committed, view.upkeep.swapped) == (10, 10)
         assert (sum(state.merged), len(state.merged), state.local) == (1000, 20, [])
     assert again.streams[0].ring.tuples_count == 20
     assert tuples(again.streams[0]) == stream_rows(12, 8)
@@ -239,7 +240,7 @@ def test_a_checkpoint_that_fails_loses_nothing() -> None:
     with pytest.raises(OSError):
         world.checkpoint(storage)
     world.commit(2)
-    assert not any(view.cuts or view.refreshing for view in world.views)
+    assert not any(view.cuts or view.upkeep.refreshing for view in world.views)
     storage.bytes_max = None
     world.checkpoint(storage)
     again = World()
@@ -278,7 +279,7 @@ def test_the_log_is_durable_before_there_is_a_checkpoint() -> None:
     with pytest.raises(SqlError):
         make_checkpoint(storage, FOLDER, FakeClock(), world.lock, world.note, fail, lambda: None)
     assert storage.list(FOLDER) == [checkpoint_path(FOLDER, 64).name]
-    assert not any(view.cuts or view.refreshing for view in world.views)
+    assert not any(view.cuts or view.upkeep.refreshing for view in world.views)
 
 
 def test_the_pages_on_the_disk_are_what_the_module_says(tmp_path: Path) -> None:

@@ -1,0 +1,188 @@
+"""CREATE OR REPLACE VIEW of a view that is there: its contents are kept if its stream pipelines answer the new query, too.
+
+Enters: the statement, the entry in its place, an image. Leaves: an image with the new entry, the continuous views that were built, notices.
+Every stream pipeline of the new query goes on with the state of one of the old view's (`views.plan.cover`); where one can't, the
+statement is refused, unless it says WITH (reset = true). Must not commit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from engine.catalog import CatalogImage, Entry, QueryViewEntry, StreamEntry, UsedRelation, ViewEntry
+from engine.definitions import heir_view, new_view, part_definitions
+from engine.dependents import dependents_of, parts_of
+from engine.kernel_files import KernelFiles
+from engine.query_views import TODAY, bound_again, define_query_view, reads_stream, used_relation, uses
+from engine.view_alterations import refuse_built_in
+from sql.bind.query import bind_query
+from sql.catalog import ColumnDescription, SessionSettings
+from sql.errors import SqlError
+from sql.relations import BoundQuery
+from sql.statements.statement import CreateView
+from views.definition import ViewDefinition, define_view
+from views.plan.cover import NotCoveredError
+from views.plan.explain import stream_lines
+from views.plan.properties import scans
+from views.protocols import TableSource, UpperExecutor
+from views.view import ContinuousView
+
+Engines = tuple[KernelFiles, UpperExecutor, TableSource]
+# A text and its detail.
+Notice = tuple[str, str | None]
+
+
+def replaced_view(statement: CreateView, image: CatalogImage) -> ViewEntry | QueryViewEntry | None:
+    """Return the view that the statement replaces; None: it makes a new one. Raises 42809 for another relation of that name."""
+    entry = image.entries.get(statement.name) if statement.or_replace else None
+    if entry is not None and not isinstance(entry, ViewEntry | QueryViewEntry):
+        raise SqlError("42809", f'"{statement.name}" is not a view')
+    return entry
+
+
+def replace_view(
+    statement: CreateView,
+    entry: ViewEntry | QueryViewEntry,
+    image: CatalogImage,
+    settings: SessionSettings,
+    engines: Engines,
+) -> tuple[CatalogImage, list[ContinuousView], list[Notice]]:
+    """Return the image after the statement, the views that were built for it, and what the client is to be told.
+
+    Raises what CREATE VIEW does, 42P16 for columns that don't begin like the old ones, 42P17 for a view that would read itself, and 55000
+    when contents would be lost.
+    """
+    refuse_built_in(image, entry, "replace")
+    bound = bind_query(statement.query, image, settings)
+    behind = [one.entry.description.name for one in dependents_of(image, [entry])]
+    if not bound.named.isdisjoint({statement.name, *behind}):
+        raise SqlError("42P17", f'infinite recursion detected in rules for relation "{statement.name}"')
+    replacing = Replacing(statement, entry, image, settings, engines)
+    entries = replacing.entries(bound)
+    check_columns(entry.description.columns, entries[-1].description.columns)
+    gone = [statement.name, *(part.description.name for part in parts_of(image, entry))]
+    after = image.without(gone)
+    for one in entries:
+        after = after.with_entry(one)
+    comments = {place: text for place, text in image.comments.items() if place[0] == entry.description.oid}
+    after = replace(after, comments={**after.comments, **comments}, next_oid=replacing.next_oid)
+    after = after.moved_last(name for name in behind if name in after.entries)
+    built = [one.view for one in entries if isinstance(one, ViewEntry)]
+    told: list[Notice] = [(text, None) for view in built for text in view.notices]
+    return bound_again(after), built, replacing.notices + told
+
+
+def check_columns(before: Sequence[ColumnDescription], after: Sequence[ColumnDescription]) -> None:
+    """Raise 42P16 unless the new columns begin with the old ones."""
+    if len(after) < len(before):
+        raise SqlError("42P16", "cannot drop columns from view")
+    for old, new in zip(before, after, strict=False):
+        if old.name != new.name:
+            raise SqlError(
+                "42P16",
+                f'cannot change name of view column "{old.name}" to "{new.name}"',
+                hint="Use ALTER VIEW ... RENAME COLUMN ... to change name of view column instead.",
+            )
+        if old.type.sql_name != new.type.sql_name:
+            raise SqlError(
+                "42P16",
+                f'cannot change data type of view column "{old.name}" from {old.type.sql_name} to {new.type.sql_name}',
+            )
+
+
+@dataclass
+class Replacing:
+    """One statement at work. left: the continuous views of the old one that no part of the new one goes on with yet."""
+
+    statement: CreateView
+    entry: ViewEntry | QueryViewEntry
+    image: CatalogImage
+    settings: SessionSettings
+    engines: Engines
+    notices: list[Notice] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        old = [self.entry] if isinstance(self.entry, ViewEntry) else parts_of(self.image, self.entry)
+        self.left = [piece for piece in old if isinstance(piece, ViewEntry)]
+        self.has_contents = bool(self.left)
+        self.next_oid = self.image.next_oid
+        for piece in self.left:
+            others = (one for one in self.image.entries.values() if one is not self.entry)
+            if piece is not self.entry and any(uses(one, piece.description.oid) for one in others):
+                raise SqlError(
+                    "0A000",
+                    f'cannot replace view "{self.statement.name}" because other views read its part "{piece.description.name}"',
+                )
+
+    def entries(self, bound: BoundQuery) -> list[Entry]:
+        """Return what the statement makes, the view itself last."""
+        oid = self.entry.description.oid
+        if not reads_stream(bound, self.image):
+            if self.has_contents and not self.statement.reset:
+                raise self._refusal("The new query reads no stream.")
+            return [define_query_view(self.statement, self.image, self.settings, oid)]
+        parts = part_definitions(self.statement, self.image, self.settings)
+        if not parts:
+            return [self._continuous(define_view(self.statement, oid, self.settings), bound, is_whole=True)]
+        self.next_oid += len(parts)
+        made: list[Entry] = [self._continuous(definition, part, is_whole=False) for definition, part in parts]
+        image = self.image
+        for one in made:
+            taken = image.by_oid(one.description.oid)
+            image = image.with_entry(one) if taken is None else image.with_replaced(taken.description.name, one)
+        oids = tuple(one.description.oid for one in made)
+        return [*made, define_query_view(self.statement, image, self.settings, oid, oids)]
+
+    def _continuous(self, definition: ViewDefinition, bound: BoundQuery, is_whole: bool) -> ViewEntry:
+        """Return the entry of the view or of a part of it, which goes on with one that is left if it can."""
+        reason = None
+        for piece in () if self.statement.reset else tuple(self.left):
+            stream = self.image.entries.get(piece.stream_name)
+            assert isinstance(stream, StreamEntry)
+            if scans(bound.root, "stream") != (stream.description.name,):
+                continue
+            named = definition
+            if not is_whole and piece is not self.entry:
+                named = replace(definition, name=piece.description.name, oid=piece.description.oid)
+            try:
+                return self._heir(replace(named, state=piece.view.definition.state_oid), bound, piece, stream)
+            except NotCoveredError as error:
+                reason = reason or error.reason
+        if self.has_contents and not self.statement.reset:
+            raise self._refusal(reason or "It has not counted the rows of the stream that the new query reads.")
+        definition = replace(definition, state=self.next_oid)
+        self.next_oid += 1
+        return new_view(definition, bound, self.image, *self.engines)
+
+    def _heir(self, definition: ViewDefinition, bound: BoundQuery, piece: ViewEntry, stream: StreamEntry) -> ViewEntry:
+        names = (name for name in sorted(bound.named) if isinstance(self.image.entries.get(name), StreamEntry))
+        used = tuple(
+            columns_kept(piece, stream)
+            if name == stream.description.name
+            else used_relation(name, self.image.entries[name].description)
+            for name in names
+        )
+        made = heir_view(definition, self.statement, self.image, used, self.engines, piece.view)
+        self.left.remove(piece)
+        grouping = stream_lines(made.view.plan.maintained)[0].removesuffix(" (pipeline breaker)")
+        text = f'view "{self.statement.name}" keeps what it has counted of stream "{stream.description.name}"'
+        self.notices.append((text, f"Its stream pipeline goes on: {grouping}"))
+        return replace(made, active=piece.active)
+
+    def _refusal(self, reason: str) -> SqlError:
+        name = self.statement.name
+        return SqlError(
+            "55000",
+            f'cannot replace view "{name}" without losing what it has counted',
+            detail=reason,
+            hint=f"CREATE OR REPLACE VIEW {name} WITH (reset = true) AS ... begins anew.",
+        )
+
+
+def columns_kept(piece: ViewEntry, stream: StreamEntry) -> UsedRelation:
+    """Return the stream with the columns that a view's kernel knows, under their names of today; what was dropped has no name."""
+    old = next(one for one in piece.used if one.oid == stream.description.oid)
+    today = {column.number: column.name for column in stream.description.columns}
+    columns = tuple((today.get(number, f"{TODAY}{number}"), number) for _, number in old.columns)
+    return UsedRelation(stream.description.name, old.oid, columns)

@@ -1,0 +1,23 @@
+"""ALTER VIEW [IF EXISTS] name RENAME TO name | RENAME [COLUMN] name TO name."""
+
+from __future__ import annotations
+
+from sql.errors import not_supported
+from sql.grammar.cursor import Cursor
+from sql.statements.alter_table import renaming
+from sql.statements.statement import AlterView
+from sql.statements.update import written_name
+
+# First words of actions of PostgreSQL that are refused.
+REFUSED = frozenset({"alter", "owner", "reset", "set"})
+
+
+def alter_view(cursor: Cursor) -> AlterView:
+    """Read the statement from its first word."""
+    first = cursor.index
+    cursor.expect("alter", "view")
+    if_exists = cursor.accept("if", "exists")
+    name, position = written_name(cursor, schema_first=True)
+    if cursor.at(*REFUSED):
+        raise not_supported(f"ALTER VIEW ... {cursor.token.value.upper()}", cursor.position)
+    return AlterView(cursor.text_since(first), name, position, if_exists, renaming(cursor, foreign=True))

@@ -1,0 +1,35 @@
+"""COMMENT ON TABLE | FOREIGN TABLE | VIEW | SEQUENCE name, or COLUMN relation.column, IS 'text' | NULL."""
+
+from __future__ import annotations
+
+from sql.errors import SqlError
+from sql.grammar.cursor import Cursor, relation_of
+from sql.statements.statement import Comment
+from sql.statements.unsupported import commented_object
+
+
+def comment(cursor: Cursor) -> Comment:
+    """Read the statement from its first word."""
+    first = cursor.index
+    start = cursor.position
+    cursor.expect("comment", "on")
+    column = None
+    if cursor.accept("foreign", "table"):
+        kind = "stream"
+    else:
+        found = cursor.accept_any("table", "view", "sequence", "column")
+        if found is None:
+            raise commented_object(cursor, start)
+        kind = found
+    position = cursor.position
+    if kind == "column":
+        parts = cursor.qualified_name()
+        if len(parts) == 1:
+            raise SqlError("42601", "column name must be qualified", position)
+        *relation, column = parts
+        name = relation_of(tuple(relation), position, schema_first=True)
+    else:
+        name = cursor.relation_name(schema_first=True, positioned=False)
+    cursor.expect("is")
+    text = None if cursor.accept("null") else cursor.string()
+    return Comment(cursor.text_since(first), kind, name, position, column, text or None)

@@ -1,0 +1,119 @@
+"""Whether what a view keeps answers another query: then CREATE OR REPLACE VIEW goes on with its state.
+
+Enters: the pipeline that a state is kept by, and the plan of the new query. Leaves: the new plan over that state, or why there is none. The
+new pipeline is covered when it has the same stream, joins and keys, no aggregate that can't be read from the states that are kept, and
+conditions that are kept already or are on keys alone: those are checked while groups are exported. Must not build anything.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from ringbuffer.aggregates import State
+from sql.datatypes import SqlType
+from sql.expressions import Column, Expression
+from sql.trees import columns_of
+from views.codegen.grouping import AggregateSlot, Grouping, make_grouping, state_of
+from views.plan.kernel_support import kernel_supports
+from views.plan.nodes import Probe, StreamPipeline, ViewPlan
+from views.plan.rules.push_key_conditions import cannot_fail
+from views.plan.text import aggregate_text, expression_text
+from views.plan.trees import meaning, rewrite
+
+
+@dataclass
+class NotCoveredError(Exception):
+    """reason: a sentence for the DETAIL of the refusal."""
+
+    reason: str
+
+
+def cover(kept: StreamPipeline, plan: ViewPlan) -> ViewPlan:
+    """Return `plan` over a state that is kept by `kept`. Raises NotCoveredError."""
+    wanted = plan.stream
+    assert _types(wanted) == _types(kept), "the caller compares the same columns of the same stream"
+    if wanted.on_error != kept.on_error:
+        raise NotCoveredError(f"The view was made with on_error = {kept.on_error}.")
+    if [_joined(probe) for probe in wanted.probes] != [_joined(probe) for probe in kept.probes]:
+        raise NotCoveredError("The new query joins the stream with other tables, or in another way.")
+    keys = [meaning(key) for _, key in wanted.keys]
+    if len(keys) != len(kept.keys) or set(keys) != {meaning(key) for _, key in kept.keys}:
+        told = ", ".join(expression_text(key) for _, key in kept.keys) or "nothing"
+        raise NotCoveredError(f"The new query groups the stream in another way; it is grouped by {told}.")
+    above = _key_conditions(kept, wanted)
+    covered_grouping(make_grouping(kept), wanted)
+    finish = replace(plan.finish, predicates=(*above, *plan.finish.predicates))
+    if not all(kernel_supports(predicate, finish.input) for predicate in above):
+        raise NotCoveredError("The new query has other conditions on the stream's rows.")
+    stream = with_conditions(wanted, kept)
+    is_same = stream == wanted and [meaning(key) for _, key in kept.keys] == keys and _calls(kept) == _calls(wanted)
+    return replace(plan, stream=stream, finish=finish, kept=None if is_same else kept)
+
+
+def with_conditions(wanted: StreamPipeline, kept: StreamPipeline) -> StreamPipeline:
+    """Return a pipeline with the filters of another one, and the columns that its probes yield."""
+    probes = tuple(
+        replace(probe, kept=old.kept, filters=old.filters)
+        for probe, old in zip(wanted.probes, kept.probes, strict=True)
+    )
+    return replace(wanted, filters=kept.filters, probes=probes)
+
+
+def covered_grouping(kept: Grouping, wanted: StreamPipeline) -> Grouping:
+    """Return how the groups of `wanted` are read from rows that lie as `kept` says. Raises NotCoveredError."""
+    slots = {meaning(slot.expression): slot for slot in kept.keys}
+    inputs = {(_meaning(slot.argument), _meaning(slot.filter)): number for number, slot in enumerate(kept.inputs)}
+    aggregates = []
+    for _, call in wanted.aggregates:
+        argument = call.arguments[0] if call.arguments else None
+        number = inputs.get((_meaning(argument), _meaning(call.filter)))
+        state = state_of(call)
+        if number is None or call.distinct or (state is not State.COUNT and state not in kept.inputs[number].states):
+            raise NotCoveredError(f"The new query needs {aggregate_text(call)}, which can't be told from what is kept.")
+        aggregates.append(AggregateSlot(call, number, state))
+    keys = tuple(slots[meaning(key)] for _, key in wanted.keys)
+    return replace(kept, keys=keys, aggregates=tuple(aggregates))
+
+
+def _key_conditions(kept: StreamPipeline, wanted: StreamPipeline) -> list[Expression]:
+    """Return the conditions that only `wanted` has, over its groups. Raises NotCoveredError."""
+    ours, theirs = _conditions(kept), _conditions(wanted)
+    old, new = {meaning(part) for part in ours}, {meaning(part) for part in theirs}
+    for part in ours:
+        if meaning(part) not in new:
+            raise NotCoveredError(f"The view has left out all rows without {expression_text(part)}.")
+    keys = {meaning(key): Column(index, name, key.type) for index, (name, key) in enumerate(wanted.keys)}
+    return [_over_keys(part, keys) for part in theirs if meaning(part) not in old]
+
+
+def _over_keys(condition: Expression, keys: dict[Expression, Column]) -> Expression:
+    """Return a condition on the stream's rows as one on the groups. Raises NotCoveredError."""
+    over = rewrite(condition, lambda part: keys.get(meaning(part)))
+    found = list(columns_of(over))
+    if not found or any(column not in keys.values() for column in found) or not cannot_fail(over):
+        raise NotCoveredError(
+            f"The new query has the condition {expression_text(condition)}, which is not on keys alone."
+        )
+    return over
+
+
+def _conditions(pipeline: StreamPipeline) -> list[Expression]:
+    return [*pipeline.filters, *(part for probe in pipeline.probes for part in probe.filters)]
+
+
+def _calls(pipeline: StreamPipeline) -> list[tuple[str, list[Expression], Expression | None]]:
+    calls = (call for _, call in pipeline.aggregates)
+    return [(call.function, [meaning(part) for part in call.arguments], _meaning(call.filter)) for call in calls]
+
+
+def _types(pipeline: StreamPipeline) -> list[SqlType]:
+    return [column.type for column in pipeline.input]
+
+
+def _joined(probe: Probe) -> Probe:
+    keys = tuple((meaning(key), place) for key, place in probe.keys)
+    return replace(probe, kept=0, keys=keys, guards=tuple(meaning(guard) for guard in probe.guards), filters=())
+
+
+def _meaning(expression: Expression | None) -> Expression | None:
+    return None if expression is None else meaning(expression)
