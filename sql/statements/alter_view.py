@@ -6,7 +6,6 @@ from sql.errors import not_supported
 from sql.grammar.cursor import Cursor
 from sql.statements.alter_table import renaming
 from sql.statements.statement import AlterView
-from sql.statements.update import written_name
 
 # First words of actions of PostgreSQL that are refused.
 REFUSED = frozenset({"alter", "owner", "reset", "set"})
@@ -17,7 +16,8 @@ def alter_view(cursor: Cursor) -> AlterView:
     first = cursor.index
     cursor.expect("alter", "view")
     if_exists = cursor.accept("if", "exists")
-    name, position = written_name(cursor, schema_first=True)
+    position = cursor.position
+    name = cursor.relation_name(schema_first=True, positioned=False)
     if cursor.at(*REFUSED):
         raise not_supported(f"ALTER VIEW ... {cursor.token.value.upper()}", cursor.position)
     return AlterView(cursor.text_since(first), name, position, if_exists, renaming(cursor, foreign=True))

@@ -25,9 +25,9 @@ def comment(cursor: Cursor) -> Comment:
     if kind == "column":
         parts = cursor.qualified_name()
         if len(parts) == 1:
-            raise SqlError("42601", "column name must be qualified", position)
+            cursor.defer(SqlError("42601", "column name must be qualified"))
         *relation, column = parts
-        name = relation_of(tuple(relation), position, schema_first=True)
+        name = relation_of(tuple(relation) or (column,), position, schema_first=True)
     else:
         name = cursor.relation_name(schema_first=True, positioned=False)
     cursor.expect("is")

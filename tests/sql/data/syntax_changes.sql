@@ -228,6 +228,25 @@ fetch c
 move c
 close c
 comment on table t is 'x'
+comment on table t is 5
+comment on table is 'x'
+comment on t is 'x'
+comment on table t
+comment on view v is null
+comment on view public.v is 'a' 'b'
+comment on foreign table f is e'a'
+comment on column t.a is 'x'
+comment on column a is 'x'
+comment on column public.t.a is 'x';;
+comment on sequence q is ''
+alter view v rename to w
+alter view v rename a to b
+alter view if exists v rename column a to b
+alter view v rename column a b
+alter view v rename constraint a to b
+alter view v
+alter view only v rename to w
+alter view v rename to
 grant select on t to public
 revoke select on t from public
 analyze t
