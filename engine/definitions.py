@@ -120,7 +120,7 @@ def heir_view(
         # It was bound to the stream as it is.
         raise NotCoveredError(f"The view does not know all columns of its stream: {error.message}.") from None
     if definition.part is not None:
-        bound = _part(bound, cut_parts(bound.root)[definition.part])
+        bound = _part(bound, cut_parts(prepared(bound.root))[definition.part])
     entry = _entry(definition, bound, image, used, *engines, before)
     return made_durable(entry, engines[0], before.state.kernels)
 
