@@ -46,9 +46,9 @@ from sql.statements.access import RoleStatement
 from sql.statements.statement import (
     AlterSequence,
     AlterTable,
-    CreateIndex,
     AlterView,
     Comment,
+    CreateIndex,
     CreateSequence,
     CreateStream,
     CreateTable,
