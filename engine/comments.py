@@ -9,7 +9,7 @@ from engine.catalog import CatalogImage, Entry
 from engine.dependents import WORDS
 from sql.errors import SqlError
 from sql.names import did_you_mean
-from sql.statements.statement import Comment
+from sql.statements.objects import Comment
 
 KINDS = {"stream": "foreign table"}
 

@@ -43,11 +43,10 @@ from sql.expressions import Column, Expression
 from sql.names import did_you_mean
 from sql.relations import Project
 from sql.statements.access import RoleStatement
+from sql.statements.objects import AlterView, Comment
 from sql.statements.statement import (
     AlterSequence,
     AlterTable,
-    AlterView,
-    Comment,
     CreateIndex,
     CreateSequence,
     CreateStream,

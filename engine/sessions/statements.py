@@ -31,13 +31,12 @@ from sql.names import did_you_mean
 from sql.relations import BoundQuery, Project, Values
 from sql.settings import canonical_name
 from sql.statements.access import AlterRole, CreateRole, DropRole, GrantRole
+from sql.statements.objects import AlterView, Comment
 from sql.statements.statement import (
     AlterSequence,
     AlterTable,
-    AlterView,
     Checkpoint,
     Cleanup,
-    Comment,
     CopyFrom,
     CopyTo,
     CreateIndex,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from sql.errors import not_supported
 from sql.grammar.cursor import Cursor
 from sql.statements.alter_table import renaming
-from sql.statements.statement import AlterView
+from sql.statements.objects import AlterView
 
 # First words of actions of PostgreSQL that are refused.
 REFUSED = frozenset({"alter", "owner", "reset", "set"})

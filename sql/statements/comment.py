@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sql.errors import SqlError
 from sql.grammar.cursor import Cursor, relation_of
-from sql.statements.statement import Comment
+from sql.statements.objects import Comment
 from sql.statements.unsupported import commented_object
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from sql import syntax
 from sql.datatypes import SqlType
 from sql.statements.access import RoleStatement
+from sql.statements.objects import ObjectStatement
 
 
 @dataclass(frozen=True)
@@ -195,29 +196,6 @@ class RenameIndex:
     name: str
     new_name: str
     if_exists: bool
-
-
-@dataclass(frozen=True)
-class AlterView:
-    """ALTER VIEW [IF EXISTS] name RENAME ...: a change whose action is 'rename' or 'rename column'."""
-
-    text: str
-    name: str
-    name_position: int
-    if_exists: bool
-    change: TableChange
-
-
-@dataclass(frozen=True)
-class Comment:
-    """COMMENT ON kind name IS comment, None: it is taken away. kind: as of DropRelation, or 'column', then of the relation `name`."""
-
-    text: str
-    kind: str
-    name: str
-    name_position: int
-    column: str | None
-    comment: str | None
 
 
 @dataclass(frozen=True)
@@ -491,8 +469,7 @@ Statement = (
     | DropIndex
     | RenameIndex
     | Maintenance
-    | AlterView
-    | Comment
+    | ObjectStatement
     | CreateSequence
     | AlterSequence
     | Truncate
