@@ -11,7 +11,8 @@ from unittest.mock import patch
 
 from engine.__main__ import main
 from engine.catalog import CatalogImage
-from engine.committer import Answer, Committer, RowCommit, Views, end, prepare, stages_of
+from engine.commit_parts import end, prepare, stages_of
+from engine.committer import Answer, Committer, RowCommit, Views
 from engine.transaction import Transaction
 from ringbuffer.error_codes import RowError
 

@@ -9,29 +9,40 @@ from __future__ import annotations
 
 import json
 import logging
-from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy.typing as npt
 
-from engine.catalog import CatalogImage, StreamEntry, ViewEntry
+from engine.catalog import CatalogImage
 from engine.catalog_form import catalog_text
+from engine.commit_parts import (
+    Records,
+    arrive,
+    bytes_of,
+    changed_relations,
+    end,
+    ignore_cancel,
+    kept_tuples,
+    prepare,
+    reshapings_of,
+    small_records,
+    stages_of,
+    streams_in,
+)
 from engine.log.commit_log import CommitLog, statement_flags
 from engine.log.commits import Commit, Waiting
-from engine.log.records import COMMIT, COMMITTED, PREPARE, ROWS, STATEMENTS_MAX, Bytes
+from engine.log.records import COMMIT, COMMITTED, PREPARE, ROWS, STATEMENTS_MAX, Bytes, checksum_of
 from engine.log.replay import RECORDS_COUNT
-from engine.reshaping import Reshaping
 from engine.staging import StatementStage
-from engine.stream import Stream
 from engine.string_admission import FullBufferError, admissible, admit
 from engine.tables.table_changes import check_changes, new_sequences
 from engine.tables.table_store import save_catalog
-from engine.transaction import CatalogChange, Transaction
+from engine.transaction import Transaction
 from ringbuffer.columns import Morsel
 from ringbuffer.error_codes import RowError
-from ringbuffer.log_rows import ALIGNMENT, FLAG_COMMITS, HEADER, RowRecord
+from ringbuffer.log_rows import FLAG_COMMITS, RowRecord
 from ringbuffer.ring import RowWriter
 from sql.errors import SqlError
 from views.view import ContinuousView
@@ -43,12 +54,6 @@ log = logging.getLogger(__name__)
 
 Answer = Callable[[SqlError | None], None]
 Views = Sequence[ContinuousView]
-
-Records = Sequence[tuple[int, Sequence[Bytes]]]
-
-# Transactions of more rows or bytes are in the log before their turn comes to be decided.
-AT_ONCE_ROWS_MAX = 4096
-AT_ONCE_BYTES_MAX = 256 * 1024
 
 
 class StagedCommit(Commit):
@@ -124,7 +129,10 @@ class Committer:
             elif stages:
                 waiting = Waiting()
                 self._enter(transaction, stages, waiting.answer)
-                self.log.flush()
+                if waiting.is_done:
+                    self.log.write_out()
+                else:
+                    self.log.flush()
                 waiting.wait()
         except BaseException as error:
             if transaction.is_durable or not isinstance(error, FullBufferError):
@@ -304,12 +312,14 @@ class Committer:
         """
         log = self.log
         size = bytes_of([(flags, payload)])
+        # Before the append lock is held.
+        checksum = checksum_of(payload)
         while True:
             with log.lock:
                 if waits and not log.takes:
                     log.wait_until_open()
                 if log.fits(size):
-                    log.add(kind, flags, number, payload, time_us)
+                    log.add(kind, flags, number, payload, time_us, checksum)
                     return
             log.make_room(size)
 
@@ -395,103 +405,3 @@ class Committer:
         self.log.flush(sync=True)
         self.log.check()
         return number
-
-
-def stages_of(transaction: Transaction) -> list[StatementStage]:
-    """Return the statements on streams."""
-    return [operation for operation in transaction.operations if isinstance(operation, StatementStage)]
-
-
-def reshapings_of(transaction: Transaction) -> list[Reshaping]:
-    """Return the rings that are made anew, in order."""
-    changes = (operation for operation in transaction.operations if isinstance(operation, CatalogChange))
-    return [change.reshaping for change in changes if change.reshaping is not None]
-
-
-def kept_tuples(transaction: Transaction) -> list[tuple[int, int]]:
-    """Return the streams whose rings are made anew, and how many of their newest tuples they will have with this transaction's."""
-    staged: Counter[int] = Counter()
-    for stage in stages_of(transaction):
-        staged[stage.stream.oid] += stage.rows_count
-    found = []
-    for reshaping in reshapings_of(transaction):
-        oid, ring = reshaping.after.oid, reshaping.after.ring
-        found.append((oid, min(ring.tuples_count - ring.oldest_tid + staged[oid], ring.capacity)))
-    return found
-
-
-def streams_in(image: CatalogImage | None) -> list[Stream]:
-    """Return all streams of a catalog, if there is one."""
-    entries = () if image is None else image.entries.values()
-    return [entry.stream for entry in entries if isinstance(entry, StreamEntry)]
-
-
-def ignore_cancel() -> None:
-    """A commit is not cancelled any more."""
-
-
-def end(transaction: Transaction) -> None:
-    """Forget what has been committed."""
-    transaction.operations.clear()
-    transaction.end_tables()
-
-
-def arrive(transaction: Transaction, stages: Sequence[StatementStage], arrival_us: int) -> None:
-    """Settle when the rows of a transaction arrive, before its last record is there. Raises SqlError for a row that a view refuses then."""
-    transaction.arrival_us = arrival_us
-    for stage in stages:
-        stage.arrive(arrival_us)
-
-
-def prepare(transaction: Transaction, image: CatalogImage) -> list[tuple[ContinuousView, ...]]:
-    """Let each statement meet the views that are attached at its place in the transaction; return them by statement. Raises SqlError."""
-    attached = []
-    for operation in transaction.operations:
-        if isinstance(operation, CatalogChange):
-            image = operation.image
-            continue
-        entry = image.by_oid(operation.stream.oid)
-        # Without a new ring nothing was altered that rows could be at odds with.
-        if not isinstance(entry, StreamEntry) or entry.stream.ring is not operation.stream.ring:
-            done = "dropped" if entry is None else "altered"
-            raise SqlError(
-                "40001",
-                f'stream "{operation.stream.name}" was {done} before this transaction committed',
-                hint="Nothing of the transaction was applied.",
-            )
-        views = image.views_of(entry.description.name)
-        operation.prepare(views)
-        attached.append(views)
-    return attached
-
-
-def small_records(stages: Sequence[StatementStage]) -> Records | None:
-    """Return flags and payload of the records of a transaction's rows, None when these are many."""
-    if sum(stage.rows_count for stage in stages) > AT_ONCE_ROWS_MAX:
-        return None
-    records = [
-        (statement_flags(min(index, STATEMENTS_MAX)), stage.payload(morsel))
-        for index, stage in enumerate(stages)
-        for morsel in stage.morsels()
-    ]
-    return records if bytes_of(records) <= AT_ONCE_BYTES_MAX else None
-
-
-def bytes_of(records: Records) -> int:
-    """Return how much room records take in the log, with the one that decides them."""
-    sizes = (sum(memoryview(piece).nbytes for piece in payload) for _, payload in records)
-    return sum(HEADER.size + size + ALIGNMENT for size in sizes) + HEADER.size
-
-
-def changed_relations(before: CatalogImage, after: CatalogImage | None) -> tuple[list[int], list[int]]:
-    """Return the oids of streams, and of states of views, that take rows in `after` only, and of those that do in `before` only."""
-    if after is None:
-        return [], []
-    old, new = _taking_rows(before), _taking_rows(after)
-    return sorted(new - old), sorted(old - new)
-
-
-def _taking_rows(image: CatalogImage) -> set[int]:
-    streams = {entry.description.oid for entry in image.entries.values() if isinstance(entry, StreamEntry)}
-    views = (entry for entry in image.entries.values() if isinstance(entry, ViewEntry))
-    return streams | {entry.view.definition.state_oid for entry in views if entry.active}

@@ -13,14 +13,18 @@ import fcntl
 import mmap
 import os
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Protocol
 
+import numpy as np
+
 PAGE_BYTES = 4096
 # Of one write: what is longer goes in parts.
 DIRECT_BYTES_MAX = 1024 * PAGE_BYTES
+# More is copied without the interpreter's lock.
+MUCH_BYTES = 1 << 15
 # Instead of a descriptor: not opened yet, and none to be had.
 NOT_YET, NONE = -2, -1
 NOT_THIS_WAY = (errno.EINVAL, errno.EOPNOTSUPP)
@@ -53,6 +57,9 @@ class StoredFile(Protocol):
         On an error any part of it may be there.
         """
 
+    def write_pieces(self, position: int, pieces: Sequence[Bytes]) -> None:
+        """Write all of the pieces as `write` does, one behind the other."""
+
     def write_durably(self, position: int, data: Bytes) -> None:
         """Write as `write` does, and return once it is durable. What was written before may be or not."""
 
@@ -78,10 +85,10 @@ class Storage(Protocol):
         Raises the table engine's own errors.
         """
 
-    def create(self, path: Path, size: int = 0) -> StoredFile:
+    def create(self, path: Path, size: int = 0, for_little: bool = True) -> StoredFile:
         """Return a new file of `size` zeros that really take room on the disk; one of that name is emptied first. Nothing is synced.
 
-        A file that can't be made whole is removed again.
+        for_little: little will be written at once, and each time synced. A file that can't be made whole is removed again.
         """
 
     def open(self, path: Path) -> StoredFile:
@@ -146,7 +153,7 @@ class DirectWrites:
                 self._page = page
                 return True
             return False
-        return self._write_pages(position, end, data, flags)
+        return self.write_pages(position, end, (data,), flags)
 
     def close(self) -> None:
         """Close the way, not the file."""
@@ -155,13 +162,14 @@ class DirectWrites:
         if descriptor >= 0:
             os.close(descriptor)
 
-    def _write_pages(self, position: int, end: int, data: memoryview, flags: int) -> bool:
+    def write_pages(self, position: int, end: int, pieces: Sequence[memoryview], flags: int = 0) -> bool:
+        """Write pieces up to `end`, as `write` does."""
         if self._descriptor == NOT_YET:
             self._open()
         first = position - position % PAGE_BYTES
         pages_end = end + -end % PAGE_BYTES
         known, self._page = self._page, -1
-        fits = self._descriptor >= 0 and len(data) <= DIRECT_BYTES_MAX and pages_end <= self._size
+        fits = self._descriptor >= 0 and end - position <= DIRECT_BYTES_MAX and pages_end <= self._size
         if fits:
             last = pages_end - PAGE_BYTES
             if known != first and (position != first or end < first + PAGE_BYTES):
@@ -169,7 +177,10 @@ class DirectWrites:
             if last != first and end != pages_end:
                 self._fill(last, last - first)
             pages = self._pages[: pages_end - first]
-            pages[position - first : end - first] = data
+            at = position - first
+            for piece in pieces:
+                put(pages, at, piece)
+                at += len(piece)
             fits = self._write(first, pages, flags)
         if fits:
             if last != first:
@@ -248,6 +259,27 @@ class DiskFile:
             rest = rest[count:]
             position += count
 
+    def write_pieces(self, position: int, pieces: Sequence[Bytes]) -> None:
+        """See StoredFile."""
+        part: list[memoryview] = []
+        start = position
+        for piece in pieces:
+            rest = memoryview(piece).cast("B") if memoryview(piece).nbytes else memoryview(b"")
+            while rest:
+                end = start - start % PAGE_BYTES + DIRECT_BYTES_MAX
+                part.append(rest[: end - position])
+                position += len(part[-1])
+                rest = rest[len(part[-1]) :]
+                if position == end:
+                    self._write_part(start, position, part)
+                    start, part = position, []
+        if part:
+            self._write_part(start, position, part)
+
+    def _write_part(self, start: int, end: int, pieces: Sequence[memoryview]) -> None:
+        if self._direct is None or not self._direct.write_pages(start, end, pieces):
+            self.write(start, b"".join(pieces))
+
     def write_durably(self, position: int, data: Bytes) -> None:
         """See StoredFile."""
         if self._direct is None or not self._direct.write(position, memoryview(data).cast("B"), os.RWF_DSYNC):
@@ -292,15 +324,15 @@ class DiskStorage:
         """Commit the open transaction; DuckDB syncs its log before this returns."""
         connection.commit()
 
-    def create(self, path: Path, size: int = 0) -> StoredFile:
+    def create(self, path: Path, size: int = 0, for_little: bool = True) -> StoredFile:
         """See Storage."""
         file = DiskFile(os.open(path, NEW_FILE, FILE_MODE))
         try:
             if size:
                 reserve(file._descriptor, size)
                 file.go_direct(blank_from=None)
-            # Written, not only reserved: what is reserved still costs a sync of metadata at its first write.
-            for position in range(0, size, PIECE_BYTES):
+            # Written, not only reserved: what is reserved still costs a sync of metadata at its first write, which is much for little.
+            for position in range(0, size if for_little else 0, PIECE_BYTES):
                 file.write(position, ZEROS[: size - position])
         except OSError:
             file.close()
@@ -396,6 +428,14 @@ def write_all(descriptor: int, data: bytes) -> None:
     rest = memoryview(data)
     while rest:
         rest = rest[os.write(descriptor, rest) :]
+
+
+def put(target: memoryview, at: int, data: memoryview) -> None:
+    """Copy bytes to target[at:]; other threads may run meanwhile if it is much."""
+    if len(data) < MUCH_BYTES:
+        target[at : at + len(data)] = data
+    else:
+        np.frombuffer(target, dtype=np.uint8)[at : at + len(data)] = np.frombuffer(data, dtype=np.uint8)
 
 
 def reserve(descriptor: int, size: int) -> None:

@@ -57,3 +57,29 @@ def crc32_of(address: int, length: int, start: int = 0) -> int:
         crc = signed_word(TABLES[(crc ^ signed_word(load_byte(address))) & 0xFF]) ^ (crc >> 8)
         address += 1
     return crc ^ ALL_ONES
+
+
+@kernel
+def times_modulo(a: int, b: int) -> int:
+    """-> the product of two polynomials modulo POLYNOMIAL; the highest of 32 bits stands for x^0, as in checksums."""
+    product = 0
+    bit = 1 << 31
+    while bit != 0:
+        if a & bit != 0:
+            product ^= b
+        b = (b >> 1) ^ POLYNOMIAL if b & 1 != 0 else b >> 1
+        bit >>= 1
+    return product
+
+
+@kernel
+def joined_crc32(first: int, second: int, second_length: int) -> int:
+    """-> zlib.crc32 of bytes whose first part has the checksum `first`, and whose other part of `second_length` bytes has `second`."""
+    # x^8, for the first byte; squared for each bit of the length.
+    power = 1 << 23
+    while second_length != 0:
+        if second_length & 1 != 0:
+            first = times_modulo(power, first)
+        power = times_modulo(power, power)
+        second_length >>= 1
+    return first ^ second

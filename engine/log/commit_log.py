@@ -37,8 +37,9 @@ BUFFER_BYTES = 1 << 20
 BUFFERED_BYTES_MAX = BUFFER_BYTES // 2
 # Of one write within a large record, but for its last one.
 RUN_BYTES_MIN = 1 << 16
-# More than so many bytes in memory are written, though nobody waits for them yet.
+# More than so many bytes in memory are written by the thread, though nobody waits for them yet; who appends more than the others waits.
 WRITE_OUT_BYTES = 4 << 20
+PENDING_BYTES_MAX = 32 << 20
 # Where a sync takes longer than this, the event loop leaves it to the thread.
 QUICK_SYNC_S = 0.001
 SMOOTHING = 0.1
@@ -176,10 +177,14 @@ class CommitLog:
         """Tell whether there is room for records of `size` bytes together; `make_room`, without the lock, makes some."""
         return size <= self._segments.room and (size > BUFFERED_BYTES_MAX or size <= BUFFER_BYTES - self._used)
 
-    def add(self, kind: int, flags: int, transaction: int, payload: Sequence[Bytes] = (), time_us: int = 0) -> None:
-        """Append a record that fits. time_us: of the last `stamp`, 0 for a new one."""
+    def add(
+        self, kind: int, flags: int, transaction: int, payload: Sequence[Bytes] = (), time_us: int = 0,
+        checksum: int | None = None,
+    ) -> None:  # fmt: skip
+        """Append a record that fits. time_us: of the last `stamp`, 0 for a new one; checksum: of the payload, if it is known."""
         segments = self._segments
-        record = pieces(kind, flags, segments.sequence, self.durable, transaction, time_us or self.stamp(), payload)
+        time_us = time_us or self.stamp()
+        record = pieces(kind, flags, segments.sequence, self.durable, transaction, time_us, payload, checksum)
         size = sum(map(len, record))
         if size <= BUFFER_BYTES - self._used:
             self._buffer_bytes[self._used : self._used + size] = b"".join(record)
@@ -271,9 +276,11 @@ class CommitLog:
             self._flush(sync)
 
     def write_out(self) -> None:
-        """Write what has been appended, once it is much."""
-        if self._writes_bytes > WRITE_OUT_BYTES:
+        """Have written what has been appended, once it is much: by the thread, as long as it keeps up."""
+        if self._writes_bytes > PENDING_BYTES_MAX:
             self.flush()
+        elif self._writes_bytes > WRITE_OUT_BYTES:
+            self._wake.set()
 
     def make_room(self, size: int) -> None:
         """Make room for records of `size` bytes together: in memory, and in the files if need be. Raises SqlError when there is none."""
@@ -406,8 +413,9 @@ class CommitLog:
             if target is not None and len(writes) == 1 and writes[0][0] == self.durable:
                 self._segments.write_durably(*writes[0])
             else:
-                for position, data in writes:
-                    self._segments.write(position, data)
+                if writes:
+                    # They adjoin one another.
+                    self._segments.write_pieces(writes[0][0], [data for _, data in writes])
                 if target is None:
                     return None
                 self._segments.sync()
@@ -443,11 +451,10 @@ class CommitLog:
         """Do what the thread does each time: flush, and have the next segment ready in time."""
         self.flush(sync)
         if self._segments.room < self._half_bytes and self._failure is None:
-            with self._flush_lock:
-                try:
-                    self._segments.prepare()
-                except OSError as error:
-                    log.warning("the next segment of the log can't be made yet: %s", error)
+            try:
+                self._segments.prepare()
+            except OSError as error:
+                log.warning("the next segment of the log can't be made yet: %s", error)
 
     def _run(self) -> None:
         """What the thread does: tend the log when woken, and sync it after each interval."""

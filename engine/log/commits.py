@@ -69,6 +69,11 @@ class Waiting:
         self._error = error
         self._done.set()
 
+    @property
+    def is_done(self) -> bool:
+        """True when `wait` would not wait."""
+        return self._done.is_set()
+
     def wait(self) -> None:
         """Return when the commit is done. Raises SqlError when it failed."""
         self._done.wait()

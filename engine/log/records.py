@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ringbuffer.checksums import joined_crc32
 from ringbuffer.log_rows import ALIGNMENT, CHECKED_OFFSET, FLAG_COMMITS, HEADER, KIND_ROWS, MAGIC
 
 Bytes = bytes | bytearray | memoryview
@@ -56,16 +57,28 @@ class Record:
         return self.flags >> STATEMENT_SHIFT
 
 
+def checksum_of(payload: Sequence[Bytes]) -> int:
+    """Return the checksum of a payload by itself, for `pieces`."""
+    checksum = 0
+    for piece in payload:
+        checksum = zlib.crc32(piece, checksum)
+    return checksum
+
+
 def pieces(
-    kind: int, flags: int, sequence: int, durable: int, transaction: int, time_us: int, payload: Sequence[Bytes]
-) -> list[Bytes]:
-    """Return a record as what has to be written one after the other, each piece one of bytes."""
+    kind: int, flags: int, sequence: int, durable: int, transaction: int, time_us: int, payload: Sequence[Bytes],
+    payload_checksum: int | None = None,
+) -> list[Bytes]:  # fmt: skip
+    """Return a record as what has to be written one after the other, each piece one of bytes. payload_checksum: if it is known."""
     payload = [memoryview(piece).cast("B") for piece in payload]
     length = HEADER.size + sum(map(len, payload))
     head = HEADER.pack(MAGIC, length, 0, kind, flags, sequence, durable, transaction, time_us)
     checksum = zlib.crc32(head[CHECKED_OFFSET:])
-    for piece in payload:
-        checksum = zlib.crc32(piece, checksum)
+    if payload_checksum is None:
+        for piece in payload:
+            checksum = zlib.crc32(piece, checksum)
+    else:
+        checksum = joined_crc32(checksum, payload_checksum, length - HEADER.size)
     head = HEADER.pack(MAGIC, length, checksum, kind, flags, sequence, durable, transaction, time_us)
     return [head, *payload, bytes(-length % ALIGNMENT)]
 

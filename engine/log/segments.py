@@ -11,9 +11,12 @@ from __future__ import annotations
 
 import itertools
 import logging
+import math
 import struct
+import threading
+import time
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -36,6 +39,8 @@ FIRST_SEQUENCE = 1
 # What says that records were given up: magic, checksum of what follows, the first of them, the first behind them.
 GAP = struct.Struct("<8sIQQ")
 GAP_MAGIC = b"ANTUMGAP"
+# A segment that is filled faster is filled by much at once.
+FAST_BYTES_PER_S = 32 << 20
 # Numbers of records, and bytes, that are left out behind what was given up at the end of the log: more than a segment can have.
 GIVEN_UP = 1 << 40
 
@@ -162,6 +167,8 @@ class Segments:
         self._kept: list[Segment] = []
         self._file: StoredFile | None = None
         self._spare: tuple[Segment, StoredFile] | None = None
+        self._preparing = threading.Lock()
+        self._begun_s = -math.inf
         # Segments that lie before what was read, and the last records that were read: they may not have reached the disk.
         self._earlier: list[Path] = []
         self._unsure: tuple[int, Bytes] = (0, b"")
@@ -289,6 +296,11 @@ class Segments:
         assert self._file is not None, "the log is not open"
         self._file.write(self._kept[-1].offset(position), data)
 
+    def write_pieces(self, position: int, pieces: Sequence[Bytes]) -> None:
+        """Write records as `write` does, given in pieces."""
+        assert self._file is not None, "the log is not open"
+        self._file.write_pieces(self._kept[-1].offset(position), pieces)
+
     def write_durably(self, position: int, data: Bytes) -> None:
         """Write records as `write` does, all before which is durable, and make them durable too. Raises OSError."""
         assert self._file is not None, "the log is not open"
@@ -300,19 +312,37 @@ class Segments:
         self._file.sync()
 
     def prepare(self, size: int = 0) -> None:
-        """Make the next segment's file ahead of time, with room for `size` bytes. Raises OSError; nothing is left of it then."""
+        """Make the next segment's file ahead of time, with room for `size` bytes; any thread may call while others write.
+
+        Raises OSError; nothing is left of it then.
+        """
+        with self._preparing:
+            self._prepare(size)
+
+    def _prepare(self, size: int) -> None:
         if self._spare is not None and self._spare[0].room >= size:
             return
         self._drop_spare()
         # A file of this name is emptied.
         whole = max(self._segment_bytes, PAGE_BYTES + size + ALIGNMENT)
         path = self.folder / SPARE_NAME
-        file = self._storage.create(path, whole)
+        file = self._storage.create(path, whole, for_little=not self._fills_fast())
         self._spare = (Segment(path, 0, 0, whole), file)
+
+    def _fills_fast(self) -> bool:
+        """Tell whether the present segment has been filled by much at once, so that the next one will be, too."""
+        if not self._kept:
+            return False
+        filled = self.position - self._kept[-1].position
+        return filled > FAST_BYTES_PER_S * (time.monotonic() - self._begun_s)
 
     def roll(self, size: int) -> None:
         """Go on in a new segment with room for `size` bytes; all before it is written and synced. Raises OSError."""
-        self.prepare(size)
+        with self._preparing:
+            self._prepare(size)
+            self._take_spare()
+
+    def _take_spare(self) -> None:
         assert self._spare is not None
         spare, file = self._spare
         path = segment_path(self.folder, self.sequence)
@@ -326,6 +356,7 @@ class Segments:
             self._file.close()
         self._file = file
         self._kept.append(Segment(path, self.sequence, self.position, spare.size))
+        self._begun_s = time.monotonic()
 
     def remove_before(self, position: int) -> None:
         """Remove the segments that lie wholly before `position`; the present one stays. Raises OSError."""

@@ -11,7 +11,7 @@ from collections.abc import Awaitable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from engine.committer import end
+from engine.commit_parts import end
 from engine.sessions.log_answer import awaited_answer
 from engine.sessions.results import Outcome
 from engine.staging import StatementStage

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import array
 import errno
+import itertools
 import os
 import random
 import stat
@@ -15,7 +16,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from engine.storage import PIECE_BYTES, DiskStorage, FolderLock, StorageError
+from engine.storage import DIRECT_BYTES_MAX, PIECE_BYTES, DiskStorage, FolderLock, StorageError
 
 DISK = DiskStorage()
 
@@ -60,12 +61,17 @@ def test_writes_of_any_size_at_any_place(tmp_path: Path, seed: int, opened: bool
         file.write(0, model)
         file.close()
         file = DISK.open(tmp_path / "file")
+
+    def in_pieces(position: int, data: bytes) -> None:
+        cuts = sorted(choose.randint(0, len(data)) for _ in range(3))
+        file.write_pieces(position, [data[a:b] for a, b in itertools.pairwise((0, *cuts, len(data)))])
+
     position = 0
     for _ in range(400):
         data = choose.randbytes(choose.choice((1, 8, 136, 4000, 4096, 10_000, 65_536, 70_000)))
         if choose.random() < 0.2 or position + len(data) > size:
             position = choose.choice((0, 4096 * choose.randrange(20), choose.randrange(size - 70_000)))
-        choose.choice((file.write, file.write_durably))(position, data)
+        choose.choice((file.write, file.write_durably, in_pieces))(position, data)
         model[position : position + len(data)] = data
         position += len(data)
         if choose.random() < 0.1:
@@ -94,9 +100,23 @@ def test_a_file_system_without_direct_writes(
     file.close()
 
 
-def test_a_new_file_has_its_size_and_takes_its_room(tmp_path: Path) -> None:
+@pytest.mark.parametrize("start", [0, 4096 * 3 + 40])
+def test_pieces_that_are_more_than_one_write(tmp_path: Path, start: int) -> None:
+    pieces = [np.random.default_rng(1).bytes(size) for size in (100, DIRECT_BYTES_MAX, 3 * DIRECT_BYTES_MAX + 5, 0, 7)]
+    for name, size in (("direct", 6 * DIRECT_BYTES_MAX), ("grows", 0)):
+        file = DISK.create(tmp_path / name, size, for_little=False)
+        file.write_pieces(start, [pieces[0], memoryview(np.frombuffer(pieces[1], dtype=np.int64)), *pieces[2:]])
+        end = start + sum(map(len, pieces))
+        assert file.read(start, end - start) == b"".join(pieces)
+        assert file.read(0, start) == bytes(start) and file.size == (size or end)
+        assert not file.read(end, DIRECT_BYTES_MAX).strip(b"\0")
+        file.close()
+
+
+@pytest.mark.parametrize("for_little", [False, True])
+def test_a_new_file_has_its_size_and_takes_its_room(tmp_path: Path, for_little: bool) -> None:
     size = 2 * PIECE_BYTES + 100
-    file = DISK.create(tmp_path / "file", size)
+    file = DISK.create(tmp_path / "file", size, for_little=for_little)
     assert file.size == size and file.read(0, size + 1) == bytes(size)
     file.sync()
     status = (tmp_path / "file").stat()

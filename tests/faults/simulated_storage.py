@@ -17,7 +17,7 @@ from __future__ import annotations
 import errno
 import os
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import Enum, auto
@@ -124,7 +124,7 @@ class SimulatedStorage:
         except OSError as error:
             raise duckdb.IOException(f"IO Error: Could not write file: {error.strerror}") from error
 
-    def create(self, path: Path, size: int = 0) -> StoredFile:
+    def create(self, path: Path, size: int = 0, for_little: bool = True) -> StoredFile:
         with self._event("create", path, lambda chance: self._fail_to_create(path, chance.randrange(size + 1))):
             folder = self._folder_of(path)
             if path in self._folders:
@@ -308,6 +308,9 @@ class SimulatedFile:
                 self._contents.change(Write(position, data[: max(room, 0)]))
                 raise os_error(errno.ENOSPC, self._path)
             self._contents.change(Write(position, data))
+
+    def write_pieces(self, position: int, pieces: Sequence[Bytes]) -> None:
+        self.write(position, b"".join(pieces))
 
     def write_durably(self, position: int, data: Bytes) -> None:
         self.write(position, data)

@@ -8,7 +8,7 @@ import zlib
 import numpy as np
 import pytest
 
-from ringbuffer.checksums import crc32_of
+from ringbuffer.checksums import crc32_of, joined_crc32
 
 SEED = 5
 LENGTHS = [*range(301), 1000, 4095, 4096, 65_537, 1_000_003]
@@ -34,3 +34,10 @@ def test_known_values_and_continuation(content: bytes) -> None:
         assert crc32_of(address + cut, len(content) - cut, first) == zlib.crc32(content)
     assert zlib.crc32(b"123456789") == 0xCBF43926
     assert crc32_of(address, len(content), 0xFFFFFFFF) == zlib.crc32(content, 0xFFFFFFFF)
+
+
+def test_of_two_parts_it_is_that_of_both() -> None:
+    rng = random.Random(SEED)
+    for length in LENGTHS:
+        first, second = rng.randbytes(rng.randrange(100)), rng.randbytes(length)
+        assert joined_crc32(zlib.crc32(first), zlib.crc32(second), length) == zlib.crc32(first + second), length

@@ -10,10 +10,11 @@ from pathlib import Path
 import pytest
 
 from engine.clock import SystemClock
+from engine.log import commit_log
 from engine.log.commit_log import BUFFERED_BYTES_MAX, CommitLog
 from engine.log.commits import Commit
-from engine.log.records import ROWS
-from engine.log.segments import FIRST_SEQUENCE
+from engine.log.records import ROWS, checksum_of, record_at
+from engine.log.segments import FIRST_SEQUENCE, PAGE_BYTES
 from ringbuffer.log_rows import FLAG_COMMITS
 from sql.errors import SqlError
 from tests.faults.simulated_storage import Failure, SimulatedStorage
@@ -142,6 +143,35 @@ def test_rows_that_fill_the_buffer_are_written_before_the_interval_is_over(
     add(log, None, bytes(1000))
     wait_until(lambda: counted(storage, "write") > before)
     assert counted(storage, "sync") == syncs, "nobody waits for the disk"
+
+
+def test_much_is_written_by_the_thread_and_too_much_by_who_appends(log: CommitLog, storage: SimulatedStorage) -> None:
+    before = counted(storage, "write")
+    payload = bytes(1 << 20)
+    checksum = checksum_of([payload])
+    position = log.place.position
+    with log._flush_lock:
+        for _ in range(5):
+            with log.lock:
+                log.add(ROWS, FLAG_COMMITS, log.number(), [payload], checksum=checksum)
+            log.write_out()
+        assert counted(storage, "write") == before, "nobody else may write yet"
+    wait_until(lambda: counted(storage, "write") > before)
+    log.flush(sync=True)
+    data = log._segments._file.read(PAGE_BYTES + position, log.place.position - position)  # type: ignore[union-attr]
+    record = record_at(memoryview(data), 0, position)
+    assert record is not None and record.payload == payload, "the checksum that was given is that of the payload"
+
+
+def test_who_appends_waits_when_much_is_not_written(monkeypatch: pytest.MonkeyPatch, log: CommitLog) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(commit_log, "PENDING_BYTES_MAX", 2 << 20)
+        patch.setattr(log._wake, "set", lambda: None)
+        for count in range(1, 4):
+            with log.lock:
+                log.add(ROWS, FLAG_COMMITS, log.number(), [bytes(1 << 20)])
+            log.write_out()
+            assert (log._writes_bytes == 0) == (count == 2)
 
 
 def test_on_the_event_loop_answers_come_first(log: CommitLog) -> None:

@@ -6,8 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from engine.log import segments as segments_module
 from engine.log.records import COMMIT
 from engine.log.segments import FIRST_SEQUENCE, PAGE_BYTES, Segments
+from engine.storage import StoredFile
 from tests.engine.log.logs import LogWriter
 from tests.faults.simulated_storage import Failure, SimulatedStorage
 
@@ -108,3 +110,26 @@ def test_the_next_segment_is_not_in_the_way_of_an_end() -> None:
     segments.close()
     assert len(storage.list(FOLDER)) == len(writer.names) + 1
     assert len(sequences(storage)) == 20 and len(storage.list(FOLDER)) == len(writer.names)
+
+
+def test_a_segment_after_one_that_filled_fast_is_for_much_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    now_s = 0.0
+    monkeypatch.setattr(segments_module.time, "monotonic", lambda: now_s)
+    created: list[bool] = []
+
+    class Told(SimulatedStorage):
+        def create(self, path: Path, size: int = 0, for_little: bool = True) -> StoredFile:
+            created.append(for_little)
+            return super().create(path, size, for_little)
+
+    storage = Told(1)
+    storage.make_folder(FOLDER)
+    segments = Segments(storage, FOLDER, 1 << 20)
+    assert not list(segments.read(0, FIRST_SEQUENCE))
+    segments.open()
+    for passed_s in (1.0, 0.01):
+        segments.take(600_000)
+        now_s += passed_s
+        segments.prepare()
+        segments.roll(0)
+    assert created == [True, True, False]
