@@ -105,7 +105,7 @@ def test_pieces_that_are_more_than_one_write(tmp_path: Path, start: int) -> None
     pieces = [np.random.default_rng(1).bytes(size) for size in (100, DIRECT_BYTES_MAX, 3 * DIRECT_BYTES_MAX + 5, 0, 7)]
     for name, size in (("direct", 6 * DIRECT_BYTES_MAX), ("grows", 0)):
         file = DISK.create(tmp_path / name, size, for_little=False)
-        file.write_pieces(start, [pieces[0], memoryview(np.frombuffer(pieces[1], dtype=np.int64)), *pieces[2:]])
+        file.write_pieces(start, [pieces[0], np.frombuffer(pieces[1], dtype=np.int64).data, *pieces[2:]])
         end = start + sum(map(len, pieces))
         assert file.read(start, end - start) == b"".join(pieces)
         assert file.read(0, start) == bytes(start) and file.size == (size or end)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import pytest
 
-from engine.log import segments as segments_module
 from engine.log.records import COMMIT
 from engine.log.segments import FIRST_SEQUENCE, PAGE_BYTES, Segments
 from engine.storage import StoredFile
@@ -114,7 +114,7 @@ def test_the_next_segment_is_not_in_the_way_of_an_end() -> None:
 
 def test_a_segment_after_one_that_filled_fast_is_for_much_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     now_s = 0.0
-    monkeypatch.setattr(segments_module.time, "monotonic", lambda: now_s)
+    monkeypatch.setattr(time, "monotonic", lambda: now_s)
     created: list[bool] = []
 
     class Told(SimulatedStorage):
