@@ -34,6 +34,7 @@ from engine.staging import StatementStage
 from engine.storage import Storage
 from engine.stream_kernels import StreamKernels
 from engine.stream_options import StreamOptions
+from engine.system_catalog.catalog_engine import CatalogEngine
 from engine.tables.table_source import CommittedTables
 from engine.tables.table_store import TableStore
 from engine.tables.table_transaction import TableTransaction
@@ -67,6 +68,7 @@ class Database:
             config.data_dir, config.query_memory_bytes, config.query_disk_bytes, config.result_bytes_max, storage
         )
         self.tables = self.store.engine
+        self.system_catalog = CatalogEngine()
         self._spark = SparkRuntime(config.spark_memory_mb, config.spark_threads, config.data_dir / "spark")
         self.upper = SparkUpperExecutor(self._spark)
         self.committed_tables = CommittedTables(self.store, lambda: self.image)

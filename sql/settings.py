@@ -102,6 +102,10 @@ class Settings:
             [setting.name, self.show(setting.name), setting.description] for _, setting in sorted(self._known.items())
         ]
 
+    def kept(self) -> list[tuple[Setting, str]]:
+        """Return all settings with their kept values, by name."""
+        return [(setting, self.value(name)) for name, setting in sorted(self._known.items())]
+
     @property
     def session_user(self) -> str:
         """session_authorization: as whom the session says what it may."""

@@ -48,6 +48,7 @@ DOORS = {
         "engine/embedded/duckdb_errors.py",
         "engine/embedded/functions.py",
         "engine/embedded/scalar_functions.py",
+        "engine/system_catalog/catalog_engine.py",
         "engine/tables/table_store.py",
         "engine/tables/table_transaction.py",
         "engine/tables/sequence_functions.py",

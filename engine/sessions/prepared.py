@@ -10,7 +10,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from engine.catalog import CatalogImage
+from engine.sessions import catalog_reads
 from engine.sessions.results import Outcome, expand, row_description
+from engine.system_catalog.routing import asks_catalog
 from sql.bind.delete import BoundDelete, bind_delete
 from sql.bind.insert import BoundInsert, bind_insert
 from sql.bind.query import bind_query
@@ -30,6 +33,7 @@ from sql.wire.messages import Bind
 
 if TYPE_CHECKING:
     from engine.sessions.parameter_rows import ParameterRow
+    from engine.system_catalog.catalog_engine import CatalogEngine
     from ringbuffer.columns import Morsel
 
 INVALID_ENCODING = "22021"
@@ -38,10 +42,14 @@ SHOW_ALL_COLUMNS = ("name", "setting", "description")
 
 @dataclass
 class Prepared:
-    """A parsed and bound statement. declared: parameter types as the client gave them (None: to be inferred)."""
+    """A parsed and bound statement. declared: parameter types as the client gave them (None: to be inferred).
+
+    system_catalog: answers queries on the catalog, of which nothing is bound.
+    """
 
     statement: Statement
     declared: tuple[SqlType | None, ...]
+    system_catalog: CatalogEngine
     parameter_types: tuple[SqlType, ...] = ()
     schema: Schema | None = None
     bound: BoundQuery | BoundInsert | BoundUpdate | BoundDelete | None = None
@@ -70,7 +78,13 @@ class Prepared:
         before = self.schema
         first = self.bound_to is None
         statement = self.statement
-        if isinstance(statement, Select):
+        if isinstance(statement, Select) and asks_catalog(statement.text, statement.query):
+            assert isinstance(catalog, CatalogImage), "sessions prepare over the image"
+            self.bound = None
+            self.schema, self.parameter_types = catalog_reads.describe(
+                statement, self.system_catalog, catalog, settings, self.declared
+            )
+        elif isinstance(statement, Select):
             self.bound = bind_query(statement.query, catalog, captured, self.declared)
             self.schema = self.bound.root.schema
             self.parameter_types = self.bound.parameters
@@ -145,13 +159,13 @@ class Portal:
             )
 
 
-def prepare(text: str, oids: Sequence[int]) -> Prepared:
+def prepare(text: str, oids: Sequence[int], system_catalog: CatalogEngine) -> Prepared:
     """Return one statement, parsed and not yet bound. Raises SqlError for anything that makes it unusable."""
     statements = [statement for statement in parse(text) if not isinstance(statement, Empty)]
     if len(statements) > 1:
         raise SqlError("42601", "cannot insert multiple commands into a prepared statement")
     declared = tuple(_declared(oid) for oid in oids)
-    return Prepared(statements[0] if statements else Empty(text), declared)
+    return Prepared(statements[0] if statements else Empty(text), declared, system_catalog)
 
 
 def make_portal(prepared: Prepared, message: Bind) -> Portal:

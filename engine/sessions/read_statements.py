@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from engine.catalog import CatalogImage, Entry, ViewEntry
+from engine.sessions.catalog_reads import read_catalog
 from engine.sessions.copy_out import bind_copied, copy_outcome, passing_outcome
 from engine.sessions.explaining import explain
 from engine.sessions.prepared import Prepared
@@ -19,6 +20,7 @@ from engine.sessions.results import Outcome, text_outcome
 from engine.stream_rows import PassingRows, passes_rows
 from engine.stream_scans import streams_among
 from engine.stream_upper import job_name
+from engine.system_catalog.routing import asks_catalog
 from engine.tables.backend_functions import WAITING
 from engine.tables.sequence_functions import uses_sequences
 from engine.transaction import Transaction
@@ -44,6 +46,11 @@ class ReadStatements:
         self, statement: Select, transaction: Transaction, parameters: tuple[Literal, ...], prepared: Prepared | None
     ) -> Outcome:
         """Do SELECT or VALUES."""
+        if asks_catalog(statement.text, statement.query):
+            if prepared is not None:
+                prepared.refresh(self._session.runner.image(), self._session.settings)
+            declared = () if prepared is None else prepared.declared
+            return await read_catalog(self._session, statement, parameters, declared)
         settings = self._session.settings
 
         def bound_to(image: CatalogImage) -> BoundQuery:

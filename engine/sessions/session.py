@@ -124,6 +124,7 @@ class Session:
         """Stop what runs now, from any thread; it ends with 57014."""
         self._cancelled.set()
         self.database.tables.interrupt(self)
+        self.database.system_catalog.interrupt(self)
         transaction = self.block.open
         if transaction is not None and transaction.tables is not None:
             transaction.tables.interrupt()
@@ -255,7 +256,7 @@ class Session:
             self.fail_pipeline(error)
 
     def _new_prepared(self, message: Parse) -> Prepared:
-        prepared = prepare(message.text, message.parameter_oids)
+        prepared = prepare(message.text, message.parameter_oids, self.database.system_catalog)
         if not isinstance(prepared.statement, Empty):
             self.block.require_usable(prepared.statement)
         prepared.refresh(self.runner.image(), self.settings)

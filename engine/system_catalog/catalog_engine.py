@@ -1,0 +1,209 @@
+"""The embedded engine of the catalog: a DuckDB of its own, in memory, with our functions and the relations that each query reads.
+
+Enters: a query's syntax, a session's context. Leaves: its columns with their types, and its rows as Arrow. Catalog functions find the
+session that they are called for by a number, their first argument. Thread-safe.
+"""
+
+from __future__ import annotations
+
+import inspect
+import itertools
+import logging
+import threading
+from collections.abc import Callable, Hashable
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+from duckdb.func import FunctionNullHandling, PythonUDFType
+
+from engine.catalog import CatalogImage
+from engine.embedded.duckdb_errors import sql_error
+from engine.embedded.error_mark import marked
+from engine.system_catalog import functions_of_objects, functions_of_sessions
+from engine.system_catalog.calls import FUNCTION_PREFIX
+from engine.system_catalog.casts import output, print_list_as_texts
+from engine.system_catalog.catalog_functions import FUNCTIONS, INTERNAL, CatalogFunction
+from engine.system_catalog.from_items import RELATION_PREFIX
+from engine.system_catalog.printed import REGISTERED, VECTORS, Printed, element_of, engine_type
+from engine.system_catalog.printing import Printing
+from engine.system_catalog.queries import PrintedQuery, print_query
+from engine.system_catalog.session_context import SessionContext
+from engine.system_catalog.snapshot import Snapshot, arrow_table
+from engine.system_catalog.static_rows import relations
+from sql.errors import SqlError, not_supported
+from sql.expressions import Literal
+from sql.syntax import Query
+
+log = logging.getLogger(__name__)
+
+# The tables of functions are filled when these are imported.
+FILLED = (functions_of_objects, functions_of_sessions)
+MEMORY_LIMIT = "256MB"
+SNAPSHOTS_KEPT = 4
+SETTINGS = (
+    "SET TimeZone = 'UTC'",
+    "SET integer_division = true",
+    "SET enable_progress_bar = false",
+    "SET autoinstall_known_extensions = false",
+    "SET autoload_known_extensions = false",
+    "SET enable_external_access = false",
+)
+
+
+class CatalogEngine:
+    """Answers queries on the catalog. The database is made with the first query."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._database: duckdb.DuckDBPyConnection | None = None
+        self._contexts: dict[int, SessionContext] = {}
+        self._keys = itertools.count(1)
+        self._snapshots: dict[int, Snapshot] = {}
+        self._running: dict[Hashable, duckdb.DuckDBPyConnection] = {}
+
+    def snapshot(self, image: CatalogImage) -> Snapshot:
+        """Return the rows of an image, those of the last few images kept."""
+        with self._lock:
+            found = self._snapshots.get(id(image))
+            # The snapshot holds its image, so that no other one can have its id.
+            if found is None:
+                found = Snapshot(image)
+                self._snapshots[id(image)] = found
+                if len(self._snapshots) > SNAPSHOTS_KEPT:
+                    del self._snapshots[next(iter(self._snapshots))]
+            return found
+
+    def describe(
+        self, query: Query, context: SessionContext, declared: tuple[str | None, ...]
+    ) -> tuple[PrintedQuery, tuple[str, ...]]:
+        """Return a query's columns and the types of its parameters ('text' where nothing tells). Raises what is wrong with it."""
+        printing = Printing(context, 0, declared)
+        printed = print_query(printing, query, None)
+        count = max([len(declared), *printing.parameter_types], default=0)
+        kinds = (printing.parameter_types.get(number, "text") for number in range(1, count + 1))
+        return printed, tuple("text" if kind == "unknown" else kind for kind in kinds)
+
+    def run(
+        self,
+        query: Query,
+        context: SessionContext,
+        declared: tuple[str | None, ...],
+        values: tuple[Literal, ...],
+        text: str,
+        token: Hashable,
+    ) -> tuple[PrintedQuery, pa.Table]:
+        """Return a query's columns and its rows, in the embedded engine's types. `token` names the call for `interrupt`.
+
+        Raises SqlError; what the engine does not take is 0A000, and a line in the log with the query.
+        """
+        key = next(self._keys)
+        printing = Printing(context, key, declared, values)
+        printed = print_query(printing, query, None)
+        connection = self._connection()
+        self._contexts[key] = context
+        try:
+            for name in printing.used:
+                connection.register(RELATION_PREFIX + name, self._table(context, name))
+            with self._lock:
+                self._running[token] = connection
+            return printed, connection.sql(shown(printing, printed)).to_arrow_table()
+        except duckdb.Error as error:
+            raise self._client_error(error, text, printed) from error
+        finally:
+            with self._lock:
+                self._running.pop(token, None)
+            del self._contexts[key]
+            connection.close()
+
+    def interrupt(self, token: Hashable) -> None:
+        """Stop the query that runs under `token`, if any; from another thread."""
+        with self._lock:
+            connection = self._running.get(token)
+            if connection is not None:
+                connection.interrupt()
+
+    def close(self) -> None:
+        """Release the database; no query runs."""
+        if self._database is not None:
+            self._database.close()
+
+    def _table(self, context: SessionContext, name: str) -> pa.Table:
+        schema, _, relation = name.partition(".")
+        described = relations()[schema, relation]
+        rows = context.activity(relation) if schema == "pg_catalog" else None
+        return context.snapshot.table(described) if rows is None else arrow_table(described, rows)
+
+    def _client_error(self, error: duckdb.Error, text: str, printed: PrintedQuery) -> Exception:
+        found = sql_error(error)
+        if isinstance(found, SqlError):
+            return found
+        log.warning("catalog: could not answer %s: %s; printed as %s", text, error, printed.text)
+        message = "this query on the catalog is not supported yet"
+        return SqlError("0A000", message, detail=str(error).splitlines()[0])
+
+    def _connection(self) -> duckdb.DuckDBPyConnection:
+        with self._lock:
+            if self._database is None:
+                database = duckdb.connect(":memory:", config={"threads": 1, "memory_limit": MEMORY_LIMIT})
+                for setting in SETTINGS:
+                    database.execute(setting)
+                for function in (*FUNCTIONS.values(), *INTERNAL.values()):
+                    self._register(database, function)
+                self._database = database
+            return self._database.cursor()
+
+    def _register(self, database: duckdb.DuckDBPyConnection, function: CatalogFunction) -> None:
+        arguments = ["BIGINT", *(engine_type(kind) for kind in function.arguments)]
+        run = self._called(function)
+        parameters = [
+            inspect.Parameter(f"column_{index}", inspect.Parameter.POSITIONAL_ONLY) for index in range(len(arguments))
+        ]
+        setattr(run, "__signature__", inspect.Signature(parameters))  # noqa: B010
+        database.create_function(
+            FUNCTION_PREFIX + function.name,
+            run,
+            [database.dtype(argument) for argument in arguments],
+            database.dtype(function_type(function)),
+            type=PythonUDFType.NATIVE,
+            null_handling=FunctionNullHandling.SPECIAL,
+        )
+
+    def _called(self, function: CatalogFunction) -> Callable[..., Any]:
+        contexts = self._contexts
+
+        def run(key: int, *arguments: Any) -> Any:
+            try:
+                return function.run(contexts[key], *arguments)
+            except SqlError as error:
+                raise ValueError(marked(error)) from error
+
+        return run
+
+
+def shown(printing: Printing, printed: PrintedQuery) -> str:
+    """Return the text of a query with its columns as a client gets them: names where OIDs stand for something."""
+    items = []
+    for column in printed.columns:
+        value = Printed(column.text, column.type)
+        element = element_of(column.type)
+        if column.type in REGISTERED or column.type in VECTORS:
+            text = output(printing, value)
+        elif element in REGISTERED:
+            text = print_list_as_texts(printing, value)
+        elif column.type == "record":
+            raise not_supported("a row as a value in a query on the catalog")
+        else:
+            text = column.text
+        items.append(f"{text} AS {column.text}")
+    if not items:
+        return printed.text
+    return f"SELECT {', '.join(items)} FROM ({printed.text})"
+
+
+def function_type(function: CatalogFunction) -> str:
+    """Return the embedded engine's type of what a function returns."""
+    if function.fields:
+        fields = ", ".join(f'"{name}" {engine_type(kind)}' for name, kind in function.fields)
+        return f"STRUCT({fields})[]"
+    return engine_type(function.result) + ("[]" if function.returns_rows else "")

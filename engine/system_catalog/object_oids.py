@@ -1,0 +1,39 @@
+"""OIDs of what has none of its own in our catalog: row types, constraints, indexes, defaults, rules.
+
+They are computed from the OID of the relation and what does not change about the object, so that they are the same after a restart. All
+are positive as int4, and far from those that are given out one by one.
+"""
+
+from __future__ import annotations
+
+import zlib
+
+ROW_TYPES = 1 << 29
+ROW_ARRAYS = ROW_TYPES + (1 << 27)
+# Everything else lies behind it.
+HASHED = 1 << 30
+
+# What every database has.
+DATABASE = 5
+OWNER = 10
+TEMPLATE_0, TEMPLATE_1 = 4, 1
+WRAPPER = 15_000
+SERVER = 15_001
+HEAP, BTREE = 2, 403
+DEFAULT_TABLESPACE = 1663
+C_COLLATION, DEFAULT_COLLATION = 950, 100
+
+
+def row_type_oid(relation: int) -> int:
+    """Return the OID of the type of a relation's rows."""
+    return ROW_TYPES + relation
+
+
+def row_array_oid(relation: int) -> int:
+    """Return the OID of the type of arrays of a relation's rows."""
+    return ROW_ARRAYS + relation
+
+
+def part_oid(kind: str, relation: int, name: str | int) -> int:
+    """Return the OID of a part of a relation. kind: 'index', 'constraint', 'default', 'rule'."""
+    return HASHED + zlib.crc32(f"{kind} {relation} {name}".encode()) % HASHED

@@ -1,0 +1,129 @@
+"""A piece of SQL printed for the embedded engine, with the PostgreSQL type that it has; how types look there and in Arrow.
+
+Types are PostgreSQL's internal names ('oid', 'name', 'char', 'int2vector', 'text[]'); 'unknown' is a literal or parameter that nobody has
+given a type yet. Every OID, also one that is shown as a name, is a BIGINT; every text is a VARCHAR.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+UNKNOWN = "unknown"
+# Types whose values are OIDs, and are written and shown as the name of what they mean.
+REGISTERED = frozenset(
+    "regclass regtype regproc regprocedure regnamespace regrole regoper regoperator regcollation".split()
+)
+OIDS = frozenset({"oid", "xid", "cid", "xid8", *REGISTERED})
+INTEGERS = frozenset({"int2", "int4", "int8"})
+NUMBERS = INTEGERS | {"float4", "float8", "numeric"}
+VECTORS = {"int2vector": "int2", "oidvector": "oid"}
+# Types of other systems' catalogs that are their text here.
+TEXTS = frozenset(
+    """
+    text name char varchar bpchar aclitem pg_node_tree pg_lsn inet anyarray json jsonb unknown uuid pg_ndistinct pg_dependencies
+    pg_mcv_list sql_identifier character_data yes_or_no tid refcursor
+    """.split()
+)
+DOMAINS = {
+    "sql_identifier": "name",
+    "character_data": "varchar",
+    "yes_or_no": "varchar",
+    "cardinal_number": "int4",
+    "time_stamp": "timestamptz",
+}
+ENGINE_TYPES = {
+    "bool": "BOOLEAN",
+    "int2": "SMALLINT",
+    "int4": "INTEGER",
+    "int8": "BIGINT",
+    "float4": "FLOAT",
+    "float8": "DOUBLE",
+    "numeric": "DECIMAL(38, 6)",
+    "date": "DATE",
+    "time": "TIME",
+    "timestamp": "TIMESTAMP",
+    "timestamptz": "TIMESTAMPTZ",
+    "interval": "INTERVAL",
+    "bytea": "BLOB",
+    "cardinal_number": "INTEGER",
+    "time_stamp": "TIMESTAMPTZ",
+    # An argument that is an OID or a name: see `CatalogFunction`.
+    "object": "VARCHAR",
+    **dict.fromkeys(OIDS, "BIGINT"),
+    **dict.fromkeys(TEXTS, "VARCHAR"),
+}
+ARROW_TYPES: dict[str, pa.DataType] = {
+    "BOOLEAN": pa.bool_(),
+    "SMALLINT": pa.int16(),
+    "INTEGER": pa.int32(),
+    "BIGINT": pa.int64(),
+    "FLOAT": pa.float32(),
+    "DOUBLE": pa.float64(),
+    "DECIMAL(38, 6)": pa.decimal128(38, 6),
+    "DATE": pa.date32(),
+    "TIME": pa.time64("us"),
+    "TIMESTAMP": pa.timestamp("us"),
+    "TIMESTAMPTZ": pa.timestamp("us", tz="UTC"),
+    "INTERVAL": pa.month_day_nano_interval(),
+    "BLOB": pa.binary(),
+    "VARCHAR": pa.string(),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Printed:
+    """SQL text and the type of its value. constant: of a string literal, its text. parameter: the number of an untyped $n."""
+
+    text: str
+    type: str
+    constant: str | None = None
+    parameter: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of something in FROM: its name, its PostgreSQL type, and its name in the printed text, quoted."""
+
+    name: str
+    type: str
+    text: str
+
+
+def element_of(name: str) -> str | None:
+    """Return the type of the elements of an array or vector type, None for any other."""
+    if name.endswith("[]"):
+        return name[:-2]
+    return VECTORS.get(name)
+
+
+def engine_type(name: str) -> str:
+    """Return the embedded engine's type of the values of a PostgreSQL type."""
+    element = element_of(name)
+    if element is not None:
+        return f"{ENGINE_TYPES[element]}[]"
+    return ENGINE_TYPES[name]
+
+
+def arrow_type(name: str) -> pa.DataType:
+    """Return the Arrow type of a column of a catalog relation."""
+    element = element_of(name)
+    if element is not None:
+        return pa.list_(ARROW_TYPES[ENGINE_TYPES[element]])
+    return ARROW_TYPES[ENGINE_TYPES[name]]
+
+
+def is_text(name: str) -> bool:
+    """Tell whether values of the type are texts."""
+    return name in TEXTS
+
+
+def string(text: str) -> str:
+    """Return a string constant."""
+    return "'" + text.replace("'", "''") + "'"
+
+
+def quoted(name: str) -> str:
+    """Return a name that is taken as it is."""
+    return '"' + name.replace('"', '""') + '"'

@@ -1,0 +1,103 @@
+"""pg_constraint, pg_index, pg_depend and pg_description: keys, checks, the indexes behind keys, what owns a sequence."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from engine.catalog import CatalogImage, SequenceEntry, TableEntry
+from engine.system_catalog.object_oids import C_COLLATION, part_oid
+from engine.system_catalog.rows_relations import columns_of, keys_of, visible_entries
+from engine.system_catalog.source_texts import check_text
+from engine.system_catalog.static_rows import PUBLIC_SCHEMA, Row, relations, static_rows
+
+CODES = {"primary key": "p", "unique": "u"}
+TEXT_OID, COLLATABLE = 25, frozenset({25, 1042, 1043})
+
+
+def tables(image: CatalogImage) -> list[TableEntry]:
+    """Return the durable tables."""
+    return [entry for entry in visible_entries(image) if isinstance(entry, TableEntry)]
+
+
+def constraint_rows(image: CatalogImage) -> list[Row]:
+    """Return the rows of pg_constraint. conbin holds the text of a check."""
+    rows = []
+    for entry in tables(image):
+        oid = entry.description.oid
+        for name, kind, numbers, index in keys_of(entry):
+            row = _constraint(part_oid("constraint", oid, index), name, CODES[kind], oid, list(numbers))
+            rows.append(row | {"conindid": part_oid("index", oid, index), "connoinherit": True})
+        for one in entry.description.constraints:
+            if one.kind == "check":
+                text = check_text(entry.checks[one.name], entry.description)
+                row = _constraint(part_oid("constraint", oid, one.name), one.name, "c", oid, list(one.columns))
+                rows.append(row | {"conbin": text})
+    return rows
+
+
+def _constraint(oid: int, name: str, kind: str, relation: int, columns: list[int]) -> Row:
+    return {
+        "oid": oid, "conname": name, "connamespace": PUBLIC_SCHEMA, "contype": kind, "condeferrable": False, "condeferred": False,
+        "convalidated": True, "conrelid": relation, "contypid": 0, "conindid": 0, "conparentid": 0, "confrelid": 0,
+        "confupdtype": " ", "confdeltype": " ", "confmatchtype": " ", "conislocal": True, "coninhcount": 0,
+        "connoinherit": False, "conkey": columns, "confkey": None, "conpfeqop": None, "conppeqop": None, "conffeqop": None,
+        "confdelsetcols": None, "conexclop": None, "conbin": None,
+    }  # fmt: skip
+
+
+def index_rows(image: CatalogImage) -> list[Row]:
+    """Return the rows of pg_index."""
+    classes = {row["opcintype"]: row["oid"] for row in static_rows("pg_opclass") if row["opcdefault"]}
+    rows = []
+    for entry in tables(image):
+        oid = entry.description.oid
+        types = {column.number: column.type.oid for column in columns_of(entry)}
+        for _, kind, numbers, index in keys_of(entry):
+            rows.append({
+                "indexrelid": part_oid("index", oid, index), "indrelid": oid, "indnatts": len(numbers), "indnkeyatts": len(numbers),
+                "indisunique": True, "indnullsnotdistinct": False, "indisprimary": kind == "primary key", "indisexclusion": False,
+                "indimmediate": True, "indisclustered": False, "indisvalid": True, "indcheckxmin": False, "indisready": True,
+                "indislive": True, "indisreplident": False, "indkey": list(numbers),
+                "indcollation": [C_COLLATION if types[number] in COLLATABLE else 0 for number in numbers],
+                "indclass": [classes.get(types[number], classes[TEXT_OID]) for number in numbers],
+                "indoption": [0] * len(numbers), "indexprs": None, "indpred": None,
+            })  # fmt: skip
+    return rows
+
+
+def depend_rows(image: CatalogImage) -> list[Row]:
+    """Return the rows of pg_depend that tools look at: a sequence goes with the column that owns it, an index with its constraint."""
+    class_oid = relations()["pg_catalog", "pg_class"].oid
+    constraint_class = relations()["pg_catalog", "pg_constraint"].oid
+    default_class = relations()["pg_catalog", "pg_attrdef"].oid
+    rows = []
+    for entry in visible_entries(image):
+        oid = entry.description.oid
+        if isinstance(entry, SequenceEntry) and entry.owner is not None:
+            table, number = entry.owner
+            kind = "i" if entry.identity else "a"
+            rows.append(_depend((class_oid, oid, 0), (class_oid, table, number), kind))
+            if not entry.identity:
+                default = part_oid("default", table, number)
+                rows.append(_depend((default_class, default, 0), (class_oid, oid, 0), "n"))
+                rows.append(_depend((default_class, default, 0), (class_oid, table, number), "a"))
+        if isinstance(entry, TableEntry):
+            for _, _, numbers, index in keys_of(entry):
+                constraint = (constraint_class, part_oid("constraint", oid, index), 0)
+                rows.append(_depend((class_oid, part_oid("index", oid, index), 0), constraint, "i"))
+                rows += [_depend(constraint, (class_oid, oid, number), "a") for number in numbers]
+    return rows
+
+
+def _depend(thing: tuple[int, int, int], needed: tuple[int, int, int], kind: str) -> Row:
+    return {
+        "classid": thing[0], "objid": thing[1], "objsubid": thing[2],
+        "refclassid": needed[0], "refobjid": needed[1], "refobjsubid": needed[2], "deptype": kind,
+    }  # fmt: skip
+
+
+CONSTRAINT_ROWS: dict[str, Callable[[CatalogImage], list[Row]]] = {
+    "pg_constraint": constraint_rows,
+    "pg_index": index_rows,
+    "pg_depend": depend_rows,
+}

@@ -1,0 +1,204 @@
+"""What a catalog query sees besides its text: the snapshot of the catalog, and the session that asks.
+
+Enters: a snapshot and a session's settings. Leaves: OIDs for names and names for OIDs, with PostgreSQL's errors and its rules of
+search_path. Made for one statement.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from engine.embedded.text_functions import quote_ident as quoted_name
+from engine.system_catalog.snapshot import Snapshot
+from engine.system_catalog.static_rows import CatalogRelation, relations
+from engine.system_catalog.view_queries import view_query
+from sql.catalog import SessionSettings
+from sql.errors import SqlError
+from sql.grammar.cursor import Cursor
+from sql.grammar.types import type_name
+from sql.settings import default_value
+from sql.syntax import Query
+from sql.version import VERSION_TEXT
+
+CATALOG_SCHEMAS = ("pg_catalog", "information_schema")
+KINDS = {
+    "regclass": ("pg_class", "relname", "relnamespace", "relation"),
+    "regtype": ("pg_type", "typname", "typnamespace", "type"),
+    "regproc": ("pg_proc", "proname", "pronamespace", "function"),
+    "regprocedure": ("pg_proc", "proname", "pronamespace", "function"),
+    "regoper": ("pg_operator", "oprname", "oprnamespace", "operator"),
+    "regoperator": ("pg_operator", "oprname", "oprnamespace", "operator"),
+    "regnamespace": ("pg_namespace", "nspname", "", "schema"),
+    "regrole": ("pg_authid", "rolname", "", "role"),
+    "regcollation": ("pg_collation", "collname", "collnamespace", "collation"),
+}
+UNDEFINED = {"regclass": "42P01", "regtype": "42704", "regnamespace": "3F000", "regrole": "42704"}
+
+
+@dataclass(frozen=True)
+class SessionContext:
+    """A snapshot as one session's statement sees it. shown: the rows of SHOW ALL. activity: the rows of a relation
+    that are this session's own, None for any other relation."""
+
+    snapshot: Snapshot
+    settings: SessionSettings
+    shown: Callable[[], Sequence[Sequence[str]]]
+    activity: Callable[[str], list[dict[str, Any]] | None]
+
+    @property
+    def path(self) -> tuple[str, ...]:
+        """The schemas that an unqualified name is looked for in, without pg_catalog, which comes first."""
+        names = []
+        for part in self.settings.search_path.split(","):
+            name = part.strip().strip('"')
+            name = self.settings.user if name == "$user" else name
+            if self.snapshot.schema_oid(name) is not None and name != "pg_catalog":
+                names.append(name)
+        return tuple(names)
+
+    def catalog_relation(self, parts: tuple[str, ...], position: int) -> tuple[str, CatalogRelation]:
+        """Return the catalog's relation that a name in FROM means, with its schema. Raises 42P01 and 0A000."""
+        schemas = (parts[-2],) if len(parts) > 1 else ("pg_catalog", *self.path)
+        for schema in schemas:
+            found = relations().get((schema, parts[-1]))
+            if found is not None:
+                return schema, found
+            if self.snapshot.relation_oid(schema, parts[-1]) is not None:
+                hint = "Ask for the catalog's rows and for the relation's in two statements."
+                raise SqlError(
+                    "0A000", f'"{parts[-1]}" beside the catalog in one query is not supported yet', position, hint=hint
+                )
+        raise SqlError("42P01", f'relation "{".".join(parts)}" does not exist', position)
+
+    def view_query(self, relation: CatalogRelation) -> Query | None:
+        """Return the query of a view of the catalog, None for a relation with rows of its own."""
+        return view_query(relation.key)
+
+    def session_value(self, name: str) -> tuple[str, str] | None:
+        """Return the value of a function of the session that takes no argument, as text, and its type."""
+        match name:
+            case "current_user" | "user" | "current_role" | "session_user":
+                return self.settings.user, "name"
+            case "current_database" | "current_catalog":
+                return self.settings.database, "name"
+            case "current_schema":
+                return next(iter(self.path), "public"), "name"
+            case "version":
+                return VERSION_TEXT, "text"
+            case "pg_backend_pid":
+                return str(self.settings.process_id), "int4"
+        return None
+
+    def setting(self, name: str) -> str | None:
+        """Return a setting as SHOW prints it, None where there is none."""
+        known = {row[0].lower(): row[1] for row in self.shown()}
+        return known.get(name.lower(), default_value(name.lower()))
+
+    # Names of objects.
+
+    def registered(self, kind: str, text: str, position: int | None = None) -> int:
+        """Return the OID of what `text` names, as the input of regclass and the like does. Raises 42P01, 42704 and others."""
+        if text.isascii() and text.isdigit():
+            return int(text)
+        if text == "-":
+            return 0
+        found = self.registered_or_none(kind, text)
+        if found is not None and kind == "regproc" and self.ambiguous(name_parts(text)[-1]):
+            raise SqlError("42725", f'more than one function named "{text}"', position)
+        if found is None:
+            code, what = UNDEFINED.get(kind, "42883"), KINDS[kind][3]
+            shown = f'{what} "{text}"'
+            raise SqlError(code, f"{shown} does not exist", position)
+        return found
+
+    def registered_or_none(self, kind: str, text: str) -> int | None:
+        """Return the OID of what `text` names, None where there is nothing. Raises 42602 for what is no name."""
+        if kind == "regtype":
+            return self._type(text)
+        if kind in ("regoper", "regoperator"):
+            return self._found(kind, (text.partition("(")[0].rpartition(".")[2],))
+        parts = name_parts(text.partition("(")[0])
+        if kind in ("regnamespace", "regrole"):
+            return self._found(kind, parts[-1:])
+        return self._found(kind, parts)
+
+    def ambiguous(self, name: str) -> bool:
+        """Tell whether several functions of pg_catalog have the name."""
+        return sum(1 for row in self.snapshot.rows("pg_proc") if row["proname"] == name) > 1
+
+    def _found(self, kind: str, parts: tuple[str, ...]) -> int | None:
+        relation, _, namespace, _ = KINDS[kind]
+        if not namespace:
+            return self.snapshot.named(relation, "", parts[-1])
+        for schema in (parts[-2],) if len(parts) > 1 else ("pg_catalog", *self.path):
+            found = self.snapshot.named(relation, schema, parts[-1])
+            if found is not None:
+                return found
+        return None
+
+    def _type(self, text: str) -> int | None:
+        try:
+            cursor = Cursor(text)
+            first = cursor.token.value
+            schema = first if cursor.ahead(1).value == "." else ""
+            written = type_name(cursor)
+        except SqlError:
+            return None
+        names = (f"_{written.name}", f"{written.name}[]") if written.array else (written.name,)
+        for place in (schema,) if schema else ("pg_catalog", *self.path):
+            for name in names:
+                found = self.snapshot.named("pg_type", place, name)
+                if found is not None:
+                    return found
+        return None
+
+    def shown_as(self, kind: str, oid: int | None) -> str | None:
+        """Return an OID as the output of regclass and the like shows it: a name, with its schema where the path does not lead there."""
+        if oid is None:
+            return None
+        if oid == 0 and kind != "regnamespace":
+            return "-"
+        if kind == "regtype":
+            return self.snapshot.type_text(oid, None) if self.snapshot.row("pg_type", oid) else str(oid)
+        relation, column, namespace, _ = KINDS[kind]
+        row = self.snapshot.row(relation, oid)
+        if row is None:
+            return str(oid)
+        name = quoted_name(row[column]) if kind not in ("regoper", "regoperator") else row[column]
+        if kind == "regprocedure":
+            types = ",".join(self.snapshot.type_text(number, None) or "???" for number in row["proargtypes"])
+            name += f"({types})"
+        if namespace and not self.is_visible(relation, oid):
+            name = f"{quoted_name(self.snapshot.schema_name(row[namespace]) or '')}.{name}"
+        return name
+
+    def is_visible(self, relation: str, oid: int) -> bool | None:
+        """Tell whether the object is what its bare name means in this session; None where there is no such object."""
+        row = self.snapshot.row(relation, oid)
+        if row is None:
+            return None
+        column, namespace = next((names[1], names[2]) for names in KINDS.values() if names[0] == relation)
+        for schema in ("pg_catalog", *self.path):
+            number = self.snapshot.schema_oid(schema)
+            if number is not None and number == row[namespace]:
+                return True
+            if relation != "pg_proc" and self.snapshot.named(relation, schema, row[column]) is not None:
+                return False
+        return False
+
+
+def name_parts(text: str) -> tuple[str, ...]:
+    """Return the parts of a dotted name as text, folded unless quoted. Raises 42602."""
+    try:
+        cursor = Cursor(text)
+        parts = [cursor.label()]
+        while cursor.accept_operator("."):
+            parts.append(cursor.label())
+        ended = cursor.token.kind == "end"
+    except SqlError:
+        ended = False
+    if not ended:
+        raise SqlError("42602", "invalid name syntax")
+    return tuple(parts)

@@ -1,0 +1,145 @@
+"""The rows of the catalog for one image of it: what every database has, and what this one has.
+
+Enters: a `CatalogImage`. Leaves: rows of each relation of pg_catalog, as dicts and as Arrow tables, made when they are asked for and kept
+as long as the image is. Must not know sessions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import pyarrow as pa
+
+from engine.catalog import CatalogImage, StreamEntry
+from engine.system_catalog.printed import arrow_type
+from engine.system_catalog.rows_constraints import CONSTRAINT_ROWS
+from engine.system_catalog.rows_relations import RELATION_ROWS
+from engine.system_catalog.rows_server import SERVER_ROWS
+from engine.system_catalog.rows_types import TYPE_ROWS
+from engine.system_catalog.static_rows import CATALOG_SCHEMA, PUBLIC_SCHEMA, CatalogRelation, Row, static_rows
+from engine.system_catalog.type_texts import type_text
+
+# Relation of pg_catalog -> its rows beside the static ones.
+LIVE_ROWS: dict[str, Callable[[CatalogImage], list[Row]]] = {
+    **RELATION_ROWS,
+    **CONSTRAINT_ROWS,
+    **TYPE_ROWS,
+    **SERVER_ROWS,
+}
+# What an object is found by: the column of its name, and that of its schema.
+NAMES = {
+    "pg_class": ("relname", "relnamespace"),
+    "pg_type": ("typname", "typnamespace"),
+    "pg_proc": ("proname", "pronamespace"),
+    "pg_operator": ("oprname", "oprnamespace"),
+    "pg_collation": ("collname", "collnamespace"),
+    "pg_namespace": ("nspname", ""),
+    "pg_authid": ("rolname", ""),
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Snapshot:
+    """One image of the catalog as rows."""
+
+    image: CatalogImage
+
+    @cached_property
+    def _rows(self) -> dict[str, list[Row]]:
+        return {}
+
+    @cached_property
+    def _tables(self) -> dict[str, pa.Table]:
+        return {}
+
+    @cached_property
+    def _by_oid(self) -> dict[str, dict[int, Row]]:
+        return {}
+
+    @cached_property
+    def _by_name(self) -> dict[str, dict[tuple[int, str], int]]:
+        return {}
+
+    def rows(self, name: str) -> list[Row]:
+        """Return the rows of a relation of pg_catalog."""
+        found = self._rows.get(name)
+        if found is None:
+            live = LIVE_ROWS.get(name)
+            found = [*static_rows(name), *(live(self.image) if live is not None else ())]
+            self._rows[name] = found
+        return found
+
+    def table(self, relation: CatalogRelation) -> pa.Table:
+        """Return the rows of a relation as Arrow."""
+        found = self._tables.get(relation.key)
+        if found is None:
+            rows = self.rows(relation.name) if relation.schema == "pg_catalog" else []
+            found = arrow_table(relation, rows)
+            self._tables[relation.key] = found
+        return found
+
+    def row(self, name: str, oid: int) -> Row | None:
+        """Return the row of an object, None where there is none."""
+        found = self._by_oid.get(name)
+        if found is None:
+            found = {row["oid"]: row for row in self.rows(name)}
+            self._by_oid[name] = found
+        return found.get(oid)
+
+    def named(self, name: str, schema: str, wanted: str) -> int | None:
+        """Return the OID of the object of relation `name` that is called `wanted`, in a schema if it has one."""
+        found = self._by_name.get(name)
+        column, namespace = NAMES[name]
+        if found is None:
+            found = {}
+            for row in self.rows(name):
+                found.setdefault((row[namespace] if namespace else 0, row[column]), row["oid"])
+            self._by_name[name] = found
+        number = self.schema_oid(schema) if namespace else 0
+        return None if number is None else found.get((number, wanted))
+
+    @cached_property
+    def descriptions(self) -> dict[tuple[int, int], list[tuple[int, str]]]:
+        """Comments by OID and number of the column (0: the object's own), each with the OID of the object's catalog relation."""
+        found: dict[tuple[int, int], list[tuple[int, str]]] = {}
+        for row in self.rows("pg_description"):
+            found.setdefault((row["objoid"], row["objsubid"]), []).append((row["classoid"], row["description"]))
+        return found
+
+    def bytes_of(self, oid: int) -> int:
+        """Return the bytes that a stream's ring takes, 0 for anything else: all tables share one file."""
+        entry = self.image.by_oid(oid)
+        if not isinstance(entry, StreamEntry):
+            return 0
+        even, odd = entry.stream.ring.string_bytes_counts
+        return entry.stream.ring.bytes_count + even + odd
+
+    def schema_oid(self, name: str) -> int | None:
+        """Return the OID of a schema."""
+        if name == "pg_catalog":
+            return CATALOG_SCHEMA
+        if name == "public":
+            return PUBLIC_SCHEMA
+        return self.named("pg_namespace", "", name)
+
+    def schema_name(self, oid: int) -> str | None:
+        """Return the name of a schema."""
+        row = self.row("pg_namespace", oid)
+        return None if row is None else str(row["nspname"])
+
+    def relation_oid(self, schema: str, name: str) -> int | None:
+        """Return the OID of a relation."""
+        return self.named("pg_class", schema, name)
+
+    def type_text(self, oid: int, modifier: int | None) -> str:
+        """Return a type as format_type prints it."""
+        return type_text(oid, modifier, lambda number: self.row("pg_type", number))
+
+
+def arrow_table(relation: CatalogRelation, rows: list[dict[str, Any]]) -> pa.Table:
+    """Return rows as the Arrow table of a relation's columns; a column that a row does not name is NULL."""
+    arrays = [pa.array([row.get(column.name) for row in rows], arrow_type(column.type)) for column in relation.columns]
+    return pa.Table.from_arrays(arrays, names=[column.name for column in relation.columns])

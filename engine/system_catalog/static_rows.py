@@ -1,0 +1,124 @@
+"""What the catalog of every database has: relations of pg_catalog and information_schema, types, functions, operators.
+
+Read from static/, which `tests/system_catalog/write_static.py` makes from a new PostgreSQL 15. Must not know this database.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from engine.system_catalog.catalog_functions import FUNCTIONS
+from engine.system_catalog.own_relations import OWN_RELATIONS
+from sql.aggregates import AGGREGATES, ORDERED_SET_AGGREGATES, WINDOW_FUNCTIONS
+from sql.bind.calls import CALLED_NAMES
+from sql.functions import TABLE_FUNCTIONS
+from sql.operators import BINARY_OPERATORS, PREFIX_OPERATORS
+
+FOLDER = Path(__file__).parent / "static"
+CATALOG_SCHEMA = 11
+PUBLIC_SCHEMA = 2200
+ANY_ARRAY = 2277
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class CatalogColumn:
+    """A column of a catalog relation: its type by name, as `engine.system_catalog.printed` has it, and by OID."""
+
+    name: str
+    type: str
+    type_oid: int
+    not_null: bool
+
+
+@dataclass(frozen=True, slots=True)
+class CatalogRelation:
+    """A relation of pg_catalog or information_schema. kind: 'r' or 'v'."""
+
+    oid: int
+    schema: str
+    name: str
+    kind: str
+    row_type: int
+    columns: tuple[CatalogColumn, ...]
+
+    @property
+    def key(self) -> str:
+        """The relation's name with its schema."""
+        return f"{self.schema}.{self.name}"
+
+
+@cache
+def relations() -> dict[tuple[str, str], CatalogRelation]:
+    """Return the catalog's relations by schema and name."""
+    names = type_names()
+    found = {}
+    stored = json.loads((FOLDER / "relations.json").read_text())
+    for oid, schema, name, kind, row_type, columns in (*stored, *OWN_RELATIONS):
+        # A column of arrays of rows is shown as any array: it is always NULL here.
+        types = [number if number in names else ANY_ARRAY for _, number, _ in columns]
+        described = tuple(
+            CatalogColumn(column, names[number], number, needed)
+            for (column, _, needed), number in zip(columns, types, strict=True)
+        )
+        found[schema, name] = CatalogRelation(oid, schema, name, kind, row_type, described)
+    return found
+
+
+@cache
+def type_names() -> dict[int, str]:
+    """Return the names of types by OID, an array's with [] behind that of its elements."""
+    rows = _stored()["pg_type"]
+    names = {row["oid"]: row["typname"] for row in rows}
+    for row in rows:
+        if row["typcategory"] == "A" and row["typelem"] and row["typtype"] == "b" and row["typname"].startswith("_"):
+            names[row["oid"]] = f"{names[row['typelem']]}[]"
+    return names
+
+
+@cache
+def static_rows(name: str) -> list[Row]:
+    """Return the rows of a relation of pg_catalog that every database has."""
+    rows = _stored().get(name, [])
+    if name in ("pg_proc", "pg_aggregate", "pg_description", "pg_operator"):
+        return [row for row in rows if _is_ours(name, row)]
+    return rows
+
+
+def _is_ours(name: str, row: Row) -> bool:
+    """Tell whether a client can call what the row is about: PostgreSQL has more functions than we have."""
+    match name:
+        case "pg_proc":
+            return row["oid"] in _functions()
+        case "pg_aggregate":
+            return row["aggfnoid"] in _functions()
+        case "pg_operator":
+            return row["oprname"] in BINARY_OPERATORS or row["oprname"] in PREFIX_OPERATORS
+    return row["classoid"] != relations()["pg_catalog", "pg_proc"].oid or row["objoid"] in _functions()
+
+
+@cache
+def _functions() -> frozenset[int]:
+    """Return the OIDs of the functions that we have, and of those that other rows name."""
+    stored = _stored()
+    called = {*CALLED_NAMES, *AGGREGATES, *ORDERED_SET_AGGREGATES, *WINDOW_FUNCTIONS, *TABLE_FUNCTIONS, *FUNCTIONS}
+    named = {row[column] for row in stored["pg_type"] for column in ("typinput", "typoutput", "typreceive", "typsend")}
+    named |= {row["oprcode"] for row in stored["pg_operator"]} | {row["amhandler"] for row in stored["pg_am"]}
+    pseudo = {row["oid"] for row in stored["pg_type"] if row["typname"] == "internal"}
+    return frozenset(
+        row["oid"]
+        for row in stored["pg_proc"]
+        if row["oid"] in named or (row["proname"] in called and not pseudo.intersection(row["proargtypes"]))
+    )
+
+
+@cache
+def _stored() -> dict[str, list[Row]]:
+    stored = json.loads((FOLDER / "rows.json").read_text())
+    return {
+        name: [dict(zip(part["columns"], row, strict=True)) for row in part["rows"]] for name, part in stored.items()
+    }
