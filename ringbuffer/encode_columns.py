@@ -6,6 +6,7 @@ Enters: Arrow arrays in the forms of views, the family of their SQL type, the re
 from __future__ import annotations
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from ringbuffer import encode_types
 from ringbuffer.encode_arrays import binary_lists, text_lists
@@ -15,7 +16,7 @@ from ringbuffer.encoded_column import EncodedColumn, one_array, string_column
 
 STRINGS = frozenset({"bpchar", "uuid", "json", "jsonb", "name"})
 
-# Types of oids that stand for names. Where they are to be shown by name, the caller puts the names in their place, as strings.
+# Types of oids that stand for names. Where they are to be shown by name, the caller gives structs of oid (int64) and name (string).
 REGISTERED = frozenset({"regproc", "regclass", "regtype", "regnamespace", "regrole"})
 
 # The object identifier that an array in binary form gives for its elements.
@@ -31,7 +32,9 @@ def text_column(column: pa.Array | pa.ChunkedArray, family: str, zone: str) -> E
     """Return the text of each value. family: a key of the type table, with '[]' for arrays; zone: for timestamptz."""
     array = one_array(column)
     if family in REGISTERED:
-        family = "text" if pa.types.is_string(array.type) else "oid"
+        family = "oid"
+        if pa.types.is_struct(array.type):
+            family, array = "text", one_array(pc.struct_field(array, [1]))
     if family.endswith("[]"):
         return text_lists(array, text_column(array.values, family.removesuffix("[]"), zone))
     match family:
@@ -53,6 +56,8 @@ def binary_column(column: pa.Array | pa.ChunkedArray, family: str) -> EncodedCol
     array = one_array(column)
     if family in REGISTERED:
         family = "oid"
+        if pa.types.is_struct(array.type):
+            array = one_array(pc.struct_field(array, [0]))
     if family.endswith("[]"):
         element = family.removesuffix("[]")
         return binary_lists(array, binary_column(array.values, element), ELEMENT_OIDS[element])

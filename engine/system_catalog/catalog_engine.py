@@ -28,6 +28,7 @@ from engine.system_catalog.from_items import RELATION_PREFIX
 from engine.system_catalog.printed import REGISTERED, VECTORS, Printed, element_of, engine_type
 from engine.system_catalog.printing import Printing
 from engine.system_catalog.queries import PrintedQuery, print_query
+from engine.system_catalog.result_forms import NAMED
 from engine.system_catalog.session_context import SessionContext
 from engine.system_catalog.snapshot import Snapshot, arrow_table
 from engine.system_catalog.static_rows import relations
@@ -187,7 +188,9 @@ def shown(printing: Printing, printed: PrintedQuery) -> str:
     for column in printed.columns:
         value = Printed(column.text, column.type)
         element = element_of(column.type)
-        if column.type in REGISTERED or column.type in VECTORS:
+        if column.type in NAMED:
+            text = named(printing, value)
+        elif column.type in REGISTERED or column.type in VECTORS:
             text = output(printing, value)
         elif element in REGISTERED:
             text = print_list_as_texts(printing, value)
@@ -199,6 +202,16 @@ def shown(printing: Printing, printed: PrintedQuery) -> str:
     if not items:
         return printed.text
     return f"SELECT {', '.join(items)} FROM ({printed.text})"
+
+
+def named(printing: Printing, value: Printed) -> str:
+    """Return OIDs with the names that they are shown by, as structs of both."""
+    element = element_of(value.type)
+    if element is not None:
+        item = printing.name("item")
+        return f"list_transform({value.text}, lambda {item}: {named(printing, Printed(item, element))})"
+    shown_as = output(printing, value)
+    return f"CASE WHEN {value.text} IS NOT NULL THEN {{'oid': {value.text}, 'name': {shown_as}}} END"
 
 
 def function_type(function: CatalogFunction) -> str:

@@ -50,7 +50,10 @@ def catalog_function(
     rows: bool = False,
     internal: bool = False,
 ) -> Callable[[Run], Run]:
-    """Enter the decorated function into the table under its own name. arguments: types with blanks between them; fields: 'name type, ...'."""
+    """Enter the decorated function into the table. arguments: types with blanks between them; fields: 'name type, ...'.
+
+    internal: no client can call it.
+    """
     types = tuple(arguments.split())
 
     def enter(run: Run) -> Run:

@@ -8,10 +8,12 @@ from __future__ import annotations
 import pyarrow as pa
 
 from engine.system_catalog.printed import DOMAINS, OIDS, REGISTERED, TEXTS, UNKNOWN, VECTORS, Column, element_of
-from sql.datatypes import FAMILIES, INT8, TEXT, SqlType, array_of, scaled_numeric
+from sql.datatypes import FAMILIES, OID, TEXT, SqlType, array_of, scaled_numeric
 from sql.relations import OutputColumn, Schema
 from views.arrow_schema import arrow_type
 
+# Columns of these types are structs of oid and name.
+NAMED = REGISTERED & FAMILIES.keys() | {f"{name}[]" for name in REGISTERED & FAMILIES.keys()}
 DIGITS_MAX = 38
 NANOSECONDS = 1000
 
@@ -29,7 +31,7 @@ def wire_type(name: str) -> SqlType:
     if name in REGISTERED or name in TEXTS:
         return TEXT
     assert name in OIDS, name
-    return INT8
+    return OID
 
 
 def schema_of(columns: tuple[Column, ...]) -> Schema:
@@ -41,8 +43,8 @@ def result(columns: tuple[Column, ...], table: pa.Table) -> tuple[Schema, pa.Tab
     """Return schema and rows; a numeric has the digits that the engine has computed it with."""
     schema = []
     arrays = []
-    for column, values in zip(schema_of(columns), table.columns, strict=True):
-        kind = column.type
+    for column, told, values in zip(columns, schema_of(columns), table.columns, strict=True):
+        kind = told.type
         if kind.family == "numeric":
             kind = scaled_numeric(values.type.scale if pa.types.is_decimal(values.type) else 0)
             values = values.cast(pa.decimal128(DIGITS_MAX, kind.display_scale))
@@ -50,7 +52,7 @@ def result(columns: tuple[Column, ...], table: pa.Table) -> tuple[Schema, pa.Tab
             values = intervals(values)
         elif kind.family == "time":
             values = values.cast(pa.time64("us")).cast(pa.int64())
-        else:
+        elif column.type not in NAMED:
             values = values.cast(arrow_type(kind))
         schema.append(OutputColumn(column.name, kind))
         arrays.append(values)

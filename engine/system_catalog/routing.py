@@ -17,10 +17,10 @@ from engine.system_catalog.static_rows import relations
 from sql.bind.calls import CALLED_NAMES
 from sql.syntax import FunctionCall, Query, Table, TypeName
 
-TYPES = REGISTERED | {"oid", "name", "char", "xid", "oidvector", "int2vector", "aclitem"}
+TYPES = REGISTERED | {"xid", "oidvector", "int2vector", "aclitem"}
 # Any word that makes it worth looking.
 WORDS = re.compile(
-    r"\bpg_|information_schema|reg(?:class|type|proc|namespace|role|oper|collation)|\boid\b|\bname\b|\"char\"|format_type|_privilege|"
+    r"\bpg_|information_schema|reg(?:class|type|proc|namespace|role|oper|collation)|format_type|_privilege|"
     r"_description|current_schemas|aclexplode|int2vector|oidvector|aclitem|\bxid\b|getdatabaseencoding|inet_(?:server|client)_addr",
     re.IGNORECASE,
 )

@@ -9,6 +9,8 @@ from engine.system_catalog.object_oids import DATABASE, DEFAULT_TABLESPACE, OWNE
 from engine.system_catalog.static_rows import Row
 
 ENCODING_UTF8 = 6
+# The role that owns schema public; every database's owner is a member.
+DATABASE_OWNER = 6171
 # Both names are one database.
 DATABASES = (("antumbra", DATABASE), ("postgres", DATABASE + 1))
 
@@ -28,12 +30,20 @@ def database_rows(_: CatalogImage) -> list[Row]:
 def role_rows(_: CatalogImage) -> list[Row]:
     """Return the rows of pg_authid."""
     return [
-        {
-            "oid": OWNER, "rolname": "antumbra", "rolsuper": True, "rolinherit": True, "rolcreaterole": True, "rolcreatedb": True,
-            "rolcanlogin": True, "rolreplication": True, "rolbypassrls": True, "rolconnlimit": -1, "rolpassword": None,
-            "rolvaliduntil": None,
-        }
+        _role(DATABASE_OWNER, "pg_database_owner"),
+        _role(OWNER, "antumbra") | {
+            "rolsuper": True, "rolinherit": True, "rolcreaterole": True, "rolcreatedb": True,
+            "rolcanlogin": True, "rolreplication": True, "rolbypassrls": True,
+        },
     ]  # fmt: skip
+
+
+def _role(oid: int, name: str) -> Row:
+    return {
+        "oid": oid, "rolname": name, "rolsuper": False, "rolinherit": True, "rolcreaterole": False, "rolcreatedb": False,
+        "rolcanlogin": False, "rolreplication": False, "rolbypassrls": False, "rolconnlimit": -1, "rolpassword": None,
+        "rolvaliduntil": None,
+    }  # fmt: skip
 
 
 def wrapper_rows(_: CatalogImage) -> list[Row]:

@@ -170,6 +170,9 @@ class SessionContext:
         if kind == "regprocedure":
             types = ",".join(self.snapshot.type_text(number, None) or "???" for number in row["proargtypes"])
             name += f"({types})"
+        if kind == "regoperator":
+            sides = (self.snapshot.type_text(row[one], None) if row[one] else "NONE" for one in ("oprleft", "oprright"))
+            name += f"({','.join(sides)})"
         if namespace and not self.is_visible(relation, oid):
             name = f"{quoted_name(self.snapshot.schema_name(row[namespace]) or '')}.{name}"
         return name

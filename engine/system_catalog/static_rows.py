@@ -107,6 +107,7 @@ def _functions() -> frozenset[int]:
     stored = _stored()
     called = {*CALLED_NAMES, *AGGREGATES, *ORDERED_SET_AGGREGATES, *WINDOW_FUNCTIONS, *TABLE_FUNCTIONS, *FUNCTIONS}
     named = {row[column] for row in stored["pg_type"] for column in ("typinput", "typoutput", "typreceive", "typsend")}
+    named |= {row["amproc"] for row in stored["pg_amproc"]} | {row["castfunc"] for row in stored["pg_cast"]}
     named |= {row["oprcode"] for row in stored["pg_operator"]} | {row["amhandler"] for row in stored["pg_am"]}
     pseudo = {row["oid"] for row in stored["pg_type"] if row["typname"] == "internal"}
     return frozenset(

@@ -7,14 +7,13 @@ information_schema with their columns. rows.json: rows of types, functions, oper
 from __future__ import annotations
 
 import json
-import tempfile
 from pathlib import Path
 from typing import Any
 
 import psycopg
 from psycopg.rows import dict_row
 
-from tests.oracle.postgres import PostgresCluster
+from tests.system_catalog.write_golden import USER, same_cluster
 
 FOLDER = Path(__file__).parents[2] / "engine" / "system_catalog" / "static"
 
@@ -55,10 +54,13 @@ ROWS = {
     "pg_namespace": "nspname IN ('pg_catalog', 'pg_toast', 'information_schema', 'public')",
     "pg_opclass": "opcintype IN (SELECT oid FROM known) AND opcmethod = 403",
     "pg_opfamily": "opfmethod = 403",
+    "pg_amop": """amopmethod = 403 AND amoplefttype IN (SELECT oid FROM known) AND amoprighttype IN (SELECT oid FROM known)""",
+    "pg_amproc": """amprocfamily IN (SELECT oid FROM pg_opfamily WHERE opfmethod = 403)
+        AND amproclefttype IN (SELECT oid FROM known) AND amprocrighttype IN (SELECT oid FROM known)""",
     "pg_tablespace": "true",
 }
 # Columns that no client asks for, and that would be half of the file.
-EMPTY = {"pg_proc": ("prosrc", "proacl", "probin"), "pg_namespace": ("nspacl",)}
+EMPTY = {"pg_proc": ("prosrc", "proacl", "probin")}
 DESCRIPTIONS = """
 SELECT objoid::int8, classoid::int8, objsubid, description FROM pg_description
 WHERE classoid::regclass::text IN ('pg_type', 'pg_proc', 'pg_am', 'pg_namespace', 'pg_language')
@@ -75,15 +77,10 @@ PLAIN = {
 
 def main() -> None:
     """Write both files."""
-    with tempfile.TemporaryDirectory(prefix="antumbra-static-") as folder:
-        Path(folder).chmod(0o755)
-        cluster = PostgresCluster(Path(folder) / "postgres")
-        cluster.start()
-        try:
-            with psycopg.connect(cluster.dsn, row_factory=dict_row) as connection:
-                write(connection)
-        finally:
-            cluster.stop()
+    with same_cluster() as cluster:
+        dsn = f"host=127.0.0.1 port={cluster.port} user={USER} dbname=postgres"
+        with psycopg.connect(dsn, row_factory=dict_row) as connection:
+            write(connection)
 
 
 def write(connection: psycopg.Connection[dict[str, Any]]) -> None:
