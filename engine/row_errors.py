@@ -8,8 +8,9 @@ from __future__ import annotations
 from ringbuffer import error_codes
 from ringbuffer.error_codes import RowError
 from sql.catalog import ColumnDescription
+from sql.datatypes import SqlType
 from sql.errors import SqlError
-from sql.literals import input_value
+from sql.literals import apply_modifier, binary_value, input_value
 from sql.wire.reader import encoding_error
 from views.view import ContinuousView
 
@@ -49,6 +50,23 @@ LINE_HINTS = {
     error_codes.UNQUOTED_CARRIAGE_RETURN: "Use quoted CSV field to represent carriage return.",
     error_codes.UNQUOTED_NEWLINE: "Use quoted CSV field to represent newline.",
 }
+# Errors of COPY BINARY: those of its header stand before any line.
+HEADER_ERRORS = frozenset(
+    {
+        error_codes.COPY_SIGNATURE,
+        error_codes.COPY_FLAGS,
+        error_codes.COPY_WITH_OIDS,
+        error_codes.COPY_CRITICAL_FLAGS,
+        error_codes.COPY_HEADER_LENGTH,
+        error_codes.COPY_HEADER_EXTENSION,
+    }
+)
+BINARY_ERRORS = HEADER_ERRORS | {
+    error_codes.COPY_AFTER_END,
+    error_codes.COPY_FIELD_COUNT,
+    error_codes.COPY_FIELD_SIZE,
+    error_codes.COPY_END,
+}
 SHOWN_BYTES_MAX = 100
 
 
@@ -85,8 +103,10 @@ def line_error(error: RowError) -> SqlError:
 
 def copy_error(error: RowError, columns: tuple[ColumnDescription, ...], relation: str, time_zone: str) -> SqlError:
     """Return the client's error for a bad COPY line, with PostgreSQL's CONTEXT."""
-    result = value_error(error, columns, relation, time_zone)
     place = f"COPY {relation}, line {error.line}"
+    if error.raw is not None or error.code in BINARY_ERRORS:
+        return binary_error(error, columns, relation, place)
+    result = value_error(error, columns, relation, time_zone)
     if error.code in UNREAD_LINE_ERRORS:
         result.context = place
     elif error.code in LINE_ERRORS or error.column < 0:
@@ -94,8 +114,54 @@ def copy_error(error: RowError, columns: tuple[ColumnDescription, ...], relation
     elif error.code == error_codes.NULL_VIOLATION:
         result.context = place
     else:
-        result.context = f'{place}, column {columns[error.column].name}: "{shown(error.field)}"'
+        result.context = within(result, f'{place}, column {columns[error.column].name}: "{shown(error.field)}"')
     return result
+
+
+def within(error: SqlError, place: str) -> str:
+    """Return the CONTEXT of an error that happened at `place`, which may have one of its own."""
+    return place if error.context is None else f"{error.context}\n{place}"
+
+
+def binary_error(error: RowError, columns: tuple[ColumnDescription, ...], relation: str, place: str) -> SqlError:
+    """Return the client's error for what is wrong in COPY BINARY; of a value it is its receive function that says it."""
+    result = SqlError(error.sqlstate, error.field or error.message)
+    if error.code in HEADER_ERRORS:
+        return result
+    if error.code == error_codes.NULL_VIOLATION:
+        result.message = value_error(error, columns, relation, "").message
+    elif error.code in (error_codes.COPY_FIELD_SIZE, error_codes.COPY_END):
+        return broken_tuple(error, result, columns, place)
+    elif error.column >= 0:
+        column = columns[error.column]
+        result = receive_error(error.raw or b"", column.type) or result
+        place = f"{place}, column {column.name}"
+    result.context = within(result, place)
+    return result
+
+
+def broken_tuple(error: RowError, result: SqlError, columns: tuple[ColumnDescription, ...], place: str) -> SqlError:
+    """Return the error of a tuple that breaks off: that of the first field before which is no value, or `result`."""
+    at, raw = 0, error.raw or b""
+    for column in columns[: error.column]:
+        size = int.from_bytes(raw[at : at + 4], "big", signed=True)
+        at += 4
+        found = None if size < 0 else receive_error(raw[at : at + size], column.type)
+        at += max(size, 0)
+        if found is not None:
+            found.context = within(found, f"{place}, column {column.name}")
+            return found
+    result.context = f"{place}, column {columns[error.column].name}" if error.column >= 0 else place
+    return result
+
+
+def receive_error(data: bytes, kind: SqlType) -> SqlError | None:
+    """Return what is wrong with a binary form, None when nothing is."""
+    try:
+        apply_modifier(binary_value(data, kind), kind)
+    except SqlError as error:
+        return error
+    return None
 
 
 def shown(text: str) -> str:

@@ -72,6 +72,8 @@ SIGN_SPECIAL = 0xC000
 SCALE_MAX = 0x3FFF
 # A numeric's digits are written out as text in the heap: two bytes become four characters, and an exponent follows.
 HEAP_SPARE_BYTES = 64
+# Formats of a column: the two of Bind, and bytes that are kept as they are in a TEXT column.
+TEXT_VALUES, BINARY_VALUES, RAW_BYTES = range(3)
 
 # What the kernel tells, int64[8].
 ERROR, ERROR_ROW, ERROR_COLUMN, ERROR_START, ERROR_END, HEAP_USED, SLOW_USED = range(7)
@@ -95,7 +97,7 @@ class ParameterDecoder:
     def decode(
         self, data: bytes | bytearray | memoryview, starts: npt.NDArray[np.int64], formats: npt.NDArray[np.int8]
     ) -> Morsel:
-        """Return a morsel of len(starts) rows; starts: where each row's first length word is; formats: 0 text, 1 binary by column."""
+        """Return a morsel of len(starts) rows; starts: where each row's first length word is; formats: TEXT_VALUES ... by column."""
         size = len(data)
         if size + PADDING_BYTES > len(self._buffer):
             self._buffer = np.zeros(2 * size + PADDING_BYTES, dtype=np.uint8)
@@ -162,7 +164,7 @@ def decode_parameter_rows(
             if end > size:
                 return BINARY_FORMAT, used, slow_used
             state[ERROR_END] = end
-            if formats[column] == 0:
+            if formats[column] == TEXT_VALUES:
                 error = check_encoding(buffer, at, end)
                 if error == OK:
                     error, used = store_field(
@@ -170,6 +172,10 @@ def decode_parameter_rows(
                     )
                 if error == NEEDS_FALLBACK:
                     slow_used, error = note_slow_field(slow, slow_used, row, column, at, end)
+            elif formats[column] == RAW_BYTES:
+                store_byte(null_address(columns, column, base, capacity, row), np.uint8(0))
+                target = base + capacity * columns[column, PREFIX] + row * columns[column, WIDTH]
+                error, used = store_text(target, buffer, at, end, -1, heap, used)
             else:
                 error, used = store_binary(columns, column, base, capacity, row, buffer, at, end, heap, used)
             if error != OK:

@@ -6,6 +6,7 @@ import numpy as np
 
 from ringbuffer.arrow import compact_morsel, concat_morsels, morsel_from_arrow, morsel_to_arrow
 from ringbuffer.columns import ColumnLayout, Layout, PhysicalType
+from ringbuffer.decode_copy_binary import SIGNATURE, BinaryDecoder
 from ringbuffer.decode_csv import CsvDecoder
 from ringbuffer.decode_literals import decode_literals
 from ringbuffer.decode_parameters import decode_parameters
@@ -26,6 +27,7 @@ def warm_up_decoders() -> None:
     morsel = decode_parameters(parameters, np.zeros(1, dtype=np.int64), np.zeros(2, dtype=np.int8), LAYOUT)
     for decoder, line in ((TextDecoder(LAYOUT), b"1\ta\n"), (CsvDecoder(LAYOUT), b"1,a\n")):
         decoder.feed(line)
+    BinaryDecoder(LAYOUT, (False, True)).feed(SIGNATURE + bytes(8) + b"\0\2\0\0\0\4\0\0\0\1\xff\xff\xff\xff")
     ring = Ring(LAYOUT, 8)
     ring.append(morsel)
     nulls = decode_parameters(b"\xff" * 8, np.zeros(1, dtype=np.int64), np.zeros(2, dtype=np.int8), LAYOUT)

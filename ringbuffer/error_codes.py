@@ -56,6 +56,17 @@ INTERVAL_RANGE = 67
 # Never leaves a pipeline: its owner grows the scratch heap and runs the row again.
 SCRATCH_FULL = 68
 DATETIME_SPELLING = 69
+# 80-89: COPY BINARY. COPY_FIELD_COUNT has its words in the error's `field`.
+COPY_SIGNATURE = 80
+COPY_FLAGS = 81
+COPY_WITH_OIDS = 82
+COPY_CRITICAL_FLAGS = 83
+COPY_HEADER_LENGTH = 84
+COPY_HEADER_EXTENSION = 85
+COPY_AFTER_END = 86
+COPY_FIELD_COUNT = 87
+COPY_FIELD_SIZE = 88
+COPY_END = 89
 
 MESSAGES: dict[int, tuple[str, str]] = {
     DIVISION_BY_ZERO: ("22012", "division by zero"),
@@ -103,6 +114,16 @@ MESSAGES: dict[int, tuple[str, str]] = {
     DATETIME_SPELLING: ("0A000", "dates and timestamps that are not in ISO form are not supported here"),
     SCRATCH_FULL: ("53200", "out of memory"),
     INTERVAL_RANGE: ("22008", "interval out of range"),
+    COPY_SIGNATURE: ("22P04", "COPY file signature not recognized"),
+    COPY_FLAGS: ("22P04", "invalid COPY file header (missing flags)"),
+    COPY_WITH_OIDS: ("22P04", "invalid COPY file header (WITH OIDS)"),
+    COPY_CRITICAL_FLAGS: ("22P04", "unrecognized critical flags in COPY file header"),
+    COPY_HEADER_LENGTH: ("22P04", "invalid COPY file header (missing length)"),
+    COPY_HEADER_EXTENSION: ("22P04", "invalid COPY file header (wrong length)"),
+    COPY_AFTER_END: ("22P04", "received copy data after EOF marker"),
+    COPY_FIELD_COUNT: ("22P04", "row has a different number of fields"),
+    COPY_FIELD_SIZE: ("22P04", "invalid field size"),
+    COPY_END: ("22P04", "unexpected EOF in COPY data"),
 }
 
 
@@ -111,6 +132,7 @@ class RowError(Exception):
     """A row of a client's data that can't be taken. row: from 0 in the input; column: index, or -1; field: its text, if known.
 
     expression: index of the failing expression of a pipeline, or -1. position: byte offset of a literal in the statement, or -1.
+    raw: the binary form of the field, where it came in one; of a tuple that breaks off, what there is of it.
     """
 
     code: int
@@ -120,6 +142,7 @@ class RowError(Exception):
     line: int = -1
     expression: int = -1
     position: int = -1
+    raw: bytes | None = None
 
     @property
     def sqlstate(self) -> str:

@@ -10,6 +10,7 @@ from sql.datatypes import FAMILIES, SqlType, by_oid
 from sql.errors import SqlError, not_supported
 from sql.expressions import LiteralValue
 
+BUILT_IN_END = 10_000
 INSUFFICIENT = "insufficient data left in message"
 
 
@@ -80,7 +81,8 @@ def element_value(
 
 def check_element(oid: int, element: SqlType) -> None:
     """Raise 42804 when the message is an array of something else."""
-    if oid == element.oid:
+    # What is not built in is taken for what is wanted, as PostgreSQL does.
+    if oid == element.oid or oid >= BUILT_IN_END:
         return
     found = by_oid(oid)
     name = FAMILIES[found.family].sql_name if found is not None else "???" if oid else "-"

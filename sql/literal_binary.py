@@ -14,6 +14,7 @@ from sql.expressions import LiteralValue
 from sql.identifiers import received_char, received_name
 from sql.json_text import json_check
 from sql.jsonb_text import jsonb_value
+from sql.wire.reader import encoding_error
 
 EPOCH_2000_DAYS = 10_957
 WRONG_FORMAT = "incorrect binary data format"
@@ -118,8 +119,7 @@ def text_value(data: bytes) -> str:
     try:
         text = data.decode()
     except UnicodeDecodeError as error:
-        wrong = " ".join(f"0x{byte:02x}" for byte in error.object[error.start : error.end])
-        raise SqlError("22021", f'invalid byte sequence for encoding "UTF8": {wrong}') from None
+        raise encoding_error(data, error.start) from None
     if "\0" in text:
         raise SqlError("22021", 'invalid byte sequence for encoding "UTF8": 0x00')
     return text
@@ -147,16 +147,16 @@ def numeric_value(data: bytes) -> Decimal:
     """Read the base-10000 digits of a numeric."""
     if len(data) < 8:
         raise too_short()
-    count, weight, sign, scale = struct.unpack_from(">hhHh", data)
+    count, weight, sign, scale = struct.unpack_from(">HhHh", data)
     if sign in (0xC000, 0xD000, 0xF000):
         raise not_supported("NaN or infinity as a numeric")
     if sign not in NUMERIC_SIGNS:
         raise SqlError("22P03", 'invalid sign in external "numeric" value')
     if not 0 <= scale <= 0x3FFF:
         raise SqlError("22P03", 'invalid scale in external "numeric" value')
-    if count >= 0 and len(data) < 8 + 2 * count:
+    if len(data) < 8 + 2 * count:
         raise too_short()
-    if count < 0 or len(data) > 8 + 2 * count:
+    if len(data) > 8 + 2 * count:
         raise wrong_format()
     digits = struct.unpack_from(f">{count}H", data, 8)
     if any(digit > 9999 for digit in digits):

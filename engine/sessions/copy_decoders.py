@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from ringbuffer.columns import Layout
+from ringbuffer.columns import Layout, PhysicalType
+from ringbuffer.decode_copy_binary import BinaryDecoder
 from ringbuffer.decode_csv import CsvDecoder, CsvFormat
 from ringbuffer.decode_text import TextDecoder, TextFormat
 from ringbuffer.error_codes import DATETIME_OVERFLOW, INVALID_DATETIME, INVALID_TEXT, RowError
@@ -23,11 +24,18 @@ CODE_OF_SQLSTATE = {"22007": INVALID_DATETIME, "22008": DATETIME_OVERFLOW}
 def make_decoder(
     relation: RelationDescription, layout: Layout, fallback: Callable[[int, str], LiteralValue], options: CopyOptions,
     time_zone: str,
-) -> TextDecoder | CsvDecoder:  # fmt: skip
-    """Return the decoder of lines whose fields are the columns of `layout`."""
+) -> TextDecoder | CsvDecoder | BinaryDecoder:  # fmt: skip
+    """Return the decoder of lines whose fields are the columns of `layout`; of types without a kernel it gives texts, or binary forms."""
+    if options.format == "binary":
+        families = {column.name: column.type.family for column in relation.row}
+        return BinaryDecoder(layout, [_is_raw(column.physical, families[column.name]) for column in layout])
     if options.format == "csv":
         return CsvDecoder(layout, _csv_format(relation, layout, options), fallback, time_zone)
     return TextDecoder(layout, TextFormat(options.delimiter, options.null, options.header), fallback, time_zone)
+
+
+def _is_raw(physical: PhysicalType, family: str) -> bool:
+    return physical == PhysicalType.TEXT and family not in ("text", "varchar")
 
 
 def field_fallback(columns: Sequence[ColumnDescription], time_zone: str) -> Callable[[int, str], LiteralValue]:

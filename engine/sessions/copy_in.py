@@ -46,6 +46,7 @@ class CopyIn:
         self.rows_count = 0
         self.needs_room = False
         self._waits = waits
+        self._is_binary = options.format == "binary"
         self._database = database
         self._target = target
         self._image = image
@@ -70,7 +71,7 @@ class CopyIn:
 
     def response(self) -> bytes:
         """Return CopyInResponse."""
-        return writer.copy_in_response(0, len(self._target.targets))
+        return writer.copy_in_response(int(self._is_binary), len(self._target.targets))
 
     @property
     def place(self) -> str:

@@ -7,22 +7,24 @@ is published before the transaction commits. Must not write to the socket.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import pyarrow as pa
 
 from engine.catalog import TableEntry
-from engine.row_errors import copy_error, shown
+from engine.row_errors import copy_error, shown, within
 from engine.sessions.copy_decoders import field_fallback, make_decoder
 from engine.sessions.copy_header import HeaderMatch
 from engine.sessions.table_writes import TableWriter
 from engine.staging import StatementStage
 from engine.tables.arrow_values import FieldError, text_array
+from engine.tables.binary_values import received_array
 from engine.tables.row_checks import FailingRowError
 from ringbuffer.arrow import morsel_to_arrow
-from ringbuffer.columns import ColumnLayout, Layout, PhysicalType
+from ringbuffer.columns import ColumnLayout, Layout, Morsel, PhysicalType
 from ringbuffer.copy_decoder import CopyDecoder
+from ringbuffer.decode_copy_binary import BinaryDecoder
 from ringbuffer.error_codes import RowError
 from sql.bind.substitute import substitute_now
 from sql.bind.write_target import ROWS, listed_columns, stored
@@ -79,6 +81,7 @@ class CopyIntoTable:
         self.rows_count = 0
         self._target = target
         self._options = statement.options
+        self._is_binary = statement.options.format == "binary"
         self._open_writer = open_writer
         self._time_zone = time_zone
         self._block_bytes = block_bytes
@@ -93,7 +96,7 @@ class CopyIntoTable:
 
     def response(self) -> bytes:
         """Return CopyInResponse."""
-        return writer.copy_in_response(0, len(self._target.targets))
+        return writer.copy_in_response(int(self._is_binary), len(self._target.targets))
 
     @property
     def place(self) -> str:
@@ -140,27 +143,31 @@ class CopyIntoTable:
             self._pieces, self._pieces_bytes = [data], len(data)
             return
         carried, lines_before = self._decoder.pending_bytes, self._decoder.lines_count
-        try:
-            morsels = self._decoder.feed(data)
-            if is_end:
-                morsels += self._decoder.finish()
-        except RowError as error:
-            relation = self._target.entry.description
-            raise copy_error(error, self._target.columns, relation.name, self._time_zone) from None
         start = 0
-        for morsel in morsels:
+        for morsel in self._morsels(data, is_end):
             try:
                 self._add(morsel_to_arrow(morsel, self._target.layout))
             except FailingRowError as failure:
                 line, text = self._line(carried + data, lines_before, start + failure.row)
-                failure.context = f'{self._place(line)}: "{shown(text)}"'
+                failure.context = self._place(line) if self._is_binary else f'{self._place(line)}: "{shown(text)}"'
                 raise
             except _ColumnError as failure:
                 line, _ = self._line(carried + data, lines_before, start + failure.found.index)
                 exact = failure.found.error
-                exact.context = f'{self._place(line)}, column {failure.name}: "{shown(failure.found.text)}"'
+                value = "" if self._is_binary else f': "{shown(failure.found.text)}"'
+                exact.context = within(exact, f"{self._place(line)}, column {failure.name}{value}")
                 raise exact from None
             start += morsel.rows_count
+
+    def _morsels(self, data: bytes, is_end: bool) -> Iterator[Morsel]:
+        """Yield the rows of `data`. Raises SqlError at the first that is none."""
+        try:
+            yield from self._decoder.feed(data)
+            if is_end:
+                yield from self._decoder.finish()
+        except RowError as error:
+            relation = self._target.entry.description
+            raise copy_error(error, self._target.columns, relation.name, self._time_zone) from None
 
     def _add(self, given: pa.Table) -> None:
         """Check rows and keep them until they are worth inserting."""
@@ -169,7 +176,7 @@ class CopyIntoTable:
             array = values.combine_chunks()
             if not _has_kernel(column):
                 assert layout.physical == PhysicalType.TEXT, layout
-                array = _read(column, array, self._time_zone)
+                array = _received(column, array) if self._is_binary else _read(column, array, self._time_zone)
             arrays.append(array)
         rows = pa.Table.from_arrays(arrays, names=[column.name for column in self._target.columns])
         table = self._table_writer()
@@ -194,7 +201,7 @@ class CopyIntoTable:
             self._writer = self._open_writer()
         return self._writer
 
-    def _new_decoder(self, header: bool) -> CopyDecoder:
+    def _new_decoder(self, header: bool) -> CopyDecoder | BinaryDecoder:
         target = self._target
         fallback = field_fallback(target.columns, self._time_zone)
         options = replace(self._options, header=header)
@@ -205,6 +212,8 @@ class CopyIntoTable:
 
     def _line(self, data: bytes, lines_before: int, row: int) -> tuple[int, str]:
         """Return number and text of the line of a row of `data`, which is decoded again line by line: only errors come here."""
+        if self._is_binary:
+            return lines_before + row + 1, ""
         header = self._options.header and lines_before == 0
         decoder = self._new_decoder(header)
         end = b"\n" if b"\n" in data else b"\r"
@@ -247,6 +256,14 @@ def _field_layout(column: ColumnDescription) -> ColumnLayout:
 def _read(column: ColumnDescription, texts: pa.Array, time_zone: str) -> pa.Array:
     try:
         return text_array(texts, column.type, time_zone)
+    except FieldError as error:
+        raise _ColumnError(column.name, error) from None
+
+
+def _received(column: ColumnDescription, data: pa.Array) -> pa.Array:
+    try:
+        # Strings and bytes lie alike in Arrow.
+        return received_array(data.view(pa.binary()), column.type)
     except FieldError as error:
         raise _ColumnError(column.name, error) from None
 

@@ -17,6 +17,7 @@ from engine.disk_errors import disk_error
 from engine.sessions.results import Outcome
 from engine.sessions.server_files import open_to_write
 from ringbuffer.encode_copy import CopyFormat, encode_copy_rows
+from ringbuffer.encode_copy_binary import encode_binary_rows
 from sql.bind.query import bind_query
 from sql.bind.write_target import listed_columns
 from sql.catalog import SessionSettings
@@ -55,7 +56,7 @@ def copy_outcome(
     tag = f"COPY {table.num_rows}"
     if statement.file is None:
         pieces = encoded(statement, schema, table, time_zone)
-        return Outcome(tag, copy_out=(writer.copy_out_response(0, len(schema)), *pieces, writer.COPY_DONE))
+        return Outcome(tag, copy_out=(response(statement, schema), *pieces, writer.COPY_DONE))
     try:
         with open_to_write(copy_directory, statement.file) as file:
             for messages in encoded(statement, schema, table, time_zone):
@@ -73,18 +74,27 @@ def passing_outcome(
     outcome = Outcome("COPY #")
 
     async def messages() -> AsyncIterator[bytes]:
-        yield writer.copy_out_response(0, len(schema))
-        # A header goes out before any row is there.
-        for data in encoded(statement, schema, arrow_schema(schema).empty_table(), time_zone):
+        yield response(statement, schema)
+        # A header goes out before any row is there, but that of the binary format with the first row.
+        begins = statement.options.format == "binary"
+        for data in encoded(statement, schema, arrow_schema(schema).empty_table(), time_zone, ends=False):
             yield data
         while (table := await more()) is not None:
-            for data in encoded(statement, schema, table, time_zone, begins=False):
+            for data in encoded(statement, schema, table, time_zone, begins, ends=False):
                 yield data
+            begins = begins and table.num_rows == 0
             outcome.sent += table.num_rows
+        for data in encoded(statement, schema, arrow_schema(schema).empty_table(), time_zone, begins):
+            yield data
         yield writer.COPY_DONE
 
     outcome.copying = messages()
     return outcome
+
+
+def response(statement: CopyTo, schema: Schema) -> bytes:
+    """Return CopyOutResponse."""
+    return writer.copy_out_response(int(statement.options.format == "binary"), len(schema))
 
 
 def require_columns(statement: CopyTo, schema: Schema) -> None:
@@ -95,8 +105,10 @@ def require_columns(statement: CopyTo, schema: Schema) -> None:
             raise SqlError("42703", f'column "{name}" does not exist')
 
 
-def encoded(statement: CopyTo, schema: Schema, table: pa.Table, time_zone: str, begins: bool = True) -> Iterator[bytes]:
-    """Yield the rows as CopyData messages, many in one piece. begins: a header comes first, if one is asked for."""
+def encoded(
+    statement: CopyTo, schema: Schema, table: pa.Table, time_zone: str, begins: bool = True, ends: bool = True
+) -> Iterator[bytes]:
+    """Yield the rows as CopyData messages, many in one piece. begins: a header comes first, if one is asked for; ends: a marker last."""
     require_columns(statement, schema)
     options = statement.options
     form = CopyFormat(
@@ -112,7 +124,13 @@ def encoded(statement: CopyTo, schema: Schema, table: pa.Table, time_zone: str, 
     families = [column.type.family for column in schema]
     for start in range(0, max(table.num_rows, 1), COPY_ROWS_PER_MESSAGE):
         rows = table.slice(start, COPY_ROWS_PER_MESSAGE)
-        data = encode_copy_rows(rows.columns, names, families, form, time_zone, header=begins and start == 0)
+        first = begins and start == 0
+        if options.format == "binary":
+            data = encode_binary_rows(
+                rows.columns, families, first, ends and start + COPY_ROWS_PER_MESSAGE >= table.num_rows
+            )
+        else:
+            data = encode_copy_rows(rows.columns, names, families, form, time_zone, header=first)
         if data:
             yield data
 

@@ -131,9 +131,7 @@ def check_option(name: str, value: OptionValue, position: int, is_from: bool) ->
     """Return the option's value, or raise what PostgreSQL does for this option alone."""
     match name:
         case "format":
-            if str(value).lower() == "binary":
-                raise not_supported("COPY in binary format", position)
-            if str(value).lower() not in ("text", "csv"):
+            if str(value).lower() not in ("text", "csv", "binary"):
                 raise SqlError("22023", f'COPY format "{value}" not recognized', position)
         case "delimiter" | "null" | "quote" | "escape" | "encoding" | "publish":
             if not isinstance(value, str):
@@ -169,6 +167,9 @@ def check_option(name: str, value: OptionValue, position: int, is_from: bool) ->
 def check_together(options: CopyOptions, found: dict[str, OptionValue], is_from: bool) -> None:
     """Raise PostgreSQL's errors about options that do not go together."""
     is_csv = options.format == "csv"
+    for name in ("delimiter", "null", "header"):
+        if name in found and options.format == "binary" and (name != "header" or options.header):
+            raise SqlError("42601" if name != "header" else "0A000", f"cannot specify {name.upper()} in BINARY mode")
     if len(options.delimiter.encode()) != 1:
         raise SqlError("0A000", "COPY delimiter must be a single one-byte character")
     if options.delimiter in "\r\n":

@@ -133,6 +133,15 @@ class RawClient:
         assert received is not None and received[0] == "D", received
         return _values(received[1])
 
+    def read_copied(self) -> bytes:
+        """Return what a COPY TO STDOUT that has begun carries, and read on until the server is ready."""
+        found = b""
+        while (received := self._read()) is not None and received[0] != "c":
+            assert received[0] == "d", received
+            found += received[1]
+        self.read_until_ready()
+        return found
+
     def hang_up(self) -> None:
         """Close the socket without a word."""
         self._socket.close()
