@@ -151,6 +151,17 @@ class Connection(asyncio.Protocol):
             raise ConnectionResetError("the client has gone")
 
     @property
+    def is_idle(self) -> bool:
+        """True while nothing is handled, waits to be handled, or is partly received: a message may go out on its own."""
+        return (
+            self._task is None
+            and not self._packet_waits
+            and not self._queue
+            and self._current is None
+            and self._transport is not None
+        )
+
+    @property
     def is_open(self) -> bool:
         """False once the client is gone or the end was sent."""
         return self._transport is not None

@@ -26,6 +26,7 @@ from engine.log.checkpoint_contents import Noted, make_checkpoint
 from engine.log.checkpointer import Checkpointer
 from engine.log.commit_log import CommitLog
 from engine.log.commits import Mark
+from engine.notifications import Notifications
 from engine.recovery import recover, relations_of
 from engine.shown_settings import server_settings
 from engine.spark import SparkRuntime
@@ -38,6 +39,7 @@ from engine.system_catalog.catalog_engine import CatalogEngine
 from engine.tables.table_source import CommittedTables
 from engine.tables.table_store import TableStore
 from engine.tables.table_transaction import TableTransaction
+from engine.tables.write_journal import WriteJournal
 from engine.transaction import Transaction
 from engine.turns import Turns
 from engine.upper import SparkUpperExecutor
@@ -94,6 +96,7 @@ class Database:
         self._is_open = False
         self.answers = KeptAnswers()
         self.turns = Turns()
+        self.notifications = Notifications()
         self._attached: frozenset[ContinuousView] = frozenset()
 
     @property
@@ -218,6 +221,10 @@ class Database:
                 transaction.tables = self.store.begin(transaction.image or self.image, transaction.sequences)
                 transaction.snapshot = self.image
                 transaction.tables.time_zone = transaction.time_zone
+                if transaction.explicit:
+                    journal = transaction.tables.journal = WriteJournal(self.config.stage_memory_bytes_max)
+                    if transaction.savepoints or transaction.holds_snapshot:
+                        self.store.hold(transaction.tables, journal)
                 self._pin_views(transaction, read_views)
         return transaction.tables
 

@@ -13,6 +13,8 @@ from engine.reshaping import Reshaping
 from engine.staging import StatementStage
 from engine.tables.sequence_functions import SequenceSession
 from engine.tables.table_transaction import TableTransaction
+from engine.tables.write_journal import TableMark
+from sql.settings import SettingsMark
 from views.pinned import PinnedViews
 from views.view import ContinuousView, Version
 
@@ -28,6 +30,23 @@ class CatalogChange:
 Operation = StatementStage | CatalogChange
 
 
+@dataclass(frozen=True)
+class Savepoint:
+    """Where a transaction block stood. image: its own catalog then; notices_count, listening_count: how much waited for COMMIT.
+
+    settings: as they were; portals: the cursors that were there; tables: None before the block's first table.
+    """
+
+    name: str
+    operations_count: int
+    image: CatalogImage | None
+    notices_count: int
+    listening_count: int
+    settings: SettingsMark
+    portals: frozenset[str]
+    tables: TableMark | None
+
+
 @dataclass
 class Transaction:
     """explicit: between BEGIN and COMMIT; otherwise one statement, one Query message, or a pipeline up to Sync.
@@ -36,7 +55,8 @@ class Transaction:
     it created, whether they are to stay or not. snapshot: the committed catalog that belongs to the snapshot of `tables`. pins: where
     the views are that it may read; versions: of those that it has read. waits_for_log: COMMIT is answered when its rows are durable
     (synchronous_commit). arrival_us: when its rows arrived, which is settled at COMMIT. serializable: it fails rather than do what no order
-    of serializable transactions, one after the other, would do.
+    of serializable transactions, one after the other, would do. holds_snapshot: its client uses savepoints. notices: channels and payloads
+    of NOTIFY, each once; listening: LISTEN (True) and UNLISTEN (False) by channel, None for all channels. Both happen at COMMIT.
     """
 
     now_us: int
@@ -50,11 +70,15 @@ class Transaction:
     snapshot: CatalogImage | None = None
     time_zone: str = "UTC"
     sequences: SequenceSession | None = None
+    holds_snapshot: bool = False
     pins: PinnedViews | None = None
     versions: dict[str, tuple[ContinuousView, Version]] = field(default_factory=dict)
     waits_for_log: bool = True
     arrival_us: int = 0
     serializable: bool = False
+    savepoints: list[Savepoint] = field(default_factory=list)
+    notices: dict[tuple[str, str], None] = field(default_factory=dict)
+    listening: list[tuple[str | None, bool]] = field(default_factory=list)
 
     @property
     def is_durable(self) -> bool:
@@ -70,12 +94,26 @@ class Transaction:
         if self.tables is not None:
             self.tables.image = image
 
+    def undo_after(self, savepoint: Savepoint) -> None:
+        """Forget what was staged and defined after a savepoint; tables go back by `TableTransaction.roll_back_to`."""
+        for operation in self.operations[savepoint.operations_count :]:
+            if isinstance(operation, StatementStage):
+                operation.close()
+        del self.operations[savepoint.operations_count :]
+        self.image = savepoint.image
+        for notice in list(self.notices)[savepoint.notices_count :]:
+            del self.notices[notice]
+        del self.listening[savepoint.listening_count :]
+
     def drop(self) -> None:
         """Forget all operations (ROLLBACK)."""
         for operation in self.operations:
             if isinstance(operation, StatementStage):
                 operation.close()
         self.operations.clear()
+        self.savepoints.clear()
+        self.notices.clear()
+        self.listening.clear()
         self.image = None
         self.end_tables()
 

@@ -257,6 +257,8 @@ OTHERS: dict[str, tuple[Signature, ...]] = {
     "nextval": one("nextval", "text", result="int8"),
     "currval": one("currval", "text", result="int8"),
     "lastval": one("lastval", result="int8"),
+    "set_config": one("set_config", "text", "text", "bool", result="text"),
+    "pg_notify": one("pg_notify", "text", "text", result="void"),
     "setval": (*one("setval", "text", "int8", result="int8"), *one("setval", "text", "int8", "bool", result="int8")),
     "pg_sleep": one("pg_sleep", "float8", result="void"),
     "pg_cancel_backend": one("pg_cancel_backend", "int4", result="bool"),
@@ -302,11 +304,14 @@ TABLE_FUNCTIONS: dict[str, tuple[Signature, ...]] = {
 VOLATILE = frozenset(
     """
     random clock_timestamp gen_random_uuid nextval currval lastval setval pg_sleep pg_cancel_backend pg_terminate_backend
+    set_config pg_notify
     """.split()
 ) | frozenset(VIEW_CHANGES)
 
 # The session answers these: the engine puts its number before their arguments.
-OF_SESSION = frozenset("nextval currval lastval setval pg_sleep pg_cancel_backend pg_terminate_backend".split())
+OF_SESSION = frozenset(
+    "nextval currval lastval setval pg_sleep pg_cancel_backend pg_terminate_backend set_config pg_notify".split()
+)
 
 # The value at the start of the transaction, under its names.
 NOW_FUNCTIONS = frozenset({"now", "transaction_timestamp", "statement_timestamp"})

@@ -18,6 +18,7 @@ from sql.statements.copy import copy
 from sql.statements.create_foreign_table import create_foreign_table
 from sql.statements.create_table import create_table
 from sql.statements.create_view import create_view
+from sql.statements.cursors import close, declare, fetch
 from sql.statements.delete import delete, delete_after_with, truncate
 from sql.statements.drop import drop
 from sql.statements.explain import explain
@@ -25,10 +26,12 @@ from sql.statements.grants import grant
 from sql.statements.indexes import alter_index, create_index, drop_index
 from sql.statements.insert import insert, insert_after_with
 from sql.statements.maintenance import analyze, vacuum
+from sql.statements.notifications import listen, notify, unlisten
 from sql.statements.options import object_kind
+from sql.statements.prepared import execute, prepare
 from sql.statements.roles import alter_role, create_role, drop_role
 from sql.statements.sequences import alter_sequence, create_sequence
-from sql.statements.session_state import close, deallocate, discard, unlisten
+from sql.statements.session_state import deallocate, discard
 from sql.statements.statement import Delete, Empty, Insert, Select, Statement, Update
 from sql.statements.transaction import STARTS, transaction
 from sql.statements.unsupported import refusal
@@ -43,11 +46,18 @@ RULES: dict[str, Callable[[Cursor], Statement]] = {
     "comment": comment,
     "copy": copy,
     "deallocate": deallocate,
+    "declare": declare,
     "delete": delete,
     "discard": discard,
+    "execute": execute,
     "explain": explain,
     "grant": grant,
+    "fetch": fetch,
     "insert": insert,
+    "listen": listen,
+    "move": fetch,
+    "notify": notify,
+    "prepare": lambda cursor: prepare(cursor, statement),
     "reset": reset,
     "revoke": grant,
     "set": set_variable,

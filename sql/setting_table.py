@@ -100,6 +100,10 @@ TABLE: tuple[Setting, ...] = (
     internal("max_identifier_length", "63", "Shows the maximum identifier length."),
     internal("max_index_keys", "32", "Shows the maximum number of index keys."),
     Setting(
+        "max_prepared_transactions", "0", "integer", "Sets the maximum number of simultaneously prepared transactions.",
+        maximum=262143, context="postmaster",
+    ),
+    Setting(
         "min_spark_groups", "-1", "integer",
         "Sets how many groups of streams a query must have for Spark to run what lies above them; -1: the embedded engine always does.",
         minimum=-1,

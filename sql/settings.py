@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from types import MappingProxyType
 
 from sql.catalog import SessionSettings
@@ -22,6 +23,14 @@ STARTUP_WORDS = frozenset({"user", "database", "options", "replication"})
 OPTION = re.compile(r"(?:\\.|\S)+")
 # A dotted name is the client's own; anything may be in it.
 CUSTOM_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_$]*(?:\.[A-Za-z_][A-Za-z0-9_$]*)+")
+
+
+@dataclass(frozen=True)
+class SettingsMark:
+    """The values that were set at a savepoint."""
+
+    session: Mapping[str, str]
+    local: Mapping[str, str]
 
 
 class Settings:
@@ -243,6 +252,14 @@ class Settings:
         self._start = dict(self._session)
         self.commit()
 
+    def set_config(self, name: str | None, value: str | None, local: bool) -> str:
+        """Set a setting as the function of this name does; return its new value as SHOW prints it. Raises 22004 without a name."""
+        if name is None:
+            raise SqlError("22004", "SET requires parameter name")
+        self._settable(name)
+        self.set(name, value, local)
+        return self.show(name)
+
     def reset_all(self) -> None:
         """Return every setting to its start value."""
         self._remember()
@@ -254,6 +271,17 @@ class Settings:
         """Note the start of a transaction block with its modes."""
         self._remember()
         self._set_modes(", ".join(modes), local=True)
+
+    def mark(self) -> SettingsMark:
+        """Return the values of the transaction block, for `go_back`."""
+        self._remember()
+        return SettingsMark(dict(self._session), dict(self._local))
+
+    def go_back(self, mark: SettingsMark) -> None:
+        """Undo what was set since a mark of the same transaction block."""
+        if mark.session != self._session or mark.local != self._local:
+            self._session, self._local = dict(mark.session), dict(mark.local)
+            self._captured = None
 
     def commit(self) -> None:
         """Keep what was set; end what was set LOCAL."""

@@ -1,6 +1,6 @@
-"""What a session's statements do to sessions, on the thread that runs them: wait, cancel and end others.
+"""What a session's statements do to sessions, on the thread that runs them: wait, cancel and end others, set its settings, notify.
 
-Enters: pg_sleep, pg_cancel_backend and pg_terminate_backend by way of `engine.tables.backend_functions`. Leaves: the end of a wait, a
+Enters: pg_sleep, pg_cancel_backend, set_config and the like by way of `engine.tables.backend_functions`. Leaves: the end of a wait, a
 signal. Must not know SQL.
 """
 
@@ -9,6 +9,7 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING
 
+from engine.notifications import checked_notice
 from engine.sessions.statement_timeout import CANCELED
 from sql.errors import SqlError
 
@@ -40,6 +41,14 @@ class SessionBackend:
             return True
         self._loop.call_soon_threadsafe(self._warn, f"PID {process_id} is not an Antumbra server process")
         return False
+
+    def set_config(self, name: str | None, value: str | None, local: bool) -> str:
+        """See Backend. Raises 22004 without a name, and as SET does."""
+        return self._session.settings.set_config(name, value, local)
+
+    def notify(self, channel: str | None, payload: str | None) -> None:
+        """See Backend. Raises 22023 for what is no channel or payload."""
+        self._session.block.current().notices[checked_notice(channel, payload)] = None
 
     def _warn(self, text: str) -> None:
         self._session.notice("01000", text, "WARNING")

@@ -168,13 +168,13 @@ class InsertPackets:
     def _ended(self, reply: bytes) -> bytes:
         """Return the reply to what has been committed; what ends with a transaction ends now."""
         session = self._session
-        session.forget_portals()
+        session.names.end_transaction(committed=True)
         session.settings.commit()
         changed = session.settings.changed_reports()
         if not changed:
-            return reply + IDLE
+            return reply + session.inbox.take() + IDLE
         told = b"".join(writer.parameter_status(name, value) for name, value in changed)
-        return reply + told + IDLE
+        return reply + told + session.inbox.take() + IDLE
 
 
 def learn(data: bytes, head: bytes, shape: ParameterRow) -> InsertPacket | None:

@@ -27,6 +27,7 @@ from sql.literals import input_value
 from sql.parse import parse
 from sql.relations import BoundQuery, OutputColumn, Schema
 from sql.settings import Settings, canonical_name
+from sql.statements.session_statement import Declare
 from sql.statements.statement import Delete, Empty, Explain, Insert, Select, Show, Statement, Update
 from sql.wire import writer
 from sql.wire.messages import Bind
@@ -42,7 +43,7 @@ SHOW_ALL_COLUMNS = ("name", "setting", "description")
 
 @dataclass
 class Prepared:
-    """A parsed and bound statement. declared: parameter types as the client gave them (None: to be inferred).
+    """A parsed and bound statement. declared: parameter types as the client gave them (None: to be inferred). from_sql: by PREPARE.
 
     system_catalog: answers queries on the catalog, of which nothing is bound.
     """
@@ -56,6 +57,7 @@ class Prepared:
     bound_to: tuple[Catalog, object] | None = None
     insert_image: object = None
     insert_row: ParameterRow | None = None
+    from_sql: bool = False
 
     @property
     def text(self) -> str:
@@ -78,16 +80,11 @@ class Prepared:
         before = self.schema
         first = self.bound_to is None
         statement = self.statement
-        if isinstance(statement, Select) and asks_catalog(statement.text, statement.query):
-            assert isinstance(catalog, CatalogImage), "sessions prepare over the image"
-            self.bound = None
-            self.schema, self.parameter_types = catalog_reads.describe(
-                statement, self.system_catalog, catalog, settings, self.declared
-            )
-        elif isinstance(statement, Select):
-            self.bound = bind_query(statement.query, catalog, captured, self.declared)
-            self.schema = self.bound.root.schema
-            self.parameter_types = self.bound.parameters
+        if isinstance(statement, Select | Declare):
+            select = statement if isinstance(statement, Select) else statement.select
+            self._refresh_select(select, catalog, settings)
+            if isinstance(statement, Declare):
+                self.schema = None
         elif isinstance(statement, Insert):
             self._keep(bind_insert(statement, catalog, captured, self.declared))
         elif isinstance(statement, Update):
@@ -107,6 +104,18 @@ class Prepared:
             raise SqlError("0A000", "cached plan must not change result type", routine="RevalidateCachedQuery")
         self.bound_to = (catalog, captured)
 
+    def _refresh_select(self, select: Select, catalog: Catalog, settings: Settings) -> None:
+        if asks_catalog(select.text, select.query):
+            assert isinstance(catalog, CatalogImage), "sessions prepare over the image"
+            self.bound = None
+            self.schema, self.parameter_types = catalog_reads.describe(
+                select, self.system_catalog, catalog, settings, self.declared
+            )
+        else:
+            self.bound = bind_query(select.query, catalog, settings.captured(), self.declared)
+            self.schema = self.bound.root.schema
+            self.parameter_types = self.bound.parameters
+
     def _keep(self, bound: BoundInsert | BoundUpdate | BoundDelete) -> None:
         self.bound = bound
         self.parameter_types = bound.parameters
@@ -118,6 +127,8 @@ class Portal:
     """A prepared statement with its parameter values, and, once it ran, its outcome.
 
     row, given: the decoded parameters, where they are one row of an INSERT; values: otherwise. is_spent: it ran and has no rows to give.
+    As a cursor: is_at_end: it is behind its last row; is_broken: a FETCH failed; scroll: False where it may only go forward; holds: it
+    outlives its transaction.
     """
 
     prepared: Prepared
@@ -127,6 +138,10 @@ class Portal:
     given: Morsel | None = None
     outcome: Outcome | None = None
     is_spent: bool = False
+    is_at_end: bool = False
+    is_broken: bool = False
+    scroll: bool | None = None
+    holds: bool = False
 
     @property
     def result_formats(self) -> Sequence[int]:

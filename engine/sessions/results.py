@@ -33,6 +33,7 @@ class Outcome:
     schema None: no rows. sent: rows of `table` that the client has got already (a portal with a row limit).
     copy_out: the messages of COPY TO, whole ones in each piece. more: returns the rows behind those of `table`, None at their end; the
     statement goes on until then. copying: messages of COPY TO that are made while they are sent; `sent` counts their rows.
+    formats: of a simple Query's answer, as a binary cursor has it. passed: rows that were sent and are not in `table` any more.
     """
 
     tag: str
@@ -42,6 +43,24 @@ class Outcome:
     copy_out: Sequence[bytes] = ()
     more: Callable[[], Awaitable[pa.Table | None]] | None = None
     copying: AsyncIterator[bytes] | None = None
+    formats: Sequence[int] = ()
+    passed: int = 0
+
+    @property
+    def position(self) -> int:
+        """How many rows the client has got or gone past."""
+        return self.passed + self.sent
+
+    @property
+    def is_whole(self) -> bool:
+        """Tell whether all rows are in `table`, so that a cursor may go back."""
+        return self.more is None and not self.passed
+
+    def let_go(self) -> None:
+        """Forget the rows that were sent."""
+        assert self.table is not None
+        self.passed += self.sent
+        self.table, self.sent = self.table.slice(self.sent), 0
 
     @property
     def goes_on(self) -> bool:
@@ -56,6 +75,7 @@ class Outcome:
         if piece is None:
             self.more = None
             return False
+        self.passed += self.sent
         self.table, self.sent = piece, 0
         return True
 

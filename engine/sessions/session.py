@@ -17,7 +17,9 @@ from engine.sessions.backend import SessionBackend
 from engine.sessions.copy_exchange import CopyExchange
 from engine.sessions.hot_path import HotPath
 from engine.sessions.identity import Identity
+from engine.sessions.inbox import Inbox
 from engine.sessions.insert_packet import InsertPackets
+from engine.sessions.names import Names
 from engine.sessions.prepared import Portal, Prepared, describe_portal, describe_prepared, make_portal, prepare
 from engine.sessions.results import Outcome, send_rows
 from engine.sessions.statement_timeout import CANCELED, StatementTimeout
@@ -72,15 +74,18 @@ class Session:
         # Views whose upper pipelines a running statement may be waiting for.
         self.refreshing: tuple[str, ...] = ()
         self.is_simple = False
+        # Whether the client uses savepoints: its transaction blocks keep their snapshots then.
+        self.has_savepoints = False
         self._loop = asyncio.get_running_loop()
         self._cancelled = threading.Event()
-        self.sequences = SequenceSession(backend=SessionBackend(self, self._loop, self._cancelled))
+        self.backend = SessionBackend(self, self._loop, self._cancelled)
+        self.sequences = SequenceSession(backend=self.backend)
         self.timeout = StatementTimeout(self._loop, settings, self.cancel)
         self._hot = HotPath(self)
         self._copy = CopyExchange(self)
-        self._prepared: dict[str, Prepared] = {}
-        self._portals: dict[str, Portal] = {}
-        self._packets = InsertPackets(self, self._prepared)
+        self.names = Names()
+        self._packets = InsertPackets(self, self.names.statements)
+        self.inbox = Inbox(self)
         self._remaining: Sequence[Statement] = ()
         self._waiting: asyncio.Future[object] | None = None
         self._actions: dict[type, Callable[[Any], Awaitable[None] | None]] = {
@@ -142,6 +147,7 @@ class Session:
     def close(self) -> None:
         """Drop what the session holds: an open transaction is rolled back."""
         self._copy.drop()
+        self.database.notifications.change(self.inbox, [(None, False)])
         self.block.roll_back()
 
     def abort_after_bug(self) -> str | None:
@@ -163,8 +169,8 @@ class Session:
 
     def _query(self, message: Query) -> Awaitable[None] | None:
         self.begin_message(simple=True)
-        self._prepared.pop("", None)
-        self._portals.pop("", None)
+        self.names.statements.pop("", None)
+        self.names.portals.pop("", None)
         try:
             reply = self._hot.try_query(message.text, self.runner.image())
             if reply is None:
@@ -220,7 +226,7 @@ class Session:
                 if not self._remaining:
                     # The client must not read success before the commit has succeeded.
                     await self.block.end_implicit()
-                await self._send(outcome, time_zone)
+                await self._send(outcome, time_zone, outcome.formats)
             await self.block.end_implicit()
         except SqlError as error:
             self.fail_query(error)
@@ -243,7 +249,7 @@ class Session:
     def _parse(self, message: Parse) -> Awaitable[None] | None:
         self.begin_message(simple=False)
         if not message.name:
-            self._prepared.pop("", None)
+            self.names.statements.pop("", None)
         if len(message.text) > TEXT_AT_ONCE_MAX:
             return self._parse_aside(message)
         self._keep_prepared(message, self._new_prepared(message))
@@ -260,36 +266,35 @@ class Session:
         if not isinstance(prepared.statement, Empty):
             self.block.require_usable(prepared.statement)
         prepared.refresh(self.runner.image(), self.settings)
+        self.runner.describe(prepared)
         return prepared
 
     def _keep_prepared(self, message: Parse, prepared: Prepared) -> None:
-        if message.name in self._prepared:
-            raise SqlError("42P05", f'prepared statement "{message.name}" already exists')
-        self._prepared[message.name] = prepared
+        self.names.keep_statement(message.name, prepared)
         self.connection.write(writer.PARSE_COMPLETE)
 
     def _bind(self, message: Bind) -> None:
         self.is_simple = False
-        prepared = self._prepared_named(message.statement)
+        prepared = self.names.statement(message.statement)
         portal = make_portal(prepared, message)
         self.block.require_usable(prepared.statement)
-        if message.portal and message.portal in self._portals:
-            raise SqlError("42P03", f'cursor "{message.portal}" already exists')
+        self.names.require_free_portal(message.portal)
         image = self.runner.image()
         prepared.refresh(image, self.settings)
+        self.runner.describe(prepared)
         if not self._hot.decode_row(portal, image) and prepared.parameter_types:
             portal.decode_parameters(self.settings.time_zone)
         portal.check_result_formats()
-        self._portals[message.portal] = portal
+        self.names.portals[message.portal] = portal
         self.connection.write(writer.BIND_COMPLETE)
 
     def _describe(self, message: Describe) -> None:
         self.is_simple = False
         if message.kind == "S":
-            prepared = self._prepared_named(message.name)
+            prepared = self.names.statement(message.name)
             description = describe_prepared(prepared)
         else:
-            portal = self._portal_named(message.name)
+            portal = self.names.portal(message.name)
             prepared = portal.prepared
             description = describe_portal(portal)
         if prepared.schema is not None and self.block.status == "E":
@@ -298,7 +303,7 @@ class Session:
 
     def _execute(self, message: Execute) -> Awaitable[None] | None:
         self.begin_message(simple=False)
-        portal = self._portal_named(message.portal)
+        portal = self.names.portal(message.portal)
         statement = portal.prepared.statement
         if isinstance(statement, Empty):
             self.connection.write(writer.EMPTY_QUERY_RESPONSE)
@@ -330,7 +335,8 @@ class Session:
 
     def _close(self, message: Close) -> None:
         self.is_simple = False
-        (self._prepared if message.kind == "S" else self._portals).pop(message.name, None)
+        names = self.names
+        (names.statements if message.kind == "S" else names.portals).pop(message.name, None)
         self.connection.write(writer.CLOSE_COMPLETE)
 
     def _flush(self, _: Flush) -> None:
@@ -340,7 +346,7 @@ class Session:
         self.is_simple = False
         transaction = self.block.open
         if transaction is None:
-            self._portals.clear()
+            self.names.end_transaction(committed=True)
         elif not transaction.explicit:
             try:
                 rest = self.block.commit_now()
@@ -379,31 +385,13 @@ class Session:
         else:
             self.fail_query(message.error)
 
-    def _prepared_named(self, name: str) -> Prepared:
-        prepared = self._prepared.get(name)
-        if prepared is None:
-            shown = f'prepared statement "{name}"' if name else "unnamed prepared statement"
-            raise SqlError("26000", f"{shown} does not exist")
-        return prepared
-
-    def _portal_named(self, name: str) -> Portal:
-        portal = self._portals.get(name)
-        if portal is None:
-            raise SqlError("34000", f'portal "{name}" does not exist')
-        return portal
-
     # What statements and transactions use.
 
-    def deallocate(self, name: str | None) -> None:
-        """DEALLOCATE name, or ALL."""
-        if name is None:
-            self._prepared.clear()
-        elif self._prepared.pop(name, None) is None:
-            raise SqlError("26000", f'prepared statement "{name}" does not exist')
-
-    def forget_portals(self) -> None:
-        """The transaction of all portals has ended."""
-        self._portals.clear()
+    async def start_portal(self, portal: Portal) -> None:
+        """Run a portal that FETCH comes to before any Execute."""
+        portal.outcome = await self.runner.run(
+            portal.prepared.statement, self.block.current(), portal.values, portal.prepared
+        )
 
     def notice(
         self, sqlstate: str, text: str, severity: str = "NOTICE", hint: str | None = None, detail: str | None = None
@@ -488,6 +476,8 @@ class Session:
     def _ready(self) -> None:
         for name, value in self.settings.changed_reports():
             self.connection.write(writer.parameter_status(name, value))
+        if self.inbox.has_messages and self.block.open is None:
+            self.connection.write(self.inbox.take())
         self.connection.write(writer.READY_FOR_QUERY[self.block.status])
 
 

@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING
 from engine.catalog import CatalogImage, StreamEntry, TableEntry, ViewEntry
 from engine.sessions.copy_in import CopyIn
 from engine.sessions.copy_into_table import CopyIntoTable
+from engine.sessions.cursors import Cursors
 from engine.sessions.definition_statements import ALTER_TAGS, DefinitionStatements
 from engine.sessions.insert import InsertTarget, evaluate_rows, make_target
 from engine.sessions.prepared import SHOW_ALL_COLUMNS, Prepared
+from engine.sessions.prepared_statements import PreparedStatements
 from engine.sessions.read_statements import ReadStatements
 from engine.sessions.results import Outcome, text_outcome
 from engine.sessions.write_statements import WriteStatements, refuse_read_only
@@ -32,11 +34,11 @@ from sql.relations import BoundQuery, Project, Values
 from sql.settings import canonical_name
 from sql.statements.access import AlterRole, CreateRole, DropRole, GrantRole
 from sql.statements.objects import AlterView, Comment
+from sql.statements.session_statement import CloseCursor, Declare, Execute, Fetch, Listen, Notify, Prepare
 from sql.statements.statement import (
     AlterSequence,
     AlterTable,
     Checkpoint,
-    Cleanup,
     CopyFrom,
     CopyTo,
     CreateIndex,
@@ -101,6 +103,8 @@ class StatementRunner:
         self._reads = ReadStatements(session)
         self._writes = WriteStatements(session)
         self._definitions = DefinitionStatements(session)
+        self._cursors = Cursors(session)
+        self._prepared_statements = PreparedStatements(session)
         # True while one Query runs several statements: they are in one transaction without BEGIN.
         self.in_sequence = False
 
@@ -118,6 +122,9 @@ class StatementRunner:
 
         A conflict with another transaction on tables is tried again, as long as nobody has seen anything of this one.
         """
+        if isinstance(statement, Execute):
+            prepared, parameters = await self._prepared_statements.resolve(statement, transaction)
+            statement = prepared.statement
         self._prepare(statement, transaction)
         untouched = transaction.tables is None and not transaction.is_durable and not transaction.holds_ddl_lock
         attempts = CONFLICT_ATTEMPTS if untouched else 1
@@ -144,6 +151,19 @@ class StatementRunner:
             self._session.block.release_ddl_lock(transaction)
             transaction.image = None
             await self._session.cancellable(asyncio.sleep(CONFLICT_WAIT_S * (CONFLICT_ATTEMPTS - attempts)))
+
+    async def select(
+        self, statement: Select, transaction: Transaction, parameters: tuple[Literal, ...], prepared: Prepared | None
+    ) -> Outcome:
+        """Do the SELECT of a cursor."""
+        return await self._reads.select(statement, transaction, parameters, prepared)
+
+    def describe(self, prepared: Prepared) -> None:
+        """Set the columns of what gives the rows of something else, as EXECUTE and FETCH do."""
+        if isinstance(prepared.statement, Execute):
+            prepared.schema = self._prepared_statements.schema(prepared.statement)
+        elif isinstance(prepared.statement, Fetch):
+            prepared.schema = self._cursors.schema(prepared.statement)
 
     def _prepare(self, statement: Statement, transaction: Transaction) -> None:
         """Tell the transaction what this statement needs of the session. Raises 25006 for one that writes where nothing may."""
@@ -185,13 +205,26 @@ class StatementRunner:
                 return self._set(statement, transaction)
             case Show():
                 return self._show(statement)
+            case Prepare():
+                return self._prepared_statements.prepare(statement)
+            case Declare():
+                in_block = self._in_block(transaction)
+                return await self._cursors.declare(statement, transaction, parameters, prepared, in_block)
+            case Fetch():
+                return await self._cursors.fetch(statement)
+            case CloseCursor():
+                return self._cursors.close(statement)
+            case Listen():
+                transaction.listening.append((statement.channel, statement.on))
+                return Outcome("LISTEN" if statement.on else "UNLISTEN")
+            case Notify():
+                self._session.backend.notify(statement.channel, statement.payload)
+                return Outcome("NOTIFY")
             case Deallocate():
-                self._session.deallocate(statement.name)
+                self._session.names.deallocate(statement.name)
                 return Outcome("DEALLOCATE ALL" if statement.name is None else "DEALLOCATE")
             case Discard():
                 return self._discard(statement, transaction)
-            case Cleanup():
-                return Outcome(statement.tag)
             case Maintenance():
                 return self._maintain(statement, transaction)
             case Checkpoint():
@@ -347,7 +380,9 @@ class StatementRunner:
     def _discard(self, statement: Discard, transaction: Transaction) -> Outcome:
         if statement.what == "all":
             self.refuse_in_block("DISCARD ALL", transaction)
-            self._session.deallocate(None)
+            self._session.names.deallocate(None)
+            self._session.names.close_portal(None)
+            transaction.listening.append((None, False))
             self._session.settings.reset_all()
         if statement.what in ("all", "sequences"):
             self._session.sequences.forget()

@@ -1,7 +1,7 @@
 """The transaction that a session is in, if any: how it begins, fails, commits and rolls back.
 
-Enters: BEGIN, COMMIT and ROLLBACK, the ends of messages, errors. Leaves: a committed or dropped `Transaction`, with everything that ends
-together with it: portals, settings, the DDL lock. Must not know messages.
+Enters: BEGIN, COMMIT, ROLLBACK and the like, the ends of messages, errors. Leaves: a committed or dropped `Transaction`, with everything
+that ends together with it: portals, settings, the DDL lock. Must not know messages.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from engine.commit_parts import end
 from engine.sessions.log_answer import awaited_answer
 from engine.sessions.results import Outcome
+from engine.sessions.savepoints import Savepoints
 from engine.staging import StatementStage
 from engine.string_admission import FullBufferError
 from engine.transaction import Transaction
@@ -30,6 +31,7 @@ INLINE_COMMIT_ROWS_MAX = 4096
 TURN_WAIT_S_MAX = 0.5
 # How often a commit that waits for room in a string buffer looks again.
 ROOM_WAIT_S = 0.01
+ENDS = frozenset({"commit", "rollback", "rollback to", "prepare"})
 ABORTED = "current transaction is aborted, commands ignored until end of transaction block"
 
 
@@ -41,6 +43,7 @@ class TransactionBlock:
         self._session = session
         self._database = session.database
         self._turn: asyncio.Lock | None = None
+        self._savepoints = Savepoints(session, self)
 
     @property
     def status(self) -> str:
@@ -53,18 +56,24 @@ class TransactionBlock:
         if self.open is None:
             self.open = self._database.begin()
             self.open.sequences = self._session.sequences
+            self.open.holds_snapshot = self._session.has_savepoints
         return self.open
 
     def require_usable(self, statement: Statement) -> None:
-        """Raise 25P02 in a failed transaction, except for the statements that end it."""
+        """Raise 25P02 in a failed transaction, except for the statements that end it or go back to a savepoint."""
         if self.open is not None and self.open.failed and not ends_transaction(statement):
             raise SqlError("25P02", ABORTED)
 
     async def run(self, statement: TransactionStatement) -> Outcome:
-        """Do BEGIN, COMMIT or ROLLBACK. Raises SqlError when the commit fails; everything is rolled back then."""
+        """Do the statement. Raises SqlError when a commit fails; everything is rolled back then."""
         transaction = self.open
-        if statement.action == "begin":
-            return self._begin(statement)
+        match statement.action:
+            case "begin":
+                return self._begin(statement)
+            case "savepoint" | "release" | "rollback to":
+                return await self._savepoints.run(statement)
+            case "prepare" | "commit prepared" | "rollback prepared":
+                return self._refuse_two_phases(statement)
         if transaction is None or not transaction.explicit:
             if statement.chain:
                 word = statement.action.upper()
@@ -89,6 +98,23 @@ class TransactionBlock:
             self._session.settings.begin(statement.modes)
             transaction.explicit = True
         return Outcome("START TRANSACTION" if statement.text[:5].lower() == "start" else "BEGIN")
+
+    def _refuse_two_phases(self, statement: TransactionStatement) -> Outcome:
+        """Answer the words of two-phase commit as PostgreSQL does where no transaction may be prepared."""
+        transaction = self.open
+        in_block = transaction is not None and transaction.explicit
+        if statement.action != "prepare":
+            if in_block or self._session.runner.in_sequence:
+                raise SqlError("25001", f"{statement.action.upper()} cannot run inside a transaction block")
+            raise SqlError("42704", f'prepared transaction with identifier "{statement.name}" does not exist')
+        if not in_block:
+            self._session.notice("25P01", "there is no transaction in progress", "WARNING")
+        failed = transaction is not None and transaction.failed
+        self.roll_back()
+        if in_block and not failed:
+            hint = "Set max_prepared_transactions to a nonzero value."
+            raise SqlError("55000", "prepared transactions are disabled", hint=hint)
+        return Outcome("ROLLBACK")
 
     # The end.
 
@@ -203,6 +229,9 @@ class TransactionBlock:
             self.roll_back()
             return
         transaction.failed = True
+        if transaction.savepoints:
+            self._savepoints.undo_after(transaction.savepoints[-1])
+            return
         transaction.drop()
         self._session.settings.rollback()
         self.release_ddl_lock(transaction)
@@ -217,7 +246,11 @@ class TransactionBlock:
         if turn is not None:
             turn.release()
         self.release_ddl_lock(transaction)
-        self._session.forget_portals()
+        self._session.names.end_transaction(committed)
+        if committed and (transaction.listening or transaction.notices):
+            notifications = self._database.notifications
+            notifications.change(self._session.inbox, transaction.listening)
+            notifications.publish(self._session.connection.process_id, transaction.notices)
         if committed:
             self._session.settings.commit()
         else:
@@ -232,8 +265,8 @@ class TransactionBlock:
 
 
 def ends_transaction(statement: Statement) -> bool:
-    """Tell whether this is COMMIT or ROLLBACK."""
-    return isinstance(statement, TransactionStatement) and statement.action != "begin"
+    """Tell whether this may be run in a failed transaction block: what ends it, or goes back to a savepoint."""
+    return isinstance(statement, TransactionStatement) and statement.action in ENDS
 
 
 def is_large(transaction: Transaction) -> bool:

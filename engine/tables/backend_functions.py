@@ -23,6 +23,12 @@ class Backend(Protocol):
     def signal(self, process_id: int, terminates: bool) -> bool:
         """Cancel what the session with this number runs, or end it. False, with a WARNING: there is no such session."""
 
+    def set_config(self, name: str | None, value: str | None, local: bool) -> str:
+        """Set a setting of the session; return its new value as SHOW prints it."""
+
+    def notify(self, channel: str | None, payload: str | None) -> None:
+        """Let the transaction's COMMIT send a notification."""
+
 
 def sleep_rows(backend: Backend, seconds: pa.ChunkedArray) -> pa.Array:
     """Wait once per row that is not NULL; void is an empty text."""
@@ -40,3 +46,16 @@ def signal_rows(backend: Backend, process_ids: pa.ChunkedArray, terminates: bool
         [None if number is None else backend.signal(number, terminates) for number in process_ids.to_pylist()],
         pa.bool_(),
     )
+
+
+def set_rows(backend: Backend, names: pa.ChunkedArray, values: pa.ChunkedArray, local: pa.ChunkedArray) -> pa.Array:
+    """Set a setting per row; return the new values."""
+    rows = zip(names.to_pylist(), values.to_pylist(), local.to_pylist(), strict=True)
+    return pa.array([backend.set_config(name, value, bool(is_local)) for name, value, is_local in rows], pa.string())
+
+
+def notify_rows(backend: Backend, channels: pa.ChunkedArray, payloads: pa.ChunkedArray) -> pa.Array:
+    """Send a notification per row; void is an empty text."""
+    for channel, payload in zip(channels.to_pylist(), payloads.to_pylist(), strict=True):
+        backend.notify(channel, payload)
+    return pa.array([""] * len(channels), pa.string())

@@ -20,7 +20,7 @@ from duckdb.func import FunctionNullHandling, PythonUDFType
 from engine.catalog import CatalogImage, SequenceEntry
 from engine.embedded.arrow_numerics import one_array
 from engine.embedded.error_mark import marked
-from engine.tables.backend_functions import Backend, signal_rows, sleep_rows
+from engine.tables.backend_functions import Backend, notify_rows, set_rows, signal_rows, sleep_rows
 from sql.datatypes import INT8
 from sql.errors import SqlError
 from sql.expressions import Call, Expression, Literal
@@ -165,6 +165,8 @@ def register_sequence_functions(connection: duckdb.DuckDBPyConnection) -> None:
         ("session_pg_sleep", pg_sleep, ["BIGINT", "DOUBLE"], "VARCHAR"),
         ("session_pg_cancel_backend", pg_cancel_backend, ["BIGINT", "INTEGER"], "BOOLEAN"),
         ("session_pg_terminate_backend", pg_terminate_backend, ["BIGINT", "INTEGER"], "BOOLEAN"),
+        ("session_set_config", set_config, ["BIGINT", "VARCHAR", "VARCHAR", "BOOLEAN"], "VARCHAR"),
+        ("session_pg_notify", pg_notify, ["BIGINT", "VARCHAR", "VARCHAR"], "VARCHAR"),
     ):
         connection.create_function(
             name,
@@ -224,6 +226,18 @@ def pg_cancel_backend(sessions: pa.ChunkedArray, process_ids: pa.ChunkedArray) -
 def pg_terminate_backend(sessions: pa.ChunkedArray, process_ids: pa.ChunkedArray) -> pa.Array:
     """End the sessions."""
     return signal_rows(_backend(sessions), process_ids, terminates=True)
+
+
+def set_config(
+    sessions: pa.ChunkedArray, names: pa.ChunkedArray, values: pa.ChunkedArray, local: pa.ChunkedArray
+) -> pa.Array:
+    """Set a setting per row; return its new values."""
+    return _checked(set_rows, _backend(sessions), names, values, local)
+
+
+def pg_notify(sessions: pa.ChunkedArray, channels: pa.ChunkedArray, payloads: pa.ChunkedArray) -> pa.Array:
+    """Send a notification per row."""
+    return _checked(notify_rows, _backend(sessions), channels, payloads)
 
 
 def _backend(numbers: pa.ChunkedArray) -> Backend:

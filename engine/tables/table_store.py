@@ -8,6 +8,7 @@ DDL and rows have one commit point. DuckDB syncs its files, but not their names:
 from __future__ import annotations
 
 import threading
+import weakref
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -18,10 +19,11 @@ import pyarrow as pa
 from engine.catalog import CatalogImage, SequenceEntry, TableEntry
 from engine.disk_errors import disk_error
 from engine.embedded.duckdb_errors import sql_error
-from engine.embedded.query_engine import QueryEngine
+from engine.embedded.query_engine import Cursor, QueryEngine
 from engine.storage import Storage
 from engine.tables.sequence_functions import SequenceSession, register_sequence_functions
 from engine.tables.table_transaction import TableTransaction
+from engine.tables.write_journal import WriteJournal
 from sql.errors import SqlError
 from sql.relations import OutputColumn, Scan
 from views.protocols import TableExport
@@ -55,6 +57,7 @@ class TableStore:
         self.commits_count = 0
         # The number of the last serializable one among them.
         self._serialized = 0
+        self._holding: weakref.WeakSet[TableTransaction] = weakref.WeakSet()
         self._storage = storage
         self._exports: dict[str, TableExport] = {}
         # Held for every commit, so that nobody else's is answered before the name of DuckDB's log is durable.
@@ -104,6 +107,17 @@ class TableStore:
 
         sequences: the session's knowledge of them, None where none can be used.
         """
+        transaction = TableTransaction(self.engine, self._open_snapshot(), self.commits_count, image, sequences)
+        transaction.reopen = self._reopened
+        return transaction
+
+    def hold(self, transaction: TableTransaction, journal: WriteJournal) -> None:
+        """Keep the snapshot of a transaction block, whatever others commit, so that it can go back to a savepoint. Under `lock`."""
+        journal.holds = True
+        self._holding.add(transaction)
+
+    def _open_snapshot(self) -> Cursor:
+        """Return a cursor with a transaction whose snapshot is now."""
         cursor = self.engine.take_cursor()
         try:
             cursor.connection.begin()
@@ -113,7 +127,24 @@ class TableStore:
             cursor.connection.rollback()
             self.engine.give_back(cursor)
             raise sql_error(error) from error
-        return TableTransaction(self.engine, cursor, self.commits_count, image, sequences)
+        return cursor
+
+    def _reopened(self, transaction: TableTransaction) -> Cursor:
+        """Return a cursor with a fresh transaction of the same snapshot. Raises 40001 when there is none left."""
+        with self.lock:
+            if transaction.snapshot == self.commits_count:
+                return self._open_snapshot()
+        assert transaction.journal is not None, "of transaction blocks"
+        return transaction.journal.take_spare()
+
+    def _open_spares(self, committing: TableTransaction) -> None:
+        """Open what the others may need to go back to their savepoints, as long as their snapshot can be had."""
+        for transaction in list(self._holding):
+            journal = transaction.journal
+            if journal is None:
+                self._holding.discard(transaction)
+            elif transaction is not committing and transaction.snapshot == self.commits_count:
+                journal.provide(self._open_snapshot)
 
     def commit(self, transaction: TableTransaction) -> None:
         """Make a transaction durable and count it. The caller holds `lock`, and publishes what changed before it lets go.
@@ -134,6 +165,7 @@ class TableStore:
                 # DuckDB begins a log after each of its checkpoints. Were its name not durable, that would be known only after the COMMIT.
                 self._commit_own(("INSERT INTO catalog.transactions VALUES (0)", ()))
             self._require_synced()
+            self._open_spares(transaction)
             transaction.commit(self._storage)
         self.commits_count += 1
         if transaction.serializable:

@@ -8,7 +8,7 @@ may come in between. Must not know sessions or SQL text of clients.
 from __future__ import annotations
 
 import threading
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -22,20 +22,21 @@ from engine.embedded.query_engine import Cursor, QueryEngine
 from engine.embedded.result_forms import in_forms
 from engine.tables.sequence_functions import SequenceSession, in_session, uses_sequences
 from engine.tables.unique_errors import duplicate_key, key_text, unique_violation, values_text
-from sql.catalog import ConstraintDescription
+from engine.tables.write_journal import ROWS, Step, TableMark, WriteJournal, perform, repeat
+from sql.catalog import ColumnDescription, ConstraintDescription
 from sql.datatypes import INT8, SqlType
 from sql.emit.names import column_names
 from sql.emit_duckdb import DuckDbExpressions
 from sql.errors import SqlError
 from sql.relations import OutputColumn, Relation, Scan, Schema
 from sql.trees import scans
+from sql.volatility import has_volatile
 
 if TYPE_CHECKING:
     from engine.storage import Storage
 
 # The pseudo column of a table's scan that says which row it is, for UPDATE and DELETE of the same transaction; never shown to a client.
 ROWID = OutputColumn("?rowid?", INT8)
-ROWS = "antumbra rows"
 # A column of every physical table beside the client's: how often a row was written.
 TOUCHED = "touched"
 ROWIDS_IN_TEXT_MAX = 16
@@ -47,7 +48,7 @@ class TableTransaction:
     snapshot: the number of the last commit that is seen. written: tables that have new, changed or deleted rows, as they were when they
     were first written to. unguarded: physical tables whose keys are as new as the transaction: DuckDB looks at them at COMMIT only.
     changed: True once there is anything that COMMIT makes durable. time_zone: for the texts of errors. serializable: see
-    `TableStore.commit`.
+    `TableStore.commit`. journal: of a transaction block; reopen: returns a cursor with a fresh transaction that has this one's snapshot.
 
     `_decisive`: (table, constraint) of the unique keys that an ON CONFLICT of this transaction has looked at in its snapshot.
     """
@@ -68,6 +69,9 @@ class TableTransaction:
         self.changed = False
         self.time_zone = "UTC"
         self.serializable = False
+        self.journal: WriteJournal | None = None
+        self.reopen: Callable[[TableTransaction], Cursor] | None = None
+        self._is_dead = False
         self._decisive: set[tuple[str, str]] = set()
         self._engine = engine
         self._cursor: Cursor | None = cursor
@@ -88,7 +92,9 @@ class TableTransaction:
         }
         with self._running() as cursor:
             # After an error they go with the DuckDB transaction, which takes no more commands.
+            self._is_dead = True
             found = self._engine.run_on(cursor, root, inputs, sources)
+            self._is_dead = False
         self._engine.forget_passing(cursor, root)
         return found
 
@@ -101,7 +107,10 @@ class TableTransaction:
         target = ", ".join(f"c{number}" for number in numbers)
         values = ", ".join(f"v{number}" for number in numbers)
         text = f'INSERT INTO stored.{table.physical} ({target}) SELECT {values} FROM "{ROWS}"'
-        self._write(table, text, rows.rename_columns([f"v{number}" for number in numbers]))
+        named = rows.rename_columns([f"v{number}" for number in numbers])
+        if self.journal is not None and self.journal.holds and rows.num_rows:
+            self._refuse_known_keys(table, named)
+        self._write(table, text, named)
 
     def insert_absent(self, table: TableEntry, rows: pa.Table, decisive: Collection[str]) -> None:
         """Append rows whose keys of the constraints `decisive` are not in the snapshot. Raises as `insert` does.
@@ -147,24 +156,46 @@ class TableTransaction:
         root = self._in_session(root)
         text = self._engine.explain(root, {scan.name: table_source(source, scan)})
         target = ", ".join(f"c{column.number}" for column in table.description.columns)
-        self.execute_ddl(f"INSERT INTO stored.{table.physical} ({target}) {text}")
+        insert = f"INSERT INTO stored.{table.physical} ({target}) {text}"
+        self._execute(Step(insert, repeatable=not has_volatile(root)))
 
-    def fetch(self, text: str, schema: Schema) -> pa.Table:
-        """Return the answer to a query in DuckDB's own words."""
+    def fetch(self, text: str, schema: Schema, rows: pa.Table | None = None) -> pa.Table:
+        """Return the answer to a query in DuckDB's own words. rows: what `ROWS` is in it."""
         with self._running() as cursor:
             try:
+                if rows is not None:
+                    cursor.connection.register(ROWS, rows)
                 return in_forms(cursor.connection.sql(text).to_arrow_table(), schema)
             except duckdb.Error as error:
+                self._is_dead = True
                 raise sql_error(error) from error
 
     def execute_ddl(self, text: str, values: Sequence[object] = ()) -> None:
         """Run one statement of DuckDB's SQL that changes definitions or the catalog's own tables."""
-        self.changed = True
-        with self._running() as cursor:
-            try:
-                cursor.connection.execute(text, list(values))
-            except duckdb.Error as error:
-                raise sql_error(error) from error
+        self._execute(Step(text, tuple(values)))
+
+    def mark(self) -> TableMark:
+        """Return where the transaction stands, for `roll_back_to`."""
+        steps_count = 0 if self.journal is None else self.journal.steps_count
+        written, unguarded = dict(self.written), frozenset(self.unguarded)
+        return TableMark(steps_count, self.changed, written, unguarded, frozenset(self._decisive))
+
+    def roll_back_to(self, mark: TableMark, image: CatalogImage) -> None:
+        """Undo what was done since the mark; `image` is the catalog that it had. Raises 40001, 0A000, and 57014 when interrupted."""
+        self.image = image
+        assert self.journal is not None, "savepoints are of transaction blocks"
+        if self._is_dead or self.journal.steps_count != mark.steps_count:
+            steps = self.journal.back_to(mark.steps_count)
+            self._begin_anew()
+            with self._running() as cursor:
+                try:
+                    self._is_dead = True
+                    repeat(cursor, steps)
+                    self._is_dead = False
+                except duckdb.Error as error:
+                    raise sql_error(error) from error
+        self.changed, self.written = mark.changed, dict(mark.written)
+        self.unguarded, self._decisive = set(mark.unguarded), set(mark.decisive)
 
     def commit(self, storage: Storage) -> None:
         """Make everything durable: the one moment at which the transaction happens. Raises SqlError, and then nothing has happened."""
@@ -186,12 +217,10 @@ class TableTransaction:
             cursor = self._cursor
         if cursor is None:
             return
-        # DuckDB has rolled it back itself when COMMIT failed.
-        with suppress(duckdb.TransactionException):
-            cursor.connection.rollback()
-        # What was registered during the transaction is gone with it.
-        cursor.inputs.clear()
-        self._end()
+        with self._lock:
+            self._cursor = None
+        self._let_go(cursor)
+        self._drop_spares()
 
     def interrupt(self) -> None:
         """Stop the call that runs, if any, with 57014; from another thread."""
@@ -201,7 +230,7 @@ class TableTransaction:
 
     def repeated_key(self, table: TableEntry, constraint: ConstraintDescription) -> str | None:
         """Return columns and values of a key that several rows have, as PostgreSQL writes them."""
-        columns = [one for number in constraint.columns for one in table.description.columns if one.number == number]
+        columns = key_columns(table, constraint)
         key = ", ".join(f"c{column.number}" for column in columns)
         filled = " AND ".join(f"c{column.number} IS NOT NULL" for column in columns)
         found = self.fetch(
@@ -240,11 +269,7 @@ class TableTransaction:
         self.written.setdefault(table.description.name, table)
         with self._running() as cursor:
             try:
-                if rows is not None:
-                    cursor.connection.register(ROWS, rows)
-                cursor.connection.execute(text)
-                if rows is not None:
-                    cursor.connection.unregister(ROWS)
+                self._perform(cursor, Step(text, (), rows))
             except duckdb.Error as error:
                 suspect, shown = (table, rows) if whole is None else (with_keys_of(table, rows), whole)
                 failure = unique_violation(self._engine, error, (suspect,), shown, self.time_zone)
@@ -270,6 +295,60 @@ class TableTransaction:
             rows = pa.table({"number": rowids})
             self._write(table, f'{text} WHERE rowid IN (SELECT number FROM "{ROWS}")', rows)
 
+    def _execute(self, step: Step) -> None:
+        self.changed = True
+        with self._running() as cursor:
+            try:
+                self._perform(cursor, step)
+            except duckdb.Error as error:
+                raise sql_error(error) from error
+
+    def _refuse_known_keys(self, table: TableEntry, rows: pa.Table) -> None:
+        """Raise 23505 for a key that is there already, or twice in `rows`, before DuckDB does: its errors end its transaction."""
+        for constraint in table.description.constraints:
+            if constraint.kind == "check":
+                continue
+            columns = key_columns(table, constraint)
+            schema = tuple(OutputColumn(column.name, column.type) for column in columns)
+            values = ", ".join(f"n.v{column.number}" for column in columns)
+            same = " AND ".join(f"o.c{column.number} = n.v{column.number}" for column in columns)
+            filled = " AND ".join(f"n.v{column.number} IS NOT NULL" for column in columns)
+            known = f'SELECT {values} FROM "{ROWS}" n JOIN stored.{table.physical} o ON {same} LIMIT 1'
+            found = self.fetch(known, schema, rows)
+            if not found.num_rows and rows.num_rows > 1:
+                repeated = (
+                    f'SELECT {values} FROM "{ROWS}" n WHERE {filled} GROUP BY {values} HAVING count(*) > 1 LIMIT 1'
+                )
+                found = self.fetch(repeated, schema, rows)
+            if found.num_rows:
+                texts = values_text(found.columns, columns, self.time_zone)
+                raise duplicate_key(table, constraint, key_text(columns, texts))
+
+    def _perform(self, cursor: Cursor, step: Step) -> None:
+        self._is_dead = True
+        count = perform(cursor, step)
+        self._is_dead = False
+        if self.journal is not None:
+            self.journal.add(replace(step, count=count))
+
+    def _begin_anew(self) -> None:
+        """Take a fresh DuckDB transaction with the same snapshot. Raises 40001."""
+        assert self.reopen is not None
+        # The old one ends last: as long as any is open, DuckDB gives rows no other numbers.
+        cursor = self.reopen(self)
+        with self._lock:
+            before, self._cursor = self._cursor, cursor
+        assert before is not None, "the transaction is over"
+        self._let_go(before)
+
+    def _let_go(self, cursor: Cursor) -> None:
+        # DuckDB has rolled it back itself when COMMIT failed.
+        with suppress(duckdb.TransactionException):
+            cursor.connection.rollback()
+        # What was registered during the transaction is gone with it.
+        cursor.inputs.clear()
+        self._engine.give_back(cursor)
+
     @contextmanager
     def _running(self) -> Iterator[Cursor]:
         """Let `interrupt` find what runs."""
@@ -288,6 +367,18 @@ class TableTransaction:
             cursor, self._cursor = self._cursor, None
         if cursor is not None:
             self._engine.give_back(cursor)
+        self._drop_spares()
+
+    def _drop_spares(self) -> None:
+        journal, self.journal = self.journal, None
+        if journal is not None:
+            for spare in journal.end():
+                self._let_go(spare)
+
+
+def key_columns(table: TableEntry, constraint: ConstraintDescription) -> list[ColumnDescription]:
+    """Return the columns of a key in its order."""
+    return [one for number in constraint.columns for one in table.description.columns if one.number == number]
 
 
 def physical_type(kind: SqlType) -> str:

@@ -76,6 +76,8 @@ RULES = (
             "pg_sleep": {"any": _of_session},
             "pg_cancel_backend": {"any": _of_session},
             "pg_terminate_backend": {"any": _of_session},
+            "set_config": {"any": _of_session},
+            "pg_notify": {"any": _of_session},
             "date_difference": {"date": "CAST({0} - {1} AS INTEGER)"},
         }
     )

@@ -1,10 +1,9 @@
-"""DEALLOCATE, DISCARD, and what pools send to clean a connection: CLOSE ALL and UNLISTEN."""
+"""DEALLOCATE and DISCARD."""
 
 from __future__ import annotations
 
-from sql.errors import SqlError
 from sql.grammar.cursor import Cursor
-from sql.statements.statement import Cleanup, Deallocate, Discard
+from sql.statements.statement import Deallocate, Discard
 
 
 def deallocate(cursor: Cursor) -> Deallocate:
@@ -25,21 +24,3 @@ def discard(cursor: Cursor) -> Discard:
     if what is None:
         cursor.fail()
     return Discard(cursor.text_since(first), "temp" if what == "temporary" else what)
-
-
-def close(cursor: Cursor) -> Cleanup:
-    """Read CLOSE ALL. There are no cursors, so CLOSE name is 34000."""
-    first = cursor.index
-    cursor.expect("close")
-    if not cursor.accept("all"):
-        cursor.defer(SqlError("34000", f'cursor "{cursor.name()}" does not exist'))
-    return Cleanup(cursor.text_since(first), "CLOSE CURSOR ALL")
-
-
-def unlisten(cursor: Cursor) -> Cleanup:
-    """Read UNLISTEN * | channel."""
-    first = cursor.index
-    cursor.expect("unlisten")
-    if not cursor.accept_operator("*"):
-        cursor.name()
-    return Cleanup(cursor.text_since(first), "UNLISTEN")

@@ -13,6 +13,7 @@ from sql import syntax
 from sql.datatypes import SqlType
 from sql.statements.access import RoleStatement
 from sql.statements.objects import ObjectStatement
+from sql.statements.session_statement import CloseCursor, Declare, Execute, Fetch, Listen, Notify, Prepare
 
 
 @dataclass(frozen=True)
@@ -385,12 +386,16 @@ class CopyTo:
 
 @dataclass(frozen=True)
 class Transaction:
-    """action: 'begin', 'commit', 'rollback'; chain: AND CHAIN."""
+    """action: 'begin', 'commit', 'rollback'; 'savepoint', 'release', 'rollback to' (name: the savepoint's); chain: AND CHAIN.
+
+    Of two-phase commit 'prepare', 'commit prepared', 'rollback prepared' (name: the transaction's).
+    """
 
     text: str
     action: str
     chain: bool = False
     modes: tuple[str, ...] = ()
+    name: str = ""
 
 
 @dataclass(frozen=True)
@@ -440,14 +445,6 @@ class Discard:
 
 
 @dataclass(frozen=True)
-class Cleanup:
-    """CLOSE ALL or UNLISTEN, which connection pools send: nothing is open and nobody listens here. tag: its command tag."""
-
-    text: str
-    tag: str
-
-
-@dataclass(frozen=True)
 class Checkpoint:
     """CHECKPOINT, also in a transaction, which it takes no part in."""
 
@@ -487,7 +484,13 @@ Statement = (
     | Explain
     | Deallocate
     | Discard
-    | Cleanup
+    | Prepare
+    | Execute
+    | Declare
+    | Fetch
+    | CloseCursor
+    | Listen
+    | Notify
     | Checkpoint
     | RoleStatement
     | Empty

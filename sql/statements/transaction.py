@@ -1,12 +1,11 @@
-"""BEGIN, START TRANSACTION, COMMIT, END, ROLLBACK and ABORT."""
+"""BEGIN, START TRANSACTION, COMMIT, END, ROLLBACK and ABORT, savepoints, and the words of two-phase commit."""
 
 from __future__ import annotations
 
-from sql.errors import not_supported
 from sql.grammar.cursor import Cursor
 from sql.statements.statement import Transaction
 
-STARTS = ("begin", "start", "commit", "end", "rollback", "abort")
+STARTS = ("begin", "start", "commit", "end", "rollback", "abort", "savepoint", "release")
 LEVELS = (("serializable",), ("repeatable", "read"), ("read", "committed"), ("read", "uncommitted"))
 
 
@@ -21,20 +20,34 @@ def transaction(cursor: Cursor) -> Transaction:
             cursor.accept_any("work", "transaction")
         modes = transaction_modes(cursor)
         return Transaction(cursor.text_since(first), "begin", modes=modes)
+    if word in ("savepoint", "release"):
+        name = savepoint_name(cursor) if word == "release" else cursor.name()
+        return Transaction(cursor.text_since(first), word, name=name)
     action = "commit" if word in ("commit", "end") else "rollback"
-    if cursor.at("prepared"):
-        raise not_supported(f"{word.upper()} PREPARED", cursor.position)
+    if word in ("commit", "rollback") and cursor.accept("prepared"):
+        name = cursor.string()
+        return Transaction(cursor.text_since(first), f"{action} prepared", name=name)
     cursor.accept_any("work", "transaction")
-    position = cursor.position
     if word == "rollback" and cursor.accept("to"):
-        cursor.accept("savepoint")
-        cursor.name()
-        cursor.refuse("ROLLBACK TO SAVEPOINT", position)
+        name = savepoint_name(cursor)
+        return Transaction(cursor.text_since(first), "rollback to", name=name)
     chain = False
     if cursor.accept("and"):
         chain = not cursor.accept("no")
         cursor.expect("chain")
     return Transaction(cursor.text_since(first), action, chain)
+
+
+def savepoint_name(cursor: Cursor) -> str:
+    """Read [SAVEPOINT] name; SAVEPOINT alone is a name."""
+    name = cursor.name()
+    return name if name != "savepoint" or cursor.at_end_of_statement() else cursor.name()
+
+
+def prepare_transaction(cursor: Cursor, first: int) -> Transaction:
+    """Read the identifier of PREPARE TRANSACTION."""
+    name = cursor.string()
+    return Transaction(cursor.text_since(first), "prepare", name=name)
 
 
 def transaction_modes(cursor: Cursor) -> tuple[str, ...]:

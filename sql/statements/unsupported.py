@@ -8,13 +8,13 @@ from sql.grammar.cursor import Cursor
 # First words of statements that are refused as a whole.
 WHOLE = frozenset(
     """
-    alter call cluster declare do execute fetch import listen load lock
-    merge move notify prepare reassign refresh reindex release savepoint security
+    alter call cluster do import load lock
+    merge reassign refresh reindex security
     """.split()
 )
 
 # Of those, the ones that may be the whole statement.
-BARE = frozenset({"cluster", "unlisten"})
+BARE = frozenset({"cluster"})
 
 # What CREATE, DROP and ALTER can be about, in PostgreSQL's words.
 OBJECTS = (

@@ -316,3 +316,123 @@ copy from stdin
 copy s from stdout
 copy s.t.u.v from stdin
 copy foo.s from stdin
+savepoint
+savepoint 1
+savepoint a b
+savepoint savepoint
+release
+release a
+release savepoint
+release savepoint savepoint
+rollback to
+abort to a
+rollback to a and chain
+commit prepared
+commit prepared x
+commit prepared 'x'
+rollback prepared 'x'
+end prepared 'x'
+prepare transaction
+prepare transaction as select 1
+prepare p
+prepare p as
+prepare p () as select 1
+prepare p (int,) as select 1
+prepare p (int, numeric(5,2), text[]) as values ($1)
+prepare p as insert into s values (1)
+prepare p as update s set a = 1
+prepare p as delete from s
+prepare p as with q as (select 1) select * from q
+prepare p as table s
+prepare p as (select 1)
+prepare p as begin
+prepare p as prepare q as select 1
+execute
+execute p ()
+execute p (1,)
+execute p (1, 'a', a + 1)
+execute p (1
+deallocate
+deallocate prepare
+deallocate prepare p
+deallocate prepare all
+deallocate all
+declare c cursor
+declare c cursor for
+declare c cursor select 1
+declare cursor for select 1
+declare cursor cursor for select 1
+declare c binary cursor for select 1
+declare c insensitive cursor for select 1
+declare c asensitive scroll binary cursor for select 1
+declare c no scroll cursor for select 1
+declare c no cursor for select 1
+declare c scroll scroll cursor for select 1
+declare c cursor with hold for values (1)
+declare c cursor without hold for table s
+declare c cursor with for select 1
+declare c cursor for insert into s values (1)
+declare c cursor for execute p
+declare c cursor for with q as (select 1) select * from q
+fetch
+fetch next
+fetch next c
+fetch next from c
+fetch prior in c
+fetch first c
+fetch last c
+fetch absolute 1 c
+fetch absolute -1 from c
+fetch absolute c
+fetch absolute from c
+fetch relative +2 from c
+fetch relative 1.5 from c
+fetch 5 c
+fetch -5 from c
+fetch 5
+fetch 1.5 c
+fetch 5000000000 c
+fetch all
+fetch all c
+fetch all from c
+fetch forward
+fetch forward c
+fetch forward from c
+fetch forward 3 c
+fetch forward -3 c
+fetch forward all c
+fetch forward all in c
+fetch backward
+fetch backward c
+fetch backward all c
+fetch from c
+fetch in c
+fetch from
+fetch c d
+fetch next 2 c
+fetch "c"
+fetch 'c'
+move
+move c
+move next c
+move 5 in c
+move all in c
+move backward all c
+move from c
+close
+close c d
+close all
+close "C"
+listen
+listen 'a'
+listen a.b
+listen a, b
+unlisten
+unlisten *
+unlisten *, a
+notify
+notify a,
+notify a, b
+notify a, 'b'
+notify a, 'b', 'c'
+notify 'a'

@@ -1,0 +1,199 @@
+"""SQL's cursors: DECLARE, FETCH, MOVE, CLOSE, on the session's portals.
+
+Enters: statements with their transaction. Leaves: outcomes with the rows asked for. A cursor's rows are those of the moment of DECLARE.
+They are collected then, so that every direction is free, but for the scan of a stream: its rows are made as they are fetched, and it only
+goes forward. The cursor is before the first row (0), on a row, or behind the last one.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from engine.sessions.prepared import Portal, Prepared
+from engine.sessions.results import Outcome
+from engine.transaction import Transaction
+from sql.errors import SqlError
+from sql.expressions import Literal
+from sql.relations import Schema
+from sql.statements.session_statement import CloseCursor, Declare, Fetch
+from sql.wire.messages import Bind
+
+if TYPE_CHECKING:
+    from engine.sessions.session import Session
+
+BINARY = (1,)
+
+
+class Cursors:
+    """The cursors of one session."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    async def declare(
+        self,
+        statement: Declare,
+        transaction: Transaction,
+        parameters: tuple[Literal, ...],
+        prepared: Prepared | None,
+        in_block: bool,
+    ) -> Outcome:
+        """Do DECLARE. Raises 25P01 for a cursor that would end at once, and 42P03."""
+        session = self._session
+        if not in_block and not statement.hold:
+            Prepared(statement.select, (), session.database.system_catalog).refresh(
+                session.runner.image(), session.settings
+            )
+            raise SqlError("25P01", "DECLARE CURSOR can only be used in transaction blocks")
+        session.names.require_free_portal(statement.name)
+        outcome = await session.runner.select(statement.select, transaction, parameters, prepared)
+        if outcome.goes_on and (statement.hold or statement.scroll):
+            await collect(outcome, None)
+        formats = BINARY if statement.binary else ()
+        made = Prepared(statement.select, (), session.database.system_catalog, schema=outcome.schema)
+        message = Bind(statement.name, "", (), b"", 0, 0, formats)
+        portal = Portal(made, message, outcome=outcome, scroll=statement.scroll, holds=statement.hold)
+        session.names.portals[statement.name] = portal
+        return Outcome("DECLARE CURSOR")
+
+    async def fetch(self, statement: Fetch) -> Outcome:
+        """Do FETCH or MOVE. Raises 34000, and 55000 for a way back that the cursor does not have."""
+        portal = self._session.names.portal(statement.name, "cursor")
+        if portal.outcome is None:
+            await self._session.start_portal(portal)
+        outcome = portal.outcome
+        if outcome is None or outcome.schema is None or portal.is_broken:
+            raise SqlError("55000", f'portal "{statement.name}" cannot be run')
+        try:
+            rows = await Movement(portal, outcome).run(statement)
+        except SqlError:
+            portal.is_broken = True
+            raise
+        if statement.moves:
+            return Outcome(f"MOVE {rows.num_rows}")
+        return Outcome("FETCH #", outcome.schema, rows, formats=portal.result_formats)
+
+    def close(self, statement: CloseCursor) -> Outcome:
+        """Do CLOSE."""
+        self._session.names.close_portal(statement.name)
+        return Outcome("CLOSE CURSOR ALL" if statement.name is None else "CLOSE CURSOR")
+
+    def schema(self, statement: Fetch) -> Schema | None:
+        """Return the columns of what FETCH gives, None for MOVE and where there is no such cursor yet."""
+        portal = self._session.names.portals.get(statement.name)
+        return None if portal is None or statement.moves else portal.prepared.schema
+
+
+class Movement:
+    """One FETCH on a portal: its place before and after. The outcome's `sent` is the row that the cursor is on."""
+
+    def __init__(self, portal: Portal, outcome: Outcome) -> None:
+        self._portal = portal
+        self._outcome = outcome
+
+    async def run(self, statement: Fetch) -> pa.Table:
+        """Move, and return the rows on the way."""
+        count = statement.count
+        if count is None:
+            backward = statement.direction == "backward"
+            return self._backward(None) if backward else await self._forward(None)
+        match statement.direction:
+            case "absolute":
+                return await self._absolute(count)
+            case "relative":
+                return await self._relative(count)
+        if count == 0:
+            return self._again()
+        if (count > 0) == (statement.direction == "forward"):
+            return await self._forward(abs(count))
+        return self._backward(abs(count))
+
+    async def _forward(self, count: int | None) -> pa.Table:
+        portal, outcome = self._portal, self._outcome
+        if portal.is_at_end:
+            return self._rows(0, 0)
+        start = outcome.sent
+        await collect(outcome, None if count is None else start + count)
+        assert outcome.table is not None
+        found = outcome.table.num_rows - start if count is None else min(count, outcome.table.num_rows - start)
+        rows = self._rows(start, found)
+        outcome.sent = start + found
+        portal.is_at_end = count is None or found < count
+        if not outcome.is_whole:
+            outcome.let_go()
+        return rows
+
+    def _backward(self, count: int | None) -> pa.Table:
+        self._require_scroll()
+        portal, outcome = self._portal, self._outcome
+        # The row that the next step back leads to.
+        last = outcome.sent if portal.is_at_end else outcome.sent - 1
+        portal.is_at_end = False
+        found = max(last, 0) if count is None else min(count, max(last, 0))
+        rows = self._rows(last - found, found)
+        outcome.sent = last - found + 1 if count is not None and found == count else 0
+        return rows.take(pa.array(range(found - 1, -1, -1), pa.int64())) if found > 1 else rows
+
+    def _again(self) -> pa.Table:
+        """Return the row that the cursor is on, if it is on one."""
+        if self._portal.is_at_end or not self._outcome.position:
+            return self._rows(0, 0)
+        self._require_scroll()
+        return self._rows(self._outcome.sent - 1, 1)
+
+    async def _absolute(self, count: int) -> pa.Table:
+        outcome = self._outcome
+        if count > 0:
+            if count <= outcome.position or self._portal.is_at_end:
+                self._rewind()
+            if count - 1 > outcome.position:
+                await self._forward(count - 1 - outcome.position)
+            return await self._forward(1)
+        if count == 0:
+            self._rewind()
+            return self._rows(0, 0)
+        self._require_scroll()
+        await self._forward(None)
+        if count < -1:
+            self._backward(-count - 1)
+        return self._backward(1)
+
+    async def _relative(self, count: int) -> pa.Table:
+        if count == 0:
+            return self._again()
+        if count > 0:
+            if count > 1:
+                await self._forward(count - 1)
+            return await self._forward(1)
+        if count < -1:
+            self._backward(-count - 1)
+        return self._backward(1)
+
+    def _rewind(self) -> None:
+        if self._outcome.position or self._portal.is_at_end:
+            self._require_scroll()
+        self._outcome.sent, self._portal.is_at_end = 0, False
+
+    def _require_scroll(self) -> None:
+        if self._portal.scroll is False or not self._outcome.is_whole:
+            hint = "Declare it with SCROLL option to enable backward scan."
+            raise SqlError("55000", "cursor can only scan forward", hint=hint)
+
+    def _rows(self, start: int, count: int) -> pa.Table:
+        assert self._outcome.table is not None
+        return self._outcome.table.slice(max(start, 0), count)
+
+
+async def collect(outcome: Outcome, rows_count: int | None) -> None:
+    """Make rows until `table` has `rows_count`, or all."""
+    while outcome.more is not None:
+        assert outcome.table is not None
+        if rows_count is not None and outcome.table.num_rows >= rows_count:
+            return
+        piece = await outcome.more()
+        if piece is None:
+            outcome.more = None
+            return
+        outcome.table = pa.concat_tables([outcome.table, piece])

@@ -1,0 +1,74 @@
+"""What a session knows by name: its prepared statements, and its portals, among which SQL's cursors are.
+
+Enters: names as messages and statements give them. Leaves: statements and portals. Which of them end with a transaction is decided here.
+"""
+
+from __future__ import annotations
+
+from engine.sessions.prepared import Portal, Prepared
+from sql.errors import SqlError
+
+
+class Names:
+    """The names of one session."""
+
+    def __init__(self) -> None:
+        self.statements: dict[str, Prepared] = {}
+        self.portals: dict[str, Portal] = {}
+        self._held: frozenset[str] = frozenset()
+
+    def statement(self, name: str) -> Prepared:
+        """Return a prepared statement. Raises 26000."""
+        prepared = self.statements.get(name)
+        if prepared is None:
+            shown = f'prepared statement "{name}"' if name else "unnamed prepared statement"
+            raise SqlError("26000", f"{shown} does not exist")
+        return prepared
+
+    def portal(self, name: str, word: str = "portal") -> Portal:
+        """Return a portal. Raises 34000, in which it is called `word`."""
+        portal = self.portals.get(name)
+        if portal is None:
+            raise SqlError("34000", f'{word} "{name}" does not exist')
+        return portal
+
+    def keep_statement(self, name: str, prepared: Prepared) -> None:
+        """Give a statement its name. Raises 42P05 when it is another one's."""
+        if name in self.statements:
+            raise SqlError("42P05", f'prepared statement "{name}" already exists')
+        self.statements[name] = prepared
+
+    def require_free_portal(self, name: str) -> None:
+        """Raise 42P03 when there is a portal of this name, which is not the unnamed one."""
+        if name and name in self.portals:
+            raise SqlError("42P03", f'cursor "{name}" already exists')
+
+    def deallocate(self, name: str | None) -> None:
+        """DEALLOCATE name, or ALL."""
+        if name is None:
+            self.statements.clear()
+        elif self.statements.pop(name, None) is None:
+            raise SqlError("26000", f'prepared statement "{name}" does not exist')
+
+    def end_transaction(self, committed: bool) -> None:
+        """The transaction of the portals has ended: only cursors WITH HOLD stay, those of a transaction that has committed."""
+        if not self.portals:
+            return
+        kept = {
+            name: portal for name, portal in self.portals.items() if portal.holds and (committed or name in self._held)
+        }
+        self.portals = kept
+        self._held = frozenset(kept)
+
+    def keep_portals(self, names: frozenset[str]) -> None:
+        """Forget the portals that were made after a savepoint, when there were `names`."""
+        for name in self.portals.keys() - names - self._held:
+            del self.portals[name]
+
+    def close_portal(self, name: str | None) -> None:
+        """CLOSE name, or ALL. Raises 34000."""
+        if name is None:
+            self.portals.clear()
+        else:
+            self.portal(name, "cursor")
+            del self.portals[name]

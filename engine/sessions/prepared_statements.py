@@ -1,0 +1,81 @@
+"""PREPARE, EXECUTE and DEALLOCATE: prepared statements of SQL, which share their names with those of the extended protocol.
+
+Enters: statements with their transaction. Leaves: prepared statements; for EXECUTE the statement to run and the values of its parameters.
+"""
+
+from __future__ import annotations
+
+import struct
+from typing import TYPE_CHECKING
+
+from engine.sessions.prepared import Prepared
+from engine.sessions.results import Outcome
+from engine.transaction import Transaction
+from ringbuffer.encode_rows import HEAD_BYTES, encode_data_rows
+from sql.bind.execute import bind_arguments
+from sql.bind.substitute import substitute_now
+from sql.datatypes import SqlType
+from sql.errors import not_supported
+from sql.expressions import Expression, Literal
+from sql.literals import input_value
+from sql.relations import OutputColumn, Schema, Values
+from sql.statements.session_statement import Execute, Prepare
+from sql.statements.statement import Delete, Explain, Insert, Select, Show, Update
+from sql.type_names import resolve_type
+
+if TYPE_CHECKING:
+    from engine.sessions.session import Session
+
+
+class PreparedStatements:
+    """What SQL prepares in one session."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    def prepare(self, statement: Prepare) -> Outcome:
+        """Do PREPARE. Raises 42P05, and what the statement has wrong."""
+        session = self._session
+        declared = tuple(None if kind.name == "unknown" else resolve_type(kind) for kind in statement.types)
+        prepared = Prepared(statement.statement, declared, session.database.system_catalog, from_sql=True)
+        prepared.refresh(session.runner.image(), session.settings)
+        session.names.keep_statement(statement.name, prepared)
+        return Outcome("PREPARE")
+
+    async def resolve(self, statement: Execute, transaction: Transaction) -> tuple[Prepared, tuple[Literal, ...]]:
+        """Return what EXECUTE runs. Raises 26000, and what the arguments have wrong."""
+        session = self._session
+        prepared = session.names.statement(statement.name)
+        if not isinstance(prepared.statement, Select | Insert | Update | Delete | Show | Explain):
+            raise not_supported("EXECUTE of this kind of statement")
+        image, settings = session.runner.image(), session.settings
+        prepared.refresh(image, settings)
+        kinds = prepared.parameter_types
+        given = bind_arguments(statement, kinds, image, settings.captured())
+        if all(isinstance(value, Literal) for value in given):
+            return prepared, tuple(value for value in given if isinstance(value, Literal))
+        return prepared, await session.in_worker(self._evaluated, given, kinds, transaction.now_us)
+
+    def schema(self, statement: Execute) -> Schema | None:
+        """Return the columns of what EXECUTE gives, None where there is no such statement yet."""
+        prepared = self._session.names.statements.get(statement.name)
+        if prepared is None:
+            return None
+        prepared.refresh(self._session.runner.image(), self._session.settings)
+        return prepared.schema
+
+    def _evaluated(self, given: tuple[Expression, ...], kinds: tuple[SqlType, ...], now_us: int) -> tuple[Literal, ...]:
+        session = self._session
+        zone = session.settings.time_zone
+        schema = tuple(OutputColumn(f"p{number}", value.type) for number, value in enumerate(given))
+        row = session.database.tables.run(substitute_now(Values((given,), schema), now_us), {}, session)
+        families = [value.type.family for value in given]
+        message, _ = encode_data_rows(row.columns, families, [0] * len(families), zone)
+        found, start = [], HEAD_BYTES
+        for kind in kinds:
+            (length,) = struct.unpack_from("!i", message, start)
+            start += 4
+            text = None if length < 0 else message[start : start + length].decode()
+            found.append(Literal(None if text is None else input_value(text, kind, zone, None), kind))
+            start += max(length, 0)
+        return tuple(found)
