@@ -13,7 +13,7 @@ from types import MappingProxyType
 
 import pyarrow as pa
 
-from engine import stream_statistics
+from engine import stream_statistics, view_statistics
 from engine.roles import Roles
 from engine.stream import Stream
 from engine.tables.sequences import SequenceCounter, SequenceDefinition
@@ -23,7 +23,7 @@ from views.view import ContinuousView
 FIRST_OID = 16384  # PostgreSQL's FirstNormalObjectId
 
 # What every database has, without an entry. A relation of the same name hides it.
-SYSTEM_RELATIONS = {stream_statistics.NAME: stream_statistics.DESCRIPTION}
+SYSTEM_RELATIONS = {module.NAME: module.DESCRIPTION for module in (stream_statistics, view_statistics)}
 
 
 @dataclass(frozen=True)

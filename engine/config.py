@@ -70,6 +70,9 @@ class ServerConfig:
     checkpoint_log_bytes: int = 1 * GIB
     checkpoint_interval_s: float = 300.0
 
+    # Views. Statements of many groups wait for the next refresh of a view, so many of them at most.
+    view_queue_max: int = 16
+
     # Reads and tables. query_memory_bytes is what the embedded engine may use for all statements together, and query_disk_bytes what it
     # may put into temporary files beyond that. An answer's rows are in memory until the client has them: result_bytes_max each.
     worker_threads: int = 8
@@ -128,6 +131,7 @@ class ServerConfig:
                 "checkpoint_log_bytes can't be less than log_segment_bytes",
             ),
             (self.checkpoint_interval_s >= 0, "checkpoint_interval_s can't be negative"),
+            (1 <= self.view_queue_max <= 10_000, "view_queue_max must be between 1 and 10000"),
             (1 <= self.worker_threads <= 256, "worker_threads must be between 1 and 256"),
             (self.query_memory_bytes >= 64 * MIB, "query_memory_bytes must be at least 64 MB"),
             (self.query_disk_bytes >= 0, "query_disk_bytes can't be negative"),

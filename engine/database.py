@@ -255,6 +255,8 @@ class Database:
         views = frozenset(entry.view for entry in self.image.entries.values() if isinstance(entry, ViewEntry))
         for view in views - self._attached:
             view.lifecycle.move(ViewMove.ATTACH)
+        for view in views:
+            view.state.queue_max = self.config.view_queue_max
         needed = {kernel for view in views for kernel in view.state.kernels}
         for view in (self._attached | frozenset(built)) - views:
             view.lifecycle.move(ViewMove.DROP)

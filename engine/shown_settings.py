@@ -34,6 +34,7 @@ DESCRIPTIONS = {
     "log_flush_interval_ms": "Sets how often the log is written and synced for synchronous_commit = off.",
     "checkpoint_log_bytes": "Sets after how much log a checkpoint is written.",
     "checkpoint_interval_s": "Sets after how many seconds a checkpoint is written; 0: never by time.",
+    "view_queue_max": "Sets how many large statements may wait for a view's next refresh.",
     "worker_threads": "Sets the number of threads for reads, large commits and DDL.",
     "query_memory_bytes": "Sets the memory of the embedded engine for all statements together.",
     "query_disk_bytes": "Sets the size of the embedded engine's temporary files.",

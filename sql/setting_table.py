@@ -143,6 +143,7 @@ TABLE: tuple[Setting, ...] = (
     boolean("transaction_deferrable", "off", "Whether to defer a read-only serializable transaction until it can be executed."),
     string("transaction_isolation", SNAPSHOT, "Sets the current transaction's isolation level.", kind="isolation"),
     boolean("transaction_read_only", "off", "Sets the current transaction's read-only status."),
+    duration("view_staleness", "Lets a SELECT return what views answered no longer ago; 0: they are brought up to date."),
     Setting("work_mem", "4096", "integer", "Sets the maximum memory to be used for query workspaces.", unit="kB", minimum=64),
     enumeration("xmloption", "content", ("content", "document"), "Sets whether XML data is a document or a content fragment."),
 )  # fmt: skip

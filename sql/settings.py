@@ -182,6 +182,11 @@ class Settings:
         return int(self.value("query_memory_max")) * 1024
 
     @property
+    def view_staleness_ms(self) -> int:
+        """view_staleness: how old the versions of views may be that a SELECT reads."""
+        return int(self.value("view_staleness"))
+
+    @property
     def min_spark_groups(self) -> int:
         """min_spark_groups: from how many groups of streams on Spark runs what lies above them; -1: never."""
         return int(self.value("min_spark_groups"))

@@ -7,9 +7,11 @@ result. What was swapped out is merged before anything that can fail, so an erro
 
 from __future__ import annotations
 
+import itertools
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from time import perf_counter
 
 import pyarrow as pa
 
@@ -17,18 +19,24 @@ from sql.errors import SqlError
 from views.arrow_schema import arrow_schema
 from views.plan.trees import substitute_now
 from views.protocols import Clock, TableSource, UpperExecutor
-from views.view import ContinuousView, Cut, Version
+from views.view import ContinuousView, Cut, Moment, Version
 
 QUERY_CANCELED = "57014"
 CANCEL_POLL_S = 0.05
+# Of cuts, in the order in which they are taken.
+MOMENTS = itertools.count(1)
 
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """The statement that reads. now_us: its transaction's now(). check_cancelled: raises 57014 once the client has cancelled."""
+    """The statement that reads. now_us: its transaction's now(). check_cancelled: raises 57014 once the client has cancelled.
+
+    staleness_us: it is content with versions that were the answer so long ago.
+    """
 
     now_us: int
     check_cancelled: Callable[[], None]
+    staleness_us: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,9 +61,14 @@ def cut(
         stored = reusable(views[0], engines.tables)
         if stored is not None:
             return {views[0].definition.name: stored}
+    if reader.staleness_us:
+        old = not_too_old(views, engines.clock.now_us() - reader.staleness_us)
+        if old is not None:
+            return old
     exact = len(views) > 1
     with commit_lock:
-        wanted = [(view, _take(view, exact, reader, engines.tables)) for view in views]
+        moment = Moment(next(MOMENTS), engines.clock.now_us())
+        wanted = [(view, _take(view, exact, reader, engines.tables, moment)) for view in views]
     versions: dict[str, Version] = {}
     try:
         for view, entry in wanted:
@@ -65,6 +78,21 @@ def cut(
             with view.changed:
                 entry.waiting -= 1
     return versions
+
+
+def not_too_old(views: Sequence[ContinuousView], oldest_us: int) -> dict[str, Version] | None:
+    """Return the stored versions, if all of them were the answer at one moment that is not before `oldest_us`."""
+    found: dict[str, Version] = {}
+    moments: set[Moment] = set()
+    for view in views:
+        moment, stored = view.latest_at, view.latest
+        if moment is None or stored is None or moment.time_us < oldest_us:
+            return None
+        if view.latest_at is not moment:
+            return None
+        moments.add(moment)
+        found[view.definition.name] = stored
+    return found if len(moments) <= 1 else None
 
 
 def reusable(view: ContinuousView, tables: TableSource) -> Version | None:
@@ -80,10 +108,11 @@ def is_current(view: ContinuousView, version: Version, tables: TableSource) -> b
     return not view.upper_tables or tables.versions(view.upper_tables) == version.table_versions
 
 
-def _take(view: ContinuousView, exact: bool, reader: Reader, tables: TableSource) -> Cut:
+def _take(view: ContinuousView, exact: bool, reader: Reader, tables: TableSource, moment: Moment) -> Cut:
     """Return the cut of `view` at the last commit, joining one that other readers wait for. The caller holds the commit lock."""
     stored = reusable(view, tables)
     if stored is not None:
+        view.latest_at = moment
         return Cut(view, stored.position, None, exact, None, waiting=1, version=stored)
     now_us = reader.now_us if view.time_dependent else None
     table_versions = tables.versions(view.upper_tables) if view.upper_tables else {}
@@ -92,20 +121,23 @@ def _take(view: ContinuousView, exact: bool, reader: Reader, tables: TableSource
             last = view.cuts[-1]
             is_same = last.view is view and last.position == view.committed and last.table_versions == table_versions
             if is_same and not last.pins:
+                last.moment = moment
                 last.waiting += 1
                 last.exact = last.exact or exact
                 return last
         entry = new_cut(view, exact, now_us, table_versions)
-        entry.waiting = 1
+        entry.waiting, entry.moment = 1, moment
         return entry
 
 
 def new_cut(view: ContinuousView, exact: bool, now_us: int | None, table_versions: Mapping[str, int]) -> Cut:
     """Return a new last entry of the view's queue, at the last commit. The caller holds the commit lock and `view.changed`."""
     upkeep = view.upkeep
+    began_s = perf_counter()
     swapped = view.state.swap() if upkeep.swapped != upkeep.committed else None
     upkeep.swapped = upkeep.committed
     entry = Cut(view, upkeep.committed, swapped, exact, now_us, table_versions=table_versions)
+    entry.phases.swap_s = perf_counter() - began_s
     view.cuts.append(entry)
     return entry
 
@@ -175,7 +207,8 @@ def _refresh_next(view: ContinuousView, engines: Engines, reader: Reader) -> Non
             entry = view.cuts.popleft()
             entry.version, entry.error = version, error
         if version is not None and not target.view.time_dependent:
-            target.view.latest = version
+            target.view.latest_at, target.view.latest = None, version
+            target.view.latest_at = target.moment
         view.changed.notify_all()
 
 
@@ -212,7 +245,9 @@ def merge_cuts(view: ContinuousView, entries: Sequence[Cut], target: Cut) -> Non
     What is pinned before it keeps its own groups and leaves the queue.
     """
     for entry in entries:
+        began_s = perf_counter()
         merge_tables_of(view, entry)
+        target.phases.merge_s += perf_counter() - began_s
         if not entry.pins or entry is target:
             continue
         try:
@@ -238,24 +273,33 @@ def _finish_kept(entry: Cut, engines: Engines, reader: Reader) -> None:
 def _make_version(target: Cut, engines: Engines, reader: Reader) -> Version:
     """Export the merged groups and run what lies above them."""
     now_us = reader.now_us if target.now_us is None else target.now_us
-    return _finished(target, target.view.state.export(now_us), engines, reader)
+    began_s = perf_counter()
+    groups = target.view.state.export(now_us)
+    target.phases.hand_over_s = perf_counter() - began_s
+    return _finished(target, groups, engines, reader)
 
 
 def _finished(target: Cut, table: pa.Table, engines: Engines, reader: Reader) -> Version:
     """Run what lies above the groups in `table`."""
     view = target.view
     now_us = reader.now_us if target.now_us is None else target.now_us
-    plan = view.plan
+    plan, phases = view.plan, target.phases
     table_versions: Mapping[str, int] = {}
     if plan.upper is not None:
+        began_s = perf_counter()
         relation = substitute_now(plan.upper.relation, now_us) if view.time_dependent else plan.upper.relation
         exports = engines.tables.read_all(view.upper_tables) if view.upper_tables else {}
         table_versions = {name: export.version for name, export in exports.items()}
         table = engines.executor.run(view.definition.name, relation, {plan.upper.groups: table}, exports)
+        phases.spark_s = perf_counter() - began_s
+    began_s = perf_counter()
     if plan.tail is not None:
         table = view.state.finish_tail(table, plan.tail)
     expected = arrow_schema(view.schema)
     assert table.schema.types == expected.types, f"view {view.definition.name}: {table.schema} instead of {expected}"
     view.upkeep.versions_count += 1
     renamed = table.rename_columns(expected.names)
-    return Version(view.upkeep.versions_count, target.position, renamed, engines.clock.now_us(), table_versions)
+    created_us = engines.clock.now_us()
+    phases.store_s = perf_counter() - began_s
+    view.upkeep.refreshed = created_us, phases
+    return Version(view.upkeep.versions_count, target.position, renamed, created_us, table_versions, phases)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import copy
 import threading
 from collections.abc import Collection, Iterable
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -45,6 +46,21 @@ NO_WORDS = np.zeros(1, dtype=np.int64)
 # A statement's table of at most so many groups is merged at its commit; of larger ones at most so many wait for a refresh.
 MERGED_GROUPS_MAX = 4096
 TABLES_WAITING_MAX = 16
+
+
+@dataclass(frozen=True)
+class StateCounts:
+    """Rows that came, that the filters let through (with joins: matches), that were left out; groups that are merged, and in tables that
+    are not; tables of statements that wait, and how many did at most.
+    """
+
+    tuples_in: int
+    tuples_passed: int
+    tuples_skipped: int
+    groups: int
+    groups_waiting: int
+    queue: int
+    queue_most: int
 
 
 class Groups:
@@ -154,6 +170,35 @@ class ViewState:
         return self._groups.merged.bytes_count + local + sum(table.bytes_count for table in self.join_tables)
 
     @property
+    def queue_max(self) -> int:
+        """How many large tables of statements may wait for a refresh."""
+        return self._groups.queue_max
+
+    @queue_max.setter
+    def queue_max(self, count: int) -> None:
+        self._groups.queue_max = count
+
+    @property
+    def counts(self) -> StateCounts:
+        """What has come in so far, merged or not; what a refresh is just merging is missing."""
+        groups = self._groups
+        with groups.lock:
+            waiting = (groups.local, *groups.waiting)
+            tables = (groups.merged, *waiting)
+            came, passed, skipped = (
+                sum(int(table.control[word]) for table in tables) for word in (ROWS_IN, ROWS_PASSED, ROWS_SKIPPED)
+            )
+            return StateCounts(
+                came,
+                passed,
+                skipped,
+                groups.merged.groups_count,
+                sum(table.groups_count for table in waiting),
+                len(groups.waiting),
+                groups.queued_most,
+            )
+
+    @property
     def rows_in_count(self) -> int:
         """Rows that reached the pipeline, up to the last merge."""
         return int(self._groups.merged.control[ROWS_IN])
@@ -166,9 +211,7 @@ class ViewState:
     @property
     def rows_skipped_count(self) -> int:
         """Rows that could not be evaluated and were left out (on_error = skip), merged or not; a running merge has some on its way."""
-        with self._groups.lock:
-            tables = (self._groups.merged, self._groups.local, *self._groups.waiting)
-            return sum(int(table.control[ROWS_SKIPPED]) for table in tables)
+        return self.counts.tuples_skipped
 
     def release(self, needed: Collection[CompiledKernel] = ()) -> None:
         """Let go of the machine code, of what is not `needed` by others: the view is gone. What still reads or writes it goes on."""

@@ -27,11 +27,30 @@ from views.state import ViewState
 NO_VERSIONS: Mapping[str, int] = MappingProxyType({})
 
 
+@dataclass
+class Phases:
+    """How long the parts of one refresh took, in seconds. swap: under the commit lock; the others hold nobody up."""
+
+    swap_s: float = 0.0
+    merge_s: float = 0.0
+    hand_over_s: float = 0.0
+    spark_s: float = 0.0
+    store_s: float = 0.0
+
+
+@dataclass(frozen=True)
+class Moment:
+    """A moment between two commits at which a view's latest version was the answer. number: of the cut, the same for all its views."""
+
+    number: int
+    time_us: int
+
+
 @dataclass(frozen=True, eq=False)
 class Version:
     """A view's rows after `position` committed statements. number: 1, 2, ... per view; created_us: when it was made, UTC.
 
-    table_versions: the versions of the tables of the view's upper part that it was made from.
+    table_versions: the versions of the tables of the view's upper part that it was made from. phases: of the refresh that made it.
     """
 
     number: int
@@ -39,6 +58,7 @@ class Version:
     table: pa.Table
     created_us: int
     table_versions: Mapping[str, int] = field(default_factory=dict)
+    phases: Phases = field(default_factory=Phases)
 
 
 @dataclass(eq=False)
@@ -50,7 +70,8 @@ class Cut:
     table_versions: of the tables of the upper part when it was taken; its version is made from these or later ones.
     held: a snapshot wants the groups of this very position, so nothing later may be merged yet.
     pins: transaction blocks that may come for this very position later. Nobody waits for them: whoever wants a later position first puts
-    the groups as they are here into `groups`, and the cut leaves the queue. view: whose version it is to become.
+    the groups as they are here into `groups`, and the cut leaves the queue. view: whose version it is to become. moment: when it was taken,
+    where its version may be read later as an old one.
     """
 
     view: ContinuousView
@@ -65,6 +86,8 @@ class Cut:
     held: bool = False
     pins: int = 0
     groups: pa.Table | None = None
+    moment: Moment | None = None
+    phases: Phases = field(default_factory=Phases)
 
     @property
     def done(self) -> bool:
@@ -76,7 +99,7 @@ class Upkeep:
     """What a continuous view shares with those that take its place and go on with its state: how far it is, and the cuts in work.
 
     committed, swapped: statements, and those that have left the local state; written under the commit lock only. `changed` guards cuts,
-    in order of position, and refreshing, whether some reader is working on them.
+    in order of position, and refreshing, whether some reader is working on them. refreshed: when the last version was made, UTC, and how.
     """
 
     def __init__(self) -> None:
@@ -86,6 +109,7 @@ class Upkeep:
         self.changed = threading.Condition()
         self.cuts: deque[Cut] = deque()
         self.refreshing = False
+        self.refreshed: tuple[int, Phases] | None = None
 
 
 class ContinuousView:
@@ -95,6 +119,7 @@ class ContinuousView:
     notices: what CREATE VIEW tells the client besides its success.
     static_versions: the versions of `stream_tables` that its join tables were made from; those tables must not change while it exists.
     uses_arrival: its kernel takes the column of the rows' arrival. upkeep: of the view whose place it takes, whose state it goes on with.
+    latest_at: the last moment at which `latest` is known to have been the answer.
     """
 
     def __init__(
@@ -119,6 +144,7 @@ class ContinuousView:
         self.static_versions = static_versions
         self.upkeep = upkeep or Upkeep()
         self.latest: Version | None = None
+        self.latest_at: Moment | None = None
         self.uses_arrival = uses_arrival(plan.maintained)
 
     def __repr__(self) -> str:

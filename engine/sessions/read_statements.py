@@ -139,7 +139,7 @@ class ReadStatements:
             waits = streams_among(bound.relations, image) or uses_sequences(bound.root, WAITING)
             run = session.in_scanner if waits else session.in_worker
             scanning = scan_settings(session.settings, transaction)
-            reader = Reader(transaction.now_us, session.check_cancelled)
+            reader = Reader(transaction.now_us, session.check_cancelled, session.settings.view_staleness_ms * 1000)
             refreshing = (name for name in bound.relations if has_upper_part(image.entries.get(name)))
             session.refreshing = (*refreshing, job_name(session))
             try:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from engine import stream_statistics
+from engine import stream_statistics, view_statistics
 from engine.catalog import SequenceEntry, TableEntry, ViewEntry, sequence_row
 from engine.kept_answers import (
     KEPT_ANSWER_BYTES_MAX,
@@ -110,6 +110,7 @@ def read(
         table = database.tables.run(root, inputs, token)
     views = tuple(transaction.versions[name] for name in sorted(bound.relations) if name in transaction.versions)
     reusable = not bound.stable and not any(view.time_dependent or view.upper_tables for view, _ in views)
+    reusable = reusable and all(view.committed == version.position for view, version in views)
     reusable = reusable and not streams_among(bound.relations, image) and bound.relations <= image.entries.keys()
     versions = tuple((one, one.committed) for one in data)
     if transaction.tables is not None and reusable:
@@ -175,6 +176,12 @@ def view_inputs(
             inputs[name] = sequence_row(entry)
         elif entry is None and name == stream_statistics.NAME:
             inputs[name] = stream_statistics.stream_statistics(streams_among(frozenset(image.entries), image))
+        elif entry is None and name == view_statistics.NAME:
+            views = (one for one in image.entries.values() if isinstance(one, ViewEntry))
+            now_us = database.clock.now_us()
+            inputs[name] = view_statistics.view_statistics(
+                ((one.stream_name, one.view, one.active) for one in views), now_us
+            )
     if unread:
         database.begin_reading(transaction)
     versions = database.versions(transaction, unread, reader)
