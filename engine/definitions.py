@@ -27,8 +27,8 @@ from views.definition import ViewDefinition, define_view
 from views.kernels import CompiledKernel
 from views.lifecycle import build_view
 from views.plan.cover import NotCoveredError
-from views.plan.parts import cut_parts, part_schema
-from views.plan.prepare import prepared
+from views.plan.parts import part_schema
+from views.plan.prepare import prepared_parts
 from views.plan.properties import scans
 from views.protocols import TableSource, UpperExecutor
 from views.view import ContinuousView
@@ -120,7 +120,7 @@ def heir_view(
         # It was bound to the stream as it is.
         raise NotCoveredError(f"The view does not know all columns of its stream: {error.message}.") from None
     if definition.part is not None:
-        bound = _part(bound, cut_parts(prepared(bound.root))[definition.part])
+        bound = _part(bound, prepared_parts(bound.root, definition.joins).parts[definition.part])
     entry = _entry(definition, bound, image, used, *engines, before)
     return made_durable(entry, engines[0], before.state.kernels)
 
@@ -149,31 +149,36 @@ def build_split_view(
 
     None at all for a view that needs no parts. Raises as `build_continuous_view`, and as `define_query_view`.
     """
-    entries: list[Entry] = []
+    parts: list[ViewEntry] = []
     for definition, bound in part_definitions(statement, image, settings):
-        entries.append(new_view(definition, bound, image, kernels, executor, tables))
-        image = image.with_entry(entries[-1])
-    if entries:
-        oids = tuple(entry.description.oid for entry in entries)
-        entries.append(define_query_view(statement, image, settings, image.next_oid, oids))
-    return entries
+        parts.append(new_view(definition, bound, image, kernels, executor, tables))
+        image = image.with_entry(parts[-1])
+    if not parts:
+        return []
+    root = bind_query(statement.query, image, settings).root
+    parts[0].view.notices += prepared_parts(root, parts[0].view.definition.joins).eager
+    oids = tuple(entry.description.oid for entry in parts)
+    return [*parts, define_query_view(statement, image, settings, image.next_oid, oids)]
 
 
 def part_definitions(
     statement: CreateView, image: CatalogImage, settings: SessionSettings
 ) -> list[tuple[ViewDefinition, BoundQuery]]:
-    """Return the parts of a view (`views.plan.parts`), with the names and oids that they get. Raises what bind refuses."""
+    """Return the parts of a view (`views.plan.parts`), with the names and oids that they get.
+
+    Raises what bind and eager grouping refuse.
+    """
     whole = bind_query(statement.query, image, settings)
-    whole = replace(whole, root=prepared(whole.root))
+    plain = define_view(statement, image.next_oid, settings)
     taken = {*relation_names(image), statement.name}
     found: list[tuple[ViewDefinition, BoundQuery]] = []
-    for number, root in enumerate(cut_parts(whole.root)):
-        (stream,) = scans(root, "stream")
+    for number, part in enumerate(prepared_parts(whole.root, plain.joins).parts):
+        (stream,) = scans(part, "stream")
         name = free_name(statement.name, stream, "groups", taken)
         taken.add(name)
-        columns = tuple(column.name for column in part_schema(root))
-        definition = define_view(statement, image.next_oid + number, settings)
-        found.append((replace(definition, name=name, column_names=columns, part=number), _part(whole, root)))
+        columns = tuple(column.name for column in part_schema(part))
+        definition = replace(plain, oid=image.next_oid + number, name=name, column_names=columns, part=number)
+        found.append((definition, _part(whole, part)))
     return found
 
 
@@ -198,7 +203,7 @@ def restore_continuous_view(
     """
     bound = bind_query(statement.query, image if used is None else StreamsAsThen(image, used), definition.settings)
     if definition.part is not None:
-        parts = cut_parts(prepared(bound.root))
+        parts = prepared_parts(bound.root, definition.joins).parts
         if definition.part >= len(parts):
             raise SqlError("XX001", f"the query has {len(parts)} groupings of streams")
         bound = _part(bound, parts[definition.part])

@@ -30,8 +30,8 @@ from sql.parse import parse
 from sql.relations import BoundQuery, OutputColumn, Project, Relation, Scan, Schema
 from sql.statements.statement import CreateView
 from sql.trees import relation_names, rewrite_everywhere
-from views.plan.parts import cut_parts, without_parts
-from views.plan.prepare import prepared
+from views.plan.parts import without_parts
+from views.plan.prepare import prepared_parts
 
 # Stands before the names of scans in views that a view reads: they are of today already. No client's name has a zero byte.
 TODAY = "\0"
@@ -211,12 +211,14 @@ def _over_parts(root: Relation, parts: tuple[int, ...], image: CatalogImage) -> 
     if not parts:
         return root
     entries = [image.by_oid(oid) for oid in parts]
-    names = [TODAY + entry.description.name for entry in entries if entry is not None]
-    root = prepared(root)
-    groupings = cut_parts(root)
-    if len(groupings) != len(names):
-        raise SqlError("XX001", f"the query has {len(groupings)} groupings of streams, and {len(names)} views of them")
-    return without_parts(root, groupings, names)
+    views = [entry for entry in entries if isinstance(entry, ViewEntry)]
+    names = [TODAY + entry.description.name for entry in views]
+    found = prepared_parts(root, views[0].view.definition.joins)
+    if len(found.parts) != len(names):
+        raise SqlError(
+            "XX001", f"the query has {len(found.parts)} groupings of streams, and {len(names)} views of them"
+        )
+    return without_parts(found.root, found.parts, names)
 
 
 def used_relation(name: str, description: RelationDescription) -> UsedRelation:

@@ -68,6 +68,10 @@ TABLE: tuple[Setting, ...] = (
     string("client_encoding", "UTF8", "Sets the client's character set encoding.", reported=True, kind="encoding"),
     enumeration("client_min_messages", "notice", MESSAGE_LEVELS, "Sets the message levels that are sent to the client."),
     string("DateStyle", "ISO, MDY", "Sets the display format for date and time values.", reported=True, kind="datestyle"),
+    enumeration(
+        "default_stream_join", "frozen", ("frozen", "retroactive"),
+        "Sets which state of a table the rows of a stream meet in continuous views whose options do not say it.",
+    ),
     string("default_table_access_method", "heap", "Sets the default table access method for new tables."),
     string("default_tablespace", "", "Sets the default tablespace to create tables and indexes in."),
     boolean("default_transaction_deferrable", "off", "Sets the default deferrable status of new transactions."),

@@ -11,9 +11,22 @@ from dataclasses import dataclass
 
 from sql.catalog import SessionSettings
 from sql.errors import SqlError
+from sql.statements.create_view import OPTIONS
 from sql.statements.statement import CreateView
 
-ON_ERROR_CHOICES = ("reject", "skip")
+BOOLEANS = {"on": True, "true": True, "off": False, "false": False}
+
+
+@dataclass(frozen=True)
+class JoinChoice:
+    """How a view joins a stream with tables and other streams.
+
+    eager_grouping: whether a stream may be grouped below a join that no stream pipeline can probe. stream_join: which
+    state of a table a stream's row meets: 'frozen', the only one there is, or 'retroactive', the one of the reader.
+    """
+
+    eager_grouping: bool = True
+    stream_join: str = "frozen"
 
 
 @dataclass(frozen=True)
@@ -21,7 +34,7 @@ class ViewDefinition:
     """A view's name, oid and text, with the session values that its query was bound with.
 
     text: the whole CREATE VIEW statement; query_text: its SELECT, which starts query_offset characters into the text.
-    column_names: the names in parentheses, which may be fewer than the columns. on_error: one of `ON_ERROR_CHOICES`.
+    column_names: the names in parentheses, which may be fewer than the columns. on_error: 'reject' or 'skip'. joins: see there.
     part: which of the text's groupings this is the view of (`views.plan.parts`), None: it is the view that the text makes. state: the
     oid under which log and checkpoints know what it keeps, None: its own; one that begins anew gets another. kept: what its state keeps
     instead of what the text asks for (`views.plan.cover`), in the form of the catalog file.
@@ -38,6 +51,7 @@ class ViewDefinition:
     part: int | None = None
     state: int | None = None
     kept: str | None = None
+    joins: JoinChoice = JoinChoice()
 
     @property
     def state_oid(self) -> int:
@@ -59,6 +73,8 @@ class ViewDefinition:
             "part": self.part,
             "state": self.state,
             "kept": self.kept,
+            "eager_grouping": self.joins.eager_grouping,
+            "stream_join": self.joins.stream_join,
         }
 
     @staticmethod
@@ -78,15 +94,31 @@ class ViewDefinition:
             query_offset=offset,
             column_names=tuple(str(name) for name in names),
             settings=SessionSettings(time_zone=str(plain["time_zone"]), search_path=str(plain["search_path"])),
-            on_error=_checked_on_error(str(plain["on_error"])),
+            on_error=_checked("on_error", str(plain["on_error"])),
             part=part,
             state=state,
             kept=kept,
+            joins=JoinChoice(bool(plain.get("eager_grouping", True)), str(plain.get("stream_join", "frozen"))),
         )
 
 
 def define_view(statement: CreateView, oid: int, settings: SessionSettings) -> ViewDefinition:
     """Return the definition that a CREATE VIEW statement makes in a session. Raises 22023 for an option that does not exist."""
+    options = statement.options
+    for name in options:
+        if name not in OPTIONS:
+            raise SqlError(
+                "22023",
+                f'unrecognized parameter "{name}"',
+                hint=f"The options of a continuous view are {', '.join(OPTIONS)}.",
+            )
+    default_join = dict(settings.variables).get("default_stream_join", "frozen")
+    joins = JoinChoice(
+        BOOLEANS[_checked("eager_grouping", options.get("eager_grouping", "on"))],
+        _checked("stream_join", options.get("stream_join", default_join)),
+    )
+    if joins.stream_join == "retroactive" and not joins.eager_grouping:
+        raise SqlError("22023", "stream_join = retroactive needs eager grouping, which eager_grouping = off forbids")
     return ViewDefinition(
         name=statement.name,
         oid=oid,
@@ -95,23 +127,14 @@ def define_view(statement: CreateView, oid: int, settings: SessionSettings) -> V
         query_offset=statement.query_offset,
         column_names=statement.column_names,
         settings=settings,
-        on_error=_on_error(statement.options),
+        on_error=_checked("on_error", options.get("on_error", "reject")),
+        joins=joins,
     )
 
 
-def _on_error(options: Mapping[str, str]) -> str:
-    for name in options:
-        if name != "on_error":
-            raise SqlError(
-                "22023", f'unrecognized parameter "{name}"', hint="The option of a continuous view is on_error."
-            )
-    return _checked_on_error(options.get("on_error", "reject"))
-
-
-def _checked_on_error(value: str) -> str:
+def _checked(name: str, value: str) -> str:
     folded = value.lower()
-    if folded not in ON_ERROR_CHOICES:
-        raise SqlError(
-            "22023", f'invalid value for option "on_error": "{value}"', detail='Valid values are "reject" and "skip".'
-        )
+    if folded not in OPTIONS[name]:
+        choices = " and ".join(f'"{choice}"' for choice in OPTIONS[name])
+        raise SqlError("22023", f'invalid value for option "{name}": "{value}"', detail=f"Valid values are {choices}.")
     return folded

@@ -22,8 +22,9 @@ from sql.relations import BoundQuery
 from sql.statements.statement import CreateView, Explain
 from views.definition import ViewDefinition, define_view
 from views.plan.explain import explain_plan, explain_select, stream_lines
-from views.plan.parts import cut_parts, without_parts
+from views.plan.parts import without_parts
 from views.plan.planner import plan_view
+from views.plan.prepare import prepared_parts
 from views.plan.text import identifier
 from views.stream_grouping import cut_groupings
 
@@ -61,9 +62,11 @@ def split_lines(
 ) -> list[str]:
     """Return the plan of a view over several groupings of streams: what reads them, and the continuous view of each."""
     names = [definition.name for definition, _ in parts]
-    rest = without_parts(bound.root, cut_parts(bound.root), names)
+    found = prepared_parts(bound.root, parts[0][0].joins)
+    rest = without_parts(found.root, found.parts, names)
     lines = [
         f"View {identifier(statement.name)} over {len(parts)} continuous views that are made with it",
+        *(group.replace("eager", "Eager", 1) for group in found.eager),
         *explain_select(replace(bound, root=rest), (), database.tables),
     ]
     for definition, part in parts:

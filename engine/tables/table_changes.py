@@ -40,7 +40,7 @@ def refuse_joined(name: str, entries: Collection[Entry]) -> None:
                 "55006",
                 f'cannot change table "{name}" because continuous view "{view}" joins it with its stream',
                 detail="The view has built the table's rows into its stream pipeline.",
-                hint=f"DROP VIEW {view} first, or join the table in a view above it.",
+                hint=f"DROP VIEW {view} first, or make it WITH (stream_join = retroactive): then the change counts for all rows.",
                 table_name=name,
             )
 

@@ -1,4 +1,4 @@
-"""CREATE [OR REPLACE] VIEW name [(columns)] [WITH (on_error = skip | reject, reset = true | false)] AS query."""
+"""CREATE [OR REPLACE] VIEW name [(columns)] [WITH (on_error = skip | reject, ...)] AS query."""
 
 from __future__ import annotations
 
@@ -8,7 +8,14 @@ from sql.grammar.cursor import Cursor
 from sql.statements.options import relation_options
 from sql.statements.statement import CreateView
 
-OPTIONS = {"on_error": ("reject", "skip"), "reset": ("true", "false", "on", "off")}
+# The values of each option, as they are written and, of default_stream_join, set.
+STREAM_JOINS = ("frozen", "retroactive")
+OPTIONS = {
+    "on_error": ("reject", "skip"),
+    "reset": ("true", "false", "on", "off"),
+    "eager_grouping": ("true", "false", "on", "off"),
+    "stream_join": STREAM_JOINS,
+}
 
 ON = ("true", "on")
 

@@ -11,7 +11,7 @@ from sql.catalog import SessionSettings
 from sql.errors import SqlError
 from sql.parse import parse
 from sql.statements.statement import CreateView
-from views.definition import ViewDefinition, define_view
+from views.definition import JoinChoice, ViewDefinition, define_view
 
 SETTINGS = SessionSettings(time_zone="Europe/Berlin", search_path="public")
 
@@ -35,4 +35,17 @@ def test_the_plain_form_survives_json() -> None:
 def test_an_option_that_does_not_exist_is_22023(options: dict[str, str]) -> None:
     with pytest.raises(SqlError) as failure:
         define_view(statement(**options), 16400, SETTINGS)
+    assert failure.value.sqlstate == "22023"
+
+
+def test_how_tables_are_joined_is_an_option_or_the_settings_default() -> None:
+    assert define_view(statement(), 1, SETTINGS).joins == JoinChoice(True, "frozen")
+    assert define_view(statement(eager_grouping="OFF"), 1, SETTINGS).joins == JoinChoice(False, "frozen")
+    later = replace(SETTINGS, variables=(("default_stream_join", "retroactive"),))
+    definition = define_view(statement(), 1, later)
+    assert definition.joins == JoinChoice(True, "retroactive")
+    assert ViewDefinition.from_dict(json.loads(json.dumps(definition.to_dict()))).joins == definition.joins
+    assert define_view(statement(stream_join="frozen"), 1, later).joins.stream_join == "frozen"
+    with pytest.raises(SqlError) as failure:
+        define_view(statement(eager_grouping="off", stream_join="retroactive"), 1, SETTINGS)
     assert failure.value.sqlstate == "22023"

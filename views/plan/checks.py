@@ -5,6 +5,7 @@ Enters: a bound tree, or the pipelines it was cut into. Leaves: nothing, or SqlE
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import pairwise
 
 from ringbuffer.hash_table import JOINS_MAX
@@ -120,6 +121,15 @@ def refused_outer_condition(condition: Expression) -> SqlError:
     hint = "Keep equalities and conditions on one side in ON; an inner join may have any condition."
     part = f"LEFT JOIN ... ON {expression_text(condition)}"
     return refused("a LEFT JOIN from a stream on other than equal columns", part, RULE_B, hint)
+
+
+def refused_retroactive(tables: Sequence[str]) -> SqlError:
+    """Return the 0A000 of a join with tables that can't be made above the groups of the stream."""
+    hint = "Join the tables by inner joins or by outer joins of plain columns, or choose stream_join = frozen."
+    part = "the join with " + ", ".join(identifier(name) for name in tables)
+    return refused(
+        "stream_join = retroactive for a join that can only be made with the stream's rows", part, None, hint
+    )
 
 
 def _check_subqueries(expression: Expression) -> None:

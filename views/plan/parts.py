@@ -19,11 +19,13 @@ from views.plan.trees import inputs, with_inputs
 KINDS = ("stream", "view")
 
 
-def cut_parts(root: Relation) -> tuple[Relation, ...]:
-    """Return the different parts from left to right; none when one plan is enough, or some stream is not grouped."""
+def cut_parts(root: Relation, always: bool = False) -> tuple[Relation, ...]:
+    """Return the different parts from left to right; none when some stream is not grouped, or one plan is enough and not `always`."""
     sources = (*scans(root, "stream"), *scans(root, "view"))
     in_subqueries = len(sources) > sum(isinstance(part, Scan) and part.kind in KINDS for part in walk_relation(root))
-    if not scans(root, "stream") or (len(sources) < 2 and not in_subqueries and not _is_beyond_spark(root)):
+    if not scans(root, "stream"):
+        return ()
+    if len(sources) < 2 and not in_subqueries and not always and not _is_beyond_spark(root):
         return ()
     parts = tuple(dict.fromkeys(_groupings(root)))
     rest = without_parts(root, parts, [""] * len(parts))

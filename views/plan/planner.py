@@ -14,7 +14,7 @@ from sql.errors import SqlError
 from sql.expressions import Cast, Column, Expression, Literal
 from sql.relations import BoundQuery, OutputColumn, Project, Relation, Schema, Sort
 from views.definition import ViewDefinition
-from views.plan.checks import check_shape, check_sources, check_stream, check_upper
+from views.plan.checks import check_shape, check_sources, check_stream, check_upper, refused_retroactive
 from views.plan.nodes import ViewPlan
 from views.plan.prepare import prepared
 from views.plan.rules.distinct_to_grouping import distinct_to_grouping
@@ -74,6 +74,8 @@ def plan_view(definition: ViewDefinition, bound: BoundQuery) -> PlannedView:
     check_shape(rewritten)
     plan = split(rewritten, definition.on_error)
     check_stream(plan.stream)
+    if definition.joins.stream_join == "retroactive" and plan.stream_tables:
+        raise refused_retroactive(sorted(plan.stream_tables))
     if plan.upper is not None:
         check_upper(plan.upper.relation)
     notices = []

@@ -8,8 +8,13 @@ found again in it by their numbers.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from sql.relations import Relation
 from sql.trees import rewrite_everywhere
+from views.definition import JoinChoice
+from views.plan.eager_grouping import EagerGrouping
+from views.plan.parts import cut_parts
 from views.plan.properties import scans
 from views.plan.rules.combine_groupings import combine_groupings
 from views.plan.rules.distinct_to_grouping import grouped
@@ -18,18 +23,46 @@ from views.plan.rules.join_subqueries import join_subqueries
 from views.subquery_grouping import group_subqueries
 
 # Of one operator each, whose inputs have been through all of them.
-STEPS = (join_subqueries, grouped, group_set_operations, combine_groupings)
+BEFORE = (join_subqueries, grouped, group_set_operations)
+AFTER = (combine_groupings,)
+
+
+ALONE = JoinChoice(eager_grouping=False)
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A query in that form, and its parts (`views.plan.parts`).
+
+    eager: by what streams are grouped besides what the query says, for people.
+    """
+
+    root: Relation
+    parts: tuple[Relation, ...]
+    eager: tuple[str, ...]
 
 
 def prepared(root: Relation) -> Relation:
-    """Return a query in that form."""
+    """Return a query in that form, its streams grouped where it says so."""
+    return _prepared(root, EagerGrouping(ALONE))
+
+
+def prepared_parts(root: Relation, joins: JoinChoice) -> Prepared:
+    """Return a query in that form, with eager grouping. Raises 0A000 for what that refuses."""
+    eager = EagerGrouping(joins)
+    form = _prepared(root, eager)
+    return Prepared(form, cut_parts(form, eager.is_made), tuple(eager.groups))
+
+
+def _prepared(root: Relation, eager: EagerGrouping) -> Relation:
     streams = frozenset(scans(root, "stream"))
     if not streams:
         return root
-    return rewrite_everywhere(group_subqueries(root, streams), _step)
+    steps = (*BEFORE, eager.step, *AFTER)
 
+    def step_all(relation: Relation) -> Relation:
+        for step in steps:
+            relation = step(relation)
+        return relation
 
-def _step(relation: Relation) -> Relation:
-    for step in STEPS:
-        relation = step(relation)
-    return relation
+    return rewrite_everywhere(group_subqueries(root, streams), step_all)
