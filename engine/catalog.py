@@ -14,6 +14,7 @@ from types import MappingProxyType
 import pyarrow as pa
 
 from engine import stream_statistics, view_statistics
+from engine.privileges import Privileges
 from engine.roles import Roles
 from engine.stream import Stream
 from engine.tables.sequences import SequenceCounter, SequenceDefinition
@@ -143,6 +144,7 @@ class CatalogImage:
     next_oid: int = FIRST_OID
     roles: Roles = field(default_factory=Roles)
     comments: Mapping[tuple[int, int], str] = field(default_factory=lambda: MappingProxyType({}))
+    privileges: Privileges = field(default_factory=Privileges)
 
     def relation(self, name: str) -> RelationDescription | None:
         """Return the description of `name`, or None (the Protocol `sql.catalog.Catalog`)."""

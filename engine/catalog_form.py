@@ -22,6 +22,7 @@ from engine.catalog import (
     UsedRelation,
     ViewEntry,
 )
+from engine.privileges import plain_privileges
 from engine.roles import plain_roles
 from engine.tables.sequences import SequenceDefinition
 from ringbuffer.log_rows import encode_rows
@@ -66,7 +67,7 @@ def plain_form(image: CatalogImage) -> dict[str, object]:
     """Return the next oid, the roles, each relation in order of creation, and the comments."""
     return {
         "next_oid": image.next_oid,
-        "access": plain_roles(image.roles),
+        "access": {**plain_roles(image.roles), **plain_privileges(image.privileges)},
         "relations": [plain_entry(entry) for entry in image.entries.values()],
         "comments": [[oid, number, text] for (oid, number), text in image.comments.items()],
     }

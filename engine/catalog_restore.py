@@ -23,6 +23,7 @@ from engine.catalog import (
 )
 from engine.catalog_form import DAMAGED, definition_of, read_plain, source_of, type_of, used_of
 from engine.definitions import build_stream, restore_continuous_view, stream_description
+from engine.privileges import Privileges, privileges_of
 from engine.query_views import restored_view
 from engine.roles import Roles, roles_of
 from engine.stream import make_stream
@@ -65,9 +66,11 @@ def restore_catalog(database: Database, text: str) -> CatalogImage:
         image = image.with_entry(entry)
         restored[relation["name"]] = entry
     order = {relation["name"]: restored[relation["name"]] for relation in plain["relations"]}
-    roles = roles_of(plain["access"]) if "access" in plain else Roles()
+    access = plain.get("access")
+    roles = Roles() if access is None else roles_of(access)
+    privileges = Privileges() if access is None else privileges_of(access)
     comments = {(oid, number): text for oid, number, text in plain.get("comments", ())}
-    return CatalogImage(order, image.version, plain["next_oid"], roles, comments)
+    return CatalogImage(order, image.version, plain["next_oid"], roles, comments, privileges)
 
 
 def _restored(

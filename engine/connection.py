@@ -181,6 +181,11 @@ class Connection(asyncio.Protocol):
         """Tell whether there is a session with this number; from any thread."""
         return process_id in self._server.sessions
 
+    def role_of(self, process_id: int) -> int:
+        """Return the oid of the role that a session was let in as, 0 if there is none; from any thread."""
+        found = self._server.sessions.get(process_id)
+        return 0 if found is None else found.role
+
     def signal(self, process_id: int, terminates: bool) -> None:
         """Cancel what a session runs, or end it. On the event loop."""
         target = self._server.sessions.get(process_id)

@@ -22,12 +22,13 @@ from sql.statements.cursors import close, declare, fetch
 from sql.statements.delete import delete, delete_after_with, truncate
 from sql.statements.drop import drop
 from sql.statements.explain import explain
-from sql.statements.grants import grant
+from sql.statements.grants import alter_default, grant
 from sql.statements.indexes import alter_index, create_index, drop_index
 from sql.statements.insert import insert, insert_after_with
 from sql.statements.maintenance import analyze, vacuum
 from sql.statements.notifications import listen, notify, unlisten
 from sql.statements.options import object_kind
+from sql.statements.owners import or_owner, reassign
 from sql.statements.prepared import execute, prepare
 from sql.statements.roles import alter_role, create_role, drop_role
 from sql.statements.sequences import alter_sequence, create_sequence
@@ -58,6 +59,7 @@ RULES: dict[str, Callable[[Cursor], Statement]] = {
     "move": fetch,
     "notify": notify,
     "prepare": lambda cursor: prepare(cursor, statement),
+    "reassign": reassign,
     "reset": reset,
     "revoke": grant,
     "set": set_variable,
@@ -76,14 +78,16 @@ OBJECT_RULES: dict[tuple[str, str], Callable[[Cursor], Statement]] = {
     ("create", "sequence"): create_sequence,
     ("create", "table"): create_table,
     ("create", "view"): create_view,
-    ("alter", "foreign"): alter_table,
+    ("alter", "default"): alter_default,
+    ("alter", "foreign"): or_owner(alter_table),
+    ("alter", "schema"): or_owner(None),
     ("alter", "index"): alter_index,
-    ("alter", "sequence"): alter_sequence,
-    ("alter", "table"): alter_table,
+    ("alter", "sequence"): or_owner(alter_sequence),
+    ("alter", "table"): or_owner(alter_table),
+    ("alter", "view"): or_owner(alter_view),
     **{("create", kind): create_role for kind in ("role", "user", "group")},
     **{("alter", kind): alter_role for kind in ("role", "user", "group")},
     **{("drop", kind): drop_role for kind in ("role", "user", "group")},
-    ("alter", "view"): alter_view,
     ("drop", "foreign"): drop,
     ("drop", "index"): drop_index,
     ("drop", "sequence"): drop,

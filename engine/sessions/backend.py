@@ -37,6 +37,7 @@ class SessionBackend:
         """See Backend."""
         connection = self._session.connection
         if connection.knows(process_id):
+            self._check_right(connection.role_of(process_id), terminates)
             self._loop.call_soon_threadsafe(connection.signal, process_id, terminates)
             return True
         self._loop.call_soon_threadsafe(self._warn, f"PID {process_id} is not an Antumbra server process")
@@ -49,6 +50,19 @@ class SessionBackend:
     def notify(self, channel: str | None, payload: str | None) -> None:
         """See Backend. Raises 22023 for what is no channel or payload."""
         self._session.block.current().notices[checked_notice(channel, payload)] = None
+
+    def _check_right(self, target: int, terminates: bool) -> None:
+        """Raise 42501 unless the session may end what another role runs."""
+        roles = self._session.database.image.roles
+        own = self._session.identity.current(roles)
+        if roles.is_superuser(own):
+            return
+        if roles.is_superuser(target):
+            what = "terminate superuser process" if terminates else "cancel superuser query"
+            raise SqlError("42501", f"must be a superuser to {what}")
+        if not roles.has_privileges_of(own, target):
+            what = "process is being terminated" if terminates else "query is being canceled"
+            raise SqlError("42501", f"must be a member of the role whose {what} or member of pg_signal_backend")
 
     def _warn(self, text: str) -> None:
         self._session.notice("01000", text, "WARNING")

@@ -17,10 +17,11 @@ from engine.dropping import drop
 from engine.embedded.duckdb_errors import CONFLICT
 from engine.query_views import define_query_view, reads_stream
 from engine.reshaping import Reshaping
+from engine.sessions.access_statements import run_access_statement
 from engine.sessions.insert import default_row
 from engine.sessions.reading import scan_inputs, scan_settings
 from engine.sessions.results import Outcome
-from engine.sessions.role_statements import RoleWork, run_role_statement
+from engine.sessions.role_statements import RoleWork
 from engine.sessions.sequence_statements import alter_sequence, make_sequence
 from engine.staging import StatementStage
 from engine.stream import Stream
@@ -42,7 +43,7 @@ from sql.errors import SqlError
 from sql.expressions import Column, Expression
 from sql.names import did_you_mean
 from sql.relations import Project
-from sql.statements.access import RoleStatement
+from sql.statements.access import AccessStatement
 from sql.statements.objects import AlterView, Comment
 from sql.statements.statement import (
     AlterSequence,
@@ -83,7 +84,7 @@ class DefinitionStatements:
 
     async def create_stream(self, statement: CreateStream, transaction: Transaction) -> Outcome:
         """Do CREATE FOREIGN TABLE."""
-        image = await self._own_image(transaction)
+        image = await self.own_image(transaction)
         tag = "CREATE FOREIGN TABLE"
         if self._is_there(statement.name, statement.if_not_exists, image):
             return Outcome(tag)
@@ -95,7 +96,7 @@ class DefinitionStatements:
 
     async def create_view(self, statement: CreateView, transaction: Transaction) -> Outcome:
         """Do CREATE VIEW: a continuous view if there is a stream below it, else an ordinary one."""
-        image = await self._own_image(transaction)
+        image = await self.own_image(transaction)
         before = replaced_view(statement, image)
         if before is not None:
             await self._session.in_worker(self._replace_view, statement, before, image, transaction)
@@ -139,7 +140,7 @@ class DefinitionStatements:
 
     async def alter_view(self, statement: AlterView, transaction: Transaction) -> Outcome:
         """Do ALTER VIEW."""
-        image = await self._own_image(transaction)
+        image = await self.own_image(transaction)
         entry = image.entries.get(statement.name)
         if entry is None:
             if not statement.if_exists:
@@ -154,7 +155,7 @@ class DefinitionStatements:
 
     async def change_view(self, function: str, name: str, transaction: Transaction) -> None:
         """Do one of `sql.functions.VIEW_CHANGES`."""
-        image = await self._own_image(transaction)
+        image = await self.own_image(transaction)
         self._change_views(change_view(function, name, image), transaction)
 
     def _change_views(self, image: CatalogImage, transaction: Transaction) -> None:
@@ -165,7 +166,7 @@ class DefinitionStatements:
 
     async def comment(self, statement: Comment, transaction: Transaction) -> Outcome:
         """Do COMMENT ON."""
-        transaction.change_catalog(with_comment(statement, await self._own_image(transaction)))
+        transaction.change_catalog(with_comment(statement, await self.own_image(transaction)))
         return Outcome("COMMENT")
 
     async def drop(self, statement: DropRelation, transaction: Transaction) -> Outcome:
@@ -213,7 +214,7 @@ class DefinitionStatements:
     async def alter_table(self, statement: AlterTable, transaction: Transaction) -> Outcome:
         """Do ALTER TABLE or ALTER FOREIGN TABLE."""
         if not statement.foreign and statement.changes and statement.changes[0].action in ("rename", "rename column"):
-            image = await self._own_image(transaction)
+            image = await self.own_image(transaction)
             view = image.entries.get(statement.name)
             if isinstance(view, ViewEntry | QueryViewEntry):
                 self._change_views(rename_view(view, statement.changes[0], image), transaction)
@@ -302,13 +303,13 @@ class DefinitionStatements:
 
     # Roles
 
-    async def change_roles(self, statement: RoleStatement, transaction: Transaction) -> Outcome:
-        """Do CREATE, ALTER and DROP ROLE, and GRANT and REVOKE of roles."""
-        image = await self._own_image(transaction)
+    async def change_access(self, statement: AccessStatement, transaction: Transaction) -> Outcome:
+        """Do the statements on roles, privileges and owners."""
+        image = await self.own_image(transaction)
         session = self._session
         identity, roles = session.identity, image.roles
         work = RoleWork(image, identity.current(roles), identity.session(roles), session.settings.time_zone)
-        tag = await session.in_worker(run_role_statement, statement, work)
+        tag = await session.in_worker(run_access_statement, statement, work)
         for notice in work.notices:
             session.notice(*notice)
         if work.image is not image:
@@ -317,7 +318,7 @@ class DefinitionStatements:
 
     # Inside
 
-    async def _own_image(self, transaction: Transaction) -> CatalogImage:
+    async def own_image(self, transaction: Transaction) -> CatalogImage:
         """Return the image that a DDL statement of this transaction changes; one transaction at a time does DDL."""
         if not transaction.holds_ddl_lock:
             await self._session.cancellable(self._database.ddl_lock.acquire())
@@ -331,7 +332,7 @@ class DefinitionStatements:
 
     async def _work(self, transaction: Transaction, reads: bool = False) -> TableWork:
         """Return the work of a statement that defines tables. reads: it has a query, of views perhaps."""
-        image = await self._own_image(transaction)
+        image = await self.own_image(transaction)
         views = image.continuous_views if reads else ()
         tables = await self._session.in_worker(self._database.begin_tables, transaction, views)
         tables.image = image

@@ -47,7 +47,7 @@ class HotPath:
             return None
         head = match.group(0)
         target = self._target(head, image)
-        if target is None:
+        if target is None or not session.identity.may_insert(target.entry.description.name, image):
             return None
         prefix = head.encode()
         try:
@@ -82,6 +82,8 @@ class HotPath:
             if session.settings.read_only:
                 return None
             if row is not parameter_row(prepared, image, self._database.tables):
+                return None
+            if not session.identity.may_insert(row.target.entry.description.name, image):
                 return None
             assert portal.given is not None
             self._stage(row.target, portal.given, image)

@@ -1,15 +1,18 @@
 """Who a session is: the role it was let in as, and the one that it acts as since SET ROLE or SET SESSION AUTHORIZATION.
 
-Enters: the settings role and session_authorization, the roles of today. Leaves: oids. A role that is gone may do nothing. Must not know
-relations.
+Enters: the settings role and session_authorization, the roles of today. Leaves: oids. A role that is gone may do nothing. Must not
+know messages.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
+from engine.catalog import CatalogImage
 from engine.roles import Roles
+from engine.sessions.checks import Checks
 from sql.catalog import SessionSettings
+from sql.datatypes import SqlType
 from sql.errors import SqlError
 from sql.settings import Settings
 
@@ -30,6 +33,9 @@ class Identity:
         self._known_at: tuple[SessionSettings, Roles] | None = None
         self._current = NOBODY
         self._roles = roles
+        self._allowed: dict[str, bool] = {}
+        self._allowed_at: CatalogImage | None = None
+        self._allowed_for: SessionSettings | None = None
         settings.check_identity = self._check_change
         settings.let_in(roles().is_superuser(login))
 
@@ -41,6 +47,35 @@ class Identity:
             self._known_at = (captured, roles)
             self._current = self._oid(captured.user, roles)
         return self._current
+
+    def bypasses(self, image: CatalogImage) -> bool:
+        """Tell whether nothing is checked, since the session acts as a superuser."""
+        return image.roles.is_superuser(self.current(image.roles))
+
+    def may_insert(self, name: str, image: CatalogImage) -> bool:
+        """Tell whether a row may go into a stream. Cheap: asked for each row."""
+        captured = self._settings.captured()
+        if self._allowed_at is not image or self._allowed_for is not captured:
+            self._allowed, self._allowed_at, self._allowed_for = {}, image, captured
+        allowed = self._allowed.get(name)
+        if allowed is None:
+            allowed = self._allowed[name] = self.bypasses(image) or self._may_insert(name, image)
+        return allowed
+
+    def may(self, image: CatalogImage, oid: int, letters: str) -> bool:
+        """Tell whether the session has one of some privileges on a relation."""
+        return image.privileges.may(image.roles, self.current(image.roles), oid, letters)
+
+    def checks(self, image: CatalogImage, declared: Sequence[SqlType | None] | None = None) -> Checks:
+        """Return the rights that the session has."""
+        return Checks(image, self.current(image.roles), self._settings.captured(), declared)
+
+    def _may_insert(self, name: str, image: CatalogImage) -> bool:
+        try:
+            self.checks(image).require(name, "a")
+        except SqlError:
+            return False
+        return True
 
     def session(self, roles: Roles) -> int:
         """Return the oid of session_user."""

@@ -148,6 +148,8 @@ class InsertPackets:
     def _committed(self, placed: PlacedRow, image: CatalogImage, reply: bytes, simple: bool) -> bytes | bool:
         """Commit the row. Returns the reply; True when it has to wait for the log; False when nothing was done."""
         session, committer = self._session, self._database.committer
+        if not session.identity.may_insert(placed.stream_name, image):
+            return False
         views = image.views_of(placed.stream_name)
         done = committer.commit_row(placed.commit, views, image, session.settings.waits_for_log, self._log_answer)
         if done is None:

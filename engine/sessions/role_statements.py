@@ -9,7 +9,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from engine.catalog import CatalogImage
+from engine.privileges import PUBLIC_SCHEMA_OID
 from engine.roles import BOOTSTRAP_OID, FIRST_FREE_OID, Membership, Role, Roles
+from engine.sessions.checks import shown
 from sql.datatypes import TIMESTAMPTZ
 from sql.errors import SqlError, not_supported
 from sql.literals import input_value
@@ -162,7 +164,24 @@ def _drop(statement: DropRole, work: RoleWork) -> None:
         if role.oid < FIRST_FREE_OID:
             message = f"cannot drop role {role.name} because it is required by the database system"
             raise SqlError("2BP01", message)
+        _refuse_needed(role, work)
         work.put(work.roles.without_role(role))
+
+
+def _refuse_needed(role: Role, work: RoleWork) -> None:
+    """Raise 2BP01 for a role that owns something, or that something was granted to or by."""
+    privileges = work.image.privileges
+    objects = [(PUBLIC_SCHEMA_OID, "schema public")]
+    objects += sorted((entry.description.oid, shown(entry)) for entry in work.image.entries.values())
+    found = []
+    for oid, text in objects:
+        if privileges.owner(oid) == role.oid:
+            found.append(f"owner of {text}")
+        elif any(role.oid in (one.grantee, one.grantor) for one in privileges.grants.get(oid, ())):
+            found.append(f"privileges for {text}")
+    if found:
+        message = f'role "{role.name}" cannot be dropped because some objects depend on it'
+        raise SqlError("2BP01", message, detail="\n".join(found))
 
 
 def _grant(statement: GrantRole, work: RoleWork) -> None:

@@ -79,7 +79,7 @@ class Session:
         self._loop = asyncio.get_running_loop()
         self._cancelled = threading.Event()
         self.backend = SessionBackend(self, self._loop, self._cancelled)
-        self.sequences = SequenceSession(backend=self.backend)
+        self.sequences = SequenceSession(backend=self.backend, may=self.identity.may)
         self.timeout = StatementTimeout(self._loop, settings, self.cancel)
         self._hot = HotPath(self)
         self._copy = CopyExchange(self)

@@ -7,6 +7,7 @@ Must not know messages or sockets.
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from engine.catalog import CatalogImage, StreamEntry, TableEntry, ViewEntry
@@ -32,7 +33,15 @@ from sql.functions import VIEW_CHANGES
 from sql.names import did_you_mean
 from sql.relations import BoundQuery, Project, Values
 from sql.settings import canonical_name
-from sql.statements.access import AlterRole, CreateRole, DropRole, GrantRole
+from sql.statements.access import (
+    AlterRole,
+    ChangeOwner,
+    CreateRole,
+    DropRole,
+    GrantPrivileges,
+    GrantRole,
+    ReassignOwned,
+)
 from sql.statements.objects import AlterView, Comment
 from sql.statements.session_statement import CloseCursor, Declare, Execute, Fetch, Listen, Notify, Prepare
 from sql.statements.statement import (
@@ -90,6 +99,9 @@ WRITES: dict[type, str] = {
     AlterRole: "ALTER ROLE",
     DropRole: "DROP ROLE",
     GrantRole: "GRANT ROLE",
+    GrantPrivileges: "GRANT",
+    ReassignOwned: "REASSIGN OWNED",
+    ChangeOwner: "ALTER",
 }
 DROPPED = {"stream": "FOREIGN TABLE", "view": "VIEW", "table": "TABLE", "sequence": "SEQUENCE"}
 
@@ -184,6 +196,7 @@ class StatementRunner:
     async def _run(
         self, statement: Statement, transaction: Transaction, parameters: tuple[Literal, ...], prepared: Prepared | None
     ) -> Outcome:
+        self._check_rights(statement, prepared)
         match statement:
             case Select() if called_alone(statement) in VIEW_CHANGES:
                 return await self._change_view(statement, transaction, parameters, prepared)
@@ -234,7 +247,29 @@ class StatementRunner:
             case _:
                 return await self._define(statement, transaction)
 
+    def _check_rights(self, statement: Statement, prepared: Prepared | None = None) -> None:
+        """Raise 42501 when the session's role may not do this."""
+        identity, image = self._session.identity, self.image()
+        if not identity.bypasses(image):
+            identity.checks(image, None if prepared is None else prepared.declared).check(statement)
+
     async def _define(self, statement: Statement, transaction: Transaction) -> Outcome:
+        """Do a statement that defines. What it makes is its role's; who owned what is looked at again behind the lock."""
+        if isinstance(statement, Truncate):
+            return await self._definition(statement, transaction)
+        before = await self._definitions.own_image(transaction)
+        self._check_rights(statement)
+        outcome = await self._definition(statement, transaction)
+        after = transaction.image
+        if after is not None and after is not before:
+            known, present = ([entry.description.oid for entry in image.entries.values()] for image in (before, after))
+            role = self._session.identity.current(after.roles)
+            privileges = after.privileges.after(known, present, role)
+            if privileges is not after.privileges:
+                transaction.change_catalog(replace(after, privileges=privileges, version=after.version + 1))
+        return outcome
+
+    async def _definition(self, statement: Statement, transaction: Transaction) -> Outcome:
         definitions = self._definitions
         match statement:
             case CreateStream():
@@ -259,13 +294,22 @@ class StatementRunner:
                 return await definitions.comment(statement, transaction)
             case DropRelation():
                 return await definitions.drop(statement, transaction)
-            case CreateRole() | AlterRole() | DropRole() | GrantRole():
-                return await definitions.change_roles(statement, transaction)
+            case (
+                CreateRole()
+                | AlterRole()
+                | DropRole()
+                | GrantRole()
+                | GrantPrivileges()
+                | ChangeOwner()
+                | ReassignOwned()
+            ):
+                return await definitions.change_access(statement, transaction)
             case _:
                 raise not_supported(type(statement).__name__)
 
     def open_copy(self, statement: CopyFrom, transaction: Transaction, autocommit: bool) -> CopyIn | CopyIntoTable:
         """Return the COPY that takes the client's data. Raises what the statement has wrong."""
+        self._check_rights(statement)
         return self._writes.open_copy(statement, transaction, autocommit)
 
     async def _change_view(
@@ -288,7 +332,10 @@ class StatementRunner:
         if not isinstance(argument, Literal):
             raise not_supported(f"{call.function}() of anything but a constant", call.position)
         if argument.value is not None:
-            await self._definitions.change_view(call.function, folded(str(argument.value)), transaction)
+            name, image = folded(str(argument.value)), self.image()
+            if not self._session.identity.bypasses(image):
+                self._session.identity.checks(image).owner(name)
+            await self._definitions.change_view(call.function, name, transaction)
         return text_outcome("SELECT 1", [name], [[None if argument.value is None else ""]])
 
     # INSERT of values into a stream.

@@ -40,7 +40,7 @@ class SequenceSession:
     """What one session knows of sequences. number: under which DuckDB's functions find it. image: the catalog of what runs now.
 
     backend: what it does to sessions. current: oid of a sequence -> the value that this session took last; latest: (name, oid) of the last
-    one of all. read_only: of the transaction that runs now.
+    one of all. read_only: of the transaction that runs now. may: whether the session has one of some privileges on what has an oid.
     """
 
     image: CatalogImage = field(default_factory=CatalogImage)
@@ -48,6 +48,7 @@ class SequenceSession:
     current: dict[int, int] = field(default_factory=dict)
     latest: tuple[str, int] | None = None
     read_only: bool = False
+    may: Callable[[CatalogImage, int, str], bool] = lambda *_: True
     number: int = field(default_factory=lambda: next(NUMBERS))
 
     def __post_init__(self) -> None:
@@ -57,7 +58,7 @@ class SequenceSession:
         """Return the next `count` values of a sequence, in order. Raises 42P01, 42809, 2200H, 25006."""
         if self.read_only:
             raise SqlError("25006", "cannot execute nextval() in a read-only transaction")
-        entry = self.find(name)
+        entry = self._allowed(name, "Uw", implicit=True)
         values = entry.counter.take(entry.description.name, entry.definition, count)
         if count:
             self._took(entry, int(values[-1]))
@@ -65,7 +66,7 @@ class SequenceSession:
 
     def current_value(self, name: str) -> int:
         """Return the value that the session took last of a sequence. Raises 55000 when it took none."""
-        entry = self.find(name)
+        entry = self._allowed(name, "Ur")
         value = self.current.get(entry.description.oid)
         if value is None:
             raise SqlError(
@@ -83,7 +84,7 @@ class SequenceSession:
         """Set a sequence. Raises 22003 for a value out of its range."""
         if self.read_only:
             raise SqlError("25006", "cannot execute setval() in a read-only transaction")
-        entry = self.find(name)
+        entry = self._allowed(name, "w")
         definition = entry.definition
         if not definition.minimum <= value <= definition.maximum:
             raise SqlError(
@@ -104,6 +105,13 @@ class SequenceSession:
     def _took(self, entry: SequenceEntry, value: int) -> None:
         self.current[entry.description.oid] = value
         self.latest = (entry.description.name, entry.description.oid)
+
+    def _allowed(self, name: str, letters: str, implicit: bool = False) -> SequenceEntry:
+        """Return a sequence that the session may use. implicit: that of an identity column needs no privilege. Raises 42501."""
+        entry = self.find(name)
+        if not (implicit and entry.identity) and not self.may(self.image, entry.description.oid, letters):
+            raise SqlError("42501", f"permission denied for sequence {entry.description.name}")
+        return entry
 
     def find(self, written: str, position: int | None = None) -> SequenceEntry:
         """Return a sequence. Raises 42P01 and 42809."""

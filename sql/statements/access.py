@@ -70,4 +70,44 @@ class GrantRole:
     admin: bool
 
 
+@dataclass(frozen=True)
+class GrantPrivileges:
+    """GRANT privileges ON objects TO grantees [WITH GRANT OPTION], or REVOKE [GRANT OPTION FOR] ... FROM ... [CASCADE].
+
+    kind: 'table', 'sequence', 'schema', 'all tables' or 'all sequences' (names are then schemas). words: privileges, none for ALL.
+    option: the grant option is meant.
+    """
+
+    text: str
+    revokes: bool
+    words: tuple[str, ...]
+    kind: str
+    names: tuple[tuple[str, int], ...]
+    grantees: tuple[RoleSpec, ...]
+    option: bool
+    cascade: bool
+
+
+@dataclass(frozen=True)
+class ChangeOwner:
+    """ALTER TABLE | FOREIGN TABLE | VIEW | SEQUENCE | SCHEMA [IF EXISTS] name OWNER TO role. kind: those words in lower case."""
+
+    text: str
+    kind: str
+    name: str
+    name_position: int
+    if_exists: bool
+    role: RoleSpec
+
+
+@dataclass(frozen=True)
+class ReassignOwned:
+    """REASSIGN OWNED BY roles TO role."""
+
+    text: str
+    roles: tuple[RoleSpec, ...]
+    role: RoleSpec
+
+
 RoleStatement = CreateRole | AlterRole | DropRole | GrantRole
+AccessStatement = RoleStatement | GrantPrivileges | ChangeOwner | ReassignOwned

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from sql import syntax
 from sql.datatypes import SqlType
-from sql.statements.access import RoleStatement
+from sql.statements.access import AccessStatement
 from sql.statements.objects import ObjectStatement
 from sql.statements.session_statement import CloseCursor, Declare, Execute, Fetch, Listen, Notify, Prepare
 
@@ -492,6 +492,6 @@ Statement = (
     | Listen
     | Notify
     | Checkpoint
-    | RoleStatement
+    | AccessStatement
     | Empty
 )

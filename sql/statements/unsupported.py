@@ -9,7 +9,7 @@ from sql.grammar.cursor import Cursor
 WHOLE = frozenset(
     """
     alter call cluster do import load lock
-    merge reassign refresh reindex security
+    merge refresh reindex security
     """.split()
 )
 

@@ -1,0 +1,20 @@
+"""The statements on roles, privileges and owners: which file does which."""
+
+from __future__ import annotations
+
+from engine.sessions.privilege_statements import change_owner, grant_privileges, reassign_owned
+from engine.sessions.role_statements import RoleWork, run_role_statement
+from sql.statements.access import AccessStatement, ChangeOwner, GrantPrivileges, ReassignOwned
+
+
+def run_access_statement(statement: AccessStatement, work: RoleWork) -> str:
+    """Do the statement and return its tag. Raises SqlError."""
+    match statement:
+        case GrantPrivileges():
+            return grant_privileges(statement, work)
+        case ChangeOwner():
+            return change_owner(statement, work)
+        case ReassignOwned():
+            return reassign_owned(statement, work)
+        case _:
+            return run_role_statement(statement, work)

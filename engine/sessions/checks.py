@@ -1,0 +1,252 @@
+"""What a statement needs to be allowed to do, and the error when it is not: 42501 in PostgreSQL's words.
+
+Enters: statements, the image that they see, who says them. Must not run anything. Superusers never come here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+
+from engine.catalog import CatalogImage, Entry, QueryViewEntry, TableEntry
+from engine.privileges import PUBLIC_SCHEMA_OID
+from engine.roles import CHECKPOINTER, PREDEFINED, READ_FILES, WRITE_FILES
+from sql import syntax
+from sql.bind.delete import BoundDelete, bind_delete
+from sql.bind.insert import BoundInsert, bind_insert
+from sql.bind.query import bind_query
+from sql.bind.update import BoundUpdate, bind_update
+from sql.catalog import RelationDescription, SessionSettings
+from sql.datatypes import SqlType
+from sql.errors import SqlError
+from sql.statements.objects import AlterView, Comment
+from sql.statements.session_statement import Declare
+from sql.statements.statement import (
+    AlterSequence,
+    AlterTable,
+    Checkpoint,
+    CopyFrom,
+    CopyTo,
+    CreateIndex,
+    CreateSequence,
+    CreateStream,
+    CreateTable,
+    CreateView,
+    Delete,
+    DropIndex,
+    DropRelation,
+    Explain,
+    Insert,
+    RenameIndex,
+    Select,
+    Statement,
+    Truncate,
+    Update,
+)
+
+KINDS = {"stream": "foreign table", "table": "table", "sequence": "sequence", "view": "view", "query": "view"}
+ANYONE_MAY = "Anyone can COPY to stdout or from stdin. psql's \\copy command also works for anyone."
+FILES = {
+    CopyFrom: (READ_FILES, "from"),
+    CopyTo: (WRITE_FILES, "to"),
+}
+
+
+class NamedRelations:
+    """A catalog that notes which relations a statement names."""
+
+    def __init__(self, image: CatalogImage) -> None:
+        self._image = image
+        self.names: list[str] = []
+
+    def relation(self, name: str) -> RelationDescription | None:
+        """See Catalog."""
+        if name not in self.names:
+            self.names.append(name)
+        return self._image.relation(name)
+
+    def relation_names(self) -> Iterable[str]:
+        """See Catalog."""
+        return self._image.relation_names()
+
+
+@dataclass(frozen=True)
+class Checks:
+    """The rights of one role under one image. declared: types of parameters as the client gave them."""
+
+    image: CatalogImage
+    role: int
+    settings: SessionSettings
+    declared: Sequence[SqlType | None] | None = None
+
+    def check(self, statement: Statement) -> None:
+        """Raise 42501 unless the role may do the statement; what bind refuses, it refuses in its own words."""
+        match statement:
+            case Select():
+                self._query(statement.query)
+            case Declare():
+                self._query(statement.select.query)
+            case Insert() | Update() | Delete():
+                self._write(statement)
+            case CopyFrom():
+                self._file(statement)
+                self.require(statement.name, "a")
+            case CopyTo():
+                self._file(statement)
+                if statement.query is not None:
+                    self._query(statement.query)
+                else:
+                    self.read(statement.name)
+            case Explain():
+                self.check(statement.statement)
+            case Truncate():
+                for name, _ in statement.names:
+                    self.require(name, "D")
+            case Checkpoint():
+                if not self._has(CHECKPOINTER):
+                    raise denied("must be superuser or have privileges of pg_checkpoint to do CHECKPOINT")
+            case _:
+                self._definition(statement)
+
+    def _definition(self, statement: Statement) -> None:
+        match statement:
+            case CreateView():
+                self._schema("C")
+                if statement.or_replace:
+                    self.owner(statement.name)
+                # A continuous view has its contents from now on.
+                self._query(statement.query)
+            case CreateTable() | CreateStream():
+                if isinstance(statement, CreateTable) and statement.query is not None:
+                    self._query(statement.query)
+                self._schema("C", statement.name_position)
+            case CreateSequence():
+                self._schema("C")
+            case AlterTable() | AlterSequence() | AlterView() | Comment():
+                self.owner(statement.name)
+            case CreateIndex():
+                self.owner(statement.table)
+            case DropIndex():
+                for name, _ in statement.names:
+                    self._index_owner(name)
+            case RenameIndex():
+                self._index_owner(statement.name)
+            case DropRelation():
+                for name, _ in statement.names:
+                    if not self._owns(PUBLIC_SCHEMA_OID):
+                        self.owner(name)
+
+    def _query(self, query: syntax.Query) -> None:
+        named = NamedRelations(self.image)
+        # What bind refuses here it refuses again where the statement is run, unless it is one on the system's catalog.
+        with suppress(SqlError):
+            bind_query(query, named, self.settings, self.declared)
+        for name in named.names:
+            self.read(name)
+
+    def _write(self, statement: Insert | Update | Delete) -> None:
+        """Check the target, and what else is read. Columns of the target that are looked at need SELECT on it."""
+        named = NamedRelations(self.image)
+        reads = bool(statement.returning)
+        try:
+            bound = self._bound(statement, named)
+        except SqlError:
+            # It is refused again where the statement is run.
+            return
+        match statement:
+            case Insert():
+                reads |= statement.name in bound.relations
+                needed = "a"
+                if statement.on_conflict is not None:
+                    reads |= bool(statement.on_conflict.columns)
+                    if statement.on_conflict.assignments is not None:
+                        needed += "w"
+            case Update():
+                constant = all(isinstance(one.value, syntax.Constant) for one in statement.assignments)
+                reads |= statement.where is not None or bool(statement.from_items) or not constant
+                needed = "w"
+            case Delete():
+                reads |= statement.where is not None or bool(statement.using)
+                needed = "d"
+        for letter in needed:
+            self.require(statement.name, letter)
+        for name in named.names:
+            if name != statement.name or reads:
+                self.read(name)
+
+    def _bound(
+        self, statement: Insert | Update | Delete, named: NamedRelations
+    ) -> BoundInsert | BoundUpdate | BoundDelete:
+        match statement:
+            case Insert():
+                return bind_insert(statement, named, self.settings, self.declared)
+            case Update():
+                return bind_update(statement, named, self.settings, self.declared)
+            case Delete():
+                return bind_delete(statement, named, self.settings, self.declared)
+
+    def read(self, name: str) -> None:
+        """Raise 42501 unless the role may read a relation, and the owner of an ordinary view what is below it."""
+        entry = self.image.entries.get(name)
+        if entry is None:
+            return
+        self.require(name, "r")
+        if isinstance(entry, QueryViewEntry):
+            owner = Checks(self.image, self.image.privileges.owner(entry.description.oid), self.settings)
+            for used in entry.used:
+                below = self.image.by_oid(used.oid)
+                if below is not None and used.oid not in entry.parts:
+                    owner.read(below.description.name)
+
+    def require(self, name: str, letter: str) -> None:
+        """Raise 42501 unless the role has a privilege on a relation. What is not there is refused by others."""
+        entry = self.image.entries.get(name)
+        if entry is None:
+            return
+        if not self._may(PUBLIC_SCHEMA_OID, "U"):
+            raise SqlError("42P01", f'relation "{name}" does not exist')
+        if not self._may(entry.description.oid, letter):
+            raise denied(f"permission denied for {shown(entry)}")
+
+    def owner(self, name: str) -> None:
+        """Raise 42501 unless the role owns a relation."""
+        entry = self.image.entries.get(name)
+        if entry is not None and not self._owns(entry.description.oid):
+            raise denied(f"must be owner of {shown(entry)}")
+
+    def _index_owner(self, name: str) -> None:
+        for entry in self.image.entries.values():
+            if isinstance(entry, TableEntry) and name in entry.indexes and not self._owns(entry.description.oid):
+                raise denied(f"must be owner of index {name}")
+
+    def _schema(self, letter: str, position: int | None = None) -> None:
+        if not self._may(PUBLIC_SCHEMA_OID, letter):
+            raise SqlError("42501", "permission denied for schema public", position)
+
+    def _file(self, statement: CopyFrom | CopyTo) -> None:
+        if statement.file is None:
+            return
+        group, word = FILES[type(statement)]
+        if not self._has(group):
+            message = f"must be superuser or have privileges of the {group} role to COPY {word} a file"
+            raise SqlError("42501", message, hint=ANYONE_MAY)
+
+    def _may(self, oid: int, letters: str) -> bool:
+        return self.image.privileges.may(self.image.roles, self.role, oid, letters)
+
+    def _owns(self, oid: int) -> bool:
+        return self.image.roles.has_privileges_of(self.role, self.image.privileges.owner(oid))
+
+    def _has(self, group: str) -> bool:
+        return self.image.roles.has_privileges_of(self.role, PREDEFINED[group])
+
+
+def shown(entry: Entry) -> str:
+    """Return a relation as errors about rights call it."""
+    return f"{KINDS[entry.description.kind]} {entry.description.name}"
+
+
+def denied(message: str) -> SqlError:
+    """Return 42501."""
+    return SqlError("42501", message)
