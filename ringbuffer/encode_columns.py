@@ -24,7 +24,7 @@ ELEMENT_OIDS = {
     "bool": 16, "bytea": 17, "int8": 20, "int2": 21, "int4": 23, "text": 25, "json": 114, "float4": 700, "float8": 701, "bpchar": 1042,
     "varchar": 1043, "date": 1082, "time": 1083, "timestamp": 1114, "timestamptz": 1184, "interval": 1186, "numeric": 1700,
     "uuid": 2950, "jsonb": 3802, "oid": 26, "name": 19, "char": 18,
-    "regproc": 24, "regclass": 2205, "regtype": 2206, "regnamespace": 4089, "regrole": 4096,
+    "timetz": 1266, "regproc": 24, "regclass": 2205, "regtype": 2206, "regnamespace": 4089, "regrole": 4096,
 }  # fmt: skip
 
 
@@ -40,6 +40,8 @@ def text_column(column: pa.Array | pa.ChunkedArray, family: str, zone: str) -> E
     match family:
         case "time":
             return encode_types.time_text(array)
+        case "timetz":
+            return encode_types.zoned_time_text(array)
         case "interval":
             return encode_types.interval_text(array)
         case "bytea":
@@ -70,6 +72,8 @@ def binary_column(column: pa.Array | pa.ChunkedArray, family: str) -> EncodedCol
             return encode_types.char_binary(array)
         case "time":
             return encode_types.time_binary(array)
+        case "timetz":
+            return encode_types.zoned_time_binary(array)
         case "interval":
             return encode_types.interval_binary(array)
         case "bytea":

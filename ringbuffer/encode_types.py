@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ringbuffer.calendar import HOUR_US, MINUTE_US, SECOND_US
-from ringbuffer.encode_text import is_valid, put_digits, word_digits_count
+from ringbuffer.encode_text import is_valid, put_digits, put_offset, word_digits_count
 from ringbuffer.encoded_column import Bytes, EncodedColumn, Offsets, fixed_values, frozen, string_column, valid_bytes
 from ringbuffer.int128 import signed_word, unsigned_word
 from ringbuffer.jit import kernel
@@ -27,6 +27,9 @@ UUID_TEXT_BYTES = 36
 UUID_BYTES = 16
 INTERVAL_BINARY = np.dtype([("micros", ">i8"), ("days", ">i4"), ("months", ">i4")])
 JSONB_VERSION = 1
+# '24:00:00.000000+15:59:59'
+ZONED_TIME_BYTES_MAX = 26
+ZONED_TIME_BINARY = np.dtype([("micros", ">i8"), ("west", ">i4")])
 
 U0: Any = np.uint64(0)
 HOUR: Any = np.uint64(HOUR_US)
@@ -45,6 +48,21 @@ def interval_text(array: pa.Array) -> EncodedColumn:
     """Return intervals as text."""
     words = (YEAR_WORD, MONTH_WORD, DAY_WORD)
     return _rendered(array, INTERVAL_BYTES_MAX, render_intervals, *interval_parts(array), *words)
+
+
+def zoned_time_text(array: pa.Array) -> EncodedColumn:
+    """Return times of day with their distance from UTC as text."""
+    micros, west = (array.field(index) for index in range(2))
+    return _rendered(
+        array, ZONED_TIME_BYTES_MAX, render_zoned_times, fixed_values(micros, "int64"), fixed_values(west, "int32")
+    )
+
+
+def zoned_time_binary(array: pa.Array) -> EncodedColumn:
+    """Return microseconds since midnight as int8 and seconds west of Greenwich as int4."""
+    packed = np.empty(len(array), dtype=ZONED_TIME_BINARY)
+    packed["micros"], packed["west"] = fixed_values(array.field(0), "int64"), fixed_values(array.field(1), "int32")
+    return _fixed(array, packed.view(np.uint8), ZONED_TIME_BINARY.itemsize)
 
 
 def bytea_text(array: pa.Array) -> EncodedColumn:
@@ -160,6 +178,20 @@ def render_times(values: npt.NDArray[np.int64], valid: Bytes, out: Bytes, ends: 
     for row in range(len(values)):
         if is_valid(valid, row):
             at = put_clock(out, at, unsigned_word(values[row]))
+        ends[row + 1] = at
+
+
+@kernel
+def render_zoned_times(
+    values: npt.NDArray[np.int64], west: npt.NDArray[np.int32], valid: Bytes, out: Bytes, ends: Offsets
+) -> None:
+    """Write times of day and +hh[:mm[:ss]]. values: int64[n]; west: int32[n], seconds; out: uint8[26n]; ends: int64[n + 1]."""
+    at = 0
+    ends[0] = 0
+    for row in range(len(values)):
+        if is_valid(valid, row):
+            at = put_clock(out, at, unsigned_word(values[row]))
+            at = put_offset(out, at, -signed_word(west[row]))
         ends[row + 1] = at
 
 

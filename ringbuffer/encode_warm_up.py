@@ -11,6 +11,7 @@ from ringbuffer.encode_copy import CopyFormat, encode_copy_rows
 from ringbuffer.encode_rows import BINARY_FORMAT, TEXT_FORMAT, encode_data_rows
 
 INTERVAL = pa.struct([("months", pa.int32()), ("days", pa.int32()), ("micros", pa.int64())])
+ZONED_TIME = pa.struct([("micros", pa.int64()), ("west", pa.int32())])
 MOMENT = datetime(2000, 1, 1, tzinfo=UTC)
 
 # One column of each form that has kernels of its own, with and without NULL alike.
@@ -24,6 +25,7 @@ SAMPLES: tuple[tuple[str, pa.Array], ...] = (
     ("timestamp", pa.array([MOMENT.replace(tzinfo=None), None], pa.timestamp("us"))),
     ("timestamptz", pa.array([MOMENT, None], pa.timestamp("us", tz="UTC"))),
     ("time", pa.array([1, None], pa.int64())),
+    ("timetz", pa.array([{"micros": 1, "west": 0}, None], ZONED_TIME)),
     ("interval", pa.array([{"months": 1, "days": 1, "micros": 1}, None], INTERVAL)),
     ("uuid", pa.array(["00000000-0000-0000-0000-000000000000", None], pa.string())),
     ("bytea", pa.array([b"a", None], pa.binary())),

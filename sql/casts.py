@@ -23,7 +23,7 @@ IMPLICIT: dict[str, frozenset[str]] = {
     "bpchar": frozenset({"text", "varchar", "name"}),
     "name": frozenset({"text"}),
     "char": frozenset({"text"}),
-    "time": frozenset({"interval"}),
+    "time": frozenset({"interval", "timetz"}),
 }
 
 ASSIGNMENT: dict[str, frozenset[str]] = {
@@ -33,7 +33,8 @@ ASSIGNMENT: dict[str, frozenset[str]] = {
     "float4": frozenset({"int2", "int4", "int8", "numeric"}),
     "float8": frozenset({"int2", "int4", "int8", "numeric", "float4"}),
     "timestamp": frozenset({"date", "time"}),
-    "timestamptz": frozenset({"date", "timestamp", "time"}),
+    "timestamptz": frozenset({"date", "timestamp", "time", "timetz"}),
+    "timetz": frozenset({"time"}),
     "interval": frozenset({"time"}),
     "json": frozenset({"jsonb"}),
     "jsonb": frozenset({"json"}),
@@ -108,6 +109,8 @@ def require_equality(kinds: Iterable[SqlType], position: int | None = None) -> N
 def needs_zone(source: str, target: str) -> bool:
     """Tell whether the session's TimeZone decides the result of the conversion."""
     zoned = {source.removesuffix("[]"), target.removesuffix("[]")}
+    if target.removesuffix("[]") == "timetz" and source != target:
+        return True
     return "timestamptz" in zoned and bool(zoned & {"date", "time", "timestamp", *STRINGS})
 
 

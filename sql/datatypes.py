@@ -87,7 +87,7 @@ class SqlType:
     def has_own_order(self) -> bool:
         """True where comparing the physical forms is not PostgreSQL's comparison: values compare by their keys (`comparable`)."""
         # Of arrays with NULL in them each engine has its own order.
-        return self.is_array or self.family in ("bpchar", "interval", "jsonb") or self.is_variable_numeric
+        return self.is_array or self.family in ("bpchar", "interval", "timetz", "jsonb") or self.is_variable_numeric
 
     @property
     def is_variable_numeric(self) -> bool:
@@ -106,15 +106,11 @@ class TypeFamily:
     arrow: the type of a column in an Arrow hand-over or a stored version; numeric has two: decimal128(38, display_scale), and
     for a variable one struct<unscaled: decimal128(38, 0), scale: int16>. kernel: the physical name in `ringbuffer.columns`,
     '' where the ring cannot hold it. category: PostgreSQL's typcategory (N numeric, S string, D date and time, T time span, B boolean,
-    U of its own kind, A array, P what is no value, X unknown); preferred within it. array_oid: the type of arrays of it.
+    U of its own kind, Z internal, A array, P what is no value, X unknown); preferred within it. array_oid: the type of arrays of it.
 
     char(n) is padded with blanks everywhere; a uuid is its text of 36 characters; jsonb is the text that PostgreSQL prints; a time
-    is microseconds since midnight; an interval is its three parts, and only its key compares; void is an empty text.
-    U of its own kind, Z internal, A array, X unknown); preferred within it. array_oid: the type of arrays of it.
-
-    char(n) is padded with blanks everywhere; a uuid is its text of 36 characters; jsonb is the text that PostgreSQL prints; a time
-    is microseconds since midnight; an interval is its three parts, and only its key compares; an oid is unsigned; "char", whose family
-    is 'char', is the character of its byte.
+    is microseconds since midnight, a timetz that and its seconds west of Greenwich, an interval its three parts, and of the last two only
+    a key compares; an oid is unsigned; "char", whose family is 'char', is the character of its byte; void is an empty text.
     """
 
     sql_name: str
@@ -142,6 +138,10 @@ SCALARS: dict[str, TypeFamily] = {
     "bpchar": TypeFamily("character", 1042, -1, "S", False, "", "string", "STRING", "VARCHAR", 1014),
     "date": TypeFamily("date", 1082, 4, "D", False, "DATE", "date32", "DATE", "DATE", 1182),
     "time": TypeFamily("time without time zone", 1083, 8, "D", False, "", "int64", "BIGINT", "BIGINT", 1183),
+    "timetz": TypeFamily(
+        "time with time zone", 1266, 12, "D", False, "", "struct<micros: int64, west: int32>", "STRUCT<micros: BIGINT, west: INT>",
+        "STRUCT(micros BIGINT, west INTEGER)", 1270,
+    ),
     "timestamp": TypeFamily(
         "timestamp without time zone", 1114, 8, "D", False, "TIMESTAMP", "timestamp[us]", "TIMESTAMP_NTZ", "TIMESTAMP", 1115
     ),
@@ -209,6 +209,7 @@ VARCHAR = SqlType("varchar")
 BPCHAR = SqlType("bpchar")
 DATE = SqlType("date")
 TIME = SqlType("time")
+TIMETZ = SqlType("timetz")
 TIMESTAMP = SqlType("timestamp")
 TIMESTAMPTZ = SqlType("timestamptz")
 INTERVAL = SqlType("interval")

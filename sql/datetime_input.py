@@ -75,7 +75,10 @@ class OutOfRangeError(Exception):
 
 @dataclass
 class Fields:
-    """What has been read so far. time_us is microseconds of the day; offset_s seconds east of Greenwich."""
+    """What has been read so far. time_us is microseconds of the day; offset_s seconds east of Greenwich.
+
+    is_dated: of a time of day, whether a date stands before it.
+    """
 
     year: int | None = None
     month: int | None = None
@@ -89,6 +92,7 @@ class Fields:
     half: str = ""
     before_christ: bool = False
     special: str = ""
+    is_dated: bool = False
 
 
 def date_value(text: str, position: int | None = None) -> int:

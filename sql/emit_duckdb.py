@@ -170,6 +170,8 @@ class DuckDbExpressions(ExpressionPrinter):
             case tuple() if kind.is_array:
                 items = ", ".join(self.literal(Literal(item, kind.element)) for item in constant)
                 return f"CAST([{items}] AS {self.type_name(kind)})"
+            case (int(micros), int(west)):
+                return f"CAST({{'micros': {micros}, 'west': {west}}} AS {self.type_name(kind)})"
             case (int(months), int(days), int(micros)):
                 parts = f"'months': {months}, 'days': {days}, 'micros': {micros}"
                 return f"CAST({{{parts}}} AS {INTERVAL_TYPE})"

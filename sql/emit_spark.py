@@ -137,8 +137,10 @@ class SparkExpressions(ExpressionPrinter):
                 raise not_supported("a comparison of an array from a subquery in Spark")
             # NULL elements come last in PostgreSQL, first in Spark.
             return self.mapped(text, lambda item: f"struct({item} IS NULL, {self.comparable_text(item, kind.element)})")
-        if kind.family == "jsonb":
-            raise not_supported("a comparison of jsonb in Spark", hint="Compare in the SELECT that reads the view.")
+        if kind.family in ("jsonb", "timetz"):
+            raise not_supported(
+                f"a comparison of {kind.sql_name} in Spark", hint="Compare in the SELECT that reads the view."
+            )
         return super().comparable_text(text, kind)
 
     def interval_total(self, sums: Sequence[str]) -> str:
@@ -199,6 +201,9 @@ class SparkExpressions(ExpressionPrinter):
             case tuple() if kind.is_array:
                 items = ", ".join(self.literal(Literal(item, kind.element)) for item in constant)
                 return f"CAST(array({items}) AS {self.type_name(kind)})"
+            case (int(micros), int(west)):
+                parts = f"'micros', CAST('{micros}' AS BIGINT), 'west', {west}"
+                return f"CAST(named_struct({parts}) AS {self.type_name(kind)})"
             case (int(months), int(days), int(micros)):
                 parts = f"'months', {months}, 'days', {days}, 'micros', CAST('{micros}' AS BIGINT)"
                 return f"CAST(named_struct({parts}) AS {INTERVAL_TYPE})"

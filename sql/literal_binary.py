@@ -15,6 +15,7 @@ from sql.identifiers import received_char, received_name
 from sql.json_text import json_check
 from sql.jsonb_text import jsonb_value
 from sql.wire.reader import encoding_error
+from sql.zoned_time import ZONE_S_END
 
 EPOCH_2000_DAYS = 10_957
 WRONG_FORMAT = "incorrect binary data format"
@@ -32,6 +33,7 @@ FIXED = {
     "time": ">q",
 }
 UUID_BYTES = 16
+ZONED_TIME_BYTES = 12
 JSONB_VERSION = 1
 NUMERIC_SIGNS = {0x0000: 0, 0x4000: 1}
 INFINITE_DATES = (-(1 << 31), (1 << 31) - 1)
@@ -62,6 +64,8 @@ def binary_value(data: bytes, kind: SqlType) -> LiteralValue:
         require_size(data, struct.calcsize(">qii"))
         micros, days, months = struct.unpack(">qii", data)
         return months, days, micros
+    if family == "timetz":
+        return zoned_time_value(data)
     if family == "numeric":
         return numeric_value(data)
     if family == "bool":
@@ -94,6 +98,17 @@ def too_short(how_much: str = "insufficient") -> SqlError:
 
 def wrong_format() -> SqlError:
     return SqlError("22P03", WRONG_FORMAT)
+
+
+def zoned_time_value(data: bytes) -> tuple[int, int]:
+    """Return a time with time zone. Raises 22008 and 22009."""
+    if len(data) >= 8:
+        check_time(data)
+    if len(data) >= ZONED_TIME_BYTES and abs(struct.unpack_from(">i", data, 8)[0]) >= ZONE_S_END:
+        raise SqlError("22009", "time zone displacement out of range")
+    require_size(data, ZONED_TIME_BYTES)
+    micros, west_s = struct.unpack(">qi", data)
+    return micros, west_s
 
 
 def check_time(data: bytes) -> None:

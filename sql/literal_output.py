@@ -17,6 +17,7 @@ from sql.expressions import LiteralValue
 from sql.identifiers import char_text
 from sql.interval_values import interval_text
 from sql.time_input import time_text
+from sql.zoned_time import zoned_time_text
 
 # Enough for the sum of any two floats, digit by digit.
 EXACT = Context(prec=1200, Emax=999_999, Emin=-999_999)
@@ -40,6 +41,8 @@ def output_text(value: LiteralValue, kind: SqlType, zone: str = "UTC") -> str | 
             return char_text(value) if kind.family == "char" else value
         case bytes():
             return bytea_text(value)
+        case (int(micros), int(west)):
+            return zoned_time_text((micros, west))
         case (int(months), int(days), int(micros)):
             return interval_text((months, days, micros))
     assert isinstance(value, int)

@@ -33,6 +33,7 @@ from sql.number_input import (
     unlimited_decimal,
 )
 from sql.time_input import rounded, time_value
+from sql.zoned_time import zoned_time_rounded, zoned_time_value
 
 __all__ = [
     "DIGITS_MAX",
@@ -95,6 +96,8 @@ def unmodified_value(text: str, kind: SqlType, zone: str, position: int | None) 
             return timestamp_value(text, zone, position)
         case "time":
             return time_value(text, position)
+        case "timetz":
+            return zoned_time_value(text, zone, position)
         case "interval":
             return interval_value(text, kind.fields, position)
         case "uuid":
@@ -119,6 +122,8 @@ def apply_modifier(
             return fit_numeric(value, kind.precision, kind.scale or 0, position)
         case tuple() if kind.is_array:
             return tuple(apply_modifier(item, kind.element, position, explicit) for item in value)
+        case (int(micros), int(west)) if kind.family == "timetz" and kind.precision is not None:
+            return zoned_time_rounded((micros, west), kind.precision)
         case (int(months), int(days), int(micros)) if kind.fields or kind.precision is not None:
             return within((months, days, micros), kind.fields, kind.precision)
         case int() if kind.family in SECOND_FAMILIES and kind.precision is not None:

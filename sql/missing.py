@@ -30,7 +30,9 @@ OVERLOADS: Mapping[str, str] = {
     "rtrim": "bytea bytea",
     "substr": "bytea int4 | bytea int4 int4",
     "substring": "bytea int4 | bytea int4 int4",
-    "timezone": "interval timestamp | interval timestamptz",
+    "date_part": "text timetz",
+    "extract": "text timetz",
+    "timezone": "interval timestamp | interval timestamptz | text timetz | interval timetz",
     "width_bucket": "element array",
     # Operators.
     "-": "jsonb text | jsonb int4 | jsonb text[]",

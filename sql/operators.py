@@ -23,6 +23,10 @@ PLUS = [
     *(Signature("interval_add", ("interval", family), "timestamp" if family == "date" else family) for family in TIMES),
     Signature("interval_sum", ("interval", "interval"), "interval"),
     Signature("time_add", ("time", "interval"), "time"),
+    Signature("timetz_add", ("timetz", "interval"), "timetz"),
+    Signature("interval_add_timetz", ("interval", "timetz"), "timetz"),
+    Signature("", ("date", "timetz"), "timestamptz"),
+    Signature("", ("timetz", "date"), "timestamptz"),
     Signature("interval_add_time", ("interval", "time"), "time"),
     Signature("date_at_time", ("date", "time"), "timestamp"),
     Signature("time_at_date", ("time", "date"), "timestamp"),
@@ -36,6 +40,7 @@ MINUS = [
     Signature("time_span", ("timestamptz", "timestamptz"), "interval"),
     Signature("interval_difference", ("interval", "interval"), "interval"),
     Signature("time_subtract", ("time", "interval"), "time"),
+    Signature("timetz_subtract", ("timetz", "interval"), "timetz"),
     Signature("time_difference", ("time", "time"), "interval"),
 ]
 

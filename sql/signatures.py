@@ -16,6 +16,7 @@ ORDERED = (
     "bool",
     *TIMES,
     "time",
+    "timetz",
     "interval",
     "uuid",
     "bytea",

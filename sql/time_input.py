@@ -49,6 +49,7 @@ def time_value(text: str, position: int | None = None) -> int:
 def read_fields(text: str, position: int | None) -> Fields:
     # A number that stands alone is a time of day, as behind a date.
     found = Fields(year=2000, month=1, day=1)
+    date: tuple[int | None, int | None, int | None] = (2000, 1, 1)
     pieces = [match for match in SHAPES.finditer(text) if match.lastgroup is not None]
     for index, match in enumerate(pieces):
         piece = match[0]
@@ -60,6 +61,7 @@ def read_fields(text: str, position: int | None) -> Fields:
                     raise InvalidTextError
                 found.year = found.month = found.day = None
                 read_date(found, piece)
+                date = found.year, found.month, found.day
                 found.year, found.month, found.day = 2000, 1, 1
             case "number":
                 read_number(found, piece)
@@ -70,9 +72,10 @@ def read_fields(text: str, position: int | None) -> Fields:
             case "special" | "bad":
                 raise InvalidTextError
     finish_time(found)
-    dated = bool(pieces) and pieces[0].lastgroup == "date"
-    if found.time_us is None or (found.zone and not dated):
+    found.is_dated = bool(pieces) and pieces[0].lastgroup == "date"
+    if found.time_us is None or (found.zone and not found.is_dated):
         raise InvalidTextError
+    found.year, found.month, found.day = date
     return found
 
 

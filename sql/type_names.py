@@ -19,14 +19,14 @@ REFUSED = frozenset(
     """
     bit box cidr circle hstore inet int4range int8range jsonpath line lseg macaddr macaddr8 money numrange path pg_lsn
     point polygon record regclass regcollation regconfig regdictionary regnamespace regoper regoperator regproc regprocedure regrole
-    regtype tid timetz tsquery tsrange tstzrange daterange tsvector txid_snapshot varbit xid xid8 cid xml int2vector oidvector refcursor
+    regtype tid tsquery tsrange tstzrange daterange tsvector txid_snapshot varbit xid xid8 cid xml int2vector oidvector refcursor
     """.split()
 )
 # What a person may write, for "did you mean"; and what other systems call a type.
 SPELLINGS = tuple(
     """
-    bigint boolean bytea character date decimal integer interval json jsonb numeric real smallint text time timestamp timestamptz uuid
-    varchar
+    bigint boolean bytea character date decimal integer interval json jsonb numeric real smallint text time timetz timestamp timestamptz
+    uuid varchar
     """.split()
 )
 ELSEWHERE = {"double": "double precision", "string": "text", "datetime": "timestamp", "tinyint": "smallint"}
@@ -40,8 +40,7 @@ def resolve_type(written: TypeName) -> SqlType:
         return array_of(resolve_type(replace(written, array=False)))
     name = written.name
     if name in REFUSED:
-        hint = "Use time without time zone." if name == "timetz" else None
-        raise not_supported(f"the type {written.text}", written.position, hint=hint)
+        raise not_supported(f"the type {written.text}", written.position)
     if name not in FAMILIES or name == "unknown":
         raise no_type(written)
     match name:
@@ -49,7 +48,7 @@ def resolve_type(written: TypeName) -> SqlType:
             return numeric_type(written)
         case "varchar" | "bpchar":
             return character_type(written)
-        case "time" | "timestamp" | "timestamptz":
+        case "time" | "timetz" | "timestamp" | "timestamptz":
             return time_type(written)
         case "interval":
             return interval_type(written)

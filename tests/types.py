@@ -68,6 +68,10 @@ def random_new_value(kind: SqlType, numbers: Random) -> LiteralValue:
     match kind.family:
         case "time":
             return numbers.choice((0, DAY_US, DAY_US - 1, draw(0, 86_399) * 1_000_000, draw(0, DAY_US)))
+        case "timetz":
+            return draw(0, 86_399) * 1_000_000 + draw(0, 3) * 250_000, numbers.choice(
+                (0, 3600, -7200, 12_600, -20_700, 1)
+            )
         case "interval":
             days = numbers.choice((0, 0, 30, -30, draw(-40, 40)))
             micros = numbers.choice((0, DAY_US, -DAY_US, draw(-90_000, 90_000) * 1_000_000, draw(-(10**12), 10**12)))

@@ -22,6 +22,9 @@ VARIABLE_NUMERIC = pa.struct(
 # Compared by its days and microseconds together, never part by part.
 INTERVAL = pa.struct([pa.field("months", pa.int32()), pa.field("days", pa.int32()), pa.field("micros", pa.int64())])
 
+# The time of day and the seconds west of Greenwich; compared by the time in UTC, then these.
+TIMETZ = pa.struct([pa.field("micros", pa.int64()), pa.field("west", pa.int32())])
+
 FIXED_FORMS: dict[str, pa.DataType] = {
     "bool": pa.bool_(),
     "int2": pa.int16(),
@@ -39,6 +42,7 @@ FIXED_FORMS: dict[str, pa.DataType] = {
     "timestamptz": pa.timestamp("us", tz="UTC"),
     "time": pa.int64(),
     "interval": INTERVAL,
+    "timetz": TIMETZ,
     "uuid": pa.string(),
     "bytea": pa.binary(),
     "json": pa.string(),

@@ -29,8 +29,11 @@ from engine.embedded.type_functions import (
     COLUMN_SPECIFICATIONS,
     INTERVAL_TYPE,
     TYPE_SPECIFICATIONS,
+    ZONED_TIME_TYPE,
     interval_array,
     interval_rows,
+    zoned_time_array,
+    zoned_time_rows,
 )
 from sql.civil import DAY_US, local_to_utc_us
 from sql.datatypes import BOOL, DATE, FLOAT4, FLOAT8, INT2, INT4, INT8, TIMESTAMP, TIMESTAMPTZ, SqlType
@@ -161,6 +164,8 @@ def _reader(kind: str) -> Callable[[pa.Array], list[Any]]:
         return decimal_integers
     if kind == INTERVAL_TYPE:
         return interval_rows
+    if kind == ZONED_TIME_TYPE:
+        return zoned_time_rows
     if kind == "DATE":
         return lambda column: column.cast(pa.int32()).to_pylist()
     return lambda column: column.to_pylist()
@@ -173,6 +178,8 @@ def _writer(kind: str) -> Callable[[list[Any]], pa.Array]:
         return _key_array
     if kind == INTERVAL_TYPE:
         return interval_array
+    if kind == ZONED_TIME_TYPE:
+        return zoned_time_array
     if kind == f"{VARIABLE}[]":
         return numeric_lists
     if kind.startswith("DECIMAL"):

@@ -29,9 +29,19 @@ from sql.intervals import interval_value
 from sql.jsonb_text import jsonb_scalar
 from sql.literals import input_value
 from sql.time_input import time_text
-from views.arrow_schema import INTERVAL
+from sql.zoned_time import (
+    ZonedTime,
+    zoned_time_key,
+    zoned_time_moved,
+    zoned_time_of,
+    zoned_time_rounded,
+    zoned_time_text,
+    zoned_time_value,
+)
+from views.arrow_schema import INTERVAL, TIMETZ
 
 INTERVAL_TYPE = "STRUCT(months INTEGER, days INTEGER, micros BIGINT)"
+ZONED_TIME_TYPE = "STRUCT(micros BIGINT, west INTEGER)"
 INTERVAL_KEY_TYPE = "STRUCT(days BIGINT, micros BIGINT)"
 NUMERIC_TYPE = "STRUCT(unscaled DECIMAL(38,0), scale SMALLINT)"
 WIDE = "DECIMAL(38,0)"
@@ -57,6 +67,22 @@ def interval_array(rows: Sequence[Interval | None]) -> pa.Array:
     ]
     return pa.StructArray.from_arrays(
         parts, fields=list(INTERVAL), mask=pa.array([row is None for row in rows], pa.bool_())
+    )
+
+
+def zoned_time_rows(column: pa.Array) -> list[ZonedTime | None]:
+    """Return the values of a column of times with time zone."""
+    micros, west = (part.to_pylist() for part in column.flatten())
+    return [None if time is None else (time, zone) for time, zone in zip(micros, west, strict=True)]
+
+
+def zoned_time_array(rows: Sequence[ZonedTime | None]) -> pa.Array:
+    """Return a column of times with time zone."""
+    parts = [
+        pa.array([0 if row is None else row[index] for row in rows], TIMETZ.field(index).type) for index in range(2)
+    ]
+    return pa.StructArray.from_arrays(
+        parts, fields=list(TIMETZ), mask=pa.array([row is None for row in rows], pa.bool_())
     )
 
 
@@ -213,6 +239,12 @@ TYPE_SPECIFICATIONS: list[tuple[str, list[str], str, Scalar]] = [
     ("time_span", ["BIGINT", "BIGINT"], INTERVAL_TYPE, time_span),
     ("time_text", ["BIGINT"], _TEXT, time_text),
     ("time_from_text", [_TEXT], "BIGINT", reader(TIME)),
+    ("timetz_text", [ZONED_TIME_TYPE], _TEXT, zoned_time_text),
+    ("timetz_from_text", [_TEXT, _TEXT], ZONED_TIME_TYPE, zoned_time_value),
+    ("timetz_of", ["BIGINT", _TEXT], ZONED_TIME_TYPE, zoned_time_of),
+    ("timetz_rounded", [ZONED_TIME_TYPE, "INTEGER"], ZONED_TIME_TYPE, zoned_time_rounded),
+    ("timetz_moved", [ZONED_TIME_TYPE, INTERVAL_TYPE, "INTEGER"], ZONED_TIME_TYPE, zoned_time_moved),
+    ("timetz_key", [ZONED_TIME_TYPE], ZONED_TIME_TYPE, zoned_time_key),
     ("time_of_day", ["BIGINT"], "BIGINT", lambda micros: micros % DAY_US),
     ("micros_round", ["BIGINT", "BIGINT", "INTEGER"], "BIGINT", micros_round),
     ("timestamp_shift", ["BIGINT", INTERVAL_TYPE, _TEXT], "BIGINT", shifted_us),

@@ -22,7 +22,8 @@ from views.arrow_schema import arrow_type
 READ_AS = {"date": pa.int32(), "timestamp": pa.int64(), "timestamptz": pa.int64()}
 # A uuid as it is kept.
 UUID_TEXT = "^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$"
-INTERVAL_PARTS = ("months", "days", "micros")
+# Values of several parts.
+PARTS = {"interval": ("months", "days", "micros"), "timetz": ("micros", "west")}
 
 
 class FieldError(Exception):
@@ -49,9 +50,9 @@ def column_array(values: Sequence[LiteralValue], kind: SqlType) -> pa.Array:
     if kind.is_variable_numeric:
         pairs = [None if value is None else unscaled_value(value, kind) for value in values]
         return pa.array([None if pair is None else {"unscaled": pair[0], "scale": pair[1]} for pair in pairs], target)
-    if kind.family == "interval":
+    if kind.family in PARTS:
         parts = [
-            None if value is None else dict(zip(INTERVAL_PARTS, _elements(value), strict=True)) for value in values
+            None if value is None else dict(zip(PARTS[kind.family], _elements(value), strict=True)) for value in values
         ]
         return pa.array(parts, target)
     read_as = READ_AS.get(kind.family)

@@ -24,6 +24,7 @@ SWAPPED = {
     "days_add_date": "date_add_days",
     "time_at_date": "date_at_time",
     "interval_add_time": "time_add",
+    "interval_add_timetz": "timetz_add",
     "times_interval": "interval_multiply",
 }
 SHIFTS = frozenset({"add_interval", "subtract_interval", "interval_add"})

@@ -14,11 +14,10 @@ from sql.emit.cast_rules import limited, with_digits
 from sql.emit.expressions import CastRule, ExpressionPrinter, form_of, target_form
 from sql.errors import not_supported
 from sql.expressions import Cast, Column
+from sql.zoned_time import fixed_west_s
 
 DAY_US = 86_400_000_000
-SCALARS = (
-    "bool int2 int4 int8 numeric variable float4 float8 date timestamp timestamptz time interval uuid bytea json jsonb"
-)
+SCALARS = "bool int2 int4 int8 numeric variable float4 float8 date timestamp timestamptz time timetz interval uuid bytea json jsonb"
 NUMBERS = "int2 int4 int8 float4 float8 numeric"
 
 
@@ -67,6 +66,22 @@ def _time_of_timestamp(printer: ExpressionPrinter, node: Cast, text: str) -> str
         rule = printer.casts["timestamptz", "timestamp"]
         text = rule.format(text) if isinstance(rule, str) else rule(printer, local, text)
     return f"time_of_day({printer.micros(text, SqlType('timestamp'))})"
+
+
+def _zone(printer: ExpressionPrinter, node: Cast) -> str:
+    return printer.quoted(node.zone or "UTC")
+
+
+def _zoned_time(printer: ExpressionPrinter, node: Cast, text: str) -> str:
+    """A time with time zone with the digits of the target."""
+    source, digits = node.operand.type, node.type.precision
+    known = source.precision if source.family == "timetz" and source.precision is not None else 6
+    return text if digits is None or known <= digits else f"timetz_rounded({text}, {digits})"
+
+
+def _time_in_zone(printer: ExpressionPrinter, node: Cast, text: str) -> str:
+    west_s = fixed_west_s(node.zone or "UTC", node.position)
+    return f"CASE WHEN {text} IS NOT NULL THEN {{'micros': {text}, 'west': CAST({west_s} AS INTEGER)}} END"
 
 
 def _within(printer: ExpressionPrinter, node: Cast, text: str) -> str:
@@ -137,10 +152,20 @@ SHARED_TYPE_CASTS: Mapping[str, CastRule] = {
 TYPE_CASTS: Mapping[str, CastRule] = {
     **SHARED_TYPE_CASTS,
     f"{SCALARS} oid char array > bpchar": to_padded,
-    "bpchar > time interval uuid bytea json jsonb oid array": from_padded,
+    "bpchar > time timetz interval uuid bytea json jsonb oid array": from_padded,
     "time > text": lambda printer, node, text: limited(f"time_text({text})", node),
     "text > time": with_digits("time_from_text({0})"),
     "time > time": with_digits("{0}"),
+    "timetz > text": lambda printer, node, text: limited(f"timetz_text({text})", node),
+    "text > timetz": lambda printer, node, text: _zoned_time(
+        printer, node, f"timetz_from_text({text}, {_zone(printer, node)})"
+    ),
+    "timetz > timetz": lambda printer, node, text: _zoned_time(printer, node, text),
+    "timetz > time": with_digits("({0}).micros"),
+    "time > timetz": lambda printer, node, text: _zoned_time(printer, node, _time_in_zone(printer, node, text)),
+    "timestamptz > timetz": lambda printer, node, text: _zoned_time(
+        printer, node, f"timetz_of({printer.micros(text, node.operand.type)}, {_zone(printer, node)})"
+    ),
     "timestamp timestamptz > time": with_digits(_time_of_timestamp),
     "time > interval": lambda printer, node, text: _within(printer, node, f"interval_from_time({text})"),
     "interval > time": with_digits("time_of_day(({0}).micros)"),

@@ -152,6 +152,8 @@ def span_trunc(printer: ExpressionPrinter, unit: str, text: str) -> str:
 
 
 SPAN_RULES: Mapping[str, Mapping[str, Rule]] = {
+    "timetz_add": {"timetz": "timetz_moved({0}, {1}, 1)"},
+    "timetz_subtract": {"timetz": "timetz_moved({0}, {1}, -1)"},
     "time_add": {"time": _time_moved("+")},
     "time_subtract": {"time": _time_moved("-")},
     "time_difference": {"time": _time_difference},

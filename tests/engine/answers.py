@@ -70,7 +70,7 @@ VALUES: dict[str, tuple[str | None, ...]] = {
 }  # fmt: skip
 ROWS_COUNT = 40
 # Their physical form is not what `output_text` takes.
-ENCODED = frozenset({"interval", "time", "bytea"})
+ENCODED = frozenset({"interval", "timetz", "time", "bytea"})
 
 
 @dataclass(frozen=True)

@@ -14,12 +14,13 @@ from tests.engine.answers import Answer, difference, oracle_answer
 from tests.engine.typed_table import COLUMNS, ROWS_COUNT, create_oracle_table, engine_answer
 from tests.oracle.postgres import PostgresCluster
 
-NEW = ("c", "cc", "ti", "iv", "u", "by", "j", "jb", "o", "nm", "ch", "ai", "at", "an", "ac", "aiv", "ab", "atz")
+NEW = ("c", "cc", "ti", "tt", "iv", "u", "by", "j", "jb", "o", "nm", "ch", "ai", "at", "an", "ac", "aiv", "ab", "atz")
 COMPARED = tuple(name for name in (*NEW, "n") if name != "j")
 TARGETS = (
     "boolean", "integer", "bigint", "double precision", "numeric", "numeric(20,3)", "text", "varchar(3)", "char(3)", "bpchar", "date",
-    "timestamp", "timestamptz", "timestamp(1)", "time", "time(1)", "interval", "interval(1)", "interval day to hour", "interval year",
-    "uuid", "bytea", "json", "jsonb", "integer[]", "text[]", "numeric[]", "numeric(9,2)[]", "char(3)[]", "interval[]", "varchar(2)[]",
+    "timestamp", "timestamptz", "timestamp(1)", "time", "time(1)", "timetz", "timetz(1)", "interval", "interval(1)", "interval day to hour",
+    "interval year", "uuid", "bytea", "json", "jsonb", "integer[]", "text[]", "numeric[]", "numeric(9,2)[]", "char(3)[]", "interval[]",
+    "varchar(2)[]",
     "boolean[]", "double precision[]", "oid", "name", '"char"', "name[]",
 )  # fmt: skip
 EXPRESSIONS = """
@@ -31,6 +32,7 @@ extract(decade from iv) ; extract(century from iv) ; extract(millennium from iv)
 date_part('second', iv) ; date_part('day', iv) ; date_trunc('hour', iv) ; date_trunc('month', iv) ; date_trunc('decade', iv)
 date_trunc('quarter', iv) ; date_trunc('second', iv) ; date_trunc('week', iv) ; extract(hour from ti) ; extract(second from ti)
 extract(epoch from ti) ; date_part('minute', ti) ; date_part('epoch', ti) ; extract(day from ti)
+tt + iv ; iv + tt ; tt - iv ; tt = '12:00+00' ; tt > '12:00-03' ; greatest(tt, '12:00+00') ; tt::text
 c || 'x' ; length(c) ; upper(c) ; c || vc ; c = t ; c = vc ; c = 'a' ; c < 'b' ; cc = 'a  ' ; c like 'a%' ; coalesce(c, 'zz')
 coalesce(iv, '1 day') ; nullif(iv, '30 days') ; greatest(iv, iv2) ; least(iv, '1 mon') ; greatest(c, 'b') ; greatest(n, 3)
 iv = '1 mon' ; iv in ('1 mon', '30 days', '00:00') ; iv between '-1 day' and '1 mon' ; u = u2 ; by = '\\x00' ; by < by2
@@ -139,7 +141,7 @@ def test_queries(name: str, typed: psycopg.Connection[Any], engine: QueryEngine)
 
 
 def test_extremes_and_sums(typed: psycopg.Connection[Any], engine: QueryEngine) -> None:
-    names = ("c", "ti", "iv", "ai", "at", "an", "ac", "aiv", "n")
+    names = ("c", "ti", "tt", "iv", "ai", "at", "an", "ac", "aiv", "n")
     queries = [f"select {function}({name}) from v" for function, name in product(("min", "max"), names)]
     queries += ["select sum(iv), avg(iv) from v", "select b, sum(iv), avg(iv), min(iv), count(iv) from v group by b"]
     queries += ["select id, sum(iv) over (order by id), avg(iv) over (partition by b) from v", "select sum(ti) from v"]

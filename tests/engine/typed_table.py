@@ -43,6 +43,7 @@ COLUMNS: dict[str, SqlType] = {
     "ts": SqlType("timestamp"),
     "tz": SqlType("timestamptz"),
     "ti": SqlType("time"),
+    "tt": SqlType("timetz"),
     "iv": SqlType("interval"),
     "u": SqlType("uuid"),
     "by": SqlType("bytea"),

@@ -27,6 +27,8 @@ TYPES = {
     "time": SqlType("time"),
     "time(2)": SqlType("time", precision=2),
     "timestamp(3)": SqlType("timestamp", precision=3),
+    "timetz": SqlType("timetz"),
+    "timetz(2)": SqlType("timetz", precision=2),
     "interval": SqlType("interval"),
     "interval(2)": SqlType("interval", precision=2),
     "interval year to month": SqlType("interval", fields="year to month"),
