@@ -67,9 +67,13 @@ class SourceText:
 
 @dataclass(eq=False)
 class TableData:
-    """What is known of a durable table's rows. committed: the number of the last commit that changed them."""
+    """What is known of a durable table's rows.
+
+    committed, removed: the numbers of the last commits that changed them, and that took keys away.
+    """
 
     committed: int = 0
+    removed: int = 0
 
 
 @dataclass(frozen=True)

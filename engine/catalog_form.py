@@ -26,6 +26,7 @@ from engine.privileges import plain_privileges
 from engine.roles import plain_roles
 from engine.tables.sequences import SequenceDefinition
 from ringbuffer.log_rows import encode_rows
+from sql.catalog import KeyReference
 from sql.datatypes import SqlType
 from sql.errors import SqlError
 
@@ -144,6 +145,11 @@ def source_of(plain: Mapping[str, Any] | None) -> SourceText | None:
     return SourceText(plain["text"], plain["time_zone"], names)
 
 
+def reference_of(plain: Mapping[str, Any] | None) -> KeyReference | None:
+    """Return what a stored foreign key refers to."""
+    return None if plain is None else KeyReference(**{**plain, "columns": tuple(plain["columns"])})
+
+
 def plain_used(used: UsedRelation) -> dict[str, object]:
     """Return a relation as a view knew it."""
     return {"name": used.name, "oid": used.oid, "columns": [list(column) for column in used.columns]}
@@ -195,6 +201,7 @@ def _table(entry: TableEntry) -> dict[str, object]:
                 "columns": list(constraint.columns),
                 "source": _source(entry.checks.get(constraint.name)),
                 "index": entry.indexes.get(constraint.name),
+                "reference": None if constraint.reference is None else asdict(constraint.reference),
             }
             for constraint in entry.description.constraints
         ],

@@ -21,7 +21,7 @@ from engine.catalog import (
     TableEntry,
     ViewEntry,
 )
-from engine.catalog_form import DAMAGED, definition_of, read_plain, source_of, type_of, used_of
+from engine.catalog_form import DAMAGED, definition_of, read_plain, reference_of, source_of, type_of, used_of
 from engine.definitions import build_stream, restore_continuous_view, stream_description
 from engine.privileges import Privileges, privileges_of
 from engine.query_views import restored_view
@@ -156,7 +156,12 @@ def _restored_table(image: CatalogImage, relation: dict[str, Any]) -> TableEntry
         for column in relation["columns"]
     )
     constraints = tuple(
-        ConstraintDescription(constraint["name"], constraint["kind"], tuple(constraint["columns"]))
+        ConstraintDescription(
+            constraint["name"],
+            constraint["kind"],
+            tuple(constraint["columns"]),
+            reference=reference_of(constraint.get("reference")),
+        )
         for constraint in relation["constraints"]
     )
     defaults = {column["number"]: source_of(column["default"]) for column in relation["columns"]}

@@ -5,7 +5,7 @@ Enters: an image and what is to go. Leaves: dependents, each with what it depend
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 
 from engine.catalog import CatalogImage, Entry, QueryViewEntry, SequenceEntry, StreamEntry, TableEntry, ViewEntry
@@ -21,15 +21,23 @@ WORDS = {"stream": "foreign table", "view": "view", "query": "view", "table": "t
 
 @dataclass(frozen=True)
 class Dependent:
-    """What depends on something. entry: a relation that goes as a whole; column: or just the default of this column of it."""
+    """What depends on something. entry: a relation that goes as a whole, or just the default of this column of it, or this constraint."""
 
     entry: Entry
     on: str
     column: int | None = None
+    constraint: str | None = None
+
+    @property
+    def is_whole(self) -> bool:
+        """True when the relation goes."""
+        return self.column is None and self.constraint is None
 
     @property
     def text(self) -> str:
         """What it is, as DROP's messages call it."""
+        if self.constraint is not None:
+            return f"constraint {self.constraint} on {shown(self.entry)}"
         if self.column is None:
             return shown(self.entry)
         name = next(one.name for one in self.entry.description.columns if one.number == self.column)
@@ -59,6 +67,7 @@ def dependents_of(image: CatalogImage, gone: Iterable[Entry]) -> list[Dependent]
             elif isinstance(needed, SequenceEntry) and isinstance(entry, TableEntry):
                 found += [Dependent(entry, shown(needed), number) for number in defaults_using(entry, needed)]
         if isinstance(needed, TableEntry):
+            found += referring(image, needed, leaving)
             pending += [one for one in owned_by(image, needed.description.oid) if one not in roots]
         if isinstance(needed, QueryViewEntry):
             # A part goes with its view without a word; what reads it does not.
@@ -66,6 +75,23 @@ def dependents_of(image: CatalogImage, gone: Iterable[Entry]) -> list[Dependent]
             leaving |= {one.description.oid for one in parts}
             pending += parts
     return found
+
+
+def referring(image: CatalogImage, table: TableEntry, leaving: Collection[int]) -> list[Dependent]:
+    """Return the foreign keys that refer to a table, but for those of relations that go anyway."""
+    return [
+        Dependent(entry, shown(table), constraint=one.name)
+        for entry in image.entries.values()
+        if isinstance(entry, TableEntry) and entry.description.oid not in leaving
+        for one in entry.description.constraints
+        if one.reference is not None and one.reference.oid == table.description.oid
+    ]
+
+
+def without_constraint(entry: TableEntry, name: str | None) -> TableEntry:
+    """Return a table without the foreign key called `name`."""
+    kept = tuple(one for one in entry.description.constraints if one.name != name)
+    return replace(entry, description=replace(entry.description, constraints=kept))
 
 
 def reads(entry: Entry, needed: Entry) -> bool:

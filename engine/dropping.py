@@ -24,6 +24,7 @@ from engine.dependents import (
 )
 from engine.tables.table_expressions import bound_description
 from engine.tables.table_names import index_names
+from engine.tables.table_references import drop_constraint
 from engine.tables.table_work import TableWork
 from sql.errors import SqlError
 from sql.names import did_you_mean
@@ -47,7 +48,9 @@ def drop(statement: DropRelation, work: TableWork) -> None:
     for one in found:
         if one.column is not None:
             _drop_default(one, work)
-    remove([*gone, *(one.entry for one in found if one.column is None)], work)
+    remove([*gone, *(one.entry for one in found if one.is_whole)], work)
+    for one in found:
+        drop_constraint(one, work)
 
 
 def remove(entries: Sequence[Entry], work: TableWork) -> None:

@@ -31,6 +31,19 @@ class ColumnDescription:
 ARRIVAL = ColumnDescription("arrival_timestamp", TIMESTAMPTZ, not_null=True)
 
 
+@dataclass(frozen=True, slots=True)
+class KeyReference:
+    """What a foreign key refers to: a table by its oid, columns by their attnums.
+
+    on_delete, on_update: 'no action', 'restrict', 'cascade' or 'set null'.
+    """
+
+    oid: int
+    columns: tuple[int, ...]
+    on_delete: str = "no action"
+    on_update: str = "no action"
+
+
 KEYS = frozenset({"primary key", "unique", "unique index"})
 
 
@@ -38,7 +51,7 @@ KEYS = frozenset({"primary key", "unique", "unique index"})
 class ConstraintDescription:
     """A constraint of a table, or an index that is made by itself. columns: attnums. condition: of a check, over the table's row.
 
-    kind: 'primary key', 'unique', 'check', 'unique index', 'index'.
+    kind: 'primary key', 'unique', 'check', 'foreign key', 'unique index', 'index'. reference: of a foreign key.
     """
 
     name: str
@@ -46,6 +59,7 @@ class ConstraintDescription:
     columns: tuple[int, ...]
     condition: Expression | None = None
     text: str = ""
+    reference: KeyReference | None = None
 
     @property
     def is_key(self) -> bool:

@@ -117,6 +117,8 @@ class CopyIntoTable:
         """Decode the last bytes and insert all rows. Raises SqlError."""
         self._decode(is_end=True)
         self._insert()
+        table = self._table_writer()
+        table.transaction.references.check(table.now_us)
 
     def publish_wait_s(self) -> float | None:
         """Return None: rows of a table wait for the commit."""

@@ -26,6 +26,7 @@ from engine.sessions.sequence_statements import alter_sequence, make_sequence
 from engine.staging import StatementStage
 from engine.stream import Stream
 from engine.stream_alterations import AlterationTools, alter_stream
+from engine.tables.foreign_keys import links_to
 from engine.tables.table_alterations import alter_table
 from engine.tables.table_building import build_table, build_table_as, owned_sequences, restarted
 from engine.tables.table_changes import refuse_joined
@@ -264,9 +265,28 @@ class DefinitionStatements:
 
     def _truncate(self, statement: Truncate, transaction: Transaction) -> None:
         tables = self._database.begin_tables(transaction)
-        for entry in self._truncated(statement, tables.image):
+        for entry in self._with_referring(self._truncated(statement, tables.image), tables.image, statement.cascade):
             refuse_joined(entry.description.name, tables.image.entries.values())
             tables.truncate(entry)
+
+    def _with_referring(self, entries: list[TableEntry], image: CatalogImage, cascade: bool) -> list[TableEntry]:
+        """Return the tables to truncate, with those that refer to them. Raises 0A000 if there are any and CASCADE is missing."""
+        for entry in entries:
+            for link in links_to(entry, image):
+                if link.child in entries:
+                    continue
+                child, parent = link.child.description.name, entry.description.name
+                if not cascade:
+                    raise SqlError(
+                        "0A000",
+                        "cannot truncate a table referenced in a foreign key constraint",
+                        detail=f'Table "{child}" references "{parent}".',
+                        hint=f'Truncate table "{child}" at the same time, or use TRUNCATE ... CASCADE.',
+                    )
+                self._session.notice("00000", f'truncate cascades to table "{child}"')
+                # The loop goes on with it.
+                entries.append(link.child)
+        return entries
 
     def _truncated(self, statement: Truncate, image: CatalogImage) -> list[TableEntry]:
         entries: list[TableEntry] = []

@@ -45,11 +45,13 @@ class TableWriter:
         """Do the statement. Raises SqlError; the transaction is then to be rolled back."""
         match bound:
             case BoundInsert():
-                return self.insert(bound)
+                outcome = self.insert(bound)
             case BoundUpdate():
-                return self.update(bound)
+                outcome = self.update(bound)
             case BoundDelete():
-                return self.delete(bound)
+                outcome = self.delete(bound)
+        self.transaction.references.check(self.now_us)
+        return outcome
 
     def insert(self, bound: BoundInsert) -> Outcome:
         """Insert the rows of the source, or do to those in conflict what ON CONFLICT says."""

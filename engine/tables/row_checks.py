@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from engine.tables.table_transaction import TableTransaction
 from ringbuffer.encode_rows import encode_data_rows
 from sql.bind.substitute import substitute_now
 from sql.bind.write_target import ROWS, columns_schema
@@ -20,6 +20,9 @@ from sql.datatypes import BOOL
 from sql.errors import SqlError
 from sql.expressions import Call
 from sql.relations import Project, Scan
+
+if TYPE_CHECKING:
+    from engine.tables.table_transaction import TableTransaction
 
 # PostgreSQL shows so much of each value.
 SHOWN_BYTES_MAX = 64

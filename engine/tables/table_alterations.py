@@ -11,13 +11,25 @@ from dataclasses import replace
 
 from engine.catalog import CatalogImage, SequenceEntry, SourceText, TableEntry, ViewEntry
 from engine.definitions import require_free
-from engine.dependents import Dependent, cascade_notice, dependents_of, maker_of, owned_by, reads, refusal, views_using
+from engine.dependents import (
+    Dependent,
+    cascade_notice,
+    dependents_of,
+    maker_of,
+    owned_by,
+    reads,
+    refusal,
+    views_using,
+    without_constraint,
+)
 from engine.query_views import bound_again
+from engine.tables.foreign_keys import links_from, links_to
 from engine.tables.sequences import LIMITS
 from engine.tables.table_building import with_column
 from engine.tables.table_constraints import require_key_type, with_check, with_key
 from engine.tables.table_expressions import bound_description
 from engine.tables.table_names import relation_names
+from engine.tables.table_references import drop_constraint, links_needing, with_reference
 from engine.tables.table_transaction import physical_type
 from engine.tables.table_work import TableWork, table_scan
 from sql.bind.constraints import bind_conversion
@@ -134,6 +146,9 @@ class Alteration:
         found = [Dependent(view, what) for view in views]
         sequences = owned_by(self.work.image, self.entry.description.oid, column.number)
         found += [one for one in dependents_of(self.work.image, [*views, *sequences]) if one.entry is not self.entry]
+        covering = [one for one in self.entry.description.constraints if one.is_key and column.number in one.columns]
+        needing = links_needing(self.entry, covering, self.work.image)
+        found += [Dependent(one.child, what, constraint=one.constraint.name) for one in needing]
         self._drop_dependents(what, found, change.cascade)
         self.work.image = self.work.image.without([one.description.name for one in sequences])
         description = self.entry.description
@@ -177,6 +192,10 @@ class Alteration:
                 "cannot alter type of a column used by a view or rule",
                 detail=f'rule _RETURN on view {view.description.name} depends on column "{column.name}"',
             )
+        for link in (*links_from(self.entry, self.work.image), *links_to(self.entry, self.work.image)):
+            if column.number in (link.constraint.columns if link.child is self.entry else link.reference.columns):
+                hint = f'Drop the constraint "{link.constraint.name}" first, and add it again afterwards.'
+                raise not_supported("a change of the type of a column of a foreign key", change.position, hint)
         target = replace(column, type=change.type, default=None)
         self._check_default(column, change.type)
         before = self.entry
@@ -254,6 +273,11 @@ class Alteration:
             self._put(with_check(self.entry, constraint, self.work))
             self._check_rows(self.entry.description.constraints[-1])
             return
+        if constraint.reference is not None:
+            self._put(with_reference(self.entry, constraint, self.work))
+            *_, link = links_from(self.entry, self.work.image)
+            self.work.tables.references.require_all(link)
+            return
         before = self.entry
         after = with_key(before, constraint, self.work)
         made = after.description.constraints[-1]
@@ -273,6 +297,9 @@ class Alteration:
                 raise SqlError("42704", message)
             self.work.notice(f"{message}, skipping")
             return
+        self._drop_references(f"constraint {change.name} on table {self._name}", lost, f"index {change.name}", change)
+        lost = [one for one in self.entry.description.constraints if one.name == change.name and not one.is_index]
+        description = self.entry.description
         self._drop_indexes(lost)
         self._put(
             replace(
@@ -285,12 +312,19 @@ class Alteration:
             )
         )
 
+    def _drop_references(self, what: str, lost: Sequence[ConstraintDescription], on: str, change: TableChange) -> None:
+        """Drop the foreign keys that refer to keys which go, or raise 2BP01."""
+        needing = links_needing(self.entry, lost, self.work.image)
+        self._drop_dependents(
+            what, [Dependent(one.child, on, constraint=one.constraint.name) for one in needing], change.cascade
+        )
+
     def _rename_constraint(self, change: TableChange) -> None:
         description = self.entry.description
         found = next((one for one in description.constraints if one.name == change.name and not one.is_index), None)
         if found is None:
             raise SqlError("42704", f'constraint "{change.name}" for table "{self._name}" does not exist')
-        if found.kind != "check" and change.new_name in relation_names(self.work.image):
+        if found.is_key and change.new_name in relation_names(self.work.image):
             raise SqlError("42P07", f'relation "{change.new_name}" already exists')
         if any(one.name == change.new_name for one in description.constraints):
             raise SqlError("42710", f'constraint "{change.new_name}" for relation "{self._name}" already exists')
@@ -357,7 +391,12 @@ class Alteration:
             raise refusal(what, found)
         text, detail = cascade_notice([one.text for one in found])
         self.work.notice(text, detail=detail)
-        self.work.image = self.work.image.without([one.entry.description.name for one in found if one.column is None])
+        self.work.image = self.work.image.without([one.entry.description.name for one in found if one.is_whole])
+        for one in found:
+            if one.constraint is not None and one.entry.description.oid == self.entry.description.oid:
+                self._put(without_constraint(self.entry, one.constraint))
+            else:
+                drop_constraint(one, self.work)
 
     def _require_filled(self, column: ColumnDescription) -> None:
         """Raise 23502 when a row has NULL in a column."""

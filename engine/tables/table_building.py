@@ -14,6 +14,7 @@ from engine.tables.sequences import SequenceCounter, SequenceDefinition, resolve
 from engine.tables.table_constraints import with_check, with_key, without_repeated
 from engine.tables.table_expressions import bound_description, sequence_description
 from engine.tables.table_names import relation_names, sequence_name
+from engine.tables.table_references import with_reference
 from engine.tables.table_work import TableWork
 from sql.bind.insert import bind_default
 from sql.catalog import ColumnDescription, RelationDescription
@@ -35,8 +36,11 @@ def build_table(statement: CreateTable, work: TableWork) -> TableEntry:
     for constraint in constraints:
         if constraint.kind == "check":
             entry = with_check(entry, constraint, work)
-    for key in without_repeated([one for one in constraints if one.kind != "check"]):
+    for key in without_repeated([one for one in constraints if one.kind in ("primary key", "unique")]):
         entry = with_key(entry, key, work)
+    for constraint in constraints:
+        if constraint.reference is not None:
+            entry = with_reference(entry, constraint, work)
     work.image = work.image.with_entry(entry)
     work.create(entry)
     return entry

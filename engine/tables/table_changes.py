@@ -11,6 +11,7 @@ from collections.abc import Collection
 from engine.catalog import CatalogImage, Entry, SequenceEntry, TableEntry, ViewEntry
 from engine.dependents import maker_of
 from engine.embedded.duckdb_errors import CONFLICT
+from engine.tables.foreign_keys import check_references
 from engine.transaction import Transaction
 from sql.errors import SqlError
 
@@ -20,6 +21,7 @@ def check_changes(transaction: Transaction, committed: CatalogImage) -> None:
     tables, snapshot = transaction.tables, transaction.snapshot
     assert tables is not None and snapshot is not None
     final = transaction.image or committed
+    check_references(tables, snapshot, committed)
     for name in tables.written:
         if committed.entries.get(name) is not snapshot.entries.get(name):
             raise SqlError("40001", CONFLICT, detail=f'Table "{name}" was altered or dropped in between.')

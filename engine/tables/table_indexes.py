@@ -10,10 +10,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 from engine.catalog import QueryViewEntry, SequenceEntry, StreamEntry, TableEntry, ViewEntry
-from engine.dependents import WORDS
+from engine.dependents import WORDS, Dependent, refusal
 from engine.tables.table_alterations import columns_of
 from engine.tables.table_constraints import require_key_type
 from engine.tables.table_names import free_name, joined_names, relation_names
+from engine.tables.table_references import links_needing
 from engine.tables.table_work import TableWork
 from sql.catalog import ConstraintDescription
 from sql.errors import SqlError
@@ -71,6 +72,12 @@ def drop_index(statement: DropIndex, work: TableWork) -> None:
                 "2BP01",
                 f"cannot drop index {name} because {what} requires it",
                 hint=f"You can drop {what} instead.",
+            )
+        needing = links_needing(entry, [index], work.image)
+        if needing:
+            raise refusal(
+                f"index {name}",
+                [Dependent(one.child, f"index {name}", constraint=one.constraint.name) for one in needing],
             )
         if index.is_key:
             work.tables.execute_ddl(f"DROP INDEX stored.{entry.indexes[name]}")
@@ -134,7 +141,7 @@ def _find(name: str, work: TableWork) -> tuple[TableEntry, ConstraintDescription
     for entry in work.image.entries.values():
         if isinstance(entry, TableEntry):
             for one in entry.description.constraints:
-                if one.name == name and one.kind != "check":
+                if one.name == name and (one.is_key or one.is_index):
                     return entry, one
     return None
 

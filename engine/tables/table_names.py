@@ -34,7 +34,7 @@ def index_names(image: CatalogImage) -> set[str]:
         for entry in image.entries.values()
         if isinstance(entry, TableEntry)
         for constraint in entry.description.constraints
-        if constraint.kind != "check"
+        if constraint.is_key or constraint.is_index
     }
 
 
@@ -43,6 +43,11 @@ def key_name(table: str, columns: Sequence[str], kind: str, taken: set[str]) -> 
     if kind == "primary key":
         return free_name(table, "", "pkey", taken)
     return free_name(table, joined_names(columns), "key", taken)
+
+
+def reference_name(table: str, columns: Sequence[str], taken: set[str]) -> str:
+    """Return the name of a foreign key."""
+    return free_name(table, joined_names(columns), "fkey", taken)
 
 
 def check_name(table: str, columns: Sequence[str], taken: set[str]) -> str:

@@ -172,6 +172,8 @@ class TableStore:
             self._serialized = self.commits_count
         for table in transaction.written.values():
             table.data.committed = self.commits_count
+            if table.description.oid in transaction.references.removed:
+                table.data.removed = self.commits_count
 
     # Transactions that the log has prepared
 

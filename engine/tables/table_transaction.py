@@ -20,6 +20,7 @@ from engine.catalog import CatalogImage, TableEntry
 from engine.embedded.duckdb_errors import CONFLICT, sql_error
 from engine.embedded.query_engine import Cursor, QueryEngine
 from engine.embedded.result_forms import in_forms
+from engine.tables.foreign_keys import References
 from engine.tables.sequence_functions import SequenceSession, in_session, uses_sequences
 from engine.tables.unique_errors import duplicate_key, key_text, unique_violation, values_text
 from engine.tables.write_journal import ROWS, Step, TableMark, WriteJournal, perform, repeat
@@ -49,6 +50,7 @@ class TableTransaction:
     were first written to. unguarded: physical tables whose keys are as new as the transaction: DuckDB looks at them at COMMIT only.
     changed: True once there is anything that COMMIT makes durable. time_zone: for the texts of errors. serializable: see
     `TableStore.commit`. journal: of a transaction block; reopen: returns a cursor with a fresh transaction that has this one's snapshot.
+    references: what it does to foreign keys; whoever runs a statement lets it `check` at the end.
 
     `_decisive`: (table, constraint) of the unique keys that an ON CONFLICT of this transaction has looked at in its snapshot.
     """
@@ -71,6 +73,7 @@ class TableTransaction:
         self.serializable = False
         self.journal: WriteJournal | None = None
         self.reopen: Callable[[TableTransaction], Cursor] | None = None
+        self.references = References(self)
         self._is_dead = False
         self._decisive: set[tuple[str, str]] = set()
         self._engine = engine
@@ -111,6 +114,7 @@ class TableTransaction:
         if self.journal is not None and self.journal.holds and rows.num_rows:
             self._refuse_known_keys(table, named)
         self._write(table, text, named)
+        self.references.add(table, named)
 
     def insert_absent(self, table: TableEntry, rows: pa.Table, decisive: Collection[str]) -> None:
         """Append rows whose keys of the constraints `decisive` are not in the snapshot. Raises as `insert` does.
@@ -136,18 +140,24 @@ class TableTransaction:
             else ""
         )
         if text:
+            removals = self.references.before(table, rows.column(0), columns)
             self._touch(table, rows.column(0))
             given = rows.rename_columns(["number", *(f"v{number}" for number in columns)])
-            numbers = [column.number for column in table.description.columns]
-            self._write(table, text, given, whole.rename_columns([f"v{number}" for number in numbers]))
+            whole = whole.rename_columns([f"v{column.number}" for column in table.description.columns])
+            self._write(table, text, given, whole)
+            self.references.add(table, whole, columns)
+            self.references.changed(removals, given)
 
     def delete(self, table: TableEntry, rowids: pa.Table) -> None:
         """Delete the rows whose rowids are in the only column of `rowids`. Raises 40001."""
+        removals = self.references.before(table, rowids.column(0))
         self._touch(table, rowids.column(0))
         self._write_by_number(table, f"DELETE FROM stored.{table.physical}", rowids.column(0))
+        self.references.deleted(removals)
 
     def truncate(self, table: TableEntry) -> None:
-        """Delete all rows. Raises 40001."""
+        """Delete all rows; no table refers to this one, or it is truncated as well. Raises 40001."""
+        self.references.removed.add(table.description.oid)
         self._write(table, f"DELETE FROM stored.{table.physical}", None)
 
     def insert_from(self, table: TableEntry, root: Relation, source: TableEntry) -> None:
@@ -165,10 +175,22 @@ class TableTransaction:
             try:
                 if rows is not None:
                     cursor.connection.register(ROWS, rows)
-                return in_forms(cursor.connection.sql(text).to_arrow_table(), schema)
+                found = cursor.connection.sql(text).to_arrow_table()
+                if rows is not None:
+                    cursor.connection.unregister(ROWS)
+                return in_forms(found, schema)
             except duckdb.Error as error:
                 self._is_dead = True
                 raise sql_error(error) from error
+
+    def keys_of(self, table: TableEntry, numbers: Sequence[int], rowids: pa.ChunkedArray) -> pa.Table:
+        """Return columns of these rows, called k<number>, in the order of the rowids, and each one's place (bigint) in it."""
+        items = ", ".join((*(f"p.c{number}" for number in numbers), "r.place"))
+        text = f'SELECT {items} FROM "{ROWS}" AS r JOIN stored.{table.physical} AS p ON p.rowid = r.number ORDER BY r.place'
+        by_number = {column.number: column for column in table.description.columns}
+        columns = tuple(OutputColumn(f"k{number}", by_number[number].type) for number in numbers)
+        places = pa.array(range(len(rowids)), pa.int64())
+        return self.fetch(text, (*columns, OutputColumn("place", INT8)), pa.table({"number": rowids, "place": places}))
 
     def execute_ddl(self, text: str, values: Sequence[object] = ()) -> None:
         """Run one statement of DuckDB's SQL that changes definitions or the catalog's own tables."""
@@ -183,6 +205,7 @@ class TableTransaction:
     def roll_back_to(self, mark: TableMark, image: CatalogImage) -> None:
         """Undo what was done since the mark; `image` is the catalog that it had. Raises 40001, 0A000, and 57014 when interrupted."""
         self.image = image
+        self.references.forget()
         assert self.journal is not None, "savepoints are of transaction blocks"
         if self._is_dead or self.journal.steps_count != mark.steps_count:
             steps = self.journal.back_to(mark.steps_count)

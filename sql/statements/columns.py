@@ -16,8 +16,8 @@ from sql.statements.constraints import (
     generated_column,
     index_options,
     nulls_treatment,
-    reference,
 )
+from sql.statements.foreign_key import reference
 from sql.statements.options import generic_options
 from sql.statements.sequences import sequence_options
 from sql.statements.statement import Constraint, SequenceOptions, TableColumn
@@ -152,7 +152,9 @@ def column_constraint(cursor: Cursor, found: Found) -> bool:
         case "generated":
             generated(cursor, found, position)
         case "references":
-            reference(cursor, position)
+            columns = ((found.name, found.position),)
+            target = reference(cursor)
+            found.constraints.append(Constraint("foreign key", name, columns, position=position, reference=target))
         case _:
             return False
     return True

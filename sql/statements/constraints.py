@@ -5,12 +5,10 @@ from __future__ import annotations
 from sql.errors import SqlError, not_supported
 from sql.grammar import expressions as grammar
 from sql.grammar.cursor import Cursor
+from sql.statements.foreign_key import reference
 from sql.statements.options import storage_parameters
 from sql.statements.statement import Constraint
 from sql.syntax import Expression
-
-FOREIGN_KEYS = "a foreign key"
-FOREIGN_KEY_HINT = "Leave the foreign key out; the rows of other tables are not looked at."
 
 
 def at_table_constraint(cursor: Cursor) -> bool:
@@ -21,7 +19,7 @@ def at_table_constraint(cursor: Cursor) -> bool:
 
 
 def table_constraint(cursor: Cursor) -> Constraint | None:
-    """Read [CONSTRAINT name] PRIMARY KEY | UNIQUE | CHECK (...); None for what is refused."""
+    """Read [CONSTRAINT name] PRIMARY KEY | UNIQUE | CHECK (...) | FOREIGN KEY (...); None for what is refused."""
     position = cursor.position
     name = cursor.name() if cursor.accept("constraint") else None
     word = cursor.accept_any("check", "unique", "primary", "foreign", "exclude")
@@ -33,11 +31,11 @@ def table_constraint(cursor: Cursor) -> Constraint | None:
         return Constraint("check", name, (), condition, text, position)
     if word == "foreign":
         cursor.expect("key")
-        cursor.names_in_parentheses()
+        columns = cursor.names_in_parentheses()
         cursor.expect("references")
-        reference(cursor, position)
+        target = reference(cursor)
         attributes(cursor)
-        return None
+        return Constraint("foreign key", name, columns, position=position, reference=target)
     if word == "exclude":
         raise not_supported("an EXCLUDE constraint", position)
     if word == "primary":
@@ -94,36 +92,6 @@ def index_options(cursor: Cursor) -> None:
         cursor.expect("using", "index", "tablespace")
         cursor.name()
         cursor.refuse("TABLESPACE", position)
-
-
-def reference(cursor: Cursor, position: int) -> None:
-    """Read relation [(columns)] [MATCH ...] [ON DELETE ...] [ON UPDATE ...] after REFERENCES, to refuse it."""
-    cursor.qualified_name()
-    if cursor.at_operator("("):
-        cursor.names_in_parentheses()
-    if cursor.accept("match") and cursor.accept_any("full", "partial", "simple") is None:
-        cursor.fail()
-    seen: set[str] = set()
-    while cursor.at("on"):
-        cursor.advance()
-        event = cursor.accept_any(*({"delete", "update"} - seen))
-        if event is None:
-            cursor.fail()
-        seen.add(event)
-        key_action(cursor)
-    cursor.refuse(FOREIGN_KEYS, position, FOREIGN_KEY_HINT)
-
-
-def key_action(cursor: Cursor) -> None:
-    if cursor.accept("no"):
-        cursor.expect("action")
-    elif cursor.accept("set"):
-        if cursor.accept_any("null", "default") is None:
-            cursor.fail()
-        if cursor.at_operator("("):
-            cursor.names_in_parentheses()
-    elif cursor.accept_any("restrict", "cascade") is None:
-        cursor.fail()
 
 
 def constraint_attributes(cursor: Cursor) -> bool:

@@ -129,7 +129,7 @@ def check_columns(
     if len(keys) > 1:
         cursor.defer(SqlError("42P16", f'multiple primary keys for table "{table}" are not allowed', keys[1].position))
     for item in constraints:
-        if item.kind != "check":
+        if item.kind in ("primary key", "unique"):
             check_key(cursor, item, names)
 
 

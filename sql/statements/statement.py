@@ -13,6 +13,7 @@ from sql import syntax
 from sql.datatypes import SqlType
 from sql.statements.access import AccessStatement
 from sql.statements.objects import ObjectStatement
+from sql.statements.references import Reference
 from sql.statements.session_statement import CloseCursor, Declare, Execute, Fetch, Listen, Notify, Prepare
 
 
@@ -63,9 +64,9 @@ class SequenceOptions:
 
 @dataclass(frozen=True)
 class Constraint:
-    """A constraint of a table. kind: 'primary key', 'unique', 'check'. name: as given, or None; columns: with their positions.
+    """A constraint of a table. kind: 'primary key', 'unique', 'check', 'foreign key'. name: as given, or None.
 
-    text: of a check's expression, for the catalog and its restore.
+    columns: with their positions. text: of a check's expression, for the catalog and its restore. reference: of a foreign key.
     """
 
     kind: str
@@ -74,6 +75,7 @@ class Constraint:
     condition: syntax.Expression | None = None
     text: str = ""
     position: int | None = None
+    reference: Reference | None = None
 
 
 @dataclass(frozen=True)

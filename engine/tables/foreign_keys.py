@@ -1,0 +1,293 @@
+"""Foreign keys while rows are written: what a statement has to look at when it ends, what ON DELETE and ON UPDATE do, what COMMIT compares.
+
+Enters: rows that a statement inserts, changes and deletes. Leaves: changes of the rows that refer to them, and 23503 at the end of the
+statement for a row that refers to nothing. Nobody waits here: of two transactions, one of which refers to what the other removes, the
+second to commit fails with 40001. Must not know sessions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from engine.catalog import CatalogImage, Entry, TableEntry
+from engine.embedded.duckdb_errors import CONFLICT
+from engine.tables.row_checks import check_rows
+from engine.tables.unique_errors import key_text, values_text
+from sql.catalog import ColumnDescription, ConstraintDescription, KeyReference
+from sql.datatypes import INT8
+from sql.errors import SqlError
+from sql.relations import OutputColumn
+
+if TYPE_CHECKING:
+    from engine.tables.table_transaction import TableTransaction
+
+ROWID = OutputColumn("rowid", INT8)
+# What DuckDB calls the rows that a query is given.
+ROWS = '"antumbra rows"'
+
+
+@dataclass(frozen=True)
+class Link:
+    """A foreign key: rows of `child` refer to rows of `parent`, column by column."""
+
+    child: TableEntry
+    constraint: ConstraintDescription
+    parent: TableEntry
+
+    @property
+    def reference(self) -> KeyReference:
+        """What the child's columns refer to."""
+        assert self.constraint.reference is not None
+        return self.constraint.reference
+
+
+@dataclass(frozen=True)
+class Removal:
+    """Keys that rows of a referenced table had before they were written to.
+
+    keys: one row for each of these, columns k<number>, and its place among them. rows: their new values as v<number>, None when they are
+    deleted.
+    """
+
+    link: Link
+    keys: pa.Table
+    rows: pa.Table | None = None
+
+
+class References:
+    """The foreign keys of one transaction. needed, removed: oids of tables that rows refer to, and that keys were taken from."""
+
+    def __init__(self, transaction: TableTransaction) -> None:
+        self.needed: set[int] = set()
+        self.removed: set[int] = set()
+        self._transaction = transaction
+        self._added: list[tuple[Link, pa.Table]] = []
+        self._taken: list[Removal] = []
+
+    def add(self, table: TableEntry, rows: pa.Table, columns: Collection[int] | None = None) -> None:
+        """Rows are written. rows: all columns, called v<number>; columns: those that have changed, None for new rows."""
+        for link in links_from(table, self._transaction.image):
+            if columns is None or not set(columns).isdisjoint(link.constraint.columns):
+                self._added.append((link, rows.select([f"v{number}" for number in link.constraint.columns])))
+
+    def before(
+        self, table: TableEntry, rowids: pa.ChunkedArray, columns: Collection[int] | None = None
+    ) -> list[Removal]:
+        """Return the keys that these rows have, before they are deleted or get new values in `columns`."""
+        keys = {number for one in table.description.constraints if one.is_key for number in one.columns}
+        if columns is not None and keys.isdisjoint(columns):
+            return []
+        self.removed.add(table.description.oid)
+        return [
+            Removal(link, self._transaction.keys_of(table, link.reference.columns, rowids))
+            for link in links_to(table, self._transaction.image)
+            if columns is None or not set(columns).isdisjoint(link.reference.columns)
+        ]
+
+    def deleted(self, removals: Iterable[Removal]) -> None:
+        """The rows of `before` are deleted."""
+        self._taken += removals
+
+    def changed(self, removals: Iterable[Removal], rows: pa.Table) -> None:
+        """The rows of `before` have new values, called v<number>."""
+        self._taken += [only_moved(removal, rows) for removal in removals]
+
+    def check(self, now_us: int) -> None:
+        """End a statement: do what ON DELETE and ON UPDATE say, and look at the rest. Raises 23503, and what changed rows have wrong."""
+        while self._added or self._taken:
+            added, self._added = self._added, []
+            taken, self._taken = self._taken, []
+            for removal in taken:
+                self._answer(removal, now_us)
+            for link, rows in added:
+                self._require_parents(link, rows)
+
+    def forget(self) -> None:
+        """The statement has failed: there is nothing to look at."""
+        self._added, self._taken = [], []
+
+    def _answer(self, removal: Removal, now_us: int) -> None:
+        reference = removal.link.reference
+        action = reference.on_delete if removal.rows is None else reference.on_update
+        if removal.keys.num_rows == 0:
+            return
+        if action == "cascade" and removal.rows is None:
+            self._delete_children(removal)
+        elif action in ("cascade", "set null"):
+            self._set_children(removal, now_us, to_null=action == "set null")
+        else:
+            # A key that was deleted may not be there again in another row either, where it is RESTRICT.
+            self._require_no_children(removal, strict=action == "restrict" and removal.rows is None)
+
+    def require_all(self, link: Link) -> None:
+        """Raise 23503 if a row that is there refers to nothing: the foreign key is new."""
+        columns = ", ".join(f"c{number} AS v{number}" for number in link.constraint.columns)
+        self._require_parents(link, None, f"(SELECT {columns} FROM stored.{link.child.physical})")
+
+    def _require_parents(self, link: Link, rows: pa.Table | None, source: str = ROWS) -> None:
+        self.needed.add(link.parent.description.oid)
+        numbers = link.constraint.columns
+        filled = " AND ".join(f"r.v{number} IS NOT NULL" for number in numbers)
+        same = " AND ".join(
+            f"p.c{of} = r.v{number}" for number, of in zip(numbers, link.reference.columns, strict=True)
+        )
+        columns = columns_numbered(link.child, numbers)
+        text = (
+            f"SELECT {', '.join(f'r.v{number}' for number in numbers)} FROM {source} AS r WHERE {filled} "
+            f"AND NOT EXISTS (SELECT 1 FROM stored.{link.parent.physical} AS p WHERE {same}) LIMIT 1"
+        )
+        found = self._transaction.fetch(text, tuple(OutputColumn(one.name, one.type) for one in columns), rows)
+        if found.num_rows:
+            key = key_text(columns, values_text(found.columns, columns, self._transaction.time_zone))
+            child, parent = link.child.description.name, link.parent.description.name
+            raise violation(
+                f'insert or update on table "{child}" violates foreign key constraint "{link.constraint.name}"',
+                f'Key {key} is not present in table "{parent}".',
+                link,
+            )
+
+    def _require_no_children(self, removal: Removal, strict: bool) -> None:
+        link = removal.link
+        numbers = link.reference.columns
+        columns = columns_numbered(link.parent, numbers)
+        text = (
+            f"SELECT {', '.join(f'r.k{number}' for number in numbers)} FROM {ROWS} AS r "
+            f"WHERE EXISTS (SELECT 1 FROM stored.{link.child.physical} AS c WHERE {same_keys(link)})"
+        )
+        if not strict:
+            again = " AND ".join(f"p.c{number} = r.k{number}" for number in numbers)
+            text += f" AND NOT EXISTS (SELECT 1 FROM stored.{link.parent.physical} AS p WHERE {again})"
+        schema = tuple(OutputColumn(one.name, one.type) for one in columns)
+        found = self._transaction.fetch(f"{text} ORDER BY r.place LIMIT 1", schema, removal.keys)
+        if found.num_rows:
+            key = key_text(columns, values_text(found.columns, columns, self._transaction.time_zone))
+            child, parent, name = link.child.description.name, link.parent.description.name, link.constraint.name
+            raise violation(
+                f'update or delete on table "{parent}" violates foreign key constraint "{name}" on table "{child}"',
+                f'Key {key} is still referenced from table "{child}".',
+                link,
+            )
+
+    def _delete_children(self, removal: Removal) -> None:
+        link = removal.link
+        text = f"SELECT DISTINCT c.rowid FROM stored.{link.child.physical} AS c JOIN {ROWS} AS r ON {same_keys(link)}"
+        rowids = self._transaction.fetch(text, (ROWID,), removal.keys)
+        if rowids.num_rows:
+            self._transaction.delete(self._today(link.child), rowids)
+
+    def _set_children(self, removal: Removal, now_us: int, to_null: bool) -> None:
+        """Give the rows that refer to the old keys the new ones, or NULL."""
+        link = removal.link
+        columns = link.child.description.columns
+        pairs = dict(zip(link.constraint.columns, link.reference.columns, strict=True))
+        given, values = removal.keys, dict.fromkeys(pairs, "NULL")
+        if not to_null:
+            assert removal.rows is not None
+            for number, of in pairs.items():
+                values[number] = f"r.k{of}"
+                if f"v{of}" in removal.rows.column_names:
+                    given = given.append_column(f"n{of}", removal.rows.column(f"v{of}"))
+                    values[number] = f"r.n{of}"
+        items = ", ".join(values.get(one.number, f"c.c{one.number}") for one in columns)
+        text = f"SELECT c.rowid, {items} FROM stored.{link.child.physical} AS c JOIN {ROWS} AS r ON {same_keys(link)}"
+        schema = (ROWID, *(OutputColumn(one.name, one.type) for one in columns))
+        found = self._transaction.fetch(text, schema, given)
+        if not found.num_rows:
+            return
+        whole = found.select(range(1, found.num_columns))
+        check_rows(self._transaction, link.child.description, whole, now_us, self._transaction.time_zone)
+        places = [place for place, one in enumerate(columns) if one.number in pairs]
+        changed = found.select([0, *(place + 1 for place in places)])
+        numbers = [columns[place].number for place in places]
+        self._transaction.update(self._today(link.child), numbers, changed, whole)
+
+    def _today(self, table: TableEntry) -> TableEntry:
+        found = self._transaction.image.by_oid(table.description.oid)
+        assert isinstance(found, TableEntry)
+        return found
+
+
+def same_keys(link: Link) -> str:
+    """Return the condition that a row c of the child refers to the key r."""
+    pairs = zip(link.constraint.columns, link.reference.columns, strict=True)
+    return " AND ".join(f"c.c{number} = r.k{of}" for number, of in pairs)
+
+
+def only_moved(removal: Removal, rows: pa.Table) -> Removal:
+    """Return the keys that an update has really changed. rows: the new values, called v<number>."""
+    moved = np.zeros(rows.num_rows, dtype=np.bool_)
+    for number in removal.link.reference.columns:
+        if f"v{number}" in rows.column_names:
+            old, new = removal.keys.column(f"k{number}"), rows.column(f"v{number}")
+            same = pc.fill_null(pc.equal(old, new.cast(old.type)), False)
+            moved |= ~np.asarray(same)
+    mask = pa.array(moved)
+    return replace(removal, keys=removal.keys.filter(mask), rows=rows.filter(mask))
+
+
+def links_from(table: TableEntry, image: CatalogImage) -> Iterator[Link]:
+    """Yield the foreign keys of a table."""
+    for constraint in table.description.constraints:
+        if constraint.reference is not None:
+            own = constraint.reference.oid == table.description.oid
+            parent = table if own else image.by_oid(constraint.reference.oid)
+            assert isinstance(parent, TableEntry), "a table goes with the keys that refer to it"
+            yield Link(table, constraint, parent)
+
+
+def links_to(table: TableEntry, image: CatalogImage) -> Iterator[Link]:
+    """Yield the foreign keys that refer to a table."""
+    for entry in image.entries.values():
+        if isinstance(entry, TableEntry):
+            for constraint in entry.description.constraints:
+                if constraint.reference is not None and constraint.reference.oid == table.description.oid:
+                    yield Link(entry, constraint, table)
+
+
+def check_references(transaction: TableTransaction, seen: CatalogImage, committed: CatalogImage) -> None:
+    """Raise 40001 if another transaction has removed what rows of this one refer to, or the other way round. The store's lock is held.
+
+    seen: the catalog that the transaction's snapshot belongs to.
+    """
+    references, snapshot = transaction.references, transaction.snapshot
+    for oid in references.needed:
+        parent = committed.by_oid(oid)
+        if isinstance(parent, TableEntry) and parent.data.removed > snapshot:
+            raise conflict(parent)
+    for oid in references.removed:
+        parent = committed.by_oid(oid)
+        if not isinstance(parent, TableEntry):
+            continue
+        for link in links_to(parent, committed):
+            before = seen.by_oid(link.child.description.oid)
+            is_new = before is None or link.constraint not in before.description.constraints
+            if is_new or link.child.data.committed > snapshot:
+                raise conflict(link.child)
+
+
+def conflict(entry: Entry) -> SqlError:
+    """Return the 40001 of a table that a foreign key connects with one that was changed here."""
+    return SqlError("40001", CONFLICT, detail=f'Table "{entry.description.name}" was changed in between.')
+
+
+def violation(message: str, detail: str, link: Link) -> SqlError:
+    """Return a 23503."""
+    return SqlError(
+        "23503",
+        message,
+        detail=detail,
+        table_name=link.child.description.name,
+        constraint_name=link.constraint.name,
+    )
+
+
+def columns_numbered(table: TableEntry, numbers: Sequence[int]) -> list[ColumnDescription]:
+    """Return the columns with these numbers, in their order."""
+    by_number = {column.number: column for column in table.description.columns}
+    return [by_number[number] for number in numbers]

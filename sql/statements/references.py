@@ -1,0 +1,16 @@
+"""What a foreign key refers to, as written."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Reference:
+    """REFERENCES table (columns). columns: with their positions, none for the primary key; actions: in PostgreSQL's words."""
+
+    table: str
+    position: int
+    columns: tuple[tuple[str, int], ...]
+    on_delete: str = "no action"
+    on_update: str = "no action"
