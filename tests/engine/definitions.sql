@@ -582,3 +582,21 @@ alter table q drop column up;
 drop index p_id;
 drop table q;
 drop table c, q;
+
+-- FOREIGN KEY and savepoints
+create table p (id int primary key);
+create table c (p_id int references p on delete cascade);
+insert into p values (1), (2);
+begin;
+insert into c values (1);
+savepoint a;
+insert into c values (3);
+rollback to a;
+delete from p where id = 1;
+select * from c;
+rollback to a;
+select * from c;
+insert into c values (2);
+commit;
+select * from c order by p_id;
+drop table c, p;
