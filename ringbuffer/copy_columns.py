@@ -16,7 +16,9 @@ from ringbuffer.memory import (
     borrowed,
     copy_bytes,
     load_byte,
+    load_int32,
     load_word,
+    signed_word,
     store_byte,
     store_float32,
     store_float64,
@@ -60,19 +62,23 @@ NULL_BYTES_MAX = 8
 
 
 @inlined_kernel
-def field_at(buffer: Bytes, start: int, ends: Array, index: int, form: Array) -> tuple[int, int, bool, bool]:
-    """-> (start, end, is null, is plain) of a field in buffer; ends are counted from `start`."""
-    first = start + ends[index] + 1
-    end = start + ends[index + 1]
-    address = buffer.ctypes.data + first
+def field_at(
+    address: int, end_at: int, null_bytes: int, null_word: int, quote: int, backslash: int
+) -> tuple[int, int, bool, bool]:
+    """-> (start, end, is null, is plain) of the field before the place that is stored at the address `end_at`, counted from `address`.
+
+    All that a loop over fields needs is in words: an array would be read anew after each store.
+    """
+    first = signed_word(load_int32(end_at - 4)) + 1
+    end = signed_word(load_int32(end_at))
     size = end - first
-    if size == form[NULL_BYTES] and (size == 0 or (load_word(address) ^ form[NULL_WORD]) << (64 - 8 * size) == 0):
+    if size == null_bytes and (size == 0 or (load_word(address + first) ^ null_word) << (64 - 8 * size) == 0):
         return first, end, True, True
     if size > 0:
-        byte = load_byte(address)
-        if byte == form[QUOTE]:
+        byte = load_byte(address + first)
+        if byte == quote:
             return first + 1, end - 1, False, True
-        if byte == form[BACKSLASH]:
+        if byte == backslash:
             return first, end, False, False
     return first, end, False, True
 
@@ -85,17 +91,20 @@ def store_integers(
     width = columns[column, WIDTH]
     high = INT64_MAX if width == 8 else (1 << (8 * width - 1)) - 1
     low = INT64_MIN if width == 8 else -high - 1
+    address, end_at, step = buffer.ctypes.data + start, ends.ctypes.data + 4 * (column + 1), 4 * columns.shape[0]
+    null_bytes, null_word, quote, backslash = form[NULL_BYTES], form[NULL_WORD], form[QUOTE], form[BACKSLASH]
     for row in range(rows):
-        first, end, null, plain = field_at(buffer, start, ends, row * columns.shape[0] + column, form)
+        first, end, null, plain = field_at(address, end_at, null_bytes, null_word, quote, backslash)
+        end_at += step
         value = 0
         if null:
             if columns[column, NOT_NULL] != 0:
                 return row
             store_byte(nulls + row, np.uint8(1))
         else:
-            value, good = quick_integer(buffer.ctypes.data + first, end - first)
+            value, good = quick_integer(address + first, end - first)
             if not good or value < low or value > high:
-                value, error = parse_integer(buffer, first, end, low, high, INTEGER_RANGE)
+                value, error = parse_integer(buffer, start + first, start + end, low, high, INTEGER_RANGE)
                 if error != OK:
                     return row
             if not plain:
@@ -116,18 +125,21 @@ def store_numerics(
     """-> rows stored of a column of decimals; see store_integers."""
     precision, scale = columns[column, PRECISION], columns[column, SCALE]
     limit = POWERS[precision] if precision < len(POWERS) else INT64_MAX
+    address, end_at, step = buffer.ctypes.data + start, ends.ctypes.data + 4 * (column + 1), 4 * columns.shape[0]
+    null_bytes, null_word, quote, backslash = form[NULL_BYTES], form[NULL_WORD], form[QUOTE], form[BACKSLASH]
     for row in range(rows):
-        first, end, null, plain = field_at(buffer, start, ends, row * columns.shape[0] + column, form)
+        first, end, null, plain = field_at(address, end_at, null_bytes, null_word, quote, backslash)
+        end_at += step
         lo, hi = 0, 0
         if null:
             if columns[column, NOT_NULL] != 0:
                 return row
             store_byte(nulls + row, np.uint8(1))
         else:
-            lo, good = quick_decimal(buffer.ctypes.data + first, end - first, scale)
+            lo, good = quick_decimal(address + first, end - first, scale)
             hi = lo >> 63
             if not good or lo >= limit or lo <= -limit:
-                lo, hi, error = parse_numeric_column(buffer, first, end, precision, scale)
+                lo, hi, error = parse_numeric_column(buffer, start + first, start + end, precision, scale)
                 if error != OK:
                     return row
             if not plain:
@@ -142,17 +154,20 @@ def store_dates(
     buffer: Bytes, start: int, ends: Array, form: Array, columns: Array, column: int, rows: int, target: int, nulls: int
 ) -> int:
     """-> rows stored of a column of dates; see store_integers."""
+    address, end_at, step = buffer.ctypes.data + start, ends.ctypes.data + 4 * (column + 1), 4 * columns.shape[0]
+    null_bytes, null_word, quote, backslash = form[NULL_BYTES], form[NULL_WORD], form[QUOTE], form[BACKSLASH]
     for row in range(rows):
-        first, end, null, plain = field_at(buffer, start, ends, row * columns.shape[0] + column, form)
+        first, end, null, plain = field_at(address, end_at, null_bytes, null_word, quote, backslash)
+        end_at += step
         value = 0
         if null:
             if columns[column, NOT_NULL] != 0:
                 return row
             store_byte(nulls + row, np.uint8(1))
         else:
-            value, good = quick_date(buffer.ctypes.data + first, end - first)
+            value, good = quick_date(address + first, end - first)
             if not good:
-                value, error = parse_date(buffer, first, end)
+                value, error = parse_date(buffer, start + first, start + end)
                 if error != OK:
                     return row
             if not plain:
@@ -168,8 +183,11 @@ def store_others(
 ) -> int:  # fmt: skip
     """-> rows stored of a column of floats, bools or timestamps; see store_integers."""
     kind, width = columns[column, KIND], columns[column, WIDTH]
+    address, end_at, step = buffer.ctypes.data + start, ends.ctypes.data + 4 * (column + 1), 4 * columns.shape[0]
+    null_bytes, null_word, quote, backslash = form[NULL_BYTES], form[NULL_WORD], form[QUOTE], form[BACKSLASH]
     for row in range(rows):
-        first, end, null, plain = field_at(buffer, start, ends, row * columns.shape[0] + column, form)
+        first, end, null, plain = field_at(address, end_at, null_bytes, null_word, quote, backslash)
+        end_at += step
         place = target + row * width
         error = OK
         if null:
@@ -178,16 +196,18 @@ def store_others(
             store_byte(nulls + row, np.uint8(1))
             store_null_value(place, width)
         elif kind == FLOAT64:
-            real, error = parse_float64(buffer, first, end)
+            real, error = parse_float64(buffer, start + first, start + end)
             store_float64(place, real)
         elif kind == FLOAT32:
-            real, error = parse_float32(buffer, first, end)
+            real, error = parse_float32(buffer, start + first, start + end)
             store_float32(place, np.float32(real))
         elif kind == BOOL:
-            value, error = parse_bool(buffer, first, end)
+            value, error = parse_bool(buffer, start + first, start + end)
             store_byte(place, np.uint8(value))
         else:
-            value, error = parse_timestamp(buffer, first, end, columns[column, ZONED] != 0, transitions, offsets)
+            value, error = parse_timestamp(
+                buffer, start + first, start + end, columns[column, ZONED] != 0, transitions, offsets
+            )
             store_word(place, value)
         if error != OK or not plain:
             return row
@@ -201,8 +221,11 @@ def rows_that_fit(buffer: Bytes, start: int, ends: Array, form: Array, columns: 
     not_null = columns[column, NOT_NULL] != 0
     if length_max < 0 and not not_null and form[BACKSLASH] < 0:
         return rows
+    address, end_at, step = buffer.ctypes.data + start, ends.ctypes.data + 4 * (column + 1), 4 * columns.shape[0]
+    null_bytes, null_word, quote, backslash = form[NULL_BYTES], form[NULL_WORD], form[QUOTE], form[BACKSLASH]
     for row in range(rows):
-        first, end, null, plain = field_at(buffer, start, ends, row * columns.shape[0] + column, form)
+        first, end, null, plain = field_at(address, end_at, null_bytes, null_word, quote, backslash)
+        end_at += step
         if not plain or (null and not_null) or (not null and 0 <= length_max < end - first):
             return row
     return rows
@@ -214,12 +237,14 @@ def store_strings(
     used: int,
 ) -> int:  # fmt: skip
     """-> bytes of `heap` that are used then: store a column of strings, all of which can be stored; see store_integers."""
-    address = buffer.ctypes.data
     heap_address = heap.ctypes.data
     # Up to these places blocks may be read and written.
-    source_end, heap_end = buffer.shape[0] - BLOCK_BYTES, heap.shape[0] - BLOCK_BYTES
+    source_end, heap_end = buffer.shape[0] - BLOCK_BYTES - start, heap.shape[0] - BLOCK_BYTES
+    address, end_at, step = buffer.ctypes.data + start, ends.ctypes.data + 4 * (column + 1), 4 * columns.shape[0]
+    null_bytes, null_word, quote, backslash = form[NULL_BYTES], form[NULL_WORD], form[QUOTE], form[BACKSLASH]
     for row in range(rows):
-        first, end, null, _ = field_at(buffer, start, ends, row * columns.shape[0] + column, form)
+        first, end, null, _ = field_at(address, end_at, null_bytes, null_word, quote, backslash)
+        end_at += step
         length = end - first
         low, high = 0, 0
         if null:

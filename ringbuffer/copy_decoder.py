@@ -66,6 +66,7 @@ class CopyDecoder:
         self._fallback = fallback
         self._transitions, self._offsets = zone_table(time_zone)
         self._pending = bytearray()
+        self._heap = np.empty(0, dtype=np.uint8)
         self._wait_bytes = 0
         self._row_bytes = float(max(2, 2 * len(layout)))
         self._state = np.zeros(STATE_WORDS, dtype=np.int64)
@@ -123,13 +124,15 @@ class CopyDecoder:
         state = self._state
         capacity = rounded_capacity(int((end - start) / self._row_bytes * 1.1) + CUT_ROWS_SPARE)
         block = self.plan.new_block(capacity)
-        heap = np.empty(end - start + BLOCK_BYTES, dtype=np.uint8)
+        heap = self._heap
+        if len(heap) < end - start + BLOCK_BYTES:
+            heap = self._heap = np.empty(end - start + BLOCK_BYTES, dtype=np.uint8)
         state[HEAP_USED] = state[FALLBACKS_USED] = state[ERROR] = 0
         rows_count = decode_copy(
             buffer, start, end, final, self._header and state[LINE] == 0, *self._settings, self._null_text, self._form,
             self.plan.columns, self._transitions, self._offsets, block, capacity, heap, self._fields, self._ends, self._fallbacks, state,
         )  # fmt: skip
-        morsel = self.plan.morsel(block, capacity, rows_count, heap_part(heap, int(state[HEAP_USED])))
+        morsel = self.plan.morsel(block, capacity, rows_count, self._heap_part(int(state[HEAP_USED])))
         self._settle_fallbacks(buffer, heap, block, capacity)
         if state[ERROR]:
             state[ENDED] = 1
@@ -138,6 +141,14 @@ class CopyDecoder:
             self._row_bytes = max(1.0, (int(state[CONSUMED]) - start) / rows_count)
         self.rows_count += rows_count
         return morsel
+
+    def _heap_part(self, used: int) -> npt.NDArray[np.uint8]:
+        """Return the used bytes of the heap; most of it is not given away, but used again."""
+        heap = self._heap
+        if 2 * used < len(heap):
+            return heap[:used].copy()
+        self._heap = heap[:0]
+        return heap[:used]
 
     def _settle_fallbacks(
         self, buffer: npt.NDArray[np.uint8], heap: npt.NDArray[np.uint8], block: npt.NDArray[np.uint8], capacity: int
@@ -170,8 +181,3 @@ def plain_form(csv: bool, quote: int, null: bytes) -> npt.NDArray[np.int64]:
         form[NULL_WORD] = int.from_bytes(null.ljust(NULL_BYTES_MAX, b"\0"), "little", signed=True)
     form[QUOTE if csv else BACKSLASH] = quote if csv else ord("\\")
     return form
-
-
-def heap_part(heap: npt.NDArray[np.uint8], used: int) -> npt.NDArray[np.uint8]:
-    """Return the used bytes of a heap; a mostly empty one is copied so that its memory can go."""
-    return heap[:used] if 2 * used >= len(heap) else heap[:used].copy()

@@ -42,6 +42,7 @@ def _storer(numba_type: Any, llvm_type: Any) -> Any:
 
 
 load_byte = _loader(types.uint8, ir.IntType(8))
+load_int32 = _loader(types.int32, ir.IntType(32))
 load_word = _loader(types.int64, I64)
 store_byte = _storer(types.uint8, ir.IntType(8))
 store_int16 = _storer(types.int16, ir.IntType(16))
