@@ -144,11 +144,10 @@ class CopyDecoder:
 
     def _heap_part(self, used: int) -> npt.NDArray[np.uint8]:
         """Return the used bytes of the heap; most of it is not given away, but used again."""
-        heap = self._heap
-        if 2 * used < len(heap):
-            return heap[:used].copy()
-        self._heap = heap[:0]
-        return heap[:used]
+        part = heap_part(self._heap, used)
+        if part.base is not None:
+            self._heap = np.empty(0, dtype=np.uint8)
+        return part
 
     def _settle_fallbacks(
         self, buffer: npt.NDArray[np.uint8], heap: npt.NDArray[np.uint8], block: npt.NDArray[np.uint8], capacity: int
@@ -181,3 +180,8 @@ def plain_form(csv: bool, quote: int, null: bytes) -> npt.NDArray[np.int64]:
         form[NULL_WORD] = int.from_bytes(null.ljust(NULL_BYTES_MAX, b"\0"), "little", signed=True)
     form[QUOTE if csv else BACKSLASH] = quote if csv else ord("\\")
     return form
+
+
+def heap_part(heap: npt.NDArray[np.uint8], used: int) -> npt.NDArray[np.uint8]:
+    """Return the used bytes of a heap; a mostly empty one is copied so that its memory can go."""
+    return heap[:used] if 2 * used >= len(heap) else heap[:used].copy()
