@@ -19,7 +19,7 @@ from sql.bind.insert import BoundInsert, bind_insert
 from sql.bind.query import bind_query
 from sql.bind.update import BoundUpdate, bind_update
 from sql.catalog import Catalog
-from sql.datatypes import TEXT, UNKNOWN, SqlType, by_oid
+from sql.datatypes import JSON, TEXT, UNKNOWN, SqlType, by_oid
 from sql.errors import SqlError
 from sql.expressions import Literal
 from sql.literal_binary import WRONG_FORMAT, binary_value, text_value
@@ -99,7 +99,8 @@ class Prepared:
                 names = (canonical_name(statement.name),)
             self.schema = tuple(OutputColumn(name, TEXT) for name in names)
         elif isinstance(statement, Explain):
-            self.schema = (OutputColumn("QUERY PLAN", TEXT),)
+            kind = JSON if statement.options.get("format") == "json" else TEXT
+            self.schema = (OutputColumn("QUERY PLAN", kind),)
         if not first and before != self.schema:
             raise SqlError("0A000", "cached plan must not change result type", routine="RevalidateCachedQuery")
         self.bound_to = (catalog, captured)

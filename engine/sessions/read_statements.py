@@ -6,6 +6,7 @@ Enters: statements with their transaction and parameters. Leaves: outcomes; a tr
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from time import perf_counter
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -13,7 +14,8 @@ import pyarrow as pa
 from engine.catalog import CatalogImage, Entry, ViewEntry
 from engine.sessions.catalog_reads import read_catalog
 from engine.sessions.copy_out import bind_copied, copy_outcome, passing_outcome
-from engine.sessions.explaining import explain
+from engine.sessions.explain_analyze import facts_measured
+from engine.sessions.explaining import Measured, explain, is_on
 from engine.sessions.prepared import Prepared
 from engine.sessions.reading import Reading, keep, read, scan_settings, settled_query
 from engine.sessions.results import Outcome, text_outcome
@@ -25,6 +27,8 @@ from engine.tables.backend_functions import WAITING
 from engine.tables.sequence_functions import uses_sequences
 from engine.transaction import Transaction
 from sql.bind.query import bind_query
+from sql.datatypes import JSON, TEXT
+from sql.errors import not_supported
 from sql.expressions import Literal
 from sql.relations import BoundQuery, Schema
 from sql.statements.statement import CopyTo, Explain, Select
@@ -116,13 +120,38 @@ class ReadStatements:
             copy_outcome, statement, bound.root.schema, table, session.settings.time_zone, directory
         )
 
-    async def explain(self, statement: Explain) -> Outcome:
-        """Do EXPLAIN."""
+    async def explain(self, statement: Explain, transaction: Transaction) -> Outcome:
+        """Do EXPLAIN, and with ANALYZE the SELECT itself."""
         session = self._session
+        measured = await self._measured(statement, transaction) if is_on(statement, "analyze") else None
         lines = await session.in_worker(
-            explain, statement, self._database, session.runner.image(), session.settings.captured()
+            explain, statement, self._database, session.runner.image(), session.settings.captured(), measured
         )
-        return text_outcome("EXPLAIN", ["QUERY PLAN"], [[line] for line in lines])
+        kind = JSON if statement.options.get("format") == "json" else TEXT
+        return text_outcome("EXPLAIN", ["QUERY PLAN"], [[line] for line in lines], kind)
+
+    async def _measured(self, statement: Explain, transaction: Transaction) -> Measured:
+        session, select = self._session, statement.statement
+        if not isinstance(select, Select):
+            hint = "Create it; EXPLAIN ANALYZE of a SELECT from it runs its pipelines."
+            raise not_supported("EXPLAIN ANALYZE CREATE VIEW", hint=hint)
+        before = {view: view.upkeep.versions_count for view in session.runner.image().continuous_views}
+
+        def bound_to(image: CatalogImage) -> BoundQuery:
+            return bind_query(select.query, image, session.settings.captured())
+
+        began_s = perf_counter()
+        image, bound, reading = await self._read(select.text, bound_to, transaction, ())
+        passed_s = perf_counter() - began_s
+        facts = {}
+        for name in sorted(bound.relations):
+            entry = image.entries.get(name)
+            if isinstance(entry, ViewEntry):
+                known = before.get(entry.view, 0)
+                now_us, check = transaction.now_us, session.check_cancelled
+                facts[name] = await session.in_worker(facts_measured, entry, image, known, now_us, check)
+        rows = reading.outcome.table
+        return Measured(0 if rows is None else rows.num_rows, passed_s, facts)
 
     async def _read(
         self,

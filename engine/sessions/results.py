@@ -15,7 +15,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from ringbuffer.encode_rows import encode_data_rows
-from sql.datatypes import TEXT
+from sql.datatypes import TEXT, SqlType
 from sql.relations import OutputColumn, Schema
 from sql.wire import writer
 
@@ -80,9 +80,9 @@ class Outcome:
         return True
 
 
-def text_outcome(tag: str, names: Sequence[str], rows: Sequence[Sequence[str | None]]) -> Outcome:
-    """Return an outcome of text columns, as SHOW and EXPLAIN give them."""
-    schema = tuple(OutputColumn(name, TEXT) for name in names)
+def text_outcome(tag: str, names: Sequence[str], rows: Sequence[Sequence[str | None]], kind: SqlType = TEXT) -> Outcome:
+    """Return an outcome of columns of text, or of what looks like it, as SHOW and EXPLAIN give them."""
+    schema = tuple(OutputColumn(name, kind) for name in names)
     columns = [pa.array([row[index] for row in rows], pa.string()) for index in range(len(names))]
     return Outcome(tag, schema, pa.Table.from_arrays(columns, names=list(names)))
 

@@ -213,7 +213,7 @@ class StatementRunner:
             case CopyTo():
                 return await self._reads.copy_to(statement, transaction)
             case Explain():
-                return await self._reads.explain(statement)
+                return await self._reads.explain(statement, transaction)
             case SetVariable():
                 return self._set(statement, transaction)
             case Show():

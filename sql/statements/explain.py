@@ -11,6 +11,7 @@ from sql.statements.create_view import create_view
 from sql.statements.options import boolean_or_string, object_kind
 from sql.statements.statement import Explain, Select
 
+FORMATS = ("text", "json", "dot")
 OPTIONS = frozenset({"analyze", "verbose", "costs", "settings", "buffers", "wal", "timing", "summary", "format"})
 
 
@@ -57,8 +58,10 @@ def explain_options(cursor: Cursor) -> dict[str, str]:
         value = "true" if cursor.at_operator(",", ")") else boolean_or_string(cursor).lower()
         if name not in OPTIONS:
             cursor.defer(SqlError("42601", f'unrecognized EXPLAIN option "{name}"', position))
-        elif name == "format" and value != "text":
+        elif name == "format" and value in ("xml", "yaml"):
             cursor.refuse(f"EXPLAIN (FORMAT {value.upper()})", position)
+        elif name == "format" and value not in FORMATS:
+            cursor.defer(SqlError("22023", f'unrecognized value for EXPLAIN option "format": "{value}"', position))
         elif name != "format" and parse_bool(value) is None:
             cursor.defer(SqlError("42601", f"{name} requires a Boolean value"))
         found[name] = value

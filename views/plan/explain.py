@@ -65,10 +65,10 @@ def explain_plan(
         "Finish step: on each refresh, in kernels, while groups are exported",
         *_indented(step_lines(plan.finish)),
     ]
-    lines += ["Stream pipeline: on each insert, in kernels", *_indented(stream_lines(plan.stream))]
-    lines += _indented(kept_lines(plan.stream))
-    lines.append(f"{INDENT}Kernel: {kernels_dir.name}/{kernel_file_name(definition.name, plan.stream)}")
-    for probe in plan.stream.probes:
+    lines += ["Stream pipeline: on each insert, in kernels", *_indented(stream_lines(plan.maintained))]
+    lines += _indented(kept_lines(plan.maintained))
+    lines.append(f"{INDENT}Kernel: {kernels_dir.name}/{kernel_file_name(definition.name, plan.maintained)}")
+    for probe in plan.maintained.probes:
         lines += static_lines(probe, executor)
     if plan.upper_tables:
         tables = ", ".join(identifier(name) for name in sorted(plan.upper_tables))

@@ -23,12 +23,23 @@ def kept_lines(stream: StreamPipeline) -> list[str]:
     has_texts = grouping.table.text_mask != 0 or not states.isdisjoint({State.MIN_TEXT, State.MAX_TEXT})
     texts = " and what long texts take" if has_texts else ""
     lines = [f"Kept per group: {grouping.table.row_words * WORD_BYTES} bytes{texts}"]
+    return lines + [f"  {text}, {size} bytes" for text, size in kept_columns(stream)]
+
+
+def kept_columns(stream: StreamPipeline) -> list[tuple[str, int]]:
+    """Return what is kept per group, and its bytes: one item per key and per input of the aggregates. Raises SqlError 0A000."""
+    grouping = make_grouping(stream)
+    found = []
     for slot in grouping.keys:
         shown = 0 if slot.shown_word is None else 1
-        lines.append(
-            f"  key {expression_text(slot.expression)}: {slot.type.sql_name}, {(key_words(slot.type) + shown) * WORD_BYTES} bytes"
-        )
-    return lines + [_input_line(slot) for slot in grouping.inputs]
+        text = f"key {expression_text(slot.expression)}: {slot.type.sql_name}"
+        found.append((text, (key_words(slot.type) + shown) * WORD_BYTES))
+    return found + [_input_column(slot) for slot in grouping.inputs]
+
+
+def bytes_per_group(stream: StreamPipeline) -> int:
+    """Return the bytes of a group without its long texts."""
+    return make_grouping(stream).table.row_words * WORD_BYTES
 
 
 def kernel_file_name(view: str, stream: StreamPipeline) -> str:
@@ -37,10 +48,10 @@ def kernel_file_name(view: str, stream: StreamPipeline) -> str:
     return f"{file_name(f'{view}_{module.fingerprint}')}.py"
 
 
-def _input_line(slot: InputSlot) -> str:
+def _input_column(slot: InputSlot) -> tuple[str, int]:
     words = WORDS[State.COUNT] + sum(WORDS[state] for state in slot.states)
     states = ", ".join(["count", *(state.name.lower().replace("_", " ") for state in slot.states)])
-    return f"  states of {_argument_text(slot.argument, slot.filter)}: {states}, {words * WORD_BYTES} bytes"
+    return f"states of {_argument_text(slot.argument, slot.filter)}: {states}", words * WORD_BYTES
 
 
 def _argument_text(argument: Expression | None, condition: Expression | None) -> str:
