@@ -241,7 +241,6 @@ def test_a_block_is_undone_as_a_whole(server: Server) -> None:
         ("ALTER VIEW v RENAME TO s", '42P07: relation "s" already exists'),
         ("ALTER VIEW v RENAME COLUMN x TO y", '42703: column "x" does not exist'),
         ("ALTER VIEW v RENAME n TO k", '42701: column "k" of relation "v" already exists'),
-        ("ALTER VIEW v OWNER TO me", "0A000: ALTER VIEW ... OWNER is not supported yet"),
         ("SELECT activate('x')", '42P01: relation "x" does not exist'),
         ("SELECT activate('above')", '42809: "above" is not a continuous view'),
         ("SELECT activate('v'), 1", "0A000: function activate(text) is not supported yet"),
