@@ -80,8 +80,8 @@ class TableData:
 class TableEntry:
     """A durable table. physical: its name in DuckDB's schema `stored`, where column `number` of the description is called c<number>.
 
-    next_number: of the next column. defaults: by column number; checks: by constraint name. indexes: constraint name of a primary key or
-    unique constraint -> DuckDB's index. data: shared by all images that have the table.
+    next_number: of the next column. defaults: by column number; checks: by constraint name. indexes: name of a key or an index -> its
+    inner name, which that of a key has in DuckDB. data: shared by all images that have the table.
     """
 
     description: RelationDescription

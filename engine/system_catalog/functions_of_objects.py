@@ -21,6 +21,7 @@ VISIBLE = {
     "pg_operator_is_visible": "pg_operator",
     "pg_collation_is_visible": "pg_collation",
 }
+ACTION_WORDS = {"r": "RESTRICT", "c": "CASCADE", "n": "SET NULL"}
 # Objects that there are none of, or only those of PostgreSQL itself.
 NEVER_HIDDEN = """
 pg_opclass_is_visible pg_opfamily_is_visible pg_conversion_is_visible pg_statistics_obj_is_visible pg_ts_config_is_visible
@@ -64,7 +65,21 @@ def pg_get_constraintdef(context: SessionContext, oid: int | None, pretty: bool 
         # With pretty printing the outermost parentheses are those of CHECK alone.
         return f"CHECK {text}" if pretty and text.startswith("(") else f"CHECK ({text})"
     columns = ", ".join(_column_names(context, row["conrelid"], row["conkey"]))
+    if row["contype"] == "f":
+        return f"FOREIGN KEY ({columns}) {_reference_text(context, row)}"
     return f"{'PRIMARY KEY' if row['contype'] == 'p' else 'UNIQUE'} ({columns})"
+
+
+def _reference_text(context: SessionContext, row: Row) -> str:
+    parent = context.snapshot.row("pg_class", row["confrelid"])
+    assert parent is not None, "a table goes with the keys that refer to it"
+    name = quoted_name(str(parent["relname"]))
+    if not context.is_visible("pg_class", row["confrelid"]):
+        name = f"{quoted_name(context.snapshot.schema_name(parent['relnamespace']) or '')}.{name}"
+    columns = ", ".join(_column_names(context, row["confrelid"], row["confkey"]))
+    actions = ((" ON UPDATE ", row["confupdtype"]), (" ON DELETE ", row["confdeltype"]))
+    shown = "".join(event + ACTION_WORDS[code] for event, code in actions if code != "a")
+    return f"REFERENCES {name}({columns}){shown}"
 
 
 def _column_names(context: SessionContext, relation: int, numbers: list[int]) -> list[str]:
@@ -90,7 +105,8 @@ def pg_get_indexdef(context: SessionContext, oid: int | None, column: int | None
     assert index is not None and table is not None, "an index is a relation"
     schema = quoted_name(context.snapshot.schema_name(table["relnamespace"]) or "")
     name = f"{schema}.{quoted_name(table['relname'])}"
-    return f"CREATE UNIQUE INDEX {quoted_name(index['relname'])} ON {name} USING btree ({', '.join(names)})"
+    unique = "UNIQUE " * bool(row["indisunique"])
+    return f"CREATE {unique}INDEX {quoted_name(index['relname'])} ON {name} USING btree ({', '.join(names)})"
 
 
 @catalog_function("oid", "name")

@@ -1,4 +1,4 @@
-"""pg_constraint, pg_index, pg_depend and pg_description: keys, checks, the indexes behind keys, what owns a sequence."""
+"""pg_constraint, pg_index, pg_depend and pg_description: keys, checks, foreign keys, indexes, what owns a sequence."""
 
 from __future__ import annotations
 
@@ -6,11 +6,13 @@ from collections.abc import Callable
 
 from engine.catalog import CatalogImage, SequenceEntry, TableEntry
 from engine.system_catalog.object_oids import C_COLLATION, part_oid
-from engine.system_catalog.rows_relations import columns_of, keys_of, visible_entries
+from engine.system_catalog.rows_relations import columns_of, indexes_of, visible_entries
 from engine.system_catalog.source_texts import check_text
 from engine.system_catalog.static_rows import PUBLIC_SCHEMA, Row, relations, static_rows
+from sql.catalog import KeyReference
 
 CODES = {"primary key": "p", "unique": "u"}
+ACTIONS = {"no action": "a", "restrict": "r", "cascade": "c", "set null": "n"}
 TEXT_OID, COLLATABLE = 25, frozenset({25, 1042, 1043})
 
 
@@ -24,7 +26,9 @@ def constraint_rows(image: CatalogImage) -> list[Row]:
     rows = []
     for entry in tables(image):
         oid = entry.description.oid
-        for name, kind, numbers, index in keys_of(entry):
+        for name, kind, numbers, index in indexes_of(entry):
+            if kind not in CODES:
+                continue
             row = _constraint(part_oid("constraint", oid, index), name, CODES[kind], oid, list(numbers))
             rows.append(row | {"conindid": part_oid("index", oid, index), "connoinherit": True})
         for one in entry.description.constraints:
@@ -32,7 +36,21 @@ def constraint_rows(image: CatalogImage) -> list[Row]:
                 text = check_text(entry.checks[one.name], entry.description)
                 row = _constraint(part_oid("constraint", oid, one.name), one.name, "c", oid, list(one.columns))
                 rows.append(row | {"conbin": text})
+            if one.reference is not None:
+                row = _constraint(part_oid("constraint", oid, one.name), one.name, "f", oid, list(one.columns))
+                rows.append(row | _reference(one.reference, image) | {"connoinherit": True})
     return rows
+
+
+def _reference(reference: KeyReference, image: CatalogImage) -> Row:
+    parent = image.by_oid(reference.oid)
+    assert isinstance(parent, TableEntry), "a table goes with the keys that refer to it"
+    covering = {frozenset(numbers): index for _, kind, numbers, index in indexes_of(parent) if kind != "index"}
+    return {
+        "confrelid": reference.oid, "confkey": list(reference.columns), "confupdtype": ACTIONS[reference.on_update],
+        "confdeltype": ACTIONS[reference.on_delete], "confmatchtype": "s",
+        "conindid": part_oid("index", reference.oid, covering[frozenset(reference.columns)]),
+    }  # fmt: skip
 
 
 def _constraint(oid: int, name: str, kind: str, relation: int, columns: list[int]) -> Row:
@@ -52,10 +70,11 @@ def index_rows(image: CatalogImage) -> list[Row]:
     for entry in tables(image):
         oid = entry.description.oid
         types = {column.number: column.type.oid for column in columns_of(entry)}
-        for _, kind, numbers, index in keys_of(entry):
+        for _, kind, numbers, index in indexes_of(entry):
             rows.append({
                 "indexrelid": part_oid("index", oid, index), "indrelid": oid, "indnatts": len(numbers), "indnkeyatts": len(numbers),
-                "indisunique": True, "indnullsnotdistinct": False, "indisprimary": kind == "primary key", "indisexclusion": False,
+                "indisunique": kind != "index", "indnullsnotdistinct": False, "indisprimary": kind == "primary key",
+                "indisexclusion": False,
                 "indimmediate": True, "indisclustered": False, "indisvalid": True, "indcheckxmin": False, "indisready": True,
                 "indislive": True, "indisreplident": False, "indkey": list(numbers),
                 "indcollation": [C_COLLATION if types[number] in COLLATABLE else 0 for number in numbers],
@@ -82,7 +101,11 @@ def depend_rows(image: CatalogImage) -> list[Row]:
                 rows.append(_depend((default_class, default, 0), (class_oid, oid, 0), "n"))
                 rows.append(_depend((default_class, default, 0), (class_oid, table, number), "a"))
         if isinstance(entry, TableEntry):
-            for _, _, numbers, index in keys_of(entry):
+            for _, kind, numbers, index in indexes_of(entry):
+                if kind not in CODES:
+                    made = (class_oid, part_oid("index", oid, index), 0)
+                    rows += [_depend(made, (class_oid, oid, number), "a") for number in numbers]
+                    continue
                 constraint = (constraint_class, part_oid("constraint", oid, index), 0)
                 rows.append(_depend((class_oid, part_oid("index", oid, index), 0), constraint, "i"))
                 rows += [_depend(constraint, (class_oid, oid, number), "a") for number in numbers]

@@ -48,8 +48,8 @@ def visible_entries(image: CatalogImage) -> list[Entry]:
     return [entry for entry in image.entries.values() if entry.description.oid not in parts]
 
 
-def keys_of(entry: TableEntry) -> list[tuple[str, str, tuple[int, ...], str]]:
-    """Return a table's keys: name, kind, numbers of the columns, and the name of the index, which no ALTER changes."""
+def indexes_of(entry: TableEntry) -> list[tuple[str, str, tuple[int, ...], str]]:
+    """Return a table's indexes: name, kind, numbers of the columns, and the inner name, which a renaming does not change."""
     return [
         (one.name, one.kind, one.columns, entry.indexes[one.name])
         for one in entry.description.constraints
@@ -60,6 +60,7 @@ def keys_of(entry: TableEntry) -> list[tuple[str, str, tuple[int, ...], str]]:
 def class_rows(image: CatalogImage) -> list[Row]:
     """Return the rows of pg_class."""
     rows = [_catalog_class(relation) for relation in relations().values()]
+    linked = tables_of_foreign_keys(image)
     for entry in visible_entries(image):
         description = entry.description
         kind = KINDS[type(entry)]
@@ -68,13 +69,26 @@ def class_rows(image: CatalogImage) -> list[Row]:
         if kind != "S":
             row["reltype"] = row_type_oid(description.oid)
         if isinstance(entry, TableEntry):
-            keys = keys_of(entry)
+            keys = indexes_of(entry)
             row["relhasindex"] = bool(keys)
+            # psql looks for foreign keys only where PostgreSQL would have triggers for them.
+            row["relhastriggers"] = description.oid in linked
             row["relchecks"] = len(entry.checks)
             for name, _, numbers, index in keys:
                 rows.append(_class(part_oid("index", description.oid, index), name, "i", PUBLIC_SCHEMA, len(numbers)))
         rows.append(row)
     return rows
+
+
+def tables_of_foreign_keys(image: CatalogImage) -> set[int]:
+    """Return the oids of the tables that have foreign keys or are referred to."""
+    return {
+        oid
+        for entry in image.entries.values()
+        for one in entry.description.constraints
+        if one.reference is not None
+        for oid in (entry.description.oid, one.reference.oid)
+    }
 
 
 def _catalog_class(relation: CatalogRelation) -> Row:
@@ -132,7 +146,7 @@ def attribute_rows(image: CatalogImage) -> list[Row]:
             rows.append(row)
         if isinstance(entry, TableEntry):
             by_number = {column.number: column for column in columns}
-            for _, _, numbers, index in keys_of(entry):
+            for _, _, numbers, index in indexes_of(entry):
                 place = part_oid("index", oid, index)
                 for number, key in enumerate(numbers, 1):
                     column = by_number[key]

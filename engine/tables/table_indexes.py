@@ -42,9 +42,9 @@ def create_index(statement: CreateIndex, work: TableWork, now_us: int) -> None:
         name = free_name(entry.description.name, shown, "idx", taken)
     made = ConstraintDescription(name, "unique index" if statement.unique else "index", numbers)
     constraints = (*entry.description.constraints, made)
-    after = replace(entry, description=replace(entry.description, constraints=constraints))
+    indexes = {**entry.indexes, name: f"i{work.take_oid()}"}
+    after = replace(entry, description=replace(entry.description, constraints=constraints), indexes=indexes)
     if statement.unique:
-        after = replace(after, indexes={**entry.indexes, name: f"i{work.take_oid()}"})
         work.require_distinct(after, made)
         # DuckDB has no index added to a table that this transaction has changed already.
         after = work.rebuild(entry, after, columns_of(entry), now_us)
