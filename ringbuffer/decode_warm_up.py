@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ringbuffer.arrow import compact_morsel, concat_morsels, morsel_from_arrow, morsel_to_arrow
+from ringbuffer.checksums import crc32_of, joined_crc32
 from ringbuffer.columns import ColumnLayout, Layout, PhysicalType
 from ringbuffer.decode_copy_binary import SIGNATURE, BinaryDecoder
 from ringbuffer.decode_csv import CsvDecoder
@@ -36,6 +37,7 @@ def warm_up_decoders() -> None:
     row.fill_literals(b"(1, 'a')", 0)
     RowWriter(ring, row.morsel).append()
     RowRecord(row.morsel, LAYOUT, 0).pack(np.zeros(RECORD_BYTES, dtype=np.uint8), 0, 1, 0, 1, 0, 0)
+    joined_crc32(crc32_of(morsel.heap.ctypes.data, len(morsel.heap)), 0, 1)
     decode_rows(b"".join(encode_rows(morsel, LAYOUT)), LAYOUT)
     ring.read(0, 1)
     morsel_from_arrow(morsel_to_arrow(morsel, LAYOUT), LAYOUT)

@@ -18,7 +18,7 @@ from ringbuffer.columns import INLINE_BYTES_MAX, Layout, Morsel, PhysicalType, e
 from ringbuffer.jit import kernel
 from ringbuffer.memory import copy_bytes, load_byte, load_word, store_byte
 from ringbuffer.string_room import StringRoom
-from ringbuffer.strings import LENGTH_MASK, copy_strings, heap_bytes
+from ringbuffer.strings import LENGTH_MASK, copy_shifted, copy_strings, heap_bytes
 
 # A morsel up to this size is written under the lock: handing the lock over would cost more than the copy.
 LOCKED_ROWS_MAX = 256
@@ -324,6 +324,12 @@ class Ring:
             self._nulls[index][slot:end] = morsel.nulls[index] if whole else morsel.nulls[index][rows]
         if string_bytes:
             strings = self._strings[tid // self.capacity % 2]
+            if whole and string_bytes == len(morsel.heap):
+                # Nothing else is in it.
+                strings[start : start + string_bytes] = morsel.heap
+                for index in self._texts:
+                    copy_shifted(morsel.data[index], self._data[index][slot:end], start)
+                return
             for index in self._texts:
                 source: npt.NDArray[Any] = morsel.data[index]
                 target: npt.NDArray[Any] = self._data[index]

@@ -53,6 +53,15 @@ def copy_strings(words: Words, heap: Heap, target: Words, target_heap: Heap, at:
 
 
 @kernel
+def copy_shifted(words: Words, target: Words, distance: int) -> None:
+    """Copy strings to target int64[n, 2] whose heap lies `distance` bytes further on there."""
+    for row in range(words.shape[0]):
+        word = words[row, 0]
+        target[row, 0] = word
+        target[row, 1] = words[row, 1] + (distance if word & LENGTH_MASK > INLINE_BYTES_MAX else 0)
+
+
+@kernel
 def shift_strings(words: Words, distance: int) -> None:
     """Move the long strings' offsets by `distance`, in place."""
     for row in range(words.shape[0]):

@@ -6,13 +6,12 @@ zeros up to the next multiple of 8 bytes; its checksum covers all of the header 
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from ringbuffer.checksums import joined_crc32
+from ringbuffer.checksums import crc32, joined_crc32
 from ringbuffer.log_rows import ALIGNMENT, CHECKED_OFFSET, FLAG_COMMITS, HEADER, KIND_ROWS, MAGIC
 
 Bytes = bytes | bytearray | memoryview
@@ -61,7 +60,7 @@ def checksum_of(payload: Sequence[Bytes]) -> int:
     """Return the checksum of a payload by itself, for `pieces`."""
     checksum = 0
     for piece in payload:
-        checksum = zlib.crc32(piece, checksum)
+        checksum = crc32(memoryview(piece).cast("B"), checksum)
     return checksum
 
 
@@ -73,10 +72,10 @@ def pieces(
     payload = [memoryview(piece).cast("B") for piece in payload]
     length = HEADER.size + sum(map(len, payload))
     head = HEADER.pack(MAGIC, length, 0, kind, flags, sequence, durable, transaction, time_us)
-    checksum = zlib.crc32(head[CHECKED_OFFSET:])
+    checksum = crc32(head[CHECKED_OFFSET:])
     if payload_checksum is None:
         for piece in payload:
-            checksum = zlib.crc32(piece, checksum)
+            checksum = crc32(piece, checksum)
     else:
         checksum = joined_crc32(checksum, payload_checksum, length - HEADER.size)
     head = HEADER.pack(MAGIC, length, checksum, kind, flags, sequence, durable, transaction, time_us)
@@ -107,7 +106,7 @@ def record_at(data: memoryview, offset: int, position: int) -> Record | None:
     magic, length, checksum, kind, flags, sequence, durable, transaction, time_us = HEADER.unpack_from(data, offset)
     if magic != MAGIC or kind not in KINDS or length < HEADER.size or offset + length > len(data):
         return None
-    if zlib.crc32(data[offset + CHECKED_OFFSET : offset + length]) != checksum:
+    if crc32(data[offset + CHECKED_OFFSET : offset + length]) != checksum:
         return None
     end = position + length + -length % ALIGNMENT
     payload = data[offset + HEADER.size : offset + length]

@@ -8,7 +8,7 @@ import zlib
 import numpy as np
 import pytest
 
-from ringbuffer.checksums import crc32_of, joined_crc32
+from ringbuffer.checksums import MUCH_BYTES, crc32, crc32_of, joined_crc32
 
 SEED = 5
 LENGTHS = [*range(301), 1000, 4095, 4096, 65_537, 1_000_003]
@@ -41,3 +41,12 @@ def test_of_two_parts_it_is_that_of_both() -> None:
     for length in LENGTHS:
         first, second = rng.randbytes(rng.randrange(100)), rng.randbytes(length)
         assert joined_crc32(zlib.crc32(first), zlib.crc32(second), length) == zlib.crc32(first + second), length
+
+
+@pytest.mark.parametrize("length", [0, 1, MUCH_BYTES - 1, MUCH_BYTES, MUCH_BYTES + 77, 1_000_003])
+def test_of_bytes_in_one_piece(length: int) -> None:
+    rng = random.Random(SEED)
+    content = rng.randbytes(length)
+    for data in (content, bytearray(content), memoryview(content)):
+        for start in (0, 1, 0xFFFFFFFF, rng.getrandbits(32)):
+            assert crc32(data, start) == zlib.crc32(content, start)
