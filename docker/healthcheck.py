@@ -1,4 +1,7 @@
-"""Does the server in this container answer? Exit status 0 if SELECT 1 comes back from 127.0.0.1 in time, else 1 and a line why."""
+"""Does the server in this container answer? Exit status 0 if SELECT 1 comes back from 127.0.0.1 in time, else 1 and a line why.
+
+A server that asks for a password, which is not known here, is healthy if it says so in time.
+"""
 
 from __future__ import annotations
 
@@ -19,6 +22,8 @@ def main(arguments: list[str]) -> int:
         ) as connection:
             connection.execute("SELECT 1")
     except psycopg.Error as error:
+        if "no password supplied" in str(error):
+            return 0
         print(f"not healthy: {error}", file=sys.stderr)
         return 1
     return 0

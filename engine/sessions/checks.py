@@ -26,6 +26,7 @@ from sql.statements.statement import (
     AlterSequence,
     AlterTable,
     Checkpoint,
+    Constraint,
     CopyFrom,
     CopyTo,
     CreateIndex,
@@ -41,6 +42,7 @@ from sql.statements.statement import (
     RenameIndex,
     Select,
     Statement,
+    TableColumn,
     Truncate,
     Update,
 )
@@ -121,10 +123,17 @@ class Checks:
                 if isinstance(statement, CreateTable) and statement.query is not None:
                     self._query(statement.query)
                 self._schema("C", statement.name_position)
+                if isinstance(statement, CreateTable):
+                    self._referenced(statement.constraints, statement.columns)
             case CreateSequence():
                 self._schema("C")
             case AlterTable() | AlterSequence() | AlterView() | Comment():
                 self.owner(statement.name)
+                for change in statement.changes if isinstance(statement, AlterTable) else ():
+                    self._referenced(
+                        () if change.constraint is None else (change.constraint,),
+                        () if change.column is None else (change.column,),
+                    )
             case CreateIndex():
                 self.owner(statement.table)
             case DropIndex():
@@ -214,6 +223,12 @@ class Checks:
         entry = self.image.entries.get(name)
         if entry is not None and not self._owns(entry.description.oid):
             raise denied(f"must be owner of {shown(entry)}")
+
+    def _referenced(self, constraints: Sequence[Constraint], columns: Sequence[TableColumn]) -> None:
+        """Raise 42501 for a foreign key to a table that the role may not refer to."""
+        for one in (*constraints, *(one for column in columns for one in column.constraints)):
+            if one.reference is not None and one.reference.table in self.image.entries:
+                self.require(one.reference.table, "x")
 
     def _index_owner(self, name: str) -> None:
         for entry in self.image.entries.values():

@@ -228,12 +228,12 @@ def pg_sleep(sessions: pa.ChunkedArray, seconds: pa.ChunkedArray) -> pa.Array:
 
 def pg_cancel_backend(sessions: pa.ChunkedArray, process_ids: pa.ChunkedArray) -> pa.Array:
     """Cancel what the sessions run."""
-    return signal_rows(_backend(sessions), process_ids, terminates=False)
+    return _checked(signal_rows, _backend(sessions), process_ids, False)
 
 
 def pg_terminate_backend(sessions: pa.ChunkedArray, process_ids: pa.ChunkedArray) -> pa.Array:
     """End the sessions."""
-    return signal_rows(_backend(sessions), process_ids, terminates=True)
+    return _checked(signal_rows, _backend(sessions), process_ids, True)
 
 
 def set_config(

@@ -1,0 +1,168 @@
+"""A server that asks for passwords, as psql, psycopg and asyncpg meet it: first start, TLS, roles, rights, and a kill in between."""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import asyncpg
+import psycopg
+import pytest
+
+from tests.oracle.antumbra import AntumbraServer
+
+HBA = """
+    host    all  intruder   all        reject
+    hostssl all  courier    localhost  scram-sha-256
+    host    all  antumbra,writer,reader  localhost  scram-sha-256
+"""
+
+
+@pytest.fixture(scope="module")
+def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("tls")
+    command = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=localhost"]
+    names = ["-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1"]
+    files = ["-keyout", str(folder / "server.key"), "-out", str(folder / "server.crt")]
+    subprocess.run([*command, *names, *files], check=True, capture_output=True)
+    (folder / "server.key").chmod(0o600)
+    return folder / "server.crt"
+
+
+class Guarded:
+    """The server, and who can log in."""
+
+    def __init__(self, server: AntumbraServer, certificate: Path) -> None:
+        self.server = server
+        self.certificate = certificate
+        self.passwords = {"writer": "wörd ʃ", "reader": "read'er", "courier": "with tls only"}
+
+    def dsn(self, user: str, **options: str) -> str:
+        password = self.passwords.get(user) or (self.server.folder / "superuser-password").read_text().strip()
+        parts = {"host": "localhost", "port": str(self.server.port), "dbname": "antumbra", "user": user}
+        return psycopg.conninfo.make_conninfo(**{**parts, "password": password, **options})
+
+    def connect(self, user: str, **options: str) -> psycopg.Connection[tuple[object, ...]]:
+        return psycopg.connect(self.dsn(user, **options), autocommit=True)
+
+
+@pytest.fixture(scope="module")
+def guarded(tmp_path_factory: pytest.TempPathFactory, certificate: Path) -> Iterator[Guarded]:
+    folder = tmp_path_factory.mktemp("guarded") / "data"
+    folder.mkdir()
+    rules = "".join(f"hba = '{line.strip()}'\n" for line in HBA.strip().splitlines())
+    key = certificate.with_suffix(".key")
+    text = f"{rules}ssl_cert_file = '{certificate}'\nssl_key_file = '{key}'\nspark_preload = off\n"
+    (folder / "antumbra.conf").write_text(text)
+    world = Guarded(AntumbraServer(folder).start(), certificate)
+    with world.connect("antumbra") as superuser:
+        superuser.execute("CREATE FOREIGN TABLE s (k int, t text) SERVER stream")
+        superuser.execute("CREATE VIEW v AS SELECT k, count(*) AS n FROM s GROUP BY k")
+        for user, password in world.passwords.items():
+            quoted = password.replace("'", "''")
+            superuser.execute(f"CREATE ROLE {user} LOGIN PASSWORD '{quoted}'".encode())
+        superuser.execute("GRANT INSERT ON s TO writer")
+        superuser.execute("GRANT SELECT ON v TO reader")
+    yield world
+    assert world.server.stop() == 0
+    log = world.server.log_path.read_text()
+    assert all(password not in log for password in world.passwords.values())
+    assert "SCRAM-SHA-256$" not in log
+
+
+def test_the_first_start_makes_a_password_that_only_the_owner_can_read(guarded: Guarded) -> None:
+    path = guarded.server.folder / "superuser-password"
+    assert path.stat().st_mode & 0o777 == 0o600
+    with guarded.connect("antumbra") as connection:
+        assert connection.execute("SELECT current_user::text").fetchone() == ("antumbra",)
+
+
+@pytest.mark.parametrize(
+    ("user", "options", "sqlstate", "text"),
+    [
+        ("writer", {"password": "wrong"}, "28P01", 'password authentication failed for user "writer"'),
+        ("nobody", {"password": "any"}, "28000", "no pg_hba.conf entry for host"),
+        ("intruder", {"password": "any"}, "28000", "pg_hba.conf rejects connection for host"),
+        ("courier", {"sslmode": "disable"}, "28000", 'user "courier", database "antumbra", no encryption'),
+        ("writer", {"dbname": "other"}, "3D000", 'database "other" does not exist'),
+        ("writer", {"channel_binding": "require"}, None, "channel binding"),
+        ("writer", {"sslmode": "verify-full", "sslrootcert": "/dev/null"}, None, "SSL|certificate"),
+    ],
+)
+def test_who_does_not_get_in(
+    guarded: Guarded, user: str, options: dict[str, str], sqlstate: str | None, text: str
+) -> None:
+    guarded.passwords.setdefault("nobody", "any")
+    guarded.passwords.setdefault("intruder", "any")
+    with pytest.raises(psycopg.OperationalError, match=text) as caught:
+        guarded.connect(user, **options)
+    if sqlstate is not None:
+        arguments = ["psql", guarded.dsn(user, **options), "-v", "VERBOSITY=sqlstate", "-c", "SELECT 1"]
+        told = subprocess.run(arguments, capture_output=True, text=True, check=False)
+        assert told.returncode == 2
+    assert caught.value.__class__ is psycopg.OperationalError
+
+
+def test_psql_over_tls_with_a_verified_certificate(guarded: Guarded) -> None:
+    dsn = guarded.dsn("courier", sslmode="verify-full", sslrootcert=str(guarded.certificate))
+    told = subprocess.run(
+        ["psql", dsn, "-Atc", "SELECT 1", "-c", "\\conninfo"], capture_output=True, text=True, check=True
+    )
+    assert told.stdout.startswith("1\n")
+    assert "TLSv1.3" in told.stdout
+
+
+def test_asyncpg_over_tls(guarded: Guarded) -> None:
+    async def run() -> None:
+        context = ssl.create_default_context(cafile=str(guarded.certificate))
+        options = {"host": "localhost", "port": guarded.server.port, "database": "antumbra", "ssl": context}
+        connection = await asyncpg.connect(user="writer", password=guarded.passwords["writer"], **options)
+        await connection.executemany("INSERT INTO s VALUES ($1, $2)", [(7, "x" * 1000)] * 500)
+        with pytest.raises(asyncpg.InsufficientPrivilegeError, match="permission denied for view v"):
+            await connection.fetch("SELECT * FROM v")
+        await connection.close()
+        with pytest.raises(asyncpg.InvalidPasswordError):
+            await asyncpg.connect(user="writer", password="wrong", **options)
+        with pytest.raises(asyncpg.InvalidAuthorizationSpecificationError, match="no pg_hba"):
+            await asyncpg.connect(user="nobody", password="wrong", **options)
+
+    asyncio.run(run())
+    with guarded.connect("reader") as reader:
+        assert reader.execute("SELECT n FROM v WHERE k = 7").fetchone() == (500,)
+
+
+def test_rights_over_the_wire_and_after_a_kill(guarded: Guarded) -> None:
+    for _ in range(2):
+        with guarded.connect("writer") as writer, guarded.connect("reader") as reader:
+            for _ in range(10):
+                writer.execute("INSERT INTO s VALUES (%s, %s)", (1, "a"))
+            with writer.cursor().copy("COPY s FROM STDIN") as copy:
+                copy.write_row((1, "b"))
+            (count,) = reader.execute("SELECT n FROM v WHERE k = 1").fetchone() or (None,)
+            for connection, text in (
+                (writer, "SELECT * FROM v"),
+                (writer, "SELECT * FROM s"),
+                (reader, "INSERT INTO s VALUES (1, 'c')"),
+                (reader, "COPY s FROM STDIN"),
+                (reader, "DROP VIEW v"),
+                (reader, "GRANT INSERT ON s TO reader"),
+                (reader, "SET ROLE antumbra"),
+                (reader, "CREATE ROLE mine"),
+                (reader, "COPY v TO '/tmp/out'"),
+            ):
+                with pytest.raises(psycopg.errors.InsufficientPrivilege):
+                    connection.execute(text.encode())
+        guarded.server.kill()
+        guarded.server.start()
+    assert count == 22
+
+
+def test_a_cancel_needs_the_right_key(guarded: Guarded) -> None:
+    with guarded.connect("writer", sslmode="require") as connection:
+        pid = connection.info.backend_pid
+        with guarded.connect("reader") as other, pytest.raises(psycopg.errors.InsufficientPrivilege):
+            other.execute("SELECT pg_terminate_backend(%s)", (pid,))
+        connection.execute("INSERT INTO s VALUES (3, 'still there')")
