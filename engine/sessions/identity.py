@@ -33,7 +33,7 @@ class Identity:
         self._known_at: tuple[SessionSettings, Roles] | None = None
         self._current = NOBODY
         self._roles = roles
-        self._allowed: dict[str, bool] = {}
+        self._allowed: set[str] = set()
         self._allowed_at: CatalogImage | None = None
         self._allowed_for: SessionSettings | None = None
         settings.check_identity = self._check_change
@@ -55,12 +55,14 @@ class Identity:
     def may_insert(self, name: str, image: CatalogImage) -> bool:
         """Tell whether a row may go into a stream. Cheap: asked for each row."""
         captured = self._settings.captured()
+        if name in self._allowed and self._allowed_at is image and self._allowed_for is captured:
+            return True
         if self._allowed_at is not image or self._allowed_for is not captured:
-            self._allowed, self._allowed_at, self._allowed_for = {}, image, captured
-        allowed = self._allowed.get(name)
-        if allowed is None:
-            allowed = self._allowed[name] = self.bypasses(image) or self._may_insert(name, image)
-        return allowed
+            self._allowed, self._allowed_at, self._allowed_for = set(), image, captured
+        if not self.bypasses(image) and not self._may_insert(name, image):
+            return False
+        self._allowed.add(name)
+        return True
 
     def may(self, image: CatalogImage, oid: int, letters: str) -> bool:
         """Tell whether the session has one of some privileges on a relation."""
