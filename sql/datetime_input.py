@@ -15,6 +15,7 @@ from sql.civil import (
     DAY_US,
     TIMESTAMP_US_END,
     TIMESTAMP_US_MIN,
+    civil_from_days,
     days_from_civil,
     days_in_month,
     local_to_utc_us,
@@ -24,6 +25,8 @@ from sql.zone_names import ABBREVIATIONS, MOVING, MOVING_HINT, zone_names
 
 SECOND_US = 1_000_000
 ZONE_HOURS_MAX = 15
+JULIAN_DIGITS_MAX = 10
+JULIAN_DAY_MAX = (1 << 31) - 1
 
 ISO = re.compile(r"(\d{4})-(\d\d)-(\d\d)(?:[ T](\d\d):(\d\d):(\d\d)(?:\.(\d{1,6}))?)?")
 
@@ -77,7 +80,8 @@ class OutOfRangeError(Exception):
 class Fields:
     """What has been read so far. time_us is microseconds of the day; offset_s seconds east of Greenwich.
 
-    is_dated: of a time of day, whether a date stands before it.
+    is_dated: of a time of day, whether a date stands before it. day_of_year: instead of month and day, from 1. awaits_julian: a J was read,
+    and the number of the day is to come.
     """
 
     year: int | None = None
@@ -93,6 +97,8 @@ class Fields:
     before_christ: bool = False
     special: str = ""
     is_dated: bool = False
+    day_of_year: int = 0
+    awaits_julian: bool = False
 
 
 def date_value(text: str, position: int | None = None) -> int:
@@ -184,6 +190,8 @@ def checked_date(found: Fields) -> int:
         year += 2000 if year < 70 else 1900 if year < 100 else 0
     elif year == 0:
         raise OutOfRangeError
+    if found.day_of_year:
+        return days_from_civil(year, 1, 1) + found.day_of_year - 1
     if not 1 <= month <= 12 or not 1 <= day <= 31:
         raise OutOfRangeError(ambiguous=True)
     if day > days_in_month(year, month):
@@ -195,6 +203,8 @@ def read_fields(text: str, position: int | None) -> Fields:
     found = Fields()
     for match in SHAPES.finditer(text):
         piece = match[0]
+        if found.awaits_julian and match.lastgroup not in (None, "number"):
+            raise InvalidTextError
         match match.lastgroup:
             case "time":
                 read_time(found, piece)
@@ -213,6 +223,8 @@ def read_fields(text: str, position: int | None) -> Fields:
             case "bad":
                 raise InvalidTextError
     finish_time(found)
+    if found.awaits_julian:
+        raise InvalidTextError
     if found.year is None and found.time_us is None and not found.special:
         raise InvalidTextError
     return found
@@ -297,7 +309,9 @@ def place_number(found: Fields, digits: str) -> None:
     have_year, have_month, have_day = found.year is not None, found.month is not None, found.day is not None
     if have_year and have_month and have_day:
         raise InvalidTextError
-    if not (have_year or have_month or have_day):
+    if len(digits) == 3 and have_year and not (have_month or have_day) and 1 <= value <= 366:
+        found.day_of_year, found.month, found.day = value, 1, 1
+    elif not (have_year or have_month or have_day):
         if wide:
             set_year(found, digits, value)
         else:
@@ -328,14 +342,24 @@ def set_year(found: Fields, digits: str, value: int) -> None:
 def read_number(found: Fields, piece: str) -> None:
     """Read a number that stands alone: 20200102, 030405, or a part of a date that is written with spaces."""
     whole, _, fraction = piece.partition(".")
+    if found.awaits_julian:
+        read_julian(found, whole, fraction)
+        return
     complete = found.year is not None and found.month is not None and found.day is not None
     if complete and found.time_us is None and len(whole) in (4, 6):
         second = int(whole[4:6]) if len(whole) == 6 else 0
         found.time_us = time_us(int(whole[:2]), int(whole[2:4]), second, fraction)
         return
-    if fraction or "." in piece:
-        raise InvalidTextError
     fresh = found.year is None and found.month is None and found.day is None
+    if fraction and whole and fresh:
+        # 2020.001 is a date with two parts, the first day of 2020.
+        place_number(found, whole)
+        place_number(found, fraction)
+        if not found.day_of_year:
+            raise InvalidTextError
+        return
+    if "." in piece:
+        raise InvalidTextError
     if fresh and len(whole) >= 8:
         found.year, found.month, found.day = int(whole[:-4]), int(whole[-4:-2]), int(whole[-2:])
     elif fresh and len(whole) == 6:
@@ -343,6 +367,19 @@ def read_number(found: Fields, piece: str) -> None:
         found.two_digits = True
     else:
         place_number(found, whole)
+
+
+def read_julian(found: Fields, whole: str, fraction: str) -> None:
+    """Read the number of a day counted from 4714-11-24 BC; a fraction is the time of that day."""
+    found.awaits_julian = False
+    if found.year is not None or not whole:
+        raise InvalidTextError
+    if len(whole) > JULIAN_DIGITS_MAX or int(whole) > JULIAN_DAY_MAX:
+        raise OutOfRangeError
+    year, found.month, found.day = civil_from_days(int(whole) + DATE_DAYS_MIN)
+    found.year, found.before_christ = (1 - year, True) if year < 1 else (year, False)
+    if fraction:
+        found.time_us = round(float(f"0.{fraction}") * DAY_US)
 
 
 def read_offset(found: Fields, piece: str, text: str, position: int | None) -> None:
@@ -367,6 +404,8 @@ def read_word(found: Fields, word: str, text: str, position: int | None) -> None
         raise not_supported(f"the date or time '{word}'", position)
     if word == "epoch":
         found.special = word
+    elif word in ("j", "jd", "julian"):
+        found.awaits_julian = True
     elif word in MONTHS:
         read_month(found, word)
     elif word in WEEKDAYS or word in IGNORED:
