@@ -28,7 +28,7 @@ from sql.statements.insert import insert, insert_after_with
 from sql.statements.maintenance import analyze, vacuum
 from sql.statements.notifications import listen, notify, unlisten
 from sql.statements.options import object_kind
-from sql.statements.owners import or_owner, reassign
+from sql.statements.owners import drop_owned, or_owner, reassign
 from sql.statements.prepared import execute, prepare
 from sql.statements.roles import alter_role, create_role, drop_role
 from sql.statements.sequences import alter_sequence, create_sequence
@@ -90,6 +90,7 @@ OBJECT_RULES: dict[tuple[str, str], Callable[[Cursor], Statement]] = {
     **{("drop", kind): drop_role for kind in ("role", "user", "group")},
     ("drop", "foreign"): drop,
     ("drop", "index"): drop_index,
+    ("drop", "owned"): drop_owned,
     ("drop", "sequence"): drop,
     ("drop", "table"): drop,
     ("drop", "view"): drop,

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from engine.sessions.privilege_statements import change_owner, grant_privileges, reassign_owned
+from engine.sessions.privilege_statements import change_owner, comment_on, grant_privileges, reassign_owned
 from engine.sessions.role_statements import RoleWork, run_role_statement
-from sql.statements.access import AccessStatement, ChangeOwner, GrantPrivileges, ReassignOwned
+from sql.statements.access import AccessStatement, ChangeOwner, CommentOn, DropOwned, GrantPrivileges, ReassignOwned
 
 
 def run_access_statement(statement: AccessStatement, work: RoleWork) -> str:
@@ -16,5 +16,9 @@ def run_access_statement(statement: AccessStatement, work: RoleWork) -> str:
             return change_owner(statement, work)
         case ReassignOwned():
             return reassign_owned(statement, work)
+        case CommentOn():
+            return comment_on(statement, work)
+        case DropOwned():
+            raise AssertionError("it needs the tables")
         case _:
             return run_role_statement(statement, work)

@@ -19,6 +19,7 @@ from engine.query_views import define_query_view, reads_stream
 from engine.reshaping import Reshaping
 from engine.sessions.access_statements import run_access_statement
 from engine.sessions.insert import default_row
+from engine.sessions.privilege_statements import owned_relations, owned_roles, without_grants
 from engine.sessions.reading import scan_inputs, scan_settings
 from engine.sessions.results import Outcome
 from engine.sessions.role_statements import RoleWork
@@ -44,7 +45,7 @@ from sql.errors import SqlError
 from sql.expressions import Column, Expression
 from sql.names import did_you_mean
 from sql.relations import Project
-from sql.statements.access import AccessStatement
+from sql.statements.access import AccessStatement, DropOwned
 from sql.statements.objects import AlterView, Comment
 from sql.statements.statement import (
     AlterSequence,
@@ -335,6 +336,24 @@ class DefinitionStatements:
         if work.image is not image:
             transaction.change_catalog(work.image)
         return Outcome(tag)
+
+    async def drop_owned(self, statement: DropOwned, transaction: Transaction) -> Outcome:
+        """Do DROP OWNED: what roles own is dropped, what they were given is taken back."""
+        work = await self._work(transaction)
+        session = self._session
+        roles = work.image.roles
+        access = RoleWork(work.image, session.identity.current(roles), session.identity.session(roles), "UTC")
+        gone = owned_roles(statement, access)
+        for owned in owned_relations(work.image, gone, statement.cascade):
+            try:
+                await session.in_worker(drop, owned, work)
+            except SqlError as error:
+                if error.sqlstate != "2BP01":
+                    raise
+                message = "cannot drop desired object(s) because other objects depend on them"
+                raise replace(error, message=message) from None
+        work.image = without_grants(work.image, gone)
+        return self._finished(work, transaction, "DROP OWNED")
 
     # Inside
 

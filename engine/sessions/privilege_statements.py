@@ -1,4 +1,4 @@
-"""GRANT and REVOKE of privileges, OWNER TO and REASSIGN OWNED.
+"""GRANT and REVOKE of privileges, OWNER TO, REASSIGN and DROP OWNED, comments on roles and schemas.
 
 Enters: statements, the image that they change, who says them. Leaves: the changed image, warnings, or PostgreSQL's errors. Must not know
 messages.
@@ -6,9 +6,12 @@ messages.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 from engine.catalog import CatalogImage, SequenceEntry
+from engine.dependents import maker_of
 from engine.privileges import (
     LETTERS,
     OF_RELATION,
@@ -20,12 +23,13 @@ from engine.privileges import (
     added,
     ordered,
 )
-from engine.roles import PUBLIC
+from engine.roles import BOOTSTRAP_OID, PUBLIC
 from engine.sessions.checks import KINDS, denied
 from engine.sessions.role_statements import RoleWork, named_role
 from sql.errors import SqlError
 from sql.names import did_you_mean
-from sql.statements.access import ChangeOwner, GrantPrivileges, ReassignOwned, RoleSpec
+from sql.statements.access import ChangeOwner, CommentOn, DropOwned, GrantPrivileges, ReassignOwned, RoleSpec
+from sql.statements.statement import DropRelation
 
 OF_KIND = {"table": OF_RELATION, "relation": OF_RELATION, "sequence": OF_SEQUENCE, "schema": OF_SCHEMA}
 # What GRANT ON a table's name may say also where the name is a sequence's.
@@ -232,6 +236,69 @@ def reassign_owned(statement: ReassignOwned, work: RoleWork) -> str:
         privileges = privileges.with_owner(PUBLIC_SCHEMA_OID, after.oid)
     _put(work, privileges)
     return "REASSIGN OWNED"
+
+
+def owned_roles(statement: DropOwned, work: RoleWork) -> frozenset[int]:
+    """Return the roles whose belongings are to go. Raises 42704 and 42501."""
+    roles = [named_role(spec, work) for spec in statement.roles]
+    for role in roles:
+        if not work.roles.has_privileges_of(work.current, role.oid):
+            raise denied("permission denied to drop objects")
+        if role.oid == BOOTSTRAP_OID:
+            message = f"cannot drop objects owned by role {role.name} because they are required by the database system"
+            raise SqlError("2BP01", message)
+    return frozenset(role.oid for role in roles)
+
+
+def owned_relations(image: CatalogImage, owners: frozenset[int], cascade: bool) -> Iterator[DropRelation]:
+    """Yield the statements that drop what roles own, views first."""
+    for kinds, kind in (
+        (("view", "query"), "view"),
+        (("table",), "table"),
+        (("stream",), "stream"),
+        (("sequence",), "sequence"),
+    ):
+        names = tuple(
+            (entry.description.name, 0)
+            for entry in image.entries.values()
+            if entry.description.kind in kinds
+            and image.privileges.owner(entry.description.oid) in owners
+            and maker_of(image.entries.values(), entry) is entry
+            and not (isinstance(entry, SequenceEntry) and entry.owner is not None)
+        )
+        if names:
+            yield DropRelation("", kind, names, if_exists=True, cascade=cascade)
+
+
+def without_grants(image: CatalogImage, roles: frozenset[int]) -> CatalogImage:
+    """Return an image in which nothing is granted to or by the roles, or on what is gone."""
+    present = {PUBLIC_SCHEMA_OID, *(entry.description.oid for entry in image.entries.values())}
+    privileges = image.privileges
+    for oid, grants in privileges.grants.items():
+        kept = [one for one in grants if not {one.grantee, one.grantor} & roles]
+        if oid in present and len(kept) < len(grants):
+            privileges = privileges.with_grants(oid, kept)
+    return replace(image, privileges=privileges, version=image.version + 1)
+
+
+def comment_on(statement: CommentOn, work: RoleWork) -> str:
+    """Do COMMENT ON ROLE and SCHEMA and return the tag."""
+    if statement.kind == "schema":
+        target = _schema(statement.role.name)
+        _require_owner(target, work)
+        place = (target.oid, 0)
+        comments = {known: text for known, text in work.image.comments.items() if known != place}
+        if statement.comment is not None:
+            comments[place] = statement.comment
+        work.image = replace(work.image, comments=MappingProxyType(comments), version=work.image.version + 1)
+        return "COMMENT"
+    role = named_role(statement.role, work)
+    if role.superuser and not work.attribute("superuser"):
+        raise denied("must be superuser")
+    if not work.attribute("create_role"):
+        raise denied("must have CREATEROLE privilege")
+    work.put(work.roles.with_role(replace(role, comment=statement.comment)))
+    return "COMMENT"
 
 
 def _with_owned(oid: int, image: CatalogImage) -> list[int]:

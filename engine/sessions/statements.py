@@ -36,7 +36,9 @@ from sql.settings import canonical_name
 from sql.statements.access import (
     AlterRole,
     ChangeOwner,
+    CommentOn,
     CreateRole,
+    DropOwned,
     DropRole,
     GrantPrivileges,
     GrantRole,
@@ -101,6 +103,8 @@ WRITES: dict[type, str] = {
     GrantRole: "GRANT ROLE",
     GrantPrivileges: "GRANT",
     ReassignOwned: "REASSIGN OWNED",
+    DropOwned: "DROP OWNED",
+    CommentOn: "COMMENT",
     ChangeOwner: "ALTER",
 }
 DROPPED = {"stream": "FOREIGN TABLE", "view": "VIEW", "table": "TABLE", "sequence": "SEQUENCE"}
@@ -294,6 +298,8 @@ class StatementRunner:
                 return await definitions.comment(statement, transaction)
             case DropRelation():
                 return await definitions.drop(statement, transaction)
+            case DropOwned():
+                return await definitions.drop_owned(statement, transaction)
             case (
                 CreateRole()
                 | AlterRole()
@@ -302,6 +308,7 @@ class StatementRunner:
                 | GrantPrivileges()
                 | ChangeOwner()
                 | ReassignOwned()
+                | CommentOn()
             ):
                 return await definitions.change_access(statement, transaction)
             case _:

@@ -109,5 +109,24 @@ class ReassignOwned:
     role: RoleSpec
 
 
+@dataclass(frozen=True)
+class DropOwned:
+    """DROP OWNED BY roles [CASCADE | RESTRICT]."""
+
+    text: str
+    roles: tuple[RoleSpec, ...]
+    cascade: bool
+
+
+@dataclass(frozen=True)
+class CommentOn:
+    """COMMENT ON ROLE | SCHEMA name IS comment, None: it is taken away."""
+
+    text: str
+    kind: str
+    role: RoleSpec
+    comment: str | None
+
+
 RoleStatement = CreateRole | AlterRole | DropRole | GrantRole
-AccessStatement = RoleStatement | GrantPrivileges | ChangeOwner | ReassignOwned
+AccessStatement = RoleStatement | GrantPrivileges | ChangeOwner | ReassignOwned | DropOwned | CommentOn

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from sql.errors import SqlError
 from sql.grammar.cursor import Cursor, relation_of
+from sql.statements.access import CommentOn
 from sql.statements.objects import Comment
+from sql.statements.owners import comment_on
 from sql.statements.unsupported import commented_object
 
 
-def comment(cursor: Cursor) -> Comment:
+def comment(cursor: Cursor) -> Comment | CommentOn:
     """Read the statement from its first word."""
     first = cursor.index
     start = cursor.position
     cursor.expect("comment", "on")
     column = None
+    if cursor.at("role", "schema"):
+        return comment_on(cursor, first)
     if cursor.accept("foreign", "table"):
         kind = "stream"
     else:

@@ -1,4 +1,4 @@
-"""ALTER ... OWNER TO, which all kinds of objects share, and REASSIGN OWNED."""
+"""ALTER ... OWNER TO, which all kinds of objects share; REASSIGN OWNED and DROP OWNED; comments on roles and schemas."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from sql.grammar.cursor import Cursor
-from sql.statements.access import ChangeOwner, ReassignOwned
+from sql.statements.access import ChangeOwner, CommentOn, DropOwned, ReassignOwned, RoleSpec
 from sql.statements.roles import role_list, role_spec
 from sql.statements.unsupported import refusal
 
@@ -63,3 +63,21 @@ def reassign(cursor: Cursor) -> ReassignOwned:
     roles = role_list(cursor)
     cursor.expect("to")
     return ReassignOwned(cursor.text_since(first), roles, role_spec(cursor))
+
+
+def drop_owned(cursor: Cursor) -> DropOwned:
+    """Read DROP OWNED BY roles."""
+    first = cursor.index
+    cursor.expect("drop", "owned", "by")
+    roles = role_list(cursor)
+    cascade = cursor.accept_any("cascade", "restrict") == "cascade"
+    return DropOwned(cursor.text_since(first), roles, cascade)
+
+
+def comment_on(cursor: Cursor, first: int) -> CommentOn:
+    """Read what follows COMMENT ON, where it is ROLE or SCHEMA."""
+    kind = cursor.advance().value
+    role = role_spec(cursor) if kind == "role" else RoleSpec(cursor.name(), "name", 0)
+    cursor.expect("is")
+    text = None if cursor.accept("null") else cursor.string()
+    return CommentOn(cursor.text_since(first), kind, role, text or None)
