@@ -67,6 +67,8 @@ class Settings:
         self._waits_for_log = True
         self._serializable_at: SessionSettings | None = None
         self._is_serializable = False
+        self._idle_at: SessionSettings | None = None
+        self._idle_ms = (0, 0)
 
     @classmethod
     def for_startup(
@@ -155,6 +157,21 @@ class Settings:
             self._serializable_at = captured
             self._is_serializable = self.value("transaction_isolation") == SERIALIZABLE
         return self._is_serializable
+
+    @property
+    def idle_timeouts_ms(self) -> tuple[int, int]:
+        """idle_in_transaction_session_timeout and idle_session_timeout; 0: none."""
+        captured = self.captured()
+        if self._idle_at is not captured:
+            self._idle_at = captured
+            names = ("idle_in_transaction_session_timeout", "idle_session_timeout")
+            self._idle_ms = (int(self.value(names[0])), int(self.value(names[1])))
+        return self._idle_ms
+
+    @property
+    def lock_timeout_ms(self) -> int:
+        """lock_timeout; 0: none."""
+        return int(self.value("lock_timeout"))
 
     @property
     def publish_interval_ms(self) -> int:

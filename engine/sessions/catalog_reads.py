@@ -24,16 +24,23 @@ from sql.statements.statement import Select
 
 if TYPE_CHECKING:
     from engine.catalog import CatalogImage
+    from engine.sessions.names import Names
     from engine.sessions.session import Session
 
 
-def session_context(engine: CatalogEngine, image: CatalogImage, settings: Settings) -> SessionContext:
-    """Return what a query on the catalog sees in this session."""
+def session_context(
+    engine: CatalogEngine, image: CatalogImage, settings: Settings, names: Names | None = None
+) -> SessionContext:
+    """Return what a query on the catalog sees in this session. names: of its statements and cursors, when it is run."""
 
     def activity(relation: str) -> list[dict[str, Any]] | None:
         match relation:
             case "pg_settings":
                 return setting_rows(settings.kept())
+            case "pg_prepared_statements" if names is not None:
+                return names.statement_rows()
+            case "pg_cursors" if names is not None:
+                return names.cursor_rows()
             case stream_statistics.NAME:
                 streams = streams_among(frozenset(image.entries), image)
                 return list(stream_statistics.stream_statistics(streams).to_pylist())
@@ -65,7 +72,7 @@ async def read_catalog(
 ) -> Outcome:
     """Do a SELECT on the catalog."""
     engine = session.database.system_catalog
-    context = session_context(engine, session.runner.image(), session.settings)
+    context = session_context(engine, session.runner.image(), session.settings, session.names)
     printed, table = await session.in_worker(
         engine.run, statement.query, context, type_names(declared), parameters, statement.text, session
     )

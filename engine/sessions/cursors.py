@@ -53,6 +53,7 @@ class Cursors:
             await collect(outcome, None)
         formats = BINARY if statement.binary else ()
         made = Prepared(statement.select, (), session.database.system_catalog, schema=outcome.schema)
+        made.shown_text, made.made_us = statement.text, transaction.now_us
         message = Bind(statement.name, "", (), b"", 0, 0, formats)
         portal = Portal(made, message, outcome=outcome, scroll=statement.scroll, holds=statement.hold)
         session.names.portals[statement.name] = portal

@@ -6,6 +6,7 @@ its part on durable tables. One transaction at a time does DDL. Must not know me
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -360,7 +361,8 @@ class DefinitionStatements:
     async def own_image(self, transaction: Transaction) -> CatalogImage:
         """Return the image that a DDL statement of this transaction changes; one transaction at a time does DDL."""
         if not transaction.holds_ddl_lock:
-            await self._session.cancellable(self._database.ddl_lock.acquire())
+            timeout_ms = self._session.settings.lock_timeout_ms
+            await self._session.cancellable(acquire_within(self._database.ddl_lock, timeout_ms))
             transaction.holds_ddl_lock = True
             self._session.check_cancelled()
             if transaction.snapshot is not None and transaction.snapshot is not self._database.image:
@@ -416,3 +418,12 @@ class DefinitionStatements:
         if isinstance(entry, StreamEntry) and kind != "sequence":
             return entry
         raise SqlError("42809", f'"{name}" is not a {kind}', position=None)
+
+
+async def acquire_within(lock: asyncio.Lock, timeout_ms: int) -> None:
+    """Take a lock. Raises 55P03 when that takes longer than `timeout_ms`; 0: however long it takes."""
+    try:
+        async with asyncio.timeout(timeout_ms / 1000 if timeout_ms else None):
+            await lock.acquire()
+    except TimeoutError:
+        raise SqlError("55P03", "canceling statement due to lock timeout") from None

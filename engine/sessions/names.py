@@ -5,6 +5,8 @@ Enters: names as messages and statements give them. Leaves: statements and porta
 
 from __future__ import annotations
 
+from typing import Any
+
 from engine.sessions.prepared import Portal, Prepared
 from sql.errors import SqlError
 
@@ -64,6 +66,37 @@ class Names:
         """Forget the portals that were made after a savepoint, when there were `names`."""
         for name in self.portals.keys() - names - self._held:
             del self.portals[name]
+
+    def statement_rows(self) -> list[dict[str, Any]]:
+        """Return the rows of pg_prepared_statements."""
+        return [
+            {
+                "name": name,
+                "statement": prepared.shown_text,
+                "prepare_time": prepared.made_us,
+                "parameter_types": [kind.oid for kind in prepared.parameter_types],
+                "from_sql": prepared.from_sql,
+                "generic_plans": 0,
+                "custom_plans": 0,
+            }
+            for name, prepared in self.statements.items()
+            if name
+        ]
+
+    def cursor_rows(self) -> list[dict[str, Any]]:
+        """Return the rows of pg_cursors."""
+        return [
+            {
+                "name": name,
+                "statement": portal.prepared.shown_text,
+                "is_holdable": portal.holds,
+                "is_binary": portal.result_formats == (1,),
+                "is_scrollable": portal.scroll is not False,
+                "creation_time": portal.prepared.made_us,
+            }
+            for name, portal in self.portals.items()
+            if name
+        ]
 
     def close_portal(self, name: str | None) -> None:
         """CLOSE name, or ALL. Raises 34000."""

@@ -44,6 +44,7 @@ SHOW_ALL_COLUMNS = ("name", "setting", "description")
 @dataclass
 class Prepared:
     """A parsed and bound statement. declared: parameter types as the client gave them (None: to be inferred). from_sql: by PREPARE.
+    shown_text, made_us: the text and the time that pg_prepared_statements and pg_cursors show.
 
     system_catalog: answers queries on the catalog, of which nothing is bound.
     """
@@ -58,6 +59,8 @@ class Prepared:
     insert_image: object = None
     insert_row: ParameterRow | None = None
     from_sql: bool = False
+    shown_text: str = ""
+    made_us: int = 0
 
     @property
     def text(self) -> str:

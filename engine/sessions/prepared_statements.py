@@ -33,11 +33,12 @@ class PreparedStatements:
     def __init__(self, session: Session) -> None:
         self._session = session
 
-    def prepare(self, statement: Prepare) -> Outcome:
+    def prepare(self, statement: Prepare, now_us: int) -> Outcome:
         """Do PREPARE. Raises 42P05, and what the statement has wrong."""
         session = self._session
         declared = tuple(None if kind.name == "unknown" else resolve_type(kind) for kind in statement.types)
         prepared = Prepared(statement.statement, declared, session.database.system_catalog, from_sql=True)
+        prepared.shown_text, prepared.made_us = statement.text, now_us
         prepared.refresh(session.runner.image(), session.settings)
         session.names.keep_statement(statement.name, prepared)
         return Outcome("PREPARE")

@@ -17,6 +17,7 @@ from engine.sessions.backend import SessionBackend
 from engine.sessions.copy_exchange import CopyExchange
 from engine.sessions.hot_path import HotPath
 from engine.sessions.identity import Identity
+from engine.sessions.idle_timeout import IdleTimeout
 from engine.sessions.inbox import Inbox
 from engine.sessions.insert_packet import InsertPackets
 from engine.sessions.names import Names
@@ -81,6 +82,7 @@ class Session:
         self.backend = SessionBackend(self, self._loop, self._cancelled)
         self.sequences = SequenceSession(backend=self.backend, may=self.identity.may)
         self.timeout = StatementTimeout(self._loop, settings, self.cancel)
+        self.idle = IdleTimeout(self, self._loop)
         self._hot = HotPath(self)
         self._copy = CopyExchange(self)
         self.names = Names()
@@ -108,6 +110,8 @@ class Session:
 
     def handle(self, message: FrontendMessage) -> Awaitable[None] | None:
         """Act on one message. Client errors are answered here; anything else that is raised is a bug of ours."""
+        if self.idle.is_running:
+            self.idle.stop()
         action = self._actions.get(type(message))
         if action is None:
             raise SqlError("08P01", f"unexpected message {type(message).__name__}", severity="FATAL")
@@ -119,7 +123,7 @@ class Session:
 
     def answer_packet(self, data: bytes) -> bytes | bool:
         """Answer a whole read that begins with Bind or Query, if that can be done in one go; see SessionProtocol."""
-        return self._packets.answer(data)
+        return not self.idle.is_running and self._packets.answer(data)
 
     def end_packet(self, error: SqlError | None) -> bytes:
         """Return the reply to a packet that has waited for the log; error: why it was not taken."""
@@ -146,6 +150,7 @@ class Session:
 
     def close(self) -> None:
         """Drop what the session holds: an open transaction is rolled back."""
+        self.idle.stop()
         self._copy.drop()
         self.database.notifications.change(self.inbox, [(None, False)])
         self.block.roll_back()
@@ -270,6 +275,7 @@ class Session:
         return prepared
 
     def _keep_prepared(self, message: Parse, prepared: Prepared) -> None:
+        prepared.shown_text, prepared.made_us = message.text, self.database.clock.now_us()
         self.names.keep_statement(message.name, prepared)
         self.connection.write(writer.PARSE_COMPLETE)
 
@@ -479,6 +485,7 @@ class Session:
         if self.inbox.has_messages and self.block.open is None:
             self.connection.write(self.inbox.take())
         self.connection.write(writer.READY_FOR_QUERY[self.block.status])
+        self.idle.start()
 
 
 def open_session(database: Database, connection: Connection, parameters: Mapping[str, str]) -> Session:

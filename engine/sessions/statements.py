@@ -223,7 +223,7 @@ class StatementRunner:
             case Show():
                 return self._show(statement)
             case Prepare():
-                return self._prepared_statements.prepare(statement)
+                return self._prepared_statements.prepare(statement, transaction.now_us)
             case Declare():
                 in_block = self._in_block(transaction)
                 return await self._cursors.declare(statement, transaction, parameters, prepared, in_block)
