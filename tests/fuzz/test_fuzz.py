@@ -27,7 +27,7 @@ LONG_PER_CELL = 10_000
 MESSAGES_MIN = 1_000_000
 # What caches, pools and kernels take from the first tenth on.
 GROWTH_BYTES_MAX = 128 * 1024 * 1024
-RULES = "hba=host all locked all scram-sha-256; host all all all trust"
+RULES = "hba=host all locked all scram-sha-256; host all all localhost trust"
 
 
 class Neighbour:
