@@ -132,6 +132,11 @@ class QueryViewEntry:
     parts: tuple[int, ...] = ()
 
 
+def is_part(entry: Entry) -> bool:
+    """Tell whether this is a grouping that was made with a view, and no relation to clients."""
+    return isinstance(entry, ViewEntry) and entry.view.definition.part is not None
+
+
 Entry = StreamEntry | ViewEntry | TableEntry | SequenceEntry | QueryViewEntry
 
 
@@ -156,8 +161,8 @@ class CatalogImage:
         return SYSTEM_RELATIONS.get(name) if entry is None else entry.description
 
     def relation_names(self) -> Iterable[str]:
-        """Return all names, for 'did you mean'."""
-        return self.entries.keys()
+        """Return all names that clients know, for 'did you mean'."""
+        return [name for name, entry in self.entries.items() if not is_part(entry)]
 
     def by_oid(self, oid: int) -> Entry | None:
         """Return the relation with an oid, or None."""

@@ -14,7 +14,7 @@ from engine.kernel_files import KernelFiles
 from engine.query_views import StreamsAsThen, define_query_view, used_relation
 from engine.stream import Stream, make_stream
 from engine.stream_options import StreamOptions, read_options
-from engine.tables.table_names import free_name, relation_names
+from engine.tables.table_names import relation_names
 from ringbuffer.loader import KernelFileError
 from sql.bind.insert import bind_default
 from sql.bind.query import bind_query
@@ -164,22 +164,26 @@ def build_split_view(
 def part_definitions(
     statement: CreateView, image: CatalogImage, settings: SessionSettings
 ) -> list[tuple[ViewDefinition, BoundQuery]]:
-    """Return the parts of a view (`views.plan.parts`), with the names and oids that they get.
+    """Return the parts of a view (`views.plan.parts`), with the oids that they get.
 
     Raises what bind and eager grouping refuse.
     """
     whole = bind_query(statement.query, image, settings)
     plain = define_view(statement, image.next_oid, settings)
-    taken = {*relation_names(image), statement.name}
     found: list[tuple[ViewDefinition, BoundQuery]] = []
     for number, part in enumerate(prepared_parts(whole.root, plain.joins).parts):
-        (stream,) = scans(part, "stream")
-        name = free_name(statement.name, stream, "groups", taken)
-        taken.add(name)
         columns = tuple(column.name for column in part_schema(part))
-        definition = replace(plain, oid=image.next_oid + number, name=name, column_names=columns, part=number)
+        oid = image.next_oid + number
+        definition = replace(
+            plain, oid=oid, name=part_name(oid), whole=statement.name, column_names=columns, part=number
+        )
         found.append((definition, _part(whole, part)))
     return found
+
+
+def part_name(oid: int) -> str:
+    """Return the name of a part: no client's, since those end after 63 bytes."""
+    return f"grouping with oid {oid} of a stream, a part of the view that was made with it"
 
 
 def _part(whole: BoundQuery, root: Relation) -> BoundQuery:
@@ -238,7 +242,7 @@ def _entry(
 
 
 def _not_written(definition: ViewDefinition, error: OSError) -> SqlError:
-    return disk_error(error, f'write the kernels of view "{definition.name}"')
+    return disk_error(error, f'write the kernels of view "{definition.shown}"')
 
 
 def require_free(image: CatalogImage, name: str, position: int | None) -> None:

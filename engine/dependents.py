@@ -8,7 +8,16 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 
-from engine.catalog import CatalogImage, Entry, QueryViewEntry, SequenceEntry, StreamEntry, TableEntry, ViewEntry
+from engine.catalog import (
+    CatalogImage,
+    Entry,
+    QueryViewEntry,
+    SequenceEntry,
+    StreamEntry,
+    TableEntry,
+    ViewEntry,
+    is_part,
+)
 from engine.query_views import still_binds, uses
 from sql.errors import SqlError
 from sql.expressions import Call, Literal
@@ -58,7 +67,8 @@ def dependents_of(image: CatalogImage, gone: Iterable[Entry]) -> list[Dependent]
     while pending:
         needed = pending.pop(0)
         for entry in image.entries.values():
-            if entry.description.oid in leaving:
+            # A part is read by nothing but the view that it was made with, which reads the same stream.
+            if entry.description.oid in leaving or is_part(entry):
                 continue
             if reads(entry, needed):
                 leaving.add(entry.description.oid)
@@ -69,11 +79,6 @@ def dependents_of(image: CatalogImage, gone: Iterable[Entry]) -> list[Dependent]
         if isinstance(needed, TableEntry):
             found += referring(image, needed, leaving)
             pending += [one for one in owned_by(image, needed.description.oid) if one not in roots]
-        if isinstance(needed, QueryViewEntry):
-            # A part goes with its view without a word; what reads it does not.
-            parts = [one for one in parts_of(image, needed) if one.description.oid not in leaving]
-            leaving |= {one.description.oid for one in parts}
-            pending += parts
     return found
 
 

@@ -16,7 +16,6 @@ from engine.dependents import (
     Dependent,
     cascade_notice,
     dependents_of,
-    maker_of,
     owned_by,
     parts_of,
     refusal,
@@ -36,7 +35,6 @@ def drop(statement: DropRelation, work: TableWork) -> None:
     gone = _named(statement, work)
     for entry in gone:
         _refuse_needed_sequence(entry, gone, work)
-        _refuse_needed_part(entry, gone, work)
     found = dependents_of(work.image, gone)
     if found and not statement.cascade:
         if len(gone) > 1:
@@ -107,17 +105,6 @@ def _refuse_needed_sequence(entry: Entry, gone: Sequence[Entry], work: TableWork
         f"cannot drop sequence {entry.description.name} because {what} requires it",
         hint=f"You can drop {what} instead.",
     )
-
-
-def _refuse_needed_part(entry: Entry, gone: Sequence[Entry], work: TableWork) -> None:
-    """Raise 2BP01 for a view that was made with another one, and goes with it only."""
-    whole = maker_of(work.image.entries.values(), entry)
-    if whole is not entry and whole not in gone:
-        raise SqlError(
-            "2BP01",
-            f"cannot drop {shown(entry)} because {shown(whole)} requires it",
-            hint=f"You can drop {shown(whole)} instead.",
-        )
 
 
 def _drop_default(one: Dependent, work: TableWork) -> None:

@@ -175,6 +175,6 @@ def view_error(view: ContinuousView, error: RowError) -> SqlError:
     return SqlError(
         error.sqlstate,
         error.message,
-        context=f'continuous view "{view.definition.name}", expression {view.state.expression_text(error.expression)}',
+        context=f'continuous view "{view.definition.shown}", expression {view.state.expression_text(error.expression)}',
         hint="The statement was not applied. CREATE VIEW ... WITH (on_error = skip) lets a view leave such rows out.",
     )

@@ -38,6 +38,11 @@ def rename_view(entry: View, change: TableChange, image: CatalogImage) -> Catalo
         described = zip(entry.description.columns, columns, strict=True)
         shown = tuple(replace(column, name=called) for column, called in described)
         changed = replace(entry, description=replace(entry.description, name=name, columns=shown))
+        for part in parts_of(image, entry):
+            assert isinstance(part, ViewEntry)
+            definition = replace(part.view.definition, whole=name)
+            told = with_view(part, renamed_view(part.view, definition, part.view.schema))
+            image = image.with_replaced(part.description.name, told)
     return bound_again(image.with_replaced(before, changed))
 
 

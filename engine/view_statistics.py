@@ -50,7 +50,7 @@ DESCRIPTION = RelationDescription(
 def view_statistics(views: Iterable[tuple[str, ContinuousView, bool]], now_us: int) -> pa.Table:
     """Return the rows of pg_stat_continuous_views. views: (name of the stream, view, whether it takes rows).
 
-    What only a refresh yields is NULL before the first one.
+    What only a refresh yields is NULL before the first one. A part of a view has a row under the view's name.
     """
     rows = [_row(stream, view, active, now_us) for stream, view, active in views]
     schema = arrow_schema(tuple(OutputColumn(name, kind) for name, kind in COLUMNS))
@@ -67,7 +67,7 @@ def _row(stream: str, view: ContinuousView, active: bool, now_us: int) -> tuple[
         times_ms = [round(second * 1000, 3) for second in seconds]
     age_ms = None if refreshed_us is None else max(0, now_us - refreshed_us) / 1000
     return (
-        view.definition.name, stream, active, taken.tuples_in, taken.tuples_passed, taken.tuples_skipped, taken.groups,
+        view.definition.shown, stream, active, taken.tuples_in, taken.tuples_passed, taken.tuples_skipped, taken.groups,
         taken.groups_waiting, state.bytes_count, taken.queue, taken.queue_most, state.queue_max, view.upkeep.versions_count,
         refreshed_us, *times_ms, None if latest is None else latest.table.num_rows, age_ms,
     )  # fmt: skip

@@ -54,6 +54,7 @@ class State(IntEnum):
     MAX_TEXT = 13
     ANY_FALSE = 14
     ANY_TRUE = 15
+    FIRST = 16
 
 
 WORDS: dict[State, int] = {
@@ -73,6 +74,8 @@ WORDS: dict[State, int] = {
     State.MAX_TEXT: 2,
     State.ANY_FALSE: 1,
     State.ANY_TRUE: 1,
+    # The null mask; the values' words follow (ringbuffer/first_rows.py).
+    State.FIRST: 1,
 }
 
 

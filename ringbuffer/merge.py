@@ -1,7 +1,8 @@
 """Merging one group table into another: one compiled kernel for all views, driven by a program.
 
 program int64[k, 3]: for each state of a row (its kind, its first word, the word of the count that it shares), counts after the states
-that they belong to. Merging is what makes local tables cheap: it never fails on data. Must not know SQL.
+that they belong to. A first row has a head (FIRST, its first word, how many values) and for each value (its form, its word, the word of
+the count). Merging is what makes local tables cheap: it never fails on data. Must not know SQL.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from ringbuffer.aggregates import (
     sum_float64,
     unsigned_word,
 )
+from ringbuffer.first_rows import merge_first
 from ringbuffer.hash_table import (
     HEAP_ADDRESS,
     HEAP_USED,
@@ -57,6 +59,7 @@ MIN_NUMERIC = int(State.MIN_NUMERIC)
 MAX_NUMERIC = int(State.MAX_NUMERIC)
 MIN_TEXT = int(State.MIN_TEXT)
 MAX_TEXT = int(State.MAX_TEXT)
+FIRST = int(State.FIRST)
 
 
 def merge_tables(target: GroupTable, source: GroupTable, program: Program) -> None:
@@ -120,7 +123,15 @@ def merge_rows(
         group = find_group(control, slots, rows, source, row + 1, heap, key_words, entry_words, row_words, text_mask)
         if group < 0:
             return number
-        for step in range(len(program)):
+        step = 0
+        while step < len(program):
+            if program[step, 0] == FIRST:
+                # The count of a first row stands with its values, since the head has none.
+                seen_at = program[step + 1, 2]
+                if source[row + seen_at] != 0:
+                    merge_first(control, rows, group, rows[group + seen_at], source, row, program, step, heap)
+                step += 1 + program[step, 2]
+                continue
             added = source[row + program[step, 2]]
             if added != 0:
                 merge_state(
@@ -134,6 +145,7 @@ def merge_rows(
                     added,
                     heap,
                 )
+            step += 1
     return count
 
 

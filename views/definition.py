@@ -35,9 +35,10 @@ class ViewDefinition:
 
     text: the whole CREATE VIEW statement; query_text: its SELECT, which starts query_offset characters into the text.
     column_names: the names in parentheses, which may be fewer than the columns. on_error: 'reject' or 'skip'. joins: see there.
-    part: which of the text's groupings this is the view of (`views.plan.parts`), None: it is the view that the text makes. state: the
-    oid under which log and checkpoints know what it keeps, None: its own; one that begins anew gets another. kept: what its state keeps
-    instead of what the text asks for (`views.plan.cover`), in the form of the catalog file.
+    part: which of the text's groupings this is the view of (`views.plan.parts`), None: it is the view that the text makes. A part is no
+    relation to clients: its name is longer than any that they can write. whole: the name that they know instead. state: the oid under
+    which log and checkpoints know what it keeps, None: its own; one that begins anew gets another. kept: what its state keeps instead of
+    what the text asks for (`views.plan.cover`), in the form of the catalog file.
     """
 
     name: str
@@ -52,11 +53,22 @@ class ViewDefinition:
     state: int | None = None
     kept: str | None = None
     joins: JoinChoice = JoinChoice()
+    whole: str = ""
 
     @property
     def state_oid(self) -> int:
         """The oid under which log and checkpoints know what it keeps."""
         return self.oid if self.state is None else self.state
+
+    @property
+    def shown(self) -> str:
+        """The name in messages."""
+        return self.whole or self.name
+
+    @property
+    def label(self) -> str:
+        """The name in plans, where a view's parts are told apart."""
+        return self.name if self.part is None else f"part {self.part + 1} of {self.whole}"
 
     def to_dict(self) -> dict[str, object]:
         """Return the form that the catalog file holds: strings, integers, lists and dicts only."""
@@ -75,6 +87,7 @@ class ViewDefinition:
             "kept": self.kept,
             "eager_grouping": self.joins.eager_grouping,
             "stream_join": self.joins.stream_join,
+            "whole": self.whole,
         }
 
     @staticmethod
@@ -99,6 +112,7 @@ class ViewDefinition:
             state=state,
             kept=kept,
             joins=JoinChoice(bool(plain.get("eager_grouping", True)), str(plain.get("stream_join", "frozen"))),
+            whole=str(plain.get("whole", "")),
         )
 
 

@@ -29,6 +29,7 @@ from sql.errors import SqlError
 from views.codegen.grouping import AggregateSlot, Grouping, KeySlot
 from views.codegen.values import FLOATS, TEXTS
 from views.plan.text import aggregate_text
+from views.plan.trees import meaning
 
 Array = npt.NDArray[Any]
 Columns = list[tuple[Array, npt.NDArray[np.uint8]]]
@@ -83,6 +84,8 @@ class GroupReader:
         nulls = np.zeros(self.count, dtype=np.uint8)
         if slot.state is State.COUNT:
             return [(self.rows[:, source.count_word].copy(), nulls)]
+        if slot.state is State.FIRST:
+            return self._of_first_row(slot)
         at, seen_at = source.states[slot.state], source.count_word
         if slot.call.function in ("sum", "avg"):
             return self._total(slot, at, seen_at, nulls)
@@ -97,6 +100,23 @@ class GroupReader:
             scales = self.rows[:, at + 2].astype(np.int16) if slot.call.type.is_variable_numeric else None
             return [(values, nulls)] if scales is None else [(values, nulls), (scales, np.zeros_like(nulls))]
         return [(self.rows[:, at].astype(dtype_of(slot.call.type)), nulls)]
+
+    def _of_first_row(self, slot: AggregateSlot) -> Columns:
+        """Return a column of the first rows."""
+        first = self.grouping.first
+        assert first is not None
+        (argument,) = slot.call.arguments
+        number = [meaning(value.expression) for value in first.values].index(meaning(argument))
+        nulls = ((self.rows[:, first.mask_word] >> number) & 1).astype(np.uint8)
+        nulls |= self.rows[:, self.grouping.inputs[first.input].count_word] == 0
+        at, kind = first.values[number].word, slot.call.type
+        if kind.family in FLOATS:
+            return [(np.ascontiguousarray(self.rows[:, at]).view(np.float64).astype(dtype_of(kind)), nulls)]
+        if kind.family in TEXTS or kind.family == "numeric":
+            values = self.rows[:, at : at + 2].copy()
+            scales = self.rows[:, at + 2].astype(np.int16) if kind.is_variable_numeric else None
+            return [(values, nulls)] if scales is None else [(values, nulls), (scales, np.zeros_like(nulls))]
+        return [(self.rows[:, at].astype(dtype_of(kind)), nulls)]
 
     def _total(self, slot: AggregateSlot, at: int, seen_at: int, nulls: npt.NDArray[np.uint8]) -> Columns:
         """Return a sum or an average."""

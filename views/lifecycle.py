@@ -46,10 +46,10 @@ def build_view(
     exports = tables.read_all(plan.upper_tables if heir_of is not None else plan.stream_tables | plan.upper_tables)
     if heir_of is None:
         join_tables = run_static_pipelines(definition.name, plan.maintained, exports, executor)
-        state = ViewState(definition.name, plan, kernels_dir, join_tables, places)
+        state = ViewState(definition.shown, plan, kernels_dir, join_tables, places)
         static_versions: Mapping[str, int] = {name: exports[name].version for name in plan.stream_tables}
     else:
-        state = ViewState(definition.name, plan, kernels_dir, heir_of.state.join_tables, heir_of=heir_of.state)
+        state = ViewState(definition.shown, plan, kernels_dir, heir_of.state.join_tables, heir_of=heir_of.state)
         static_versions = heir_of.static_versions
     if plan.upper is not None:
         _warm_up(definition.name, plan, executor, exports)

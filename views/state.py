@@ -261,6 +261,8 @@ class ViewState:
     def apply(self, morsel: Morsel, now_us: int) -> None:
         """Fold the rows of a checked morsel into the local table."""
         with self._groups.lock:
+            if self._grouping.first is not None:
+                self._merge_waiting()
             self.fold(morsel, self._groups.local, now_us)
 
     def absorb(self, table: GroupTable) -> None:
@@ -273,9 +275,13 @@ class ViewState:
             self._groups.waiting.append(table)
             self._groups.queued_most = max(self._groups.queued_most, len(self._groups.waiting))
             if table.groups_count <= MERGED_GROUPS_MAX or len(self._groups.waiting) > self._groups.queue_max:
-                for waiting in self._groups.waiting:
-                    merge_tables(self._groups.local, waiting, self._program)
-                self._groups.waiting.clear()
+                self._merge_waiting()
+
+    def _merge_waiting(self) -> None:
+        """Merge what waits into the local table, in the order of commits. The caller holds the lock."""
+        for waiting in self._groups.waiting:
+            merge_tables(self._groups.local, waiting, self._program)
+        self._groups.waiting.clear()
 
     def swap(self) -> tuple[GroupTable, ...]:
         """Return the local tables and go on with an empty one."""

@@ -117,7 +117,8 @@ def _probe_text(probe: Probe) -> str:
 
 def _call_text(call: AggregateCall) -> str:
     condition = "" if call.filter is None else f" filter {_text(call.filter)}"
-    return f"{call.function}({_texts(call.arguments)}) {_type(call.type)}{condition}"
+    order = "".join(f" order by {_text(k.expression)} {k.descending} {k.nulls_first}" for k in call.order_by)
+    return f"{call.function}({_texts(call.arguments)}) {_type(call.type)}{condition}{order}"
 
 
 def _types(schema: Schema) -> str:

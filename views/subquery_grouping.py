@@ -184,7 +184,8 @@ def _is_safe(expression: Expression) -> bool:
         operand = expression.operand
         families = (operand.type.family, expression.type.family)
         widens = all(one in INTEGERS for one in families) and INTEGERS.index(families[0]) <= INTEGERS.index(families[1])
-        return widens and _is_safe(operand)
+        # A date has its timestamp up to the year 294276.
+        return (widens or families == ("date", "timestamp")) and _is_safe(operand)
     known = isinstance(expression, Call) and cannot_fail(replace(expression, arguments=()))
     return known and isinstance(expression, Call) and all(_is_safe(part) for part in expression.arguments)
 

@@ -189,7 +189,7 @@ class Restoring:
             view = self.views.get(each.oid)
             if view is not None and view.state.fingerprint != each.fingerprint:
                 raise of_other_version(
-                    self.folder, f'the state of the view "{view.definition.name}" means something else'
+                    self.folder, f'the state of the view "{view.definition.shown}" means something else'
                 )
         for stored in checkpoint.streams:
             stream = self.streams.get(stored.oid)

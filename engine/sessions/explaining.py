@@ -117,14 +117,14 @@ def in_form(form: str, shown: Shown) -> list[str]:
 def shown_running(view: ContinuousView, database: Database, facts: Facts) -> Shown:
     """Return the pipelines of a view that is there."""
     kernel = f"{database.kernels.folder.name}/{view.state.kernel_paths[0].name}"
-    return shown_view(view.definition.name, view.plan, kernel, database.upper, facts)
+    return shown_view(view.definition.label, view.plan, kernel, database.upper, facts)
 
 
 def shown_definition(definition: ViewDefinition, bound: BoundQuery, database: Database) -> Shown:
     """Return the pipelines of a view that is not made."""
     plan = plan_view(definition, bound).plan
-    kernel = f"{database.kernels.folder.name}/{kernel_file_name(definition.name, plan.stream)}"
-    return shown_view(definition.name, plan, kernel, database.upper, {})
+    kernel = f"{database.kernels.folder.name}/{kernel_file_name(definition.shown, plan.stream)}"
+    return shown_view(definition.label, plan, kernel, database.upper, {})
 
 
 def plan_lines(definition: ViewDefinition, bound: BoundQuery, database: Database) -> list[str]:
@@ -134,7 +134,7 @@ def plan_lines(definition: ViewDefinition, bound: BoundQuery, database: Database
 
 def rest_of(bound: BoundQuery, parts: list[tuple[ViewDefinition, BoundQuery]]) -> tuple[Relation, Sequence[str]]:
     """Return what reads the groupings of a view over several, and what eager grouping has done."""
-    names = [definition.name for definition, _ in parts]
+    names = [definition.label for definition, _ in parts]
     found = prepared_parts(bound.root, parts[0][0].joins)
     return without_parts(found.root, found.parts, names), found.eager
 
@@ -144,8 +144,9 @@ def split_lines(
 ) -> list[str]:
     """Return the plan of a view over several groupings of streams: what reads them, and the continuous view of each."""
     rest, eager = rest_of(bound, parts)
+    count = "a grouping" if len(parts) == 1 else f"{len(parts)} groupings"
     lines = [
-        f"View {identifier(statement.name)} over {len(parts)} continuous views that are made with it",
+        f"View {identifier(statement.name)} over {count} of streams, kept for it as parts; each read runs",
         *(group.replace("eager", "Eager", 1) for group in eager),
         *explain_select(replace(bound, root=rest), (), database.tables),
     ]

@@ -14,106 +14,64 @@ BASES = {
 }
 
 SHAPES = {
-    "cte2": "with g as (select k, sum(v) x from s group by k) select a1.k, a1.x, b1.x y from g a1 join g b1 on "
-    "a1.k = b1.k + 1",
     "cte3": "with g as (select k, sum(v) x from s group by k) select * from g where x = (select max(x) from g)",
-    "ctestream2": "with z as (select * from s where v > 2) select x.k, x.n, y.m from (select k, count(*) n from z "
-    "group by k) x join (select k, max(v) m from z group by k) y on x.k=y.k",
     "unionall": "select k, sum(v), count(*), avg(d), min(t), max(v) from (select * from s union all select * from "
     "r) u group by k",
     "unionall_nokey": "select sum(v), count(*) c1, avg(d), min(t), count(d) c2, bool_or(v>3) from (select * from s union "
     "all select * from r where k > 2) u",
-    "unionall3": "select k, sum(v) from (select k, v from s union all select k, v from r union all select k, w::int "
-    "from o) u group by k",
     "unionall_distinct": "select distinct k, t from (select k,t from s union all select k,t from r) u",
-    "unionall_table": "select k, count(*) from (select k, v from s union all select k, x from b) u group by k",
     "unionall_expr": "select k+1 kk, sum(v*2) x from (select k, v from s union all select k, v from r) u where v > 0 "
     "group by k+1 having count(*) > 1",
     "unionall_join": "select a.name, sum(v) from (select k, v from s union all select k, v from r) u join a on a.id = "
     "u.k group by a.name",
-    "unionall_filter": "select k, sum(v) filter (where v > 3), avg(v) from (select k, v from s union all select k, v from "
-    "r) u group by k",
     "unionall_rollup": "select k, t, sum(v) from (select k,t,v from s union all select k,t,v from r) u group by "
     "rollup(k,t)",
-    "union1": "select k, t from s union select k, t from r",
     "union1g": "select k, count(*) from (select k, t from s union select k, t from r) u group by k",
     "intersectall": "select k, t from s intersect all select k, t from r",
     "exceptall": "select k, t from s except all select k, t from r",
-    "except_tab": "select k from s except select id from a",
     "except_tab2": "select id from a except select k from s",
-    "except_taball": "select k from s except all select k from b",
-    "intersect_tab": "select id from a intersect select k from s",
-    "union_tab": "select k from s union select id from a",
     "exceptcount": "select count(*) from (select k, t from s except all select k, t from r) u",
     "setnest": "(select k from s union select k from r) except select k from o",
     "rollup": "select k, t, sum(v), count(*) from s group by rollup (k, t)",
-    "cube": "select k, t, sum(v), avg(d), grouping(k,t) from s group by cube (k, t)",
     "gsets": "select k, t, sum(v) from s group by grouping sets ((k), (t), ())",
-    "gsets_having": "select k, t, min(v), count(*) filter (where v > 5) from s group by grouping sets ((k,t), ()) "
-    "having count(*) > 1",
     "gsets_join": "select a.name, s.k, sum(v) from s join a on a.id = s.k group by rollup(a.name, s.k)",
     "gsets_distinct": "select k, t, count(distinct v) from s group by rollup (k, t)",
-    "distinct0": "select distinct k, t from s",
     "distinctagg": "select k, count(distinct v), sum(distinct v) sd, count(*) c, sum(v) from s group by k",
-    "distinctagg2": "select count(distinct k) a, count(distinct t) b, sum(v) from s",
-    "distinctagg3": "select k, avg(distinct d), max(v) from s where v > 0 group by k",
     "distinctagg4": "select k, count(distinct v) filter (where v > 3) a, count(*) from s group by k",
     "nodon": "select distinct on (a.name) a.name, x.sv from (select k, sum(v) sv from s group by k) x join a on "
     "a.id = x.k order by a.name, x.sv",
     "semi_in": "select k, count(*) from s where k in (select id from a where g = 1) group by k",
-    "semi_exists2": "select k, count(*) from s where exists (select 1 from b where b.k = s.k and b.x > 10) group by k",
     "semi_theta": "select k, count(*) from s where exists (select 1 from b where b.x > s.v) group by k",
-    "anti_exists": "select k, count(*) from s where not exists (select 1 from a where a.id = s.k) group by k",
-    "anti_notin": "select k, count(*) from s where k not in (select id from a) group by k",
     "anti_notin_null": "select k, count(*) from s where k not in (select k from b) group by k",
     "anti_theta": "select k, count(*) from s where not exists (select 1 from b where b.x > s.v + 60) group by k",
     "in_or": "select k, count(*) from s where v > 10 or k in (select id from a where g = 1) group by k",
     "scalar_tab": "select k, count(*) from s where v > (select avg(x) from b) group by k",
-    "scalar_tab2": "select k, count(*), (select max(x) from b) m from s group by k",
     "scalar_corr": "select k, count(*) from s where v > (select avg(x) from b where b.k = s.k) group by k",
     "any_tab": "select count(*) from s where v > any (select x from b)",
     "all_tab": "select count(*) from s where v <= all (select x from b where x is not null)",
-    "right_from": "select s.k, a.name, count(*) from a right join s on a.id = s.k group by 1,2",
-    "theta_tab": "select b.k, count(*) from s join b on s.v < b.x group by b.k",
-    "g_left_keep": "select a.name, x.n from a left join (select k, count(*) n from s group by k) x on x.k = a.id",
-    "g_full": "select a.name, x.n from a full join (select k, count(*) n from s group by k) x on x.k = a.id",
     "g_join": "select x.k, n, m from (select k, count(*) n from s group by k) x join (select k, max(v) m from r "
     "group by k) y on x.k = y.k",
     "g_full2": "select x.k, y.k yk, n, m from (select k, count(*) n from s group by k) x full join (select k, "
     "max(v) m from r group by k) y on x.k = y.k",
-    "g_theta": "select n, m from (select k, count(*) n from s group by k) x join (select k, max(v) m from r group "
-    "by k) y on n < m",
-    "g_semi2": "select k, n from (select k, count(*) n from s group by k) x where exists (select 1 from r where "
-    "r.k = x.k and r.v > 3)",
     "g_anti": "select k, n from (select k, count(*) n from s group by k) x where not exists (select 1 from r "
     "where r.k = x.k)",
     "g_notin": "select k, n from (select k, count(*) n from s group by k) x where k not in (select k from r)",
-    "g_scalar": "select k, n, (select count(*) from r) c from (select k, count(*) n from s group by k) x",
     "g_scalar2": "select k, n, (select max(v) from r where r.k = x.k) c from (select k, count(*) n from s group by "
     "k) x",
     "g_having_sub": "select k, sum(v) from s group by k having sum(v) > (select avg(v) from s)",
-    "g_having_sub2": "select k, sum(v) from s group by k having sum(v) > (select 2*avg(v) from r)",
     "t_exists_s": "select id, name from a where exists (select 1 from s where s.k = a.id)",
     "t_notexists_s": "select id, name from a where not exists (select 1 from s where s.k = a.id)",
-    "t_in_s": "select id from a where id in (select k from s where v > 3)",
     "t_notin_s": "select id from a where id not in (select k from s where v > 3)",
     "t_scalar_s": "select id, (select sum(v) from s where s.k = a.id) x from a",
-    "t_scalar_s2": "select id from a where id < (select count(*) from s where s.k = a.id and v > 2)",
     "t_scalar_s3": "select id, (select max(v) from s) x from a",
-    "t_exists_all": "select id from a where exists (select 1 from s)",
-    "over_cv": "select * from base_v where n > 1",
     "over_cvs": "select x.k, n, m from base_v x join base_w y on x.k = y.k",
     "over_cv_s": "select x.k, x.n, y.m from base_v x join (select k, max(v) m from r group by k) y on x.k = y.k",
-    "over_q2": "select q.name, x.n from base_q q left join (select k, count(*) n from s group by k) x on x.k = q.id",
-    "over_multi2": "select sum(x) from cte2",
-    "window2": "select k, sum(v), rank() over (order by sum(v)) from s group by k",
-    "window3": "select k, t, sum(sum(v)) over (partition by k order by t) from s group by k, t",
-    "limit2": "select k, count(*) n from s group by k order by n desc, k limit 2 offset 1",
-    "limit3": "select * from (select k, count(*) n from s group by k order by n desc, k limit 2) x order by k",
+    "over_multi2": "select sum(x) from cte3",
     "twice": "select x.k, n, m from (select k, count(*) n from s where v > 3 group by k) x join (select k, "
     "max(v) m from s group by k) y on x.k = y.k",
-    "lateral1": "select x.k, l.name from (select k, count(*) n from s group by k) x, lateral (select name from a "
-    "where a.id = x.k limit 1) l",
-    "values1": "select x.c, count(*) from s join (values (1,'a'),(2,'b')) x(i,c) on x.i = s.k group by x.c",
-    "gs_func": "select k, g, n from (select k, count(*) n from s group by k) x, generate_series(1, 2) g",
+    "first_rows": "select distinct on (k) k, v, t from s order by k, v desc, t, d",
+    "first_rows_nulls": "select distinct on (k) k, v, t, d from s order by k, t nulls first, v desc, d desc nulls last",
+    "first_rows_below": "select sum(v) from (select distinct on (k, t) k, v from s where v > 1 order by k, t, v desc) x",
+    "first_rows_joined": "select distinct on (a.name) a.name, s.v, s.t from s join a on a.id = s.k "
+    "order by a.name, s.v desc, s.t, s.d",
 }

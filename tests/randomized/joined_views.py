@@ -44,13 +44,16 @@ class JoinedViewMaker(ViewMaker):
             alias = f"j{number}"
             own = list(qualified(alias, table.source.columns))
             item = f"{table.name} AS {alias}"
-            kind = random.choice(["JOIN", "JOIN", "JOIN", "LEFT JOIN", "derived", "theta", "where"])
+            kind = random.choice(["JOIN", "JOIN", "JOIN", "LEFT JOIN", "derived", "theta", "where", "subquery"])
             self.counts[f"stream join {kind.lower()}"] += 1
             if kind == "derived":
                 condition = ExpressionMaker(random, table.source.columns, self.counts, risky=False).condition(1)
                 item = f"(SELECT * FROM {table.name} WHERE {condition}) AS {alias}"
                 kind = "JOIN"
             first, second = self._pair(terms, own)
+            if kind == "subquery":
+                conditions.append(self._subquery(table.name, alias, first, second, own))
+                continue
             if kind == "theta":
                 text = f"{text} JOIN {item} ON {first} {random.choice(['<', '>=', '<>'])} {second}"
             elif kind == "where":
@@ -99,6 +102,26 @@ class JoinedViewMaker(ViewMaker):
         items = [*names, *(f"{term.text} AS {column.text}" for term, column in zip(chosen, added, strict=True))]
         text = f"SELECT {', '.join(items)} FROM ({grouped}) AS q {kind} {table.name} AS j ON q.{one.text} = {two.text}"
         return text, [*columns, *added]
+
+    def _subquery(self, table: str, alias: str, first: str, second: str, own: Sequence[Term]) -> str:
+        """Return a condition that asks a table."""
+        more = ExpressionMaker(self.random, own, self.counts, risky=False, in_stream=True).condition(1)
+        chosen = self.random.choice(["exists", "in", "compared", "aggregated"])
+        if first.startswith(f"{alias}."):
+            chosen = "exists"
+        self.counts[f"stream subquery {chosen}"] += 1
+        negation = self.random.choice(["", "NOT "])
+        comparison = self.random.choice(["<", ">="])
+        match chosen:
+            case "exists":
+                condition = self.random.choice([more, f"{second} {comparison} {first}"])
+                return f"{negation}EXISTS (SELECT FROM {table} AS {alias} WHERE {first} = {second} AND {condition})"
+            case "in":
+                return f"{first} {negation}IN (SELECT {second} FROM {table} AS {alias} WHERE {more})"
+            case "compared":
+                quantor = self.random.choice(["ANY", "ALL"])
+                return f"{first} {comparison} {quantor} (SELECT {second} FROM {table} AS {alias} WHERE {more})"
+        return f"(SELECT count(*) FROM {table} AS {alias} WHERE {first} = {second} AND {more}) {comparison} 2"
 
     def _pair(self, terms: Sequence[Term], own: Sequence[Term]) -> tuple[str, str]:
         pairs = [(one, two) for one in terms for two in own if comparable(one, two)]

@@ -14,6 +14,7 @@ from random import Random
 
 from tests.randomized.expressions import FLOATS, INTEGERS, ExpressionMaker, Term
 from tests.randomized.values import Column
+from tests.randomized.view_shapes import ShapeMaker
 from tests.randomized.windows import window_call
 
 SUMMABLE = ("int2", "int4", "int8", "numeric", "float8", "float4")
@@ -26,6 +27,7 @@ RESULT_OF_SUM = {
     "float4": "float4",
 }
 AGGREGATES = ("count(*)", "count", "sum", "sum", "avg", "min", "max", "bool_and", "bool_or")
+SHAPES_SHARE = 0.25
 SOURCE = "\1"  # stands for the FROM item of the stream in a query's text
 
 
@@ -67,6 +69,12 @@ class ViewMaker:
         """Return a view called `name`."""
         random = self.random
         source = self.source()
+        if random.random() < SHAPES_SHARE:
+            source.maker.risky = False
+            shaped = ShapeMaker(random, self.counts, source.text, source.maker).query()
+            if shaped is not None:
+                query, columns = shaped
+                return View(name, source.prefix + query, tuple(columns), f"{source.prefix}SELECT 1 FROM {source.text}")
         self._maker = source.maker
         where = f" WHERE ({source.maker.condition()})" if random.random() < 0.5 else ""
         kept = where

@@ -6,15 +6,17 @@ tables and the export of results all take their word offsets. Must not write cod
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from ringbuffer.aggregates import WORDS, State
+from ringbuffer.first_rows import BIT_SHIFT, DESCENDING, KIND_MASK, KIND_WORDS, NULLS_FIRST, ORDERS, VALUES_MAX, Kind
 from ringbuffer.hash_table import ENTRY_WORDS_MAX, TableLayout
 from sql.datatypes import BOOL, SqlType
 from sql.errors import not_supported
-from sql.expressions import AggregateCall, Case, Expression, Literal
+from sql.expressions import AggregateCall, Case, Expression, Literal, SortKey
 from views.codegen.values import FLOATS, INTEGERS, TEXTS, TIMES
-from views.plan.nodes import StreamPipeline
+from views.plan.nodes import FIRST, StreamPipeline
 from views.plan.trees import meaning
 
 KEYS_MAX = 63  # bits of the null mask
@@ -42,6 +44,29 @@ class InputSlot:
     states: dict[State, int] = field(default_factory=dict)
 
 
+@dataclass(slots=True)
+class FirstValue:
+    """A value of the first row of each group. form: how it is kept and compared (ringbuffer/first_rows.py); word: its place."""
+
+    expression: Expression
+    form: int
+    word: int = 0
+
+
+@dataclass(slots=True)
+class FirstRow:
+    """What is kept of the first row of each group. input: the number of the input whose count it shares; mask_word: its null mask."""
+
+    input: int
+    values: list[FirstValue]
+    mask_word: int = 0
+
+    @property
+    def words(self) -> int:
+        """Words in all."""
+        return WORDS[State.FIRST] + sum(value_words(value.form) for value in self.values)
+
+
 @dataclass(frozen=True, slots=True)
 class AggregateSlot:
     """An aggregate's place: the number of its input, and the state that it is read from."""
@@ -60,6 +85,7 @@ class Grouping:
     inputs: tuple[InputSlot, ...]
     aggregates: tuple[AggregateSlot, ...]
     merge_steps: tuple[tuple[int, int, int], ...]
+    first: FirstRow | None = None
 
 
 def make_grouping(pipeline: StreamPipeline) -> Grouping:
@@ -67,19 +93,62 @@ def make_grouping(pipeline: StreamPipeline) -> Grouping:
     if len(pipeline.keys) > KEYS_MAX:
         raise not_supported(f"a GROUP BY with more than {KEYS_MAX} keys")
     keys, key_words, entry_words, text_mask = place_keys(tuple(key for _, key in pipeline.keys))
-    inputs, aggregates = place_aggregates(tuple(call for _, call in pipeline.aggregates))
+    inputs, aggregates, first = place_aggregates(tuple(call for _, call in pipeline.aggregates))
+    if first is not None and entry_words + first.words > ENTRY_WORDS_MAX:
+        raise not_supported(f"DISTINCT ON whose rows need more than {ENTRY_WORDS_MAX} words")
     word = HASH_WORDS + entry_words
     steps: list[tuple[int, int, int]] = []
-    for slot in inputs:
+    for number, slot in enumerate(inputs):
         slot.count_word = word
         word += WORDS[State.COUNT]
+        if first is not None and first.input == number:
+            steps += place_first(first, word, slot.count_word)
+            word += first.words
         for state in slot.states:
             slot.states[state] = word
             steps.append((int(state), word, slot.count_word))
             word += WORDS[state]
         steps.append((int(State.COUNT), slot.count_word, slot.count_word))
     table = TableLayout(key_words, entry_words, word, text_mask)
-    return Grouping(table, keys, inputs, aggregates, tuple(steps))
+    return Grouping(table, keys, inputs, aggregates, tuple(steps), first)
+
+
+def place_first(first: FirstRow, word: int, count_word: int) -> list[tuple[int, int, int]]:
+    """Give a first row its words, from `word` on, and return the steps that merge it."""
+    first.mask_word = word
+    steps = [(int(State.FIRST), word, len(first.values))]
+    word += WORDS[State.FIRST]
+    for value in first.values:
+        value.word = word
+        steps.append((value.form, word, count_word))
+        word += value_words(value.form)
+    return steps
+
+
+def value_words(form: int) -> int:
+    """Return the words of a first row's value."""
+    return KIND_WORDS[Kind(form & KIND_MASK)]
+
+
+def first_value(number: int, expression: Expression, order: SortKey | None) -> FirstValue:
+    """Return a value of a first row; order: the key that it is, None: it decides nothing."""
+    form = int(kind_of(expression.type)) | number << BIT_SHIFT
+    if order is not None:
+        form |= ORDERS | (DESCENDING if order.descending else 0) | (NULLS_FIRST if order.nulls_first else 0)
+    return FirstValue(expression, form)
+
+
+def kind_of(kind: SqlType) -> Kind:
+    """Return how values of a type are kept. Raises SqlError 0A000 for a type without words."""
+    if kind.family == "bool" or kind.family in INTEGERS or kind.family in TIMES:
+        return Kind.WORD
+    if kind.family in FLOATS:
+        return Kind.FLOAT
+    if kind.family in TEXTS:
+        return Kind.TEXT
+    if kind.family == "numeric":
+        return Kind.NUMERIC if kind.display_scale is None else Kind.INT128
+    raise not_supported(f"a column of type {kind.sql_name} in DISTINCT ON of a continuous view")
 
 
 def place_keys(expressions: tuple[Expression, ...]) -> tuple[tuple[KeySlot, ...], int, int, int]:
@@ -117,8 +186,10 @@ def shows_apart(kind: SqlType) -> bool:
     return kind.family in FLOATS or kind.is_variable_numeric
 
 
-def place_aggregates(calls: tuple[AggregateCall, ...]) -> tuple[tuple[InputSlot, ...], tuple[AggregateSlot, ...]]:
-    """Return the inputs, each argument and filter once, and where each aggregate is read from."""
+def place_aggregates(
+    calls: tuple[AggregateCall, ...],
+) -> tuple[tuple[InputSlot, ...], tuple[AggregateSlot, ...], FirstRow | None]:
+    """Return the inputs, each argument and filter once, where each aggregate is read from, and what is kept of first rows."""
     inputs: list[InputSlot] = []
     numbers: dict[tuple[Expression | None, Expression | None], int] = {}
     slots = []
@@ -127,7 +198,7 @@ def place_aggregates(calls: tuple[AggregateCall, ...]) -> tuple[tuple[InputSlot,
             raise not_supported(
                 f"{call.function}(DISTINCT ...) in the first grouping of a continuous view", call.position
             )
-        argument = call.arguments[0] if call.arguments else None
+        argument = call.arguments[0] if call.arguments and call.function != FIRST else None
         key = (
             None if argument is None else meaning(argument),
             None if call.filter is None else meaning(call.filter),
@@ -136,16 +207,35 @@ def place_aggregates(calls: tuple[AggregateCall, ...]) -> tuple[tuple[InputSlot,
             numbers[key] = len(inputs)
             inputs.append(InputSlot(argument, call.filter))
         state = state_of(call)
-        if state is not State.COUNT:
+        if state not in (State.COUNT, State.FIRST):
             inputs[numbers[key]].states[state] = 0
         slots.append(AggregateSlot(call, numbers[key], state))
-    return tuple(inputs), tuple(slots)
+    firsts = [slot for slot in slots if slot.state is State.FIRST]
+    return tuple(inputs), tuple(slots), first_row(firsts) if firsts else None
+
+
+def first_row(slots: Sequence[AggregateSlot]) -> FirstRow:
+    """Return what is kept for aggregates that are values of the first row; all of them have one order. Keys of the order come first."""
+    order = slots[0].call.order_by
+    assert all(slot.call.order_by == order for slot in slots), "one first row has one order"
+    values = [first_value(number, key.expression, key) for number, key in enumerate(order)]
+    known = {meaning(value.expression) for value in values}
+    for slot in slots:
+        (argument,) = slot.call.arguments
+        if meaning(argument) not in known:
+            known.add(meaning(argument))
+            values.append(first_value(len(values), argument, None))
+    if len(values) > VALUES_MAX:
+        raise not_supported(f"DISTINCT ON with more than {VALUES_MAX} columns")
+    return FirstRow(slots[0].input, values)
 
 
 def state_of(call: AggregateCall) -> State:
     """Return the state that an aggregate needs besides the count."""
     if call.function in ("count", "count_star"):
         return State.COUNT
+    if call.function == FIRST:
+        return State.FIRST
     if not call.arguments:
         raise not_supported(f"{call.function}() in a continuous view", call.position)
     kind = call.arguments[0].type

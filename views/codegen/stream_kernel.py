@@ -16,6 +16,7 @@ from sql.expressions import Expression
 from sql.relations import Schema
 from views.codegen.columns import InputColumns
 from views.codegen.expressions import ExpressionWriter
+from views.codegen.first_row import write_first
 from views.codegen.functions import FUNCTIONS
 from views.codegen.grouping import Grouping, InputSlot, KeySlot, guarded_argument
 from views.codegen.modules import GeneratedModule, module_text
@@ -79,10 +80,14 @@ class StreamKernelWriter:
         """Write what is done with a row that has passed everything."""
         keys = [self.expressions.evaluate(key.expression) for key in self.grouping.keys]
         inputs = [self._evaluate_input(slot) for slot in self.grouping.inputs]
+        first = self.grouping.first
+        firsts = [] if first is None else [self.expressions.evaluate(value.expression) for value in first.values]
         with self.writer.block("if not folding:"):
             self.writer.line("continue")
-        self._write_room(keys, inputs)
+        self._write_room(keys, inputs, firsts)
         self._write_group(keys)
+        if first is not None:
+            write_first(self.writer, self.grouping, first, firsts)
         for slot, value in zip(self.grouping.inputs, inputs, strict=True):
             self._write_updates(slot, value)
         self._control("ROWS_PASSED")
@@ -119,11 +124,14 @@ class StreamKernelWriter:
         argument = guarded_argument(slot)
         return Value(()) if argument is None else self.expressions.evaluate(argument)
 
-    def _write_room(self, keys: list[Value], inputs: list[Value]) -> None:
+    def _write_room(self, keys: list[Value], inputs: list[Value], firsts: list[Value]) -> None:
         """Write the check that the table's heap can take all texts of this row."""
         texts = [value for key, value in zip(self.grouping.keys, keys, strict=True) if key.type.family in TEXTS]
         for slot, value in zip(self.grouping.inputs, inputs, strict=True):
             texts += [value] * len({State.MIN_TEXT, State.MAX_TEXT} & slot.states.keys())
+        if self.grouping.first is not None:
+            kept = zip(self.grouping.first.values, firsts, strict=True)
+            texts += [value for one, value in kept if one.expression.type.family in TEXTS]
         if not texts:
             return
         size = self.writer.use("aggregates", "text_heap_bytes")

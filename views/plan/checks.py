@@ -88,11 +88,11 @@ def check_stream(stream: StreamPipeline) -> None:
     """Refuse what kernels can't evaluate for no lack of functions, and build sides that Spark can't compute once."""
     for expression in pipeline_expressions(stream):
         for subquery in subqueries_of(expression):
-            hint = "Join the stream with the subquery's tables, or use the subquery above the grouping."
+            hint = "Write it as a join with the tables, or above the grouping; a scalar subquery may aggregate: (SELECT max(...) ...)."
             raise refused(
                 "a subquery in an expression over a stream's rows",
                 expression_text(subquery),
-                None,
+                RULE_B,
                 hint,
                 subquery.position,
             )
@@ -135,10 +135,11 @@ def refused_retroactive(tables: Sequence[str]) -> SqlError:
 def _check_subqueries(expression: Expression) -> None:
     for subquery in subqueries_of(expression):
         if scans(subquery.relation, "stream"):
-            hint = "Join with the grouped stream instead of writing it inside an expression."
-            raise refused(
-                "a stream inside a subquery expression", expression_text(subquery), None, hint, subquery.position
+            part = expression_text(subquery)
+            hint = (
+                "Compare by equality only, or join with the grouped stream: ... JOIN (SELECT ... GROUP BY ...) g ON ..."
             )
+            raise refused("a stream inside a subquery expression", part, RULE_C, hint, subquery.position)
 
 
 def _refused_streams(relation: Relation) -> SqlError:

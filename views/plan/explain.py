@@ -52,7 +52,10 @@ def explain_plan(
 ) -> list[str]:
     """Return the pipelines of a continuous view, the last to run first; `kernels_dir` is shown relative to its parent, the data folder."""
     plan = planned.plan
-    lines = [f"Continuous view {identifier(definition.name)} over stream {identifier(plan.stream.stream)}"]
+    head = f"Continuous view {identifier(definition.name)}"
+    if definition.part is not None:
+        head = f"Part {definition.part + 1} of view {identifier(definition.whole)}"
+    lines = [f"{head} over stream {identifier(plan.stream.stream)}"]
     if plan.tail is not None:
         lines += [
             "Tail pipeline: on each refresh, in kernels, on the rows that Spark returns",
@@ -67,7 +70,7 @@ def explain_plan(
     ]
     lines += ["Stream pipeline: on each insert, in kernels", *_indented(stream_lines(plan.maintained))]
     lines += _indented(kept_lines(plan.maintained))
-    lines.append(f"{INDENT}Kernel: {kernels_dir.name}/{kernel_file_name(definition.name, plan.maintained)}")
+    lines.append(f"{INDENT}Kernel: {kernels_dir.name}/{kernel_file_name(definition.shown, plan.maintained)}")
     for probe in plan.maintained.probes:
         lines += static_lines(probe, executor)
     if plan.upper_tables:
@@ -154,7 +157,7 @@ def _version_lines(view: ContinuousView) -> list[str]:
 
 
 def _version_line(view: ContinuousView) -> str:
-    name, latest = identifier(view.definition.name), view.latest
+    name, latest = identifier(view.definition.label), view.latest
     if view.time_dependent:
         return f"View {name}: refreshed at every read, since it uses now()"
     if latest is None:

@@ -10,6 +10,7 @@ from ringbuffer.loader import file_name
 from sql.expressions import Expression
 from views.codegen.grouping import InputSlot, key_words, make_grouping
 from views.codegen.stream_kernel import generate_stream_kernel
+from views.codegen.values import TEXTS
 from views.plan.nodes import StreamPipeline
 from views.plan.text import expression_text
 
@@ -21,6 +22,8 @@ def kept_lines(stream: StreamPipeline) -> list[str]:
     grouping = make_grouping(stream)
     states = {state for slot in grouping.inputs for state in slot.states}
     has_texts = grouping.table.text_mask != 0 or not states.isdisjoint({State.MIN_TEXT, State.MAX_TEXT})
+    first = () if grouping.first is None else grouping.first.values
+    has_texts = has_texts or any(value.expression.type.family in TEXTS for value in first)
     texts = " and what long texts take" if has_texts else ""
     lines = [f"Kept per group: {grouping.table.row_words * WORD_BYTES} bytes{texts}"]
     return lines + [f"  {text}, {size} bytes" for text, size in kept_columns(stream)]
@@ -34,7 +37,11 @@ def kept_columns(stream: StreamPipeline) -> list[tuple[str, int]]:
         shown = 0 if slot.shown_word is None else 1
         text = f"key {expression_text(slot.expression)}: {slot.type.sql_name}"
         found.append((text, (key_words(slot.type) + shown) * WORD_BYTES))
-    return found + [_input_column(slot) for slot in grouping.inputs]
+    found += [_input_column(slot) for slot in grouping.inputs]
+    if grouping.first is not None:
+        values = ", ".join(expression_text(value.expression) for value in grouping.first.values)
+        found.append((f"first row: {values}", grouping.first.words * WORD_BYTES))
+    return found
 
 
 def bytes_per_group(stream: StreamPipeline) -> int:

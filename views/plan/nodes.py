@@ -11,6 +11,9 @@ from sql.expressions import AggregateCall, Expression
 from sql.relations import Relation, Schema
 from sql.trees import relation_names, scans
 
+# The aggregate that a DISTINCT ON is made of: the value of its argument in the first row in its order.
+FIRST = "first"
+
 
 @dataclass(frozen=True)
 class Probe:

@@ -12,10 +12,10 @@ from dataclasses import dataclass, replace
 from sql.datatypes import TEXT
 from sql.errors import SqlError
 from sql.expressions import Cast, Column, Expression, Literal
-from sql.relations import BoundQuery, OutputColumn, Project, Relation, Schema, Sort
+from sql.relations import Aggregate, BoundQuery, OutputColumn, Project, Relation, Schema, Sort
 from views.definition import ViewDefinition
 from views.plan.checks import check_shape, check_sources, check_stream, check_upper, refused_retroactive
-from views.plan.nodes import ViewPlan
+from views.plan.nodes import FIRST, ViewPlan
 from views.plan.prepare import prepared
 from views.plan.rules.distinct_to_grouping import distinct_to_grouping
 from views.plan.rules.drop_limit_all import drop_limit_all
@@ -132,4 +132,11 @@ def _known(item: Expression) -> Expression:
 
 
 def _sorts_count(root: Relation) -> int:
-    return sum(1 for part in walk_relation(root) if isinstance(part, Sort))
+    """Return how many there are, but for the order of a DISTINCT ON, which is a part of its grouping."""
+    return sum(1 for part in walk_relation(root) if isinstance(part, Sort) and not _is_of_first_rows(part.input))
+
+
+def _is_of_first_rows(relation: Relation) -> bool:
+    while isinstance(relation, Project):
+        relation = relation.input
+    return isinstance(relation, Aggregate) and any(call.function == FIRST for _, call in relation.aggregates)

@@ -26,6 +26,7 @@ from views.plan.join_graph import (
     table_groups,
 )
 from views.plan.properties import is_first_grouping, stream_path
+from views.plan.rules.char_keys import padded, text_keys
 from views.plan.steps import unique_names
 from views.plan.trees import columns_of, meaning, rewrite_bottom_up, substitute
 
@@ -45,10 +46,10 @@ def _step(relation: Relation) -> Relation:
         # Without a join there is nothing to do, and a view with another breaker below the grouping is refused.
         return relation
     graph = JoinGraph.of(relation.input)
-    grouping = _over_leaves(relation, graph.items)
+    grouping = text_keys(graph, _over_leaves(relation, graph.items))
     read = [key for _, key in grouping.keys]
     read += [part for _, call in grouping.aggregates for part in aggregate_expressions(call)]
-    return Chain(graph, read).under(grouping)
+    return padded(Chain(graph, read).under(grouping), relation)
 
 
 def _over_leaves(grouping: Aggregate, items: Sequence[Expression]) -> Aggregate:
