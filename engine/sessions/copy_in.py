@@ -30,6 +30,7 @@ class CopyIn:
     """One COPY under way. rows_count: rows decoded so far. publish_ms: commit by itself after each such interval, or None.
 
     waits: for room in a string buffer; needs_room: it does so now, and `decode` is to be called again before there is more data.
+    waits_for_log: what it publishes is durable before it goes on (synchronous_commit).
     """
 
     def __init__(
@@ -42,10 +43,12 @@ class CopyIn:
         time_zone: str,
         publish_ms: int | None,
         waits: bool,
+        waits_for_log: bool,
     ) -> None:
         self.rows_count = 0
         self.needs_room = False
         self._waits = waits
+        self._waits_for_log = waits_for_log
         self._is_binary = options.format == "binary"
         self._database = database
         self._target = target
@@ -162,6 +165,7 @@ class CopyIn:
     def _publish(self) -> None:
         if self._stage.rows_count:
             transaction = self._database.begin()
+            transaction.waits_for_log = self._waits_for_log
             transaction.operations.append(self._stage)
             try:
                 self._database.committer.commit(transaction)

@@ -145,6 +145,7 @@ class WriteStatements:
             settings.time_zone,
             publish_ms or None,
             settings.waits_for_room,
+            settings.waits_for_log,
         )
 
     def _write(

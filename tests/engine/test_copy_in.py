@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from engine.catalog import StreamEntry
 from engine.sessions.copy_in import CopyIn
 from engine.sessions.insert import make_target
 from engine.staging import StatementStage
+from engine.transaction import Transaction
 from sql.errors import SqlError
 from sql.parse import parse
 from sql.statements.statement import CopyFrom
@@ -48,7 +50,9 @@ def open_copy(world: World, options: str = "", publish_ms: int | None = None) ->
     (statement,) = parse(f"COPY s FROM STDIN {options}")
     assert isinstance(statement, CopyFrom)
     target = make_target(entry, None, world.database.tables, 0)
-    return CopyIn(world.database, target, statement.options, image, 0, "UTC", publish_ms, waits=False)
+    return CopyIn(
+        world.database, target, statement.options, image, 0, "UTC", publish_ms, waits=False, waits_for_log=True
+    )
 
 
 def keys(stage: StatementStage) -> list[object]:
@@ -159,4 +163,26 @@ def test_the_option_wins_over_the_setting(client: SessionClient, options: str, p
     client.ask(f"COPY s FROM STDIN {options}", copy_data(b"1\ta\n"))
     running = client.session._copy._copy
     assert running is not None and (running.publish_wait_s() is not None) == publishes
+    assert client.ask(COPY_DONE) == ["C COPY 1", "Z I"]
+
+
+@pytest.mark.parametrize("value", ["on", "off"])
+def test_what_is_published_waits_for_the_disk_as_the_session_says(
+    world: World, client: SessionClient, monkeypatch: pytest.MonkeyPatch, value: str
+) -> None:
+    waited: list[bool] = []
+    commit = world.database.committer.commit
+
+    def told(transaction: Transaction) -> None:
+        waited.append(transaction.waits_for_log)
+        commit(transaction)
+
+    monkeypatch.setattr(world.database.committer, "commit", told)
+    client.run(f"SET synchronous_commit = {value}")
+    client.ask("COPY s FROM STDIN WITH (publish '1ms')", copy_data(LINES[0]))
+    running = client.session._copy._copy
+    assert isinstance(running, CopyIn)
+    time.sleep(0.002)
+    running.decode()
+    assert waited and set(waited) == {value == "on"}
     assert client.ask(COPY_DONE) == ["C COPY 1", "Z I"]
