@@ -17,7 +17,7 @@ from tests.end_to_end.raw_client import SYNC, bind, copy_fail, execute, parse, q
 from tests.fuzz.mutations import TYPES, message, opening
 
 WAIT_S_MAX = 30.0
-ROUNDS_AT_ONCE = 20
+ROUNDS_AT_ONCE = 50
 ROUNDS_PER_CONNECTION = 1000
 OPENINGS = ("startup", "ssl", "gss", "cancel")
 READY = b"Z\0\0\0\x05"

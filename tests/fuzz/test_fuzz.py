@@ -9,7 +9,9 @@ from __future__ import annotations
 import sys
 import threading
 import time
+from collections import Counter
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import psycopg
@@ -24,6 +26,8 @@ pytestmark = pytest.mark.slow
 
 PER_CELL = 40
 LONG_PER_CELL = 10_000
+# Side by side: each of them waits for the server most of the time.
+CLIENTS = 4
 MESSAGES_MIN = 1_000_000
 # What caches, pools and kernels take from the first tenth on.
 GROWTH_BYTES_MAX = 128 * 1024 * 1024
@@ -97,10 +101,11 @@ def test_wrong_messages_of_every_type_in_every_state(target: AntumbraServer, req
     with Neighbour(target.dsn) as neighbour:
         Fuzzer(target.port, seed + 1).run(per_cell // 10, passwords=is_long)
         before = resident_bytes(target.process_id)
-        fuzzer = Fuzzer(target.port, seed)
-        fuzzer.run(per_cell, passwords=is_long)
+        fuzzers = [Fuzzer(target.port, seed + number) for number in range(2, 2 + CLIENTS)]
+        with ThreadPoolExecutor(CLIENTS) as pool:
+            list(pool.map(lambda fuzzer: fuzzer.run(per_cell // CLIENTS, passwords=is_long), fuzzers))
         growth = resident_bytes(target.process_id) - before
-    counts = fuzzer.counts
+    counts = sum((fuzzer.counts for fuzzer in fuzzers), Counter[tuple[str, str]]())
     print(
         table_of(counts), f"grown by {growth:,} bytes; slowest neighbour {neighbour.slowest_s:.3f} s", file=sys.stderr
     )
@@ -115,7 +120,7 @@ def test_wrong_messages_of_every_type_in_every_state(target: AntumbraServer, req
         assert counts.total() >= MESSAGES_MIN
         evidence = Evidence("fuzz", seed, counts.total(), seconds_since(start))
         evidence.histogram.update({f"{state}: {kind}": count for (state, kind), count in counts.items()})
-        evidence.histogram["connections"] = fuzzer.connections_count
+        evidence.histogram["connections"] = sum(fuzzer.connections_count for fuzzer in fuzzers)
         evidence.histogram["bytes grown"] = growth
         evidence.histogram["rounds of the neighbour"] = neighbour.rounds_count
         evidence.write()
