@@ -34,14 +34,19 @@ GROWTH_BYTES_MAX = 128 * 1024 * 1024
 RULES = "hba=host all locked all scram-sha-256; host all all localhost trust"
 
 
+def owner(server: AntumbraServer) -> psycopg.Connection[tuple[object, ...]]:
+    """Return a connection of the superuser that there is with and without rules."""
+    return psycopg.connect(f"host=127.0.0.1 port={server.port} user=antumbra dbname=antumbra", autocommit=True)
+
+
 class Neighbour:
     """A client that goes on while others are fuzzed, and gets what it should. errors: what it got instead; slowest_s: its longest wait."""
 
-    def __init__(self, dsn: str) -> None:
+    def __init__(self, server: AntumbraServer) -> None:
         self.errors: list[str] = []
         self.rounds_count = 0
         self.slowest_s = 0.0
-        self._dsn = dsn
+        self._server = server
         self._ends = threading.Event()
         self._thread = threading.Thread(target=self._work)
 
@@ -54,7 +59,7 @@ class Neighbour:
         self._thread.join()
 
     def _work(self) -> None:
-        with psycopg.connect(self._dsn, autocommit=True) as connection:
+        with owner(self._server) as connection:
             while not self._ends.wait(0.02):
                 self.rounds_count += 1
                 start = time.monotonic()
@@ -77,7 +82,10 @@ def target(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
         running.start()
     else:
         running = request.getfixturevalue("server")
-    with psycopg.connect(running.dsn, autocommit=True) as connection:
+    with owner(running) as connection:
+        if request.config.getoption("--write-evidence"):
+            connection.execute("CREATE ROLE fuzz SUPERUSER LOGIN")
+            connection.execute("CREATE ROLE locked LOGIN PASSWORD 'secret'")
         connection.execute("CREATE FOREIGN TABLE fz (k int, t text) SERVER stream")
         connection.execute("CREATE VIEW fz_view AS SELECT k, count(*) AS n FROM fz GROUP BY k")
         connection.execute("CREATE TABLE fz_table (k int PRIMARY KEY)")
@@ -85,7 +93,7 @@ def target(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
         connection.execute("CREATE VIEW fz_calm AS SELECT count(*) AS n, sum(k)::bigint AS total FROM fz_quiet")
     yield running
     assert not running.has_ended
-    with psycopg.connect(running.dsn, autocommit=True) as connection:
+    with owner(running) as connection:
         connection.execute("DROP FOREIGN TABLE fz, fz_quiet CASCADE")
         connection.execute("DROP TABLE fz_table")
     if request.config.getoption("--write-evidence"):
@@ -98,7 +106,7 @@ def test_wrong_messages_of_every_type_in_every_state(target: AntumbraServer, req
     per_cell = LONG_PER_CELL if is_long else PER_CELL
     start = time.monotonic()
     logged = target.log_path.stat().st_size
-    with Neighbour(target.dsn) as neighbour:
+    with Neighbour(target) as neighbour:
         Fuzzer(target.port, seed + 1).run(per_cell // 10, passwords=is_long)
         before = resident_bytes(target.process_id)
         fuzzers = [Fuzzer(target.port, seed + number) for number in range(2, 2 + CLIENTS)]
