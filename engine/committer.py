@@ -11,10 +11,12 @@ import json
 import logging
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy.typing as npt
 
+from engine.arrival_joins import JoinChange, begun_joins, changed_joins, join_payloads
 from engine.catalog import CatalogImage
 from engine.catalog_form import catalog_text
 from engine.commit_parts import (
@@ -341,16 +343,17 @@ class Committer:
             if transaction.image is not None:
                 numbers = {entry.counter.number: entry.counter.record(entry.definition) for entry in sequences}
                 save_catalog(tables, catalog_text(transaction.image), numbers)
-            if not stages and transaction.image is None:
+            joins = changed_joins(transaction.image or database.image, tables)
+            if not stages and transaction.image is None and not joins:
                 store.commit(tables)
                 return
-            with self.log.exclusive():
+            with self.log.exclusive(), self._joining(joins):
                 # Of what is committed, so that nothing can be wrong with it once this transaction is, too.
                 for reshaping in reshapings:
                     reshaping.carry_over(ignore_cancel)
                 before = admit(admissible(stages))
                 try:
-                    number = self._prepare_in_log(transaction, stages, records, number)
+                    number = self._prepare_in_log(transaction, stages, records, number, [one.view for one in joins])
                     store.note_transaction(tables, number)
                     store.commit(tables)
                 except BaseException:
@@ -374,6 +377,26 @@ class Committer:
             for entry in sequences:
                 entry.counter.log = store.log_sequence
 
+    @contextmanager
+    def _joining(self, joins: Sequence[JoinChange]) -> Iterator[None]:
+        """Have views join with changed tables from here on, or not after an error; whoever has evaluated rows before does it again."""
+        if not joins:
+            yield
+            return
+        database = self._database
+        for change in joins:
+            change.exchange()
+        try:
+            yield
+        except BaseException:
+            for change in joins:
+                change.exchange()
+            raise
+        finally:
+            with database.commit_lock:
+                # Another object is another image to all who have prepared a commit for the one before.
+                database.image = replace(database.image)
+
     def _note_committed(self, number: int) -> None:
         """Say in the log what the file of the tables has decided. A start knows it without: nothing that happens here can undo it."""
         try:
@@ -382,7 +405,7 @@ class Committer:
             log.warning("the log can't say that transaction %d is committed, but it is: %s", number, error.message)
 
     def _prepare_in_log(
-        self, transaction: Transaction, stages: Sequence[StatementStage], records: Records, number: int
+        self, transaction: Transaction, stages: Sequence[StatementStage], records: Records, number: int, joined: Views
     ) -> int:
         """Have the transaction durable in the log, but not decided; return its number. Raises SqlError."""
         image = self._database.image
@@ -394,11 +417,15 @@ class Committer:
         for flags, payload in records:
             self._add(ROWS, flags, number, payload)
         created, dropped = changed_relations(image, transaction.image)
+        joins_count = 0
+        for payload in join_payloads({*joined, *begun_joins(transaction.image, created)}):
+            self._add(ROWS, 0, number, payload)
+            joins_count += 1
         told = {
             "created": created,
             "dropped": dropped,
             "views": [[view.definition.state_oid for view in views] for views in attached],
-            "records": sum(stage.morsels_count for stage in stages),
+            "records": sum(stage.morsels_count for stage in stages) + joins_count,
             "kept": kept_tuples(transaction),
         }
         self._add(PREPARE, 0, number, [json.dumps(told).encode()], arrival_us)

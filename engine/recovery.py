@@ -32,6 +32,7 @@ PROGRESS_S = 5.0
 def recover(database: Database) -> int:
     """Bring streams and views of `database.image` to where they were, and open the log; return the position of the checkpoint, or 0."""
     views, streams = relations_of(database.image)
+    joins = {view: (view.state.joins.tables, view.state.joins.rows) for view in views.values() if view.joins_at_arrival}
     storage = database.storage
     checkpoint = restore_newest(
         storage,
@@ -46,6 +47,9 @@ def recover(database: Database) -> int:
     position, sequence = (0, FIRST_SEQUENCE) if checkpoint is None else (checkpoint.position, checkpoint.read_sequence)
     replay = Replay(target, decided, position, sequence, keeper)
     replay_log(database, replay, checkpoint)
+    for view, (tables, rows) in joins.items():
+        # The tables as they are, even if some of the log was given up.
+        view.state.joins.set(tables, rows)
     if database.log.place.position < position:
         raise SqlError(
             DAMAGED,

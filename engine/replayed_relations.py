@@ -14,6 +14,7 @@ from ringbuffer.columns import Morsel
 from ringbuffer.error_codes import RowError
 from ringbuffer.log_rows import decode_rows, decode_single_rows, is_single_row
 from sql.errors import SqlError
+from views.join_tables import rows_from_bytes
 from views.plan.steps import pipeline_expressions
 from views.plan.trees import uses_now
 from views.view import ContinuousView
@@ -70,6 +71,18 @@ class ReplayedRelations:
         """Streams and views were dropped."""
         self._forget_met()
         self._attached.difference_update(oids)
+
+    def join(self, state_oid: int, probe: int, rows: bytes) -> None:
+        """A view joins its stream with other rows. Raises SqlError XX001."""
+        view = self._views.get(state_oid)
+        if view is None:
+            return
+        self.finish()
+        try:
+            view.state.join_with(probe, rows_from_bytes(rows))
+        except (ValueError, IndexError) as error:
+            name = view.definition.name
+            raise SqlError(DAMAGED, f'the log has rows that the view "{name}" can not join: {error}') from None
 
     def keep_newest(self, stream_oid: int, count: int) -> None:
         """A stream's ring was made anew."""

@@ -33,6 +33,7 @@ class StatementStage:
         "_arrival_given",
         "_bytes_count",
         "_checked",
+        "_joined",
         "_memory_bytes_max",
         "_morsels",
         "_new_spill",
@@ -65,6 +66,8 @@ class StatementStage:
         self._spill: SpillFile | None = None
         self._checked: tuple[ContinuousView, ...] = views
         self._tables: dict[ContinuousView, GroupTable] | None = None
+        # Of views whose joined tables may change: the version of these that rows have met first.
+        self._joined: dict[ContinuousView, int] = {}
 
     def add(self, morsel: Morsel) -> None:
         """Stage one more morsel. Raises SqlError for a row that a view can't evaluate; the caller then drops the stage."""
@@ -75,7 +78,7 @@ class StatementStage:
         is_small = self.rows_count <= CHECKED_ROWS_MAX and self._bytes_count <= self._memory_bytes_max
         if self._tables is None and is_small:
             for view in self._checked:
-                self._check(view, morsel)
+                self._evaluate(view, morsel)
         else:
             self._fold_all(morsel)
         self._keep(morsel)
@@ -92,10 +95,16 @@ class StatementStage:
 
     def prepare(self, views: tuple[ContinuousView, ...]) -> None:
         """Make ready for the views attached now, at COMMIT: drop those that are gone, evaluate those that are new."""
-        if views is self._checked or views == self._checked:
+        stale = [view for view, version in self._joined.items() if view.state.joins.version != version]
+        if not stale and (views is self._checked or views == self._checked):
             return
+        for view in stale:
+            # Its tables have changed since.
+            del self._joined[view]
+            if self._tables is not None:
+                self._tables.pop(view, None)
         for view in views:
-            if view in self._checked:
+            if view in self._checked and view not in stale:
                 continue
             for morsel in self.morsels():
                 self._evaluate(view, morsel)
@@ -187,6 +196,8 @@ class StatementStage:
 
     def _evaluate(self, view: ContinuousView, morsel: Morsel) -> None:
         """Fold rows as far as that is possible before COMMIT, otherwise check them."""
+        if view.joins_at_arrival:
+            self._joined.setdefault(view, view.state.joins.version)
         if self._tables is None or self._awaits_arrival(view):
             self._check(view, morsel)
         else:

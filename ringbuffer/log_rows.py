@@ -40,6 +40,8 @@ ROWS_HEAD = struct.Struct("<IHHq")
 ROW_FORM = 1
 # Of a record of rows: the same with a last column that is not counted, when each row arrived.
 ARRIVED_FORM = 2
+# Of a record of what a view joins its stream with: rows of a table as an Arrow stream, or a piece of it.
+JOINED_FORM = 3
 NOW_OFFSET = HEADER.size + 8
 ROWS_OFFSET = HEADER.size + ROWS_HEAD.size
 

@@ -69,7 +69,7 @@ TABLE: tuple[Setting, ...] = (
     enumeration("client_min_messages", "notice", MESSAGE_LEVELS, "Sets the message levels that are sent to the client."),
     string("DateStyle", "ISO, MDY", "Sets the display format for date and time values.", reported=True, kind="datestyle"),
     enumeration(
-        "default_stream_join", "frozen", ("frozen", "retroactive"),
+        "default_stream_join", "frozen", ("frozen", "arrival", "retroactive"),
         "Sets which state of a table the rows of a stream meet in continuous views whose options do not say it.",
     ),
     string("default_table_access_method", "heap", "Sets the default table access method for new tables."),

@@ -22,7 +22,8 @@ class JoinChoice:
     """How a view joins a stream with tables and other streams.
 
     eager_grouping: whether a stream may be grouped below a join that no stream pipeline can probe. stream_join: which
-    state of a table a stream's row meets: 'frozen', the only one there is, or 'retroactive', the one of the reader.
+    state of a table a stream's row meets: 'frozen', the only one there is,
+    'arrival', the one at its commit, or 'retroactive', the one of the reader.
     """
 
     eager_grouping: bool = True

@@ -44,12 +44,19 @@ def build_view(
     planned = plan_view(definition, bound)
     plan = _over_kept(planned.plan, definition, heir_of)
     exports = tables.read_all(plan.upper_tables if heir_of is not None else plan.stream_tables | plan.upper_tables)
+    if (
+        heir_of is not None
+        and plan.maintained.probes
+        and heir_of.definition.joins.stream_join != definition.joins.stream_join
+    ):
+        raise NotCoveredError("It has joined its stream with other states of the tables.")
     if heir_of is None:
-        join_tables = run_static_pipelines(definition.name, plan.maintained, exports, executor)
-        state = ViewState(definition.shown, plan, kernels_dir, join_tables, places)
+        follows = definition.joins.stream_join == "arrival"
+        joins = run_static_pipelines(definition.name, plan.maintained, exports, executor, follows)
+        state = ViewState(definition.shown, plan, kernels_dir, joins, places)
         static_versions: Mapping[str, int] = {name: exports[name].version for name in plan.stream_tables}
     else:
-        state = ViewState(definition.shown, plan, kernels_dir, heir_of.state.join_tables, heir_of=heir_of.state)
+        state = ViewState(definition.shown, plan, kernels_dir, heir_of=heir_of.state)
         static_versions = heir_of.static_versions
     if plan.upper is not None:
         _warm_up(definition.name, plan, executor, exports)

@@ -10,8 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 
+import pyarrow as pa
+
 from ringbuffer.pages import Page
 from views.refresh import CANCEL_POLL_S, merge_cuts, new_cut
+from views.state import join_pages
 from views.view import ContinuousView, Cut
 
 
@@ -43,6 +46,8 @@ class Snapshot:
         self._held: dict[ContinuousView, Cut] = {}
         self._in_hand: ContinuousView | None = None
         self._positions: dict[ContinuousView, int] = {}
+        # What rows of the stream met at the cut.
+        self._joined: dict[ContinuousView, tuple[pa.Table, ...]] = {}
 
     @property
     def positions(self) -> Mapping[ContinuousView, int]:
@@ -55,6 +60,7 @@ class Snapshot:
             entry = new_cut(view, exact=False, now_us=None, table_versions={})
             entry.held, entry.waiting = True, 1
         self._held[view] = entry
+        self._joined[view] = view.state.joins.rows
         self._positions[view] = entry.position
 
     def states(self) -> Iterator[tuple[ContinuousView, list[Page]]]:
@@ -67,7 +73,7 @@ class Snapshot:
             view = self._begin_one(waiting)
             waiting.remove(view)
             merge_up_to(view, self._held[view])
-            yield view, view.state.pages()
+            yield view, [*view.state.pages(), *join_pages(self._joined[view])]
             self._end(view)
 
     def release(self) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import copy
 import threading
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -35,10 +35,13 @@ from views.codegen.grouping import make_grouping
 from views.codegen.stream_kernel import generate_stream_kernel
 from views.finish import CompiledStep, array_places
 from views.groups import read_groups
+from views.join_tables import Joins, join_table, joined, rows_from_bytes, rows_to_bytes
 from views.kernels import LAST, CompiledKernel, needed_bytes, own_arrays
 from views.plan.cover import covered_grouping
 from views.plan.nodes import FinishStep, ViewPlan
 from views.state_pages import load_table, state_fingerprint, table_pages
+
+JOINED = "joined/"  # of pages with the rows of a probe's build side
 
 # Stands for the arrays of a table where rows are only checked.
 NO_WORDS = np.zeros(1, dtype=np.int64)
@@ -87,20 +90,19 @@ class ViewState:
         name: str,
         plan: ViewPlan,
         kernels_dir: Path,
-        join_tables: tuple[JoinTable, ...] = (),
+        joins: Joins | None = None,
         places: tuple[int, ...] | None = None,
         heir_of: ViewState | None = None,
     ) -> None:
         """Generate, compile and warm up the kernels. Raises SqlError 0A000 for what a kernel can't evaluate yet.
 
-        join_tables: one for each probe, or none, and then only states that `joined_with` makes may take rows.
+        joins: a table for each probe, or None, and then only states that `joined_with` makes may take rows.
         places: where the columns of the plan's stream are in the morsels that come; None: these have no others. The arrival comes last.
         heir_of: the state whose groups, join tables and stream kernel this one goes on with; its pipeline is `plan.maintained`.
         """
-        assert len(join_tables) in (0, len(plan.stream.probes))
         self.name = name
         self.plan = plan
-        self._set_join_tables(join_tables)
+        self.joins = joins or Joins(())
         self._grouping = make_grouping(plan.maintained)
         self._shown = self._grouping if plan.kept is None else covered_grouping(self._grouping, plan.stream)
         self._finish = CompiledStep(name, "groups", plan.finish, kernels_dir)
@@ -112,7 +114,7 @@ class ViewState:
         else:
             assert heir_of.fingerprint == self.fingerprint
             self._kernel, self._groups = heir_of._kernel, heir_of._groups
-            self._set_join_tables(heir_of.join_tables)
+            self.joins = heir_of.joins
 
     def _stream_kernel(self, kernels_dir: Path, places: tuple[int, ...] | None) -> CompiledKernel:
         pipeline = self.plan.maintained
@@ -134,12 +136,20 @@ class ViewState:
         """Return a state with the same kernels and these join tables, for tables of its own (`new_table`, `fold`, `rows_of`)."""
         assert len(join_tables) == len(self.plan.stream.probes)
         state = copy.copy(self)
-        state._set_join_tables(join_tables)
+        state.joins = Joins(join_tables)
         return state
 
-    def _set_join_tables(self, join_tables: tuple[JoinTable, ...]) -> None:
-        self.join_tables = join_tables
-        self._join_arrays = [array for table in join_tables for array in (table.index, table.rows)]
+    @property
+    def join_tables(self) -> tuple[JoinTable, ...]:
+        """The tables that its rows meet now, one for each probe."""
+        return self.joins.tables
+
+    def join_with(self, probe: int, rows: pa.Table) -> None:
+        """Have rows meet these in one of the probes from now on. Raises IndexError for a probe that there is not."""
+        sides, tables = list(self.joins.rows), list(self.joins.tables)
+        sides[probe] = rows
+        tables[probe] = join_table(self.plan.maintained.probes[probe], rows)
+        self.joins.set(tables, sides)
 
     @property
     def kernel_paths(self) -> tuple[Path, ...]:
@@ -237,9 +247,10 @@ class ViewState:
         if not self._kernel.can_fail:
             return
         control = np.zeros(CONTROL_WORDS, dtype=np.int64)
+        arrays = self.joins.arrays
         start, count = 0, morsel.rows_count
         while start < count:
-            start = self._call(morsel, start, False, now_us, control, NO_WORDS, NO_WORDS)
+            start = self._call(morsel, start, False, now_us, control, NO_WORDS, NO_WORDS, arrays)
             if start < count:
                 self._kernel.can_go_on(control, start)
 
@@ -247,9 +258,11 @@ class ViewState:
         """Fold the rows into a statement's own table; return the rows skipped (on_error = skip). Raises RowError."""
         control = table.control
         skipped_before = int(control[ROWS_SKIPPED])
+        # All of a morsel's rows meet the same tables: the control words may say at which match to go on.
+        arrays = self.joins.arrays
         start, count = 0, morsel.rows_count
         while start < count:
-            start = self._call(morsel, start, True, now_us, control, table.slots, table.rows)
+            start = self._call(morsel, start, True, now_us, control, table.slots, table.rows, arrays)
             if start < count and self._kernel.can_go_on(control, start):
                 if needed_bytes(control):
                     table.grow_heap(needed_bytes(control))
@@ -320,7 +333,11 @@ class ViewState:
 
     def load(self, pages: Iterable[Page]) -> None:
         """Replace all groups by those of `pages` of a state with the same fingerprint. Raises ValueError, and then changes nothing."""
-        table = load_table(self._grouping.table, pages)
+        kept: dict[int, bytes] = {}
+        table = load_table(self._grouping.table, without_joins(pages, kept))
+        if len(kept) == len(self.plan.maintained.probes) > 0:
+            rows = [rows_from_bytes(kept[number]) for number in range(len(kept))]
+            self.joins.set(joined(self.plan.maintained, rows), rows)
         fresh = self.new_table()
         with self._groups.lock, self._groups.refresh_lock:
             self._groups.local, self._groups.waiting, self._groups.merged = fresh, [], table
@@ -331,13 +348,31 @@ class ViewState:
             self._groups.local, self._groups.waiting, self._groups.merged = self.new_table(), [], self.new_table()
 
     def _call(
-        self, morsel: Morsel, start: int, folding: bool, now_us: int, control: Words, slots: Words, rows: Words
-    ) -> int:
+        self, morsel: Morsel, start: int, folding: bool, now_us: int, control: Words, slots: Words, rows: Words,
+        arrays: tuple[Words, ...],
+    ) -> int:  # fmt: skip
         """Run the stream kernel from row `start` on and return the row at which it stopped."""
         kernel = self._kernel
-        table = (start, morsel.rows_count, folding, now_us, kernel.constants, control, slots, rows, *self._join_arrays)
+        table = (start, morsel.rows_count, folding, now_us, kernel.constants, control, slots, rows, *arrays)
         try:
             return kernel.function(*table, *kernel.arrays(morsel))
         except TypeError:
             # Arrays that share memory with Arrow are read-only.
             return kernel.function(*table, *kernel.arrays(own_arrays(morsel)))
+
+
+def join_pages(rows: Iterable[pa.Table]) -> list[Page]:
+    """Return the build sides of a state's probes as pages, for `ViewState.load`."""
+    return [
+        Page(f"{JOINED}{number}", np.frombuffer(rows_to_bytes(side), dtype=np.uint8))
+        for number, side in enumerate(rows)
+    ]
+
+
+def without_joins(pages: Iterable[Page], kept: dict[int, bytes]) -> Iterator[Page]:
+    """Yield the pages of a state's groups; the others, the last ones, go into `kept` by their probes' numbers."""
+    for page in pages:
+        if page.name.startswith(JOINED):
+            kept[int(page.name.removeprefix(JOINED))] = page.array.tobytes()
+        else:
+            yield page

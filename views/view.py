@@ -186,6 +186,11 @@ class ContinuousView:
         columns = tuple(ColumnDescription(column.name, column.type) for column in self.schema)
         return RelationDescription(self.definition.name, "view", self.definition.oid, columns)
 
+    @property
+    def joins_at_arrival(self) -> bool:
+        """True when rows of the stream meet the tables as they are when the rows are committed."""
+        return self.definition.joins.stream_join == "arrival" and bool(self.plan.maintained.probes)
+
     def note_commit(self) -> None:
         """Count one more statement whose rows are in the local state. The caller holds the commit lock."""
         self.upkeep.committed += 1

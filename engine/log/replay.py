@@ -17,7 +17,7 @@ from typing import NamedTuple, Protocol
 
 from engine.log.kept_rows import KeptRows, RowsKeeper
 from engine.log.records import COMMIT, COMMITTED, PREPARE, ROWS, Record
-from ringbuffer.log_rows import ARRIVED_FORM, ROW_FORM, ROWS_HEAD
+from ringbuffer.log_rows import ARRIVED_FORM, JOINED_FORM, ROW_FORM, ROWS_HEAD
 from sql.errors import SqlError
 
 log = logging.getLogger(__name__)
@@ -54,6 +54,9 @@ class ReplayTarget(Protocol):
     def detach(self, oids: Sequence[int]) -> None:
         """Streams and views were dropped."""
 
+    def join(self, state_oid: int, probe: int, rows: bytes) -> None:
+        """The view with this state joins its stream with these rows (`views.join_tables.rows_to_bytes`) from here on."""
+
     def keep_newest(self, stream_oid: int, count: int) -> None:
         """A stream's ring was made anew with so many tuples; the older ones were gone from then on."""
 
@@ -75,12 +78,16 @@ class Piece:
 
 @dataclass(slots=True)
 class OpenTransaction:
-    """A transaction that is not decided yet. position, sequence: of its first record; damaged: records of it may be lost."""
+    """A transaction that is not decided yet. position, sequence: of its first record; damaged: records of it may be lost.
+
+    joins: pieces of what views join with from then on, the oid of a state and the number of a probe in the places of stream and columns.
+    """
 
     position: int
     sequence: int
     damaged: bool = False
     pieces: list[Piece] = field(default_factory=list)
+    joins: list[Piece] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,10 +176,10 @@ class Replay:
 
     def _take_rows(self, record: Record, counts: bool) -> None:
         stream_oid, form, columns_count, now_us = read_rows_head(record)
-        if form not in (ROW_FORM, ARRIVED_FORM):
+        if form not in (ROW_FORM, ARRIVED_FORM, JOINED_FORM):
             raise SqlError(
                 DAMAGED,
-                f"record {record.sequence} of the log has rows of form {form}; this server reads {ROW_FORM} and {ARRIVED_FORM}",
+                f"record {record.sequence} of the log has rows of form {form}; this server reads {ROW_FORM} to {JOINED_FORM}",
             )
         rows = record.payload[ROWS_HEAD.size :]
         if record.commits:
@@ -185,7 +192,8 @@ class Replay:
         if opened is None:
             opened = self._open[record.transaction] = OpenTransaction(record.position, record.sequence)
         kept = self._keeper.keep(rows)
-        opened.pieces.append(Piece(stream_oid, record.statement, now_us, columns_count, form == ARRIVED_FORM, kept))
+        piece = Piece(stream_oid, record.statement, now_us, columns_count, form == ARRIVED_FORM, kept)
+        (opened.joins if form == JOINED_FORM else opened.pieces).append(piece)
 
     def _decide(self, record: Record, prepared: Prepared | None, counts: bool) -> None:
         number = record.transaction
@@ -201,7 +209,7 @@ class Replay:
     def _is_whole(self, record: Record, prepared: Prepared | None) -> bool:
         """Tell whether all rows of a transaction were read; with a gap in the log some may not have been."""
         opened = self._open.get(record.transaction)
-        read_count = 0 if opened is None else len(opened.pieces)
+        read_count = 0 if opened is None else len(opened.pieces) + len(opened.joins)
         written_count = read_records_count(record) if prepared is None else prepared.records_count
         if written_count is None:
             return opened is None or not opened.damaged
@@ -219,6 +227,9 @@ class Replay:
             self._target.attach(prepared.created)
         if whole:
             opened = self._open.get(number)
+            for (state_oid, probe), joins in groupby(() if opened is None else opened.joins, side_of):
+                kept = b"".join(bytes(self._keeper.read(piece.kept)) for piece in joins)
+                self._target.join(state_oid, probe, kept)
             for (stream_oid, statement), pieces in groupby(() if opened is None else opened.pieces, place_of):
                 views = None
                 if prepared is not None and statement < len(prepared.views):
@@ -242,7 +253,7 @@ class Replay:
     def _close(self, number: int) -> None:
         opened = self._open.pop(number, None)
         if opened is not None:
-            for piece in opened.pieces:
+            for piece in (*opened.pieces, *opened.joins):
                 self._keeper.forget(piece.kept)
 
     def _check_committed(self, record: Record) -> None:
@@ -257,6 +268,11 @@ class Replay:
 def place_of(piece: Piece) -> tuple[int, int]:
     """Return the stream and the statement that a record's rows belong to."""
     return piece.stream_oid, piece.statement
+
+
+def side_of(piece: Piece) -> tuple[int, int]:
+    """Return the state and the probe whose build side a record is a piece of."""
+    return piece.stream_oid, piece.columns_count
 
 
 def read_rows_head(record: Record) -> tuple[int, int, int, int]:

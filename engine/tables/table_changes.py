@@ -26,23 +26,28 @@ def check_changes(transaction: Transaction, committed: CatalogImage) -> None:
         if committed.entries.get(name) is not snapshot.entries.get(name):
             raise SqlError("40001", CONFLICT, detail=f'Table "{name}" was altered or dropped in between.')
         # A view that this transaction has made has read what was written before it.
-        refuse_joined(
-            name, [entry for entry in committed.entries.values() if final.by_oid(entry.description.oid) is entry]
-        )
+        kept = [entry for entry in committed.entries.values() if final.by_oid(entry.description.oid) is entry]
+        refuse_joined(name, kept, is_altered=final.entries.get(name) is not snapshot.entries.get(name))
     if transaction.image is not None:
         _check_definitions(transaction, snapshot, transaction.image)
 
 
-def refuse_joined(name: str, entries: Collection[Entry]) -> None:
-    """Raise 55006 if one of `entries` is a continuous view that joins its stream with the table called `name`."""
+def refuse_joined(name: str, entries: Collection[Entry], is_altered: bool = False) -> None:
+    """Raise 55006 if one of `entries` is a continuous view that joins its stream with the table called `name`.
+
+    Rows may change under views with stream_join = arrival, definitions (is_altered) may not.
+    """
     for entry in entries:
-        if isinstance(entry, ViewEntry) and name in entry.view.stream_tables:
+        if not isinstance(entry, ViewEntry) or name not in entry.view.stream_tables:
+            continue
+        if is_altered or not entry.view.joins_at_arrival:
             view = maker_of(entries, entry).description.name
             raise SqlError(
                 "55006",
                 f'cannot change table "{name}" because continuous view "{view}" joins it with its stream',
                 detail="The view has built the table's rows into its stream pipeline.",
-                hint=f"DROP VIEW {view} first, or make it WITH (stream_join = retroactive): then the change counts for all rows.",
+                hint=f"DROP VIEW {view} first, or make it WITH (stream_join = arrival), where rows of the stream meet the table as it is "
+                "when they arrive, or WITH (stream_join = retroactive), where a change counts for all rows.",
                 table_name=name,
             )
 

@@ -9,7 +9,7 @@ from sql.statements.options import relation_options
 from sql.statements.statement import CreateView
 
 # The values of each option, as they are written and, of default_stream_join, set.
-STREAM_JOINS = ("frozen", "retroactive")
+STREAM_JOINS = ("frozen", "arrival", "retroactive")
 OPTIONS = {
     "on_error": ("reject", "skip"),
     "reset": ("true", "false", "on", "off"),

@@ -17,6 +17,7 @@ from sql.expressions import AggregateCall, Column
 from sql.relations import OutputColumn, Relation, Scan
 from views.arrow_schema import arrow_schema
 from views.definition import ViewDefinition
+from views.join_tables import Joins
 from views.phases import Lifecycle
 from views.plan.nodes import FinishStep, StreamPipeline, UpperPipeline, ViewPlan
 from views.protocols import TableExport
@@ -35,6 +36,7 @@ class FakeState:
         self.failures: list[Exception] = []
         self.swaps_count = 0
         self.join_tables: tuple[JoinTable, ...] = ()
+        self.joins = Joins(())
         self.exports: list[int] = []
         self.bytes_count = 0
 

@@ -14,7 +14,9 @@ from sql.errors import SqlError
 from tests.views.fakes import FakeClock
 from tests.views.joined import EmbeddedExecutor, World, schema_of, table_of
 from views.hand_over import from_arrow
+from views.join_tables import rows_from_bytes
 from views.refresh import Engines, Reader, cut, is_current
+from views.snapshot import snapshot
 from views.view import ContinuousView
 
 MEMORY_BYTES = 256 * 1024 * 1024
@@ -127,3 +129,29 @@ def test_a_changed_table_of_the_upper_part_makes_a_new_version(world: World, tmp
     assert view.latest.table_versions == {"groups": 3}
     world.tables.replace("t", [])
     assert read() == 2, "another table"
+
+
+def test_rows_meet_what_is_joined_when_they_come(world: World, tmp_path: Path) -> None:
+    world.tables.replace("t", [(1, "old", None, 1, True)])
+    query = "SELECT t.name, count(*) AS n FROM s JOIN t USING (k) GROUP BY t.name"
+    view = world.view(query, tmp_path, "WITH (stream_join = arrival)")
+    assert view.joins_at_arrival and not world.view(query, tmp_path).joins_at_arrival
+    insert(view, [stream_row(1), stream_row(2)])
+    (before,) = view.state.joins.rows
+    world.tables.replace("t", [(1, "new", None, 1, True), (2, "other", None, 1, True)])
+    (after,) = world.view(query, tmp_path, "WITH (stream_join = arrival)").state.joins.rows
+    view.state.join_with(0, after)
+    insert(view, [stream_row(1), stream_row(2)])
+    assert sorted(world.read(view).rows) == [("new", "1"), ("old", "1"), ("other", "1")]
+    # A checkpoint has what the rows behind it meet.
+    with snapshot(threading.Lock(), lambda: [view]) as taken:
+        view.state.join_with(0, before)
+        ((_, pages),) = [(found, list(pages)) for found, pages in taken.states()]
+    copy = world.view(query, tmp_path, "WITH (stream_join = arrival)")
+    copy.state.join_with(0, before)
+    copy.state.load(pages)
+    assert copy.state.joins.rows == (after,)
+    insert(copy, [stream_row(2)])
+    assert sorted(world.read(copy).rows) == [("new", "1"), ("old", "1"), ("other", "2")]
+    with pytest.raises(ValueError, match="can't be read"):
+        rows_from_bytes(b"nothing of that kind")

@@ -16,7 +16,7 @@ from engine.log.kept_rows import RowsKeeper
 from engine.log.records import COMMIT, COMMITTED, PREPARE, ROWS, STATEMENT_SHIFT, Record
 from engine.log.replay import RECORDS_COUNT, LoggedRows, Replay
 from engine.storage import DiskStorage
-from ringbuffer.log_rows import ARRIVED_FORM, FLAG_COMMITS, ROW_FORM, ROWS_HEAD
+from ringbuffer.log_rows import FLAG_COMMITS, JOINED_FORM, ROW_FORM, ROWS_HEAD
 from sql.errors import SqlError
 
 Effect = tuple[Any, ...]
@@ -41,6 +41,9 @@ class Effects:
 
     def detach(self, oids: Sequence[int]) -> None:
         self.seen.append(("detach", list(oids)))
+
+    def join(self, state_oid: int, probe: int, rows: bytes) -> None:
+        self.seen.append(("join", state_oid, probe, rows))
 
     def keep_newest(self, stream_oid: int, count: int) -> None:
         self.seen.append(("keep newest", stream_oid, count))
@@ -144,6 +147,22 @@ def test_interleaved_transactions_count_at_their_commits(tmp_path: Path) -> None
     assert (replay.open_count, replay.oldest_open) == (0, None)
 
 
+def test_what_a_view_joins_with_counts_with_its_transaction_and_before_its_rows(tmp_path: Path) -> None:
+    log = Log()
+    for number in (1, 2):
+        log.rows(number, 100, b"a")
+        for probe, piece in ((0, b"first "), (0, b"side"), (1, b"second side")):
+            log.add(ROWS, number, ROWS_HEAD.pack(200, JOINED_FORM, probe, 0) + piece)
+        log.prepare(number, records=4)
+    seen, replay = replayed(log.records, tmp_path, {2})
+    assert seen == [
+        ("join", 200, 0, b"first side"),
+        ("join", 200, 1, b"second side"),
+        ("rows", 100, [row(b"a", 2)], None),
+    ]
+    assert replay.open_count == 0
+
+
 def test_the_tables_decide_what_is_prepared(tmp_path: Path) -> None:
     log = Log()
     for number in (1, 2):
@@ -200,7 +219,7 @@ def test_a_prepared_transaction_that_nobody_can_read(payload: bytes, tmp_path: P
 
 
 def test_rows_of_another_form_or_too_short(tmp_path: Path) -> None:
-    for payload in (ROWS_HEAD.pack(100, ARRIVED_FORM + 1, 3, 0), b"12"):
+    for payload in (ROWS_HEAD.pack(100, JOINED_FORM + 1, 3, 0), b"12"):
         log = Log()
         log.add(ROWS, 1, payload)
         with pytest.raises(SqlError, match="record 1 of the log"):
