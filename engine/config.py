@@ -61,7 +61,7 @@ class ServerConfig:
     # memory up to stage_memory_bytes_max, then in a file, until COMMIT.
     stream_capacity_default: int = 65_536
     stream_string_bytes_default: int = 256 * MIB
-    stage_memory_bytes_max: int = 256 * MIB
+    stage_memory_bytes_max: int = 64 * MIB
 
     # The log of what streams have accepted. log_flush_interval_ms: how long synchronous_commit = off may leave commits in memory. A
     # checkpoint is made after so many bytes of log, and after so much time; 0: never by time.

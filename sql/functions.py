@@ -45,11 +45,16 @@ VIEW_CHANGES = ("activate", "deactivate", "truncate_continuous_view")
 
 POWER = (Signature("power", ("float8", "float8"), "float8"), Signature("power", ("numeric", "numeric"), "numeric"))
 CEILING = rounding("ceil")
+BYTES_PART = (
+    *one("bytea_part", "bytea", "int4", result="bytea"),
+    *one("bytea_part", "bytea", "int4", "int4", result="bytea"),
+)
 SUBSTRING = (
     *text_function("substring", "int4"),
     *text_function("substring", "int4", "int4"),
     *text_function("regexp_part", "text"),
     *text_function("similar_part", "text", "text"),
+    *BYTES_PART,
 )
 CHARACTERS = text_function("length", result="int4")
 OCTETS = (*text_function("octet_length", result="int4"), *one("bytea_length", "bytea", result="int4"))
@@ -100,9 +105,11 @@ TEXTS: dict[str, tuple[Signature, ...]] = {
     "char_length": (*CHARACTERS, *one("bpchar_length", "bpchar", result="int4")),
     "character_length": (*CHARACTERS, *one("bpchar_length", "bpchar", result="int4")),
     "octet_length": OCTETS,
-    "bit_length": text_function("bit_length", result="int4"),
+    "bit_length": (*text_function("bit_length", result="int4"), *one("bytea_bits", "bytea", result="int4")),
+    "get_byte": one("get_byte", "bytea", "int4", result="int4"),
+    **{f"sha{bits}": one(f"sha{bits}", "bytea", result="bytea") for bits in (224, 256, 384, 512)},
     "substring": SUBSTRING,
-    "substr": SUBSTRING[:2],
+    "substr": (*SUBSTRING[:2], *BYTES_PART),
     "overlay": (*text_function("overlay", "text", "int4"), *text_function("overlay", "text", "int4", "int4")),
     "btrim": trimming("trim_both"),
     "ltrim": trimming("trim_left"),
@@ -112,7 +119,10 @@ TEXTS: dict[str, tuple[Signature, ...]] = {
     "left": text_function("left", "int4"),
     "right": text_function("right", "int4"),
     "strpos": text_function("strpos", "text", result="int4"),
-    "position": text_function("strpos", "text", result="int4"),
+    "position": (
+        *text_function("strpos", "text", result="int4"),
+        *one("bytea_position", "bytea", "bytea", result="int4"),
+    ),
     "starts_with": text_function("starts_with", "text", result="bool"),
     "repeat": text_function("repeat", "int4"),
     "lpad": padding("lpad"),
@@ -124,7 +134,7 @@ TEXTS: dict[str, tuple[Signature, ...]] = {
     "format": (*text_function("format"), *one("format", "text", "any", result="text", variadic=True)),
     "ascii": text_function("ascii", result="int4"),
     "chr": one("chr", "int4", result="text"),
-    "md5": text_function("md5"),
+    "md5": (*text_function("md5"), *one("bytea_md5", "bytea", result="text")),
     "to_hex": (*one("to_hex", "int4", result="text"), *one("to_hex", "int8", result="text")),
     "quote_ident": text_function("quote_ident"),
     "quote_literal": text_function("quote_literal"),

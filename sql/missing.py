@@ -13,14 +13,11 @@ from sql.signatures import Signature
 # Name -> the types of the arguments of each overload.
 OVERLOADS: Mapping[str, str] = {
     "array_position": "array element int4",
-    "bit_length": "bytea",
     "btrim": "bytea bytea",
     "like": "bytea bytea",
     "ltrim": "bytea bytea",
-    "md5": "bytea",
     "notlike": "bytea bytea",
     "overlay": "bytea bytea int4 | bytea bytea int4 int4",
-    "position": "bytea bytea",
     "quote_literal": "element",
     "quote_nullable": "element",
     "regexp_instr": "text text int4 | text text int4 int4 | text text int4 int4 int4 | text text int4 int4 int4 text"
@@ -28,8 +25,6 @@ OVERLOADS: Mapping[str, str] = {
     "regexp_replace": "text text text int4 | text text text int4 int4 | text text text int4 int4 text",
     "regexp_substr": "text text int4 | text text int4 int4 | text text int4 int4 text | text text int4 int4 text int4",
     "rtrim": "bytea bytea",
-    "substr": "bytea int4 | bytea int4 int4",
-    "substring": "bytea int4 | bytea int4 int4",
     "date_part": "text timetz",
     "extract": "text timetz",
     "timezone": "interval timestamp | interval timestamptz | text timetz | interval timetz",
@@ -39,16 +34,13 @@ OVERLOADS: Mapping[str, str] = {
     "~~": "bytea bytea",
     "!~~": "bytea bytea",
     "#-": "jsonb text[]",
-    "?": "jsonb text",
-    "?|": "jsonb text[]",
-    "?&": "jsonb text[]",
 }
 
 NAMES = frozenset(
     """
     acosd asind atan2d atand acosh asinh atanh cosd cotd setseed sind tand
-    bit_count convert convert_from convert_to get_bit get_byte is_normalized normalize parse_ident set_bit set_byte
-    sha224 sha256 sha384 sha512 to_ascii unistr
+    bit_count convert convert_from convert_to get_bit is_normalized normalize parse_ident set_bit set_byte
+    to_ascii unistr
     array_dims array_fill array_to_json trim_array
     overlaps timeofday pg_sleep_for pg_sleep_until
     json_array_elements json_array_elements_text json_build_array json_build_object json_each json_each_text json_extract_path

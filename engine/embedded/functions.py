@@ -18,6 +18,7 @@ from duckdb.func import FunctionNullHandling, PythonUDFType
 
 from engine.embedded import civil_time, decimals, scalar_functions
 from engine.embedded.arrow_numerics import decimal_array, decimal_integers, numeric_array, numeric_rows, one_array
+from engine.embedded.bytes_functions import BYTES_SPECIFICATIONS
 from engine.embedded.error_mark import marked
 from engine.embedded.json_functions import JSON_SPECIFICATIONS
 from engine.embedded.math_functions import MATH_SPECIFICATIONS, NULL_MATH_SPECIFICATIONS
@@ -76,6 +77,7 @@ def register_functions(connection: duckdb.DuckDBPyConnection) -> None:
         *TIME_SPECIFICATIONS,
         *NUMBER_SPECIFICATIONS,
         *JSON_SPECIFICATIONS,
+        *BYTES_SPECIFICATIONS,
     ):
         _register(connection, name, arguments, result, row_by_row(function, arguments, result))
     for name, arguments, result, function in (*NULL_TEXT_SPECIFICATIONS, *NULL_MATH_SPECIFICATIONS):

@@ -1,6 +1,6 @@
-"""json and jsonb: ->, ->>, #>, #>>, typeof, array_length. A json value is its text as it was written, a jsonb one PostgreSQL's print of it.
+"""json and jsonb: ->, ->>, #>, #>>, @>, ?, typeof, array_length.
 
-Strict: callers see to NULL. What is not there is NULL.
+A json value is its text as it was written, a jsonb one PostgreSQL's print of it. Strict: callers see to NULL. What is not there is NULL.
 """
 
 from __future__ import annotations
@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
+from decimal import Decimal
 from typing import Any, cast
 
 from sql.errors import SqlError
@@ -111,6 +112,30 @@ def array_length(text: str) -> int:
     return len(parts(text) or ())
 
 
+def contains(text: str, other: str) -> bool:
+    """Return jsonb @> jsonb."""
+    return within(json.loads(text, parse_float=Decimal), json.loads(other, parse_float=Decimal), True)
+
+
+def within(value: Any, other: Any, is_top: bool = False) -> bool:
+    """Tell whether `value` has all that `other` has: members by name, items anywhere; on top an array also has a scalar as an item."""
+    if isinstance(other, dict):
+        return isinstance(value, dict) and all(key in value and within(value[key], item) for key, item in other.items())
+    if isinstance(other, list):
+        return isinstance(value, list) and all(any(within(item, wanted) for item in value) for wanted in other)
+    if isinstance(value, list):
+        return is_top and any(within(item, other) for item in value if not isinstance(item, list))
+    return isinstance(value, bool) == isinstance(other, bool) and bool(value == other) and not isinstance(value, dict)
+
+
+def names(text: str) -> set[str]:
+    """Return what jsonb ? finds: the names of an object's members, an array's strings, a string itself."""
+    value = json.loads(text)
+    if isinstance(value, str):
+        return {value}
+    return {item for item in value if isinstance(item, str)} if isinstance(value, dict | list) else set()
+
+
 _TEXT = "VARCHAR"
 JSON_SPECIFICATIONS: list[tuple[str, list[str], str, Callable[..., Any]]] = [
     ("json_field", [_TEXT, _TEXT], _TEXT, field),
@@ -121,6 +146,15 @@ JSON_SPECIFICATIONS: list[tuple[str, list[str], str, Callable[..., Any]]] = [
     ("jsonb_item_text", [_TEXT, "INTEGER"], _TEXT, lambda text, index: as_text(item_or_scalar(text, index))),
     ("json_path", [_TEXT, "VARCHAR[]"], _TEXT, path),
     ("json_path_text", [_TEXT, "VARCHAR[]"], _TEXT, lambda text, steps: as_text(path(text, steps))),
+    ("jsonb_contains", [_TEXT, _TEXT], "BOOLEAN", contains),
+    ("jsonb_exists", [_TEXT, _TEXT], "BOOLEAN", lambda text, name: name in names(text)),
+    ("jsonb_exists_any", [_TEXT, "VARCHAR[]"], "BOOLEAN", lambda text, wanted: not names(text).isdisjoint(wanted)),
+    (
+        "jsonb_exists_all",
+        [_TEXT, "VARCHAR[]"],
+        "BOOLEAN",
+        lambda text, wanted: names(text).issuperset(set(wanted) - {None}),
+    ),
     ("json_kind", [_TEXT], _TEXT, kind),
     ("json_length", [_TEXT], "INTEGER", array_length),
 ]

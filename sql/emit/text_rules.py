@@ -14,6 +14,9 @@ from sql.errors import not_supported
 from sql.expressions import Call, Expression, Literal
 from sql.regular_expressions import options_of, similar_pattern, translated
 
+# Of a part of bytes that goes on to their end.
+LENGTH_MAX = str(2**31 - 1)
+
 
 def _constant_pattern(node: Expression) -> str | None:
     """Return a pattern that is a constant, also one of SIMILAR TO."""
@@ -134,6 +137,15 @@ DUCKDB_TEXT_RULES: Mapping[str, Mapping[str, Rule]] = {
     "json_array_length": {"json jsonb": "json_length({0})"},
     "bit_length": {"text": "CAST(8 * strlen({0}) AS INTEGER)"},
     "bytea_length": {"bytea": "CAST(octet_length({0}) AS INTEGER)"},
+    "bytea_bits": {"bytea": "CAST(8 * octet_length({0}) AS INTEGER)"},
+    "bytea_part": {"bytea": lambda printer, node, texts: f"bytes_part({', '.join([*texts, '2147483647'][:3])})"},
+    "bytea_position": {"bytea": "bytes_position({0}, {1})"},
+    "bytea_md5": {"bytea": "bytes_md5({0})"},
+    "get_byte": {"bytea": "bytes_get({0}, {1})"},
+    **{f"sha{bits}": {"bytea": f"bytes_sha{bits}({{0}})"} for bits in (224, 256, 384, 512)},
+    "jsonb_contains": {"jsonb": "jsonb_contains({0}, {1})"},
+    "jsonb_contained": {"jsonb": "jsonb_contains({1}, {0})"},
+    **{name: {"jsonb": f"{name}({{0}}, {{1}})"} for name in ("jsonb_exists", "jsonb_exists_any", "jsonb_exists_all")},
     "format": {"text": _format},
     "encode": {"bytea": "bytes_encode({0}, {1})"},
     "decode": {"text": "bytes_decode({0}, {1})"},

@@ -21,10 +21,10 @@ def test_defaults_are_valid_and_the_data_folder_is_absolute(tmp_path: Path) -> N
 
 
 def test_the_file_in_the_data_folder_counts_and_the_command_line_wins(tmp_path: Path) -> None:
-    text = "# limits\n\nport = 6000  # of my own\nstage_memory_bytes_max 64MB\nhost = '::1'\n"
+    text = "# limits\n\nport = 6000  # of my own\nstage_memory_bytes_max 32MB\nhost = '::1'\n"
     (tmp_path / CONFIG_FILE_NAME).write_text(text)
     config = load_config({"data_dir": str(tmp_path), "port": "7000"}, None)
-    assert (config.host, config.port, config.stage_memory_bytes_max) == ("::1", 7000, 64 * MIB)
+    assert (config.host, config.port, config.stage_memory_bytes_max) == ("::1", 7000, 32 * MIB)
 
 
 def test_a_given_file_takes_the_place_of_the_default_one(tmp_path: Path) -> None:
