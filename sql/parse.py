@@ -31,6 +31,7 @@ from sql.statements.options import object_kind
 from sql.statements.owners import drop_owned, or_owner, reassign
 from sql.statements.prepared import execute, prepare
 from sql.statements.roles import alter_role, create_role, drop_role
+from sql.statements.schemas import create_schema, drop_schema
 from sql.statements.sequences import alter_sequence, create_sequence
 from sql.statements.session_state import deallocate, discard
 from sql.statements.statement import Delete, Empty, Insert, Select, Statement, Update
@@ -75,6 +76,7 @@ RULES: dict[str, Callable[[Cursor], Statement]] = {
 OBJECT_RULES: dict[tuple[str, str], Callable[[Cursor], Statement]] = {
     ("create", "foreign"): create_foreign_table,
     ("create", "index"): create_index,
+    ("create", "schema"): create_schema,
     ("create", "sequence"): create_sequence,
     ("create", "table"): create_table,
     ("create", "view"): create_view,
@@ -91,6 +93,7 @@ OBJECT_RULES: dict[tuple[str, str], Callable[[Cursor], Statement]] = {
     ("drop", "foreign"): drop,
     ("drop", "index"): drop_index,
     ("drop", "owned"): drop_owned,
+    ("drop", "schema"): drop_schema,
     ("drop", "sequence"): drop,
     ("drop", "table"): drop,
     ("drop", "view"): drop,

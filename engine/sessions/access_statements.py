@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from engine.sessions.privilege_statements import change_owner, comment_on, grant_privileges, reassign_owned
 from engine.sessions.role_statements import RoleWork, run_role_statement
-from sql.statements.access import AccessStatement, ChangeOwner, CommentOn, DropOwned, GrantPrivileges, ReassignOwned
+from engine.sessions.schema_statements import create_schema, drop_schema
+from sql.statements.access import (
+    AccessStatement,
+    ChangeOwner,
+    CommentOn,
+    CreateSchema,
+    DropOwned,
+    DropSchema,
+    GrantPrivileges,
+    ReassignOwned,
+)
 
 
 def run_access_statement(statement: AccessStatement, work: RoleWork) -> str:
@@ -18,6 +28,10 @@ def run_access_statement(statement: AccessStatement, work: RoleWork) -> str:
             return reassign_owned(statement, work)
         case CommentOn():
             return comment_on(statement, work)
+        case CreateSchema():
+            return create_schema(statement, work)
+        case DropSchema():
+            return drop_schema(statement, work)
         case DropOwned():
             raise AssertionError("it needs the tables")
         case _:

@@ -330,7 +330,8 @@ class DefinitionStatements:
         image = await self.own_image(transaction)
         session = self._session
         identity, roles = session.identity, image.roles
-        work = RoleWork(image, identity.current(roles), identity.session(roles), session.settings.time_zone)
+        settings = session.settings
+        work = RoleWork(image, identity.current(roles), identity.session(roles), settings.time_zone, settings.database)
         tag = await session.in_worker(run_access_statement, statement, work)
         for notice in work.notices:
             session.notice(*notice)

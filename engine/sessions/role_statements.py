@@ -32,6 +32,7 @@ class RoleWork:
     current: int
     session: int
     time_zone: str
+    database: str = "antumbra"
     notices: list[tuple[str, str, str]] = field(default_factory=list)
 
     def notice(self, sqlstate: str, text: str, severity: str) -> None:

@@ -38,8 +38,10 @@ from sql.statements.access import (
     ChangeOwner,
     CommentOn,
     CreateRole,
+    CreateSchema,
     DropOwned,
     DropRole,
+    DropSchema,
     GrantPrivileges,
     GrantRole,
     ReassignOwned,
@@ -105,6 +107,8 @@ WRITES: dict[type, str] = {
     ReassignOwned: "REASSIGN OWNED",
     DropOwned: "DROP OWNED",
     CommentOn: "COMMENT",
+    CreateSchema: "CREATE SCHEMA",
+    DropSchema: "DROP SCHEMA",
     ChangeOwner: "ALTER",
 }
 DROPPED = {"stream": "FOREIGN TABLE", "view": "VIEW", "table": "TABLE", "sequence": "SEQUENCE"}
@@ -309,6 +313,8 @@ class StatementRunner:
                 | ChangeOwner()
                 | ReassignOwned()
                 | CommentOn()
+                | CreateSchema()
+                | DropSchema()
             ):
                 return await definitions.change_access(statement, transaction)
             case _:

@@ -128,5 +128,26 @@ class CommentOn:
     comment: str | None
 
 
+@dataclass(frozen=True)
+class CreateSchema:
+    """CREATE SCHEMA [IF NOT EXISTS] [name] [AUTHORIZATION role]; without a name, the role's is meant."""
+
+    text: str
+    name: str | None
+    if_not_exists: bool
+    role: RoleSpec | None
+
+
+@dataclass(frozen=True)
+class DropSchema:
+    """DROP SCHEMA [IF EXISTS] names."""
+
+    text: str
+    names: tuple[str, ...]
+    if_exists: bool
+
+
 RoleStatement = CreateRole | AlterRole | DropRole | GrantRole
-AccessStatement = RoleStatement | GrantPrivileges | ChangeOwner | ReassignOwned | DropOwned | CommentOn
+AccessStatement = (
+    RoleStatement | GrantPrivileges | ChangeOwner | ReassignOwned | DropOwned | CommentOn | CreateSchema | DropSchema
+)

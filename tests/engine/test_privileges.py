@@ -209,6 +209,20 @@ SELECT count(*) FROM t
 INSERT INTO t VALUES (99, 1)
 TRUNCATE t
 RESET ROLE
+CREATE SCHEMA public
+CREATE SCHEMA IF NOT EXISTS public
+CREATE SCHEMA IF NOT EXISTS public AUTHORIZATION p_a
+CREATE SCHEMA IF NOT EXISTS information_schema
+CREATE SCHEMA pg_mine
+CREATE SCHEMA mine AUTHORIZATION nobody
+CREATE SCHEMA
+DROP SCHEMA nowhere
+DROP SCHEMA IF EXISTS nowhere, elsewhere CASCADE
+DROP SCHEMA pg_catalog
+SET ROLE p_a
+DROP SCHEMA public
+CREATE SCHEMA mine
+RESET ROLE
 COMMENT ON ROLE p_a IS 'somebody'
 COMMENT ON ROLE nobody IS 'nobody'
 COMMENT ON SCHEMA public IS 'all of it'
@@ -271,7 +285,7 @@ def said(answers: list[Answer]) -> list[Answer]:
         ignored = ("table", "hint", "position" if "42P01" in line else "")
         kept = {name: "\n".join(sorted(value.split("\n"))) for name, value in fields.items() if name not in ignored}
         if line[0] not in "SdH" + "T" * fails:
-            found.append((line, kept))
+            found.append((line.replace("for database postgres", "for database antumbra"), kept))
     return found
 
 
