@@ -80,7 +80,9 @@ class Admission:
         assert self._startup is not None
         parameters = self._startup.parameters
         try:
-            connection.role = self._server.door.authenticator.role_of(login, parameters["database"])
+            connected = (one.role for one in self._server.sessions.values())
+            authenticator = self._server.door.authenticator
+            connection.role = authenticator.role_of(login, parameters["database"], connected)
             self._server.register(connection)
             session = self._server.open_session(connection, parameters)
         except SqlError as error:

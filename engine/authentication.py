@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ipaddress
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from engine.hba import Rule, find_rule
@@ -82,8 +82,11 @@ class Authenticator:
         login.exchange = ScramExchange(verifier, mock_verifier(user, roles.mock_secret))
         return login
 
-    def role_of(self, login: Login, database: str) -> int:
-        """Return the oid of the role that a client gets who has done what was asked. Raises 28000 and 3D000."""
+    def role_of(self, login: Login, database: str, roles_connected: Iterable[int]) -> int:
+        """Return the oid of the role that a client gets who has done what was asked. Raises 28000, 3D000 and 53300.
+
+        roles_connected: the roles of the sessions that there are.
+        """
         role = self._roles().by_name.get(login.user)
         if role is None and not login.any_name:
             raise fatal("28000", f'role "{login.user}" does not exist')
@@ -91,4 +94,8 @@ class Authenticator:
             raise fatal("28000", f'role "{login.user}" is not permitted to log in')
         if database not in DATABASES:
             raise fatal("3D000", f'database "{database}" does not exist', 'The database is called "antumbra".')
-        return BOOTSTRAP_OID if role is None else role.oid
+        if role is None:
+            return BOOTSTRAP_OID
+        if 0 <= role.connection_limit <= sum(other == role.oid for other in roles_connected) and not role.superuser:
+            raise fatal("53300", f'too many connections for role "{login.user}"')
+        return role.oid

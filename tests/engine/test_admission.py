@@ -29,7 +29,7 @@ from tests.sql.wire.frames import frame, opening, query, startup
 PASSWORD = "pencil"
 SSL_REQUEST = opening(80877103)
 RULES = """
-    host    all  trusted,nobody,group   localhost  trust
+    host    all  trusted,nobody,group,single   localhost  trust
     hostssl all  secure    localhost  scram-sha-256
     host    all  rejected  localhost  reject
     host    all  ann,old,none,stranger localhost scram-sha-256
@@ -47,6 +47,7 @@ def roles() -> Roles:
             Role("old", 0, login=True, verifier=verifier, valid_until=1),
             Role("none", 0, login=True),
             Role("trusted", 0, login=True),
+            Role("single", 0, login=True, connection_limit=1),
             Role("group", 0, verifier=verifier),
         ),
         20000,
@@ -294,6 +295,16 @@ def test_no_more_strangers_than_allowed(world: FakeWorld) -> None:
     assert other.stream.read(1) == b"N"
     for one in (*waiting, other):
         one.close()
+
+
+def test_a_role_has_no_more_connections_than_its_limit(world: FakeWorld) -> None:
+    one = Stranger(world, "single")
+    while one.hear()[0] != b"Z":
+        pass
+    other = Stranger(world, "single")
+    assert other.hear_error() == '53300: too many connections for role "single"'
+    other.close()
+    one.close()
 
 
 def test_no_password_is_logged(world: FakeWorld, caplog: pytest.LogCaptureFixture) -> None:
