@@ -285,7 +285,7 @@ class Settings:
     def reset_all(self) -> None:
         """Return every setting to its start value."""
         self._remember()
-        self._session = {**self._start}
+        self._session = {**dict.fromkeys(self._session, ""), **self._start}
         self._local.clear()
         self._captured = None
 
@@ -309,6 +309,9 @@ class Settings:
         """Keep what was set; end what was set LOCAL."""
         self._before = None
         if self._local:
+            for name in self._local.keys() - self._session.keys():
+                # The client's own, of which something stays.
+                self._session[name] = ""
             self._local.clear()
             self._captured = None
 
