@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from engine import stream_statistics
+from engine.roles import PUBLIC
 from engine.sessions.results import Outcome
 from engine.stream_scans import streams_among
 from engine.system_catalog.catalog_engine import CatalogEngine
@@ -29,9 +30,12 @@ if TYPE_CHECKING:
 
 
 def session_context(
-    engine: CatalogEngine, image: CatalogImage, settings: Settings, names: Names | None = None
+    engine: CatalogEngine, image: CatalogImage, settings: Settings, names: Names | None = None, role: int = PUBLIC
 ) -> SessionContext:
-    """Return what a query on the catalog sees in this session. names: of its statements and cursors, when it is run."""
+    """Return what a query on the catalog sees in this session.
+
+    names: of its statements and cursors, role: what it acts as, when the query is run.
+    """
 
     def activity(relation: str) -> list[dict[str, Any]] | None:
         match relation:
@@ -46,7 +50,7 @@ def session_context(
                 return list(stream_statistics.stream_statistics(streams).to_pylist())
         return None
 
-    return SessionContext(engine.snapshot(image), settings.captured(), settings.show_all, activity)
+    return SessionContext(engine.snapshot(image), settings.captured(), role, settings.show_all, activity)
 
 
 def describe(
@@ -72,7 +76,9 @@ async def read_catalog(
 ) -> Outcome:
     """Do a SELECT on the catalog."""
     engine = session.database.system_catalog
-    context = session_context(engine, session.runner.image(), session.settings, session.names)
+    image = session.runner.image()
+    role = session.identity.current(image.roles)
+    context = session_context(engine, image, session.settings, session.names, role)
     printed, table = await session.in_worker(
         engine.run, statement.query, context, type_names(declared), parameters, statement.text, session
     )

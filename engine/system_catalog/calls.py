@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from engine.system_catalog import casts, expressions
 from engine.system_catalog.catalog_functions import FUNCTIONS, CatalogFunction
-from engine.system_catalog.printed import INTEGERS, UNKNOWN, VECTORS, Printed, element_of, engine_type, is_text
+from engine.system_catalog.printed import INTEGERS, NUMBERS, UNKNOWN, VECTORS, Printed, element_of, engine_type, is_text
 from engine.system_catalog.printing import Printing, common_type
 from engine.system_catalog.scopes import Scope
 from sql.bind.calls import NONE_HINT
@@ -199,6 +199,15 @@ def _native(printing: Printing, node: FunctionCall, arguments: list[Printed]) ->
         texts = [casts.as_text(printing, argument, position).text for argument in arguments]
         return Printed(
             f"{FUNCTION_PREFIX}format({printing.key}, {texts[0]}, CAST([{', '.join(texts[1:])}] AS VARCHAR[]))", "text"
+        )
+    if name == "json_build_object":
+        texts = [casts.as_text(printing, argument, position).text for argument in arguments]
+        plain = "".join(
+            "1" if argument.type in NUMBERS | {"bool"} and at % 2 else "0" for at, argument in enumerate(arguments)
+        )
+        return Printed(
+            f"{FUNCTION_PREFIX}json_build_object({printing.key}, CAST([{', '.join(texts)}] AS VARCHAR[]), '{plain}')",
+            "json",
         )
     if name == "pg_typeof" and len(arguments) == 1:
         kind = "text" if arguments[0].type == UNKNOWN else arguments[0].type

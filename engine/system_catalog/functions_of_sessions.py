@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 from engine.embedded.regular_expressions import matches as matches_pattern
 from engine.embedded.text_functions import formatted, quote_literal
 from engine.embedded.text_functions import quote_ident as quoted_name
+from engine.roles import FIRST_FREE_OID, PUBLIC
 from engine.system_catalog.catalog_functions import catalog_function, constant
+from engine.system_catalog.static_rows import PUBLIC_SCHEMA
 from sql.array_text import array_text
 from sql.errors import SqlError
 from sql.grammar.keywords import COLUMN_NAME, KEYWORDS, RESERVED, TYPE_OR_FUNCTION
@@ -18,19 +21,20 @@ if TYPE_CHECKING:
 
 ENCODINGS = {6: "UTF8", 0: "SQL_ASCII"}
 # What has_..._privilege takes, by its kind of object.
-PRIVILEGES = {
-    "table": {"select", "insert", "update", "delete", "truncate", "references", "trigger"},
-    "any_column": {"select", "insert", "update", "references"},
-    "column": {"select", "insert", "update", "references"},
-    "sequence": {"usage", "select", "update"},
-    "schema": {"create", "usage"},
-    "database": {"create", "connect", "temporary", "temp"},
-    "function": {"execute"},
-    "type": {"usage"},
-    "language": {"usage"},
-    "server": {"usage"},
-    "foreign_data_wrapper": {"usage"},
-    "tablespace": {"create"},
+TABLE_LETTERS = {"select": "r", "insert": "a", "update": "w", "references": "x"}
+PRIVILEGES: dict[str, dict[str, str]] = {
+    "table": {**TABLE_LETTERS, "delete": "d", "truncate": "D", "trigger": "t"},
+    "any_column": TABLE_LETTERS,
+    "column": TABLE_LETTERS,
+    "sequence": {"usage": "U", "select": "r", "update": "w"},
+    "schema": {"create": "C", "usage": "U"},
+    "database": {"create": "C", "connect": "c", "temporary": "T", "temp": "T"},
+    "function": {"execute": "X"},
+    "type": {"usage": "U"},
+    "language": {"usage": "U"},
+    "server": {"usage": "U"},
+    "foreign_data_wrapper": {"usage": "U"},
+    "tablespace": {"create": "C"},
 }
 OBJECTS = {
     "table": "regclass",
@@ -110,50 +114,76 @@ for _kind in (
     _to_registered(_kind)
 
 
-# Privileges: whoever is connected may do everything with what is there.
+# Privileges.
 
 
 def _has_privilege(kind: str) -> None:
-    arguments = "object object object text" if kind == "column" else "object object text"
+    count = 4 if kind == "column" else 3
 
     def run(context: SessionContext, *given: str | None) -> bool | None:
-        values = [value for value in given if value is not None]
-        if len(values) < (3 if kind == "column" else 2):
+        # The first argument, the role, can be left out: what is given then ends before the last place.
+        values = list(given) if given[-1] is not None else list(given[:-1])
+        if None in values:
             return None
-        privilege = values[-1].removeprefix("=")
-        for one in privilege.split(","):
-            word = one.strip().lower().removesuffix(" with grant option")
-            if word not in PRIVILEGES[kind]:
-                raise SqlError("22023", f'unrecognized privilege type: "{one.strip()}"')
-        return _exists(context, kind, values[-3 if kind == "column" else -2])
+        role, thing = context.role, str(values[-3 if kind == "column" else -2])
+        if len(values) == count:
+            role = _role(context, str(values[0]))
+        words = [one.strip() for one in str(values[-1]).removeprefix("=").split(",")]
+        letters = "".join(PRIVILEGES[kind].get(_privilege(kind, word), "") for word in words)
+        return _may(context, kind, role, thing, letters)
 
-    # The first argument, the role, can be left out, so that what the arguments are depends on their count.
-    types = " ".join(["object"] * len(arguments.split()))
-    catalog_function(types, "bool", required=len(types.split()) - 1, name=f"has_{kind}_privilege")(run)
+    catalog_function(" ".join(["object"] * count), "bool", required=count - 1, name=f"has_{kind}_privilege")(run)
 
 
-def _exists(context: SessionContext, kind: str, value: str) -> bool | None:
-    """Tell whether an object is there: NULL for an OID of nothing. Raises what a name of nothing raises."""
+def _privilege(kind: str, word: str) -> str:
+    name = word.lower().removesuffix(" with grant option")
+    if name not in PRIVILEGES[kind]:
+        raise SqlError("22023", f'unrecognized privilege type: "{word}"')
+    return name
+
+
+def _role(context: SessionContext, value: str) -> int:
+    """Return the role that an argument means. Raises 42704."""
+    if value.startswith("#"):
+        return int(value[1:])
+    if value == "=public":
+        return PUBLIC
+    role = context.snapshot.image.roles.by_name.get(value[1:])
+    if role is None:
+        raise SqlError("42704", f'role "{value[1:]}" does not exist')
+    return role.oid
+
+
+def _may(context: SessionContext, kind: str, role: int, thing: str, letters: str) -> bool | None:
+    """Tell whether a role has one of the privileges: NULL for an OID of nothing. Raises what a name of nothing raises."""
     registered = OBJECTS.get(kind)
-    if value.startswith("="):
-        if registered is not None:
-            context.registered(registered, value[1:])
-        return True
-    relation = {"regclass": "pg_class", "regnamespace": "pg_namespace", "regtype": "pg_type", "regprocedure": "pg_proc"}
+    image = context.snapshot.image
     if registered is None:
         return True
-    return True if context.snapshot.row(relation[registered], int(value[1:])) is not None else None
+    oid = context.registered(registered, thing[1:]) if thing.startswith("=") else int(thing[1:])
+    relation = {"regclass": "pg_class", "regnamespace": "pg_namespace", "regtype": "pg_type", "regprocedure": "pg_proc"}
+    if context.snapshot.row(relation[registered], oid) is None:
+        return None
+    if oid < FIRST_FREE_OID and oid != PUBLIC_SCHEMA:
+        # Everybody reads the catalog and calls functions, and nobody writes there.
+        return bool(set(letters) & set("rUX")) or image.roles.is_superuser(role)
+    return image.privileges.may(image.roles, role, oid, letters)
 
 
 for _kind in PRIVILEGES:
     _has_privilege(_kind)
 
 
-@catalog_function("object object text", "bool", required=2)
+@catalog_function("object object object", "bool", required=2)
 def pg_has_role(context: SessionContext, *given: str | None) -> bool | None:
     """Tell whether a role is a member of another one."""
-    values = [value for value in given if value is not None]
-    return None if len(values) < 2 else context.snapshot.row("pg_authid", 10) is not None
+    values = list(given) if given[-1] is not None else list(given[:-1])
+    if None in values:
+        return None
+    role = _role(context, str(values[0])) if len(values) == len(given) else context.role
+    roles = context.snapshot.image.roles
+    other, word = _role(context, str(values[-2])), str(values[-1]).removeprefix("=").lower()
+    return roles.has_privileges_of(role, other) if word.startswith("usage") else roles.is_member(role, other)
 
 
 # Sizes: the rows are in one file, whose share per relation nobody counts.
@@ -323,6 +353,23 @@ def _array_to_string(
         return None
     shown = [null if item is None else item for item in items]
     return delimiter.join(item for item in shown if item is not None)
+
+
+@catalog_function("text[] text", "json", name="json_build_object", internal=True)
+def _json_build_object(_: SessionContext, texts: list[str | None] | None, plain: str | None) -> str:
+    """Return keys and values as an object. plain: '1' where the text is JSON as it is, '0' where it is to be a string."""
+    values = texts or []
+    if len(values) % 2:
+        raise SqlError(
+            "22023",
+            "argument list must have even number of elements",
+            hint="The arguments of json_build_object() must consist of alternating keys and values.",
+        )
+    shown = [
+        "null" if text is None else text if code == "1" else json.dumps(text, ensure_ascii=False)
+        for text, code in zip(values, plain or "", strict=True)
+    ]
+    return "{" + ", ".join(f"{key} : {value}" for key, value in zip(shown[::2], shown[1::2], strict=True)) + "}"
 
 
 @catalog_function("text text[]", "text", name="format", internal=True)

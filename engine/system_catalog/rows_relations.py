@@ -17,6 +17,7 @@ from engine.catalog import (
     TableEntry,
     ViewEntry,
 )
+from engine.privileges import access_texts
 from engine.system_catalog.object_oids import (
     BTREE,
     HEAP,
@@ -34,7 +35,7 @@ from engine.system_catalog.static_rows import (
     relations,
     static_rows,
 )
-from sql.catalog import ColumnDescription
+from sql.catalog import ColumnDescription, ConstraintDescription
 from sql.datatypes import BOOL, INT8, SqlType
 
 KINDS: dict[type, str] = {StreamEntry: "f", ViewEntry: "v", QueryViewEntry: "v", TableEntry: "r", SequenceEntry: "S"}
@@ -51,9 +52,20 @@ def visible_entries(image: CatalogImage) -> list[Entry]:
 def indexes_of(entry: TableEntry) -> list[tuple[str, str, tuple[int, ...], str]]:
     """Return a table's indexes: name, kind, numbers of the columns, and the inner name, which a renaming does not change."""
     return [
-        (one.name, one.kind, one.columns, entry.indexes[one.name])
+        (one.name, one.kind, one.columns, entry.indexes.get(one.name, one.name))
         for one in entry.description.constraints
-        if one.name in entry.indexes
+        if one.is_key or one.is_index
+    ]
+
+
+def foreign_keys(image: CatalogImage) -> list[tuple[TableEntry, ConstraintDescription]]:
+    """Return the foreign keys with their tables."""
+    return [
+        (entry, one)
+        for entry in image.entries.values()
+        if isinstance(entry, TableEntry)
+        for one in entry.description.constraints
+        if one.reference is not None
     ]
 
 
@@ -66,6 +78,9 @@ def class_rows(image: CatalogImage) -> list[Row]:
         kind = KINDS[type(entry)]
         columns = len(SEQUENCE_COLUMNS) if kind == "S" else len(columns_of(entry))
         row = _class(description.oid, description.name, kind, PUBLIC_SCHEMA, columns)
+        owner = image.privileges.owner(description.oid)
+        row |= {"relowner": owner, "relacl": access_texts(image.roles, image.privileges, description.oid)}
+        row["relhastriggers"] = description.oid in referenced | referring
         if kind != "S":
             row["reltype"] = row_type_oid(description.oid)
         if isinstance(entry, TableEntry):
@@ -75,7 +90,8 @@ def class_rows(image: CatalogImage) -> list[Row]:
             row["relhastriggers"] = description.oid in linked
             row["relchecks"] = len(entry.checks)
             for name, _, numbers, index in keys:
-                rows.append(_class(part_oid("index", description.oid, index), name, "i", PUBLIC_SCHEMA, len(numbers)))
+                made = _class(part_oid("index", description.oid, index), name, "i", PUBLIC_SCHEMA, len(numbers))
+                rows.append(made | {"relowner": owner})
         rows.append(row)
     return rows
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 
 from engine.catalog import CatalogImage
+from engine.privileges import access_texts
 from engine.system_catalog.object_oids import DATABASE, DEFAULT_TABLESPACE, OWNER, SERVER, WRAPPER
-from engine.system_catalog.static_rows import Row
+from engine.system_catalog.static_rows import PUBLIC_SCHEMA, Row, relations
 
 ENCODING_UTF8 = 6
-# The role that owns schema public; every database's owner is a member.
-DATABASE_OWNER = 6171
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 # Both names are one database.
 DATABASES = (("antumbra", DATABASE), ("postgres", DATABASE + 1))
 
@@ -27,23 +28,45 @@ def database_rows(_: CatalogImage) -> list[Row]:
     ]  # fmt: skip
 
 
-def role_rows(_: CatalogImage) -> list[Row]:
-    """Return the rows of pg_authid."""
+def role_rows(image: CatalogImage) -> list[Row]:
+    """Return the rows of pg_authid, without what proves a password."""
     return [
-        _role(DATABASE_OWNER, "pg_database_owner"),
-        _role(OWNER, "antumbra") | {
-            "rolsuper": True, "rolinherit": True, "rolcreaterole": True, "rolcreatedb": True,
-            "rolcanlogin": True, "rolreplication": True, "rolbypassrls": True,
-        },
+        {
+            "oid": role.oid, "rolname": role.name, "rolsuper": role.superuser, "rolinherit": role.inherit,
+            "rolcreaterole": role.create_role, "rolcreatedb": role.create_db, "rolcanlogin": role.login,
+            "rolreplication": role.replication, "rolbypassrls": role.bypass_rls, "rolconnlimit": role.connection_limit,
+            "rolpassword": None if role.verifier is None else "********", "rolvaliduntil": _moment(role.valid_until),
+        }
+        for role in image.roles.by_name.values()
     ]  # fmt: skip
 
 
-def _role(oid: int, name: str) -> Row:
-    return {
-        "oid": oid, "rolname": name, "rolsuper": False, "rolinherit": True, "rolcreaterole": False, "rolcreatedb": False,
-        "rolcanlogin": False, "rolreplication": False, "rolbypassrls": False, "rolconnlimit": -1, "rolpassword": None,
-        "rolvaliduntil": None,
-    }  # fmt: skip
+def _moment(micros: int | None) -> datetime | None:
+    return None if micros is None else EPOCH + timedelta(microseconds=micros)
+
+
+def schema_rows(image: CatalogImage) -> list[Row]:
+    """Return the row of schema public in pg_namespace."""
+    owner, grants = image.privileges.owner(PUBLIC_SCHEMA), access_texts(image.roles, image.privileges, PUBLIC_SCHEMA)
+    return [{"oid": PUBLIC_SCHEMA, "nspname": "public", "nspowner": owner, "nspacl": grants}]
+
+
+def member_rows(image: CatalogImage) -> list[Row]:
+    """Return the rows of pg_auth_members."""
+    return [
+        {"roleid": one.role, "member": one.member, "grantor": one.grantor, "admin_option": one.admin}
+        for one in image.roles.memberships
+    ]
+
+
+def shared_description_rows(image: CatalogImage) -> list[Row]:
+    """Return the rows of pg_shdescription: the comments on roles."""
+    roles = relations()["pg_catalog", "pg_authid"].oid
+    return [
+        {"objoid": role.oid, "classoid": roles, "description": role.comment}
+        for role in image.roles.by_name.values()
+        if role.comment is not None
+    ]
 
 
 def wrapper_rows(_: CatalogImage) -> list[Row]:
@@ -69,6 +92,9 @@ def server_rows(_: CatalogImage) -> list[Row]:
 SERVER_ROWS: dict[str, Callable[[CatalogImage], list[Row]]] = {
     "pg_database": database_rows,
     "pg_authid": role_rows,
+    "pg_auth_members": member_rows,
+    "pg_namespace": schema_rows,
+    "pg_shdescription": shared_description_rows,
     "pg_foreign_data_wrapper": wrapper_rows,
     "pg_foreign_server": server_rows,
 }

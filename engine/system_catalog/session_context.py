@@ -39,11 +39,14 @@ UNDEFINED = {"regclass": "42P01", "regtype": "42704", "regnamespace": "3F000", "
 
 @dataclass(frozen=True)
 class SessionContext:
-    """A snapshot as one session's statement sees it. shown: the rows of SHOW ALL. activity: the rows of a relation
-    that are this session's own, None for any other relation."""
+    """A snapshot as one session's statement sees it. role: the oid of what the session acts as. shown: the rows of SHOW ALL.
+
+    activity: the rows of a relation that are this session's own, None for any other relation.
+    """
 
     snapshot: Snapshot
     settings: SessionSettings
+    role: int
     shown: Callable[[], Sequence[Sequence[str]]]
     activity: Callable[[str], list[dict[str, Any]] | None]
 

@@ -84,6 +84,8 @@ def type_names() -> dict[int, str]:
 def static_rows(name: str) -> list[Row]:
     """Return the rows of a relation of pg_catalog that every database has."""
     rows = _stored().get(name, [])
+    if name == "pg_namespace":
+        return [row for row in rows if row["oid"] != PUBLIC_SCHEMA]
     if name in ("pg_proc", "pg_aggregate", "pg_description", "pg_operator"):
         return [row for row in rows if _is_ours(name, row)]
     return rows

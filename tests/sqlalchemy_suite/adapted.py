@@ -1,0 +1,15 @@
+"""What SQLAlchemy's suite needs to know of Antumbra before it begins: there are no extensions to make."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import sqlalchemy.dialects.postgresql.provision  # noqa: F401  (it enters what is replaced here)
+from sqlalchemy.testing import provision
+
+
+def _no_extensions(_url: Any, _engine: Any, _follower: Any) -> None:
+    """Make neither citext nor hstore."""
+
+
+provision.post_configure_engine.fns["postgresql"] = _no_extensions
