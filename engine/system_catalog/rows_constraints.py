@@ -11,7 +11,6 @@ from engine.system_catalog.source_texts import check_text
 from engine.system_catalog.static_rows import PUBLIC_SCHEMA, Row, relations, static_rows
 from sql.catalog import KeyReference
 
-ACTIONS = {"no action": "a", "restrict": "r", "cascade": "c", "set null": "n"}
 CODES = {"primary key": "p", "unique": "u"}
 ACTIONS = {"no action": "a", "restrict": "r", "cascade": "c", "set null": "n"}
 TEXT_OID, COLLATABLE = 25, frozenset({25, 1042, 1043})
@@ -33,8 +32,6 @@ def constraint_rows(image: CatalogImage) -> list[Row]:
             row = _constraint(part_oid("constraint", oid, index), name, CODES[kind], oid, list(numbers))
             rows.append(row | {"conindid": part_oid("index", oid, index), "connoinherit": True})
         for one in entry.description.constraints:
-            if one.reference is not None:
-                rows.append(_foreign_key(image, oid, one, one.reference))
             if one.kind == "check":
                 text = check_text(entry.checks[one.name], entry.description)
                 row = _constraint(part_oid("constraint", oid, one.name), one.name, "c", oid, list(one.columns))
@@ -63,18 +60,6 @@ def _constraint(oid: int, name: str, kind: str, relation: int, columns: list[int
         "confupdtype": " ", "confdeltype": " ", "confmatchtype": " ", "conislocal": True, "coninhcount": 0,
         "connoinherit": False, "conkey": columns, "confkey": None, "conpfeqop": None, "conppeqop": None, "conffeqop": None,
         "confdelsetcols": None, "conexclop": None, "conbin": None,
-    }  # fmt: skip
-
-
-def _foreign_key(image: CatalogImage, oid: int, one: ConstraintDescription, reference: KeyReference) -> Row:
-    """Return a foreign key; the index is that of the key that it refers to."""
-    table = image.by_oid(reference.oid)
-    keys = keys_of(table) if isinstance(table, TableEntry) else []
-    found = next((key for key in keys if set(key[2]) == set(reference.columns) and key[1] != "index"), None)
-    return _constraint(part_oid("constraint", oid, one.name), one.name, "f", oid, list(one.columns)) | {
-        "conindid": 0 if found is None else part_oid("index", reference.oid, found[3]), "confrelid": reference.oid,
-        "confkey": list(reference.columns), "confupdtype": ACTIONS[reference.on_update], "confdeltype": ACTIONS[reference.on_delete],
-        "confmatchtype": "s", "connoinherit": True,
     }  # fmt: skip
 
 

@@ -35,7 +35,7 @@ from engine.system_catalog.static_rows import (
     relations,
     static_rows,
 )
-from sql.catalog import ColumnDescription, ConstraintDescription
+from sql.catalog import ColumnDescription
 from sql.datatypes import BOOL, INT8, SqlType
 
 KINDS: dict[type, str] = {StreamEntry: "f", ViewEntry: "v", QueryViewEntry: "v", TableEntry: "r", SequenceEntry: "S"}
@@ -52,20 +52,9 @@ def visible_entries(image: CatalogImage) -> list[Entry]:
 def indexes_of(entry: TableEntry) -> list[tuple[str, str, tuple[int, ...], str]]:
     """Return a table's indexes: name, kind, numbers of the columns, and the inner name, which a renaming does not change."""
     return [
-        (one.name, one.kind, one.columns, entry.indexes.get(one.name, one.name))
+        (one.name, one.kind, one.columns, entry.indexes[one.name])
         for one in entry.description.constraints
-        if one.is_key or one.is_index
-    ]
-
-
-def foreign_keys(image: CatalogImage) -> list[tuple[TableEntry, ConstraintDescription]]:
-    """Return the foreign keys with their tables."""
-    return [
-        (entry, one)
-        for entry in image.entries.values()
-        if isinstance(entry, TableEntry)
-        for one in entry.description.constraints
-        if one.reference is not None
+        if one.name in entry.indexes
     ]
 
 
@@ -80,7 +69,6 @@ def class_rows(image: CatalogImage) -> list[Row]:
         row = _class(description.oid, description.name, kind, PUBLIC_SCHEMA, columns)
         owner = image.privileges.owner(description.oid)
         row |= {"relowner": owner, "relacl": access_texts(image.roles, image.privileges, description.oid)}
-        row["relhastriggers"] = description.oid in referenced | referring
         if kind != "S":
             row["reltype"] = row_type_oid(description.oid)
         if isinstance(entry, TableEntry):

@@ -27,7 +27,7 @@ foreign_key_constraint_option_reflection_onupdate fk_constraint_option_reflectio
 CLOSED = """
 temporary_tables temp_table_reflection temp_table_names has_temp_table temporary_views temp_table_reflect_indexes
 two_phase_transactions computed_columns computed_columns_stored computed_columns_virtual schemas schema_reflection
-schema_create_delete cross_schema_fk_reflection
+schema_create_delete cross_schema_fk_reflection constraint_comment_reflection
 """.split()
 
 
