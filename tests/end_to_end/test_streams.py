@@ -222,7 +222,7 @@ def test_what_a_client_gets_wrong_disturbs_nobody(server: AntumbraServer) -> Non
             ("CREATE VIEW w AS SELECT k FROM calm", "0A000"),
             ("CREATE FOREIGN TABLE w (k nosuchtype) SERVER stream", "42704"),
             ("CREATE TABLE w (k int, k int)", "42701"),
-            ("LISTEN x", "0A000"),
+            ("LISTEN", "42601"),
             ("SET no_such_setting = 1", "42704"),
             ("SELECT 1 / 0", "22012"),
             ("SELECT 'x'::int", "22P02"),
