@@ -329,7 +329,7 @@ class TableTransaction:
     def _refuse_known_keys(self, table: TableEntry, rows: pa.Table) -> None:
         """Raise 23505 for a key that is there already, or twice in `rows`, before DuckDB does: its errors end its transaction."""
         for constraint in table.description.constraints:
-            if constraint.kind == "check":
+            if not constraint.is_key:
                 continue
             columns = key_columns(table, constraint)
             schema = tuple(OutputColumn(column.name, column.type) for column in columns)

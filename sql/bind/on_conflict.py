@@ -115,7 +115,7 @@ def named_constraint(name: str, relation: RelationDescription) -> ConstraintDesc
     """Return the unique constraint that ON CONSTRAINT means."""
     for constraint in relation.constraints:
         if constraint.name == name and not constraint.is_index:
-            if constraint.kind == "check":
+            if not constraint.is_key:
                 raise SqlError("42809", "constraint in ON CONFLICT clause has no associated index")
             return constraint
     raise SqlError("42704", f'constraint "{name}" for table "{relation.name}" does not exist')

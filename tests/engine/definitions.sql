@@ -586,10 +586,12 @@ drop table c, q;
 -- FOREIGN KEY and savepoints
 create table p (id int primary key);
 create table c (p_id int references p on delete cascade);
+create index on c (p_id);
 insert into p values (1), (2);
 begin;
 insert into c values (1);
 savepoint a;
+insert into c values (1), (1);
 insert into c values (3);
 rollback to a;
 delete from p where id = 1;
