@@ -6,7 +6,7 @@ BIN := .venv/bin
 # Two workers, each with servers of its own; the tests of one file stay together.
 SHARED := -n 2 --dist loadfile --no-loadscope-reorder
 
-.PHONY: help setup demo test check test-long load bench durability ring stream-relation lock format clean
+.PHONY: help setup demo test check test-long load bench durability ring stream-relation interference view-memory queue views lock format clean
 
 help:
 	@echo "make demo       set up .venv, start a server and stream a year of flights through three views"
@@ -19,6 +19,7 @@ help:
 	@echo "make durability what the log, checkpoints and restarts cost, PostgreSQL beside them in the same run; half an hour"
 	@echo "make ring       append and scan of a ring beside memcpy, and how their cost grows"
 	@echo "make stream-relation  TPC-H over a stream that COPY fills, Spark over the same CSV beside it; half an hour"
+	@echo "make interference, view-memory, queue, views  what continuous views cost: inserts beside refreshes, memory, waiting, one more view"
 	@echo "make format     rewrite the sources in the house format"
 	@echo "make lock       write requirements.lock anew after a change of pyproject.toml"
 	@echo "make clean      remove what the tools leave behind, but not .venv"
@@ -65,6 +66,19 @@ ring: setup
 
 stream-relation: setup
 	@$(BIN)/python -m bench.stream_relation
+
+interference: setup
+	@docker/setup.sh postgres
+	@$(BIN)/python -m bench.interference
+
+view-memory: setup
+	@$(BIN)/python -m bench.view_memory
+
+queue: setup
+	@$(BIN)/python -m bench.queue
+
+views: setup
+	@$(BIN)/python -m bench.views
 
 format: setup
 	@$(BIN)/ruff check --quiet --fix . || true

@@ -286,9 +286,9 @@ class ViewState:
         """
         with self._groups.lock:
             self._groups.waiting.append(table)
-            self._groups.queued_most = max(self._groups.queued_most, len(self._groups.waiting))
             if table.groups_count <= MERGED_GROUPS_MAX or len(self._groups.waiting) > self._groups.queue_max:
                 self._merge_waiting()
+            self._groups.queued_most = max(self._groups.queued_most, len(self._groups.waiting))
 
     def _merge_waiting(self) -> None:
         """Merge what waits into the local table, in the order of commits. The caller holds the lock."""
