@@ -78,7 +78,8 @@ def measure(sizes: Sizes) -> tuple[dict[int, float], str]:
         }
         assert len(counted) == 1, counted
         medians = {count: statistics.median(seconds) for count, seconds in zip(COUNTS, runs, strict=True)}
-        return medians, str(next(iter(counted)))
+        (total,) = next(iter(counted)) or (None,)
+        return medians, str(total)
 
 
 def write(client: Client, text: bytes, views_count: int, repeats: int) -> float:
