@@ -14,7 +14,7 @@ from engine.catalog import CatalogImage, Entry, QueryViewEntry, StreamEntry, Use
 from engine.definitions import heir_view, new_view, part_definitions
 from engine.dependents import dependents_of, parts_of
 from engine.kernel_files import KernelFiles
-from engine.query_views import TODAY, bound_again, define_query_view, reads_stream, used_relation, uses
+from engine.query_views import TODAY, bound_again, define_query_view, reads_stream, used_relation
 from engine.view_alterations import refuse_built_in
 from sql.bind.query import bind_query
 from sql.catalog import ColumnDescription, SessionSettings
@@ -107,13 +107,6 @@ class Replacing:
         self.left = [piece for piece in old if isinstance(piece, ViewEntry)]
         self.has_contents = bool(self.left)
         self.next_oid = self.image.next_oid
-        for piece in self.left:
-            others = (one for one in self.image.entries.values() if one is not self.entry)
-            if piece is not self.entry and any(uses(one, piece.description.oid) for one in others):
-                raise SqlError(
-                    "0A000",
-                    f'cannot replace view "{self.statement.name}" because other views read its part "{piece.description.name}"',
-                )
 
     def entries(self, bound: BoundQuery) -> list[Entry]:
         """Return what the statement makes, the view itself last."""

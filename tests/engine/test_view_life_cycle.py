@@ -144,6 +144,25 @@ def test_a_view_over_two_streams_keeps_each_part_that_is_covered(server: Server)
     server.world.close()
 
 
+def test_the_first_row_of_each_group_is_kept(server: Server) -> None:
+    client = server.client
+    first = "SELECT DISTINCT ON (k) k, x FROM s ORDER BY k, x DESC"
+    client.run(
+        f"CREATE VIEW firsts AS {first}",
+        "INSERT INTO s VALUES (1, 10), (1, 30), (2, 5)",
+        f"CREATE OR REPLACE VIEW firsts AS SELECT k, x, x + k AS more FROM ({first}) AS f",
+        "INSERT INTO s VALUES (2, 7)",
+    )
+    assert server.rows("SELECT * FROM firsts ORDER BY k") == ["[b'1', b'30', b'31']", "[b'2', b'7', b'9']"]
+    server.crash(checkpoint=True)
+    assert server.rows("SELECT * FROM firsts ORDER BY k") == ["[b'1', b'30', b'31']", "[b'2', b'7', b'9']"]
+    (error,) = told(
+        server.client, "CREATE OR REPLACE VIEW firsts AS SELECT DISTINCT ON (k) k, x, 1 AS more FROM s ORDER BY k, x"
+    )
+    assert error.startswith("E 55000")
+    server.world.close()
+
+
 def test_columns_that_the_stream_got_and_lost_do_not_matter(server: Server) -> None:
     server.client.run(
         "INSERT INTO s VALUES (1, 10)",

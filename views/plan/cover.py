@@ -11,11 +11,11 @@ from dataclasses import dataclass, replace
 
 from ringbuffer.aggregates import State
 from sql.datatypes import SqlType
-from sql.expressions import Column, Expression
+from sql.expressions import AggregateCall, Column, Expression
 from sql.trees import columns_of
 from views.codegen.grouping import AggregateSlot, Grouping, make_grouping, state_of
 from views.plan.kernel_support import kernel_supports
-from views.plan.nodes import Probe, StreamPipeline, ViewPlan
+from views.plan.nodes import FIRST, Probe, StreamPipeline, ViewPlan
 from views.plan.rules.push_key_conditions import cannot_fail
 from views.plan.text import aggregate_text, expression_text
 from views.plan.trees import meaning, rewrite
@@ -65,6 +65,9 @@ def covered_grouping(kept: Grouping, wanted: StreamPipeline) -> Grouping:
     inputs = {(_meaning(slot.argument), _meaning(slot.filter)): number for number, slot in enumerate(kept.inputs)}
     aggregates = []
     for _, call in wanted.aggregates:
+        if call.function == FIRST:
+            aggregates.append(_first_slot(kept, call))
+            continue
         argument = call.arguments[0] if call.arguments else None
         number = inputs.get((_meaning(argument), _meaning(call.filter)))
         state = state_of(call)
@@ -73,6 +76,14 @@ def covered_grouping(kept: Grouping, wanted: StreamPipeline) -> Grouping:
         aggregates.append(AggregateSlot(call, number, state))
     keys = tuple(slots[meaning(key)] for _, key in wanted.keys)
     return replace(kept, keys=keys, aggregates=tuple(aggregates))
+
+
+def _first_slot(kept: Grouping, call: AggregateCall) -> AggregateSlot:
+    """Return where a value of the first row of each group is read. Raises NotCoveredError."""
+    for slot in kept.aggregates:
+        if _call(slot.call) == _call(call):
+            return replace(slot, call=call)
+    raise NotCoveredError("The new query needs another first row of each group, or more of it, than is kept.")
 
 
 def _key_conditions(kept: StreamPipeline, wanted: StreamPipeline) -> list[Expression]:
@@ -101,9 +112,13 @@ def _conditions(pipeline: StreamPipeline) -> list[Expression]:
     return [*pipeline.filters, *(part for probe in pipeline.probes for part in probe.filters)]
 
 
-def _calls(pipeline: StreamPipeline) -> list[tuple[str, list[Expression], Expression | None]]:
-    calls = (call for _, call in pipeline.aggregates)
-    return [(call.function, [meaning(part) for part in call.arguments], _meaning(call.filter)) for call in calls]
+def _calls(pipeline: StreamPipeline) -> list[object]:
+    return [_call(call) for _, call in pipeline.aggregates]
+
+
+def _call(call: AggregateCall) -> object:
+    order = [(meaning(key.expression), key.descending, key.nulls_first) for key in call.order_by]
+    return call.function, [meaning(part) for part in call.arguments], _meaning(call.filter), order
 
 
 def _types(pipeline: StreamPipeline) -> list[SqlType]:

@@ -13,11 +13,11 @@ from typing import Any
 
 from sql.datatypes import SqlType
 from sql.errors import SqlError
-from sql.expressions import AggregateCall, Call, Case, Cast, Column, Literal
+from sql.expressions import AggregateCall, Call, Case, Cast, Column, Literal, SortKey
 from views.plan.nodes import StreamPipeline
 
 NODES: dict[str, type[Any]] = {
-    node.__name__: node for node in (AggregateCall, Call, Case, Cast, Column, Literal, SqlType)
+    node.__name__: node for node in (AggregateCall, Call, Case, Cast, Column, Literal, SortKey, SqlType)
 }
 FOR_PEOPLE = frozenset({"position"})
 
