@@ -77,8 +77,6 @@ def build_view(
 def _over_kept(plan: ViewPlan, definition: ViewDefinition, heir_of: ContinuousView | None) -> ViewPlan:
     """Return the plan over the state that there is. Raises NotCoveredError, and SqlError XX001 for a damaged definition."""
     if heir_of is not None:
-        if plan.stream.probes and definition.joins.stream_join != heir_of.definition.joins.stream_join:
-            raise NotCoveredError(f"The view was made with stream_join = {heir_of.definition.joins.stream_join}.")
         return cover(heir_of.plan.maintained, plan)
     if definition.kept is None:
         return plan

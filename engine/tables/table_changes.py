@@ -26,10 +26,18 @@ def check_changes(transaction: Transaction, committed: CatalogImage) -> None:
         if committed.entries.get(name) is not snapshot.entries.get(name):
             raise SqlError("40001", CONFLICT, detail=f'Table "{name}" was altered or dropped in between.')
         # A view that this transaction has made has read what was written before it.
-        kept = [entry for entry in committed.entries.values() if final.by_oid(entry.description.oid) is entry]
+        kept = [entry for entry in committed.entries.values() if _goes_on(entry, final)]
         refuse_joined(name, kept, is_altered=final.entries.get(name) is not snapshot.entries.get(name))
     if transaction.image is not None:
         _check_definitions(transaction, snapshot, transaction.image)
+
+
+def _goes_on(entry: Entry, final: CatalogImage) -> bool:
+    """Tell whether a relation is left as it is; a continuous view also if its join tables are there, under another name perhaps."""
+    after = final.by_oid(entry.description.oid)
+    if after is entry or not isinstance(entry, ViewEntry):
+        return after is entry
+    return any(view.state.joins is entry.view.state.joins for view in final.continuous_views)
 
 
 def refuse_joined(name: str, entries: Collection[Entry], is_altered: bool = False) -> None:

@@ -109,6 +109,30 @@ def test_nothing_is_lost_while_others_write(server: AntumbraServer) -> None:
         connection.execute("DROP FOREIGN TABLE lf_s CASCADE")
 
 
+@pytest.mark.parametrize("change", ["ALTER VIEW lf_j RENAME TO lf_k", "SELECT truncate_continuous_view('lf_j')"])
+def test_a_table_that_is_built_in_stays_as_it_is(server: AntumbraServer, change: str) -> None:
+    with server.connect() as connection:
+        connection.execute("CREATE TABLE lf_n (k int PRIMARY KEY, name text)")
+        connection.execute("INSERT INTO lf_n VALUES (1, 'one')")
+        connection.execute("CREATE FOREIGN TABLE lf_j_s (k int) SERVER stream")
+        connection.execute(
+            "CREATE VIEW lf_j AS SELECT name, count(*) AS n FROM lf_j_s JOIN lf_n USING (k) GROUP BY name"
+        )
+        connection.execute("INSERT INTO lf_j_s VALUES (1)")
+        connection.execute("BEGIN")
+        connection.execute(change.encode())
+        with pytest.raises(psycopg.Error) as raised:
+            connection.execute("UPDATE lf_n SET name = 'other'")
+        connection.execute("ROLLBACK")
+        assert raised.value.sqlstate == "55006"
+        assert connection.execute("SELECT * FROM lf_j").fetchall() == [("one", 1)]
+        more = "SELECT name, count(*) AS n, name || '!' AS loud FROM lf_j_s JOIN lf_n USING (k) GROUP BY name"
+        connection.execute(f"CREATE OR REPLACE VIEW lf_j AS {more}".encode())
+        assert connection.execute("SELECT * FROM lf_j").fetchall() == [("one", 1, "one!")]
+        connection.execute("DROP FOREIGN TABLE lf_j_s CASCADE")
+        connection.execute("DROP TABLE lf_n")
+
+
 @pytest.mark.slow
 def test_it_survives_a_crash(tmp_path: Path) -> None:
     options = ("--set", "spark_preload=off", "--set", "checkpoint_interval_s=0")
