@@ -13,6 +13,8 @@ REASONS = {
     "(DISTINCT numeric)": "A sum of distinct numbers of several scales has no one scale.",
     "a table without columns": "A row without columns has no place in an Arrow table.",
     "JOIN that keeps a table's rows": "An outer join of a stream keeps the stream's rows only, below the grouping.",
+    "eager grouping that would keep every column": "A stream is not grouped by all of its columns below a join.",
+    "over rows that are grouped before they are joined": "Only sums, counts, extremes and the like follow from joined groups.",
 }
 SHARE_MAX = 0.02
 PREFIX = "refused "
