@@ -122,7 +122,7 @@ class SessionContext:
             return self._type(text)
         if kind in ("regoper", "regoperator"):
             return self._found(kind, (text.partition("(")[0].rpartition(".")[2],))
-        parts = name_parts(text.partition("(")[0])
+        parts = name_parts(text.partition("(")[0] if kind == "regprocedure" else text)
         if kind in ("regnamespace", "regrole"):
             return self._found(kind, parts[-1:])
         return self._found(kind, parts)

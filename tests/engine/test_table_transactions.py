@@ -275,11 +275,3 @@ def test_a_client_that_is_gone_leaves_nothing(world: World) -> None:
     client.session.close()
     other.run("UPDATE t SET b = 1")
     assert other.rows("SELECT sum(b) FROM t") == ["D [b'2']"]
-
-
-def test_a_begin_that_is_refused_leaves_no_block(world: World) -> None:
-    client = world.client()
-    answer = client.ask("BEGIN ISOLATION LEVEL SERIALIZABLE")
-    assert answer[0].startswith("E ERROR 0A000")
-    assert answer[-1] == "Z I"
-    assert client.rows("SELECT b FROM t WHERE a = 1") == ["D [b'10']"]

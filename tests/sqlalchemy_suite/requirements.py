@@ -9,7 +9,7 @@ from sqlalchemy.testing.requirements import SuiteRequirements
 
 OPEN = """
 sequences sequences_optional reflects_pk_names comment_reflection comment_reflection_full_unicode
-view_reflection check_constraint_reflection inline_check_constraint_reflection unique_constraint_reflection
+view_reflection view_column_reflection check_constraint_reflection inline_check_constraint_reflection unique_constraint_reflection
 unicode_ddl datetime_interval datetime_literals datetime_timezone datetime_historic date_historic timestamp_microseconds
 infinity_floats precision_numerics_enotation_small precision_numerics_retains_significant_digits
 precision_generic_float_type precision_numerics_many_significant_digits cast_precision_numerics_many_significant_digits
@@ -37,7 +37,7 @@ class Requirements(SuiteRequirements):
     def get_isolation_levels(self, _config: Any) -> dict[str, Any]:
         """Return the levels: all are one."""
         return {
-            "default": "READ COMMITTED",
+            "default": "REPEATABLE READ",
             "supported": ["AUTOCOMMIT", "READ COMMITTED", "READ UNCOMMITTED", "REPEATABLE READ", "SERIALIZABLE"],
         }
 
