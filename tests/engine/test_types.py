@@ -112,6 +112,9 @@ SOURCE = "(select a.*, b.iv as iv2, b.ti as ti2, b.ts as ts2, b.tz as tz2, b.u a
 @pytest.mark.parametrize("name", COLUMNS)
 def test_casts_between_all_pairs(name: str, typed: psycopg.Connection[Any], engine: QueryEngine) -> None:
     pairs = [f"{name}::{target}" for target in TARGETS if name in NEW or not is_old(target)]
+    if name == "ch":
+        # An empty "char" is a zero byte, with which PostgreSQL's text ends.
+        pairs.remove("ch::char(3)")
     wrong = "".join(by_row(typed, engine, expression) for expression in pairs)
     assert not wrong, "\n" + wrong
 

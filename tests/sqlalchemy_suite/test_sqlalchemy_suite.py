@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -17,6 +18,14 @@ EXPECTED = FOLDER / "expected_failures.txt"
 # Of everything that is collected: what is skipped or switched off counts as not passed.
 PASSED_SHARE_MIN = 0.55
 DIALECT = "_postgresql+psycopg_15_0"
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[AntumbraServer]:
+    """A server without any relations."""
+    running = AntumbraServer(tmp_path / "data", "--set", "spark_preload=off").start()
+    yield running
+    assert running.stop() == 0
 
 
 @pytest.mark.slow

@@ -17,24 +17,18 @@ from tests.system_catalog.write_golden import FOLDER, GOLDEN, commands, psql, sc
 
 SHOWN = {row["command"]: row["shown"] for row in json.loads((GOLDEN / "psql.json").read_text())}
 DIFFERENCES: dict[str, str] = json.loads((FOLDER / "differences.json").read_text())
-DROPS = (
-    "DROP VIEW fares, large",
-    "DROP FOREIGN TABLE trips",
-    "DROP TABLE city, line, seen",
-    "DROP SEQUENCE ticket",
-)
 
 
 @pytest.fixture(scope="module")
-def port(server: AntumbraServer) -> Iterator[int]:
-    """The port of a server with the relations of schema.sql."""
+def port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
+    """The port of a server that has the relations of schema.sql, and no others."""
+    server = AntumbraServer(tmp_path_factory.mktemp("psql") / "data", "--set", "spark_preload=off").start()
     dsn = f"host=127.0.0.1 port={server.port} user=antumbra dbname=antumbra"
     with psycopg.connect(dsn, autocommit=True) as connection:
         for text in schema():
             connection.execute(text)
-        yield server.port
-        for text in DROPS:
-            connection.execute(text)
+    yield server.port
+    assert server.stop() == 0
 
 
 @pytest.mark.parametrize("command", commands())
