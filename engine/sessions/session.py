@@ -327,6 +327,10 @@ class Session:
             if reply is not None:
                 self.connection.write(reply)
                 return None
+            if portal.row is not None:
+                # The catalog has changed since Bind, or the row may not be inserted: the general way wants values.
+                portal.row = None
+                portal.decode_parameters(self.settings.time_zone)
         return self._execute_slow(portal, message.row_limit)
 
     async def _execute_slow(self, portal: Portal, row_limit: int) -> None:
