@@ -1,7 +1,7 @@
 """The protocol fuzzer: wrong messages of every type in every state. No crash, no hang, no memory growth, other connections undisturbed.
 
 A share of it runs always. With --write-evidence, 10,000 messages and more of each type in each state: a million in all, counted in
-tests/evidence/fuzz.json. What once was a finding is a byte string in `test_findings`.
+tests/evidence/fuzz.json.
 """
 
 from __future__ import annotations
