@@ -181,6 +181,10 @@ class Connection(asyncio.Protocol):
         """Tell whether there is a session with this number; from any thread."""
         return process_id in self._server.sessions
 
+    def neighbours(self) -> list[Connection]:
+        """Return the connections that have a session, this one among them. On the event loop."""
+        return list(self._server.sessions.values())
+
     def role_of(self, process_id: int) -> int:
         """Return the oid of the role that a session was let in as, 0 if there is none; from any thread."""
         found = self._server.sessions.get(process_id)

@@ -342,6 +342,8 @@ def set_year(found: Fields, digits: str, value: int) -> None:
 def read_number(found: Fields, piece: str) -> None:
     """Read a number that stands alone: 20200102, 030405, or a part of a date that is written with spaces."""
     whole, _, fraction = piece.partition(".")
+    if piece.endswith("."):
+        raise InvalidTextError
     if found.awaits_julian:
         read_julian(found, whole, fraction)
         return

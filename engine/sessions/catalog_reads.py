@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from engine import stream_statistics
 from engine.roles import PUBLIC
+from engine.sessions.activity import activity_rows
 from engine.sessions.results import Outcome
 from engine.stream_scans import streams_among
 from engine.system_catalog.catalog_engine import CatalogEngine
@@ -30,17 +31,24 @@ if TYPE_CHECKING:
 
 
 def session_context(
-    engine: CatalogEngine, image: CatalogImage, settings: Settings, names: Names | None = None, role: int = PUBLIC
+    engine: CatalogEngine,
+    image: CatalogImage,
+    settings: Settings,
+    names: Names | None = None,
+    role: int = PUBLIC,
+    sessions: Sequence[dict[str, Any]] = (),
 ) -> SessionContext:
     """Return what a query on the catalog sees in this session.
 
-    names: of its statements and cursors, role: what it acts as, when the query is run.
+    names: of its statements and cursors, role: what it acts as, sessions: rows of pg_stat_activity, when the query is run.
     """
 
     def activity(relation: str) -> list[dict[str, Any]] | None:
         match relation:
             case "pg_settings":
                 return setting_rows(settings.kept())
+            case "pg_stat_activity":
+                return list(sessions)
             case "pg_prepared_statements" if names is not None:
                 return names.statement_rows()
             case "pg_cursors" if names is not None:
@@ -78,7 +86,8 @@ async def read_catalog(
     engine = session.database.system_catalog
     image = session.runner.image()
     role = session.identity.current(image.roles)
-    context = session_context(engine, image, session.settings, session.names, role)
+    sessions = activity_rows(session.connection.neighbours(), image)
+    context = session_context(engine, image, session.settings, session.names, role, sessions)
     printed, table = await session.in_worker(
         engine.run, statement.query, context, type_names(declared), parameters, statement.text, session
     )

@@ -92,6 +92,19 @@ def test_a_session_ends_itself(server: AntumbraServer) -> None:
             connection.execute(f"SELECT pg_terminate_backend({own}), pg_sleep({LONG_S})")
 
 
+def test_sessions_are_seen(server: AntumbraServer) -> None:
+    with server.connect(autocommit=False) as connection, server.connect() as other:
+        connection.execute("SET application_name = 'watched'")
+        query = "SELECT pid, state FROM pg_stat_activity WHERE application_name = 'watched'"
+        assert other.execute(query).fetchall() == [(connection.info.backend_pid, "idle in transaction")]
+        connection.rollback()
+        connection.execute("SET application_name = 'watched'")
+        connection.commit()
+        assert other.execute(query).fetchall() == [(connection.info.backend_pid, "idle")]
+        own = other.execute("SELECT state, usename FROM pg_stat_activity WHERE pid = pg_backend_pid()").fetchall()
+        assert own == [("active", "antumbra")]
+
+
 def test_nobody_there(server: AntumbraServer) -> None:
     with server.connect() as connection:
         notices: list[str | None] = []
