@@ -177,10 +177,6 @@ class Connection(asyncio.Protocol):
         if self._transport is not None:
             self._transport.close()
 
-    def knows(self, process_id: int) -> bool:
-        """Tell whether there is a session with this number; from any thread."""
-        return process_id in self._server.sessions
-
     def neighbours(self) -> list[Connection]:
         """Return the connections that have a session, this one among them. On the event loop."""
         return list(self._server.sessions.values())

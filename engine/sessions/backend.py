@@ -36,7 +36,7 @@ class SessionBackend:
     def signal(self, process_id: int, terminates: bool) -> bool:
         """See Backend."""
         connection = self._session.connection
-        if connection.knows(process_id):
+        if connection.role_of(process_id):
             self._check_right(connection.role_of(process_id), terminates)
             self._loop.call_soon_threadsafe(connection.signal, process_id, terminates)
             return True
