@@ -9,6 +9,7 @@ that look at it rows are evaluated with a guess before. Must not know sockets, S
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import zip_longest
 
 from engine.row_errors import view_error
 from engine.spill import SpillFile
@@ -16,11 +17,14 @@ from engine.stream import Stream, arrived, has_arrival
 from ringbuffer.columns import Morsel
 from ringbuffer.error_codes import RowError
 from ringbuffer.hash_table import GroupTable
-from ringbuffer.log_rows import ARRIVED_FORM, ROW_FORM, ROWS_HEAD, encode_rows
+from ringbuffer.log_rows import ARRIVED_FORMS, ROW_FORMS, ROWS_HEAD, encode_rows
+from ringbuffer.packed_rows import PACKED_ROWS_MAX, pack_rows
 from ringbuffer.string_room import StringSizes, string_sizes
 from views.view import ContinuousView
 
 CHECKED_ROWS_MAX = 1024
+# Of fewer rows in a record, how each column is packed would take more room than packing saves.
+PACKED_ROWS_MIN = 64
 
 
 class StatementStage:
@@ -143,8 +147,8 @@ class StatementStage:
 
     def append_to_ring(self) -> None:
         """Write the rows to the ring, in order."""
-        for morsel in self.morsels():
-            self.stream.ring.append(morsel, self.arrival_us)
+        for morsel, sizes in zip_longest(self.morsels(), self._sizes):
+            self.stream.ring.append(morsel, self.arrival_us, None if sizes is None else sizes.total)
         self.close()
 
     def close(self) -> None:
@@ -174,8 +178,10 @@ class StatementStage:
         """Return one of the morsels as the payload of a record of rows."""
         stream = self.stream
         layout = stream.layout_of(morsel)
-        form = ARRIVED_FORM if layout is stream.row_layout else ROW_FORM
-        return [ROWS_HEAD.pack(stream.oid, form, len(stream.layout), self.now_us), *encode_rows(morsel, layout)]
+        is_packed = PACKED_ROWS_MIN <= morsel.rows_count <= PACKED_ROWS_MAX
+        form = (ARRIVED_FORMS if layout is stream.row_layout else ROW_FORMS)[is_packed]
+        head = ROWS_HEAD.pack(stream.oid, form, len(stream.layout), self.now_us)
+        return [head, pack_rows(morsel, layout)] if is_packed else [head, *encode_rows(morsel, layout)]
 
     def _fold_all(self, morsel: Morsel) -> None:
         if self._tables is None:

@@ -11,7 +11,14 @@ import numpy as np
 import numpy.typing as npt
 
 from ringbuffer import error_codes as codes
-from ringbuffer.calendar import DATE_DAYS_END, DATE_DAYS_MIN, TIMESTAMP_US_END, TIMESTAMP_US_MIN
+from ringbuffer.calendar import (
+    DATE_DAYS_END,
+    DATE_DAYS_MIN,
+    DATE_INFINITY,
+    TIMESTAMP_INFINITY,
+    TIMESTAMP_US_END,
+    TIMESTAMP_US_MIN,
+)
 from ringbuffer.columns import Layout, Morsel
 from ringbuffer.error_codes import RowError
 from ringbuffer.fields import Bytes, parse_numeric_column
@@ -65,6 +72,8 @@ NUMERIC_SPECIAL = codes.NUMERIC_SPECIAL
 # PostgreSQL counts from 2000-01-01.
 EPOCH_DAYS = 10_957
 EPOCH_US = EPOCH_DAYS * 86_400_000_000
+INT32_MIN, INT32_MAX = -(2**31), 2**31 - 1
+INT64_MIN, INT64_MAX = -(2**63), 2**63 - 1
 BASE_DIGITS = 4
 NUMERIC_HEAD_BYTES = 8
 SIGN_NEGATIVE = 0x4000
@@ -222,13 +231,19 @@ def store_binary(
         store_byte(target, np.uint8(1) if buffer[start] != 0 else np.uint8(0))
     elif kind == DATE:
         days = signed_int32(buffer, start) + EPOCH_DAYS
-        if days < DATE_DAYS_MIN or days >= DATE_DAYS_END:
+        if days == INT32_MAX + EPOCH_DAYS:
+            days = DATE_INFINITY
+        elif days == INT32_MIN + EPOCH_DAYS:
+            days = -DATE_INFINITY
+        elif days < DATE_DAYS_MIN or days >= DATE_DAYS_END:
             error = DATE_RANGE
             days = 0
         store_int32(target, np.int32(days))
     else:
         since_2000 = signed_int64(buffer, start)
-        if since_2000 < TIMESTAMP_US_MIN - EPOCH_US or since_2000 >= TIMESTAMP_US_END - EPOCH_US:
+        if since_2000 in (INT64_MAX, INT64_MIN):
+            since_2000 = (TIMESTAMP_INFINITY if since_2000 > 0 else -TIMESTAMP_INFINITY) - EPOCH_US
+        elif since_2000 < TIMESTAMP_US_MIN - EPOCH_US or since_2000 >= TIMESTAMP_US_END - EPOCH_US:
             error = TIMESTAMP_RANGE
             since_2000 = -EPOCH_US
         store_word(target, since_2000 + EPOCH_US)

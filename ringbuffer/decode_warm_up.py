@@ -14,6 +14,7 @@ from ringbuffer.decode_parameters import decode_parameters
 from ringbuffer.decode_text import TextDecoder
 from ringbuffer.log_rows import RowRecord, decode_rows, encode_rows
 from ringbuffer.one_row import OneRow
+from ringbuffer.packed_rows import pack_rows
 from ringbuffer.ring import Ring, RowWriter
 
 LAYOUT: Layout = (ColumnLayout("number", PhysicalType.INT32), ColumnLayout("text", PhysicalType.TEXT))
@@ -39,6 +40,7 @@ def warm_up_decoders() -> None:
     RowRecord(row.morsel, LAYOUT, 0).pack(np.zeros(RECORD_BYTES, dtype=np.uint8), 0, 1, 0, 1, 0, 0)
     joined_crc32(crc32_of(morsel.heap.ctypes.data, len(morsel.heap)), 0, 1)
     decode_rows(b"".join(encode_rows(morsel, LAYOUT)), LAYOUT)
+    decode_rows(pack_rows(morsel, LAYOUT), LAYOUT)
     ring.read(0, 1)
     morsel_from_arrow(morsel_to_arrow(morsel, LAYOUT), LAYOUT)
     compact_morsel(concat_morsels([morsel, morsel], LAYOUT), LAYOUT)

@@ -56,6 +56,21 @@ def _compiled(function: Function, inlined: bool) -> Function:
     return result
 
 
+def entry_of(function: Callable[..., Any], *arguments: object) -> Callable[..., Any]:
+    """Return a kernel's machine code for arguments of the types of these, compiled now if need be.
+
+    For who gives the same types each time: a kernel finds out at each call which they are, which takes as long as a short one's work. What
+    is given later must be of these types, arrays also of this layout: nothing looks whether they are.
+    """
+    compiled: Any = function
+    signature = tuple(map(numba.typeof, arguments))
+    if signature not in compiled.overloads:
+        compiled.compile(signature)
+    # Of C: there is no other way to it. test_jit fails when it goes away.
+    entry: Callable[..., Any] = compiled.overloads[signature].entry_point
+    return entry
+
+
 def _typing_without_constants(template: Callable[..., Any]) -> Callable[..., Any]:
     """Return a dispatcher's typing of a call that does not see constants.
 

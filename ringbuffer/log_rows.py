@@ -4,7 +4,8 @@ Enters: morsels. Leaves: bytes that hold all that they need, and morsels again. 
 gaps: rows u64, heap bytes u64; the values of each column as columns.py has them, wide columns first (16, 8, 4, 2, 1 bytes; else in the
 order of the layout), which keeps each one aligned; the null bytes of each column in the same order; the heap. HEADER and ROWS_HEAD stand
 before them in a record of the log. Reading checks what could lead a kernel outside of its memory, or two equal strings to differ; that
-a number fits its column, or a string is UTF-8, rests on the record's checksum. Must not know files, transactions or SQL.
+a number fits its column, or a string is UTF-8, rests on the record's checksum. Many rows are packed (packed_rows). Must not know files,
+transactions or SQL.
 """
 
 from __future__ import annotations
@@ -19,8 +20,9 @@ import numpy.typing as npt
 from ringbuffer.arrow import compact_morsel, words_of
 from ringbuffer.checksums import crc32_of
 from ringbuffer.columns import DTYPES, INLINE_BYTES_MAX, WIDE, Layout, Morsel, PhysicalType
-from ringbuffer.jit import kernel
+from ringbuffer.jit import entry_of, kernel
 from ringbuffer.memory import borrowed, copy_bytes, load_byte, load_word, store_byte, store_int32, store_word
+from ringbuffer.packed_rows import PACKED, is_packed, unpack_rows
 from ringbuffer.row_block import PerLayout
 from ringbuffer.strings import LENGTH_MASK, heap_bytes
 
@@ -40,6 +42,10 @@ ROWS_HEAD = struct.Struct("<IHHq")
 ROW_FORM = 1
 # Of a record of rows: the same with a last column that is not counted, when each row arrived.
 ARRIVED_FORM = 2
+# Of records of many rows, without and with their arrival: see packed_rows.
+PACKED_FORM, PACKED_ARRIVED_FORM = 4, 5
+ROW_FORMS = (ROW_FORM, PACKED_FORM)
+ARRIVED_FORMS = (ARRIVED_FORM, PACKED_ARRIVED_FORM)
 # Of a record of what a view joins its stream with: rows of a table as an Arrow stream, or a piece of it.
 JOINED_FORM = 3
 NOW_OFFSET = HEADER.size + 8
@@ -101,7 +107,12 @@ def encode_rows(morsel: Morsel, layout: Layout) -> list[bytes | memoryview]:
 
 
 def decode_rows(data: bytes | memoryview, layout: Layout) -> Morsel:
-    """Return the rows of `encode_rows` in memory of their own; NULLs have zero words. Raises ValueError that says what is wrong."""
+    """Return the rows of `encode_rows`, or of `pack_rows`, in memory of their own; NULLs have zero words.
+
+    Raises ValueError that says what is wrong.
+    """
+    if is_packed(data):
+        return unpack_rows(data, layout)
     form = forms.get(layout)
     if len(data) < COUNTS.size:
         raise ValueError(f"rows end after {len(data)} bytes, before their columns")
@@ -114,6 +125,11 @@ def decode_rows(data: bytes | memoryview, layout: Layout) -> Morsel:
     block = np.empty(len(data) - COUNTS.size, dtype=np.uint8)
     block[:] = np.frombuffer(data, dtype=np.uint8, offset=COUNTS.size)
     return _checked_morsel(block, form, rows_count, heap_start)
+
+
+def rows_count_of(data: bytes | memoryview) -> int:
+    """Return how many rows these are the bytes of, as far as their head says."""
+    return int(COUNTS.unpack_from(data)[0]) & ~PACKED
 
 
 def is_single_row(data: bytes | memoryview) -> bool:
@@ -206,6 +222,7 @@ class RowRecord:
         head += ROWS_HEAD.pack(stream_oid, ROW_FORM, len(layout), 0) + COUNTS.pack(1, 0)
         self._head = np.frombuffer(head, dtype=np.uint8).copy()
         self.plain_bytes = VALUES_OFFSET + form.row_bytes
+        self._pack_row = entry_of(pack_row, self._head, 0, self._head, self._places, 0, 0, 0, 0, 0)
 
     def pack(
         self, buffer: Array, position: int, sequence: int, durable: int, transaction: int, time_us: int, now_us: int
@@ -214,7 +231,7 @@ class RowRecord:
 
         Return the bytes written, a multiple of 8; 0, and nothing is written, when they do not fit.
         """
-        size: int = pack_row(
+        size: int = self._pack_row(
             buffer, position, self._head, self._places, sequence, durable, transaction, time_us, now_us
         )
         return size

@@ -15,6 +15,9 @@ from ringbuffer.aggregates import (
     State,
     add_integer,
     add_numeric,
+    bit_and,
+    bit_or,
+    bit_xor,
     from_bits,
     max_float,
     max_integer,
@@ -60,6 +63,10 @@ MAX_NUMERIC = int(State.MAX_NUMERIC)
 MIN_TEXT = int(State.MIN_TEXT)
 MAX_TEXT = int(State.MAX_TEXT)
 FIRST = int(State.FIRST)
+BIT_AND = int(State.BIT_AND)
+BIT_OR = int(State.BIT_OR)
+BIT_XOR = int(State.BIT_XOR)
+SUM_SQUARES = int(State.SUM_SQUARES)
 
 
 def merge_tables(target: GroupTable, source: GroupTable, program: Program) -> None:
@@ -156,7 +163,7 @@ def merge_state(
     """Add the state at source[start], made of `added` > 0 values, to the one at rows[at], made of `seen` values."""
     if kind == COUNT:
         rows[at] += added
-    elif kind == SUM_INTEGER:
+    elif kind in (SUM_INTEGER, SUM_SQUARES):
         add_integer(rows, at, source[start], source[start + 1])
         rows[at + 2] += source[start + 2]
     elif kind == SUM_NUMERIC:
@@ -185,6 +192,12 @@ def merge_state(
         min_text(control, rows, at, seen, source[start], source[start + 1], heap)
     elif kind == MAX_TEXT:
         max_text(control, rows, at, seen, source[start], source[start + 1], heap)
+    elif kind == BIT_AND:
+        bit_and(rows, at, seen, source[start])
+    elif kind == BIT_OR:
+        bit_or(rows, at, seen, source[start])
+    elif kind == BIT_XOR:
+        bit_xor(rows, at, seen, source[start])
     else:
         rows[at] |= source[start]
 

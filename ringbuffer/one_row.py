@@ -18,7 +18,7 @@ from ringbuffer.columns import Layout, Morsel
 from ringbuffer.decode_literals import decode_literal_rows
 from ringbuffer.decode_parameters import HEAP_SPARE_BYTES, STATE_WORDS, decode_parameter_rows, signed_int32
 from ringbuffer.fields import Bytes
-from ringbuffer.jit import kernel
+from ringbuffer.jit import entry_of, kernel
 from ringbuffer.memory import borrowed
 from ringbuffer.row_block import CAPACITY_STEP, PADDING_BYTES, Array, RowPlan
 from ringbuffer.slow_fields import NO_ZONE
@@ -62,6 +62,10 @@ class OneRow:
                 self._widened.append((data[target], given.data[index]))
             nulls[target] = given.nulls[index]
         self.morsel = Morsel(1, tuple(data), tuple(nulls), self._heap)
+        self._memory = (
+            self._starts, self._formats, self._columns, self._transitions, self._offsets, self._block, self._heap, self._slow, self._state
+        )  # fmt: skip
+        self._fill_row = entry_of(fill_row, self._buffer, 0, *self._memory)
 
     def fill(self, data: bytes, start: int, end: int) -> bool:
         """Decode data[start:end], which must be one block and nothing else. False: it is not, or not one that this is for."""
@@ -69,10 +73,7 @@ class OneRow:
         if size > BLOCK_BYTES_MAX:
             return False
         self._view[:size] = data[start:end]
-        is_filled: bool = fill_row(
-            self._buffer, size, self._starts, self._formats, self._columns, self._transitions, self._offsets, self._block, self._heap,
-            self._slow, self._state,
-        )  # fmt: skip
+        is_filled: bool = self._fill_row(self._buffer, size, *self._memory)
         for column, given in self._widened:
             column[:] = given
         return is_filled

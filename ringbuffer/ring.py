@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ringbuffer.columns import INLINE_BYTES_MAX, Layout, Morsel, PhysicalType, empty_column, new_column
-from ringbuffer.jit import kernel
+from ringbuffer.columns import DTYPES, INLINE_BYTES_MAX, WIDE, Layout, Morsel, PhysicalType, new_column
+from ringbuffer.jit import entry_of, kernel
+from ringbuffer.kept_memory import kept_memory
 from ringbuffer.memory import copy_bytes, load_byte, load_word, store_byte
 from ringbuffer.string_room import StringRoom
 from ringbuffer.strings import LENGTH_MASK, copy_shifted, copy_strings, heap_bytes
@@ -24,7 +25,10 @@ from ringbuffer.strings import LENGTH_MASK, copy_shifted, copy_strings, heap_byt
 LOCKED_ROWS_MAX = 256
 STRING_BYTES_MIN = 4096
 STRING_CAPACITY_MAX = 1 << 40
-GROWTH = 2
+# A string buffer grows twofold, or more once it can be told from so many tuples how much its round will need.
+GROWTH, GROWTH_MAX = 2, 64
+FORETELLING_ROWS_MIN = 1024
+NO_STRINGS = np.empty(0, dtype=np.uint8)
 # Rows of a tail are handed out in pieces of at most so many.
 TAIL_ROWS_MAX = 65_536
 
@@ -59,8 +63,9 @@ class Ring:
         self.string_room = StringRoom(self)
         # Tuples that are published or being written; changed under the lock only.
         self.claimed = 0
-        self._data = tuple(empty_column(column.physical, capacity) for column in layout)
-        self._nulls = tuple(np.zeros(capacity, dtype=np.uint8) for _ in layout)
+        self._data = tuple(slots(column.physical, capacity) for column in layout)
+        # Those of the last column may never be written.
+        self._nulls = (*(kept_memory.take(capacity) for _ in layout[1:]), np.zeros(capacity, dtype=np.uint8))
         self._texts = tuple(index for index, column in enumerate(layout) if column.physical == PhysicalType.TEXT)
         self._fixed = tuple(index for index in range(len(layout)) if index not in self._texts)
         self._columns = range(len(layout))
@@ -133,10 +138,10 @@ class Ring:
         even, odd = self._strings
         return even.nbytes, odd.nbytes
 
-    def append(self, morsel: Morsel, last_value: int = 0) -> int:
+    def append(self, morsel: Morsel, last_value: int = 0, long_bytes: int | None = None) -> int:
         """Write the rows under consecutive tids and return the first; they are visible when this returns. Any thread may call.
 
-        last_value: of the last column where the morsel does not have it.
+        last_value: of the last column where the morsel does not have it; long_bytes: of its long strings, if they are known.
         """
         rows_count = morsel.rows_count
         # The lock itself: entering the condition around it is a call more.
@@ -152,7 +157,7 @@ class Ring:
             self.claimed = first + rows_count
         done = 0
         while done < rows_count:
-            done += self._append_part(morsel, done, first + done, last_value)
+            done += self._append_part(morsel, done, first + done, last_value, long_bytes)
         return first
 
     def read(self, first_tid: int, rows_count: int, columns: Sequence[int] | None = None) -> Morsel:
@@ -256,18 +261,19 @@ class Ring:
         if first_tid < oldest:
             raise OverwrittenError(f"tid {first_tid} is gone, the oldest is {oldest}")
 
-    def _append_part(self, morsel: Morsel, done: int, tid: int, last_value: int) -> int:
+    def _append_part(self, morsel: Morsel, done: int, tid: int, last_value: int, long_bytes: int | None) -> int:
         """Write and publish the rows from `done` on that fit before the round ends; return how many."""
         count = min(morsel.rows_count - done, self.capacity - tid % self.capacity)
-        string_bytes = self._long_bytes(morsel, done, count)
+        if long_bytes is None or count < morsel.rows_count:
+            long_bytes = self._long_bytes(morsel, done, count)
         parity = tid // self.capacity % 2
         with self._changed:
             # The slots' earlier tuples, one round back, must be visible before they may go.
             self._changed.wait_for(lambda: self._published >= tid + count - self.capacity)
-            start = self._reserve(tid // self.capacity, string_bytes)
+            start = self._reserve(tid // self.capacity, long_bytes)
             self._writers[parity] += 1
         try:
-            self._write(morsel, done, count, tid, start, string_bytes, last_value)
+            self._write(morsel, done, count, tid, start, long_bytes, last_value)
         finally:
             with self._changed:
                 self._writers[parity] -= 1
@@ -291,7 +297,10 @@ class Ring:
         parity = round_number % 2
         while True:
             if self._strings_round[parity] != round_number:
-                self._strings[parity] = np.empty(max(len(self._strings[parity]), size), dtype=np.uint8)
+                room = max(len(self._strings[parity]), size)
+                # Unless somebody reads it, the old one's memory is the new one's.
+                self._strings[parity] = NO_STRINGS
+                self._strings[parity] = kept_memory.take(room)
                 self._strings_round[parity] = round_number
                 self._strings_used[parity] = 0
             start = self._strings_used[parity]
@@ -299,13 +308,19 @@ class Ring:
                 self._strings_used[parity] = start + size
                 return start
             if self._writers[parity] == 0:
-                ample = min(GROWTH * len(self._strings[parity]), self.string_capacity)
-                grown = np.empty(max(start + size, ample), dtype=np.uint8)
+                grown = kept_memory.take(max(start + size, self._ample_bytes(round_number, start + size)))
                 grown[:start] = self._strings[parity][:start]
                 self._strings[parity] = grown
             else:
                 # Others still copy into the buffer; they need no lock to get that done.
                 self._changed.wait()
+
+    def _ample_bytes(self, round_number: int, used: int) -> int:
+        """Return how large a round's string buffer of `used` bytes should become, so that the rest of the round fits if it goes on so."""
+        now = len(self._strings[round_number % 2])
+        tuples_count = min(self.claimed - round_number * self.capacity, self.capacity)
+        expected = used * self.capacity // tuples_count * 5 // 4 if tuples_count >= FORETELLING_ROWS_MIN else 0
+        return min(max(GROWTH * now, min(expected, GROWTH_MAX * now)), self.string_capacity)
 
     def _write(
         self, morsel: Morsel, done: int, count: int, tid: int, start: int, string_bytes: int, last_value: int
@@ -344,6 +359,7 @@ class RowWriter:
         self._ring = ring
         self._row = row
         self._places = np.zeros((len(ring.layout), 6), dtype=np.int64)
+        self._copy_row = entry_of(copy_row, self._places, 0)
         for index, column in enumerate(row.data):
             target: npt.NDArray[Any] = ring._data[index]
             nulls, all_nulls = row.nulls[index], ring._nulls[index]
@@ -363,10 +379,17 @@ class RowWriter:
         with ring._lock:
             tid = ring.claimed
             # Long strings need room in the round's buffer, and a morsel that is not published yet comes first.
-            if ring._published == tid and copy_row(self._places, tid & (ring.capacity - 1)):
+            if ring._published == tid and self._copy_row(self._places, tid & (ring.capacity - 1)):
                 ring.claimed = ring._published = tid + 1
                 return
         ring.append(self._row)
+
+
+def slots(physical: PhysicalType, capacity: int) -> npt.NDArray[Any]:
+    """Return room for a column's values, which are not defined."""
+    width = np.dtype(DTYPES[physical]).itemsize * (1 + (physical in WIDE))
+    values = kept_memory.take(capacity * width).view(DTYPES[physical])
+    return values.reshape(capacity, 2) if physical in WIDE else values
 
 
 @kernel

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ringbuffer.columns import DTYPES, WIDE, Layout, Morsel, PhysicalType
+from ringbuffer.kept_memory import kept_memory
 
 Array = npt.NDArray[Any]
 
@@ -54,7 +55,7 @@ class RowPlan:
 
     def new_block(self, capacity: int) -> npt.NDArray[np.uint8]:
         """Return memory for `capacity` rows, a multiple of 8; its contents are not defined."""
-        return np.empty(capacity * (self.row_bytes + self._columns_count), dtype=np.uint8)
+        return kept_memory.take(capacity * (self.row_bytes + self._columns_count))
 
     def morsel(
         self, block: npt.NDArray[np.uint8], capacity: int, rows_count: int, heap: npt.NDArray[np.uint8]

@@ -7,6 +7,7 @@ appended; a replay appends without asking, so that what was admitted once always
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -34,6 +35,11 @@ class StringSizes:
     step: int
     sums: npt.NDArray[np.int64] | None
 
+    @property
+    def total(self) -> int:
+        """The bytes of all rows."""
+        return 0 if self.sums is None else int(self.sums.sum())
+
     def between(self, first: int, end: int) -> int:
         """Return the bytes of rows [first, end), or of a few more at both ends."""
         if self.sums is None:
@@ -56,10 +62,12 @@ def string_sizes(morsel: Morsel, texts: Sequence[int]) -> StringSizes:
 @kernel
 def add_heap_bytes(words: npt.NDArray[Any], step: int, sums: npt.NDArray[Any]) -> None:
     """Add the heap bytes of strings int64[n, 2] to sums int64[ceil(n / step)]."""
-    for row in range(words.shape[0]):
-        length = words[row, 0] & LENGTH_MASK
-        if length > INLINE_BYTES_MAX:
-            sums[row // step] += length
+    for index in range(sums.shape[0]):
+        total = 0
+        for row in range(index * step, min((index + 1) * step, words.shape[0])):
+            length = words[row, 0] & LENGTH_MASK
+            total += length if length > INLINE_BYTES_MAX else 0
+        sums[index] += total
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +99,8 @@ class StringRoom:
     __slots__ = ("_ring", "_round_mask", "_tid", "_used")
 
     def __init__(self, ring: Ring) -> None:
-        self._ring = ring
+        # The ring's memory goes with its last user, without waiting for the collector of cycles.
+        self._ring = weakref.ref(ring)
         self._round_mask = ring.capacity - 1
         self._tid = 0
         self._used = 0
@@ -100,15 +109,17 @@ class StringRoom:
     def place(self) -> Place:
         """Where the next rows begin."""
         # Whoever does not ask, a replay for example, appends at once.
-        if self._ring.claimed > self._tid:
-            self._tid, self._used = self._ring.strings_place()
+        ring = self._living()
+        if ring.claimed > self._tid:
+            self._tid, self._used = ring.strings_place()
         return Place(self._tid, self._used)
 
     def after(self, pieces: Iterable[StringSizes]) -> Place:
         """Return where rows would begin behind these. Raises NoRoomError."""
         place = self.place
         tid, used, wanted = place.tid, place.used, 0
-        capacity, limit = self._ring.capacity, self._ring.string_capacity
+        ring = self._living()
+        capacity, limit = ring.capacity, ring.string_capacity
         for piece in pieces:
             done = 0
             while done < piece.rows_count:
@@ -128,11 +139,17 @@ class StringRoom:
         """Admit what `after` was asked for, or take that back."""
         self._tid, self._used = place.tid, place.used
 
+    def _living(self) -> Ring:
+        ring = self._ring()
+        assert ring is not None, "whoever asks has the ring"
+        return ring
+
     # Single rows, which may not cost more than some hundred nanoseconds.
 
     def takes_row(self, size: int) -> bool:
         """Tell whether a row with at most `size` bytes of long strings can be admitted for sure."""
-        ring = self._ring
+        ring = self._ring()
+        assert ring is not None
         if ring.claimed > self._tid:
             self._tid, self._used = ring.strings_place()
         return self._used + size <= ring.string_capacity

@@ -160,12 +160,10 @@ class CommitLog:
 
         0: there is no room, or a later record, and nothing happened.
         """
+        segments, used = self._segments, self._used
         if now_us < self.newest_us:
             return 0
-        segments = self._segments
-        size = record.pack(
-            self._buffer, self._used, segments.sequence, self.durable, self.next_transaction, now_us, now_us
-        )
+        size = record.pack(self._buffer, used, segments.sequence, self.durable, self.next_transaction, now_us, now_us)
         if size == 0 or size > segments.room:
             return 0
         self.next_transaction += 1

@@ -27,7 +27,7 @@ from engine.log.segments import (
     read_gap,
 )
 from engine.storage import Storage
-from ringbuffer.log_rows import ARRIVED_FORM, COUNTS, ROW_FORM, ROWS_HEAD
+from ringbuffer.log_rows import ARRIVED_FORMS, COUNTS, ROW_FORMS, ROWS_HEAD, rows_count_of
 from sql.errors import SqlError
 
 
@@ -222,6 +222,6 @@ def rows_of(record: Record) -> tuple[int, int]:
         stream_oid, form, _, _ = read_rows_head(record)
     except SqlError:
         return 0, 0
-    if form not in (ROW_FORM, ARRIVED_FORM) or len(record.payload) < ROWS_HEAD.size + COUNTS.size:
+    if form not in (*ROW_FORMS, *ARRIVED_FORMS) or len(record.payload) < ROWS_HEAD.size + COUNTS.size:
         return stream_oid, 0
-    return stream_oid, int(COUNTS.unpack_from(record.payload, ROWS_HEAD.size)[0])
+    return stream_oid, rows_count_of(record.payload[ROWS_HEAD.size :])

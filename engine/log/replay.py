@@ -17,7 +17,7 @@ from typing import NamedTuple, Protocol
 
 from engine.log.kept_rows import KeptRows, RowsKeeper
 from engine.log.records import COMMIT, COMMITTED, PREPARE, ROWS, Record
-from ringbuffer.log_rows import ARRIVED_FORM, JOINED_FORM, ROW_FORM, ROWS_HEAD
+from ringbuffer.log_rows import ARRIVED_FORMS, JOINED_FORM, ROW_FORM, ROW_FORMS, ROWS_HEAD
 from sql.errors import SqlError
 
 log = logging.getLogger(__name__)
@@ -176,15 +176,15 @@ class Replay:
 
     def _take_rows(self, record: Record, counts: bool) -> None:
         stream_oid, form, columns_count, now_us = read_rows_head(record)
-        if form not in (ROW_FORM, ARRIVED_FORM, JOINED_FORM):
+        if form not in (*ROW_FORMS, *ARRIVED_FORMS, JOINED_FORM):
             raise SqlError(
                 DAMAGED,
-                f"record {record.sequence} of the log has rows of form {form}; this server reads {ROW_FORM} to {JOINED_FORM}",
+                f"record {record.sequence} of the log has rows of form {form}; this server reads {ROW_FORM} to {ARRIVED_FORMS[-1]}",
             )
         rows = record.payload[ROWS_HEAD.size :]
         if record.commits:
             if counts:
-                arrival_us = None if form == ARRIVED_FORM else record.time_us
+                arrival_us = None if form in ARRIVED_FORMS else record.time_us
                 self._target.apply_rows(stream_oid, (LoggedRows(rows, now_us, columns_count, arrival_us),), None)
                 self.applied_count += 1
             return
@@ -192,7 +192,7 @@ class Replay:
         if opened is None:
             opened = self._open[record.transaction] = OpenTransaction(record.position, record.sequence)
         kept = self._keeper.keep(rows)
-        piece = Piece(stream_oid, record.statement, now_us, columns_count, form == ARRIVED_FORM, kept)
+        piece = Piece(stream_oid, record.statement, now_us, columns_count, form in ARRIVED_FORMS, kept)
         (opened.joins if form == JOINED_FORM else opened.pieces).append(piece)
 
     def _decide(self, record: Record, prepared: Prepared | None, counts: bool) -> None:

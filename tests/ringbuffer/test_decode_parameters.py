@@ -124,8 +124,8 @@ def one(physical: PhysicalType, content: bytes | None, binary: bool, **limits: i
         (P.NUMERIC, struct.pack("!hhHH", 0, 0, 0x1000, 0), True, codes.BINARY_FORMAT),
         (P.NUMERIC, struct.pack("!hhHH", 0, 0, 0xC000, 0), True, codes.NUMERIC_SPECIAL),
         (P.NUMERIC, struct.pack("!hhHHh", 1, 2, 0, 0, 1), True, codes.NUMERIC_FIELD_OVERFLOW),
-        (P.DATE, struct.pack("!i", 2**31 - 1), True, codes.DATE_RANGE),
-        (P.TIMESTAMP, struct.pack("!q", -(2**63)), True, codes.TIMESTAMP_RANGE),
+        (P.DATE, struct.pack("!i", 2**31 - 2), True, codes.DATE_RANGE),
+        (P.TIMESTAMP, struct.pack("!q", -(2**63) + 1), True, codes.TIMESTAMP_RANGE),
         (P.DATE, b"tomorrow", False, codes.INVALID_DATETIME),
     ],
 )

@@ -7,9 +7,10 @@ from typing import Any
 
 import numba
 import numpy as np
+import numpy.typing as npt
 
 from ringbuffer import jit
-from ringbuffer.jit import kernel, sources_stamp
+from ringbuffer.jit import entry_of, kernel, sources_stamp
 from ringbuffer.memory import (
     atomic_add,
     bits_of_float,
@@ -66,3 +67,18 @@ def test_constants_do_not_make_kernels_of_their_own() -> None:
     for constant in (3, 4):
         typing.get_call_template((types.literal(constant),), {})
     assert [str(kind) for (kind,) in typing.signatures] == ["int64"]
+
+
+@kernel
+def _sum_from(values: npt.NDArray[np.int64], start: int) -> int:
+    total = 0
+    for index in range(start, values.shape[0]):
+        total += values[index]
+    return total
+
+
+def test_an_entry_is_the_kernel_for_arguments_of_the_same_types() -> None:
+    entry = entry_of(_sum_from, np.zeros(1, dtype=np.int64), 0)
+    for count in (0, 1, 1000):
+        values = np.arange(count, dtype=np.int64)
+        assert entry(values, 1) == _sum_from(values, 1) == sum(range(1, count))

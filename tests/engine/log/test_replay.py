@@ -16,7 +16,7 @@ from engine.log.kept_rows import RowsKeeper
 from engine.log.records import COMMIT, COMMITTED, PREPARE, ROWS, STATEMENT_SHIFT, Record
 from engine.log.replay import RECORDS_COUNT, LoggedRows, Replay
 from engine.storage import DiskStorage
-from ringbuffer.log_rows import FLAG_COMMITS, JOINED_FORM, ROW_FORM, ROWS_HEAD
+from ringbuffer.log_rows import FLAG_COMMITS, JOINED_FORM, PACKED_ARRIVED_FORM, ROW_FORM, ROWS_HEAD
 from sql.errors import SqlError
 
 Effect = tuple[Any, ...]
@@ -219,7 +219,7 @@ def test_a_prepared_transaction_that_nobody_can_read(payload: bytes, tmp_path: P
 
 
 def test_rows_of_another_form_or_too_short(tmp_path: Path) -> None:
-    for payload in (ROWS_HEAD.pack(100, JOINED_FORM + 1, 3, 0), b"12"):
+    for payload in (ROWS_HEAD.pack(100, PACKED_ARRIVED_FORM + 1, 3, 0), b"12"):
         log = Log()
         log.add(ROWS, 1, payload)
         with pytest.raises(SqlError, match="record 1 of the log"):
