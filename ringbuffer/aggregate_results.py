@@ -13,9 +13,9 @@ import numpy.typing as npt
 from ringbuffer.aggregates import from_bits, unsigned_word
 from ringbuffer.error_codes import BIGINT_RANGE, FLOAT_OVERFLOW, NUMERIC_DIGITS, OK
 from ringbuffer.hash_table import Words
-from ringbuffer.int128 import int128_exceeds_digits
+from ringbuffer.int128 import int128_exceeds_digits, int128_multiply, int128_subtract
 from ringbuffer.jit import kernel
-from ringbuffer.numeric import numeric_average, numeric_rescale
+from ringbuffer.numeric import numeric_average, numeric_divide, numeric_rescale
 
 Nulls = npt.NDArray[np.uint8]
 Scales = npt.NDArray[np.int16]
@@ -107,6 +107,61 @@ def float_averages(rows: Words, row_words: int, count: int, at: int, seen_at: in
             return FLOAT_OVERFLOW
         out[number] = from_bits(unsigned_word(rows[row + at])) / rows[row + seen_at]
     return OK
+
+
+@kernel
+def float_variances(
+    rows: Words, row_words: int, count: int, at: int, seen_at: int, sample: bool, out: Floats, nulls: Nulls
+) -> int:
+    """Write variances as float64; a sample's is NULL of one value."""
+    for number in range(count):
+        row = number * row_words
+        values = rows[row + seen_at]
+        if values <= (1 if sample else 0):
+            nulls[number] = 1
+            continue
+        if rows[row + at + 2] != 0:
+            return FLOAT_OVERFLOW
+        out[number] = from_bits(unsigned_word(rows[row + at + 1])) / (values - 1 if sample else values)
+    return OK
+
+
+@kernel
+def decimal_variances(
+    rows: Words, row_words: int, count: int, at: int, squares_at: int, seen_at: int, scale: int, sample: bool,
+    out: Words, scales: Scales, nulls: Nulls, wide: Nulls,
+) -> None:  # fmt: skip
+    """Write variances as int64[count, 2], at PostgreSQL's scales. at, squares_at: sums, and those of squares, of numbers of `scale` digits.
+
+    wide: 1 for groups whose sums or products need more than 128 bits, which are not written.
+    """
+    for number in range(count):
+        row = number * row_words
+        values = rows[row + seen_at]
+        if values <= (1 if sample else 0):
+            nulls[number] = 1
+            continue
+        wide[number] = 1
+        if rows[row + at + 2] != 0 or rows[row + squares_at + 2] != 0:
+            continue
+        alo, ahi, error = int128_multiply(rows[row + squares_at], rows[row + squares_at + 1], values, 0)
+        blo, bhi, overflow = int128_multiply(rows[row + at], rows[row + at + 1], rows[row + at], rows[row + at + 1])
+        if error or overflow:
+            continue
+        lo, hi, error = int128_subtract(alo, ahi, blo, bhi)
+        if error or int128_exceeds_digits(lo, hi):
+            continue
+        if hi < 0 or (lo == 0 and hi == 0):
+            wide[number] = 0
+            continue
+        dlo, dhi, error = int128_multiply(values, 0, values - 1 if sample else values, 0)
+        lo, hi, quotient_scale, failed = numeric_divide(lo, hi, 2 * scale, dlo, dhi, 0)
+        if error or failed != OK:
+            continue
+        out[number, 0] = lo
+        out[number, 1] = hi
+        scales[number] = quotient_scale
+        wide[number] = 0
 
 
 @kernel

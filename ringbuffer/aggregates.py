@@ -18,7 +18,7 @@ from ringbuffer.arithmetic import compare_float64, real
 from ringbuffer.columns import INLINE_BYTES_MAX
 from ringbuffer.error_codes import OK
 from ringbuffer.hash_table import HEAP_ADDRESS, LENGTH_MASK, Words, store_text
-from ringbuffer.int128 import int128_add
+from ringbuffer.int128 import int128_add, int128_multiply_words
 from ringbuffer.jit import kernel
 from ringbuffer.memory import bits_of_float, copy_bytes, float_from_bits
 from ringbuffer.numeric import numeric_compare, numeric_rescale
@@ -55,6 +55,10 @@ class State(IntEnum):
     ANY_FALSE = 14
     ANY_TRUE = 15
     FIRST = 16
+    BIT_AND = 17
+    BIT_OR = 18
+    BIT_XOR = 19
+    SUM_SQUARES = 20
 
 
 WORDS: dict[State, int] = {
@@ -76,6 +80,10 @@ WORDS: dict[State, int] = {
     State.ANY_TRUE: 1,
     # The null mask; the values' words follow (ringbuffer/first_rows.py).
     State.FIRST: 1,
+    State.BIT_AND: 1,
+    State.BIT_OR: 1,
+    State.BIT_XOR: 1,
+    State.SUM_SQUARES: 3,
 }
 
 
@@ -85,6 +93,13 @@ def add_integer(rows: Words, at: int, lo: int, hi: int) -> None:
     rows[at], rows[at + 1], overflow = int128_add(rows[at], rows[at + 1], lo, hi)
     if overflow:
         rows[at + 2] += 1 if hi >= 0 else -1
+
+
+@kernel
+def add_square(rows: Words, at: int, value: int) -> None:
+    """Add the square of a 64-bit integer to a sum as `add_integer` keeps it."""
+    lo, hi = int128_multiply_words(value, value)
+    add_integer(rows, at, lo, hi)
 
 
 @kernel
@@ -181,6 +196,24 @@ def max_integer(rows: Words, at: int, seen: int, value: int) -> None:
     """Keep the larger integer."""
     if seen == 0 or value > rows[at]:
         rows[at] = value
+
+
+@kernel
+def bit_and(rows: Words, at: int, seen: int, value: int) -> None:
+    """Keep the bits that all integers have."""
+    rows[at] = value if seen == 0 else rows[at] & value
+
+
+@kernel
+def bit_or(rows: Words, at: int, seen: int, value: int) -> None:
+    """Keep the bits that any integer has."""
+    rows[at] = value if seen == 0 else rows[at] | value
+
+
+@kernel
+def bit_xor(rows: Words, at: int, seen: int, value: int) -> None:
+    """Keep the bits that an odd number of integers has."""
+    rows[at] = value if seen == 0 else rows[at] ^ value
 
 
 @kernel

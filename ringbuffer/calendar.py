@@ -8,7 +8,7 @@ Timestamps end with the year 294246, where 64 bits from 1970 on do; PostgreSQL c
 from __future__ import annotations
 
 from ringbuffer.arithmetic import add_int64
-from ringbuffer.error_codes import DATE_RANGE, OK, TIMESTAMP_RANGE
+from ringbuffer.error_codes import DATE_RANGE, INFINITE_DATES, INFINITE_FIELD, OK, TIMESTAMP_RANGE
 from ringbuffer.jit import kernel
 from ringbuffer.numeric import numeric_add, numeric_divide
 
@@ -25,6 +25,10 @@ DATE_DAYS_END = 2_145_042_906
 TIMESTAMP_DAYS_END = 106_751_982
 TIMESTAMP_US_MIN = DATE_DAYS_MIN * DAY_US
 TIMESTAMP_US_END = TIMESTAMP_DAYS_END * DAY_US
+# 'infinity'; the negative is '-infinity'.
+DATE_INFINITY = 2**31 - 1
+TIMESTAMP_INFINITY = 2**63 - 1
+INFINITY = float("inf")
 
 ERA_DAYS = 146_097
 ERA_YEARS = 400
@@ -102,6 +106,18 @@ def days_of_month(year: int, month: int) -> int:
 
 
 @kernel
+def is_infinite_timestamp(us: int) -> bool:
+    """Return whether a timestamp is 'infinity' or '-infinity'."""
+    return us == TIMESTAMP_INFINITY or us == -TIMESTAMP_INFINITY
+
+
+@kernel
+def is_infinite_date(days: int) -> bool:
+    """Return whether a date is 'infinity' or '-infinity'."""
+    return days == DATE_INFINITY or days == -DATE_INFINITY
+
+
+@kernel
 def check_timestamp(us: int) -> int:
     """Return TIMESTAMP_RANGE outside of what a timestamp can hold, else 0."""
     return OK if TIMESTAMP_US_MIN <= us < TIMESTAMP_US_END else TIMESTAMP_RANGE
@@ -115,7 +131,9 @@ def check_date(days: int) -> int:
 
 @kernel
 def date_add_days(days: int, count: int) -> tuple[int, int]:
-    """Return (days + count, error)."""
+    """Return (days + count, error); an infinite date stays where it is."""
+    if is_infinite_date(days):
+        return days, OK
     error = check_date(days + count)
     return days + count if error == OK else 0, error
 
@@ -124,6 +142,26 @@ def date_add_days(days: int, count: int) -> tuple[int, int]:
 def date_subtract_days(days: int, count: int) -> tuple[int, int]:
     """Return (days - count, error)."""
     return date_add_days(days, -count)
+
+
+@kernel
+def date_difference(later: int, earlier: int) -> tuple[int, int]:
+    """Return (days between two dates, error)."""
+    if is_infinite_date(later) or is_infinite_date(earlier):
+        return 0, INFINITE_DATES
+    return later - earlier, OK
+
+
+@kernel
+def finite_date(days: int) -> tuple[int, int]:
+    """Return (days, INFINITE_FIELD where they are infinite): a numeric of its fields is not."""
+    return days, INFINITE_FIELD if is_infinite_date(days) else OK
+
+
+@kernel
+def finite_timestamp(us: int) -> tuple[int, int]:
+    """Return (us, INFINITE_FIELD where it is infinite)."""
+    return us, INFINITE_FIELD if is_infinite_timestamp(us) else OK
 
 
 @kernel
@@ -136,7 +174,9 @@ def day_start(days: int) -> tuple[int, int]:
 
 @kernel
 def date_trunc_us(unit: int, us: int) -> tuple[int, int]:
-    """Return (start of the unit that holds the timestamp, error)."""
+    """Return (start of the unit that holds the timestamp, error); an infinite one stays what it is."""
+    if is_infinite_timestamp(us):
+        return us, OK
     if unit <= DAY:
         size = DAY_US
         if unit == HOUR:
@@ -176,6 +216,8 @@ def date_trunc_days(unit: int, days: int) -> int:
 def add_interval_us(us: int, months: int, days: int, micros: int) -> tuple[int, int]:
     """Return (timestamp + interval, error): months first, cut to the month's end, then days, then time."""
     error = OK
+    if is_infinite_timestamp(us):
+        return us, error
     if months != 0:
         us, error = add_months_us(us, months)
     if days != 0 and error == OK:
@@ -286,7 +328,12 @@ def extract_timestamp(field: int, us: int) -> tuple[int, int, int]:
 
 @kernel
 def date_part_timestamp(field: int, us: int) -> float:
-    """Return date_part of a timestamp, in double arithmetic as PostgreSQL does it; a date's is that of its midnight."""
+    """Return date_part of a timestamp, in double arithmetic as PostgreSQL does it; a date's is that of its midnight.
+
+    Of an infinite one, which has no other fields than those that grow with it: infinity.
+    """
+    if is_infinite_timestamp(us):
+        return INFINITY if us > 0 else -INFINITY
     if field == EPOCH:
         return us / 1e6
     days = us // DAY_US

@@ -9,7 +9,14 @@ from __future__ import annotations
 import numpy as np
 
 from ringbuffer.arithmetic import limit_int16, limit_int32, real
-from ringbuffer.calendar import DAY_US, TIMESTAMP_DAYS_END
+from ringbuffer.calendar import (
+    DATE_INFINITY,
+    DAY_US,
+    TIMESTAMP_DAYS_END,
+    TIMESTAMP_INFINITY,
+    is_infinite_date,
+    is_infinite_timestamp,
+)
 from ringbuffer.error_codes import (
     BIGINT_RANGE,
     DATE_OUT_OF_TIMESTAMP,
@@ -101,6 +108,8 @@ def int32_to_bool(value: int) -> int:
 @kernel
 def date_to_timestamp(days: int) -> tuple[int, int]:
     """Return (microseconds of midnight, error): dates reach further than timestamps."""
+    if is_infinite_date(days):
+        return (TIMESTAMP_INFINITY if days > 0 else -TIMESTAMP_INFINITY), OK
     if days >= TIMESTAMP_DAYS_END:
         return 0, DATE_OUT_OF_TIMESTAMP
     return days * DAY_US, OK
@@ -109,4 +118,6 @@ def date_to_timestamp(days: int) -> tuple[int, int]:
 @kernel
 def timestamp_to_date(us: int) -> int:
     """Return the day that holds a local timestamp."""
+    if is_infinite_timestamp(us):
+        return DATE_INFINITY if us > 0 else -DATE_INFINITY
     return us // DAY_US

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from ringbuffer.calendar import DATE_INFINITY, TIMESTAMP_INFINITY
 from ringbuffer.encode_text import WORD_DIGITS, is_valid, split_words
 from ringbuffer.encoded_column import (
     Bytes,
@@ -56,12 +57,21 @@ def binary_column(column: pa.Array | pa.ChunkedArray, family: str) -> EncodedCol
         case "bool":
             return _fixed(array, bool_values(array))
         case "date":
-            days = fixed_values(array, "int32").astype(np.int64) - EPOCH_DAYS
-            return _fixed(array, days.astype(">i4"))
+            days = fixed_values(array, "int32")
+            return _fixed(array, _since_2000(days, EPOCH_DAYS, DATE_INFINITY).astype(">i4"))
         case "timestamp" | "timestamptz":
-            return _fixed(array, (fixed_values(array, "int64") - EPOCH_US).astype(">i8"))
+            micros = fixed_values(array, "int64")
+            return _fixed(array, _since_2000(micros, EPOCH_US, TIMESTAMP_INFINITY).astype(">i8"))
     values = fixed_values(array, DTYPES[family])
     return _fixed(array, values.astype(values.dtype.newbyteorder(">")))
+
+
+def _since_2000(values: npt.NDArray[Any], epoch: int, infinity: int) -> npt.NDArray[Any]:
+    """Return days or microseconds since 2000; infinite ones are the ends of their integers."""
+    counted: npt.NDArray[Any] = values - values.dtype.type(epoch)
+    counted[values == infinity] = infinity
+    counted[values == -infinity] = -infinity - 1
+    return counted
 
 
 def _fixed(array: pa.Array, values: npt.NDArray[Any]) -> EncodedColumn:

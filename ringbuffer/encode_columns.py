@@ -1,6 +1,6 @@
 """A column of any type in PostgreSQL's text or binary output: which encoder does it.
 
-Enters: Arrow arrays in the forms of views, the family of their SQL type, the reader's time zone. Leaves: EncodedColumn.
+Enters: Arrow arrays in the forms of views, the family of their SQL type, the forms of text that the reader asks for. Leaves: EncodedColumn.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from ringbuffer.encode_arrays import binary_lists, text_lists
 from ringbuffer.encode_binary import binary_column as plain_binary
 from ringbuffer.encode_text import text_column as plain_text
 from ringbuffer.encoded_column import EncodedColumn, one_array, string_column
+from ringbuffer.output_forms import Forms, other_text
 
 STRINGS = frozenset({"bpchar", "uuid", "json", "jsonb", "name"})
 
@@ -28,15 +29,17 @@ ELEMENT_OIDS = {
 }  # fmt: skip
 
 
-def text_column(column: pa.Array | pa.ChunkedArray, family: str, zone: str) -> EncodedColumn:
-    """Return the text of each value. family: a key of the type table, with '[]' for arrays; zone: for timestamptz."""
-    array = one_array(column)
+def text_column(column: pa.Array | pa.ChunkedArray, family: str, forms: Forms) -> EncodedColumn:
+    """Return the text of each value. family: a key of the type table, with '[]' for arrays; forms: what the session asks for."""
+    array, zone = one_array(column), forms.zone
     if family in REGISTERED:
         family = "oid"
         if pa.types.is_struct(array.type):
             family, array = "text", one_array(pc.struct_field(array, [1]))
     if family.endswith("[]"):
-        return text_lists(array, text_column(array.values, family.removesuffix("[]"), zone))
+        return text_lists(array, text_column(array.values, family.removesuffix("[]"), forms))
+    if (other := other_text(array, family, forms)) is not None:
+        return other
     match family:
         case "time":
             return encode_types.time_text(array)

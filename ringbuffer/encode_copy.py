@@ -18,6 +18,7 @@ from ringbuffer.encode_rows import put_int32
 from ringbuffer.encode_text import is_valid
 from ringbuffer.encoded_column import ALL_VALID, Bytes, EncodedColumn, Offsets, frozen
 from ringbuffer.jit import kernel
+from ringbuffer.output_forms import Forms
 
 COPY_DATA = ord("d")
 HEAD_BYTES = 5
@@ -50,11 +51,11 @@ def encode_copy_rows(
     names: Sequence[str],
     families: Sequence[str],
     form: CopyFormat,
-    zone: str,
+    forms: Forms,
     header: bool,
 ) -> bytes:
     """Return the rows as framed CopyData messages, each one line. header: these are the first rows, so the header goes before them."""
-    encoded = [text_column(column, family, zone) for column, family in zip(columns, families, strict=True)]
+    encoded = [text_column(column, family, forms) for column, family in zip(columns, families, strict=True)]
     first = encode_header(names, form) if header and form.header else b""
     rows_count = len(encoded[0].ends) - 1 if encoded else 0
     if rows_count == 0:

@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from ringbuffer.encode_rows import BINARY_FORMAT, encode_data_rows
+from ringbuffer.output_forms import Forms
 
 # Signature, no flags, nothing behind them.
 HEADER = b"PGCOPY\n\xff\r\n\0" + bytes(8)
@@ -27,7 +28,7 @@ def encode_binary_rows(
     """Return the rows as framed CopyData messages. begins, ends: the header goes before them, the end marker behind them."""
     data = b""
     if columns and len(columns[0]):
-        rows, row_ends = encode_data_rows(columns, families, [BINARY_FORMAT] * len(columns), "UTC")
+        rows, row_ends = encode_data_rows(columns, families, [BINARY_FORMAT] * len(columns), Forms("UTC"))
         messages = np.frombuffer(rows, dtype=np.uint8).copy()
         messages[0] = COPY_DATA
         messages[row_ends[:-1]] = COPY_DATA

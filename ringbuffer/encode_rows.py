@@ -1,7 +1,8 @@
 """Results as DataRow messages, all rows of a batch at once.
 
-Enters: Arrow columns, the families of their types, a format for each (0 text, 1 binary), the reader's time zone. Leaves: the messages as
-one piece of bytes and where each ends. Two passes: sizes, then fields column by column at one cursor per row; no Python per row.
+Enters: Arrow columns, the families of their types, a format for each (0 text, 1 binary), the forms that the reader asks for.
+Leaves: the messages as one piece of bytes and where each ends.
+Two passes: sizes, then fields column by column at one cursor per row; no Python per row.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from ringbuffer.encode_columns import binary_column, text_column
 from ringbuffer.encode_text import is_valid
 from ringbuffer.encoded_column import Bytes, EncodedColumn, Offsets
 from ringbuffer.jit import kernel
+from ringbuffer.output_forms import Forms
 
 TEXT_FORMAT = 0
 BINARY_FORMAT = 1
@@ -31,11 +33,11 @@ def encode_data_rows(
     columns: Sequence[pa.Array | pa.ChunkedArray],
     families: Sequence[str],
     formats: Sequence[int],
-    zone: str,
+    forms: Forms,
 ) -> tuple[bytes, npt.NDArray[np.int64]]:
     """Return the DataRow messages of all rows, and the offset where each ends (int64[rows]). There is at least one column."""
     encoded = [
-        binary_column(column, family) if code == BINARY_FORMAT else text_column(column, family, zone)
+        binary_column(column, family) if code == BINARY_FORMAT else text_column(column, family, forms)
         for column, family, code in zip(columns, families, formats, strict=True)
     ]
     return assemble_rows(encoded, len(encoded[0].ends) - 1)

@@ -12,7 +12,15 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from ringbuffer.calendar import DAY_US, HOUR_US, MINUTE_US, SECOND_US, civil_from_days
+from ringbuffer.calendar import (
+    DAY_US,
+    HOUR_US,
+    MINUTE_US,
+    SECOND_US,
+    civil_from_days,
+    is_infinite_date,
+    is_infinite_timestamp,
+)
 from ringbuffer.encoded_column import (
     Bytes,
     EncodedColumn,
@@ -25,6 +33,7 @@ from ringbuffer.encoded_column import (
     string_column,
     valid_bytes,
 )
+from ringbuffer.fields import INFINITY
 from ringbuffer.int128 import int128_divide_unsigned, int128_negate, signed_word, unsigned_word
 from ringbuffer.jit import kernel
 from ringbuffer.shortest_float import FLOAT_BYTES_MAX, render_float4, render_float8
@@ -205,6 +214,17 @@ def put_date(out: Bytes, at: int, days: int) -> tuple[int, bool]:
 
 
 @kernel
+def put_infinity(out: Bytes, at: int, positive: bool) -> int:
+    """Write infinity or -infinity; return where it ends."""
+    if not positive:
+        out[at] = 45
+        at += 1
+    for index in range(len(INFINITY)):
+        out[at + index] = INFINITY[index]
+    return at + len(INFINITY)
+
+
+@kernel
 def put_before_christ(out: Bytes, at: int) -> int:
     """Write ' BC'."""
     out[at], out[at + 1], out[at + 2] = 32, 66, 67
@@ -218,9 +238,13 @@ def render_dates(values: npt.NDArray[np.int32], valid: Bytes, out: Bytes, ends: 
     ends[0] = 0
     for row in range(len(values)):
         if is_valid(valid, row):
-            at, before_christ = put_date(out, at, signed_word(values[row]))
-            if before_christ:
-                at = put_before_christ(out, at)
+            days = signed_word(values[row])
+            if is_infinite_date(days):
+                at = put_infinity(out, at, days > 0)
+            else:
+                at, before_christ = put_date(out, at, days)
+                if before_christ:
+                    at = put_before_christ(out, at)
         ends[row + 1] = at
 
 
@@ -252,9 +276,12 @@ def render_timestamps(values: npt.NDArray[np.int64], valid: Bytes, out: Bytes, e
     ends[0] = 0
     for row in range(len(values)):
         if is_valid(valid, row):
-            at, before_christ = put_timestamp(out, at, values[row])
-            if before_christ:
-                at = put_before_christ(out, at)
+            if is_infinite_timestamp(values[row]):
+                at = put_infinity(out, at, values[row] > 0)
+            else:
+                at, before_christ = put_timestamp(out, at, values[row])
+                if before_christ:
+                    at = put_before_christ(out, at)
         ends[row + 1] = at
 
 
@@ -272,11 +299,14 @@ def render_zoned_timestamps(
     ends[0] = 0
     for row in range(len(values)):
         if is_valid(valid, row):
-            offset_us = zone_offset_us(values[row], transitions, offsets)
-            at, before_christ = put_timestamp(out, at, values[row] + offset_us)
-            at = put_offset(out, at, offset_us // SECOND_US)
-            if before_christ:
-                at = put_before_christ(out, at)
+            if is_infinite_timestamp(values[row]):
+                at = put_infinity(out, at, values[row] > 0)
+            else:
+                offset_us = zone_offset_us(values[row], transitions, offsets)
+                at, before_christ = put_timestamp(out, at, values[row] + offset_us)
+                at = put_offset(out, at, offset_us // SECOND_US)
+                if before_christ:
+                    at = put_before_christ(out, at)
         ends[row + 1] = at
 
 

@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from ringbuffer.encode_copy import CopyFormat, encode_copy_rows
 from ringbuffer.encode_rows import BINARY_FORMAT, TEXT_FORMAT, encode_data_rows
+from ringbuffer.output_forms import Forms
 
 INTERVAL = pa.struct([("months", pa.int32()), ("days", pa.int32()), ("micros", pa.int64())])
 ZONED_TIME = pa.struct([("micros", pa.int64()), ("west", pa.int32())])
@@ -39,6 +40,6 @@ def warm_up_encoders() -> None:
     families = [family for family, _ in SAMPLES]
     columns = [column for _, column in SAMPLES]
     for code in (TEXT_FORMAT, BINARY_FORMAT):
-        encode_data_rows(columns, families, [code] * len(columns), "UTC")
+        encode_data_rows(columns, families, [code] * len(columns), Forms("UTC"))
     for name in ("text", "csv"):
-        encode_copy_rows(columns, families, families, CopyFormat(name, delimiter=","), "UTC", header=False)
+        encode_copy_rows(columns, families, families, CopyFormat(name, delimiter=","), Forms("UTC"), header=False)

@@ -56,6 +56,8 @@ INTERVAL_RANGE = 67
 # Never leaves a pipeline: its owner grows the scratch heap and runs the row again.
 SCRATCH_FULL = 68
 DATETIME_SPELLING = 69
+INFINITE_DATES = 70
+INFINITE_FIELD = 71
 # 80-89: COPY BINARY. COPY_FIELD_COUNT has its words in the error's `field`.
 COPY_SIGNATURE = 80
 COPY_FLAGS = 81
@@ -79,6 +81,8 @@ MESSAGES: dict[int, tuple[str, str]] = {
     REAL_RANGE: ("22003", "real out of range"),
     TIMESTAMP_RANGE: ("22008", "timestamp out of range"),
     DATE_RANGE: ("22008", "date out of range"),
+    INFINITE_DATES: ("22008", "cannot subtract infinite dates"),
+    INFINITE_FIELD: ("0A000", "EXTRACT of an infinite time is not supported yet"),
     VALUE_TOO_LONG: ("22001", "value too long for type character varying"),
     INVALID_TEXT: ("22P02", "invalid input syntax"),
     INVALID_DATETIME: ("22007", "invalid input syntax for date or time"),

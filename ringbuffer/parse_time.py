@@ -7,8 +7,17 @@ and the errors. Enter: `buffer` uint8[n], the field's bytes [start, end), and th
 from __future__ import annotations
 
 from ringbuffer import error_codes as codes
-from ringbuffer.calendar import DAY_US, HOUR_US, MINUTE_US, SECOND_US, days_from_civil, days_of_month
-from ringbuffer.fields import Bytes, trim
+from ringbuffer.calendar import (
+    DATE_INFINITY,
+    DAY_US,
+    HOUR_US,
+    MINUTE_US,
+    SECOND_US,
+    TIMESTAMP_INFINITY,
+    days_from_civil,
+    days_of_month,
+)
+from ringbuffer.fields import INFINITY, Bytes, is_word, trim
 from ringbuffer.jit import kernel
 from ringbuffer.memory import signed_word
 from ringbuffer.time_zones import Offsets, Transitions, local_to_utc
@@ -26,8 +35,17 @@ def parse_date(buffer: Bytes, start: int, end: int) -> tuple[int, int]:
     """-> (days since 1970-01-01, error) of yyyy-mm-dd."""
     start, end = trim(buffer, start, end)
     if end - start != DATE_CHARACTERS:
-        return 0, NEEDS_FALLBACK
+        sign = infinity_sign(buffer, start, end)
+        return sign * DATE_INFINITY, OK if sign != 0 else NEEDS_FALLBACK
     return parse_day(buffer, start)
+
+
+@kernel
+def infinity_sign(buffer: Bytes, start: int, end: int) -> int:
+    """-> 1 for infinity, -1 for -infinity, else 0."""
+    if is_word(buffer, start, end, INFINITY):
+        return 1
+    return -1 if end > start and buffer[start] == 45 and is_word(buffer, start + 1, end, INFINITY) else 0
 
 
 @kernel
@@ -36,6 +54,9 @@ def parse_timestamp(
 ) -> tuple[int, int]:
     """-> (microseconds since 1970-01-01, error); UTC if `zoned`, else local, and then an offset in the text is read over."""
     start, end = trim(buffer, start, end)
+    sign = infinity_sign(buffer, start, end)
+    if sign != 0:
+        return sign * TIMESTAMP_INFINITY, OK
     if end - start < DATE_CHARACTERS:
         return 0, NEEDS_FALLBACK
     days, error = parse_day(buffer, start)

@@ -14,7 +14,7 @@ from llvmlite import ir
 from numba.core import types
 from numba.extending import intrinsic
 
-from ringbuffer.calendar import SECOND_US
+from ringbuffer.calendar import SECOND_US, is_infinite_date, is_infinite_timestamp
 from ringbuffer.encode_text import (
     DATE_BYTES_MAX,
     INTEGER_BYTES_MAX,
@@ -23,6 +23,7 @@ from ringbuffer.encode_text import (
     WORD_DIGITS,
     put_before_christ,
     put_date,
+    put_infinity,
     put_offset,
     put_timestamp,
     split_words,
@@ -167,6 +168,8 @@ def date_to_text(days: int, scratch: Scratch) -> tuple[int, int, int, int]:
     if target == 0:
         return 0, 0, 0, SCRATCH_FULL
     out = bytes_at(target, DATE_BYTES_MAX)
+    if is_infinite_date(days):
+        return keep(scratch, target, put_infinity(out, 0, days > 0))
     end, before_christ = put_date(out, 0, days)
     if before_christ:
         end = put_before_christ(out, end)
@@ -180,6 +183,8 @@ def timestamp_to_text(local_us: int, scratch: Scratch) -> tuple[int, int, int, i
     if target == 0:
         return 0, 0, 0, SCRATCH_FULL
     out = bytes_at(target, TIMESTAMP_BYTES_MAX)
+    if is_infinite_timestamp(local_us):
+        return keep(scratch, target, put_infinity(out, 0, local_us > 0))
     end, before_christ = put_timestamp(out, 0, local_us)
     if before_christ:
         end = put_before_christ(out, end)
@@ -195,6 +200,8 @@ def timestamptz_to_text(
     if target == 0:
         return 0, 0, 0, SCRATCH_FULL
     out = bytes_at(target, TIMESTAMP_BYTES_MAX)
+    if is_infinite_timestamp(us):
+        return keep(scratch, target, put_infinity(out, 0, us > 0))
     offset_us = zone_offset_us(us, transitions, offsets)
     end, before_christ = put_timestamp(out, 0, us + offset_us)
     end = put_offset(out, end, offset_us // SECOND_US)

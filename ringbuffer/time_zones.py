@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from ringbuffer.calendar import DAY_US, ERA_DAYS, SECOND_US, check_timestamp
+from ringbuffer.calendar import DAY_US, ERA_DAYS, SECOND_US, check_timestamp, is_infinite_timestamp
 from ringbuffer.error_codes import OK, TIMESTAMP_RANGE
 from ringbuffer.jit import kernel
 
@@ -156,6 +156,8 @@ def find_transition(zone: zoneinfo.ZoneInfo, before: datetime, after: datetime) 
 @kernel
 def utc_to_local(us: int, transitions: Transitions, offsets: Offsets) -> int:
     """Return the local time of a UTC time; at the ends it may lie outside of the range of timestamps."""
+    if is_infinite_timestamp(us):
+        return us
     local: int = us + zone_offset_us(us, transitions, offsets)
     return local
 
@@ -199,6 +201,8 @@ def local_to_utc(us: int, transitions: Transitions, offsets: Offsets) -> tuple[i
 
     As PostgreSQL does it: only the first transition after a day earlier is considered, and at whole seconds.
     """
+    if is_infinite_timestamp(us):
+        return us, OK
     offset = offsets[0] * SECOND_US
     if len(transitions) > 1:
         second = us // SECOND_US * SECOND_US

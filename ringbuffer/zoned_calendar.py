@@ -8,10 +8,8 @@ from __future__ import annotations
 from ringbuffer.arithmetic import add_int64, truncate_divide_words
 from ringbuffer.calendar import (
     DAY,
-    DAY_US,
     EPOCH,
     SECOND_US,
-    TIMESTAMP_DAYS_END,
     TIMEZONE,
     TIMEZONE_HOUR,
     TIMEZONE_MINUTE,
@@ -21,8 +19,10 @@ from ringbuffer.calendar import (
     date_part_timestamp,
     date_trunc_us,
     extract_timestamp,
+    is_infinite_timestamp,
 )
-from ringbuffer.error_codes import DATE_OUT_OF_TIMESTAMP, OK, TIMESTAMP_RANGE
+from ringbuffer.casts import date_to_timestamp, timestamp_to_date
+from ringbuffer.error_codes import OK, TIMESTAMP_RANGE
 from ringbuffer.jit import kernel
 from ringbuffer.time_zones import Offsets, Transitions, local_to_utc, utc_to_local, zone_offset_us
 
@@ -30,6 +30,8 @@ from ringbuffer.time_zones import Offsets, Transitions, local_to_utc, utc_to_loc
 @kernel
 def timestamptz_to_timestamp(us: int, transitions: Transitions, offsets: Offsets) -> tuple[int, int]:
     """Return (local time, error)."""
+    if is_infinite_timestamp(us):
+        return us, OK
     local = utc_to_local(us, transitions, offsets)
     error = check_timestamp(local)
     return local if error == OK else 0, error
@@ -39,20 +41,23 @@ def timestamptz_to_timestamp(us: int, transitions: Transitions, offsets: Offsets
 def timestamptz_to_date(us: int, transitions: Transitions, offsets: Offsets) -> tuple[int, int]:
     """Return (day of the local time, error)."""
     local, error = timestamptz_to_timestamp(us, transitions, offsets)
-    return local // DAY_US, error
+    return timestamp_to_date(local), error
 
 
 @kernel
 def date_to_timestamptz(days: int, transitions: Transitions, offsets: Offsets) -> tuple[int, int]:
     """Return (UTC time of the local midnight, error)."""
-    if days >= TIMESTAMP_DAYS_END:
-        return 0, DATE_OUT_OF_TIMESTAMP
-    return local_to_utc(days * DAY_US, transitions, offsets)
+    local, error = date_to_timestamp(days)
+    if error != OK:
+        return 0, error
+    return local_to_utc(local, transitions, offsets)
 
 
 @kernel
 def date_trunc_zoned(unit: int, us: int, transitions: Transitions, offsets: Offsets) -> tuple[int, int]:
     """Return (UTC start of the local unit, error); below a day the offset of the time itself holds, so a doubled hour stays apart."""
+    if is_infinite_timestamp(us):
+        return us, OK
     offset = zone_offset_us(us, transitions, offsets)
     start, error = date_trunc_us(unit, us + offset)
     if error != OK:
@@ -76,7 +81,9 @@ def extract_zoned(field: int, us: int, transitions: Transitions, offsets: Offset
 
 @kernel
 def date_part_zoned(field: int, us: int, transitions: Transitions, offsets: Offsets) -> float:
-    """Return date_part of the local time."""
+    """Return date_part of the local time; of an infinite one as date_part_timestamp does."""
+    if is_infinite_timestamp(us):
+        return date_part_timestamp(field, us)
     if field == EPOCH:
         return date_part_timestamp(field, us)
     offset = zone_offset_us(us, transitions, offsets)
@@ -103,6 +110,8 @@ def add_interval_zoned(
 ) -> tuple[int, int]:
     """Return (UTC time + interval, error): months and days each in local time, then the time of day in UTC."""
     error = OK
+    if is_infinite_timestamp(us):
+        return us, error
     if months != 0:
         local, error = add_months_us(utc_to_local(us, transitions, offsets), months)
         if error == OK:

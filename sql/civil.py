@@ -51,9 +51,17 @@ def add_months(days: int, months: int) -> int:
     return days_from_civil(year, month0 + 1, min(day, days_in_month(year, month0 + 1)))
 
 
+# 'infinity'; the negative is '-infinity'. Both are beyond every range, and compare as they should.
+DATE_INFINITY = (1 << 31) - 1
+TIMESTAMP_INFINITY = (1 << 63) - 1
 TIMESTAMP_US_MIN = DATE_DAYS_MIN * DAY_US
 TIMESTAMP_US_END = days_from_civil(294_247, 1, 1) * DAY_US
 DATE_DAYS_END = days_from_civil(5_874_898, 1, 1)
+
+
+def is_infinite(microseconds: int) -> bool:
+    """Tell whether a timestamp is 'infinity' or '-infinity'."""
+    return abs(microseconds) == TIMESTAMP_INFINITY
 
 
 @lru_cache(maxsize=64)

@@ -1,7 +1,7 @@
 """PostgreSQL's text input of date, timestamp and timestamptz (DateStyle ISO, MDY): fields by shape, then their meaning.
 
 Enters: text, and the zone that a timestamptz without one is in. Leaves: days or microseconds since 1970-01-01. Follows PostgreSQL's
-ParseDateTime and DecodeDateTime; infinite and special values ('infinity', 'now', 'today') are 0A000 for now.
+ParseDateTime and DecodeDateTime. What depends on the clock ('now', 'today') is 0A000 here: bind makes calls of it.
 """
 
 from __future__ import annotations
@@ -12,7 +12,9 @@ from dataclasses import dataclass
 from sql.civil import (
     DATE_DAYS_END,
     DATE_DAYS_MIN,
+    DATE_INFINITY,
     DAY_US,
+    TIMESTAMP_INFINITY,
     TIMESTAMP_US_END,
     TIMESTAMP_US_MIN,
     civil_from_days,
@@ -61,7 +63,9 @@ WEEKDAYS = frozenset(
     """.split()
 )
 IGNORED = frozenset({"at", "on"})
-SPECIALS = frozenset({"infinity", "-infinity", "+infinity", "now", "today", "tomorrow", "yesterday", "allballs"})
+INFINITE = {"infinity": 1, "-infinity": -1}
+CLOCK_WORDS = frozenset({"now", "today", "tomorrow", "yesterday"})
+SPECIALS = CLOCK_WORDS | INFINITE.keys() | {"epoch"}
 
 
 class InvalidTextError(Exception):
@@ -107,6 +111,8 @@ def date_value(text: str, position: int | None = None) -> int:
     if iso is not None and iso[4] is None and (days := iso_days(iso)) is not None:
         return days
     found = read(text, "date", position)
+    if found.special in INFINITE:
+        return INFINITE[found.special] * DATE_INFINITY
     days = 0 if found.special == "epoch" else date_of(found, text, "date", position)
     if not DATE_DAYS_MIN <= days < DATE_DAYS_END:
         raise SqlError("22008", f'date out of range: "{text}"', position)
@@ -121,6 +127,8 @@ def timestamp_value(text: str, zone: str, position: int | None = None) -> int:
         return local_to_utc_us(local, zone) if zone else local
     kind = "timestamp with time zone" if zone else "timestamp"
     found = read(text, kind, position)
+    if found.special in INFINITE:
+        return INFINITE[found.special] * TIMESTAMP_INFINITY
     if found.special == "epoch":
         return 0
     local = date_of(found, text, kind, position) * DAY_US + (found.time_us or 0)
@@ -217,9 +225,7 @@ def read_fields(text: str, position: int | None) -> Fields:
             case "word":
                 read_word(found, piece.lower(), text, position)
             case "special":
-                if piece.replace(" ", "").lower() in SPECIALS:
-                    raise not_supported(f"the date or time '{piece}'", position)
-                raise InvalidTextError
+                read_word(found, "".join(piece.lower().split()), text, position)
             case "bad":
                 raise InvalidTextError
     finish_time(found)
@@ -227,6 +233,8 @@ def read_fields(text: str, position: int | None) -> Fields:
         raise InvalidTextError
     if found.year is None and found.time_us is None and not found.special:
         raise InvalidTextError
+    if found.special and found.year is not None:
+        checked_date(found)
     return found
 
 
@@ -273,7 +281,7 @@ def finish_time(found: Fields) -> None:
 
 def read_date(found: Fields, piece: str) -> None:
     """Read a date of which all parts hang together: month names first, then numbers in the order MDY or YMD."""
-    if found.year is not None:
+    if found.year is not None or found.special:
         raise InvalidTextError
     parts = re.split(r"[-/.]", piece)
     if not all(parts):
@@ -342,7 +350,7 @@ def set_year(found: Fields, digits: str, value: int) -> None:
 def read_number(found: Fields, piece: str) -> None:
     """Read a number that stands alone: 20200102, 030405, or a part of a date that is written with spaces."""
     whole, _, fraction = piece.partition(".")
-    if piece.endswith("."):
+    if piece.endswith(".") or found.special:
         raise InvalidTextError
     if found.awaits_julian:
         read_julian(found, whole, fraction)
@@ -402,10 +410,16 @@ def read_offset(found: Fields, piece: str, text: str, position: int | None) -> N
 
 
 def read_word(found: Fields, word: str, text: str, position: int | None) -> None:
-    if word in SPECIALS:
+    if word in CLOCK_WORDS:
         raise not_supported(f"the date or time '{word}'", position)
-    if word == "epoch":
+    if word in SPECIALS:
+        if found.special:
+            raise InvalidTextError
         found.special = word
+    elif word == "allballs":
+        if found.time_us is not None or found.has_zone or found.special:
+            raise InvalidTextError
+        found.time_us, found.has_zone = 0, True
     elif word in ("j", "jd", "julian"):
         found.awaits_julian = True
     elif word in MONTHS:

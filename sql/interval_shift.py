@@ -7,6 +7,7 @@ from sql.civil import (
     TIMESTAMP_US_END,
     TIMESTAMP_US_MIN,
     add_months,
+    is_infinite,
     local_to_utc_us,
     utc_offset_us,
 )
@@ -16,6 +17,8 @@ from sql.interval_values import Interval
 
 def shifted_us(micros: int, value: Interval, zone: str) -> int:
     """Return a timestamp moved by an interval: months and days on the clock of `zone` ('': none), then the exact time."""
+    if is_infinite(micros):
+        return micros
     months, days, time = value
     if months or days:
         local = micros + utc_offset_us(micros, zone) if zone else micros

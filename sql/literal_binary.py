@@ -7,7 +7,15 @@ from decimal import Context, Decimal
 
 from sql.array_binary import array_value
 from sql.byte_values import uuid_text
-from sql.civil import DATE_DAYS_END, DATE_DAYS_MIN, DAY_US, TIMESTAMP_US_END, TIMESTAMP_US_MIN
+from sql.civil import (
+    DATE_DAYS_END,
+    DATE_DAYS_MIN,
+    DATE_INFINITY,
+    DAY_US,
+    TIMESTAMP_INFINITY,
+    TIMESTAMP_US_END,
+    TIMESTAMP_US_MIN,
+)
 from sql.datatypes import SqlType
 from sql.errors import SqlError, not_supported
 from sql.expressions import LiteralValue
@@ -142,7 +150,7 @@ def text_value(data: bytes) -> str:
 
 def date_value(value: int) -> int:
     if value in INFINITE_DATES:
-        raise not_supported("an infinite date")
+        return DATE_INFINITY if value > 0 else -DATE_INFINITY
     days = value + EPOCH_2000_DAYS
     if not DATE_DAYS_MIN <= days < DATE_DAYS_END:
         raise SqlError("22008", "date out of range")
@@ -151,7 +159,7 @@ def date_value(value: int) -> int:
 
 def timestamp_value(value: int) -> int:
     if value in INFINITE_TIMESTAMPS:
-        raise not_supported("an infinite timestamp")
+        return TIMESTAMP_INFINITY if value > 0 else -TIMESTAMP_INFINITY
     microseconds = value + EPOCH_2000_DAYS * DAY_US
     if not TIMESTAMP_US_MIN <= microseconds < TIMESTAMP_US_END:
         raise SqlError("22008", "timestamp out of range")

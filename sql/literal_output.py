@@ -11,7 +11,7 @@ from decimal import Context, Decimal
 
 from sql.array_text import array_text
 from sql.byte_values import bytea_text
-from sql.civil import DAY_US, civil_from_days, utc_offset_us
+from sql.civil import DATE_INFINITY, DAY_US, civil_from_days, is_infinite, utc_offset_us
 from sql.datatypes import SqlType
 from sql.expressions import LiteralValue
 from sql.identifiers import char_text
@@ -121,7 +121,13 @@ def next_single(value: float, direction: int) -> float:
     return float(struct.unpack("<f", struct.pack("<i", bits + step))[0])
 
 
+def infinite_text(value: int) -> str:
+    return "infinity" if value > 0 else "-infinity"
+
+
 def date_text(days: int) -> str:
+    if abs(days) == DATE_INFINITY:
+        return infinite_text(days)
     year, month, day = civil_from_days(days)
     if year > 0:
         return f"{year:04d}-{month:02d}-{day:02d}"
@@ -129,6 +135,8 @@ def date_text(days: int) -> str:
 
 
 def timestamp_text(microseconds: int, zone: str = "") -> str:
+    if is_infinite(microseconds):
+        return infinite_text(microseconds)
     days, rest = divmod(microseconds, DAY_US)
     seconds, fraction = divmod(rest, 1_000_000)
     clock = f"{seconds // 3600:02d}:{seconds // 60 % 60:02d}:{seconds % 60:02d}"
@@ -139,6 +147,8 @@ def timestamp_text(microseconds: int, zone: str = "") -> str:
 
 
 def zoned_text(microseconds: int, zone: str) -> str:
+    if is_infinite(microseconds):
+        return infinite_text(microseconds)
     offset = utc_offset_us(microseconds, zone)
     total = abs(offset) // 1_000_000
     text = f"{'-' if offset < 0 else '+'}{total // 3600:02d}"

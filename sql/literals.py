@@ -10,7 +10,7 @@ from decimal import Decimal
 
 from sql.array_text import array_elements
 from sql.byte_values import bytea_value, uuid_value
-from sql.civil import DAY_US, TIMESTAMP_US_END, TIMESTAMP_US_MIN
+from sql.civil import DAY_US, TIMESTAMP_US_END, TIMESTAMP_US_MIN, is_infinite
 from sql.datatypes import SqlType
 from sql.datetime_input import date_value, timestamp_value
 from sql.errors import SqlError
@@ -144,6 +144,8 @@ def fit_text(value: str, kind: SqlType, position: int | None, explicit: bool) ->
 def rounded_time(value: int, kind: SqlType, position: int | None) -> int:
     """Return a time of day or a timestamp with the digits of `kind`."""
     assert kind.precision is not None
+    if kind.family != "time" and is_infinite(value):
+        return value
     # PostgreSQL counts timestamps from 2000; half of a unit goes away from there.
     origin = 0 if kind.family == "time" else EPOCH_2000_US
     result = rounded(value - origin, kind.precision) + origin

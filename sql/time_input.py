@@ -81,10 +81,10 @@ def read_fields(text: str, position: int | None) -> Fields:
 
 def read_time_word(found: Fields, word: str, text: str, position: int | None) -> None:
     if word == "allballs":
-        found.time_us = 0
+        found.time_us, found.has_zone = 0, True
     elif word == "now":
         raise not_supported("the time 'now'", position)
-    elif word in SPECIALS or word in ("epoch", "bc", "ad"):
+    elif word in SPECIALS or word in ("bc", "ad"):
         raise InvalidTextError
     elif word != "t":
         read_word(found, word, text, position)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from sql.civil import DAY_US, days_from_civil, local_to_utc_us, utc_offset_us
+from sql.civil import DAY_US, days_from_civil, is_infinite, local_to_utc_us, utc_offset_us
 from sql.datetime_input import SECOND_US, InvalidTextError, OutOfRangeError, checked_date, out_of_range
 from sql.errors import SqlError, not_supported
 from sql.interval_values import Interval
@@ -51,8 +51,10 @@ def fixed_west_s(zone: str, position: int | None = None) -> int:
     return -offsets.pop() // SECOND_US
 
 
-def zoned_time_of(us: int, zone: str) -> ZonedTime:
-    """Return what clocks in `zone` show at an instant, microseconds since 1970."""
+def zoned_time_of(us: int, zone: str) -> ZonedTime | None:
+    """Return what clocks in `zone` show at an instant, microseconds since 1970; None at an infinite one."""
+    if is_infinite(us):
+        return None
     offset_us = utc_offset_us(us, zone)
     return (us + offset_us) % DAY_US, -offset_us // SECOND_US
 

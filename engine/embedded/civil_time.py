@@ -5,7 +5,8 @@ Holds what the engines' own functions count otherwise: centuries, years before C
 
 from __future__ import annotations
 
-from sql.civil import civil_from_days, days_from_civil, local_to_utc_us, utc_offset_us
+from sql.civil import civil_from_days, days_from_civil, is_infinite, local_to_utc_us, utc_offset_us
+from sql.errors import SqlError, not_supported
 
 SECOND_US = 1_000_000
 DAY_US = 86_400 * SECOND_US
@@ -21,11 +22,18 @@ SUB_DAY_US = {
 
 def local_us(us: int, zone: str) -> int:
     """Return what clocks in `zone` show at an instant."""
-    return us + utc_offset_us(us, zone)
+    return us if is_infinite(us) else us + utc_offset_us(us, zone)
+
+
+def utc_us(us: int, zone: str) -> int:
+    """Return the instant at which clocks in `zone` show a time."""
+    return us if is_infinite(us) else local_to_utc_us(us, zone)
 
 
 def truncated_us(unit: str, us: int) -> int:
     """Return date_trunc(unit, us)."""
+    if is_infinite(us):
+        return us
     if unit in SUB_DAY_US:
         return us - us % SUB_DAY_US[unit]
     days = us // DAY_US
@@ -52,13 +60,15 @@ def truncated_us(unit: str, us: int) -> int:
 
 def zone_truncated_us(unit: str, us: int, zone: str) -> int:
     """Return date_trunc(unit, us, zone): units below a day keep the offset of the instant itself."""
+    if is_infinite(us):
+        return us
     local = local_us(us, zone)
     cut = truncated_us(unit, local)
     return us - (local - cut) if unit in SUB_DAY_US else local_to_utc_us(cut, zone)
 
 
 def field(name: str, us: int) -> int:
-    """Return a field that DuckDB counts otherwise: decade, century, millennium, julian, and a date's epoch."""
+    """Return a field that DuckDB counts otherwise: decade, century, millennium, julian, and a date's epoch. `us` is finite."""
     if name == "epoch":
         return us // SECOND_US
     if name == "julian":
@@ -68,6 +78,27 @@ def field(name: str, us: int) -> int:
         return year // 10
     span = {"century": 100, "millennium": 1000}[name]
     return (year + span - 1) // span if year > 0 else -((span - 1 - (year - 1)) // span)
+
+
+def infinite_span(what: str, left: int, right: int) -> int | None:
+    """Raise 22008 for the difference of `what` of which one is infinite. None of others, for which nobody asks."""
+    if is_infinite(left) or is_infinite(right):
+        raise SqlError("22008", f"cannot subtract infinite {what}")
+    return None
+
+
+def infinite_part(us: int) -> float:
+    """Return date_part of a field that grows with the time, of an infinite one."""
+    return float("inf") if us > 0 else float("-inf")
+
+
+def infinite_field(name: str, us: int) -> int | None:
+    """Raise 0A000 for EXTRACT of a field that is infinite where the time is: no numeric is. None of others, for which nobody asks."""
+    if is_infinite(us):
+        raise not_supported(
+            f"EXTRACT({name.upper()}) of an infinite time", hint="date_part returns a double precision."
+        )
+    return None
 
 
 def float_field(name: str, us: int) -> float:
@@ -84,8 +115,10 @@ def float_field(name: str, us: int) -> float:
     return float(us)
 
 
-def zone_field(name: str, us: int, zone: str) -> int:
-    """Return timezone, timezone_hour or timezone_minute at an instant."""
+def zone_field(name: str, us: int, zone: str) -> int | None:
+    """Return timezone, timezone_hour or timezone_minute at an instant; an infinite one has none."""
+    if is_infinite(us):
+        return None
     seconds = utc_offset_us(us, zone) // SECOND_US
     if name == "timezone":
         return seconds

@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 
 from sql.errors import SqlError
+from sql.relation_keys import shown
 
 OWN_ERROR = re.compile(r"antumbra error (\w{5}): (.*?) \(end\)", re.DOTALL)
 
 
 def marked(error: SqlError) -> str:
     """Return the text that carries `error`."""
-    return f"antumbra error {error.sqlstate}: {error.message} (end)"
+    return f"antumbra error {error.sqlstate}: {shown(error.message)} (end)"
 
 
 def own_error(text: str) -> SqlError | None:

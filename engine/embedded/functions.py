@@ -36,8 +36,16 @@ from engine.embedded.type_functions import (
     zoned_time_array,
     zoned_time_rows,
 )
-from sql.civil import DAY_US, local_to_utc_us
-from sql.datatypes import BOOL, DATE, FLOAT4, FLOAT8, INT2, INT4, INT8, TIMESTAMP, TIMESTAMPTZ, SqlType
+from sql.civil import (
+    DATE_INFINITY,
+    DAY_US,
+    TIMESTAMP_INFINITY,
+    TIMESTAMP_US_END,
+    TIMESTAMP_US_MIN,
+    is_infinite,
+)
+from sql.datatypes import BOOL, FLOAT4, FLOAT8, INT2, INT4, INT8, TIMESTAMP, TIMESTAMPTZ, SqlType
+from sql.datetime_input import date_value
 from sql.errors import SqlError
 from sql.expressions import LiteralValue
 from sql.literal_output import date_text, float_text, timestamp_text, zoned_text
@@ -86,6 +94,8 @@ def register_functions(connection: duckdb.DuckDBPyConnection) -> None:
         _register(connection, name, arguments, _TEXT, within_limit(function, length, arguments))
     for name, arguments, result, function in VOLATILE_TIME_SPECIFICATIONS:
         _register(connection, name, arguments, result, row_by_row(function, arguments, result), volatile=True)
+    for name, argument, result, columns_function in MOMENT_SPECIFICATIONS:
+        _register(connection, name, [argument], result, columns_function)
     for bits in (16, 32, 64):
         for name, is_left in (("shift_left", True), ("shift_right", False)):
             kind = INTEGER_TYPES[bits]
@@ -269,6 +279,33 @@ def float_arithmetic(name: str, dtype: type[np.floating[Any]]) -> ArrowFunction:
     return run
 
 
+def micros_of(column: pa.ChunkedArray) -> pa.Array:
+    """Return timestamps as microseconds since 1970."""
+    return one_array(column).view(pa.int64())
+
+
+def moment(zone: str) -> ArrowFunction:
+    """Return what makes timestamps of microseconds since 1970. Raises 22008."""
+    kind = pa.timestamp("us", zone or None)
+
+    def run(column: pa.ChunkedArray) -> pa.Array:
+        micros = one_array(column)
+        values = micros.fill_null(0).to_numpy(zero_copy_only=False)
+        outside = (values < TIMESTAMP_US_MIN) | (values >= TIMESTAMP_US_END)
+        if np.any(outside) and np.any(np.abs(values[outside]) != TIMESTAMP_INFINITY):
+            raise ValueError(marked(SqlError("22008", "timestamp out of range")))
+        return micros.view(kind)
+
+    return run
+
+
+def date_us(days: int) -> int:
+    """Return the microseconds since 1970 of a day's midnight."""
+    if abs(days) == DATE_INFINITY:
+        return TIMESTAMP_INFINITY if days > 0 else -TIMESTAMP_INFINITY
+    return days * DAY_US
+
+
 def numeric_extreme(keep_larger: bool) -> ArrowFunction:
     """Return GREATEST or LEAST of two variable numerics; a NULL doesn't count."""
 
@@ -337,7 +374,7 @@ SPECIFICATIONS: list[tuple[str, list[str], str, Scalar]] = [
     ("int8_from_text", [_TEXT], "BIGINT", reader(INT8)),
     ("float4_from_text", [_TEXT], "FLOAT", reader(FLOAT4)),
     ("float8_from_text", [_TEXT], "DOUBLE", reader(FLOAT8)),
-    ("date_from_text", [_TEXT, _TEXT], "BIGINT", lambda text, zone: reader(DATE)(text, zone) * DAY_US),
+    ("date_from_text", [_TEXT, _TEXT], "BIGINT", lambda text, zone: date_us(date_value(text))),
     ("timestamp_from_text", [_TEXT, _TEXT], "BIGINT", reader(TIMESTAMP)),
     ("timestamptz_from_text", [_TEXT, _TEXT], "BIGINT", reader(TIMESTAMPTZ)),
     ("text_substring", [_TEXT, "INTEGER", "INTEGER"], _TEXT, scalar_functions.substring),
@@ -347,16 +384,26 @@ SPECIFICATIONS: list[tuple[str, list[str], str, Scalar]] = [
     ("text_split_part", [_TEXT, _TEXT, "INTEGER"], _TEXT, scalar_functions.split_part),
     ("text_like", [_TEXT, _TEXT, _TEXT], "BOOLEAN", scalar_functions.like),
     ("text_limit", [_TEXT, "INTEGER"], _TEXT, scalar_functions.limit_text),
-    ("date_text", ["BIGINT"], _TEXT, lambda us: date_text(us // DAY_US)),
+    ("date_text", ["BIGINT"], _TEXT, lambda us: timestamp_text(us) if is_infinite(us) else date_text(us // DAY_US)),
     ("timestamp_text", ["BIGINT"], _TEXT, timestamp_text),
     ("timestamptz_text", _ZONED, _TEXT, zoned_text),
     ("zone_local", _ZONED, "BIGINT", civil_time.local_us),
-    ("zone_utc", _ZONED, "BIGINT", local_to_utc_us),
+    ("zone_utc", _ZONED, "BIGINT", civil_time.utc_us),
     ("zone_trunc", [_TEXT, "BIGINT", _TEXT], "BIGINT", civil_time.zone_truncated_us),
     ("zone_part", [_TEXT, "BIGINT", _TEXT], "BIGINT", civil_time.zone_field),
     ("timestamp_trunc", [_TEXT, "BIGINT"], "BIGINT", civil_time.truncated_us),
     ("timestamp_part", [_TEXT, "BIGINT"], "BIGINT", civil_time.field),
+    ("infinite_span", [_TEXT, "BIGINT", "BIGINT"], "BIGINT", civil_time.infinite_span),
+    ("infinite_field", [_TEXT, "BIGINT"], "BIGINT", civil_time.infinite_field),
+    ("infinite_part", ["BIGINT"], "DOUBLE", civil_time.infinite_part),
     ("time_part", [_TEXT, "BIGINT"], "DOUBLE", civil_time.float_field),
+]
+
+# Times and the microseconds that they are, infinite ones as well.
+MOMENT_SPECIFICATIONS: list[tuple[str, str, str, ArrowFunction]] = [
+    ("infinite_us", "TIMESTAMP", "BIGINT", micros_of),
+    ("timestamp_moment", "BIGINT", "TIMESTAMP", moment("")),
+    ("timestamptz_moment", "BIGINT", "TIMESTAMPTZ", moment("UTC")),
 ]
 
 # Functions whose texts may be as long as their arguments say, with the length of one.

@@ -24,6 +24,7 @@ from engine.embedded.result_forms import in_forms
 from sql.emit.names import column_names
 from sql.emit_duckdb import emit_duckdb
 from sql.errors import SqlError
+from sql.relation_keys import MARK, name_of
 from sql.relations import Relation, Scan
 from sql.trees import scans
 
@@ -48,12 +49,43 @@ SETTINGS = (
 )
 
 
+class PassingRows:
+    """Rows that DuckDB reads in one statement. Until its transaction ends it keeps what was registered: this, without the rows."""
+
+    def __init__(self, rows: pa.Table) -> None:
+        self._rows = rows
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """Return the rows in the form of Arrow's stream interface."""
+        return self._rows.__arrow_c_stream__(requested_schema)
+
+    def forget(self) -> None:
+        """Let go of the rows."""
+        self._rows = self._rows.schema.empty_table()
+
+
+@contextmanager
+def passing_rows(connection: duckdb.DuckDBPyConnection, name: str, rows: pa.Table | None) -> Iterator[None]:
+    """Make rows known under a name for one statement; None: there are none. After an error the name goes with the transaction."""
+    if rows is None:
+        yield
+        return
+    passing = PassingRows(rows)
+    connection.register(name, passing)
+    try:
+        yield
+        connection.unregister(name)
+    finally:
+        passing.forget()
+
+
 @dataclass
 class Cursor:
-    """A DuckDB cursor with what it has registered: input name -> the Arrow table behind it."""
+    """A DuckDB cursor with what it has registered: input name -> the Arrow table behind it. passing: those for one statement."""
 
     connection: duckdb.DuckDBPyConnection
     inputs: OrderedDict[str, pa.Table] = field(default_factory=OrderedDict)
+    passing: dict[str, PassingRows] = field(default_factory=dict)
     statements: OrderedDict[str, duckdb.Statement] = field(default_factory=OrderedDict)
 
 
@@ -122,7 +154,7 @@ class QueryEngine:
         """Let go of the inputs of `root` that will not come again."""
         for scan in scans(root):
             if scan.kind in PASSING and cursor.inputs.pop(source_name(scan.name), None) is not None:
-                cursor.connection.unregister(source_name(scan.name))
+                unregister_input(cursor, source_name(scan.name))
 
     def take_cursor(self) -> Cursor:
         """Return a cursor for a caller who gives it back."""
@@ -209,11 +241,24 @@ def register_input(cursor: Cursor, scan: Scan, table: pa.Table) -> None:
     if cursor.inputs.get(name) is table:
         cursor.inputs.move_to_end(name)
         return
-    cursor.connection.register(name, table.rename_columns(list(column_names(scan.schema))))
+    named = table.rename_columns(list(column_names(scan.schema)))
+    if scan.kind in PASSING:
+        cursor.passing[name] = PassingRows(named)
+        cursor.connection.register(name, cursor.passing[name])
+    else:
+        cursor.connection.register(name, named)
     cursor.inputs[name] = table
     if len(cursor.inputs) > INPUTS_PER_CURSOR_MAX:
         old, _ = cursor.inputs.popitem(last=False)
-        cursor.connection.unregister(old)
+        unregister_input(cursor, old)
+
+
+def unregister_input(cursor: Cursor, name: str) -> None:
+    """Take a name back from DuckDB."""
+    cursor.connection.unregister(name)
+    passing = cursor.passing.pop(name, None)
+    if passing is not None:
+        passing.forget()
 
 
 def too_large(bytes_max: int) -> SqlError:
@@ -223,5 +268,8 @@ def too_large(bytes_max: int) -> SqlError:
 
 
 def source_name(name: str) -> str:
-    """Return the name of a relation in DuckDB, which folds case where PostgreSQL does not."""
-    return name if name == name.lower() else f"{name} {name.encode().hex()}"
+    """Return the name of a relation in DuckDB, which folds case where PostgreSQL does not, and knows no keys."""
+    if name == name.lower() and MARK not in name:
+        return name
+    # Longer than any name of a client.
+    return f"{name_of(name)} {name.encode().hex():->64}"

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from sql.civil import DAY_US, civil_from_days, days_from_civil, utc_offset_us
+from sql.civil import DAY_US, civil_from_days, days_from_civil, is_infinite, utc_offset_us
 from sql.errors import not_supported
 
 MONTHS = "January February March April May June July August September October November December".split()
@@ -87,8 +87,8 @@ def literal_text(template: str, place: int) -> tuple[str, int]:
 
 
 def formatted(micros: int, template: str, zone: str = "") -> str | None:
-    """Return to_char of a timestamp; zone: the session's for a timestamptz. An empty template gives NULL."""
-    if not template:
+    """Return to_char of a timestamp; zone: the session's for a timestamptz. An empty template and an infinite time give NULL."""
+    if not template or is_infinite(micros):
         return None
     offset = utc_offset_us(micros, zone) if zone else 0
     parts = Parts(micros + offset, offset // SECOND_US, zone, micros)

@@ -17,11 +17,13 @@ from sql.civil import (
     DATE_DAYS_END,
     DATE_DAYS_MIN,
     DAY_US,
+    TIMESTAMP_INFINITY,
     TIMESTAMP_US_END,
     TIMESTAMP_US_MIN,
     civil_from_days,
     days_from_civil,
     days_in_month,
+    is_infinite,
     local_to_utc_us,
     utc_offset_us,
 )
@@ -37,6 +39,8 @@ NUMERIC_ZONE = re.compile(r"([+-])(\d{1,2})(?::?(\d{2}))?(?::?(\d{2}))?")
 
 def age(later: int, earlier: int, zone: str) -> Interval:
     """Return age(later, earlier): years, months and days as one counts them on the calendar (timestamp_age)."""
+    if is_infinite(later) or is_infinite(earlier):
+        raise SqlError("22008", "timestamp out of range")
     if zone:
         later, earlier = (value + utc_offset_us(value, zone) for value in (later, earlier))
     negative = later < earlier
@@ -55,6 +59,10 @@ def age(later: int, earlier: int, zone: str) -> Interval:
 
 def date_bin(stride: Interval, source: int, origin: int) -> int:
     """Return the start of the bin of width `stride` that holds `source`; bins are counted from `origin`."""
+    if is_infinite(source):
+        return source
+    if is_infinite(origin):
+        raise SqlError("22008", "origin out of range")
     months, days, micros = stride
     if months:
         raise SqlError("0A000", "timestamps cannot be binned into intervals containing months or years")
@@ -173,7 +181,7 @@ def from_epoch(seconds: float) -> int:
     if math.isnan(seconds):
         raise SqlError("22008", "timestamp cannot be NaN")
     if math.isinf(seconds):
-        raise SqlError("0A000", "an infinite timestamp is not supported yet")
+        return TIMESTAMP_INFINITY if seconds > 0 else -TIMESTAMP_INFINITY
     if not TIMESTAMP_US_MIN / 1e6 <= seconds < TIMESTAMP_US_END / 1e6:
         raise SqlError("22008", f'timestamp out of range: "{seconds:g}"')
     return round((seconds - EPOCH_2000_S) * 1e6) + EPOCH_2000_S * SECOND_US

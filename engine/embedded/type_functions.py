@@ -19,7 +19,7 @@ from engine.embedded.jsonb_keys import jsonb_key
 from sql import interval_values
 from sql.array_text import array_elements, array_text
 from sql.byte_values import bytea_text
-from sql.civil import DAY_US
+from sql.civil import DAY_US, is_infinite
 from sql.datatypes import BYTEA, JSON, JSONB, TIME, UUID, SqlType
 from sql.errors import SqlError
 from sql.identifiers import OID_END, char_text, char_value, name_value, oid_value
@@ -154,6 +154,8 @@ def interval_from_time(micros: int) -> Interval:
 
 def time_span(left: int, right: int) -> Interval:
     """Return timestamp - timestamp: whole days and the rest, both of one sign."""
+    if is_infinite(left) or is_infinite(right):
+        raise SqlError("22008", "cannot subtract infinite timestamps")
     difference = left - right
     if not -(1 << 63) <= difference < 1 << 63:
         raise interval_values.out_of_range()
@@ -167,7 +169,7 @@ def interval_average(months: int, days: int, micros: int, count: int) -> Interva
 
 def micros_round(micros: int, origin: int, digits: int) -> int:
     """Return microseconds rounded, half away from `origin`, to digits of a second."""
-    return interval_values.rounded(micros - origin, digits) + origin
+    return micros if is_infinite(micros) else interval_values.rounded(micros - origin, digits) + origin
 
 
 def bpchar_limit(text: str, length: int) -> str:
@@ -245,7 +247,7 @@ TYPE_SPECIFICATIONS: list[tuple[str, list[str], str, Scalar]] = [
     ("timetz_rounded", [ZONED_TIME_TYPE, "INTEGER"], ZONED_TIME_TYPE, zoned_time_rounded),
     ("timetz_moved", [ZONED_TIME_TYPE, INTERVAL_TYPE, "INTEGER"], ZONED_TIME_TYPE, zoned_time_moved),
     ("timetz_key", [ZONED_TIME_TYPE], ZONED_TIME_TYPE, zoned_time_key),
-    ("time_of_day", ["BIGINT"], "BIGINT", lambda micros: micros % DAY_US),
+    ("time_of_day", ["BIGINT"], "BIGINT", lambda micros: None if is_infinite(micros) else micros % DAY_US),
     ("micros_round", ["BIGINT", "BIGINT", "INTEGER"], "BIGINT", micros_round),
     ("timestamp_shift", ["BIGINT", INTERVAL_TYPE, _TEXT], "BIGINT", shifted_us),
     ("uuid_from_text", [_TEXT], _TEXT, reader(UUID)),

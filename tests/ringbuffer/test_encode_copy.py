@@ -10,6 +10,7 @@ import pyarrow as pa
 import pytest
 
 from ringbuffer.encode_copy import CopyFormat, encode_copy_rows
+from ringbuffer.output_forms import Forms
 from tests.oracle.postgres import PostgresCluster
 from tests.ringbuffer.rows import messages
 from tests.ringbuffer.samples import WORDS, random_column
@@ -20,7 +21,7 @@ CSV = CopyFormat("csv", ",", "")
 def lines(columns: list[pa.Array], form: CopyFormat, header: bool = True) -> list[str]:
     names = [f"c{index}" for index in range(len(columns))]
     families = ["text" if pa.types.is_string(column.type) else "int8" for column in columns]
-    data = encode_copy_rows(columns, names, families, form, "UTC", header)
+    data = encode_copy_rows(columns, names, families, form, Forms("UTC"), header)
     return [body.decode() for body in messages(data, b"d")]
 
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import pyarrow as pa
 
 from ringbuffer.encode_rows import encode_data_rows
+from ringbuffer.output_forms import Forms
 from tests.ringbuffer.rows import data_row, messages
 
 
 def test_rows_of_mixed_formats() -> None:
     columns = [pa.array([1, None, -1], pa.int32()), pa.array(["a", "", None]), pa.array([1, 2, None], pa.int32())]
-    data, ends = encode_data_rows(columns, ["int4", "text", "int4"], [0, 0, 1], "UTC")
+    data, ends = encode_data_rows(columns, ["int4", "text", "int4"], [0, 0, 1], Forms("UTC"))
     rows = [data_row(body) for body in messages(data, b"D")]
     assert rows == [[b"1", b"a", b"\0\0\0\1"], [None, b"", b"\0\0\0\2"], [b"-1", None, None]]
     for first, last in zip([0, *ends], ends, strict=False):
@@ -20,7 +21,7 @@ def test_rows_of_mixed_formats() -> None:
 
 def test_no_rows() -> None:
     data, ends = encode_data_rows(
-        [pa.array([], pa.int32()), pa.array([], pa.string())], ["int4", "text"], [0, 1], "UTC"
+        [pa.array([], pa.int32()), pa.array([], pa.string())], ["int4", "text"], [0, 1], Forms("UTC")
     )
     assert data == b""
     assert len(ends) == 0
@@ -30,5 +31,5 @@ def test_chunked_columns_and_slices() -> None:
     table = pa.table({"a": pa.chunked_array([[1, 2], [3, 4]]), "b": pa.chunked_array([["w"], ["x", None, "z"]])}).slice(
         1, 2
     )
-    data, _ = encode_data_rows(table.columns, ["int8", "text"], [0, 0], "UTC")
+    data, _ = encode_data_rows(table.columns, ["int8", "text"], [0, 0], Forms("UTC"))
     assert [data_row(body) for body in messages(data, b"D")] == [[b"2", b"x"], [b"3", None]]

@@ -9,6 +9,7 @@ import pytest
 
 from ringbuffer.encode_rows import encode_data_rows
 from ringbuffer.encode_text import text_column
+from ringbuffer.output_forms import Forms
 from tests.oracle.postgres import PostgresCluster
 from tests.ringbuffer.rows import data_row, messages
 from tests.ringbuffer.samples import FAMILIES, arrow_form, plain_text, random_column, variable_numeric
@@ -118,8 +119,8 @@ def test_agrees_with_postgres(postgres: PostgresCluster, zone: str) -> None:
         variable_numeric(source, ROWS)
     ]
     names = [f"c{index}" for index in range(len(families))]
-    binary, _ = encode_data_rows(columns, families, [1] * len(columns), zone)
-    text, _ = encode_data_rows(columns, families, [0] * len(columns), zone)
+    binary, _ = encode_data_rows(columns, families, [1] * len(columns), Forms(zone))
+    text, _ = encode_data_rows(columns, families, [0] * len(columns), Forms(zone))
     rows = messages(binary, b"D")
     with postgres.connect() as connection:
         connection.execute("SET TimeZone = '" + zone + "'")

@@ -12,6 +12,7 @@ import pytest
 from engine.tables.arrow_values import column_array
 from ringbuffer.encode_columns import ELEMENT_OIDS, binary_column, text_column
 from ringbuffer.encoded_column import EncodedColumn
+from ringbuffer.output_forms import Forms
 from sql.datatypes import FAMILIES, SqlType, array_of
 from sql.expressions import LiteralValue
 from sql.literal_binary import binary_value
@@ -53,7 +54,7 @@ def kinds() -> list[SqlType]:
 def test_text(kind: SqlType) -> None:
     texts = [output_text(value, kind, "America/New_York") for value in samples(kind)]
     expected = [None if text is None else text.encode() for text in texts]
-    check(kind, lambda array: text_column(array, kind.family, "America/New_York"), expected)
+    check(kind, lambda array: text_column(array, kind.family, Forms("America/New_York")), expected)
 
 
 @pytest.mark.parametrize("kind", kinds(), ids=lambda kind: kind.family)
@@ -75,6 +76,6 @@ def test_extremes() -> None:
     least = (-(1 << 31), -(1 << 31), -(1 << 63))
     array = column_array([least, (0, 0, 0)], interval)
     text = b"-178956970 years -8 mons -2147483648 days -2562047788:00:54.775808"
-    assert values_of(text_column(array, "interval", "UTC")) == [text, b"00:00:00"]
+    assert values_of(text_column(array, "interval", Forms("UTC"))) == [text, b"00:00:00"]
     assert values_of(binary_column(array, "interval"))[0] == struct.pack(">qii", least[2], least[1], least[0])
-    assert values_of(text_column(pa.array([86_400_000_000]), "time", "UTC")) == [b"24:00:00"]
+    assert values_of(text_column(pa.array([86_400_000_000]), "time", Forms("UTC"))) == [b"24:00:00"]

@@ -12,6 +12,7 @@ from ringbuffer import encode_arrays, encode_binary, encode_copy, encode_rows, e
 from ringbuffer.encode_copy import CopyFormat, encode_copy_rows
 from ringbuffer.encode_rows import encode_data_rows
 from ringbuffer.encode_warm_up import warm_up_encoders
+from ringbuffer.output_forms import Forms
 from sql.datatypes import SqlType
 from tests.ringbuffer.samples import FAMILIES, arrow_form, random_column, variable_numeric
 from tests.types import random_value
@@ -66,7 +67,9 @@ def test_warm_up_compiles_all_that_results_need() -> None:
     for rows_count in (20, 1, 0):
         some = [column.slice(0, rows_count) for column in columns]
         for code in (0, 1):
-            encode_data_rows(some, families, [code] * len(families), "Europe/Berlin")
+            encode_data_rows(some, families, [code] * len(families), Forms("Europe/Berlin"))
         for form in (CopyFormat(header=True), CopyFormat("csv", ",", "", header=True, force_quote=None)):
-            encode_copy_rows(some, [str(index) for index in range(len(families))], families, form, "UTC", header=True)
+            encode_copy_rows(
+                some, [str(index) for index in range(len(families))], families, form, Forms("UTC"), header=True
+            )
     assert compiled_counts() == before

@@ -84,7 +84,10 @@ def random_case(random_numbers: random.Random) -> tuple[str, str]:
         clock = f" {draw(0, 24):02d}:{draw(0, 60):02d}:{draw(0, 61):02d}" + random_numbers.choice(
             ["", f".{draw(0, 9999999)}"]
         )
-        zone = random_numbers.choice(["", "", "Z", "+02", "-05:30", " PST", " Europe/Berlin"])
+        zone = random_numbers.choice(["", "", "Z", "+02", "-05:30", " PST", " Europe/Berlin", " allballs"])
+        if random_numbers.random() < 0.1:
+            words = "infinity|-infinity|- Infinity|+infinity|epoch|allballs|2020-01-02 infinity|inf"
+            return kind, random_numbers.choice(words.split("|"))
         text = form.format(y=year, m=month, d=day) + (clock + zone if random_numbers.random() < 0.7 else "")
     elif kind == "boolean":
         text = random_numbers.choice(
@@ -130,9 +133,11 @@ def test_binary_values_are_those_of_text(postgres: PostgresCluster) -> None:
     """PostgreSQL itself sends the binary form."""
     cases = {
         "bool": ["t", "f"], "int2": ["-32768"], "int4": ["7"], "int8": ["-9223372036854775808"], "float4": ["0.1", "NaN"],
-        "float8": ["1e300", "-0"], "text": ["", "é'x"], "varchar": ["abc"], "date": ["2020-02-29", "0001-01-01", "1999-12-31"],
+        "float8": ["1e300", "-0"], "text": ["", "é'x"], "varchar": ["abc"],
+        "date": ["2020-02-29", "0001-01-01", "1999-12-31", "infinity", "-infinity"],
         "numeric": ["0", "0.00", "-1.50", "12345678901234567890.123456", "1e20", "0.00001", "100000", "-99999999.99990000", "-" + "9" * 38],
-        "timestamp": ["2020-01-02 03:04:05.123456", "1900-01-01"], "timestamptz": ["2020-07-01 12:00+02"],
+        "timestamp": ["2020-01-02 03:04:05.123456", "1900-01-01", "infinity"],
+        "timestamptz": ["2020-07-01 12:00+02", "-infinity"],
     }  # fmt: skip
     with postgres.connect() as connection:
         for family, texts in cases.items():
@@ -160,8 +165,6 @@ def test_binary_values_are_those_of_text(postgres: PostgresCluster) -> None:
         (NUMERIC, struct.pack(">hhHhH", 1, 20, 0, 0, 1), "22003"),
         (TEXT, b"\xff", "22021"),
         (TEXT, b"a\0b", "22021"),
-        (DATE, struct.pack(">i", 2**31 - 1), "0A000"),
-        (TIMESTAMP, struct.pack(">q", -(2**63)), "0A000"),
         (TIMESTAMP, struct.pack(">q", 2**63 - 2), "22008"),
     ],
 )
@@ -175,8 +178,6 @@ def test_bad_binary_values(kind: SqlType, data: bytes, sqlstate: str) -> None:
     ("text", "kind", "sqlstate"),
     [
         ("NaN", NUMERIC, "0A000"),
-        ("infinity", DATE, "0A000"),
-        ("-infinity", TIMESTAMP, "0A000"),
         ("now", TIMESTAMPTZ, "0A000"),
         ("1e39", NUMERIC, "22003"),
         ("0." + "1" * 39, NUMERIC, "22003"),

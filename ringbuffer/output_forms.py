@@ -1,0 +1,127 @@
+"""Text output in the forms that a session may ask for beside the usual ones: IntervalStyle, bytea_output, extra_float_digits.
+
+Enters: Arrow arrays in the forms of views. Leaves: EncodedColumn. Few sessions ask for them,
+so each different value is made in Python, once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ringbuffer.calendar import HOUR_US, MINUTE_US, SECOND_US
+from ringbuffer.encoded_column import EncodedColumn, string_column
+
+MONTHS_OF_YEAR = 12
+# The digits that a float surely holds; extra_float_digits counts from there.
+SURE_DIGITS = {"float4": 6, "float8": 15}
+PRINTABLE = range(0x20, 0x7F)
+BACKSLASH = 0x5C
+
+
+class Forms(NamedTuple):
+    """How a session wants values as text. zone: its TimeZone; float_digits: extra_float_digits, above 0 the shortest exact form."""
+
+    zone: str
+    interval_style: str = "postgres"
+    bytea_output: str = "hex"
+    float_digits: int = 1
+
+
+def other_text(array: pa.Array, family: str, forms: Forms) -> EncodedColumn | None:
+    """Return the text of each value where the session wants another form than the usual one, else None."""
+    match family:
+        case "interval" if forms.interval_style != "postgres":
+            return _texts(array, INTERVAL_FORMS[forms.interval_style])
+        case "bytea" if forms.bytea_output == "escape":
+            return _texts(array, escaped_bytes)
+        case "float4" | "float8" if forms.float_digits <= 0:
+            digits = max(SURE_DIGITS[family] + forms.float_digits, 1)
+            return _texts(array, lambda value: short_float(value, digits))
+    return None
+
+
+def _texts(array: pa.Array, form: Callable[[Any], str]) -> EncodedColumn:
+    if pa.types.is_struct(array.type):
+        values = array.to_pylist()
+        return string_column(pa.array([None if value is None else form(value) for value in values], pa.string()))
+    encoded = pc.dictionary_encode(array)
+    texts = pa.array([form(value) for value in encoded.dictionary.to_pylist()], pa.string())
+    return string_column(texts.take(encoded.indices))
+
+
+def escaped_bytes(value: bytes) -> str:
+    """Return bytes as characters, those that are none as a backslash and three octal digits."""
+    pieces = []
+    for byte in value:
+        if byte == BACKSLASH:
+            pieces.append("\\\\")
+        else:
+            pieces.append(chr(byte) if byte in PRINTABLE else f"\\{byte:03o}")
+    return "".join(pieces)
+
+
+def short_float(value: float, digits: int) -> str:
+    """Return C's %.*g."""
+    if value != value:
+        return "NaN"
+    if value in (float("inf"), float("-inf")):
+        return "Infinity" if value > 0 else "-Infinity"
+    return f"{value:.{digits}g}"
+
+
+def fields_of(value: dict[str, int]) -> tuple[int, int, int, int, int, int]:
+    """Return years, months, days, hours, minutes and microseconds of the minute; those of one part have one sign."""
+    months, micros = value["months"], value["micros"]
+    sign, size = (-1 if micros < 0 else 1), abs(micros)
+    years = abs(months) // MONTHS_OF_YEAR * (-1 if months < 0 else 1)
+    clock = (size // HOUR_US, size // MINUTE_US % 60, size % MINUTE_US)
+    hours, minutes, rest = (sign * part for part in clock)
+    return years, months - years * MONTHS_OF_YEAR, value["days"], hours, minutes, rest
+
+
+def seconds_text(micros: int) -> str:
+    """Return the size of a number of microseconds in seconds."""
+    whole, fraction = divmod(abs(micros), SECOND_US)
+    return f"{whole}.{fraction:06d}".rstrip("0") if fraction else str(whole)
+
+
+def verbose_interval(value: dict[str, int]) -> str:
+    """Return an interval in IntervalStyle postgres_verbose: the first part that is not 0 decides whether all of it was ago."""
+    parts = fields_of(value)
+    ago = next((part < 0 for part in parts if part), False)
+    words = ["@"]
+    for part, unit in zip(parts[:-1], ("year", "mon", "day", "hour", "min"), strict=True):
+        if part:
+            number = -part if ago else part
+            words.append(f"{number} {unit}{'' if number == 1 else 's'}")
+    micros = -parts[-1] if ago else parts[-1]
+    if micros:
+        plural = "" if abs(micros) == SECOND_US else "s"
+        words.append(f"{'-' if micros < 0 else ''}{seconds_text(micros)} sec{plural}")
+    if not any(parts):
+        words.append("0")
+    return " ".join([*words, "ago"] if ago else words)
+
+
+def iso_interval(value: dict[str, int]) -> str:
+    """Return an interval in IntervalStyle iso_8601."""
+    *parts, micros = fields_of(value)
+    date, clock = (
+        "".join(f"{part}{unit}" for part, unit in zip(some, units, strict=True) if part)
+        for some, units in ((parts[:3], "YMD"), (parts[3:], "HM"))
+    )
+    if micros:
+        clock += f"{'-' if micros < 0 else ''}{seconds_text(micros)}S"
+    if not date and not clock:
+        return "PT0S"
+    return f"P{date}T{clock}" if clock else f"P{date}"
+
+
+INTERVAL_FORMS: dict[str, Callable[[dict[str, int]], str]] = {
+    "postgres_verbose": verbose_interval,
+    "iso_8601": iso_interval,
+}
