@@ -24,15 +24,15 @@ PIECE_BYTES = 1 << 20
 
 @dataclass
 class JoinChange:
-    """What a view joins its stream with from a commit on."""
+    """What views that take rows together join their stream with from a commit on."""
 
-    view: ContinuousView
+    views: list[ContinuousView]
     tables: tuple[JoinTable, ...]
     rows: tuple[pa.Table, ...]
 
     def exchange(self) -> None:
         """Put it in the place of what the view has now, or that back. Nobody may apply rows meanwhile."""
-        joins = self.view.state.joins
+        joins = self.views[0].state.joins
         tables, rows = joins.tables, joins.rows
         joins.set(self.tables, self.rows)
         self.tables, self.rows = tables, rows
@@ -43,12 +43,15 @@ def changed_joins(image: CatalogImage, tables: TableTransaction) -> list[JoinCha
 
     Raises SqlError for what fails on the tables' rows, as at CREATE VIEW.
     """
-    changes = []
+    changes: list[JoinChange] = []
     for view in followers(image):
-        if view.stream_tables & frozenset(tables.written):
+        same = next((one for one in changes if one.views[0].state.joins is view.state.joins), None)
+        if same is not None:
+            same.views.append(view)
+        elif view.stream_tables & frozenset(tables.written):
             pipeline = view.plan.maintained
             rows = tuple(tables.query(probe.build, {}) for probe in pipeline.probes)
-            changes.append(JoinChange(view, joined(pipeline, rows), rows))
+            changes.append(JoinChange([view], joined(pipeline, rows), rows))
     return changes
 
 

@@ -20,6 +20,7 @@ from engine.catalog import (
     TableEntry,
     UsedRelation,
     ViewEntry,
+    source_text,
 )
 from sql.bind.query import bind_query
 from sql.catalog import Catalog, ColumnDescription, RelationDescription, SessionSettings
@@ -32,9 +33,10 @@ from sql.statements.statement import CreateView
 from sql.trees import relation_names, rewrite_everywhere
 from views.plan.parts import without_parts
 from views.plan.prepare import prepared_parts
+from views.plan.rules.drop_order_by import drop_order_by
 
-# Stands before the names of scans in views that a view reads: they are of today already. No client's name has a zero byte.
-TODAY = "\0"
+# Stands before the names of scans in views that a view reads: they are of today already. No key of a relation begins like this.
+TODAY = "\0\0\0"
 
 
 @dataclass
@@ -94,11 +96,13 @@ class AsThen:
 class StreamsAsThen:
     """A catalog in which streams are as a view knew them when it was made, columns that are gone included.
 
-    So what is bound to it is the same for ever, and so are the view's kernels and what its state means.
+    So what is bound to it is the same for ever, and so are the view's kernels and what its state means. named: the other relations that
+    the view's text means; None: as its names are understood today.
     """
 
     image: CatalogImage
     used: tuple[UsedRelation, ...]
+    named: frozenset[str] | None = None
 
     def relation(self, name: str) -> RelationDescription | None:
         """Return the relation called `name`."""
@@ -106,7 +110,7 @@ class StreamsAsThen:
             entry = self.image.by_oid(used.oid)
             if used.name == name and isinstance(entry, StreamEntry):
                 return stream_as_then(entry, used)
-        return self.image.relation(name)
+        return self.image.relation(name) if self.named is None or name in self.named else None
 
     def relation_names(self) -> Iterable[str]:
         """Return all names."""
@@ -132,7 +136,7 @@ def define_query_view(
     recorder = Recorder(image)
     bind_query(statement.query, recorder, settings)
     used = tuple(used_relation(name, description) for name, description in recorder.found.items())
-    source = SourceText(statement.text, settings.time_zone)
+    source = source_text(statement.text, settings)
     return bind_view(statement, source, used, image, oid, parts)
 
 
@@ -169,7 +173,7 @@ def bind_view(
 ) -> QueryViewEntry:
     """Return the entry of a view over what it used when it was made."""
     then = AsThen(image, {relation.name: relation for relation in used})
-    bound = bind_query(statement.query, then, SessionSettings(time_zone=source.time_zone))
+    bound = bind_query(statement.query, then, source.settings)
     named = _named(_over_parts(bound.root, parts, image), statement.column_names)
     root = rewrite_everywhere(named, lambda node: _of_today(node, then))
     query = BoundQuery(root, (), relation_names(root), bound.stable)
@@ -218,7 +222,7 @@ def _over_parts(root: Relation, parts: tuple[int, ...], image: CatalogImage) -> 
         raise SqlError(
             "XX001", f"the query has {len(found.parts)} groupings of streams, and {len(names)} views of them"
         )
-    return without_parts(found.root, found.parts, names)
+    return without_parts(drop_order_by(found.root), found.parts, names)
 
 
 def used_relation(name: str, description: RelationDescription) -> UsedRelation:

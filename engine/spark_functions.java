@@ -653,8 +653,30 @@ public final class SparkFunctions {
         return local - seconds * SECOND_US;
     }
 
-    static Object timeFunction(String name, Object[] a) {
+    static boolean infinite(Object us) {
+        return us instanceof Long && Math.abs(((Long) us).longValue()) == Long.MAX_VALUE;
+    }
+
+    /** A function of an infinite time: Long.MAX_VALUE, or the same below zero. */
+    static Object infiniteTime(String name, Object[] a) {
+        long us = ((Long) (a[0] instanceof Long ? a[0] : a[1])).longValue();
         switch (name) {
+            case "zone_part": case "timestamp_part": return null;
+            case "time_part": case "infinite_part": return Double.valueOf(us > 0 ? Double.POSITIVE_INFINITY : Double.NEGATIVE_INFINITY);
+            case "date_text": case "timestamp_text": case "timestamptz_text": return us > 0 ? "infinity" : "-infinity";
+            case "infinite_span": throw error("22008", "cannot subtract infinite " + a[0]);
+            case "infinite_field":
+                throw error("0A000", "EXTRACT(" + ((String) a[0]).toUpperCase() + ") of an infinite time is not supported yet");
+            default: return Long.valueOf(us);
+        }
+    }
+
+    static Object timeFunction(String name, Object[] a) {
+        for (Object argument : a) {
+            if (infinite(argument)) return infiniteTime(name, a);
+        }
+        switch (name) {
+            case "infinite_span": case "infinite_field": case "infinite_part": return null;
             case "zone_local": return Long.valueOf(((Long) a[0]).longValue() + offsetUs(((Long) a[0]).longValue(), (String) a[1]));
             case "zone_utc": return Long.valueOf(utcUs(((Long) a[0]).longValue(), (String) a[1]));
             case "zone_trunc": return Long.valueOf(zoneTruncated((String) a[0], ((Long) a[1]).longValue(), (String) a[2]));

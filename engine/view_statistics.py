@@ -5,7 +5,7 @@ Enters: views. Leaves: an Arrow table with a row for each, made anew for each st
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import pyarrow as pa
 
@@ -13,6 +13,7 @@ from sql.catalog import ColumnDescription, RelationDescription
 from sql.datatypes import BOOL, FLOAT8, INT8, TEXT, TIMESTAMPTZ
 from sql.relations import OutputColumn
 from views.arrow_schema import arrow_schema
+from views.sharing import together
 from views.view import ContinuousView
 
 NAME = "pg_stat_continuous_views"
@@ -41,6 +42,7 @@ COLUMNS = (
     ("store_ms", FLOAT8),
     ("version_rows", INT8),
     ("version_age_ms", FLOAT8),
+    ("shares_with", TEXT),
 )
 DESCRIPTION = RelationDescription(
     NAME, "statistics", OID, tuple(ColumnDescription(name, kind) for name, kind in COLUMNS), "pg_catalog"
@@ -50,11 +52,22 @@ DESCRIPTION = RelationDescription(
 def view_statistics(views: Iterable[tuple[str, ContinuousView, bool]], now_us: int) -> pa.Table:
     """Return the rows of pg_stat_continuous_views. views: (name of the stream, view, whether it takes rows).
 
-    What only a refresh yields is NULL before the first one. A part of a view has a row under the view's name.
+    What only a refresh yields is NULL before the first one. A part of a view has a row under the view's name. shares_with: the other views
+    that rows are folded for at the same time, NULL: none.
     """
-    rows = [_row(stream, view, active, now_us) for stream, view, active in views]
+    known = list(views)
+    sets = together(view for _, view, active in known if active)
+    rows = [(*_row(stream, view, active, now_us), shared_with(view, sets)) for stream, view, active in known]
     schema = arrow_schema(tuple(OutputColumn(name, kind) for name, kind in COLUMNS))
     return pa.Table.from_pylist([dict(zip(schema.names, row, strict=True)) for row in rows], schema)
+
+
+def shared_with(view: ContinuousView, sets: Iterable[Sequence[ContinuousView]]) -> str | None:
+    """Return the names of the others in the view's set, None: there are none. A part of a view has the view's name."""
+    for views in sets:
+        if view in views:
+            return ", ".join(other.definition.label for other in views if other is not view) or None
+    return None
 
 
 def _row(stream: str, view: ContinuousView, active: bool, now_us: int) -> tuple[object, ...]:

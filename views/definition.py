@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from sql.catalog import SessionSettings
 from sql.errors import SqlError
+from sql.relation_keys import name_of
 from sql.statements.create_view import OPTIONS
 from sql.statements.statement import CreateView
 
@@ -64,12 +65,12 @@ class ViewDefinition:
     @property
     def shown(self) -> str:
         """The name in messages."""
-        return self.whole or self.name
+        return name_of(self.whole or self.name)
 
     @property
     def label(self) -> str:
         """The name in plans, where a view's parts are told apart."""
-        return self.name if self.part is None else f"part {self.part + 1} of {self.whole}"
+        return name_of(self.name) if self.part is None else f"part {self.part + 1} of {name_of(self.whole)}"
 
     def to_dict(self) -> dict[str, object]:
         """Return the form that the catalog file holds: strings, integers, lists and dicts only."""

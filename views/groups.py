@@ -26,10 +26,11 @@ from ringbuffer.error_codes import MESSAGES, OK
 from ringbuffer.hash_table import GroupTable
 from sql.datatypes import FAMILIES, SqlType
 from sql.errors import SqlError
-from views.codegen.grouping import AggregateSlot, Grouping, KeySlot
+from views.codegen.grouping import VARIANCES, AggregateSlot, Grouping, InputSlot, KeySlot
 from views.codegen.values import FLOATS, TEXTS
 from views.plan.text import aggregate_text
 from views.plan.trees import meaning
+from views.variances import decimal_results, float_results
 
 Array = npt.NDArray[Any]
 Columns = list[tuple[Array, npt.NDArray[np.uint8]]]
@@ -89,6 +90,8 @@ class GroupReader:
         at, seen_at = source.states[slot.state], source.count_word
         if slot.call.function in ("sum", "avg"):
             return self._total(slot, at, seen_at, nulls)
+        if slot.call.function in VARIANCES:
+            return self._variance(slot, source, nulls)
         nulls[:] = self.rows[:, seen_at] == 0
         if slot.state is State.ANY_FALSE:
             return [((self.rows[:, at] == 0).astype(np.uint8), nulls)]
@@ -117,6 +120,20 @@ class GroupReader:
             scales = self.rows[:, at + 2].astype(np.int16) if kind.is_variable_numeric else None
             return [(values, nulls)] if scales is None else [(values, nulls), (scales, np.zeros_like(nulls))]
         return [(self.rows[:, at].astype(dtype_of(kind)), nulls)]
+
+    def _variance(self, slot: AggregateSlot, source: InputSlot, nulls: npt.NDArray[np.uint8]) -> Columns:
+        """Return a variance or a deviation."""
+        function, summand = slot.call.function, slot.call.arguments[0].type
+        if slot.state is State.AVERAGE_FLOAT:
+            place = (self.words, self.row_words, self.count, source.states[slot.state], source.count_word)
+            floats, error = float_results(place, function, nulls)
+            check(error, slot)
+            return [(floats, nulls)]
+        place = (self.words, self.row_words, self.count, source.states[State.SUM_INTEGER], source.count_word)
+        scale = (summand.display_scale or 0) if summand.family == "numeric" else 0
+        values, scales, error = decimal_results(place, source.states[slot.state], scale, function, nulls)
+        check(error, slot)
+        return [(values, nulls), (scales, np.zeros_like(nulls))]
 
     def _total(self, slot: AggregateSlot, at: int, seen_at: int, nulls: npt.NDArray[np.uint8]) -> Columns:
         """Return a sum or an average."""

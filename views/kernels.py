@@ -53,6 +53,11 @@ class CompiledKernel:
         """Return the SQL of the expression with the number that the kernel reports."""
         return self._module.expressions[index]
 
+    @property
+    def uses_scratch(self) -> bool:
+        """Tell whether its arguments are others in each thread, and when it needs more room."""
+        return self._module.uses_scratch
+
     def arrays(self, morsel: Morsel) -> list[Array]:
         """Return the kernel's last arguments but the results: scratch heap, heap and columns, as far as it uses them."""
         found: list[Array] = []

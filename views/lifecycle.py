@@ -6,7 +6,7 @@ attach a view to anything: the engine's catalog does that (`views.phases` holds 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -21,6 +21,7 @@ from views.plan.nodes import ViewPlan
 from views.plan.planner import plan_view
 from views.plan.stored import restored_pipeline, stored_pipeline
 from views.protocols import TableExport, TableSource, UpperExecutor
+from views.sharing import find_twin
 from views.state import ViewState
 from views.view import ContinuousView, Upkeep
 
@@ -33,31 +34,39 @@ def build_view(
     tables: TableSource,
     places: tuple[int, ...] | None = None,
     heir_of: ContinuousView | None = None,
+    candidates: Collection[ContinuousView] = (),
+    is_new: bool = True,
 ) -> ContinuousView:
     """Plan, split, run the static pipelines on one read of their tables, generate and warm up a view.
 
     places: where the stream's columns, as `bound` has them, are in its morsels; None: in this order, and there are no others.
     heir_of: the view with whose state it goes on, over the same columns of the same stream.
+    candidates: views of these that it may take rows with (`views.sharing`). is_new: nothing is stored of what it keeps.
     Raises SqlError: 0A000 for what has no plan, 42701 for two columns of one name, 42601 for too many column names, and what fails
     on the tables' rows; NotCoveredError when it can't be the heir.
     """
     planned = plan_view(definition, bound)
     plan = _over_kept(planned.plan, definition, heir_of)
-    exports = tables.read_all(plan.upper_tables if heir_of is not None else plan.stream_tables | plan.upper_tables)
+    twin = None
+    if heir_of is None:
+        twin, plan = find_twin(candidates, plan, definition.joins.stream_join, is_new)
+    known = heir_of or twin
+    exports = tables.read_all(plan.stream_tables | plan.upper_tables if known is None else plan.upper_tables)
     if (
         heir_of is not None
         and plan.maintained.probes
         and heir_of.definition.joins.stream_join != definition.joins.stream_join
     ):
         raise NotCoveredError("It has joined its stream with other states of the tables.")
-    if heir_of is None:
+    if known is None:
         follows = definition.joins.stream_join == "arrival"
         joins = run_static_pipelines(definition.name, plan.maintained, exports, executor, follows)
         state = ViewState(definition.shown, plan, kernels_dir, joins, places)
         static_versions: Mapping[str, int] = {name: exports[name].version for name in plan.stream_tables}
     else:
-        state = ViewState(definition.shown, plan, kernels_dir, heir_of=heir_of.state)
-        static_versions = heir_of.static_versions
+        heir, other = (None, known.state) if heir_of is None else (heir_of.state, None)
+        state = ViewState(definition.shown, plan, kernels_dir, heir_of=heir, twin_of=other)
+        static_versions = known.static_versions
     if plan.upper is not None:
         _warm_up(definition.name, plan, executor, exports)
     kept = None if plan.kept is None else stored_pipeline(plan.kept)

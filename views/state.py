@@ -8,9 +8,10 @@ streams or Spark.
 from __future__ import annotations
 
 import copy
-import threading
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -27,13 +28,15 @@ from ringbuffer.hash_table import (
     Words,
     find_group,
 )
+from ringbuffer.jit import entry_of
 from ringbuffer.join_table import JoinTable
 from ringbuffer.merge import merge_tables
 from ringbuffer.pages import Page
 from sql.catalog import ARRIVAL
-from views.codegen.grouping import make_grouping
+from views.codegen.grouping import Grouping, make_grouping
 from views.codegen.stream_kernel import generate_stream_kernel
 from views.finish import CompiledStep, array_places
+from views.fronts import TABLES_WAITING_MAX, Front, Groups
 from views.groups import read_groups
 from views.join_tables import Joins, join_table, joined, rows_from_bytes, rows_to_bytes
 from views.kernels import LAST, CompiledKernel, needed_bytes, own_arrays
@@ -45,10 +48,6 @@ JOINED = "joined/"  # of pages with the rows of a probe's build side
 
 # Stands for the arrays of a table where rows are only checked.
 NO_WORDS = np.zeros(1, dtype=np.int64)
-
-# A statement's table of at most so many groups is merged at its commit; of larger ones at most so many wait for a refresh.
-MERGED_GROUPS_MAX = 4096
-TABLES_WAITING_MAX = 16
 
 
 @dataclass(frozen=True)
@@ -66,22 +65,6 @@ class StateCounts:
     queue_most: int
 
 
-class Groups:
-    """The tables of a view. local, waiting: guarded by `lock`, what commits write; merged: by `refresh_lock`, what refreshes read.
-
-    queue_max: so many tables of statements may wait; queued_most: so many did at once.
-    """
-
-    def __init__(self, empty: GroupTable, merged: GroupTable, queue_max: int) -> None:
-        self.lock = threading.Lock()
-        self.refresh_lock = threading.Lock()
-        self.local = empty
-        self.waiting: list[GroupTable] = []
-        self.merged = merged
-        self.queue_max = queue_max
-        self.queued_most = 0
-
-
 class ViewState:
     """The compiled pipelines of one view, and its groups."""
 
@@ -93,12 +76,14 @@ class ViewState:
         joins: Joins | None = None,
         places: tuple[int, ...] | None = None,
         heir_of: ViewState | None = None,
+        twin_of: ViewState | None = None,
     ) -> None:
         """Generate, compile and warm up the kernels. Raises SqlError 0A000 for what a kernel can't evaluate yet.
 
         joins: a table for each probe, or None, and then only states that `joined_with` makes may take rows.
         places: where the columns of the plan's stream are in the morsels that come; None: these have no others. The arrival comes last.
         heir_of: the state whose groups, join tables and stream kernel this one goes on with; its pipeline is `plan.maintained`.
+        twin_of: one with an equal pipeline, whose join tables and stream kernel this one has as well.
         """
         self.name = name
         self.plan = plan
@@ -108,13 +93,13 @@ class ViewState:
         self._finish = CompiledStep(name, "groups", plan.finish, kernels_dir)
         self._tail = None if plan.tail is None else CompiledStep(name, "tail", plan.tail, kernels_dir)
         self._program = np.array(self._grouping.merge_steps, dtype=np.int64).reshape(-1, 3)
-        if heir_of is None:
+        known = heir_of or twin_of
+        if known is None:
             self._kernel = self._stream_kernel(kernels_dir, places)
-            self._groups = Groups(self.new_table(), self.new_table(), TABLES_WAITING_MAX)
         else:
-            assert heir_of.fingerprint == self.fingerprint
-            self._kernel, self._groups = heir_of._kernel, heir_of._groups
-            self.joins = heir_of.joins
+            assert known.fingerprint == self.fingerprint
+            self._kernel, self.joins = known._kernel, known.joins
+        self._groups: Groups = self._no_groups(TABLES_WAITING_MAX) if heir_of is None else heir_of._groups
 
     def _stream_kernel(self, kernels_dir: Path, places: tuple[int, ...] | None) -> CompiledKernel:
         pipeline = self.plan.maintained
@@ -129,8 +114,20 @@ class ViewState:
     def emptied(self) -> ViewState:
         """Return a state with the same kernels and join tables, and no rows."""
         state = copy.copy(self)
-        state._groups = Groups(self.new_table(), self.new_table(), self._groups.queue_max)
+        state._groups = self._no_groups(self.queue_max)
         return state
+
+    def _no_groups(self, queue_max: int) -> Groups:
+        return Groups(Front(partial(empty_table, self._grouping), self._program, queue_max), self.new_table())
+
+    def takes_rows_of(self, other: ViewState) -> bool:
+        """Tell whether what is folded for the other state is what this one would fold."""
+        return self._kernel is other._kernel and self.joins is other.joins
+
+    @property
+    def groups(self) -> Groups:
+        """Its tables, which other states have as well that go on with it."""
+        return self._groups
 
     def joined_with(self, join_tables: tuple[JoinTable, ...]) -> ViewState:
         """Return a state with the same kernels and these join tables, for tables of its own (`new_table`, `fold`, `rows_of`)."""
@@ -175,38 +172,48 @@ class ViewState:
     @property
     def bytes_count(self) -> int:
         """Bytes of memory in both tables, and in the join tables."""
-        with self._groups.lock:
-            local = sum(table.bytes_count for table in (self._groups.local, *self._groups.waiting))
+        local = sum(table.bytes_count for table in self._unmerged())
         return self._groups.merged.bytes_count + local + sum(table.bytes_count for table in self.join_tables)
+
+    @property
+    def _fronts(self) -> tuple[Front, ...]:
+        feed = self._groups.feed
+        return (self._groups.front,) if feed is None else (feed, self._groups.front)
+
+    def _unmerged(self) -> list[GroupTable]:
+        """Return all tables that no refresh has taken yet, as they are at one moment."""
+        with ExitStack() as stack:
+            for front in self._fronts:
+                stack.enter_context(front.lock)
+            return [table for front in self._fronts for table in (front.local, *front.waiting)]
 
     @property
     def queue_max(self) -> int:
         """How many large tables of statements may wait for a refresh."""
-        return self._groups.queue_max
+        return self._groups.front.queue_max
 
     @queue_max.setter
     def queue_max(self, count: int) -> None:
-        self._groups.queue_max = count
+        for front in self._fronts:
+            front.queue_max = count
 
     @property
     def counts(self) -> StateCounts:
         """What has come in so far, merged or not; what a refresh is just merging is missing."""
-        groups = self._groups
-        with groups.lock:
-            waiting = (groups.local, *groups.waiting)
-            tables = (groups.merged, *waiting)
-            came, passed, skipped = (
-                sum(int(table.control[word]) for table in tables) for word in (ROWS_IN, ROWS_PASSED, ROWS_SKIPPED)
-            )
-            return StateCounts(
-                came,
-                passed,
-                skipped,
-                groups.merged.groups_count,
-                sum(table.groups_count for table in waiting),
-                len(groups.waiting),
-                groups.queued_most,
-            )
+        merged, fronts, waiting = self._groups.merged, self._fronts, self._unmerged()
+        came, passed, skipped = (
+            sum(int(table.control[word]) for table in (merged, *waiting))
+            for word in (ROWS_IN, ROWS_PASSED, ROWS_SKIPPED)
+        )
+        return StateCounts(
+            came,
+            passed,
+            skipped,
+            merged.groups_count,
+            sum(table.groups_count for table in waiting),
+            sum(len(front.waiting) for front in fronts),
+            max(front.queued_most for front in fronts),
+        )
 
     @property
     def rows_in_count(self) -> int:
@@ -235,12 +242,7 @@ class ViewState:
 
     def new_table(self) -> GroupTable:
         """Return an empty table for one statement's rows; without keys it has its one group already."""
-        layout = self._grouping.table
-        table = GroupTable(layout)
-        if not self._grouping.keys:
-            sizes = (layout.key_words, layout.entry_words, layout.row_words, layout.text_mask)
-            find_group(table.control, table.slots, table.rows, table.control, ENTRY, 0, *sizes)
-        return table
+        return empty_table(self._grouping)
 
     def check(self, morsel: Morsel, now_us: int) -> None:
         """Evaluate all row expressions and touch nothing. Raises RowError."""
@@ -273,37 +275,59 @@ class ViewState:
 
     def apply(self, morsel: Morsel, now_us: int) -> None:
         """Fold the rows of a checked morsel into the local table."""
-        with self._groups.lock:
+        feed = self._groups.feed
+        if feed is None:
+            front = self._groups.front
+        else:
+            front, feed.is_new = feed, True
+        with front.lock:
             if self._grouping.first is not None:
-                self._merge_waiting()
-            self.fold(morsel, self._groups.local, now_us)
+                front.merge_waiting()
+            self.fold(morsel, front.local, now_us)
+
+    def row_fold(self, row: Morsel) -> Callable[[int], None]:
+        """Return what folds a checked row, which lies in the same memory each time, as `apply` does; called with now_us."""
+        kernel = self._kernel
+        if kernel.uses_scratch or self._grouping.first is not None:
+            return partial(self.apply, row)
+        groups, constants, arrays = self._groups, kernel.constants, kernel.arrays(row)
+        table = groups.front.local
+        words = (constants, table.control, table.slots, table.rows, *self.joins.arrays, *arrays)
+        fold_row = entry_of(kernel.function, 0, 1, True, 0, *words)
+
+        def fold(now_us: int) -> None:
+            feed = groups.feed
+            if feed is None:
+                front = groups.front
+            else:
+                front, feed.is_new = feed, True
+            with front.lock:
+                table = front.local
+                control = table.control
+                joined = self.joins.arrays
+                if fold_row(0, 1, True, now_us, constants, control, table.slots, table.rows, *joined, *arrays) == 1:
+                    control[ROWS_IN] += 1
+                else:
+                    # It needs room.
+                    self.fold(row, table, now_us)
+
+        return fold
 
     def absorb(self, table: GroupTable) -> None:
-        """Take a statement's table; it never fails on data.
-
-        A small one is merged at once. A large one waits for the next refresh, so that the committing statement holds the lock for no
-        longer than an append; when `queue_max` wait already, the statement merges them itself.
-        """
-        with self._groups.lock:
-            self._groups.waiting.append(table)
-            if table.groups_count <= MERGED_GROUPS_MAX or len(self._groups.waiting) > self._groups.queue_max:
-                self._merge_waiting()
-            self._groups.queued_most = max(self._groups.queued_most, len(self._groups.waiting))
-
-    def _merge_waiting(self) -> None:
-        """Merge what waits into the local table, in the order of commits. The caller holds the lock."""
-        for waiting in self._groups.waiting:
-            merge_tables(self._groups.local, waiting, self._program)
-        self._groups.waiting.clear()
+        """Take a statement's table; it never fails on data."""
+        feed = self._groups.feed
+        if feed is None:
+            self._groups.front.absorb(table)
+        else:
+            feed.is_new = True
+            feed.absorb(table)
 
     def swap(self) -> tuple[GroupTable, ...]:
-        """Return the local tables and go on with an empty one."""
-        fresh = self.new_table()
-        with self._groups.lock:
-            tables = (self._groups.local, *self._groups.waiting)
-            self._groups.local = fresh
-            self._groups.waiting = []
-        return tables
+        """Return the local tables and go on with an empty one. The caller holds the commit lock."""
+        feed = self._groups.feed
+        if feed is not None:
+            feed.hand_over()
+        return self._groups.front.swap()
 
     def merge(self, tables: tuple[GroupTable, ...]) -> None:
         """Merge swapped tables into the global table; it never fails on data."""
@@ -338,14 +362,15 @@ class ViewState:
         if len(kept) == len(self.plan.maintained.probes) > 0:
             rows = [rows_from_bytes(kept[number]) for number in range(len(kept))]
             self.joins.set(joined(self.plan.maintained, rows), rows)
-        fresh = self.new_table()
-        with self._groups.lock, self._groups.refresh_lock:
-            self._groups.local, self._groups.waiting, self._groups.merged = fresh, [], table
+        with self._groups.refresh_lock:
+            self._groups.front.swap()
+            self._groups.merged = table
 
     def reset(self) -> None:
         """Forget all rows."""
-        with self._groups.lock, self._groups.refresh_lock:
-            self._groups.local, self._groups.waiting, self._groups.merged = self.new_table(), [], self.new_table()
+        with self._groups.refresh_lock:
+            self._groups.front.swap()
+            self._groups.merged = self.new_table()
 
     def _call(
         self, morsel: Morsel, start: int, folding: bool, now_us: int, control: Words, slots: Words, rows: Words,
@@ -359,6 +384,16 @@ class ViewState:
         except TypeError:
             # Arrays that share memory with Arrow are read-only.
             return kernel.function(*table, *kernel.arrays(own_arrays(morsel)))
+
+
+def empty_table(grouping: Grouping) -> GroupTable:
+    """Return a table without rows; without keys it has its one group already."""
+    layout = grouping.table
+    table = GroupTable(layout)
+    if not grouping.keys:
+        sizes = (layout.key_words, layout.entry_words, layout.row_words, layout.text_mask)
+        find_group(table.control, table.slots, table.rows, table.control, ENTRY, 0, *sizes)
+    return table
 
 
 def join_pages(rows: Iterable[pa.Table]) -> list[Page]:

@@ -13,8 +13,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from sql.datatypes import BOOL, INT8
-from sql.expressions import AggregateCall, Call, Cast, Column, Expression, Literal, OuterColumn, Subquery
+from sql.datatypes import BOOL, INT8, SqlType
+from sql.expressions import AggregateCall, Call, Case, Cast, Column, Expression, Literal, OuterColumn, Subquery
 from sql.relations import Aggregate, Distinct, Filter, Project, Relation
 from sql.trees import (
     aggregate_expressions,
@@ -27,13 +27,14 @@ from sql.trees import (
 )
 from views.plan.join_graph import conjunction
 from views.plan.rules.push_key_conditions import cannot_fail
-from views.plan.trees import conjuncts, substitute, walk
+from views.plan.trees import conjuncts, parts, substitute, walk
 
 # Of one value max yields that value; count of no row is no NULL.
 COUNTS = ("count", "count_star")
 TAKEN = (*COUNTS, "sum", "avg", "min", "max")
 ORDERED = ("int2", "int4", "int8", "float4", "float8", "numeric", "text", "varchar", "date", "timestamp", "timestamptz")
 INTEGERS = ("int2", "int4", "int8")
+CHOOSING = ("coalesce", "greatest", "least")
 
 
 @dataclass
@@ -181,13 +182,32 @@ def _is_safe(expression: Expression) -> bool:
     if not _has(expression, Column) or cannot_fail(expression):
         return True
     if isinstance(expression, Cast):
-        operand = expression.operand
-        families = (operand.type.family, expression.type.family)
-        widens = all(one in INTEGERS for one in families) and INTEGERS.index(families[0]) <= INTEGERS.index(families[1])
-        # A date has its timestamp up to the year 294276.
-        return (widens or families == ("date", "timestamp")) and _is_safe(operand)
-    known = isinstance(expression, Call) and cannot_fail(replace(expression, arguments=()))
-    return known and isinstance(expression, Call) and all(_is_safe(part) for part in expression.arguments)
+        return _widens(expression.operand.type, expression.type) and _is_safe(expression.operand)
+    known = isinstance(expression, Case) or (
+        isinstance(expression, Call) and (cannot_fail(replace(expression, arguments=())) or _has_value(expression))
+    )
+    return known and all(_is_safe(part) for part in parts(expression))
+
+
+def _widens(source: SqlType, target: SqlType) -> bool:
+    """Return whether every value of a type is one of the other type."""
+    families = (source.family, target.family)
+    if all(one in INTEGERS for one in families):
+        return INTEGERS.index(families[0]) <= INTEGERS.index(families[1])
+    # A date has its timestamp up to the year 294276.
+    plain = families[1] == "numeric" and target.precision is None
+    return families == ("date", "timestamp") or (families[0] in INTEGERS and plain)
+
+
+def _has_value(call: Call) -> bool:
+    """Return whether a function that may fail has a value here, if its arguments have."""
+    if call.function in CHOOSING:
+        return True
+    return (
+        call.function in ("like", "ilike")
+        and isinstance(call.arguments[1], Literal)
+        and "\\" not in str(call.arguments[1].value)
+    )
 
 
 def _has(expression: Expression, kind: type[Column | OuterColumn]) -> bool:

@@ -100,6 +100,7 @@ class Upkeep:
 
     committed, swapped: statements, and those that have left the local state; written under the commit lock only. `changed` guards cuts,
     in order of position, and refreshing, whether some reader is working on them. refreshed: when the last version was made, UTC, and how.
+    followers: of the views that it takes rows for as well (`views.sharing`).
     """
 
     def __init__(self) -> None:
@@ -110,6 +111,7 @@ class Upkeep:
         self.cuts: deque[Cut] = deque()
         self.refreshing = False
         self.refreshed: tuple[int, Phases] | None = None
+        self.followers: tuple[Upkeep, ...] = ()
 
 
 class ContinuousView:
@@ -194,3 +196,5 @@ class ContinuousView:
     def note_commit(self) -> None:
         """Count one more statement whose rows are in the local state. The caller holds the commit lock."""
         self.upkeep.committed += 1
+        for follower in self.upkeep.followers:
+            follower.committed += 1

@@ -108,6 +108,40 @@ def test_a_replaced_view_shows_what_is_kept(client: SessionClient) -> None:
     assert "  Yields: k, sum AS t, count AS n, avg AS a" in shown
 
 
+def test_what_is_above_parts_is_an_upper_pipeline(client: SessionClient) -> None:
+    client.run(
+        "CREATE VIEW p WITH (stream_join = retroactive) AS SELECT name, count(*) FROM s JOIN named USING (k) GROUP BY name",
+        "SELECT * FROM p",
+    )
+    shown = lines(client, "EXPLAIN SELECT * FROM p WHERE count > 0")
+    assert shown[2] == "    Scan view p"
+    head = "Upper pipeline of view p: for each version of its parts and tables, kept, and shared by its readers"
+    assert head in shown and '        Scan view "part 1 of p"' in shown
+    assert re.fullmatch(r"  The last version has \d+ rows?, and was made in [\d.]+ ms", shown[-1])
+    assert not any("grouping with oid" in line for line in shown)
+    ((plan,),) = [json.loads("\n".join(lines(client, "EXPLAIN (FORMAT JSON) SELECT * FROM p")))]
+    (upper,) = plan["Plan"]["Plans"]
+    assert upper["Class"] == "upper" and upper["Upper Time"].endswith(" ms")
+    assert [part["Class"] for part in upper["Plans"]] == ["upper"] and upper["Plans"][0]["Plans"][0][
+        "Class"
+    ] == "stream"
+    drawing = lines(client, "EXPLAIN (FORMAT DOT) SELECT * FROM p")
+    assert sum("#fbb4ae" in line for line in drawing) == 2 and sum("#ccebc5" in line for line in drawing) == 1
+    client.run("DROP VIEW p")
+
+
+def test_the_choice_of_the_join_is_shown(client: SessionClient) -> None:
+    query = "AS SELECT name, count(*) FROM s JOIN named USING (k) GROUP BY name"
+    shown = lines(client, f"EXPLAIN CREATE VIEW j WITH (stream_join = arrival) {query}")
+    assert "  Rows meet its tables as they are when the rows are committed (stream_join = arrival)" in shown
+    shown = lines(client, f"EXPLAIN CREATE VIEW j {query}")
+    assert "  Rows meet its tables as they are at CREATE VIEW, and they can't change (stream_join = frozen)" in shown
+    assert any(
+        "(stream_join = retroactive)" in line
+        for line in lines(client, f"EXPLAIN CREATE VIEW j WITH (stream_join = retroactive) {query}")
+    )
+
+
 @pytest.mark.parametrize(
     ("statement", "error"),
     [

@@ -21,6 +21,7 @@ from sql.relations import Relation
 from sql.statements.statement import CreateView
 from views.definition import define_view
 from views.plan.explain import explain_plan
+from views.plan.kept import kernel_file_name
 from views.plan.planner import plan_view
 from views.protocols import TableExport
 
@@ -90,7 +91,8 @@ def answer(text: str) -> list[str]:
         assert isinstance(statement, CreateView)
         definition = define_view(statement, 16385, SETTINGS)
         planned = plan_view(definition, bind_query(statement.query, Relations(), SETTINGS))
-        lines = explain_plan(planned, definition, Path("kernels"), NoSpark())
+        kernel = Path("kernels") / kernel_file_name(definition.shown, planned.plan.maintained)
+        lines = explain_plan(planned, definition, kernel, NoSpark())
     except SqlError as error:
         extra = [f"{word}:  {value}" for word, value in (("DETAIL", error.detail), ("HINT", error.hint)) if value]
         return [f"ERROR:  {error.sqlstate}: {error.message}", *extra]

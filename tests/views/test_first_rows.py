@@ -78,7 +78,7 @@ def test_random_orders(seed: int, tmp_path: Path) -> None:
 def test_ties_are_in_order_of_commits_though_a_large_table_waits(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("views.state.MERGED_GROUPS_MAX", 2)
+    monkeypatch.setattr("views.fronts.MERGED_GROUPS_MAX", 2)
     plan = make_plan([], [column("i4")], firsts([column("t"), column("i8")], (SortKey(column("i8")),)))
     state = ViewState("v", plan, tmp_path)
     first, second = (

@@ -189,7 +189,7 @@ def test_many_groups_and_long_texts_grow_the_table(tmp_path: Path) -> None:
 
 
 def test_large_tables_wait_for_the_refresh_up_to_a_bound(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("views.state.MERGED_GROUPS_MAX", 2)
+    monkeypatch.setattr("views.fronts.MERGED_GROUPS_MAX", 2)
     monkeypatch.setattr("views.state.TABLES_WAITING_MAX", 3)
     state = ViewState("v", make_plan([], [column("i4")], [make_aggregate("", None)]), tmp_path)
     morsel = stream_morsel(rows_with(30, i4=lambda number: number % 5))

@@ -13,13 +13,19 @@ from ringbuffer.aggregates import WORDS, State
 from ringbuffer.first_rows import BIT_SHIFT, DESCENDING, KIND_MASK, KIND_WORDS, NULLS_FIRST, ORDERS, VALUES_MAX, Kind
 from ringbuffer.hash_table import ENTRY_WORDS_MAX, TableLayout
 from sql.datatypes import BOOL, SqlType
-from sql.errors import not_supported
+from sql.errors import SqlError, not_supported
 from sql.expressions import AggregateCall, Case, Expression, Literal, SortKey
 from views.codegen.values import FLOATS, INTEGERS, TEXTS, TIMES
+from views.plan.checks import RULE_A
 from views.plan.nodes import FIRST, StreamPipeline
+from views.plan.text import aggregate_text
 from views.plan.trees import meaning
 
 KEYS_MAX = 63  # bits of the null mask
+# An exact variance is read from sums and sums of squares of 64-bit numbers.
+SQUARED_PRECISION_MAX = 18
+VARIANCES = ("var_samp", "var_pop", "stddev_samp", "stddev_pop")
+BITS = {"bit_and": State.BIT_AND, "bit_or": State.BIT_OR, "bit_xor": State.BIT_XOR}
 HASH_WORDS = 1
 
 
@@ -207,6 +213,8 @@ def place_aggregates(
             numbers[key] = len(inputs)
             inputs.append(InputSlot(argument, call.filter))
         state = state_of(call)
+        if state is State.SUM_SQUARES:
+            inputs[numbers[key]].states[State.SUM_INTEGER] = 0
         if state not in (State.COUNT, State.FIRST):
             inputs[numbers[key]].states[state] = 0
         slots.append(AggregateSlot(call, numbers[key], state))
@@ -237,7 +245,7 @@ def state_of(call: AggregateCall) -> State:
     if call.function == FIRST:
         return State.FIRST
     if not call.arguments:
-        raise not_supported(f"{call.function}() in a continuous view", call.position)
+        raise not_mergeable(call, f"{call.function}()")
     kind = call.arguments[0].type
     family = kind.family
     if call.function in ("bool_and", "bool_or") and kind == BOOL:
@@ -251,6 +259,16 @@ def state_of(call: AggregateCall) -> State:
             return State.AVERAGE_FLOAT
         if family in FLOATS:
             return State.SUM_FLOAT64 if family == "float8" else State.SUM_FLOAT32
+    if call.function in VARIANCES:
+        if family in FLOATS:
+            return State.AVERAGE_FLOAT
+        is_small = (
+            kind.display_scale is not None and (kind.precision or SQUARED_PRECISION_MAX + 1) <= SQUARED_PRECISION_MAX
+        )
+        if family in INTEGERS or (family == "numeric" and is_small):
+            return State.SUM_SQUARES
+    if call.function in BITS and family in INTEGERS:
+        return BITS[call.function]
     if call.function in ("min", "max"):
         smaller = call.function == "min"
         if family in INTEGERS or family in TIMES:
@@ -261,7 +279,18 @@ def state_of(call: AggregateCall) -> State:
             return State.MIN_NUMERIC if smaller else State.MAX_NUMERIC
         if family in TEXTS:
             return State.MIN_TEXT if smaller else State.MAX_TEXT
-    raise not_supported(f"{call.function}({kind.sql_name}) in a continuous view", call.position)
+    raise not_mergeable(call, f"{call.function}({kind.sql_name})")
+
+
+def not_mergeable(call: AggregateCall, what: str) -> SqlError:
+    """Return the 0A000 of an aggregate that no state is kept for."""
+    hint = (
+        "Group by its argument first, and aggregate the groups: "
+        f"SELECT ..., {call.function}(value) FROM (SELECT ..., ... AS value, count(*) FROM ... GROUP BY ...) g GROUP BY ..."
+    )
+    part = f"The part of the query: {aggregate_text(call)}, of which no state is kept per group."
+    message = f"{what} in a continuous view is not supported yet"
+    return SqlError("0A000", message, detail=f"{RULE_A} {part}", hint=hint, position=call.position)
 
 
 def guarded_argument(slot: InputSlot) -> Expression | None:

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from ringbuffer.join_table import KEY_WORDS, KeyForm, row_words, text_mask
 from sql.datatypes import SqlType
 from sql.expressions import Cast, Column, Expression
+from sql.relation_keys import shown
 from sql.relations import Schema
 from views.codegen.columns import InputColumns
 from views.codegen.expressions import ExpressionWriter
@@ -85,7 +86,7 @@ class ProbeWriter:
         """Take the names of the probes' variables before anything else does."""
         start = self.width
         for number, probe in enumerate(probes):
-            stem = self._stem(probe.name[:STEM_CHARACTERS_MAX])
+            stem = self._stem(shown(probe.name)[:STEM_CHARACTERS_MAX])
             self.sides.append(BuildSide(number, stem, probe.build.schema[: probe.kept], start))
             start += len(probe.build.schema)
 

@@ -13,6 +13,7 @@ from contextlib import ExitStack
 
 from ringbuffer.aggregates import State
 from sql.expressions import Expression
+from sql.relation_keys import shown
 from sql.relations import Schema
 from views.codegen.columns import InputColumns
 from views.codegen.expressions import ExpressionWriter
@@ -241,6 +242,8 @@ class StreamKernelWriter:
         if state is State.SUM_INTEGER:
             lo, hi = value.words[:2] if len(value.words) > 1 else (value.word, f"{value.word} >> 63")
             return f"{use('aggregates', 'add_integer')}({at}, {lo}, {hi})"
+        if state is State.SUM_SQUARES:
+            return f"{use('aggregates', 'add_square')}({at}, {value.words[0]})"
         if state in (State.SUM_NUMERIC, State.SUM_FLOAT64, State.SUM_FLOAT32):
             function = "add_numeric" if state is State.SUM_NUMERIC else state.name.lower()
             return f"{use('aggregates', function)}({at}, {words if state is State.SUM_NUMERIC else f'np.float64({words})'})"
@@ -293,7 +296,7 @@ def summary(pipeline: StreamPipeline) -> list[str]:
     """Return what a pipeline computes, as lines of SQL."""
     calls = [f"{aggregate_text(call)} AS {name}" for name, call in pipeline.aggregates]
     lines = [f"SELECT {item}" if position == 0 else f"     , {item}" for position, item in enumerate(calls)]
-    lines.append(f"FROM {pipeline.stream}({', '.join(names(pipeline.input))})")
+    lines.append(f"FROM {shown(pipeline.stream)}({', '.join(names(pipeline.input))})")
     lines += [line for probe in pipeline.probes for line in _probe_lines(pipeline, probe)]
     lines += [_line("WHERE", pipeline.filters, " AND ")] if pipeline.filters else []
     lines += [_line("GROUP BY", tuple(key for _, key in pipeline.keys), ", ")] if pipeline.keys else []
@@ -304,7 +307,7 @@ def _probe_lines(pipeline: StreamPipeline, probe: Probe) -> list[str]:
     keys = [f"{expression_text(key)} = {probe.build.schema[place].name}" for key, place in probe.keys]
     conditions = " AND ".join([*keys, *(expression_text(guard) for guard in probe.guards)]) or "true"
     join = "LEFT JOIN" if probe.kind == "left" else "JOIN"
-    head = f"{join} {probe.name}({', '.join(names(probe.build.schema))}) ON {conditions}"
+    head = f"{join} {shown(probe.name)}({', '.join(names(probe.build.schema))}) ON {conditions}"
     return [head, *([_line("  AND", probe.filters, " AND ")] if probe.filters else [])]
 
 

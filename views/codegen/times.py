@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from ringbuffer.calendar import FIELD_CODES, UNIT_CODES
+from sql.emit.time_fields import GROWING_FIELDS
+from sql.errors import not_supported
 from sql.expressions import Call, Case, Cast
 from views.codegen.expressions import ExpressionWriter, FunctionWriter, literal_argument
-from views.codegen.values import Value
+from views.codegen.values import ALWAYS, NEVER, Value
 from views.codegen.writer import KernelWriter
 
 
@@ -27,8 +31,6 @@ def write_date_arithmetic(writer: ExpressionWriter, node: Call | Cast | Case) ->
     """date + integer, date - integer, date - date."""
     assert isinstance(node, Call)
     left, right = (writer.evaluate(argument) for argument in node.arguments)
-    if node.function == "date_difference":
-        return writer.strict(node, f"{left.word} - {right.word}", (left, right), "days", fallible=False)
     call = f"{writer.writer.use('calendar', node.function)}({left.word}, {right.word})"
     return writer.strict(node, call, (left, right), "day", fallible=True)
 
@@ -64,10 +66,15 @@ def write_date_trunc(writer: ExpressionWriter, node: Call | Cast | Case) -> Valu
 def write_extract(writer: ExpressionWriter, node: Call | Cast | Case) -> Value:
     """extract(field FROM date or timestamp), a numeric."""
     assert isinstance(node, Call)
-    field = FIELD_CODES[str(literal_argument(node, 0))]
+    name, family = str(literal_argument(node, 0)), node.arguments[1].type.family
+    field, out = FIELD_CODES[name], writer.writer
     value = writer.evaluate(node.arguments[1])
-    out = writer.writer
-    family = node.arguments[1].type.family
+    if name in GROWING_FIELDS:
+        call = f"{out.use('calendar', 'finite_date' if family == 'date' else 'finite_timestamp')}({value.word})"
+        kind = node.arguments[1].type
+        value = writer.strict(replace(node, type=kind), call, (value,), "finite", fallible=True)
+    else:
+        value = null_if_infinite(writer, value, family)
     if family == "timestamptz":
         arrays = zone_arrays(out, str(literal_argument(node, 2)))
         call = f"{out.use('zoned_calendar', 'extract_zoned')}({field}, {value.word}, {arrays})"
@@ -77,12 +84,35 @@ def write_extract(writer: ExpressionWriter, node: Call | Cast | Case) -> Value:
     return writer.strict(node, call, (value,), "field", fallible=False)
 
 
+def null_if_infinite(writer: ExpressionWriter, value: Value, family: str) -> Value:
+    """Return a date or timestamp that is NULL where it is infinite."""
+    if value.null == ALWAYS:
+        return value
+    function = writer.writer.use("calendar", "is_infinite_date" if family == "date" else "is_infinite_timestamp")
+    infinite = f"{function}({value.word})"
+    null = infinite if value.null == NEVER else f"{value.null} or {infinite}"
+    return Value(value.words, writer.writer.assign("field_null", null))
+
+
+def write_isfinite(writer: ExpressionWriter, node: Call | Cast | Case) -> Value:
+    """isfinite(date or timestamp)."""
+    assert isinstance(node, Call)
+    family = node.arguments[0].type.family
+    if family == "interval":
+        raise not_supported("isfinite(interval) in a continuous view", node.position)
+    value = writer.evaluate(node.arguments[0])
+    function = writer.writer.use("calendar", "is_infinite_date" if family == "date" else "is_infinite_timestamp")
+    return Value((f"(not {function}({value.word}))",), value.null)
+
+
 def write_date_part(writer: ExpressionWriter, node: Call | Cast | Case) -> Value:
     """date_part(field, timestamp), a double."""
     assert isinstance(node, Call)
-    field = FIELD_CODES[str(literal_argument(node, 0))]
+    name, family = str(literal_argument(node, 0)), node.arguments[1].type.family
+    field, out = FIELD_CODES[name], writer.writer
     value = writer.evaluate(node.arguments[1])
-    out = writer.writer
+    if name not in GROWING_FIELDS:
+        value = null_if_infinite(writer, value, family)
     if node.arguments[1].type.family == "timestamptz":
         arrays = zone_arrays(out, str(literal_argument(node, 2)))
         call = f"{out.use('zoned_calendar', 'date_part_zoned')}({field}, {value.word}, {arrays})"
@@ -98,4 +128,5 @@ FUNCTIONS: dict[str, FunctionWriter] = {
     "date_trunc": write_date_trunc,
     "extract": write_extract,
     "date_part": write_date_part,
+    "isfinite": write_isfinite,
 }

@@ -50,6 +50,21 @@ def cover(kept: StreamPipeline, plan: ViewPlan) -> ViewPlan:
     return replace(plan, stream=stream, finish=finish, kept=None if is_same else kept)
 
 
+def equal_plan(kept: StreamPipeline, plan: ViewPlan) -> ViewPlan | None:
+    """Return `plan` over a state that is kept by `kept`, if that keeps no less and no more than the plan asks for."""
+    wanted = plan.stream
+    if _types(wanted) != _types(kept) or {meaning(part) for part in _conditions(wanted)} != {
+        meaning(part) for part in _conditions(kept)
+    }:
+        return None
+    try:
+        found = cover(kept, plan)
+        covered_grouping(make_grouping(wanted), kept)
+        return found
+    except NotCoveredError:
+        return None
+
+
 def with_conditions(wanted: StreamPipeline, kept: StreamPipeline) -> StreamPipeline:
     """Return a pipeline with the filters of another one, and the columns that its probes yield."""
     probes = tuple(

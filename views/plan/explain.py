@@ -27,9 +27,9 @@ from sql.relations import (
     Values,
     Window,
 )
-from sql.trees import scans
+from sql.trees import relation_names, scans
 from views.definition import ViewDefinition
-from views.plan.kept import kept_lines, kernel_file_name
+from views.plan.kept import kept_lines
 from views.plan.nodes import FinishStep, Probe, StreamPipeline
 from views.plan.planner import PlannedView
 from views.plan.text import aggregate_text, expression_text, identifier, key_text, window_text
@@ -47,10 +47,8 @@ class QueryPrinter(Protocol):
         """Return the SQL text of `root`."""
 
 
-def explain_plan(
-    planned: PlannedView, definition: ViewDefinition, kernels_dir: Path, executor: UpperExecutor
-) -> list[str]:
-    """Return the pipelines of a continuous view, the last to run first; `kernels_dir` is shown relative to its parent, the data folder."""
+def explain_plan(planned: PlannedView, definition: ViewDefinition, kernel: Path, executor: UpperExecutor) -> list[str]:
+    """Return the pipelines of a continuous view, the last to run first. kernel: the file of its stream pipeline."""
     plan = planned.plan
     head = f"Continuous view {identifier(definition.name)}"
     if definition.part is not None:
@@ -70,9 +68,9 @@ def explain_plan(
     ]
     lines += ["Stream pipeline: on each insert, in kernels", *_indented(stream_lines(plan.maintained))]
     lines += _indented(kept_lines(plan.maintained))
-    lines.append(f"{INDENT}Kernel: {kernels_dir.name}/{kernel_file_name(definition.shown, plan.maintained)}")
+    lines.append(f"{INDENT}Kernel: {kernel.parent.name}/{kernel.name}")
     for probe in plan.maintained.probes:
-        lines += static_lines(probe, executor)
+        lines += static_lines(probe, executor, definition.joins.stream_join)
     if plan.upper_tables:
         tables = ", ".join(identifier(name) for name in sorted(plan.upper_tables))
         lines.append(f"A read refreshes when a statement has changed table {tables}, too")
@@ -121,10 +119,21 @@ def stream_lines(stream: StreamPipeline) -> list[str]:
     return lines + [INDENT * (depth + 1) + line for depth, line in enumerate([*below, scan])]
 
 
-def static_lines(probe: Probe, executor: UpperExecutor) -> list[str]:
-    """Return the pipeline of a build side, and what is kept of it."""
+# What the choice of stream_join says of the tables below the first grouping.
+MET = {
+    "frozen": "at CREATE VIEW, and they can't change",
+    "arrival": "when the rows are committed",
+    "retroactive": "in the version that is read",
+}
+
+
+def static_lines(probe: Probe, executor: UpperExecutor, stream_join: str) -> list[str]:
+    """Return the pipeline of a build side, what rows of the stream meet of it, and what is kept of it."""
     schema = probe.build.schema
-    lines = [f"Static pipeline {identifier(probe.name)}: once, at CREATE VIEW, in Spark"]
+    again = ", and again when its tables change" if stream_join == "arrival" else ""
+    lines = [f"Static pipeline {identifier(probe.name)}: once, at CREATE VIEW, in Spark{again}"]
+    if any(True for _ in relation_names(probe.build)):
+        lines.append(f"{INDENT}Rows meet its tables as they are {MET[stream_join]} (stream_join = {stream_join})")
     lines += _indented(relation_lines(probe.build))
     lines += [INDENT + "Spark SQL:", *_indented(_indented(executor.explain(probe.build).splitlines()))]
     keys = ", ".join(identifier(schema[place].name) for _, place in probe.keys) or "none, every row matches"

@@ -52,6 +52,10 @@ RULES: tuple[Rule, ...] = (
     merge_projections,
 )
 
+ORDER_DROPPED = (
+    "ORDER BY without LIMIT is dropped: a continuous view has no order, give it in the SELECT that reads the view"
+)
+
 
 @dataclass(frozen=True)
 class PlannedView:
@@ -78,16 +82,17 @@ def plan_view(definition: ViewDefinition, bound: BoundQuery) -> PlannedView:
         raise refused_retroactive(sorted(plan.stream_tables))
     if plan.upper is not None:
         check_upper(plan.upper.relation)
-    notices = []
-    if _sorts_count(rewritten) < _sorts_count(root):
-        notices.append(
-            "ORDER BY without LIMIT is dropped: a continuous view has no order, give it in the SELECT that reads the view"
-        )
+    notices = [ORDER_DROPPED] if _sorts_count(rewritten) < _sorts_count(root) else []
     if any(uses_now(part) for part in pipeline_expressions(plan.stream)):
         notices.append(
             "now() below the grouping is the time at which a tuple is inserted, not the time at which the view is read"
         )
     return PlannedView(plan, rewritten.schema, time_dependent(plan), tuple(notices))
+
+
+def order_notices(root: Relation) -> tuple[str, ...]:
+    """Return what CREATE VIEW says of a query that is read through its parts, when it loses its order."""
+    return (ORDER_DROPPED,) if _sorts_count(drop_order_by(root)) < _sorts_count(root) else ()
 
 
 def apply_rules(root: Relation, rules: Sequence[Rule]) -> Relation:

@@ -21,10 +21,11 @@ from views.plan.rules.distinct_to_grouping import grouped
 from views.plan.rules.first_rows import first_rows
 from views.plan.rules.group_set_operations import group_set_operations
 from views.plan.rules.join_subqueries import join_subqueries
+from views.plan.rules.unnest_laterals import unnest_laterals
 from views.subquery_grouping import group_subqueries
 
 # Of one operator each, whose inputs have been through all of them.
-BEFORE = (join_subqueries, first_rows, grouped, group_set_operations)
+BEFORE = (unnest_laterals, join_subqueries, first_rows, grouped, group_set_operations)
 AFTER = (combine_groupings,)
 
 

@@ -37,8 +37,10 @@ class Shown:
     inputs: Sequence[Shown] = ()
 
 
-def shown_view(name: str, plan: ViewPlan, kernel: str, executor: UpperExecutor, actual: Actual) -> Shown:
-    """Return the pipelines of a continuous view. kernel: the file of its stream pipeline."""
+def shown_view(
+    name: str, plan: ViewPlan, kernel: str, executor: UpperExecutor, stream_join: str, actual: Actual
+) -> Shown:
+    """Return the pipelines of a continuous view. kernel: the file of its stream pipeline. stream_join: as chosen."""
 
     def shown(
         kind: str,
@@ -54,7 +56,7 @@ def shown_view(name: str, plan: ViewPlan, kernel: str, executor: UpperExecutor, 
 
     kept = plan.maintained
     columns = [{"Column": text, "Bytes": size} for text, size in kept_columns(kept)]
-    static = [shown_static(probe, executor) for probe in kept.probes]
+    static = [shown_static(probe, executor, stream_join) for probe in kept.probes]
     facts = {
         "Breaker": "first grouping",
         "State Columns": columns,
@@ -72,9 +74,9 @@ def shown_view(name: str, plan: ViewPlan, kernel: str, executor: UpperExecutor, 
     return found
 
 
-def shown_static(probe: Probe, executor: UpperExecutor) -> Shown:
+def shown_static(probe: Probe, executor: UpperExecutor, stream_join: str) -> Shown:
     """Return the pipeline of a build side."""
-    facts = {"Breaker": "join table", "Spark SQL": executor.explain(probe.build)}
+    facts = {"Breaker": "join table", "Stream Join": stream_join, "Spark SQL": executor.explain(probe.build)}
     title = f"Static pipeline {identifier(probe.name)}"
     return Shown("static", title, "once, at CREATE VIEW", "Spark", relation_lines(probe.build), facts)
 
@@ -125,7 +127,7 @@ def escaped(text: str) -> str:
 
 def fact_lines(shown: Shown) -> list[str]:
     """Return what was measured, or is so now, of a pipeline and those below it, one line each."""
-    hidden = ("View", "Breaker", "State Columns", "Bytes per Group", "Kernel", "Spark SQL", "DuckDB SQL")
+    hidden = ("View", "Breaker", "Stream Join", "State Columns", "Bytes per Group", "Kernel", "Spark SQL", "DuckDB SQL")
     facts = [f"{name.lower()} {value}" for name, value in shown.facts.items() if name not in hidden]
     lines = [f"  {shown.title}: {', '.join(facts)}"] if facts else []
     return lines + [line for part in shown.inputs for line in fact_lines(part)]

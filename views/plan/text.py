@@ -21,6 +21,7 @@ from sql.expressions import (
     Subquery,
     WindowCall,
 )
+from sql.relation_keys import shown
 from sql.trees import relation_names
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -93,6 +94,7 @@ def key_text(key: SortKey) -> str:
 
 def identifier(name: str) -> str:
     """Return a name as it must be written: quoted when folding would change it or it is no plain name."""
+    name = shown(name)
     plain = name and (name[0].isalpha() or name[0] == "_") and all(letter.isalnum() or letter == "_" for letter in name)
     return name if plain and name == name.lower() else '"' + name.replace('"', '""') + '"'
 

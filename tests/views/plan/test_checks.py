@@ -114,7 +114,8 @@ def test_set_operations_recursion_lateral_and_grouping_sets_are_named() -> None:
     assert "Rule (c)" in (refusal(several).detail or "")
     recursive = Recursive("r", SALES, Scan("r", "recursive", SALES.schema), False, SALES.schema)
     assert "WITH RECURSIVE over a stream" in refusal(Aggregate(recursive, (), COUNT)).message
-    lateral = Join(SALES, TABLE, "cross", None, ())
+    of_row = where(TABLE, compare("eq", OuterColumn(0, "n", INT8), lit(1, INT8)))
+    lateral = Join(SALES, Limit(of_row, lit(3, INT8), None), "cross", None, (col(SALES, "n"),))
     assert "LATERAL over a stream" in refusal(Aggregate(lateral, (), COUNT)).message
     keys = (("shop", col(SALES, "shop")), ("item", col(SALES, "item")))
     deviation = (("d", AggregateCall("stddev_samp", (col(SALES, "n"),), SqlType("numeric"))),)
