@@ -8,14 +8,28 @@ from __future__ import annotations
 import logging
 from dataclasses import dataclass
 
-from engine.system_catalog import casts, expressions
+from engine.system_catalog import casts, expressions, records
 from engine.system_catalog.catalog_functions import FUNCTIONS, CatalogFunction
-from engine.system_catalog.printed import INTEGERS, NUMBERS, UNKNOWN, VECTORS, Printed, element_of, engine_type, is_text
+from engine.system_catalog.printed import (
+    INTEGERS,
+    NUMBERS,
+    UNKNOWN,
+    VECTORS,
+    Printed,
+    element_of,
+    engine_type,
+    fields_of,
+    is_text,
+    record_type,
+    string,
+)
 from engine.system_catalog.printing import Printing, common_type
 from engine.system_catalog.scopes import Scope
 from sql.bind.calls import NONE_HINT
+from sql.datatypes import FAMILIES
 from sql.errors import SqlError, not_supported
-from sql.syntax import FunctionCall
+from sql.literal_output import zoned_text
+from sql.syntax import FunctionCall, TypeName
 
 log = logging.getLogger(__name__)
 
@@ -48,12 +62,6 @@ NATIVE: dict[tuple[str, int], tuple[str, str]] = {
     ("starts_with", 2): ("starts_with({})", "bool"),
     ("reverse", 1): ("reverse({})", "text"),
     ("md5", 1): ("md5({})", "text"),
-    ("now", 0): ("now()", "timestamptz"),
-    ("current_timestamp", 0): ("now()", "timestamptz"),
-    ("transaction_timestamp", 0): ("now()", "timestamptz"),
-    ("statement_timestamp", 0): ("now()", "timestamptz"),
-    ("clock_timestamp", 0): ("now()", "timestamptz"),
-    ("current_date", 0): ("CAST(now() AS DATE)", "date"),
     ("array_length", 2): ("CAST(nullif(len({0}), 0) AS INTEGER)", "int4"),
     ("cardinality", 1): ("CAST(len({0}) AS INTEGER)", "int4"),
     ("array_ndims", 1): ("CASE WHEN len({0}) > 0 THEN CAST(1 AS INTEGER) END", "int4"),
@@ -67,6 +75,9 @@ SAME = {
     "array_append": "list_append({})",
     "array_remove": "list_filter({0}, lambda item: item IS DISTINCT FROM {1})",
 }
+TIMES = frozenset(
+    "now current_timestamp transaction_timestamp statement_timestamp clock_timestamp current_date".split()
+)
 CHOICES = {"coalesce": "coalesce", "greatest": "greatest", "least": "least"}
 AGGREGATES = {
     "count": "int8",
@@ -89,7 +100,7 @@ WINDOWS = {
     "lag": "",
     "lead": "",
 }
-ROW_FUNCTIONS = frozenset({"unnest", "generate_series", "generate_subscripts"})
+ROW_FUNCTIONS = frozenset({"unnest", "generate_series", "generate_subscripts", "_pg_expandarray"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,9 +121,9 @@ def returns_rows(node: FunctionCall) -> bool:
 def unnested(printing: Printing, node: FunctionCall, scope: Scope) -> Printed:
     """Return a function of rows in a select list."""
     (rows, *others) = row_function(printing, node, scope)
-    if others or rows.fields:
+    if others:
         raise not_supported("several columns of a function in a select list of a query on the catalog", node.position)
-    return Printed(f"unnest({rows.text})", rows.type)
+    return Printed(f"unnest({rows.text})", record_type(rows.fields) if rows.fields else rows.type)
 
 
 def row_function(printing: Printing, node: FunctionCall, scope: Scope) -> list[Rows]:
@@ -135,6 +146,11 @@ def row_function(printing: Printing, node: FunctionCall, scope: Scope) -> list[R
             first = 0 if arguments[0].type in VECTORS else 1
             numbers = f"CAST(range({first}, len({arguments[0].text}) + {first}) AS INTEGER[])"
             return [Rows(f"CASE WHEN {arguments[1].text} = 1 THEN {numbers} END", "int4")]
+        case "_pg_expandarray" if len(arguments) == 1 and element_of(arguments[0].type) is not None:
+            item, place = printing.name("item"), printing.name("place")
+            pair = f"{{'x': {item}, 'n': CAST({place} AS INTEGER)}}"
+            fields = (("x", element_of(arguments[0].type) or ""), ("n", "int4"))
+            return [Rows(f"list_transform({arguments[0].text}, lambda {item}, {place}: {pair})", "", fields)]
         case _:
             known = FUNCTIONS.get(node.name)
             if known is not None and known.accepts(len(arguments)):
@@ -160,7 +176,15 @@ def print_call(printing: Printing, node: FunctionCall, scope: Scope) -> Printed:
         return Printed(_own(printing, known, arguments, node.position), known.result)
     session = printing.context.session_value(node.name) if not arguments else None
     if session is not None:
-        return Printed(printing.constant(session[0], session[1], None), session[1])
+        text = "NULL" if session[0] is None else printing.constant(session[0], session[1], None)
+        return Printed(text, session[1])
+    if node.name in TIMES and not arguments:
+        micros = printing.context.now_us
+        if node.name == "current_date":
+            return Printed(
+                f"CAST({string(zoned_text(micros, printing.context.settings.time_zone)[:10])} AS DATE)", "date"
+            )
+        return Printed(f"CAST(make_timestamp({micros}) AS TIMESTAMPTZ)", "timestamptz")
     if node.name in CHOICES and arguments:
         kind = common_type(arguments)
         kind = "text" if kind == UNKNOWN else kind
@@ -209,12 +233,27 @@ def _native(printing: Printing, node: FunctionCall, arguments: list[Printed]) ->
             f"{FUNCTION_PREFIX}json_build_object({printing.key}, CAST([{', '.join(texts)}] AS VARCHAR[]), '{plain}')",
             "json",
         )
+    if name == "row_to_json" and len(arguments) == 1:
+        return records.row_to_json(printing, arguments[0], position)
+    if name in ("text", "name", "bpchar", "varchar", "int4", "int8") and len(arguments) == 1 and not node.spelled:
+        return casts.print_cast(printing, arguments[0], TypeName(name, (), position, name), position)
+    if name == "to_char" and len(arguments) == 2 and arguments[0].type in ("timestamptz", "timestamp"):
+        micros = f"epoch_us({arguments[0].text}), {string(arguments[0].type)}"
+        wanted = printing.coerced(arguments[1], "text", position)
+        return Printed(f"{FUNCTION_PREFIX}time_to_char({printing.key}, {micros}, {wanted.text})", "text")
     if name == "pg_typeof" and len(arguments) == 1:
         kind = "text" if arguments[0].type == UNKNOWN else arguments[0].type
         return Printed(printing.constant(kind, "regtype", position), "regtype")
     if name in ("date_part", "extract") and len(arguments) == 2:
         field = printing.coerced(arguments[0], "text", position)
         return Printed(f"date_part({field.text}, {arguments[1].text})", "float8" if name == "date_part" else "numeric")
+    if (
+        name in ("substring", "substr")
+        and len(arguments) == 2
+        and (arguments[1].type == UNKNOWN or is_text(arguments[1].type))
+    ):
+        texts = [casts.as_text(printing, argument, position).text for argument in arguments]
+        return Printed(f"{FUNCTION_PREFIX}matching_part({printing.key}, {', '.join(texts)})", "text")
     template, kind = NATIVE.get((name, len(arguments)), ("", ""))
     if not template and name in SAME and arguments:
         template, kind = SAME[name], arguments[0].type
@@ -284,6 +323,7 @@ def _aggregate(printing: Printing, node: FunctionCall, scope: Scope) -> Printed:
 
 def unknown_function(node: FunctionCall, arguments: list[Printed]) -> SqlError:
     """Return the 42883 error of a call, and write it into the log: a tool has asked for what the catalog does not have."""
-    types = ", ".join(argument.type for argument in arguments)
+    kinds = ("record" if fields_of(argument.type) else argument.type for argument in arguments)
+    types = ", ".join(FAMILIES[kind].sql_name if kind in FAMILIES else kind for kind in kinds)
     log.warning("catalog: a client called %s(%s), which does not exist here: %s", node.name, types, node.text)
     return SqlError("42883", f"function {node.name}({types}) does not exist", node.position, hint=NONE_HINT)

@@ -20,7 +20,7 @@ from duckdb.func import FunctionNullHandling, PythonUDFType
 from engine.catalog import CatalogImage
 from engine.embedded.duckdb_errors import sql_error
 from engine.embedded.error_mark import marked
-from engine.system_catalog import functions_of_objects, functions_of_sessions
+from engine.system_catalog import functions_of_objects, functions_of_sessions, functions_of_texts
 from engine.system_catalog.calls import FUNCTION_PREFIX
 from engine.system_catalog.casts import output, print_list_as_texts
 from engine.system_catalog.catalog_functions import FUNCTIONS, INTERNAL, CatalogFunction
@@ -39,7 +39,7 @@ from sql.syntax import Query
 log = logging.getLogger(__name__)
 
 # The tables of functions are filled when these are imported.
-FILLED = (functions_of_objects, functions_of_sessions)
+FILLED = (functions_of_objects, functions_of_sessions, functions_of_texts)
 MEMORY_LIMIT = "256MB"
 SNAPSHOTS_KEPT = 4
 SETTINGS = (
@@ -116,6 +116,12 @@ class CatalogEngine:
                 self._running.pop(token, None)
             del self._contexts[key]
             connection.close()
+
+    def explain(self, query: Query, context: SessionContext) -> tuple[str, list[str]]:
+        """Return the embedded engine's text of a query, and the relations of the catalog that it reads."""
+        printing = Printing(context, 0)
+        printed = print_query(printing, query, None)
+        return printed.text, sorted(printing.used)
 
     def interrupt(self, token: Hashable) -> None:
         """Stop the query that runs under `token`, if any; from another thread."""
@@ -194,7 +200,7 @@ def shown(printing: Printing, printed: PrintedQuery) -> str:
             text = output(printing, value)
         elif element in REGISTERED:
             text = print_list_as_texts(printing, value)
-        elif column.type == "record":
+        elif column.type.startswith("record"):
             raise not_supported("a row as a value in a query on the catalog")
         else:
             text = column.text

@@ -5,7 +5,7 @@ Operators mean what PostgreSQL's do for the types of the catalog; everything is 
 
 from __future__ import annotations
 
-from engine.system_catalog import calls, casts, queries
+from engine.system_catalog import calls, casts, queries, records
 from engine.system_catalog.printed import (
     INTEGERS,
     NUMBERS,
@@ -18,7 +18,7 @@ from engine.system_catalog.printed import (
     engine_type,
 )
 from engine.system_catalog.printing import Printing, common_type, literal
-from engine.system_catalog.scopes import Scope, column
+from engine.system_catalog.scopes import Scope, column, star_columns
 from sql.errors import SqlError, not_supported
 from sql.syntax import (
     ArrayComparison,
@@ -28,6 +28,7 @@ from sql.syntax import (
     Constant,
     Distinctness,
     Expression,
+    FieldSelection,
     FrameBound,
     FunctionCall,
     InList,
@@ -59,7 +60,10 @@ def print_expression(printing: Printing, node: Expression, scope: Scope) -> Prin
     """Return an expression. Raises PostgreSQL's errors for what is wrong with it, 0A000 for what is not known here."""
     match node:
         case Name():
-            return column(scope, node)
+            found = column(scope, node)
+            if isinstance(found, Star):
+                return records.row_value(list(star_columns(scope, found)), node.position)
+            return found
         case Constant():
             return _constant(node)
         case ParameterNumber():
@@ -79,6 +83,8 @@ def print_expression(printing: Printing, node: Expression, scope: Scope) -> Prin
             return calls.print_call(printing, node, scope)
         case Subscript():
             return _subscript(printing, node, scope)
+        case FieldSelection():
+            return records.print_field(printing, node, scope)
         case Subquery():
             return _subquery(printing, node, scope)
         case Row():
@@ -267,7 +273,8 @@ def _case(printing: Printing, node: CaseWhen, scope: Scope) -> Printed:
     values = [print_expression(printing, value, scope) for _, value in node.branches]
     if node.default is not None:
         values.append(print_expression(printing, node.default, scope))
-    kind = common_type(values)
+    # As in PostgreSQL, ELSE is the first to say which type it is.
+    kind = common_type(values if node.default is None else [values[-1], *values[:-1]])
     kind = "text" if kind == UNKNOWN else kind
     values = [casts.as_common(printing, value, kind, node.position) for value in values]
     text = " ".join(f"WHEN {when} THEN {value.text}" for when, value in zip(conditions, values, strict=False))

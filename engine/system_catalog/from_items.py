@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from engine.system_catalog import calls, expressions, queries
-from engine.system_catalog.printed import Column, Printed, quoted
+from engine.system_catalog.printed import DOMAINS, Column, Printed, quoted
 from engine.system_catalog.printing import Printing
 from engine.system_catalog.scopes import Scope, Source, output_columns
 from sql.errors import SqlError, not_supported
@@ -51,9 +51,9 @@ def _table(printing: Printing, item: Table, scope: Scope) -> str:
     view = printing.context.view_query(relation)
     if view is not None:
         printed = queries.print_query(printing, view, None)
-        # The declared columns: a query's own types are what could be told of its expressions.
+        # The declared columns: a query's own names and types are what could be told of its expressions.
         columns = tuple(
-            replace(column, type=declared.type)
+            replace(column, name=declared.name, type=DOMAINS.get(declared.type, declared.type))
             for column, declared in zip(printed.columns, relation.columns, strict=True)
         )
         text = _add(printing, scope, alias, columns, item.column_aliases, schema)
@@ -97,7 +97,9 @@ def _functions(printing: Printing, item: FunctionTable, scope: Scope) -> str:
                 structs.append((one.text, inner))
                 for name, kind in one.fields:
                     names.append(name)
-                    values.append(Printed(f"{inner}.{quoted(name)}", kind))
+                    field = f"{inner}.{quoted(name)}"
+                    duration = Printed(f"to_seconds({field})", "interval")
+                    values.append(duration if kind == "seconds" else Printed(field, kind))
             else:
                 single = item.alias if item.alias and len(item.calls) == 1 and len(rows) == 1 else call.name
                 names.append(single)

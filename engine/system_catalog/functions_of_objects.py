@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from engine.catalog import QueryViewEntry, SequenceEntry, ViewEntry
@@ -10,6 +11,7 @@ from engine.system_catalog.catalog_functions import catalog_function, constant
 from engine.system_catalog.source_texts import view_text
 from engine.system_catalog.static_rows import Row, relations
 from sql.errors import SqlError
+from sql.relation_keys import name_of, schema_of
 
 if TYPE_CHECKING:
     from engine.system_catalog.session_context import SessionContext
@@ -21,6 +23,7 @@ VISIBLE = {
     "pg_operator_is_visible": "pg_operator",
     "pg_collation_is_visible": "pg_collation",
 }
+SEQUENCE = re.compile(r"nextval\('(\"(?:[^\"]|\"\")*\"\.\"(?:[^\"]|\"\")*\")'::regclass\)")
 ACTION_WORDS = {"r": "RESTRICT", "c": "CASCADE", "n": "SET NULL"}
 # Objects that there are none of, or only those of PostgreSQL itself.
 NEVER_HIDDEN = """
@@ -49,8 +52,27 @@ def pg_get_viewdef(context: SessionContext, oid: int | None, _pretty: bool | Non
 
 
 @catalog_function("pg_node_tree oid bool", "text", required=2)
-def pg_get_expr(_: SessionContext, text: str | None, _relation: int | None, _pretty: bool | None) -> str | None:
-    """Return an expression, which is kept as its text."""
+def pg_get_expr(context: SessionContext, text: str | None, _relation: int | None, pretty: bool | None) -> str | None:
+    """Return an expression, which is kept as its text; pretty: without the parentheses around all of it.
+
+    A sequence in it has its schema where the search_path does not lead there.
+    """
+    found = None if text is None else SEQUENCE.fullmatch(text)
+    if text is None or found is None:
+        return without_parentheses(text) if pretty and text is not None else text
+    oid = context.registered_or_none("regclass", found[1])
+    return text if oid is None else f"nextval('{context.shown_as('regclass', oid)}'::regclass)"
+
+
+def without_parentheses(text: str) -> str:
+    """Return an expression without the pair of parentheses around it, if there is one."""
+    if not text.startswith("("):
+        return text
+    depth = 0
+    for place, character in enumerate(text):
+        depth += (character == "(") - (character == ")")
+        if depth == 0:
+            return text[1:-1] if place == len(text) - 1 else text
     return text
 
 
@@ -227,7 +249,8 @@ def pg_get_serial_sequence(context: SessionContext, table: str | None, column: s
     assert entry is not None, "it has columns"
     for other in context.snapshot.image.entries.values():
         if isinstance(other, SequenceEntry) and other.owner == (entry.description.oid, numbers[column]):
-            return f"{quoted_name(other.description.schema_name)}.{quoted_name(other.description.name)}"
+            key = other.description.name
+            return f"{quoted_name(schema_of(key))}.{quoted_name(name_of(key))}"
     return None
 
 

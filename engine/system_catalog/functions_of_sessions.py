@@ -1,20 +1,18 @@
-"""Functions about the session and the server: settings, search_path, privileges, sizes, and the like."""
+"""Functions about the session and the server: settings, search_path, privileges, sizes, and the like; casts of OIDs."""
 
 from __future__ import annotations
 
-import json
+import re
+from datetime import datetime
+from decimal import ROUND_HALF_UP, Decimal
 from typing import TYPE_CHECKING, Any
 
-from engine.embedded.regular_expressions import matches as matches_pattern
-from engine.embedded.text_functions import formatted, quote_literal
 from engine.embedded.text_functions import quote_ident as quoted_name
 from engine.roles import FIRST_FREE_OID, PUBLIC
 from engine.system_catalog.catalog_functions import catalog_function, constant
-from engine.system_catalog.static_rows import PUBLIC_SCHEMA
-from sql.array_text import array_text
+from engine.system_catalog.rows_time_zones import abbreviation_rows, zone_rows
 from sql.errors import SqlError
 from sql.grammar.keywords import COLUMN_NAME, KEYWORDS, RESERVED, TYPE_OR_FUNCTION
-from sql.literal_output import zoned_text
 
 if TYPE_CHECKING:
     from engine.system_catalog.session_context import SessionContext
@@ -47,17 +45,8 @@ OBJECTS = {
 }
 SIZE_UNITS = ("bytes", "kB", "MB", "GB", "TB", "PB")
 SIZE_LIMIT = 10 * 1024
-
-
-@catalog_function("text", "text", required=1)
-def quote_ident(_: SessionContext, name: str | None) -> str | None:
-    """Return a name as SQL needs it."""
-    return None if name is None else quoted_name(name)
-
-
-@catalog_function("text", "text", name="quote_literal")
-def _quote_literal(_: SessionContext, text: str | None) -> str | None:
-    return None if text is None else quote_literal(text)
+SIZE_EXPONENTS = {"b": 0, **{unit.lower(): index for index, unit in enumerate(SIZE_UNITS)}}
+SIZE_TEXT = re.compile(r"\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*(\S*)\s*")
 
 
 @catalog_function("text bool", "text", required=1)
@@ -71,10 +60,98 @@ def current_setting(context: SessionContext, name: str | None, missing_ok: bool 
     return value
 
 
+@catalog_function("text text bool", "text")
+def set_config(context: SessionContext, name: str | None, value: str | None, local: bool | None) -> str:
+    """Set a setting, and return it. Raises what SET raises."""
+    return context.configure(name, value, bool(local))
+
+
+SETTING_FIELDS = ",".join(
+    f"{name} {kind}"
+    for name, kind in (
+        *((one, "text") for one in "name setting unit category short_desc extra_desc context vartype source".split()),
+        ("min_val", "text"), ("max_val", "text"), ("enumvals", "text[]"), ("boot_val", "text"), ("reset_val", "text"),
+        ("sourcefile", "text"), ("sourceline", "int4"), ("pending_restart", "bool"),
+    )
+)  # fmt: skip
+
+
+@catalog_function("", "", fields=SETTING_FIELDS)
+def pg_show_all_settings(context: SessionContext) -> list[dict[str, Any]]:
+    """Return the rows of pg_settings."""
+    return list(context.activity("pg_settings") or [])
+
+
+@catalog_function("", "text", rows=True)
+def pg_listening_channels(context: SessionContext) -> list[str]:
+    """Return the channels that the session listens to."""
+    return [str(row["channel"]) for row in context.activity("pg_listening_channels") or []]
+
+
+@catalog_function("", "", fields="name text,abbrev text,utc_offset seconds,is_dst bool")
+def pg_timezone_names(context: SessionContext) -> list[dict[str, Any]]:
+    """Return the time zones and what they are just now."""
+    return zone_rows(context.now_us)
+
+
+@catalog_function("", "", fields="abbrev text,utc_offset seconds,is_dst bool")
+def pg_timezone_abbrevs(_: SessionContext) -> list[dict[str, Any]]:
+    """Return the abbreviations of time zones."""
+    return abbreviation_rows()
+
+
+def _start_time(context: SessionContext) -> datetime | None:
+    """Return when the server was started, which is when it has read its settings."""
+    return next((row["started"] for row in context.activity("server") or []), None)
+
+
+for _name in ("pg_postmaster_start_time", "pg_conf_load_time"):
+    catalog_function("", "timestamptz", name=_name)(_start_time)
+
+
+def _own(context: SessionContext, column: str) -> Any:
+    rows = context.activity("pg_stat_activity") or []
+    return next((row[column] for row in rows if row["pid"] == context.settings.process_id), None)
+
+
+@catalog_function("", "inet")
+def inet_client_addr(context: SessionContext) -> str | None:
+    """Return where the session's client is."""
+    return _own(context, "client_addr") or None
+
+
+@catalog_function("", "int4")
+def inet_client_port(context: SessionContext) -> int | None:
+    """Return the port that the session's client has."""
+    return _own(context, "client_port") or None
+
+
+@catalog_function("int4", "int4[]")
+def pg_blocking_pids(context: SessionContext, process_id: int | None) -> list[int] | None:
+    """Return the sessions that a session waits for."""
+    if process_id is None:
+        return None
+    rows = context.activity("pg_locks") or []
+    waits = any(row["pid"] == process_id and not row["granted"] for row in rows)
+    return [row["pid"] for row in rows if waits and row["granted"] and row["locktype"] == "object"]
+
+
+@catalog_function("", "name")
+def pg_client_encoding(context: SessionContext) -> str | None:
+    """Return the encoding that the client has chosen."""
+    return context.setting("client_encoding")
+
+
+@catalog_function("", "int4")
+def inet_server_port(context: SessionContext) -> int:
+    """Return the port that the server listens on."""
+    return int(context.setting("port") or 0)
+
+
 @catalog_function("bool", "name[]")
 def current_schemas(context: SessionContext, implicit: bool | None) -> list[str]:
     """Return the schemas of the search path."""
-    return [*(["pg_catalog"] if implicit else []), *context.path]
+    return list(context.searched if implicit else context.path)
 
 
 @catalog_function("int4", "name")
@@ -164,7 +241,7 @@ def _may(context: SessionContext, kind: str, role: int, thing: str, letters: str
     relation = {"regclass": "pg_class", "regnamespace": "pg_namespace", "regtype": "pg_type", "regprocedure": "pg_proc"}
     if context.snapshot.row(relation[registered], oid) is None:
         return None
-    if oid < FIRST_FREE_OID and oid != PUBLIC_SCHEMA:
+    if oid < FIRST_FREE_OID and oid not in image.schemas.values():
         # Everybody reads the catalog and calls functions, and nobody writes there.
         return bool(set(letters) & set("rUX")) or image.roles.is_superuser(role)
     return image.privileges.may(image.roles, role, oid, letters)
@@ -205,6 +282,21 @@ def pg_size_pretty(_: SessionContext, size: int | None) -> str | None:
         unit += 1
     value = (abs(half) + 1) // 2 * (1 if half >= 0 else -1)
     return f"{value} {SIZE_UNITS[unit]}"
+
+
+@catalog_function("text", "int8")
+def pg_size_bytes(_: SessionContext, text: str | None) -> int | None:
+    """Return the bytes that a size with a unit means. Raises 22023."""
+    if text is None:
+        return None
+    match = SIZE_TEXT.fullmatch(text)
+    unit = "" if match is None else (match[2] or "bytes").lower()
+    if match is None or unit not in SIZE_EXPONENTS:
+        detail = None if match is None else f'Invalid size unit: "{match[2]}".'
+        hint = None if match is None else 'Valid units are "bytes", "B", "kB", "MB", "GB", "TB", and "PB".'
+        raise SqlError("22023", f'invalid size: "{text}"', detail=detail, hint=hint)
+    size = Decimal(match[1]) * 1024 ** SIZE_EXPONENTS[unit]
+    return int(size.quantize(Decimal(1), ROUND_HALF_UP))
 
 
 for _name in ("pg_relation_size", "pg_table_size", "pg_indexes_size", "pg_total_relation_size"):
@@ -277,6 +369,25 @@ def aclexplode(context: SessionContext, items: list[str] | None) -> list[dict[st
     return rows
 
 
+# The letters of what an owner has by default, and of what everybody has, by the kind of object that acldefault takes.
+DEFAULT_LETTERS = {
+    "r": ("arwdDxt", ""), "s": ("rwU", ""), "n": ("UC", ""), "d": ("CTc", "Tc"), "f": ("X", "X"), "T": ("U", "U"), "l": ("U", "U"),
+    "t": ("C", ""), "F": ("U", ""), "S": ("U", ""), "c": ("", ""), "p": ("sA", ""), "L": ("rw", ""),
+}  # fmt: skip
+
+
+@catalog_function("char oid", "aclitem[]")
+def acldefault(context: SessionContext, kind: str | None, owner: int | None) -> list[str] | None:
+    """Return the access list of an object that has none. Raises 22023 for a kind that there is not."""
+    if kind is None or owner is None:
+        return None
+    if kind not in DEFAULT_LETTERS:
+        raise SqlError("22023", f'unrecognized object type abbreviation: "{kind}"')
+    mine, everybodys = DEFAULT_LETTERS[kind]
+    name = quoted_name(context.shown_as("regrole", owner) or "")
+    return [*([f"={everybodys}/{name}"] if everybodys else []), *([f"{name}={mine}/{name}"] if mine else [])]
+
+
 ACL_LETTERS = {
     "r": "SELECT", "a": "INSERT", "w": "UPDATE", "d": "DELETE", "D": "TRUNCATE", "x": "REFERENCES", "t": "TRIGGER", "X": "EXECUTE",
     "U": "USAGE", "C": "CREATE", "c": "CONNECT", "T": "TEMPORARY", "s": "SET", "A": "ALTER SYSTEM",
@@ -325,61 +436,11 @@ constant("pg_stat_get_numscans", "oid", "int8", 0)
 constant("pg_stat_get_tuples_inserted", "oid", "int8", 0)
 constant("getdatabaseencoding", "", "name", "UTF8")
 constant("inet_server_addr", "", "inet", None)
-constant("inet_client_addr", "", "inet", None)
 constant("pg_trigger_depth", "", "int4", 0)
 constant("age", "xid", "int4", 0)
 
 
 # What casts and operators are printed as.
-
-
-@catalog_function("text text text", "bool", name="matches", internal=True)
-def _matches(_: SessionContext, text: str | None, pattern: str | None, letters: str | None) -> bool | None:
-    if text is None or pattern is None:
-        return None
-    return matches_pattern(text, pattern, letters or "")
-
-
-@catalog_function("text[]", "text", name="array_out", internal=True)
-def _array_out(_: SessionContext, items: list[str | None] | None) -> str | None:
-    return None if items is None else array_text(items)
-
-
-@catalog_function("text[] text text", "text", name="array_to_string", internal=True)
-def _array_to_string(
-    _: SessionContext, items: list[str | None] | None, delimiter: str | None, null: str | None
-) -> str | None:
-    if items is None or delimiter is None:
-        return None
-    shown = [null if item is None else item for item in items]
-    return delimiter.join(item for item in shown if item is not None)
-
-
-@catalog_function("text[] text", "json", name="json_build_object", internal=True)
-def _json_build_object(_: SessionContext, texts: list[str | None] | None, plain: str | None) -> str:
-    """Return keys and values as an object. plain: '1' where the text is JSON as it is, '0' where it is to be a string."""
-    values = texts or []
-    if len(values) % 2:
-        raise SqlError(
-            "22023",
-            "argument list must have even number of elements",
-            hint="The arguments of json_build_object() must consist of alternating keys and values.",
-        )
-    shown = [
-        "null" if text is None else text if code == "1" else json.dumps(text, ensure_ascii=False)
-        for text, code in zip(values, plain or "", strict=True)
-    ]
-    return "{" + ", ".join(f"{key} : {value}" for key, value in zip(shown[::2], shown[1::2], strict=True)) + "}"
-
-
-@catalog_function("text text[]", "text", name="format", internal=True)
-def _format(_: SessionContext, template: str | None, arguments: list[str | None] | None) -> str | None:
-    return None if template is None else formatted(template, arguments or [])
-
-
-@catalog_function("int8", "text", name="timestamptz_out", internal=True)
-def _timestamptz_out(context: SessionContext, micros: int | None) -> str | None:
-    return None if micros is None else zoned_text(micros, context.settings.time_zone)
 
 
 def _registered_forms(kind: str) -> None:

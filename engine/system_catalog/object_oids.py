@@ -15,6 +15,8 @@ HASHED = 1 << 30
 
 # What every database has.
 DATABASE = 5
+# Both names are one database.
+DATABASES = {"antumbra": DATABASE, "postgres": DATABASE + 1}
 OWNER = 10
 TEMPLATE_0, TEMPLATE_1 = 4, 1
 WRAPPER = 15_000

@@ -6,11 +6,15 @@ given a type yet. Every OID, also one that is shown as a name, is a BIGINT; ever
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
 
 UNKNOWN = "unknown"
+# What a type of rows begins with; no name of a type or column has the two signs between its fields.
+RECORD = "record\x1d"
+BETWEEN_FIELDS, WITHIN_FIELD = "\x1e", "\x1f"
 # Types whose values are OIDs, and are written and shown as the name of what they mean.
 REGISTERED = frozenset(
     "regclass regtype regproc regprocedure regnamespace regrole regoper regoperator regcollation".split()
@@ -47,6 +51,8 @@ ENGINE_TYPES = {
     "timestamptz": "TIMESTAMPTZ",
     "interval": "INTERVAL",
     "bytea": "BLOB",
+    # Of a function's rows: an interval, where it is read.
+    "seconds": "BIGINT",
     "cardinal_number": "INTEGER",
     "time_stamp": "TIMESTAMPTZ",
     # An argument that is an OID or a name: see `CatalogFunction`.
@@ -98,11 +104,27 @@ def element_of(name: str) -> str | None:
     return VECTORS.get(name)
 
 
+def record_type(fields: Sequence[tuple[str, str]]) -> str:
+    """Return the type of rows with these fields, names and types."""
+    return RECORD + BETWEEN_FIELDS.join(f"{name}{WITHIN_FIELD}{kind}" for name, kind in fields)
+
+
+def fields_of(name: str) -> tuple[tuple[str, str], ...] | None:
+    """Return the fields of a type of rows, None for any other and for rows whose fields nobody knows."""
+    if not name.startswith(RECORD) or name.endswith("[]"):
+        return None
+    parts = (one.partition(WITHIN_FIELD) for one in name.removeprefix(RECORD).split(BETWEEN_FIELDS))
+    return tuple((part, kind) for part, _, kind in parts)
+
+
 def engine_type(name: str) -> str:
     """Return the embedded engine's type of the values of a PostgreSQL type."""
+    fields = fields_of(name)
+    if fields is not None:
+        return f"STRUCT({', '.join(f'{quoted(part)} {engine_type(kind)}' for part, kind in fields)})"
     element = element_of(name)
     if element is not None:
-        return f"{ENGINE_TYPES[element]}[]"
+        return f"{engine_type(element)}[]"
     return ENGINE_TYPES[name]
 
 

@@ -144,7 +144,7 @@ def common_type(values: list[Printed]) -> str:
             found = max(found, value.type, key=order.index)
         elif value.type in OIDS and found in INTEGERS:
             found = value.type
-        elif value.type == "text" and is_text(found):
+        elif value.type == "text" and found in ("char", "sql_identifier", "character_data", "yes_or_no"):
             found = "text"
     return found
 

@@ -5,51 +5,46 @@ Enters: a query's text and syntax. Leaves: yes or no; the text is looked at firs
 
 from __future__ import annotations
 
-import dataclasses
 import re
-from collections.abc import Iterator
 from typing import Any
 
 from engine import stream_statistics
 from engine.system_catalog.catalog_functions import FUNCTIONS
 from engine.system_catalog.printed import REGISTERED
 from engine.system_catalog.static_rows import relations
+from engine.system_catalog.syntax_nodes import nodes
 from sql.bind.calls import CALLED_NAMES
-from sql.syntax import FunctionCall, Query, Table, TypeName
+from sql.missing import NAMES
+from sql.syntax import Constant, FunctionCall, Query, Table, TypeName
 
 TYPES = REGISTERED | {"xid", "oidvector", "int2vector", "aclitem"}
 # Any word that makes it worth looking.
 WORDS = re.compile(
     r"\bpg_|information_schema|reg(?:class|type|proc|namespace|role|oper|collation)|format_type|_privilege|"
-    r"_description|current_schemas|aclexplode|int2vector|oidvector|aclitem|\bxid\b|getdatabaseencoding|inet_(?:server|client)_addr",
+    r"_description|current_schemas|aclexplode|_expandarray|parse_ident|int2vector|oidvector|aclitem|\bxid\b|getdatabaseencoding|"
+    r"inet_(?:server|client)_|current_setting",
     re.IGNORECASE,
 )
 
 
 def asks_catalog(text: str, query: Query) -> bool:
     """Tell whether a query is to be answered from the catalog."""
-    return WORDS.search(text) is not None and any(_is_of_catalog(node) for node in nodes(query))
+    return WORDS.search(text) is not None and any(is_of_catalog(node) for node in nodes(query))
 
 
-def _is_of_catalog(node: Any) -> bool:
+def is_of_catalog(node: Any) -> bool:
+    """Tell whether a node of a syntax tree names something of the catalog."""
     match node:
         case Table():
             schemas = node.name[-2:-1] or ("pg_catalog",)
             return node.name[-1] != stream_statistics.NAME and (schemas[0], node.name[-1]) in relations()
+        case FunctionCall("current_setting"):
+            # The value of a setting that the query names is the session's; which one a row names, the rows of settings tell.
+            return not all(isinstance(argument, Constant) for argument in node.arguments)
         case FunctionCall():
-            return node.name in FUNCTIONS and node.name not in CALLED_NAMES
+            # One that is not there at all is the catalog's to refuse, with a line in the log.
+            unknown = node.name.startswith("pg_") and node.name not in NAMES
+            return (unknown or node.name in FUNCTIONS) and node.name not in CALLED_NAMES
         case TypeName():
             return node.name in TYPES
     return False
-
-
-def nodes(value: Any) -> Iterator[Any]:
-    """Yield a syntax tree's nodes."""
-    stack = [value]
-    while stack:
-        node = stack.pop()
-        if isinstance(node, tuple):
-            stack.extend(node)
-        elif dataclasses.is_dataclass(node):
-            yield node
-            stack.extend(getattr(node, field.name) for field in dataclasses.fields(node))

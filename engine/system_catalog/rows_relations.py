@@ -29,7 +29,6 @@ from engine.system_catalog.object_oids import (
 from engine.system_catalog.source_texts import default_text
 from engine.system_catalog.static_rows import (
     CATALOG_SCHEMA,
-    PUBLIC_SCHEMA,
     CatalogRelation,
     Row,
     relations,
@@ -37,6 +36,7 @@ from engine.system_catalog.static_rows import (
 )
 from sql.catalog import ColumnDescription
 from sql.datatypes import BOOL, INT8, SqlType
+from sql.relation_keys import name_of
 
 KINDS: dict[type, str] = {StreamEntry: "f", ViewEntry: "v", QueryViewEntry: "v", TableEntry: "r", SequenceEntry: "S"}
 INFORMATION_SCHEMA = "information_schema"
@@ -66,7 +66,8 @@ def class_rows(image: CatalogImage) -> list[Row]:
         description = entry.description
         kind = KINDS[type(entry)]
         columns = len(SEQUENCE_COLUMNS) if kind == "S" else len(columns_of(entry))
-        row = _class(description.oid, description.name, kind, PUBLIC_SCHEMA, columns)
+        schema = image.schema_oid(description.name)
+        row = _class(description.oid, name_of(description.name), kind, schema, columns)
         owner = image.privileges.owner(description.oid)
         row |= {"relowner": owner, "relacl": access_texts(image.roles, image.privileges, description.oid)}
         if kind != "S":
@@ -78,7 +79,7 @@ def class_rows(image: CatalogImage) -> list[Row]:
             row["relhastriggers"] = description.oid in linked
             row["relchecks"] = len(entry.checks)
             for name, _, numbers, index in keys:
-                made = _class(part_oid("index", description.oid, index), name, "i", PUBLIC_SCHEMA, len(numbers))
+                made = _class(part_oid("index", description.oid, index), name, "i", schema, len(numbers))
                 rows.append(made | {"relowner": owner})
         rows.append(row)
     return rows
@@ -111,7 +112,7 @@ def _class(oid: int, name: str, kind: str, schema: int, columns_count: int) -> R
     return {
         "oid": oid, "relname": name, "relnamespace": schema, "reltype": 0, "reloftype": 0, "relowner": OWNER,
         "relam": HEAP if kind == "r" else BTREE if kind == "i" else 0, "relfilenode": oid if stored or kind == "S" else 0,
-        "reltablespace": 0, "relpages": 0, "reltuples": 0.0 if kind == "S" else -1.0, "relallvisible": 0, "reltoastrelid": 0,
+        "reltablespace": 0, "relpages": 0, "reltuples": 0.0 if kind in "Si" else -1.0, "relallvisible": 0, "reltoastrelid": 0,
         "relhasindex": False, "relisshared": False, "relpersistence": "p", "relkind": kind, "relnatts": columns_count,
         "relchecks": 0, "relhasrules": kind == "v", "relhastriggers": False, "relhassubclass": False,
         "relrowsecurity": False, "relforcerowsecurity": False, "relispopulated": True,

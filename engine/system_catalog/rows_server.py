@@ -7,13 +7,11 @@ from datetime import UTC, datetime, timedelta
 
 from engine.catalog import CatalogImage
 from engine.privileges import access_texts
-from engine.system_catalog.object_oids import DATABASE, DEFAULT_TABLESPACE, OWNER, SERVER, WRAPPER
-from engine.system_catalog.static_rows import PUBLIC_SCHEMA, Row, relations
+from engine.system_catalog.object_oids import DATABASES, DEFAULT_TABLESPACE, OWNER, SERVER, WRAPPER
+from engine.system_catalog.static_rows import Row, relations
 
 ENCODING_UTF8 = 6
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-# Both names are one database.
-DATABASES = (("antumbra", DATABASE), ("postgres", DATABASE + 1))
 
 
 def database_rows(_: CatalogImage) -> list[Row]:
@@ -24,7 +22,7 @@ def database_rows(_: CatalogImage) -> list[Row]:
             "datallowconn": True, "datconnlimit": -1, "datfrozenxid": 1, "datminmxid": 1, "dattablespace": DEFAULT_TABLESPACE,
             "datcollate": "C", "datctype": "C", "daticulocale": None, "datcollversion": None, "datacl": None,
         }
-        for name, oid in DATABASES
+        for name, oid in DATABASES.items()
     ]  # fmt: skip
 
 
@@ -46,9 +44,17 @@ def _moment(micros: int | None) -> datetime | None:
 
 
 def schema_rows(image: CatalogImage) -> list[Row]:
-    """Return the row of schema public in pg_namespace."""
-    owner, grants = image.privileges.owner(PUBLIC_SCHEMA), access_texts(image.roles, image.privileges, PUBLIC_SCHEMA)
-    return [{"oid": PUBLIC_SCHEMA, "nspname": "public", "nspowner": owner, "nspacl": grants}]
+    """Return the rows of the schemas in pg_namespace that are not the system's."""
+    privileges = image.privileges
+    return [
+        {
+            "oid": oid,
+            "nspname": name,
+            "nspowner": privileges.owner(oid),
+            "nspacl": access_texts(image.roles, privileges, oid),
+        }
+        for name, oid in image.schemas.items()
+    ]
 
 
 def member_rows(image: CatalogImage) -> list[Row]:

@@ -8,7 +8,8 @@ from functools import cache
 from engine.catalog import CatalogImage
 from engine.system_catalog.object_oids import row_array_oid, row_type_oid
 from engine.system_catalog.rows_relations import visible_entries
-from engine.system_catalog.static_rows import PUBLIC_SCHEMA, Row, static_rows
+from engine.system_catalog.static_rows import Row, static_rows
+from sql.relation_keys import name_of
 
 RECORD, RECORD_ARRAY = 2249, 2287
 
@@ -20,16 +21,17 @@ def row_types(image: CatalogImage) -> list[Row]:
         description = entry.description
         if description.kind == "sequence":
             continue
+        name, schema = name_of(description.name), image.schema_oid(description.name)
         own, array = row_type_oid(description.oid), row_array_oid(description.oid)
         rows.append(
             _template(RECORD) | {
-                "oid": own, "typname": description.name, "typnamespace": PUBLIC_SCHEMA, "typtype": "c", "typcategory": "C",
+                "oid": own, "typname": name, "typnamespace": schema, "typtype": "c", "typcategory": "C",
                 "typrelid": description.oid, "typarray": array,
             }
         )  # fmt: skip
         rows.append(
             _template(RECORD_ARRAY) | {
-                "oid": array, "typname": f"_{description.name}", "typnamespace": PUBLIC_SCHEMA, "typtype": "b", "typcategory": "A",
+                "oid": array, "typname": f"_{name}", "typnamespace": schema, "typtype": "b", "typcategory": "A",
                 "typelem": own, "typarray": 0,
             }
         )  # fmt: skip

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from engine.system_catalog.printed import Column, Printed, quoted
-from sql.errors import SqlError, not_supported
+from sql.errors import SqlError
 from sql.syntax import Name, Star
 
 
@@ -52,8 +52,8 @@ class CommonTable:
     columns: tuple[Column, ...]
 
 
-def column(scope: Scope, node: Name) -> Printed:
-    """Return the column that a name means. Raises 42703, 42P01 and 42702."""
+def column(scope: Scope, node: Name) -> Printed | Star:
+    """Return the column that a name means, or all columns of the row that it means. Raises 42703, 42P01 and 42702."""
     if len(node.parts) == 1:
         found = _unqualified(scope, node)
         if found is not None:
@@ -83,7 +83,7 @@ def star_columns(scope: Scope, node: Star) -> Iterator[tuple[str, Printed]]:
                 yield item.name, Printed(f"{source.text}.{item.text}", item.type)
 
 
-def _unqualified(scope: Scope | None, node: Name) -> Printed | None:
+def _unqualified(scope: Scope | None, node: Name) -> Printed | Star | None:
     name = node.parts[0]
     while scope is not None:
         found: list[Printed] = []
@@ -100,7 +100,7 @@ def _unqualified(scope: Scope | None, node: Name) -> Printed | None:
             if source.alias == name:
                 if len(source.columns) == 1:
                     return Printed(f"{source.text}.{source.columns[0].text}", source.columns[0].type)
-                raise not_supported("a whole row of a catalog relation as a value", node.position)
+                return Star(node.parts, node.position)
         scope = scope.outer
     return None
 

@@ -18,6 +18,7 @@ from sql.catalog import SessionSettings
 from sql.errors import SqlError
 from sql.grammar.cursor import Cursor
 from sql.grammar.types import type_name
+from sql.schemas import SYSTEM
 from sql.settings import default_value
 from sql.syntax import Query
 from sql.version import VERSION_TEXT
@@ -41,7 +42,8 @@ UNDEFINED = {"regclass": "42P01", "regtype": "42704", "regnamespace": "3F000", "
 class SessionContext:
     """A snapshot as one session's statement sees it. role: the oid of what the session acts as. shown: the rows of SHOW ALL.
 
-    activity: the rows of a relation that are this session's own, None for any other relation.
+    activity: the rows of a relation that are this session's own, None for any other relation. configure: sets a setting of the session
+    and returns it. now_us: the time, in microseconds since 1970.
     """
 
     snapshot: Snapshot
@@ -49,21 +51,22 @@ class SessionContext:
     role: int
     shown: Callable[[], Sequence[Sequence[str]]]
     activity: Callable[[str], list[dict[str, Any]] | None]
+    configure: Callable[[str | None, str | None, bool], str]
+    now_us: int
 
     @property
     def path(self) -> tuple[str, ...]:
-        """The schemas that an unqualified name is looked for in, without pg_catalog, which comes first."""
-        names = []
-        for part in self.settings.search_path.split(","):
-            name = part.strip().strip('"')
-            name = self.settings.user if name == "$user" else name
-            if self.snapshot.schema_oid(name) is not None and name != "pg_catalog":
-                names.append(name)
-        return tuple(names)
+        """The schemas of the search_path that there are."""
+        return tuple(name for name in self.settings.path if self.snapshot.schema_oid(name) is not None)
+
+    @property
+    def searched(self) -> tuple[str, ...]:
+        """The schemas that an unqualified name is looked for in: pg_catalog comes first, unless the search_path says where."""
+        return self.path if SYSTEM in self.path else (SYSTEM, *self.path)
 
     def catalog_relation(self, parts: tuple[str, ...], position: int) -> tuple[str, CatalogRelation]:
         """Return the catalog's relation that a name in FROM means, with its schema. Raises 42P01 and 0A000."""
-        schemas = (parts[-2],) if len(parts) > 1 else ("pg_catalog", *self.path)
+        schemas = (parts[-2],) if len(parts) > 1 else self.searched
         for schema in schemas:
             found = relations().get((schema, parts[-1]))
             if found is not None:
@@ -79,7 +82,7 @@ class SessionContext:
         """Return the query of a view of the catalog, None for a relation with rows of its own."""
         return view_query(relation.key)
 
-    def session_value(self, name: str) -> tuple[str, str] | None:
+    def session_value(self, name: str) -> tuple[str | None, str] | None:
         """Return the value of a function of the session that takes no argument, as text, and its type."""
         match name:
             case "current_user" | "user" | "current_role" | "session_user":
@@ -87,7 +90,7 @@ class SessionContext:
             case "current_database" | "current_catalog":
                 return self.settings.database, "name"
             case "current_schema":
-                return next(iter(self.path), "public"), "name"
+                return next(iter(self.path), None), "name"
             case "version":
                 return VERSION_TEXT, "text"
             case "pg_backend_pid":
@@ -135,7 +138,7 @@ class SessionContext:
         relation, _, namespace, _ = KINDS[kind]
         if not namespace:
             return self.snapshot.named(relation, "", parts[-1])
-        for schema in (parts[-2],) if len(parts) > 1 else ("pg_catalog", *self.path):
+        for schema in (parts[-2],) if len(parts) > 1 else self.searched:
             found = self.snapshot.named(relation, schema, parts[-1])
             if found is not None:
                 return found
@@ -150,7 +153,7 @@ class SessionContext:
         except SqlError:
             return None
         names = (f"_{written.name}", f"{written.name}[]") if written.array else (written.name,)
-        for place in (schema,) if schema else ("pg_catalog", *self.path):
+        for place in (schema,) if schema else self.searched:
             for name in names:
                 found = self.snapshot.named("pg_type", place, name)
                 if found is not None:
@@ -186,7 +189,7 @@ class SessionContext:
         if row is None:
             return None
         column, namespace = next((names[1], names[2]) for names in KINDS.values() if names[0] == relation)
-        for schema in ("pg_catalog", *self.path):
+        for schema in self.searched:
             number = self.snapshot.schema_oid(schema)
             if number is not None and number == row[namespace]:
                 return True

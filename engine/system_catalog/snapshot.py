@@ -19,7 +19,7 @@ from engine.system_catalog.rows_constraints import CONSTRAINT_ROWS
 from engine.system_catalog.rows_relations import RELATION_ROWS
 from engine.system_catalog.rows_server import SERVER_ROWS
 from engine.system_catalog.rows_types import TYPE_ROWS
-from engine.system_catalog.static_rows import CATALOG_SCHEMA, PUBLIC_SCHEMA, CatalogRelation, Row, static_rows
+from engine.system_catalog.static_rows import CATALOG_SCHEMA, CatalogRelation, Row, static_rows
 from engine.system_catalog.type_texts import type_text
 
 # Relation of pg_catalog -> its rows beside the static ones.
@@ -121,8 +121,6 @@ class Snapshot:
         """Return the OID of a schema."""
         if name == "pg_catalog":
             return CATALOG_SCHEMA
-        if name == "public":
-            return PUBLIC_SCHEMA
         return self.named("pg_namespace", "", name)
 
     def schema_name(self, oid: int) -> str | None:

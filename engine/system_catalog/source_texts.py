@@ -6,11 +6,14 @@ A literal gets the type of its column, as PostgreSQL shows it; names are those o
 from __future__ import annotations
 
 from engine.catalog import QueryViewEntry, SourceText, ViewEntry
+from engine.system_catalog.syntax_nodes import nodes
 from sql.catalog import ColumnDescription, RelationDescription
 from sql.errors import SqlError
+from sql.expressions import Call, Literal
 from sql.parse import parse
 from sql.statements.statement import CreateView, Select
 from sql.syntax import Constant, Expression, FunctionCall, Logic, Name, Operation, SelectBody, Test, TypeCast
+from sql.trees import walk
 
 
 def view_text(entry: ViewEntry | QueryViewEntry) -> str:
@@ -30,6 +33,11 @@ def default_text(source: SourceText, column: ColumnDescription) -> str:
     if isinstance(node, Constant) and node.kind == "string":
         shown = node.value.replace("'", "''")
         return f"'{shown}'::{column.type.without_modifier().sql_name}"
+    if isinstance(node, FunctionCall) and node.name == "nextval" and column.default is not None:
+        calls = (one for one in walk(column.default) if isinstance(one, Call) and one.function == "nextval")
+        name = next(iter(next(calls).arguments))
+        if isinstance(name, Literal):
+            return f"nextval('{name.value!s}'::regclass)"
     shown_text = None if node is None else expression_text(node, {})
     return source.text if shown_text is None else shown_text
 
@@ -41,6 +49,15 @@ def check_text(source: SourceText, relation: RelationDescription) -> str:
     node = parsed(source.text)
     shown = None if node is None else expression_text(node, columns)
     return f"({source.text})" if shown is None else shown
+
+
+def used_numbers(source: SourceText, relation: RelationDescription) -> list[int]:
+    """Return the numbers of the columns that a check names, in order."""
+    numbers = dict(source.names)
+    node = parsed(source.text)
+    names = {one.parts[-1] for one in nodes(node) if isinstance(one, Name)}
+    known = {column.number for column in relation.columns}
+    return sorted(number for name, number in numbers.items() if name in names and number in known)
 
 
 def parsed(text: str) -> Expression | None:

@@ -22,6 +22,7 @@ FOLDER = Path(__file__).parent / "static"
 CATALOG_SCHEMA = 11
 PUBLIC_SCHEMA = 2200
 ANY_ARRAY = 2277
+TYPE_FUNCTIONS = "typinput typoutput typreceive typsend typmodin typmodout typsubscript typanalyze".split()
 Row = dict[str, Any]
 
 
@@ -108,7 +109,7 @@ def _functions() -> frozenset[int]:
     """Return the OIDs of the functions that we have, and of those that other rows name."""
     stored = _stored()
     called = {*CALLED_NAMES, *AGGREGATES, *ORDERED_SET_AGGREGATES, *WINDOW_FUNCTIONS, *TABLE_FUNCTIONS, *FUNCTIONS}
-    named = {row[column] for row in stored["pg_type"] for column in ("typinput", "typoutput", "typreceive", "typsend")}
+    named = {row[column] for row in stored["pg_type"] for column in TYPE_FUNCTIONS}
     named |= {row["amproc"] for row in stored["pg_amproc"]} | {row["castfunc"] for row in stored["pg_cast"]}
     named |= {row["oprcode"] for row in stored["pg_operator"]} | {row["amhandler"] for row in stored["pg_am"]}
     pseudo = {row["oid"] for row in stored["pg_type"] if row["typname"] == "internal"}

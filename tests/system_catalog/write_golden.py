@@ -1,4 +1,5 @@
-"""Writes golden/psql.json: psql's backslash commands over schema.sql, with the queries that they send and what PostgreSQL 15 shows.
+"""Writes golden/: psql's backslash commands over schema.sql, with the queries that they send and what PostgreSQL 15 shows, and its
+answers to the queries of tools.
 
 `python -m tests.system_catalog.write_golden` starts a PostgreSQL of its own, whose superuser is called as ours is.
 """
@@ -6,26 +7,38 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 import psycopg
 
 from tests.oracle.postgres import PostgresCluster
+from tests.system_catalog.tool_queries import Asked, dsn, queries, tools
 
 FOLDER = Path(__file__).parent
 GOLDEN = FOLDER / "golden"
 USER = DATABASE = "antumbra"
 # What a stream needs in PostgreSQL.
 SERVER = "CREATE FOREIGN DATA WRAPPER antumbra", "CREATE SERVER stream FOREIGN DATA WRAPPER antumbra"
+# What \watch shows above each answer.
+WATCHED_AT = re.compile(r"\w{3} \w{3} +\d+ [\d:]+ \d{4} \(every")
 QUERY_BEGIN, QUERY_END = "********* QUERY **********", "**************************"
 
 
 def commands() -> list[str]:
-    """Return the commands."""
+    """Return the commands, and behind them the scripts, which psql reads from its input."""
+    scripts = (FOLDER / "psql_scripts.txt").read_text().strip("\n").split("\n\n")
+    return [*single_commands(), *scripts]
+
+
+def single_commands() -> list[str]:
+    """Return the commands that psql is called with."""
     return (FOLDER / "psql_commands.txt").read_text().splitlines()
 
 
@@ -35,10 +48,16 @@ def schema() -> list[str]:
 
 
 def psql(port: int, command: str, *options: str) -> str:
-    """Return what psql shows for a command, errors too."""
-    arguments = ["psql", "-X", *options, "-h", "127.0.0.1", "-p", str(port), "-U", USER, DATABASE, "-c", command]
-    found = subprocess.run(arguments, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
-    return "\n".join(line.rstrip() for line in found.stdout.splitlines())
+    """Return what psql shows for a command or a script, errors too; without times of the day, and lines of PostgreSQL's own source."""
+    arguments = ["psql", "-X", *options, "-h", "127.0.0.1", "-p", str(port), "-U", USER, DATABASE]
+    given = None if command in single_commands() else command + "\n"
+    if given is None:
+        arguments += ["-c", command]
+    found = subprocess.run(
+        arguments, input=given, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False, timeout=60
+    )
+    lines = [line.rstrip() for line in found.stdout.splitlines() if not line.startswith("LOCATION:")]
+    return WATCHED_AT.sub("(every", "\n".join(lines))
 
 
 @contextmanager
@@ -51,15 +70,13 @@ def same_cluster() -> Iterator[PostgresCluster]:
         try:
             with cluster.connect() as connection:
                 connection.execute("CREATE ROLE other SUPERUSER LOGIN")
-            dsn = f"host=127.0.0.1 port={cluster.port} dbname=postgres user="
-            with psycopg.connect(dsn + "other", autocommit=True) as connection:
+            start = f"host=127.0.0.1 port={cluster.port} dbname=postgres user="
+            with psycopg.connect(start + "other", autocommit=True) as connection:
                 connection.execute(f"ALTER ROLE postgres RENAME TO {USER}")
-            with psycopg.connect(dsn + USER, autocommit=True) as connection:
+            with psycopg.connect(start + USER, autocommit=True) as connection:
                 connection.execute("DROP ROLE other")
                 connection.execute(f"CREATE DATABASE {DATABASE}")
-            with psycopg.connect(
-                dsn.replace("dbname=postgres", f"dbname={DATABASE}") + USER, autocommit=True
-            ) as connection:
+            with psycopg.connect(dsn(cluster.port), autocommit=True) as connection:
                 for text in (*SERVER, *schema()):
                     connection.execute(text)
             yield cluster
@@ -74,12 +91,22 @@ def main() -> None:
     with same_cluster() as cluster:
         for command in commands():
             shown = psql(cluster.port, command)
-            rows.append({"command": command, "shown": shown, "queries": queries(psql(cluster.port, command, "-E"))})
+            rows.append({"command": command, "shown": shown, "queries": sent(psql(cluster.port, command, "-E"))})
+        write("psql", rows)
+        for tool in tools():
+            # Each has a session of its own: some change settings.
+            with psycopg.connect(dsn(cluster.port), autocommit=True) as connection:
+                asked = Asked(connection)
+                write(tool, [{"title": title, **asdict(asked.answer(text))} for title, text in queries(tool).items()])
+
+
+def write(name: str, rows: list[dict[str, Any]]) -> None:
+    """Write a file, a row a line."""
     lines = ",\n".join(json.dumps(row) for row in rows)
-    (GOLDEN / "psql.json").write_text(f"[\n{lines}\n]\n")
+    (GOLDEN / f"{name}.json").write_text(f"[\n{lines}\n]\n")
 
 
-def queries(shown: str) -> list[str]:
+def sent(shown: str) -> list[str]:
     """Return the queries that psql -E shows."""
     found: list[str] = []
     current: list[str] | None = None

@@ -1,7 +1,8 @@
 """Writes engine/system_catalog/static/: what a new PostgreSQL 15 has in its catalog and we have, too.
 
 `python -m tests.system_catalog.write_static` starts a PostgreSQL of its own. relations.json: all relations of pg_catalog and
-information_schema with their columns. rows.json: rows of types, functions, operators and the like that only use types of ours.
+information_schema with their columns. settings.json: what PostgreSQL says of settings that we have. rows.json:
+rows of types, functions, operators and the like that only use types of ours.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import Any
 import psycopg
 from psycopg.rows import dict_row
 
+from sql.setting_table import TABLE
 from tests.system_catalog.write_golden import USER, same_cluster
 
 FOLDER = Path(__file__).parents[2] / "engine" / "system_catalog" / "static"
@@ -41,7 +43,9 @@ WHERE t.typnamespace = 'pg_catalog'::regnamespace
 # What is kept of each relation; `known` are the types above.
 ROWS = {
     "pg_type": "oid IN (SELECT oid FROM known)",
-    "pg_proc": """prorettype IN (SELECT oid FROM known) AND NOT EXISTS
+    "pg_proc": """oid IN (SELECT unnest(ARRAY[typmodin::oid, typmodout, typsubscript, typanalyze]) FROM pg_type
+            WHERE oid IN (SELECT oid FROM known))
+        OR prorettype IN (SELECT oid FROM known) AND NOT EXISTS
         (SELECT FROM unnest(proargtypes) AS t (oid) WHERE t.oid NOT IN (SELECT oid FROM known)) AND pronamespace = 11""",
     "pg_operator": """(oprleft = 0 OR oprleft IN (SELECT oid FROM known)) AND (oprright = 0 OR oprright IN (SELECT oid FROM known))
         AND oprresult IN (SELECT oid FROM known)""",
@@ -61,6 +65,7 @@ ROWS = {
 }
 # Columns that no client asks for, and that would be half of the file.
 EMPTY = {"pg_proc": ("prosrc", "proacl", "probin")}
+SETTING_TEXTS = "SELECT name, category, extra_desc FROM pg_settings WHERE name = ANY (%s) ORDER BY name"
 DESCRIPTIONS = """
 SELECT objoid::int8, classoid::int8, objsubid, description FROM pg_description
 WHERE classoid::regclass::text IN ('pg_type', 'pg_proc', 'pg_am', 'pg_namespace', 'pg_language')
@@ -100,6 +105,10 @@ def write(connection: psycopg.Connection[dict[str, Any]]) -> None:
         body = ",\n".join(json.dumps(list(row.values())) for row in rows)
         texts.append(f'"{name}": {{"columns": {json.dumps(columns)}, "rows": [\n{body}\n]}}')
     (FOLDER / "rows.json").write_text("{\n" + ",\n".join(texts) + "\n}\n")
+    known = [setting.name for setting in TABLE]
+    rows = connection.execute(SETTING_TEXTS, [known]).fetchall()
+    lines = [f"{json.dumps(row['name'])}: {json.dumps([row['category'], row['extra_desc']])}" for row in rows]
+    (FOLDER / "settings.json").write_text("{\n" + ",\n".join(lines) + "\n}\n")
 
 
 def rows_query(connection: psycopg.Connection[dict[str, Any]], name: str, condition: str) -> tuple[list[str], str]:

@@ -1,0 +1,57 @@
+"""Composite values inside catalog queries: whole rows of FROM, rows that functions return, their fields, and JSON of them.
+
+A type of rows is 'record' with its fields behind it (`record_type`); the embedded engine has such values as structs.
+"""
+
+from __future__ import annotations
+
+from engine.system_catalog import calls, casts, expressions
+from engine.system_catalog.printed import NUMBERS, Printed, fields_of, quoted, record_type, string
+from engine.system_catalog.printing import Printing
+from engine.system_catalog.scopes import Scope
+from sql.errors import SqlError, not_supported
+from sql.syntax import FieldSelection, FunctionCall
+
+
+def print_field(printing: Printing, node: FieldSelection, scope: Scope) -> Printed:
+    """Return a field of a composite value. Raises 42809 for what has none, 42703."""
+    if isinstance(node.operand, FunctionCall) and calls.returns_rows(node.operand):
+        operand = calls.unnested(printing, node.operand, scope)
+    else:
+        operand = expressions.print_expression(printing, node.operand, scope)
+    fields = fields_of(operand.type)
+    if fields is None:
+        message = f"column notation .{node.name} applied to type {operand.type}, which is not a composite type"
+        raise SqlError("42809", message, node.position)
+    kind = next((kind for name, kind in fields if name == node.name), None)
+    if kind is None:
+        raise SqlError("42703", f'column "{node.name}" not found in data type record', node.position)
+    return Printed(field_text(operand, node.name), kind)
+
+
+def field_text(operand: Printed, name: str) -> str:
+    """Return what reads a field."""
+    return f"struct_extract({operand.text}, {string(name)})"
+
+
+def row_value(columns: list[tuple[str, Printed]], position: int) -> Printed:
+    """Return a row as a value; columns: names and values. Raises 0A000 where two have one name."""
+    names = [name for name, _ in columns]
+    if len({name.lower() for name in names}) < len(names):
+        raise not_supported("a row with two columns of one name as a value in a query on the catalog", position)
+    items = ", ".join(f"{quoted(name)} := {value.text}" for name, value in columns)
+    return Printed(f"struct_pack({items})", record_type([(name, value.type) for name, value in columns]))
+
+
+def row_to_json(printing: Printing, value: Printed, position: int) -> Printed:
+    """Return row_to_json of a row."""
+    fields = fields_of(value.type)
+    if fields is None:
+        raise not_supported("row_to_json of this value in a query on the catalog", position)
+    texts: list[str] = []
+    for name, kind in fields:
+        field = Printed(field_text(value, name), kind)
+        texts += [string(name), casts.as_text(printing, field, position).text]
+    plain = "".join("1" if kind in NUMBERS | {"bool", "json", "jsonb"} else "0" for _, kind in fields)
+    call = f"{calls.FUNCTION_PREFIX}json_of_row({printing.key}, CAST([{', '.join(texts)}] AS VARCHAR[]), '{plain}')"
+    return Printed(call, "json")
