@@ -2,7 +2,7 @@
 # What a machine needs to run Antumbra and its tests. `make` calls it, a step at a time:
 #
 #   docker/setup.sh java       a Java that Spark runs on (17 or newer): JAVA_HOME, java, or a package
-#   docker/setup.sh postgres   the PostgreSQL server that the tests compare with
+#   docker/setup.sh postgres   the PostgreSQL server that the tests compare with, and PostgreSQL's JDBC driver if it can be had
 #   docker/setup.sh venv       .venv with everything in requirements.lock, and this folder as an editable install
 #
 # As root a missing package is installed; otherwise the one command that installs it is printed and the script stops.
@@ -61,11 +61,27 @@ setup_java() {
     exit 1
 }
 
-setup_postgres() {
+# Its tests are skipped where it is missing, so nothing stops here, and nothing is waited for long.
+setup_jdbc() {
+    if [ -e /usr/share/java/postgresql.jar ]; then return; fi
+    package=libpostgresql-jdbc-java
+    if [ "$(id -u)" -eq 0 ] && apt-cache show "$package" >/dev/null 2>&1; then
+        say "installing $package"
+        DEBIAN_FRONTEND=noninteractive timeout 120 apt-get install -q -y --no-install-recommends "$package" >&2 && return
+    fi
+    say "$package is not installed: the tests of PostgreSQL's JDBC driver are skipped"
+}
+
+postgres_is_there() {
     for program in /usr/lib/postgresql/*/bin/postgres; do
         if [ -x "$program" ]; then return; fi
     done
-    install "PostgreSQL, which the tests compare with," postgresql-15 postgresql
+    return 1
+}
+
+setup_postgres() {
+    postgres_is_there || install "PostgreSQL, which the tests compare with," postgresql-15 postgresql
+    setup_jdbc
 }
 
 # split_lock LOCK FOLDER: writes what compiling kernels takes in FOLDER/kernels.lock, PySpark in FOLDER/spark.lock, and

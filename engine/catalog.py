@@ -14,11 +14,13 @@ from types import MappingProxyType
 import pyarrow as pa
 
 from engine import stream_statistics, view_statistics
-from engine.privileges import Privileges
+from engine.privileges import PUBLIC_SCHEMA_OID, Privileges
 from engine.roles import Roles
 from engine.stream import Stream
 from engine.tables.sequences import SequenceCounter, SequenceDefinition
-from sql.catalog import RelationDescription
+from sql.catalog import RelationDescription, SessionSettings
+from sql.relation_keys import PUBLIC, schema_of
+from views.sharing import together
 from views.view import ContinuousView
 
 FIRST_OID = 16384  # PostgreSQL's FirstNormalObjectId
@@ -55,14 +57,27 @@ class ViewEntry:
 
 @dataclass(frozen=True)
 class SourceText:
-    """An expression or query as the user wrote it, and the TimeZone that it was bound with: what it is restored from.
+    """An expression or query as the user wrote it, and the TimeZone and search_path that it was bound with: what it is restored from.
 
-    names: of a check, the table's columns as they were called in its text, with their numbers.
+    names: of a check, the table's columns as they were called in its text, with their numbers. sequences: those that a default takes
+    values of, by their names in its text, with their oids.
     """
 
     text: str
     time_zone: str
     names: tuple[tuple[str, int], ...] = ()
+    search_path: str = PUBLIC
+    sequences: tuple[tuple[str, int], ...] = ()
+
+    @property
+    def settings(self) -> SessionSettings:
+        """What it is bound with."""
+        return SessionSettings(time_zone=self.time_zone, search_path=self.search_path)
+
+
+def source_text(text: str, settings: SessionSettings, names: tuple[tuple[str, int], ...] = ()) -> SourceText:
+    """Return a text that is bound in a session."""
+    return SourceText(text, settings.time_zone, names, settings.shared().search_path)
 
 
 @dataclass(eq=False)
@@ -145,7 +160,7 @@ class CatalogImage:
     """All relations at one moment. version rises with every change, so that plans bound to an older image can be told.
 
     comments: COMMENT ON by (oid of the relation, number of the column, from 1 in the order of `description.columns` for views), 0: the
-    relation itself.
+    relation itself. schemas: oids by name.
     """
 
     entries: Mapping[str, Entry] = field(default_factory=lambda: MappingProxyType({}))
@@ -154,6 +169,20 @@ class CatalogImage:
     roles: Roles = field(default_factory=Roles)
     comments: Mapping[tuple[int, int], str] = field(default_factory=lambda: MappingProxyType({}))
     privileges: Privileges = field(default_factory=Privileges)
+    schemas: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({PUBLIC: PUBLIC_SCHEMA_OID}))
+
+    def has_schema(self, name: str) -> bool:
+        """Tell whether there is such a schema (the Protocol `sql.catalog.KnowsSchemas`)."""
+        return name in self.schemas
+
+    def schema_oid(self, key: str) -> int:
+        """Return the oid of the schema of a relation that is there."""
+        return self.schemas[schema_of(key)]
+
+    @property
+    def oids(self) -> list[int]:
+        """The oids of all that has an owner."""
+        return [*self.schemas.values(), *(entry.description.oid for entry in self.entries.values())]
 
     def relation(self, name: str) -> RelationDescription | None:
         """Return the description of `name`, or None (the Protocol `sql.catalog.Catalog`)."""
@@ -173,7 +202,7 @@ class CatalogImage:
         return {entry.description.oid: entry for entry in self.entries.values()}
 
     def views_of(self, stream_name: str) -> tuple[ContinuousView, ...]:
-        """Return the continuous views that take a stream's rows, in order of creation."""
+        """Return the continuous views that take a stream's rows, in order of creation; of those that do together the first."""
         return self._attached.get(stream_name, ())
 
     def views_over(self, stream_name: str) -> tuple[ContinuousView, ...]:
@@ -196,12 +225,23 @@ class CatalogImage:
         """True when there is a durable table."""
         return any(isinstance(entry, TableEntry) for entry in self.entries.values())
 
+    def led_by(self, leaders: Iterable[ContinuousView]) -> list[ContinuousView]:
+        """Return these views with all that take rows together with one of them."""
+        wanted = set(leaders)
+        return [view for views in self.together if views[0] in wanted for view in views]
+
+    @cached_property
+    def together(self) -> tuple[tuple[ContinuousView, ...], ...]:
+        """The continuous views that take rows, in sets of those that do together (`views.sharing`)."""
+        active = (entry for entry in self.entries.values() if isinstance(entry, ViewEntry) and entry.active)
+        return together(entry.view for entry in active)
+
     @cached_property
     def _attached(self) -> dict[str, tuple[ContinuousView, ...]]:
+        names = {entry.view: entry.stream_name for entry in self.entries.values() if isinstance(entry, ViewEntry)}
         attached: dict[str, tuple[ContinuousView, ...]] = {}
-        for entry in self.entries.values():
-            if isinstance(entry, ViewEntry) and entry.active:
-                attached[entry.stream_name] = (*attached.get(entry.stream_name, ()), entry.view)
+        for leader, *_ in self.together:
+            attached[names[leader]] = (*attached.get(names[leader], ()), leader)
         return attached
 
     def with_entry(self, entry: Entry) -> CatalogImage:
@@ -222,7 +262,7 @@ class CatalogImage:
         """Return an image without the relations called `names`."""
         gone = frozenset(names)
         entries = {name: entry for name, entry in self.entries.items() if name not in gone}
-        oids = {entry.description.oid for entry in entries.values()}
+        oids = {*self.schemas.values(), *(entry.description.oid for entry in entries.values())}
         comments = {place: text for place, text in self.comments.items() if place[0] in oids}
         return replace(self, entries=MappingProxyType(entries), version=self.version + 1, comments=comments)
 

@@ -29,6 +29,7 @@ from ringbuffer.log_rows import encode_rows
 from sql.catalog import KeyReference
 from sql.datatypes import SqlType
 from sql.errors import SqlError
+from sql.relation_keys import PUBLIC
 
 DAMAGED = "XX001"
 SHOWN_CHARACTERS_MAX = 60
@@ -68,6 +69,7 @@ def plain_form(image: CatalogImage) -> dict[str, object]:
     """Return the next oid, the roles, each relation in order of creation, and the comments."""
     return {
         "next_oid": image.next_oid,
+        "schemas": dict(image.schemas),
         "access": {**plain_roles(image.roles), **plain_privileges(image.privileges)},
         "relations": [plain_entry(entry) for entry in image.entries.values()],
         "comments": [[oid, number, text] for (oid, number), text in image.comments.items()],
@@ -83,7 +85,13 @@ def plain_entry(entry: Entry) -> dict[str, object]:
             return {"kind": "stream", **head, **_stream(entry)}
         case ViewEntry():
             used = [plain_used(one) for one in entry.used]
-            return {"kind": "view", **entry.view.definition.to_dict(), "used": used, "active": entry.active}
+            return {
+                "kind": "view",
+                **entry.view.definition.to_dict(),
+                "used": used,
+                "named": sorted(entry.named),
+                "active": entry.active,
+            }
         case TableEntry():
             return {"kind": "table", **head, **_table(entry)}
         case SequenceEntry():
@@ -101,6 +109,7 @@ def plain_entry(entry: Entry) -> dict[str, object]:
                 **head,
                 "text": entry.source.text,
                 "time_zone": entry.source.time_zone,
+                "search_path": entry.source.search_path,
                 "columns": [{"name": column.name, "type": plain_type(column.type)} for column in description.columns],
                 "used": [plain_used(used) for used in entry.used],
                 "parts": entry.parts,
@@ -142,7 +151,8 @@ def source_of(plain: Mapping[str, Any] | None) -> SourceText | None:
     if plain is None:
         return None
     names = tuple((name, number) for name, number in plain["names"])
-    return SourceText(plain["text"], plain["time_zone"], names)
+    sequences = tuple((name, oid) for name, oid in plain.get("sequences", ()))
+    return SourceText(plain["text"], plain["time_zone"], names, plain.get("search_path", PUBLIC), sequences)
 
 
 def reference_of(plain: Mapping[str, Any] | None) -> KeyReference | None:

@@ -23,7 +23,7 @@ from engine.catalog import (
 )
 from engine.catalog_form import DAMAGED, definition_of, read_plain, reference_of, source_of, type_of, used_of
 from engine.definitions import build_stream, restore_continuous_view, stream_description
-from engine.privileges import Privileges, privileges_of
+from engine.privileges import PUBLIC_SCHEMA_OID, Privileges, privileges_of
 from engine.query_views import restored_view
 from engine.roles import Roles, roles_of
 from engine.stream import make_stream
@@ -35,6 +35,7 @@ from ringbuffer.log_rows import decode_rows
 from sql.catalog import ColumnDescription, ConstraintDescription, RelationDescription, SessionSettings
 from sql.errors import SqlError
 from sql.parse import parse
+from sql.relation_keys import PUBLIC
 from sql.statements.statement import CreateStream, CreateView
 from views.definition import ViewDefinition
 
@@ -70,7 +71,8 @@ def restore_catalog(database: Database, text: str) -> CatalogImage:
     roles = Roles() if access is None else roles_of(access)
     privileges = Privileges() if access is None else privileges_of(access)
     comments = {(oid, number): text for oid, number, text in plain.get("comments", ())}
-    return CatalogImage(order, image.version, plain["next_oid"], roles, comments, privileges)
+    schemas = plain.get("schemas", {PUBLIC: PUBLIC_SCHEMA_OID})
+    return CatalogImage(order, image.version, plain["next_oid"], roles, comments, privileges, schemas)
 
 
 def _restored(
@@ -86,7 +88,7 @@ def _restored(
         case "table":
             return _restored_table(image, relation)
     used = tuple(used_of(one) for one in relation["used"])
-    source = SourceText(relation["text"], relation["time_zone"])
+    source = SourceText(relation["text"], relation["time_zone"], search_path=relation.get("search_path", PUBLIC))
     names = tuple(column["name"] for column in relation["columns"])
     parts = tuple(relation.get("parts", ()))
     return restored_view(source, relation["name"], names, used, image, relation["oid"], parts)
@@ -123,7 +125,8 @@ def _restored_view(database: Database, image: CatalogImage, relation: dict[str, 
     tables = CommittedTables(database.store, lambda: image)
     used = tuple(used_of(one) for one in relation["used"]) if "used" in relation else None
     engines = (database.kernels, database.upper, tables)
-    entry = restore_continuous_view(definition, statement, image, used, *engines)
+    named = frozenset(relation["named"]) if "named" in relation else None
+    entry = restore_continuous_view(definition, statement, image, used, named, *engines)
     return replace(entry, active=relation.get("active", True))
 
 

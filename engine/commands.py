@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import gc
 import logging
 import os
 import signal
@@ -116,6 +117,7 @@ def known_of_tables(data_dir: Path) -> tuple[dict[int, str], frozenset[int]]:
     from engine.catalog_form import read_plain
     from engine.tables.table_store import FILE_NAME, read_closed
     from sql.errors import SqlError
+    from sql.relation_keys import dotted
 
     if not (data_dir / FILE_NAME).exists():
         return {}, frozenset()
@@ -125,7 +127,7 @@ def known_of_tables(data_dir: Path) -> tuple[dict[int, str], frozenset[int]]:
     except SqlError as error:
         logging.getLogger(__name__).warning("relations are shown by number: %s", error.message)
         return {}, frozenset()
-    return {relation["oid"]: relation["name"] for relation in relations}, decided
+    return {relation["oid"]: dotted(relation["name"]) for relation in relations}, decided
 
 
 def refuse(text: str, status: int) -> int:
@@ -166,6 +168,9 @@ async def listen(config: ServerConfig, tls: ssl.SSLContext | None) -> None:
             database = Database(config, SystemClock(), DiskStorage())
             database.open()
             tell_password(database)
+            # Modules and compiled code stay to the end: a collection that went through them would hold up every client.
+            gc.collect()
+            gc.freeze()
         except SqlError as error:
             hint = "" if error.hint is None else f" ({error.hint})"
             raise StartError(f"can't open the database: {error.message}{hint}") from error
@@ -189,6 +194,7 @@ async def listen(config: ServerConfig, tls: ssl.SSLContext | None) -> None:
                 raise
             raise address_refused(config, error) from error
     finally:
+        gc.unfreeze()
         if database is not None:
             database.close()
 

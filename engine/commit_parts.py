@@ -72,8 +72,10 @@ def arrive(transaction: Transaction, stages: Sequence[StatementStage], arrival_u
         stage.arrive(arrival_us)
 
 
-def prepare(transaction: Transaction, image: CatalogImage) -> list[tuple[ContinuousView, ...]]:
-    """Let each statement meet the views that are attached at its place in the transaction; return them by statement. Raises SqlError."""
+def prepare(transaction: Transaction, image: CatalogImage) -> list[tuple[CatalogImage, tuple[ContinuousView, ...]]]:
+    """Let each statement meet the views that are attached at its place in the transaction; return these, of those that take rows
+    together the first, and the catalog there, by statement. Raises SqlError.
+    """
     attached = []
     for operation in transaction.operations:
         if isinstance(operation, CatalogChange):
@@ -90,7 +92,7 @@ def prepare(transaction: Transaction, image: CatalogImage) -> list[tuple[Continu
             )
         views = image.views_of(entry.description.name)
         operation.prepare(views)
-        attached.append(views)
+        attached.append((image, views))
     return attached
 
 

@@ -84,7 +84,7 @@ class RowCommit(Commit):
     It is used again and again; neither it nor the row's memory changes between `Committer.commit_row` and the answer.
     """
 
-    __slots__ = ("arrival", "now_us", "record", "ring_row", "room", "row", "string_bytes_max", "views")
+    __slots__ = ("arrival", "folds", "now_us", "record", "ring_row", "room", "row", "string_bytes_max", "views")
 
     def __init__(self, row: Morsel, record: RowRecord, ring_row: RowWriter) -> None:
         super().__init__(ignore, waits=False, on_loop=True)
@@ -95,12 +95,19 @@ class RowCommit(Commit):
         self.room = ring_row.string_room
         self.string_bytes_max = row.heap.nbytes
         self.views: Views = ()
+        self.folds: Sequence[Callable[[int], None]] = ()
         self.now_us = 0
+
+    def meet(self, views: Views) -> None:
+        """From now on the row is for these views. Between two commits of the row."""
+        self.views = views
+        self.folds = [view.state.row_fold(self.row) for view in views]
 
     def apply(self) -> None:
         """See Commit."""
+        for fold in self.folds:
+            fold(self.now_us)
         for view in self.views:
-            view.state.apply(self.row, self.now_us)
             view.note_commit()
 
     def publish(self) -> None:
@@ -194,7 +201,9 @@ class Committer:
                 return None
             if room is not None:
                 room.add_row(size - commit.record.plain_bytes)
-            commit.views, commit.now_us, commit.waits, commit.answer = views, now_us, waits, answer
+            if commit.views is not views:
+                commit.meet(views)
+            commit.now_us, commit.waits, commit.answer = now_us, waits, answer
             if not waits and log.unapplied == 0:
                 with self._database.commit_lock:
                     commit.apply()
@@ -353,7 +362,9 @@ class Committer:
                     reshaping.carry_over(ignore_cancel)
                 before = admit(admissible(stages))
                 try:
-                    number = self._prepare_in_log(transaction, stages, records, number, [one.view for one in joins])
+                    number = self._prepare_in_log(
+                        transaction, stages, records, number, [view for one in joins for view in one.views]
+                    )
                     store.note_transaction(tables, number)
                     store.commit(tables)
                 except BaseException:
@@ -361,10 +372,14 @@ class Committer:
                     raise
                 self._note_committed(number)
                 with database.commit_lock:
+                    for operation in transaction.operations:
+                        if isinstance(operation, StatementStage):
+                            operation.apply()
+                        else:
+                            database.sharing.follow(operation.image.together)
                     if transaction.image is not None:
                         database.image = transaction.image
-                    for stage in stages:
-                        stage.apply()
+                        database.sharing.follow(transaction.image.together)
                 for operation in transaction.operations:
                     if isinstance(operation, StatementStage):
                         operation.append_to_ring()
@@ -424,7 +439,7 @@ class Committer:
         told = {
             "created": created,
             "dropped": dropped,
-            "views": [[view.definition.state_oid for view in views] for views in attached],
+            "views": [[view.definition.state_oid for view in then.led_by(views)] for then, views in attached],
             "records": sum(stage.morsels_count for stage in stages) + joins_count,
             "kept": kept_tuples(transaction),
         }

@@ -58,10 +58,12 @@ class ServerConfig:
     copy_block_bytes: int = 1 * MIB
 
     # Streams: what one has without OPTIONS; stream_string_bytes_default is of each of its two string buffers. A statement's rows wait in
-    # memory up to stage_memory_bytes_max, then in a file, until COMMIT.
+    # memory up to stage_memory_bytes_max, then in a file, until COMMIT. Memory of rows that have gone waits for new ones, which the system
+    # may take back.
     stream_capacity_default: int = 65_536
     stream_string_bytes_default: int = 256 * MIB
     stage_memory_bytes_max: int = 64 * MIB
+    kept_memory_bytes_max: int = 2 * GIB
 
     # The log of what streams have accepted. log_flush_interval_ms: how long synchronous_commit = off may leave commits in memory. A
     # checkpoint is made after so many bytes of log, and after so much time; 0: never by time.

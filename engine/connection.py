@@ -14,10 +14,12 @@ import ssl
 import sys
 import types
 from collections import deque
-from collections.abc import Awaitable, Mapping, Sequence
-from typing import TYPE_CHECKING, Protocol, cast
+from collections.abc import Awaitable, Sequence
+from typing import TYPE_CHECKING, cast
 
 from engine.admission import Admission
+from engine.outlet import Outlet
+from engine.session_protocol import SessionProtocol
 from engine.sessions.first_step import first_step
 from engine.sessions.statement_timeout import terminated
 from sql.errors import SqlError
@@ -49,51 +51,17 @@ _PACKET_KINDS = frozenset(b"BQ")
 MESSAGES_PER_TURN_MAX = 1000
 
 
-class SessionProtocol(Protocol):
-    """What a connection needs of the session behind it. All but `cancel` are called on the event loop."""
-
-    def startup_reports(self) -> Mapping[str, str]:
-        """Return the settings that the client is told of by ParameterStatus before its first query."""
-
-    def handle(self, message: FrontendMessage) -> Awaitable[None] | None:
-        """Act on one message and write the replies to the connection. None: done. Client errors are answered, not raised."""
-
-    def answer_packet(self, data: bytes) -> bytes | bool:
-        """Return the reply to a read that begins with Bind or Query, if all of it can be done in one go. False: nothing was done.
-
-        True: all is done but for the log, whose answer comes by `Connection.end_packet`; `handle` is not called before that.
-        """
-
-    def end_packet(self, error: SqlError | None) -> bytes:
-        """Return the reply to a packet that has waited for the log. error: why the log has not taken it."""
-
-    def abort_after_bug(self) -> str | None:
-        """Get back to order after `handle` raised; the client has its XX000.
-
-        Return the transaction status when ReadyForQuery is due (simple protocol), or None when the pipeline is skipped until Sync.
-        """
-
-    def cancel(self) -> None:
-        """Stop what runs, if anything does. From any thread."""
-
-    def end(self) -> None:
-        """Stop what runs, if anything does: the connection is about to be closed."""
-
-    def close(self) -> None:
-        """The client is gone: roll back and let go. Called once, and never while an awaitable of `handle` runs or a packet waits."""
-
-
 class Connection(asyncio.Protocol):
     """One client's socket. The session uses the first methods, `conversation`, `process_id`, `secret_key` and `role`.
 
-    role: the oid of what the client was let in as. address: where it is.
+    role: the oid of what the client was let in as. address, peer_port: where it is.
     """
 
     def __init__(self, server: Server) -> None:
         tls = server.door.tls
         self.conversation = Conversation(server.limits.message_bytes_max, lets_in=True, takes_tls=tls is not None)
         self.role = 0
-        self.address = ""
+        self.address, self.peer_port = "", 0
         self.is_encrypted = False
         self._admission = Admission(self, server)
         self.session: SessionProtocol | None = None
@@ -104,6 +72,7 @@ class Connection(asyncio.Protocol):
         self._packet_bytes_max = min(PACKET_BYTES_MAX, server.limits.message_bytes_max)
         self._loop = asyncio.get_running_loop()
         self._transport: asyncio.Transport | None = None
+        self._outlet: Outlet | None = None
         self._closed = asyncio.Event()
         self._startup_timer: asyncio.TimerHandle | None = None
         self._queue: deque[FrontendMessage] = deque()
@@ -133,8 +102,8 @@ class Connection(asyncio.Protocol):
     def flush(self) -> None:
         """Hand the buffered replies to the socket now."""
         if self._replies:
-            if self._transport is not None:
-                self._transport.write(b"".join(self._replies) if len(self._replies) > 1 else self._replies[0])
+            if self._outlet is not None:
+                self._outlet.send(b"".join(self._replies) if len(self._replies) > 1 else self._replies[0])
             self._replies.clear()
             self._replies_bytes = 0
 
@@ -214,12 +183,12 @@ class Connection(asyncio.Protocol):
 
     def end_packet(self, error: SqlError | None) -> None:
         """The log has answered the packet that waits: send the reply, and go on with what came meanwhile. On the event loop."""
-        session, transport = self.session, self._transport
+        session, outlet = self.session, self._outlet
         assert session is not None and self._packet_waits
         with self._barrier:
             reply = session.end_packet(error)
-            if transport is not None:
-                transport.write(reply)
+            if outlet is not None:
+                outlet.send(reply)
         self._packet_waits = False
         if self._packet_ended is not None:
             self._packet_ended.set_result(None)
@@ -228,18 +197,19 @@ class Connection(asyncio.Protocol):
             self._task = self._loop.create_task(self._work_on(None))
             return
         self._batch_done()
-        if transport is None:
+        if outlet is None:
             self._close_session()
 
     # What the event loop calls.
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast(asyncio.Transport, transport)
+        self._outlet = Outlet(self._transport)
         self._transport.set_write_buffer_limits(high=self._limits.write_high_water_bytes)
         raw = transport.get_extra_info("socket")
         if raw is not None:
             raw.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
-        self.address = (transport.get_extra_info("peername") or [""])[0]
+        self.address, self.peer_port = (transport.get_extra_info("peername") or ("", 0))[:2]
         try:
             self._server.take_in(self)
         except SqlError as error:
@@ -266,7 +236,7 @@ class Connection(asyncio.Protocol):
         self._may_write.set()
 
     def connection_lost(self, exc: BaseException | None) -> None:
-        self._transport = None
+        self._transport = self._outlet = None
         self._stop_startup_timer()
         self.conversation.close()
         self._queue.clear()
@@ -286,13 +256,13 @@ class Connection(asyncio.Protocol):
 
     def _answer_packet(self, data: bytes) -> bool:
         """Let the session answer a whole packet at once; False: its messages are to be handled one by one."""
-        session, transport = self.session, self._transport
+        session, outlet = self.session, self._outlet
         is_busy = self._packet_waits or self._task is not None or self._queue or self._replies
         if (
             is_busy
             or not self._may_write.is_set()
             or session is None
-            or transport is None
+            or outlet is None
             or not self.conversation.is_between_messages
         ):
             return False
@@ -306,7 +276,7 @@ class Connection(asyncio.Protocol):
             if reply is True:
                 return True
             if reply:
-                transport.write(reply)
+                outlet.send(reply)
         self._packet_waits = False
         self._current = None
         if self._replies:
@@ -423,7 +393,7 @@ class Connection(asyncio.Protocol):
                 transport, self, context, server_side=True, ssl_handshake_timeout=wait_s
             )
             if secure is not None and self._transport is not None:
-                self._transport, self.is_encrypted = secure, True
+                self._transport, self._outlet, self.is_encrypted = secure, Outlet(secure), True
                 secure.set_write_buffer_limits(high=self._limits.write_high_water_bytes)
         except OSError as error:
             # ssl.SSLError is one of them.

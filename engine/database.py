@@ -22,6 +22,7 @@ from engine.config import ServerConfig
 from engine.disk_errors import disk_error
 from engine.kept_answers import KeptAnswers
 from engine.kernel_files import KernelFiles
+from engine.locks import Locks
 from engine.log.checkpoint_contents import Noted, make_checkpoint
 from engine.log.checkpointer import Checkpointer
 from engine.log.commit_log import CommitLog
@@ -44,10 +45,13 @@ from engine.transaction import Transaction
 from engine.turns import Turns
 from engine.upper import SparkUpperExecutor
 from engine.warm_up import warm_up
+from engine.whole_versions import WholeVersions
+from ringbuffer.kept_memory import kept_memory
 from views.phases import ViewMove
 from views.pinned import pin
 from views.protocols import Clock
 from views.refresh import Engines, Reader, cut
+from views.sharing import Sharing
 from views.view import ContinuousView, Version
 
 log = logging.getLogger(__name__)
@@ -59,8 +63,10 @@ class Database:
     def __init__(self, config: ServerConfig, clock: Clock, storage: Storage) -> None:
         self.config = config
         self.server_settings = server_settings(config)
+        kept_memory.bytes_max = config.kept_memory_bytes_max
         self.stream_options = StreamOptions(config.stream_capacity_default, config.stream_string_bytes_default)
         self.clock = clock
+        self.started_us = clock.now_us()
         self.storage = storage
         self.image = CatalogImage()
         self.ddl_lock = asyncio.Lock()
@@ -95,8 +101,11 @@ class Database:
         )
         self._is_open = False
         self.answers = KeptAnswers()
+        self.wholes = WholeVersions()
         self.turns = Turns()
+        self.locks = Locks()
         self.notifications = Notifications()
+        self.sharing = Sharing()
         self._attached: frozenset[ContinuousView] = frozenset()
 
     @property
@@ -140,7 +149,9 @@ class Database:
                 entry.counter.number for entry in self.image.entries.values() if isinstance(entry, SequenceEntry)
             )
             self.store.forget_sequences(numbers)
-        return recover(self)
+        position = recover(self)
+        self.sharing.follow(self.image.together)
+        return position
 
     def close(self) -> None:
         """Make a last checkpoint, and stop Spark and the threads. The sessions have ended."""
@@ -221,6 +232,7 @@ class Database:
                 transaction.tables = self.store.begin(transaction.image or self.image, transaction.sequences)
                 transaction.snapshot = self.image
                 transaction.tables.time_zone = transaction.time_zone
+                transaction.tables.locks = transaction.locks
                 if transaction.explicit:
                     journal = transaction.tables.journal = WriteJournal(self.config.stage_memory_bytes_max)
                     if transaction.savepoints or transaction.holds_snapshot:
@@ -263,6 +275,7 @@ class Database:
             view.state.release(needed)
         self._attached = views
         self.answers.forget(self.image)
+        self.wholes.forget(self.image)
         self.store.forget_exports(self.image)
         self.kernels.remove_unused(path for view in views for path in view.state.kernel_paths)
 

@@ -14,6 +14,7 @@ from engine.kernel_files import KernelFiles
 from engine.query_views import StreamsAsThen, define_query_view, used_relation
 from engine.stream import Stream, make_stream
 from engine.stream_options import StreamOptions, read_options
+from engine.tables.table_expressions import default_source, of_today
 from engine.tables.table_names import relation_names
 from ringbuffer.loader import KernelFileError
 from sql.bind.insert import bind_default
@@ -28,6 +29,7 @@ from views.kernels import CompiledKernel
 from views.lifecycle import build_view
 from views.plan.cover import NotCoveredError
 from views.plan.parts import part_schema
+from views.plan.planner import order_notices
 from views.plan.prepare import prepared_parts
 from views.plan.properties import scans
 from views.protocols import TableSource, UpperExecutor
@@ -56,7 +58,8 @@ def build_stream(
         default = None
         if definition.default is not None:
             default = bind_default(definition, image, settings)
-            defaults[number] = SourceText(definition.default_text, settings.time_zone)
+            defaults[number] = default_source(default, definition.default_text, settings, image)
+            default = of_today(default, defaults[number], image)
         columns.append(ColumnDescription(definition.name, definition.type, definition.not_null, default, number))
     options = read_options(statement.options, defaults_of_options)
     stream = make_stream(statement.name, oid, columns, options.capacity, options.timeout_ms, options.string_capacity)
@@ -99,7 +102,9 @@ def new_view(
     tables: TableSource,
 ) -> ViewEntry:
     """Return the entry of a new continuous view. Raises as `build_continuous_view`."""
-    return made_durable(_entry(definition, bound, image, None, kernels, executor, tables), kernels)
+    entry = _entry(definition, bound, image, None, kernels, executor, tables)
+    needed = {kernel for view in image.continuous_views for kernel in view.state.kernels}
+    return made_durable(entry, kernels, needed)
 
 
 def heir_view(
@@ -156,7 +161,8 @@ def build_split_view(
     if not parts:
         return []
     root = bind_query(statement.query, image, settings).root
-    parts[0].view.notices += prepared_parts(root, parts[0].view.definition.joins).eager
+    found = prepared_parts(root, parts[0].view.definition.joins)
+    parts[0].view.notices += (*found.eager, *order_notices(found.root))
     oids = tuple(entry.description.oid for entry in parts)
     return [*parts, define_query_view(statement, image, settings, image.next_oid, oids)]
 
@@ -196,22 +202,26 @@ def restore_continuous_view(
     statement: CreateView,
     image: CatalogImage,
     used: tuple[UsedRelation, ...] | None,
+    named: frozenset[str] | None,
     kernels: KernelFiles,
     executor: UpperExecutor,
     tables: TableSource,
 ) -> ViewEntry:
     """Return the entry of a view from its stored definition and the statement in its text, without contents.
 
-    used: the streams in its text as it knew them when it was made; None: as they are. Raises SqlError when it can't be built any more.
+    used: the streams in its text as it knew them when it was made; None: as they are. named: the other relations that it means.
+    Raises SqlError when it can't be built any more.
     What had to be compiled anew is not durable yet.
     """
-    bound = bind_query(statement.query, image if used is None else StreamsAsThen(image, used), definition.settings)
+    bound = bind_query(
+        statement.query, image if used is None else StreamsAsThen(image, used, named), definition.settings
+    )
     if definition.part is not None:
         parts = prepared_parts(bound.root, definition.joins).parts
         if definition.part >= len(parts):
             raise SqlError("XX001", f"the query has {len(parts)} groupings of streams")
         bound = _part(bound, parts[definition.part])
-    return _entry(definition, bound, image, used, kernels, executor, tables)
+    return _entry(definition, bound, image, used, kernels, executor, tables, is_new=False)
 
 
 def _entry(
@@ -223,6 +233,7 @@ def _entry(
     executor: UpperExecutor,
     tables: TableSource,
     heir_of: ContinuousView | None = None,
+    is_new: bool = True,
 ) -> ViewEntry:
     if used is None:
         streams = (name for name in sorted(bound.named) if isinstance(image.entries.get(name), StreamEntry))
@@ -232,13 +243,29 @@ def _entry(
     own = next((one for one in used if one.name in scanned), None)
     places = None if own is None else tuple(number - 1 for _, number in own.columns)
     try:
-        view = build_view(definition, bound, kernels.folder, executor, tables, places, heir_of)
+        view = build_view(
+            definition, bound, kernels.folder, executor, tables, places, heir_of, alike(image, own), is_new
+        )
     except KernelFileError as error:
         raise _not_written(definition, error.error) from error
     stream = None if own is None else image.by_oid(own.oid)
     assert stream is not None, definition.name
     named = bound.named - {one.name for one in used}
     return ViewEntry(view.description, stream.description.name, view, used, named)
+
+
+def alike(image: CatalogImage, own: UsedRelation | None) -> list[ContinuousView]:
+    """Return the continuous views over a stream that know the same columns of it."""
+    if own is None:
+        return []
+    views = (entry for entry in image.entries.values() if isinstance(entry, ViewEntry))
+    numbers = [number for _, number in own.columns]
+    return [
+        entry.view
+        for entry in views
+        for one in entry.used
+        if one.oid == own.oid and [number for _, number in one.columns] == numbers
+    ]
 
 
 def _not_written(definition: ViewDefinition, error: OSError) -> SqlError:

@@ -21,6 +21,7 @@ from engine.catalog import (
 from engine.query_views import still_binds, uses
 from sql.errors import SqlError
 from sql.expressions import Call, Literal
+from sql.relation_keys import described, quoted_key
 from sql.trees import walk
 
 SEVERAL = "desired object(s)"
@@ -55,7 +56,7 @@ class Dependent:
 
 def shown(entry: Entry) -> str:
     """Return a relation as messages call it."""
-    return f"{WORDS[entry.description.kind]} {entry.description.name}"
+    return f"{WORDS[entry.description.kind]} {described(entry.description.name)}"
 
 
 def dependents_of(image: CatalogImage, gone: Iterable[Entry]) -> list[Dependent]:
@@ -136,8 +137,7 @@ def maker_of(entries: Iterable[Entry], entry: Entry) -> Entry:
 
 def defaults_using(table: TableEntry, sequence: SequenceEntry) -> list[int]:
     """Return the columns whose default takes values of a sequence."""
-    name = sequence.description.name
-    wanted = {name, '"' + name.replace('"', '""') + '"'}
+    wanted = quoted_key(sequence.description.name)
     return [
         column.number
         for column in table.description.columns
@@ -146,7 +146,7 @@ def defaults_using(table: TableEntry, sequence: SequenceEntry) -> list[int]:
             isinstance(node, Call)
             and node.function == "nextval"
             and isinstance(node.arguments[0], Literal)
-            and node.arguments[0].value in wanted
+            and node.arguments[0].value == wanted
             for node in walk(column.default)
         )
     ]
@@ -169,7 +169,12 @@ def views_using(image: CatalogImage, table: TableEntry, number: int) -> list[Ent
 
 def refusal(what: str, found: Iterable[Dependent]) -> SqlError:
     """Return the 2BP01 error. what: 'table t', or `SEVERAL`."""
-    detail = "\n".join(f"{one.text} depends on {one.on}" for one in found)
+    return refusal_of(what, (f"{one.text} depends on {one.on}" for one in found))
+
+
+def refusal_of(what: str, lines: Iterable[str]) -> SqlError:
+    """Return the 2BP01 error with the lines of its DETAIL."""
+    detail = "\n".join(lines)
     pronoun = "them" if what == SEVERAL else "it"
     message = f"cannot drop {what} because other objects depend on {pronoun}"
     return SqlError("2BP01", message, detail=detail, hint=CASCADE_HINT)

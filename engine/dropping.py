@@ -27,6 +27,7 @@ from engine.tables.table_references import drop_constraint
 from engine.tables.table_work import TableWork
 from sql.errors import SqlError
 from sql.names import did_you_mean
+from sql.relation_keys import NOWHERE, schema_of
 from sql.statements.statement import DropRelation
 
 
@@ -43,6 +44,11 @@ def drop(statement: DropRelation, work: TableWork) -> None:
     if found:
         text, detail = cascade_notice([one.text for one in found])
         work.notice(text, detail=detail)
+    drop_with(gone, found, work)
+
+
+def drop_with(gone: Sequence[Entry], found: Sequence[Dependent], work: TableWork) -> None:
+    """Drop relations and what depends on them."""
     for one in found:
         if one.column is not None:
             _drop_default(one, work)
@@ -75,7 +81,7 @@ def _named(statement: DropRelation, work: TableWork) -> list[Entry]:
                 alike = [other for other, one in work.image.entries.items() if WORDS[one.description.kind] == word]
                 hint = did_you_mean(name, alike, f"the {word}")
                 raise SqlError("42P01", f'{word} "{name}" does not exist', hint=hint, position=position or None)
-            work.notice(f'{word} "{name}" does not exist, skipping')
+            work.notice(skipped(f'{word} "{name}"', name, work))
             continue
         actual = WORDS[entry.description.kind]
         if actual != word:
@@ -89,6 +95,13 @@ def _named(statement: DropRelation, work: TableWork) -> list[Entry]:
         if entry not in gone:
             gone.append(entry)
     return gone
+
+
+def skipped(what: str, name: str, work: TableWork) -> str:
+    """Return the notice about what IF EXISTS has not found: it, or the schema that it was written with."""
+    schema = schema_of(name)
+    what = what if schema == NOWHERE or schema in work.image.schemas else f'schema "{schema}"'
+    return f"{what} does not exist, skipping"
 
 
 def _refuse_needed_sequence(entry: Entry, gone: Sequence[Entry], work: TableWork) -> None:

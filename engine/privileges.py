@@ -121,9 +121,9 @@ class Privileges:
         return replace(self, grants=MappingProxyType({**self.grants, oid: tuple(grants)}))
 
     def after(self, known: Iterable[int], present: Iterable[int], creator: int) -> Privileges:
-        """Return privileges for the objects that are there now: what is new is the creator's, what is gone is forgotten."""
+        """Return privileges for the objects that are there now: what is new and nobody's is the creator's, what is gone is forgotten."""
         before, now = frozenset(known), frozenset(present)
-        made = {} if creator == BOOTSTRAP_OID else dict.fromkeys(now - before, creator)
+        made = {} if creator == BOOTSTRAP_OID else dict.fromkeys(now - before - self.owners.keys(), creator)
         gone = before - now
         if not made and not any(oid in self.owners or oid in self.grants for oid in gone):
             return self

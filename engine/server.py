@@ -16,7 +16,8 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from engine.authentication import Authenticator
-from engine.connection import REPLY_BATCH_BYTES, Connection, SessionProtocol
+from engine.connection import REPLY_BATCH_BYTES, Connection
+from engine.session_protocol import SessionProtocol
 from sql.errors import SqlError
 from sql.wire.messages import CancelRequest
 

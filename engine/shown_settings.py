@@ -30,6 +30,7 @@ DESCRIPTIONS = {
     "stream_capacity_default": "Sets how many rows the ring of a stream keeps without OPTIONS (capacity ...).",
     "stream_string_bytes_default": "Sets the size of each string buffer of a stream without OPTIONS (string_capacity ...).",
     "stage_memory_bytes_max": "Sets the memory for the rows of one uncommitted statement; beyond it they wait in a file.",
+    "kept_memory_bytes_max": "Sets how much memory of dropped streams and of past rows may wait for new ones.",
     "log_segment_bytes": "Sets the size of one file of the log.",
     "log_flush_interval_ms": "Sets how often the log is written and synced for synchronous_commit = off.",
     "checkpoint_log_bytes": "Sets after how much log a checkpoint is written.",

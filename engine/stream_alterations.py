@@ -20,6 +20,7 @@ from engine.staging import StatementStage
 from engine.stream import Stream, with_defaults
 from engine.stream_options import StreamOptions, changed_options, read_options
 from engine.tables.table_alterations import OTHER_PASS, PASSES
+from engine.tables.table_expressions import default_source, of_today
 from engine.tables.table_work import TableWork
 from ringbuffer.columns import Morsel
 from ringbuffer.ring import Ring
@@ -137,7 +138,7 @@ class StreamAlteration:
             if is_volatile(default):
                 hint = "ADD COLUMN without it first; ALTER COLUMN ... SET DEFAULT then is for the rows to come."
                 raise not_supported("a volatile default of a column added to a stream", column.position, hint)
-            defaults[number] = SourceText(column.default_text, self.work.settings.time_zone)
+            defaults[number] = default_source(default, column.default_text, self.work.settings, self.work.image)
         made = ColumnDescription(column.name, kind, column.not_null, default, number)
         wider = replace(before, stored=(*before.stored, made))
         added = self._tools.evaluate(wider, [*(None for _ in before.stored), default])
@@ -186,7 +187,8 @@ class StreamAlteration:
         assert column is not None and change.default is not None
         definition = TableColumn(column.name, column.type, default=change.default, default_text=change.default_text)
         default = bind_default(definition, self.work.image, self.work.settings)
-        source = SourceText(change.default_text, self.work.settings.time_zone)
+        source = default_source(default, change.default_text, self.work.settings, self.work.image)
+        default = of_today(default, source, self.work.image)
         self._put_column(replace(column, default=default), defaults={**self.entry.defaults, column.number: source})
 
     def _drop_default(self, change: TableChange) -> None:

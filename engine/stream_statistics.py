@@ -12,6 +12,7 @@ import pyarrow as pa
 from engine.stream import Stream
 from sql.catalog import ColumnDescription, RelationDescription
 from sql.datatypes import FLOAT8, INT8, TEXT
+from sql.relation_keys import name_of
 from sql.relations import OutputColumn
 from views.arrow_schema import arrow_schema
 
@@ -52,7 +53,7 @@ def _row(stream: Stream) -> tuple[object, ...]:
     newest, oldest = ring.newest_tid, ring.oldest_tid
     is_empty = oldest > newest
     return (
-        stream.name, ring.capacity, ring.bytes_count, ring.tuples_count, activity.tuples_per_second(ring.tuples_count),
+        name_of(stream.name), ring.capacity, ring.bytes_count, ring.tuples_count, activity.tuples_per_second(ring.tuples_count),
         None if is_empty else oldest, None if is_empty else newest, ring.rounds_count, activity.running, activity.aborted, even, odd,
         ring.string_capacity,
     )  # fmt: skip

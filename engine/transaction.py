@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from engine.catalog import CatalogImage
+from engine.locks import SessionLocks
 from engine.reshaping import Reshaping
 from engine.staging import StatementStage
 from engine.tables.sequence_functions import SequenceSession
@@ -70,6 +71,7 @@ class Transaction:
     snapshot: CatalogImage | None = None
     time_zone: str = "UTC"
     sequences: SequenceSession | None = None
+    locks: SessionLocks | None = None
     holds_snapshot: bool = False
     pins: PinnedViews | None = None
     versions: dict[str, tuple[ContinuousView, Version]] = field(default_factory=dict)

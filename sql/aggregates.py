@@ -93,7 +93,12 @@ ORDERED_SET_AGGREGATES: dict[str, tuple[Signature, ...]] = {
 }
 
 # Aggregates whose states of two parts of the input merge into the state of the whole.
-MERGEABLE = frozenset({"count_star", "count", "sum", "avg", "min", "max", "bool_and", "bool_or"})
+MERGEABLE = frozenset(
+    {
+        *("count_star", "count", "sum", "avg", "min", "max", "bool_and", "bool_or", "bit_and", "bit_or", "bit_xor"),
+        *("var_samp", "var_pop", "stddev_samp", "stddev_pop"),
+    }
+)
 
 # Window functions that are aggregates with WITHIN GROUP, which Antumbra does not have yet.
 HYPOTHETICAL = frozenset({"rank", "dense_rank", "percent_rank", "cume_dist"})

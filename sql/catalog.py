@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from sql.datatypes import TIMESTAMPTZ, SqlType
 from sql.expressions import Expression
 from sql.relations import BoundQuery
+from sql.search_path import path_names, path_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +75,7 @@ class ConstraintDescription:
 
 @dataclass(frozen=True, slots=True)
 class RelationDescription:
-    """A relation as a client sees it. oid >= 16384, stable over restarts.
+    """A relation as a client sees it. name: its key (`sql.relation_keys`). oid >= 16384, stable over restarts.
 
     kind: 'stream', 'view' (continuous), 'table', 'sequence', 'statistics' (the server's own numbers), or 'query': an ordinary view, which
     stands for `query`. hidden: columns behind the others that only their names reach, no star and no list that was left out.
@@ -99,10 +100,18 @@ class Catalog(Protocol):
     """The relations that a statement can name."""
 
     def relation(self, name: str) -> RelationDescription | None:
-        """Return the relation called `name` (already case-folded), or None."""
+        """Return the relation with the key `name`, or None."""
 
     def relation_names(self) -> Iterable[str]:
         """Return all names, for 'did you mean'."""
+
+
+@runtime_checkable
+class KnowsSchemas(Protocol):
+    """A catalog that knows which schemas there are."""
+
+    def has_schema(self, name: str) -> bool:
+        """Tell whether there is such a schema."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +130,11 @@ class SessionSettings:
     is_shared: bool = False
     session_user: str = "antumbra"
 
+    @property
+    def path(self) -> tuple[str, ...]:
+        """The schemas in which a bare name is looked for, whether there are such schemas or not."""
+        return path_names(self.search_path, self.user)
+
     def shared(self) -> SessionSettings:
         """Return the values for a definition, which other sessions will use."""
-        return replace(self, is_shared=True)
+        return replace(self, is_shared=True, search_path=path_text(self.path))

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from sql.civil import DATE_INFINITY, TIMESTAMP_INFINITY
 from sql.datatypes import FAMILIES, SqlType
 from sql.emit.constants import civil_date, civil_text, decimal_text, unscaled_value
 from sql.emit.duckdb_aggregates import DUCKDB_AGGREGATES
@@ -17,6 +18,7 @@ from sql.emit.select import SelectPrinter, alias_letter
 from sql.emit.table_functions import duckdb_table_function
 from sql.errors import not_supported
 from sql.expressions import Literal, WindowCall, WindowFrame
+from sql.literal_output import infinite_text
 from sql.relations import Relation, TableFunction
 
 COMPARISONS = {"eq": "=", "ne": "<>", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
@@ -97,10 +99,14 @@ class DuckDbExpressions(ExpressionPrinter):
         return f"numeric_to_{scale}({text})"
 
     def micros(self, text: str, kind: SqlType) -> str:
-        return f"epoch_us({text})"
+        # DuckDB's own is NULL of an infinite time.
+        return f"COALESCE(epoch_us({text}), infinite_us(CAST({text} AS TIMESTAMP)))"
 
     def moment(self, micros: str, family: str) -> str:
-        return f"make_{family}({micros})"
+        return f"{family}_moment({micros})"
+
+    def finite(self, text: str, kind: SqlType) -> str:
+        return f"isfinite({text})"
 
     def shifted(self, text: str, unit: str, amount: int) -> str:
         return f"({text} + to_{unit}({amount}))"
@@ -180,6 +186,8 @@ class DuckDbExpressions(ExpressionPrinter):
 
 def time_literal(value: int, family: str) -> str:
     """Return a date (days) or a time stamp (microseconds)."""
+    if abs(value) == (DATE_INFINITY if family == "date" else TIMESTAMP_INFINITY):
+        return f"CAST('{infinite_text(value)}' AS {family})"
     if family == "date":
         day = civil_date(value)
         return f"DATE '{day}'" if day is not None else f"(DATE '1970-01-01' + ({value}))"

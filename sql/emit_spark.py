@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from sql.civil import DATE_INFINITY, TIMESTAMP_INFINITY
 from sql.datatypes import FAMILIES, SqlType
 from sql.emit.constants import civil_date, civil_text, decimal_text, unscaled_value
 from sql.emit.expressions import ExpressionPrinter, SubqueryRule
@@ -105,6 +106,8 @@ class SparkExpressions(ExpressionPrinter):
         return f"CAST(numeric_at_scale({text}, {scale}) AS DECIMAL(38,{scale}))"
 
     def micros(self, text: str, kind: SqlType) -> str:
+        if kind.family == "date":
+            text = self.civil(text, "date", "timestamp")
         return f"unix_micros({text})" if kind.family == "timestamptz" else f"unix_micros(CAST({text} AS TIMESTAMP))"
 
     def moment(self, micros: str, family: str) -> str:
@@ -112,12 +115,32 @@ class SparkExpressions(ExpressionPrinter):
         return text if family == "timestamptz" else f"CAST({text} AS TIMESTAMP_NTZ)"
 
     def shifted(self, text: str, unit: str, amount: int) -> str:
-        return f"timestampadd({unit[:-1].upper()}, {amount}{'L' if unit == 'microseconds' else ''}, {text})"
+        moved = f"timestampadd({unit[:-1].upper()}, {amount}{'L' if unit == 'microseconds' else ''}, {text})"
+        return self.unless_infinite(text, "timestamp", moved)
 
     def truncated(self, unit: str, text: str, kind: SqlType) -> str:
         singular = {"microseconds": "MICROSECOND", "milliseconds": "MILLISECOND"}.get(unit, unit.upper())
         cut = f"date_trunc('{singular}', {text})"
-        return cut if kind.family == "timestamptz" else f"CAST({cut} AS TIMESTAMP_NTZ)"
+        cut = cut if kind.family == "timestamptz" else f"CAST({cut} AS TIMESTAMP_NTZ)"
+        return self.unless_infinite(text, "timestamp", cut)
+
+    def finite(self, text: str, kind: SqlType) -> str:
+        ends = ", ".join(self.ends(kind.family))
+        return f"({text} NOT IN ({ends}))"
+
+    def ends(self, family: str) -> tuple[str, str]:
+        """Return 'infinity' and '-infinity'."""
+        end = DATE_INFINITY if family == "date" else TIMESTAMP_INFINITY
+        return self.time_literal(end, family), self.time_literal(-end, family)
+
+    def unless_infinite(self, text: str, family: str, finite: str, ends: tuple[str, str] | None = None) -> str:
+        """Return `finite`, of an infinite time `ends`: by default the time itself. To Spark both kinds of timestamps compare alike."""
+        late, early = self.ends(family)
+        infinite, negative = ends or (text, text)
+        return f"CASE {text} WHEN {late} THEN {infinite} WHEN {early} THEN {negative} ELSE {finite} END"
+
+    def civil(self, text: str, source: str, target: str) -> str:
+        return self.unless_infinite(text, source, super().civil(text, source, target), self.ends(target))
 
     def field(self, name: str, text: str, kind: SqlType) -> str:
         return f"timestamp_part('{name}', {self.micros(text, kind)})"
@@ -156,7 +179,8 @@ class SparkExpressions(ExpressionPrinter):
         unit = 10 ** (6 - digits)
         up = f"(({micros} - {origin}L + {unit // 2}L) div {unit}L) * {unit}L + {origin}L"
         down = f"{origin}L - (({origin}L - {micros} + {unit // 2}L) div {unit}L) * {unit}L"
-        return f"CASE WHEN {micros} >= {origin}L THEN {up} ELSE {down} END"
+        infinite = f"{micros} IN ({TIMESTAMP_INFINITY}L, -{TIMESTAMP_INFINITY}L)"
+        return f"CASE WHEN {infinite} THEN {micros} WHEN {micros} >= {origin}L THEN {up} ELSE {down} END"
 
     def blank_trimmed(self, text: str) -> str:
         return f"trim(TRAILING ' ' FROM {text})"
@@ -211,6 +235,8 @@ class SparkExpressions(ExpressionPrinter):
 
     def time_literal(self, value: int, family: str) -> str:
         """Return a date (days) or a time stamp (microseconds)."""
+        if abs(value) == TIMESTAMP_INFINITY:
+            return self.moment(f"{value}L", family)
         if family == "date":
             day = civil_date(value)
             return f"DATE'{day}'" if day is not None else f"date_from_unix_date({value})"

@@ -8,14 +8,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from sql.relation_keys import shown
+
 
 @dataclass
 class SqlError(Exception):
     """A failure that is reported to the client.
 
     sqlstate: five characters (PostgreSQL's appendix A). position: 1-based character offset in the statement's text, or None.
-    table_name, column_name, constraint_name: of the object that a constraint error is about; its schema is public. routine: PostgreSQL's
-    function that reports it, where a driver tells by it what to do.
+    table_name, column_name, constraint_name: of the object that a constraint error is about. routine: PostgreSQL's function that reports
+    it, where a driver tells by it what to do. Texts may have keys of relations in them, which are sent as names.
     """
 
     sqlstate: str
@@ -31,7 +33,7 @@ class SqlError(Exception):
     routine: str | None = None
 
     def __str__(self) -> str:
-        return f"{self.sqlstate}: {self.message}"
+        return f"{self.sqlstate}: {shown(self.message)}"
 
 
 def not_supported(what: str, position: int | None = None, hint: str | None = None) -> SqlError:

@@ -59,6 +59,25 @@ SUBSTRING = (
 CHARACTERS = text_function("length", result="int4")
 OCTETS = (*text_function("octet_length", result="int4"), *one("bytea_length", "bytea", result="int4"))
 
+
+def advisory(name: str, result: str) -> tuple[Signature, ...]:
+    """Return a function of one lock, which one number names or two."""
+    return (*one(name, "int8", result=result), *one(f"{name}_pair", "int4", "int4", result=result))
+
+
+ADVISORY: dict[str, tuple[Signature, ...]] = {
+    **{
+        f"pg_{verb}advisory_{scope}lock{form}": advisory(f"pg_{verb}advisory_{scope}lock{form}", result)
+        for verb, result in (("", "void"), ("try_", "bool"))
+        for scope in ("", "xact_")
+        for form in ("", "_shared")
+    },
+    **{name: advisory(name, "bool") for name in ("pg_advisory_unlock", "pg_advisory_unlock_shared")},
+    "pg_advisory_unlock_all": one("pg_advisory_unlock_all", result="void"),
+}
+# Each of them as it is in a tree.
+ADVISORY_CALLS = frozenset(item.canonical for signatures in ADVISORY.values() for item in signatures)
+
 MATH: dict[str, tuple[Signature, ...]] = {
     "abs": tuple(unary("abs", NUMBERS)),
     "ceil": CEILING,
@@ -244,6 +263,8 @@ ARRAYS: dict[str, tuple[Signature, ...]] = {
     "array_lower": one("array_lower", "array", "int4", result="int4"),
     "array_upper": one("array_length", "array", "int4", result="int4"),
     "array_ndims": one("array_ndims", "array", result="int4"),
+    "array_dims": one("array_dims", "array", result="text"),
+    "trim_array": one("trim_array", "array", "int4", result="array"),
     "array_append": one("array_append", "array", "element", result="array"),
     "array_prepend": one("array_prepend", "element", "array", result="array"),
     "array_cat": one("array_cat", "array", "array", result="array"),
@@ -263,12 +284,13 @@ OTHERS: dict[str, tuple[Signature, ...]] = {
     "num_nonnulls": one("num_nonnulls", "any", result="int4", variadic=True),
     **{f"{family}_typeof": one("json_typeof", family, result="text") for family in ("json", "jsonb")},
     **{f"{family}_array_length": one("json_array_length", family, result="int4") for family in ("json", "jsonb")},
-    **{name: one(name, "text", result="text") for name in VIEW_CHANGES},
+    **{name: one(name, "text", result="void") for name in VIEW_CHANGES},
     "nextval": one("nextval", "text", result="int8"),
     "currval": one("currval", "text", result="int8"),
     "lastval": one("lastval", result="int8"),
     "set_config": one("set_config", "text", "text", "bool", result="text"),
     "pg_notify": one("pg_notify", "text", "text", result="void"),
+    **ADVISORY,
     "setval": (*one("setval", "text", "int8", result="int8"), *one("setval", "text", "int8", "bool", result="int8")),
     "pg_sleep": one("pg_sleep", "float8", result="void"),
     "pg_cancel_backend": one("pg_cancel_backend", "int4", result="bool"),
@@ -311,16 +333,23 @@ TABLE_FUNCTIONS: dict[str, tuple[Signature, ...]] = {
 }
 
 # Functions whose value is another one at each call: an answer with one is not kept, and a call is no constant.
-VOLATILE = frozenset(
-    """
+VOLATILE = (
+    frozenset(
+        """
     random clock_timestamp gen_random_uuid nextval currval lastval setval pg_sleep pg_cancel_backend pg_terminate_backend
     set_config pg_notify
     """.split()
-) | frozenset(VIEW_CHANGES)
+    )
+    | frozenset(VIEW_CHANGES)
+    | ADVISORY_CALLS
+)
 
 # The session answers these: the engine puts its number before their arguments.
-OF_SESSION = frozenset(
-    "nextval currval lastval setval pg_sleep pg_cancel_backend pg_terminate_backend set_config pg_notify".split()
+OF_SESSION = (
+    frozenset(
+        "nextval currval lastval setval pg_sleep pg_cancel_backend pg_terminate_backend set_config pg_notify".split()
+    )
+    | ADVISORY_CALLS
 )
 
 # The value at the start of the transaction, under its names.

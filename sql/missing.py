@@ -41,7 +41,7 @@ NAMES = frozenset(
     acosd asind atan2d atand acosh asinh atanh cosd cotd setseed sind tand
     bit_count convert convert_from convert_to get_bit is_normalized normalize parse_ident set_bit set_byte
     to_ascii unistr
-    array_dims array_fill array_to_json trim_array
+    array_fill array_to_json
     overlaps timeofday pg_sleep_for pg_sleep_until
     json_array_elements json_array_elements_text json_build_array json_build_object json_each json_each_text json_extract_path
     json_extract_path_text json_object json_object_keys json_populate_record json_populate_recordset json_strip_nulls json_to_record
@@ -61,17 +61,16 @@ NAMES = frozenset(
     cursor_to_xml database_to_xml query_to_xml schema_to_xml table_to_xml xpath xpath_exists
     col_description current_query current_schemas format_type getdatabaseencoding has_any_column_privilege has_column_privilege
     has_database_privilege has_function_privilege has_schema_privilege has_sequence_privilege has_table_privilege has_type_privilege
-    inet_client_addr inet_client_port inet_server_addr inet_server_port obj_description shobj_description to_regclass
+    inet_client_addr inet_client_port inet_server_addr obj_description shobj_description to_regclass
     to_regnamespace to_regproc to_regrole to_regtype txid_current txid_current_if_assigned txid_current_snapshot txid_status
-    pg_advisory_lock pg_advisory_lock_shared pg_advisory_unlock pg_advisory_unlock_shared pg_advisory_xact_lock
-    pg_advisory_xact_lock_shared pg_blocking_pids pg_client_encoding pg_collation_for pg_column_compression
+    pg_blocking_pids pg_collation_for pg_column_compression
     pg_column_size pg_conf_load_time pg_current_snapshot pg_current_wal_lsn pg_current_xact_id pg_database_size pg_encoding_to_char
     pg_function_is_visible pg_get_constraintdef pg_get_expr pg_get_function_arguments pg_get_function_result pg_get_functiondef
     pg_get_indexdef pg_get_keywords pg_get_partkeydef pg_get_ruledef pg_get_serial_sequence pg_get_triggerdef pg_get_userbyid
-    pg_get_viewdef pg_has_role pg_indexes_size pg_is_in_recovery pg_listening_channels pg_my_temp_schema pg_postmaster_start_time
+    pg_get_viewdef pg_has_role pg_indexes_size pg_listening_channels pg_my_temp_schema pg_postmaster_start_time
     pg_relation_filenode pg_relation_size pg_reload_conf pg_sequence_last_value pg_size_bytes pg_size_pretty pg_stat_get_activity
     pg_table_is_visible pg_table_size pg_tablespace_size pg_timezone_abbrevs pg_timezone_names pg_total_relation_size
-    pg_trigger_depth pg_try_advisory_lock pg_try_advisory_lock_shared pg_try_advisory_xact_lock pg_type_is_visible
+    pg_trigger_depth pg_type_is_visible
     """.split()
 )
 AGGREGATE_NAMES = frozenset(

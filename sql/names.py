@@ -4,11 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from sql.relation_keys import dotted, name_of, schema_of, written_schema
+
 
 def did_you_mean(wanted: str, names: Iterable[str], what: str = "the relation") -> str | None:
-    """Return a hint with the closest of `names`, None when none is close."""
-    close = close_names(wanted, names)
-    return f'Perhaps you meant {what} "{close[0]}".' if close else None
+    """Return a hint with the closest of `names`, None when none is close. A relation that was written with a schema is looked for there."""
+    schema = written_schema(wanted)
+    if schema:
+        names = [name for name in names if schema_of(name) == schema]
+    known = {name_of(name): name if schema else dotted(name) for name in sorted(names)}
+    close = close_names(name_of(wanted), known)
+    return f'Perhaps you meant {what} "{name_of(known[close[0]])}".' if close else None
 
 
 def close_names(wanted: str, names: Iterable[str]) -> list[str]:

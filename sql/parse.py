@@ -25,13 +25,14 @@ from sql.statements.explain import explain
 from sql.statements.grants import alter_default, grant
 from sql.statements.indexes import alter_index, create_index, drop_index
 from sql.statements.insert import insert, insert_after_with
+from sql.statements.lock import lock
 from sql.statements.maintenance import analyze, vacuum
 from sql.statements.notifications import listen, notify, unlisten
 from sql.statements.options import object_kind
 from sql.statements.owners import drop_owned, or_owner, reassign
 from sql.statements.prepared import execute, prepare
 from sql.statements.roles import alter_role, create_role, drop_role
-from sql.statements.schemas import create_schema, drop_schema
+from sql.statements.schemas import alter_schema, create_schema, drop_schema
 from sql.statements.sequences import alter_sequence, create_sequence
 from sql.statements.session_state import deallocate, discard
 from sql.statements.statement import Delete, Empty, Insert, Select, Statement, Update
@@ -57,6 +58,7 @@ RULES: dict[str, Callable[[Cursor], Statement]] = {
     "fetch": fetch,
     "insert": insert,
     "listen": listen,
+    "lock": lock,
     "move": fetch,
     "notify": notify,
     "prepare": lambda cursor: prepare(cursor, statement),
@@ -82,7 +84,7 @@ OBJECT_RULES: dict[tuple[str, str], Callable[[Cursor], Statement]] = {
     ("create", "view"): create_view,
     ("alter", "default"): alter_default,
     ("alter", "foreign"): or_owner(alter_table),
-    ("alter", "schema"): or_owner(None),
+    ("alter", "schema"): or_owner(alter_schema),
     ("alter", "index"): alter_index,
     ("alter", "sequence"): or_owner(alter_sequence),
     ("alter", "table"): or_owner(alter_table),

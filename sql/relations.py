@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-from sql.datatypes import SqlType
+from sql.datatypes import INT8, SqlType
 from sql.expressions import AggregateCall, Expression, SortKey, WindowCall
 
 
@@ -22,6 +22,10 @@ class OutputColumn:
 
 
 Schema = tuple[OutputColumn, ...]
+
+
+# What tells the rows of a table apart while a statement runs; every scan of a table can yield it beside the table's columns.
+ROW_ID = OutputColumn("?rowid?", INT8)
 
 
 @dataclass(frozen=True)
@@ -200,12 +204,33 @@ Relation = (
 )  # fmt: skip
 
 
+@dataclass(frozen=True, slots=True)
+class RowLock:
+    """A table whose rows are locked. column: where a row of the read has the table's identity. wait: 'wait', 'nowait' or 'skip'."""
+
+    table: str
+    column: int
+    strength: str
+    wait: str
+
+
+@dataclass(frozen=True, slots=True)
+class LockedRead:
+    """A read that locks. name: of the scan that stands for it. root: its columns, then identities; the first `width` are shown."""
+
+    name: str
+    root: Relation
+    width: int
+    locks: tuple[RowLock, ...]
+
+
 @dataclass(frozen=True)
 class BoundQuery:
     """A bound SELECT: its tree, the types of its parameters, and what its answer depends on besides the data.
 
     relations: names of every scanned relation, also inside of subqueries and below views. stable: uses now() and the like, so an answer
-    can't be reused. named: the relations that the text itself names, ordinary views among them.
+    can't be reused. named: the relations that the text itself names, ordinary views among them. locked: reads
+    that lock rows before it runs.
     """
 
     root: Relation
@@ -213,3 +238,4 @@ class BoundQuery:
     relations: frozenset[str]
     stable: bool
     named: frozenset[str] = frozenset()
+    locked: tuple[LockedRead, ...] = ()

@@ -24,6 +24,9 @@ OPTION = re.compile(r"(?:\\.|\S)+")
 # A dotted name is the client's own; anything may be in it.
 CUSTOM_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_$]*(?:\.[A-Za-z_][A-Za-z0-9_$]*)+")
 
+# What the text of values depends on: TimeZone, IntervalStyle, bytea_output, extra_float_digits.
+Shown = tuple[str, str, str, int]
+
 
 @dataclass(frozen=True)
 class SettingsMark:
@@ -61,6 +64,8 @@ class Settings:
         self._told: dict[str, str] = {}
         self._told_at: SessionSettings | None = None
         self._captured: SessionSettings | None = None
+        # Called when a setting has changed.
+        self.watchers: list[Callable[[], None]] = []
         self._read_only_at: SessionSettings | None = None
         self._read_only = False
         self._waits_at: SessionSettings | None = None
@@ -132,6 +137,12 @@ class Settings:
     def time_zone(self) -> str:
         """The session's TimeZone."""
         return self.value("timezone")
+
+    @property
+    def shown(self) -> Shown:
+        """TimeZone, IntervalStyle, bytea_output and extra_float_digits: what the text of values depends on."""
+        digits = int(self.value("extra_float_digits"))
+        return self.time_zone, self.value("intervalstyle"), self.value("bytea_output"), digits
 
     @property
     def read_only(self) -> bool:
@@ -287,7 +298,7 @@ class Settings:
         self._remember()
         self._session = {**dict.fromkeys(self._session, ""), **self._start}
         self._local.clear()
-        self._captured = None
+        self._changed()
 
     def begin(self, modes: Iterable[str] = ()) -> None:
         """Note the start of a transaction block with its modes."""
@@ -303,7 +314,7 @@ class Settings:
         """Undo what was set since a mark of the same transaction block."""
         if mark.session != self._session or mark.local != self._local:
             self._session, self._local = dict(mark.session), dict(mark.local)
-            self._captured = None
+            self._changed()
 
     def commit(self) -> None:
         """Keep what was set; end what was set LOCAL."""
@@ -313,13 +324,13 @@ class Settings:
                 # The client's own, of which something stays.
                 self._session[name] = ""
             self._local.clear()
-            self._captured = None
+            self._changed()
 
     def rollback(self) -> None:
         """Undo what was set since the transaction began."""
         if self._before is not None and self._before != self._session:
             self._session = self._before
-            self._captured = None
+            self._changed()
         self.commit()
 
     # What the client is told
@@ -345,6 +356,11 @@ class Settings:
 
     # Inside
 
+    def _changed(self) -> None:
+        self._captured = None
+        for tell in self.watchers:
+            tell()
+
     def _settable(self, name: str) -> Setting:
         """Return the setting, or raise 42704 or 55P02."""
         setting = self._known.get(name.lower())
@@ -365,7 +381,7 @@ class Settings:
         else:
             self._session[name] = value
             self._local.pop(name, None)
-        self._captured = None
+        self._changed()
 
     def _become(self, name: str, value: str, local: bool) -> None:
         if self.check_identity is None:

@@ -248,6 +248,16 @@ class Subscript:
 
 
 @dataclass(frozen=True, slots=True)
+class FieldSelection:
+    """(operand).name: a field of a composite value."""
+
+    operand: Expression
+    name: str
+    position: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class ArrayComparison:
     """operand operator ANY | ALL (array expression). quantifier: 'any' (also written SOME) or 'all'."""
 
@@ -277,7 +287,7 @@ class Subquery:
 
 Expression = (
     Name | Star | Constant | ParameterNumber | Operation | Logic | Test | Distinctness | Between | InList | Like | TypeCast
-    | CaseWhen | FunctionCall | Row | ArrayItems | Subscript | ArrayComparison | Subquery
+    | CaseWhen | FunctionCall | Row | ArrayItems | Subscript | FieldSelection | ArrayComparison | Subquery
 )  # fmt: skip
 
 
@@ -409,8 +419,18 @@ class CommonTable:
 
 
 @dataclass(frozen=True, slots=True)
+class Locking:
+    """FOR UPDATE | FOR NO KEY UPDATE | FOR SHARE | FOR KEY SHARE [OF tables]. wait: 'wait', 'nowait' or 'skip'."""
+
+    strength: str
+    tables: tuple[tuple[str, int], ...]
+    wait: str
+    position: int
+
+
+@dataclass(frozen=True, slots=True)
 class Query:
-    """[WITH ...] body [ORDER BY ...] [LIMIT ...] [OFFSET ...]. with_ties: FETCH FIRST ... WITH TIES."""
+    """[WITH ...] body [ORDER BY ...] [LIMIT ...] [OFFSET ...] [FOR UPDATE ...]. with_ties: FETCH FIRST ... WITH TIES."""
 
     common_tables: tuple[CommonTable, ...]
     body: Body
@@ -419,6 +439,7 @@ class Query:
     offset: Expression | None
     position: int
     with_ties: bool = False
+    locking: tuple[Locking, ...] = ()
 
 
 Body = SelectBody | ValuesBody | SetOperation | Query

@@ -33,7 +33,10 @@ ELSEWHERE = {"double": "double precision", "string": "text", "datetime": "timest
 
 
 def resolve_type(written: TypeName) -> SqlType:
-    """Return the type of a cast, a literal or a table's column; numeric without (p,s) is allowed."""
+    """Return the type of a cast, a literal or a table's column; numeric without (p,s) is allowed. _int4 is int4[]."""
+    element = written.name.removeprefix("_")
+    if element != written.name and not written.array and (element in FAMILIES or element in REFUSED):
+        written = replace(written, name=element, array=True)
     if written.array:
         if written.name not in FAMILIES and written.name not in REFUSED:
             raise no_type(written, "[]")

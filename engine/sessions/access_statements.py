@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from engine.sessions.privilege_statements import change_owner, comment_on, grant_privileges, reassign_owned
 from engine.sessions.role_statements import RoleWork, run_role_statement
-from engine.sessions.schema_statements import create_schema, drop_schema
+from engine.sessions.schema_statements import create_schema
 from sql.statements.access import (
     AccessStatement,
     ChangeOwner,
@@ -14,6 +14,7 @@ from sql.statements.access import (
     DropSchema,
     GrantPrivileges,
     ReassignOwned,
+    RenameSchema,
 )
 
 
@@ -30,9 +31,7 @@ def run_access_statement(statement: AccessStatement, work: RoleWork) -> str:
             return comment_on(statement, work)
         case CreateSchema():
             return create_schema(statement, work)
-        case DropSchema():
-            return drop_schema(statement, work)
-        case DropOwned():
+        case DropOwned() | DropSchema() | RenameSchema():
             raise AssertionError("it needs the tables")
         case _:
             return run_role_statement(statement, work)

@@ -1,6 +1,7 @@
-"""pg_stat_activity: who is connected, and what each session does.
+"""pg_stat_activity and pg_locks: who is connected, what each session does and holds.
 
-Enters: the connections of a server. Leaves: rows of the catalog's relation; what is not known of a session is NULL in them.
+Enters: the connections of a server. Leaves: rows of the catalog's relations; what is not known of a session is NULL in them. A session
+notes its text and two times as it goes; of an INSERT that is answered in one go, the packet and its commit, which know both.
 """
 
 from __future__ import annotations
@@ -8,25 +9,122 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, cast
 
+from engine.roles import PUBLIC
+from engine.system_catalog.object_oids import DATABASES
+from engine.system_catalog.rows_time_zones import moment
+
 if TYPE_CHECKING:
     from engine.catalog import CatalogImage
+    from engine.committer import RowCommit
     from engine.connection import Connection
     from engine.sessions.session import Session
+    from views.protocols import Clock
 
 STATES = {"I": "idle", "T": "idle in transaction", "E": "idle in transaction (aborted)"}
+QUERY = ord("Q")
+HEAD_BYTES = 5
+# Of a Bind to the unnamed portal.
+NAME_OFFSET = 6
+# What is shown of a text, as track_activity_query_size has it.
+TEXT_BYTES_MAX = 1024
+# pg_class: all definitions are one thing to lock.
+CLASSES = 1259
+HIDDEN = "<insufficient privilege>"
 
 
-def activity_rows(connections: Iterable[Connection], image: CatalogImage) -> list[dict[str, Any]]:
-    """Return a row for each session, as it is just now. On the event loop."""
-    names = {role.oid: name for name, role in image.roles.by_name.items()}
-    rows = []
-    for connection in connections:
-        session = cast("Session | None", connection.session)
-        if session is not None:
+class Doing:
+    """What one session does, or did last. packet: of the last INSERT that was answered in one go, with its commit."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self.backend_us = clock.now_us()
+        self._text = ""
+        self._started_us = self._changed_us = self.backend_us
+        self.packet: tuple[bytes, RowCommit] | None = None
+        self.waits_for_definitions = False
+
+    def begin(self, text: str) -> None:
+        """A statement begins."""
+        self._text, self.packet = text, None
+        self._started_us = self._changed_us = self._clock.now_us()
+
+    def end(self) -> None:
+        """The client is told that it may go on."""
+        self._changed_us = self._clock.now_us()
+
+    def shown(self, session: Session) -> tuple[str, int, int]:
+        """Return the text, when it began, and when the state was another one; microseconds since 1970."""
+        if self.packet is None:
+            return clipped(self._text), self._started_us, self._changed_us
+        data, commit = self.packet
+        committed_us = int(commit.arrival[0])
+        if data[0] == QUERY:
+            return clipped(data[HEAD_BYTES:-1].decode()), committed_us, committed_us
+        name = data[NAME_OFFSET : data.find(0, NAME_OFFSET)].decode(errors="replace")
+        prepared = session.names.statements.get(name)
+        return clipped("" if prepared is None else prepared.shown_text), committed_us, committed_us
+
+
+def clipped(text: str) -> str:
+    """Return what is shown of a text."""
+    return text.encode()[:TEXT_BYTES_MAX].decode(errors="ignore")
+
+
+def sessions_of(connections: Iterable[Connection]) -> list[tuple[Connection, Session]]:
+    """Return the connections that have a session, with it. On the event loop."""
+    found = ((one, cast("Session | None", one.session)) for one in connections)
+    return [(one, session) for one, session in found if session is not None]
+
+
+def activity_rows(connections: Iterable[Connection], image: CatalogImage, role: int) -> list[dict[str, Any]]:
+    """Return a row for each session, as it is just now, as role `role` may see it. On the event loop."""
+    names = {one.oid: name for name, one in image.roles.by_name.items()}
+    rows: list[dict[str, Any]] = []
+    for connection, session in sessions_of(connections):
+        if role != PUBLIC and not image.roles.has_privileges_of(role, connection.role):
             rows.append({
-                "pid": connection.process_id, "datname": session.settings.database, "usesysid": connection.role,
-                "usename": names.get(connection.role), "application_name": session.settings.show("application_name"),
-                "client_addr": connection.address, "state": STATES[session.block.status] if connection.is_idle else "active",
-                "backend_type": "client backend",
+                "pid": connection.process_id, "datid": DATABASES.get(session.settings.database), "datname": session.settings.database,
+                "usesysid": connection.role, "usename": names.get(connection.role), "query": HIDDEN,
             })  # fmt: skip
+            continue
+        text, started_us, changed_us = session.doing.shown(session)
+        transaction = session.block.open
+        waits = waited_for(session, connection.is_idle)
+        rows.append({
+            "pid": connection.process_id, "datid": DATABASES.get(session.settings.database), "datname": session.settings.database,
+            "usesysid": connection.role, "usename": names.get(connection.role),
+            "application_name": session.settings.show("application_name"), "client_addr": connection.address,
+            "client_port": connection.peer_port, "backend_start": moment(session.doing.backend_us),
+            "xact_start": None if transaction is None else moment(transaction.now_us), "query_start": moment(started_us),
+            "state_change": moment(changed_us), "wait_event_type": waits and waits[0], "wait_event": waits and waits[1],
+            "state": STATES[session.block.status] if connection.is_idle else "active", "query": text,
+            "backend_type": "client backend",
+        })  # fmt: skip
+    return rows
+
+
+def waited_for(session: Session, is_idle: bool) -> tuple[str, str] | None:
+    """Return the kind and the name of what a session waits for, None while it works."""
+    if is_idle:
+        return "Client", "ClientRead"
+    return ("Lock", "object") if session.doing.waits_for_definitions else None
+
+
+def lock_rows(connections: Iterable[Connection]) -> list[dict[str, Any]]:
+    """Return what sessions hold and wait for: each transaction itself, and the right to change definitions, which one has at a time."""
+    rows = []
+    for connection, session in sessions_of(connections):
+        transaction = session.block.open
+        if transaction is None:
+            continue
+        own = f"{connection.process_id}/1"
+        common = {
+            "pid": connection.process_id, "virtualtransaction": own, "mode": "ExclusiveLock", "fastpath": False,
+            "database": None, "granted": True,
+        }  # fmt: skip
+        rows.append(common | {"locktype": "virtualxid", "virtualxid": own, "fastpath": True})
+        if transaction.holds_ddl_lock or session.doing.waits_for_definitions:
+            database = DATABASES.get(session.settings.database)
+            place = {"locktype": "object", "database": database, "classid": CLASSES, "objid": 0, "objsubid": 0}
+            rows.append(common | place | {"granted": transaction.holds_ddl_lock})
     return rows

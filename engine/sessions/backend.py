@@ -9,6 +9,7 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING
 
+from engine.locks import Key, SessionLocks
 from engine.notifications import checked_notice
 from engine.sessions.statement_timeout import CANCELED
 from sql.errors import SqlError
@@ -20,12 +21,16 @@ if TYPE_CHECKING:
 
 
 class SessionBackend:
-    """See `engine.tables.backend_functions.Backend`. cancelled: set while the session's statement is to end."""
+    """See `engine.tables.backend_functions.Backend`. cancelled: set while the session's statement is to end. locks: what it has locked."""
 
     def __init__(self, session: Session, loop: asyncio.AbstractEventLoop, cancelled: threading.Event) -> None:
         self._session = session
         self._loop = loop
         self._cancelled = cancelled
+        settings, process_id = session.settings, session.connection.process_id
+        self.locks = SessionLocks(
+            session.database.locks, process_id, lambda: settings.lock_timeout_ms, session.check_cancelled
+        )
 
     def sleep(self, seconds: float) -> None:
         """See Backend."""
@@ -50,6 +55,21 @@ class SessionBackend:
     def notify(self, channel: str | None, payload: str | None) -> None:
         """See Backend. Raises 22023 for what is no channel or payload."""
         self._session.block.current().notices[checked_notice(channel, payload)] = None
+
+    def lock(self, key: Key, shared: bool, waits: bool, lasting: bool) -> bool:
+        """See Backend."""
+        return self.locks.take(key, f"{'SHARE' if shared else 'EXCLUSIVE'} ADVISORY", waits, lasting)
+
+    def unlock(self, key: Key | None, shared: bool) -> bool:
+        """See Backend."""
+        if key is None:
+            self.locks.give_all_back()
+            return True
+        found = self.locks.give_back(key, f"{'SHARE' if shared else 'EXCLUSIVE'} ADVISORY")
+        if not found:
+            kind = "ShareLock" if shared else "ExclusiveLock"
+            self._loop.call_soon_threadsafe(self._warn, f"you don't own a lock of type {kind}")
+        return found
 
     def _check_right(self, target: int, terminates: bool) -> None:
         """Raise 42501 unless the session may end what another role runs."""

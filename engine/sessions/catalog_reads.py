@@ -11,44 +11,43 @@ from typing import TYPE_CHECKING, Any
 
 from engine import stream_statistics
 from engine.roles import PUBLIC
-from engine.sessions.activity import activity_rows
-from engine.sessions.results import Outcome
+from engine.sessions.activity import activity_rows, lock_rows
+from engine.sessions.copy_out import copy_outcome
+from engine.sessions.explaining import Measured, in_form, is_on
+from engine.sessions.results import Outcome, text_outcome
 from engine.stream_scans import streams_among
 from engine.system_catalog.catalog_engine import CatalogEngine
+from engine.system_catalog.catalog_parts import CatalogParts
 from engine.system_catalog.result_forms import result, schema_of, wire_type
 from engine.system_catalog.rows_settings import setting_rows
+from engine.system_catalog.rows_time_zones import moment
 from engine.system_catalog.session_context import SessionContext
-from sql.datatypes import SqlType
+from ringbuffer.output_forms import Forms
+from sql.datatypes import JSON, TEXT, SqlType
 from sql.expressions import Literal
 from sql.relations import Schema
 from sql.settings import Settings
-from sql.statements.statement import Select
+from sql.statements.statement import CopyTo, Explain, Select
+from sql.syntax import Query
+from views.plan.shown import Shown
 
 if TYPE_CHECKING:
     from engine.catalog import CatalogImage
-    from engine.sessions.names import Names
     from engine.sessions.session import Session
 
 
 def session_context(
-    engine: CatalogEngine,
-    image: CatalogImage,
-    settings: Settings,
-    names: Names | None = None,
-    role: int = PUBLIC,
-    sessions: Sequence[dict[str, Any]] = (),
+    engine: CatalogEngine, image: CatalogImage, settings: Settings, session: Session | None = None
 ) -> SessionContext:
-    """Return what a query on the catalog sees in this session.
-
-    names: of its statements and cursors, role: what it acts as, sessions: rows of pg_stat_activity, when the query is run.
-    """
+    """Return what a query on the catalog sees in this session; session: when the query is run. On the event loop."""
+    names = None if session is None else session.names
+    role = PUBLIC if session is None else session.identity.current(image.roles)
+    live = {} if session is None else live_rows(session, image, role)
 
     def activity(relation: str) -> list[dict[str, Any]] | None:
         match relation:
             case "pg_settings":
                 return setting_rows(settings.kept())
-            case "pg_stat_activity":
-                return list(sessions)
             case "pg_prepared_statements" if names is not None:
                 return names.statement_rows()
             case "pg_cursors" if names is not None:
@@ -56,9 +55,25 @@ def session_context(
             case stream_statistics.NAME:
                 streams = streams_among(frozenset(image.entries), image)
                 return list(stream_statistics.stream_statistics(streams).to_pylist())
-        return None
+        return live.get(relation)
 
-    return SessionContext(engine.snapshot(image), settings.captured(), role, settings.show_all, activity)
+    now_us = 0 if session is None else session.block.current().now_us
+    configure = settings.set_config
+    return SessionContext(
+        engine.snapshot(image), settings.captured(), role, settings.show_all, activity, configure, now_us
+    )
+
+
+def live_rows(session: Session, image: CatalogImage, role: int) -> dict[str, list[dict[str, Any]]]:
+    """Return the rows of what is only true at this moment. On the event loop."""
+    neighbours = session.connection.neighbours()
+    listening = session.database.notifications.channels_of(session.inbox)
+    return {
+        "pg_stat_activity": activity_rows(neighbours, image, role),
+        "pg_locks": lock_rows(neighbours),
+        "server": [{"started": moment(session.database.started_us)}],
+        "pg_listening_channels": [{"channel": name} for name in listening],
+    }
 
 
 def describe(
@@ -79,15 +94,55 @@ def type_names(declared: Sequence[SqlType | None]) -> tuple[str | None, ...]:
     return tuple(None if kind is None else kind.family for kind in declared)
 
 
+def parts_of(
+    engine: CatalogEngine, image: CatalogImage, settings: Settings, session: Session | None = None
+) -> CatalogParts:
+    """Return what keeps the answered parts of a query that reads relations of users, too. On the event loop."""
+    context = session_context(engine, image, settings, session)
+    return CatalogParts(engine, context, session if session is not None else object(), image, {}, {})
+
+
+async def copy_catalog(session: Session, statement: CopyTo, query: Query) -> Outcome:
+    """Do COPY ... TO of a query on the catalog."""
+    outcome = await read_catalog(session, Select(statement.text, query), (), ())
+    directory = session.database.config.copy_directory
+    forms = Forms(*session.settings.shown)
+    return await session.in_worker(copy_outcome, statement, outcome.schema, outcome.table, forms, directory)
+
+
+async def explain_catalog(session: Session, statement: Explain, select: Select) -> Outcome:
+    """Do EXPLAIN of a query on the catalog: what it reads, and the embedded engine's text; with ANALYZE rows and time, too."""
+    engine, image = session.database.system_catalog, session.runner.image()
+    context = session_context(engine, image, session.settings, session)
+    facts: dict[str, object] = {}
+    if is_on(statement, "analyze"):
+        began_s = session.database.clock.monotonic_s()
+        outcome = await read_catalog(session, select, (), ())
+        passed_s = session.database.clock.monotonic_s() - began_s
+        facts = Measured(0 if outcome.table is None else outcome.table.num_rows, passed_s, {}).summary
+    sql, used = await session.in_worker(engine.explain, select.query, context)
+    form = statement.options.get("format", "text")
+    if form != "text":
+        reads = [f"Scan {name}" for name in used]
+        lines = in_form(
+            form, Shown("query", "Query", "on each read", "DuckDB", reads, {"DuckDB SQL": sql, **facts}, ())
+        )
+    else:
+        lines = [
+            "Query on the catalog, in an embedded engine of its own (DuckDB)",
+            *(f"  Scan {name}" for name in used),
+        ]
+        lines += ["  DuckDB SQL:", f"    {sql}", *(f"{name}: {value}" for name, value in facts.items())]
+    return text_outcome("EXPLAIN", ["QUERY PLAN"], [[line] for line in lines], JSON if form == "json" else TEXT)
+
+
 async def read_catalog(
     session: Session, statement: Select, parameters: tuple[Literal, ...], declared: Sequence[SqlType | None]
 ) -> Outcome:
     """Do a SELECT on the catalog."""
     engine = session.database.system_catalog
     image = session.runner.image()
-    role = session.identity.current(image.roles)
-    sessions = activity_rows(session.connection.neighbours(), image)
-    context = session_context(engine, image, session.settings, session.names, role, sessions)
+    context = session_context(engine, image, session.settings, session)
     printed, table = await session.in_worker(
         engine.run, statement.query, context, type_names(declared), parameters, statement.text, session
     )

@@ -6,12 +6,11 @@ Enters: statements, the image that they see, who says them. Must not run anythin
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 
 from engine.catalog import CatalogImage, Entry, QueryViewEntry, TableEntry
-from engine.privileges import PUBLIC_SCHEMA_OID
 from engine.roles import CHECKPOINTER, PREDEFINED, READ_FILES, WRITE_FILES
+from engine.system_catalog.syntax_nodes import nodes
 from sql import syntax
 from sql.bind.delete import BoundDelete, bind_delete
 from sql.bind.insert import BoundInsert, bind_insert
@@ -20,8 +19,10 @@ from sql.bind.update import BoundUpdate, bind_update
 from sql.catalog import RelationDescription, SessionSettings
 from sql.datatypes import SqlType
 from sql.errors import SqlError
+from sql.relation_keys import PUBLIC, name_of, relation_key, schema_of
+from sql.schemas import found_key
 from sql.statements.objects import AlterView, Comment
-from sql.statements.session_statement import Declare
+from sql.statements.session_statement import Declare, LockTable
 from sql.statements.statement import (
     AlterSequence,
     AlterTable,
@@ -47,6 +48,7 @@ from sql.statements.statement import (
     Update,
 )
 
+NOTHING = 0
 KINDS = {"stream": "foreign table", "table": "table", "sequence": "sequence", "view": "view", "query": "view"}
 ANYONE_MAY = "Anyone can COPY to stdout or from stdin. psql's \\copy command also works for anyone."
 FILES = {
@@ -75,12 +77,16 @@ class NamedRelations:
 
 @dataclass(frozen=True)
 class Checks:
-    """The rights of one role under one image. declared: types of parameters as the client gave them."""
+    """The rights of one role under one image. declared: types of parameters as the client gave them.
+
+    of_owner: of what a view reads, which its owner has named already: no schema is in the way.
+    """
 
     image: CatalogImage
     role: int
     settings: SessionSettings
     declared: Sequence[SqlType | None] | None = None
+    of_owner: bool = False
 
     def check(self, statement: Statement) -> None:
         """Raise 42501 unless the role may do the statement; what bind refuses, it refuses in its own words."""
@@ -105,6 +111,9 @@ class Checks:
             case Truncate():
                 for name, _ in statement.names:
                     self.require(name, "D")
+            case LockTable():
+                for name, _ in statement.tables:
+                    self._lock(name, statement.mode)
             case Checkpoint():
                 if not self._has(CHECKPOINTER):
                     raise denied("must be superuser or have privileges of pg_checkpoint to do CHECKPOINT")
@@ -114,7 +123,7 @@ class Checks:
     def _definition(self, statement: Statement) -> None:
         match statement:
             case CreateView():
-                self._schema("C")
+                self._schema(statement.name)
                 if statement.or_replace:
                     self.owner(statement.name)
                 # A continuous view has its contents from now on.
@@ -122,13 +131,16 @@ class Checks:
             case CreateTable() | CreateStream():
                 if isinstance(statement, CreateTable) and statement.query is not None:
                     self._query(statement.query)
-                self._schema("C", statement.name_position)
+                self._schema(statement.name, statement.name_position)
                 if isinstance(statement, CreateTable):
                     self._referenced(statement.constraints, statement.columns)
             case CreateSequence():
-                self._schema("C")
+                self._schema(statement.name)
             case AlterTable() | AlterSequence() | AlterView() | Comment():
                 self.owner(statement.name)
+                schema = new_schema(statement)
+                if schema in self.image.schemas:
+                    self._schema(relation_key(schema, ""))
                 for change in statement.changes if isinstance(statement, AlterTable) else ():
                     self._referenced(
                         () if change.constraint is None else (change.constraint,),
@@ -143,21 +155,30 @@ class Checks:
                 self._index_owner(statement.name)
             case DropRelation():
                 for name, _ in statement.names:
-                    if not self._owns(PUBLIC_SCHEMA_OID):
+                    if not self._owns(self.image.schemas.get(schema_of(name), NOTHING)):
                         self.owner(name)
 
     def _query(self, query: syntax.Query) -> None:
         named = NamedRelations(self.image)
         # What bind refuses here it refuses again where the statement is run, unless it is one on the system's catalog.
-        with suppress(SqlError):
-            bind_query(query, named, self.settings, self.declared)
+        locked: set[str] = set()
+        try:
+            bound = bind_query(query, named, self.settings, self.declared, locks=True)
+            locked = {lock.table for one in bound.locked for lock in one.locks}
+        except SqlError:
+            for node in nodes(query):
+                if isinstance(node, syntax.Table) and node.name[-1] in self.image.entries:
+                    named.relation(node.name[-1])
         for name in named.names:
             self.read(name)
+        for name in sorted(locked):
+            self.require(name, "w")
 
     def _write(self, statement: Insert | Update | Delete) -> None:
         """Check the target, and what else is read. Columns of the target that are looked at need SELECT on it."""
         named = NamedRelations(self.image)
         reads = bool(statement.returning)
+        target = found_key(statement.name, self.settings, self.image.entries.get)
         try:
             bound = self._bound(statement, named)
         except SqlError:
@@ -165,7 +186,7 @@ class Checks:
             return
         match statement:
             case Insert():
-                reads |= statement.name in bound.relations
+                reads |= target in bound.relations
                 needed = "a"
                 if statement.on_conflict is not None:
                     reads |= bool(statement.on_conflict.columns)
@@ -179,9 +200,9 @@ class Checks:
                 reads |= statement.where is not None or bool(statement.using)
                 needed = "d"
         for letter in needed:
-            self.require(statement.name, letter)
+            self.require(target, letter)
         for name in named.names:
-            if name != statement.name or reads:
+            if name != target or reads:
                 self.read(name)
 
     def _bound(
@@ -202,7 +223,7 @@ class Checks:
             return
         self.require(name, "r")
         if isinstance(entry, QueryViewEntry):
-            owner = Checks(self.image, self.image.privileges.owner(entry.description.oid), self.settings)
+            owner = Checks(self.image, self.image.privileges.owner(entry.description.oid), self.settings, of_owner=True)
             for used in entry.used:
                 below = self.image.by_oid(used.oid)
                 if below is not None and used.oid not in entry.parts:
@@ -213,31 +234,53 @@ class Checks:
         entry = self.image.entries.get(name)
         if entry is None:
             return
-        if not self._may(PUBLIC_SCHEMA_OID, "U"):
-            raise SqlError("42P01", f'relation "{name}" does not exist')
+        self._reach(name)
         if not self._may(entry.description.oid, letter):
             raise denied(f"permission denied for {shown(entry)}")
 
     def owner(self, name: str) -> None:
         """Raise 42501 unless the role owns a relation."""
         entry = self.image.entries.get(name)
-        if entry is not None and not self._owns(entry.description.oid):
+        if entry is None:
+            return
+        self._reach(name)
+        if not self._owns(entry.description.oid):
             raise denied(f"must be owner of {shown(entry)}")
+
+    def _lock(self, name: str, mode: str) -> None:
+        """Raise 42501 unless the role may lock a table: to read it is enough for the weakest mode, others are for those who write."""
+        entry = self.image.entries.get(name)
+        allowed = {"ACCESS SHARE": "rawdD", "ROW SHARE": "awdD", "ROW EXCLUSIVE": "awdD"}.get(mode, "wdD")
+        if entry is not None and not any(self._may(entry.description.oid, letter) for letter in allowed):
+            self.require(name, allowed[0])
+
+    def _reach(self, name: str) -> None:
+        """Raise 42501 for a relation in a schema that the role may not use; a bare name in public means nothing then."""
+        schema = schema_of(name)
+        if self._may(self.image.schemas[schema], "U") or self.of_owner:
+            return
+        if schema != PUBLIC:
+            raise denied(f"permission denied for schema {schema}")
+        raise SqlError("42P01", f'relation "{name}" does not exist')
 
     def _referenced(self, constraints: Sequence[Constraint], columns: Sequence[TableColumn]) -> None:
         """Raise 42501 for a foreign key to a table that the role may not refer to."""
         for one in (*constraints, *(one for column in columns for one in column.constraints)):
-            if one.reference is not None and one.reference.table in self.image.entries:
-                self.require(one.reference.table, "x")
+            if one.reference is not None:
+                self.require(found_key(one.reference.table, self.settings, self.image.entries.get), "x")
 
     def _index_owner(self, name: str) -> None:
         for entry in self.image.entries.values():
-            if isinstance(entry, TableEntry) and name in entry.indexes and not self._owns(entry.description.oid):
+            known = entry.indexes if isinstance(entry, TableEntry) else ()
+            of_schema = schema_of(name) == schema_of(entry.description.name)
+            if of_schema and name_of(name) in known and not self._owns(entry.description.oid):
                 raise denied(f"must be owner of index {name}")
 
-    def _schema(self, letter: str, position: int | None = None) -> None:
-        if not self._may(PUBLIC_SCHEMA_OID, letter):
-            raise SqlError("42501", "permission denied for schema public", position)
+    def _schema(self, name: str, position: int | None = None) -> None:
+        """Raise 42501 unless the role may make a relation in the schema of a key."""
+        schema = schema_of(name)
+        if not self._may(self.image.schemas[schema], "C"):
+            raise SqlError("42501", f"permission denied for schema {schema}", position)
 
     def _file(self, statement: CopyFrom | CopyTo) -> None:
         if statement.file is None:
@@ -255,6 +298,18 @@ class Checks:
 
     def _has(self, group: str) -> bool:
         return self.image.roles.has_privileges_of(self.role, PREDEFINED[group])
+
+
+def new_schema(statement: AlterTable | AlterSequence | AlterView | Comment) -> str:
+    """Return the schema that the statement moves a relation into, if it does."""
+    match statement:
+        case AlterTable():
+            return next((one.new_name for one in statement.changes if one.action == "set schema"), "")
+        case AlterView() if statement.change.action == "set schema":
+            return statement.change.new_name
+        case AlterSequence():
+            return statement.schema or ""
+    return ""
 
 
 def shown(entry: Entry) -> str:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from engine.catalog import TableEntry
 from engine.row_errors import copy_error, shown, within
@@ -27,7 +28,7 @@ from ringbuffer.copy_decoder import CopyDecoder
 from ringbuffer.decode_copy_binary import BinaryDecoder
 from ringbuffer.error_codes import RowError
 from sql.bind.substitute import substitute_now
-from sql.bind.write_target import ROWS, listed_columns, stored
+from sql.bind.write_target import ROWS, columns_schema, listed_columns, stored
 from sql.catalog import ColumnDescription, RelationDescription
 from sql.datatypes import FAMILIES, TEXT
 from sql.errors import SqlError
@@ -45,13 +46,14 @@ INSERTED_ROWS_MIN = 122_880
 class CopyTarget:
     """A table and the columns that the lines give. layout: what the decoder makes of them: text where there is no kernel.
 
-    whole: whole rows of the table over the given columns; None where the lines give just that.
+    whole: whole rows of the table over the given columns; None where the lines give just that. kept: whether a whole row is for the table.
     """
 
     entry: TableEntry
     targets: tuple[int, ...]
     layout: Layout
     whole: Relation | None
+    kept: Relation | None
 
     @property
     def columns(self) -> tuple[ColumnDescription, ...]:
@@ -59,12 +61,15 @@ class CopyTarget:
         return tuple(self.entry.description.columns[index] for index in self.targets)
 
 
-def copy_target(entry: TableEntry, names: Sequence[tuple[str, int]] | None) -> CopyTarget:
-    """Return the target of a column list. Raises 42703 and 42701 with the name's position."""
+def copy_target(
+    entry: TableEntry, names: Sequence[tuple[str, int]] | None, where: Expression | None = None
+) -> CopyTarget:
+    """Return the target of a column list and WHERE. Raises 42703 and 42701 with the name's position."""
     relation = entry.description
     targets = listed_columns(relation, names)
     layout = tuple(_field_layout(relation.columns[index]) for index in targets)
-    return CopyTarget(entry, targets, layout, _whole_rows(relation, targets))
+    kept = None if where is None else Project(Scan(ROWS, "rows", columns_schema(relation)), (("kept", where),))
+    return CopyTarget(entry, targets, layout, _whole_rows(relation, targets), kept)
 
 
 class CopyIntoTable:
@@ -185,12 +190,26 @@ class CopyIntoTable:
         if self._target.whole is not None:
             rows = table.transaction.query(substitute_now(self._target.whole, table.now_us), {ROWS: rows})
             rows = rows.rename_columns([column.name for column in table.entry.description.columns])
-        table.check(rows)
+        rows = self._checked(table, rows)
         self._pending_rows.append(rows)
         self._pending_count += rows.num_rows
         self.rows_count += rows.num_rows
         if self._pending_count >= INSERTED_ROWS_MIN:
             self._insert()
+
+    def _checked(self, table: TableWriter, rows: pa.Table) -> pa.Table:
+        """Return the rows that WHERE keeps. Raises what is wrong with the first bad one among them."""
+        if self._target.kept is None:
+            table.check(rows)
+            return rows
+        kept = table.transaction.query(substitute_now(self._target.kept, table.now_us), {ROWS: rows}).column(0)
+        rows = rows.filter(kept)
+        try:
+            table.check(rows)
+        except FailingRowError as failure:
+            failure.row = pc.indices_nonzero(kept)[failure.row].as_py()
+            raise
+        return rows
 
     def _insert(self) -> None:
         rows, self._pending_rows, self._pending_count = self._pending_rows, [], 0

@@ -16,12 +16,16 @@ from engine.catalog import CatalogImage, StreamEntry, TableEntry
 from engine.disk_errors import disk_error
 from engine.sessions.results import Outcome
 from engine.sessions.server_files import open_to_write
+from engine.system_catalog.catalog_parts import reads_others
+from engine.system_catalog.routing import asks_catalog
 from ringbuffer.encode_copy import CopyFormat, encode_copy_rows
 from ringbuffer.encode_copy_binary import encode_binary_rows
+from ringbuffer.output_forms import Forms
+from sql import syntax
 from sql.bind.query import bind_query
 from sql.bind.write_target import listed_columns
 from sql.catalog import SessionSettings
-from sql.errors import SqlError
+from sql.errors import SqlError, not_supported
 from sql.expressions import Column
 from sql.names import did_you_mean
 from sql.relations import BoundQuery, OutputColumn, Project, Scan, Schema
@@ -49,17 +53,27 @@ def bind_copied(statement: CopyTo, image: CatalogImage, settings: SessionSetting
     return BoundQuery(Project(Scan(relation.name, "table", schema), items), (), frozenset({relation.name}), False)
 
 
+def copied_catalog(statement: CopyTo, image: CatalogImage) -> syntax.Query | None:
+    """Return the query on the catalog that is copied, None where it is another one. Raises 0A000 for one that reads more."""
+    query = statement.query
+    if query is None or not asks_catalog(statement.text, query):
+        return None
+    if reads_others(query, image):
+        raise not_supported("COPY of a query on the catalog and on other relations")
+    return query
+
+
 def copy_outcome(
-    statement: CopyTo, schema: Schema, table: pa.Table, time_zone: str, copy_directory: Path | None
+    statement: CopyTo, schema: Schema, table: pa.Table, forms: Forms, copy_directory: Path | None
 ) -> Outcome:
     """Return the rows for the client; with a file's name they are written there instead."""
     tag = f"COPY {table.num_rows}"
     if statement.file is None:
-        pieces = encoded(statement, schema, table, time_zone)
+        pieces = encoded(statement, schema, table, forms)
         return Outcome(tag, copy_out=(response(statement, schema), *pieces, writer.COPY_DONE))
     try:
         with open_to_write(copy_directory, statement.file) as file:
-            for messages in encoded(statement, schema, table, time_zone):
+            for messages in encoded(statement, schema, table, forms):
                 file.writelines(payloads(messages))
     except OSError as error:
         raise disk_error(error, f'write to file "{statement.file}"') from None
@@ -67,7 +81,7 @@ def copy_outcome(
 
 
 def passing_outcome(
-    statement: CopyTo, schema: Schema, more: Callable[[], Awaitable[pa.Table | None]], time_zone: str
+    statement: CopyTo, schema: Schema, more: Callable[[], Awaitable[pa.Table | None]], forms: Forms
 ) -> Outcome:
     """Return rows for the client that are made while they are sent. more: returns the next ones, None at their end."""
     require_columns(statement, schema)
@@ -77,14 +91,14 @@ def passing_outcome(
         yield response(statement, schema)
         # A header goes out before any row is there, but that of the binary format with the first row.
         begins = statement.options.format == "binary"
-        for data in encoded(statement, schema, arrow_schema(schema).empty_table(), time_zone, ends=False):
+        for data in encoded(statement, schema, arrow_schema(schema).empty_table(), forms, ends=False):
             yield data
         while (table := await more()) is not None:
-            for data in encoded(statement, schema, table, time_zone, begins, ends=False):
+            for data in encoded(statement, schema, table, forms, begins, ends=False):
                 yield data
             begins = begins and table.num_rows == 0
             outcome.sent += table.num_rows
-        for data in encoded(statement, schema, arrow_schema(schema).empty_table(), time_zone, begins):
+        for data in encoded(statement, schema, arrow_schema(schema).empty_table(), forms, begins):
             yield data
         yield writer.COPY_DONE
 
@@ -106,7 +120,7 @@ def require_columns(statement: CopyTo, schema: Schema) -> None:
 
 
 def encoded(
-    statement: CopyTo, schema: Schema, table: pa.Table, time_zone: str, begins: bool = True, ends: bool = True
+    statement: CopyTo, schema: Schema, table: pa.Table, forms: Forms, begins: bool = True, ends: bool = True
 ) -> Iterator[bytes]:
     """Yield the rows as CopyData messages, many in one piece. begins: a header comes first, if one is asked for; ends: a marker last."""
     require_columns(statement, schema)
@@ -130,7 +144,7 @@ def encoded(
                 rows.columns, families, first, ends and start + COPY_ROWS_PER_MESSAGE >= table.num_rows
             )
         else:
-            data = encode_copy_rows(rows.columns, names, families, form, time_zone, header=first)
+            data = encode_copy_rows(rows.columns, names, families, form, forms, header=first)
         if data:
             yield data
 

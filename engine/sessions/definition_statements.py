@@ -11,19 +11,21 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from engine.catalog import CatalogImage, QueryViewEntry, SequenceEntry, StreamEntry, TableEntry, ViewEntry
+from engine.catalog import CatalogImage, Entry, QueryViewEntry, SequenceEntry, StreamEntry, TableEntry, ViewEntry
 from engine.comments import with_comment
 from engine.definitions import build_continuous_view, build_split_view, build_stream, require_free
 from engine.dropping import drop
 from engine.embedded.duckdb_errors import CONFLICT
 from engine.query_views import define_query_view, reads_stream
 from engine.reshaping import Reshaping
+from engine.schema_moves import move, rename_schema
 from engine.sessions.access_statements import run_access_statement
 from engine.sessions.insert import default_row
 from engine.sessions.privilege_statements import owned_relations, owned_roles, without_grants
 from engine.sessions.reading import scan_inputs, scan_settings
 from engine.sessions.results import Outcome
 from engine.sessions.role_statements import RoleWork
+from engine.sessions.schema_statements import drop_schemas, dropped_schemas, rename_checked
 from engine.sessions.sequence_statements import alter_sequence, make_sequence
 from engine.staging import StatementStage
 from engine.stream import Stream
@@ -46,7 +48,7 @@ from sql.errors import SqlError
 from sql.expressions import Column, Expression
 from sql.names import did_you_mean
 from sql.relations import Project
-from sql.statements.access import AccessStatement, DropOwned
+from sql.statements.access import AccessStatement, DropOwned, DropSchema, RenameSchema
 from sql.statements.objects import AlterView, Comment
 from sql.statements.statement import (
     AlterSequence,
@@ -153,6 +155,8 @@ class DefinitionStatements:
             return Outcome("ALTER VIEW")
         if not isinstance(entry, ViewEntry | QueryViewEntry):
             raise SqlError("42809", f'"{statement.name}" is not a view')
+        if statement.change.action == "set schema":
+            return await self._move(entry, statement.change.new_name, transaction, "ALTER VIEW")
         self._change_views(rename_view(entry, statement.change, image), transaction)
         return Outcome("ALTER VIEW")
 
@@ -216,6 +220,8 @@ class DefinitionStatements:
 
     async def alter_table(self, statement: AlterTable, transaction: Transaction) -> Outcome:
         """Do ALTER TABLE or ALTER FOREIGN TABLE."""
+        if statement.changes and statement.changes[0].action == "set schema":
+            return await self._alter_schema(statement, transaction)
         if not statement.foreign and statement.changes and statement.changes[0].action in ("rename", "rename column"):
             image = await self.own_image(transaction)
             view = image.entries.get(statement.name)
@@ -231,6 +237,27 @@ class DefinitionStatements:
             tools = self._alteration_tools(transaction)
             reshaping = await self._session.in_worker(alter_stream, statement, entry, work, tools)
         return self._finished(work, transaction, ALTER_TAGS[statement.foreign], reshaping)
+
+    async def _alter_schema(self, statement: AlterTable, transaction: Transaction) -> Outcome:
+        """Do ALTER TABLE ... SET SCHEMA, which takes views and sequences too."""
+        tag = ALTER_TAGS[statement.foreign]
+        image = await self.own_image(transaction)
+        entry = image.entries.get(statement.name)
+        if entry is None or statement.foreign:
+            entry = self._altered(statement, await self._work(transaction), "foreign table")
+        if entry is None:
+            return Outcome(tag)
+        return await self._move(entry, statement.changes[0].new_name, transaction, tag)
+
+    async def _move(self, entry: Entry, schema: str, transaction: Transaction, tag: str) -> Outcome:
+        """Move a relation into another schema. Raises 3F000 and what `move` raises."""
+        work = await self._work(transaction)
+        if schema not in work.image.schemas:
+            raise SqlError("3F000", f'schema "{schema}" does not exist')
+        known = set(work.image.continuous_views)
+        await self._session.in_worker(move, entry, schema, work)
+        transaction.built += [view for view in work.image.continuous_views if view not in known]
+        return self._finished(work, transaction, tag)
 
     def _alteration_tools(self, transaction: Transaction) -> AlterationTools:
         def evaluate(stream: Stream, values: Sequence[Expression | None]) -> Morsel:
@@ -319,6 +346,8 @@ class DefinitionStatements:
         """Do ALTER SEQUENCE."""
         work = await self._work(transaction)
         entry = self._altered(statement, work, "sequence")
+        if isinstance(entry, SequenceEntry) and statement.schema is not None:
+            return await self._move(entry, statement.schema, transaction, "ALTER SEQUENCE")
         if isinstance(entry, SequenceEntry):
             alter_sequence(statement, entry, work)
         return self._finished(work, transaction, "ALTER SEQUENCE")
@@ -338,6 +367,24 @@ class DefinitionStatements:
         if work.image is not image:
             transaction.change_catalog(work.image)
         return Outcome(tag)
+
+    async def change_schema(self, statement: DropSchema | RenameSchema, transaction: Transaction) -> Outcome:
+        """Do DROP SCHEMA, with all that is in it, and ALTER SCHEMA ... RENAME TO."""
+        work = await self._work(transaction)
+        session = self._session
+        roles = work.image.roles
+        access = RoleWork(work.image, session.identity.current(roles), session.identity.session(roles), "UTC")
+        if isinstance(statement, RenameSchema):
+            rename_checked(statement, access)
+            known = set(work.image.continuous_views)
+            await session.in_worker(rename_schema, statement.name, statement.new_name, work)
+            transaction.built += [view for view in work.image.continuous_views if view not in known]
+            return self._finished(work, transaction, "ALTER SCHEMA")
+        names = dropped_schemas(statement, access)
+        for notice in access.notices:
+            session.notice(*notice)
+        await session.in_worker(drop_schemas, names, statement.cascade, work)
+        return self._finished(work, transaction, "DROP SCHEMA")
 
     async def drop_owned(self, statement: DropOwned, transaction: Transaction) -> Outcome:
         """Do DROP OWNED: what roles own is dropped, what they were given is taken back."""
@@ -363,7 +410,11 @@ class DefinitionStatements:
         """Return the image that a DDL statement of this transaction changes; one transaction at a time does DDL."""
         if not transaction.holds_ddl_lock:
             timeout_ms = self._session.settings.lock_timeout_ms
-            await self._session.cancellable(acquire_within(self._database.ddl_lock, timeout_ms))
+            self._session.doing.waits_for_definitions = True
+            try:
+                await self._session.cancellable(acquire_within(self._database.ddl_lock, timeout_ms))
+            finally:
+                self._session.doing.waits_for_definitions = False
             transaction.holds_ddl_lock = True
             self._session.check_cancelled()
             if transaction.snapshot is not None and transaction.snapshot is not self._database.image:

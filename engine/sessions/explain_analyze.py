@@ -10,6 +10,7 @@ from collections.abc import Callable
 from time import perf_counter
 
 from engine.catalog import CatalogImage, StreamEntry, ViewEntry
+from engine.view_statistics import shared_with
 from ringbuffer.error_codes import RowError
 from views.plan.shown import FINISH, STREAM, TAIL, UPPER
 from views.view import ContinuousView
@@ -19,14 +20,16 @@ REPEATED_TUPLES_MAX = 1 << 20
 Facts = dict[str, dict[str, object]]
 
 
-def facts_now(view: ContinuousView) -> Facts:
-    """Return how large a view's state is."""
+def facts_now(view: ContinuousView, image: CatalogImage) -> Facts:
+    """Return how large a view's state is, and which others take the rows that it takes."""
     counts = view.state.counts
+    others = shared_with(view, image.together)
     return {
         STREAM: {
             "Groups": counts.groups,
             "Groups Waiting": counts.groups_waiting,
             "State Bytes": view.state.bytes_count,
+            **({} if others is None else {"Shared With": others}),
         }
     }
 
@@ -37,7 +40,7 @@ def facts_measured(
     """Return what is known once the query has run. versions_before: that the view had had. Raises 57014."""
     view = entry.view
     counts, refreshed = view.state.counts, view.upkeep.refreshed
-    facts = facts_now(view)
+    facts = facts_now(view, image)
     facts[STREAM] |= {
         "Tuples In": counts.tuples_in,
         "Tuples Passed": counts.tuples_passed,

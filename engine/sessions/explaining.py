@@ -10,26 +10,28 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from engine.catalog import CatalogImage, ViewEntry
+from engine.catalog import CatalogImage, QueryViewEntry, ViewEntry, is_part
 from engine.definitions import part_definitions
 from engine.query_views import reads_stream
 from engine.sessions.explain_analyze import Facts, facts_now, ms
 from engine.stream import Stream
 from engine.stream_scans import FOLDED_BYTES_MIN, streams_among
 from engine.tables.sequence_functions import SequenceSession, in_session, uses_sequences
+from engine.whole_versions import whole_query, with_whole_views
 from sql.bind.query import bind_query
 from sql.catalog import SessionSettings
 from sql.needed_columns import needed_columns
-from sql.relations import BoundQuery, Relation
+from sql.relations import BoundQuery, Relation, Scan
 from sql.setting_values import parse_bool
 from sql.statements.statement import CreateView, Explain
+from sql.trees import rewrite_everywhere
 from views.definition import ViewDefinition, define_view
-from views.plan.explain import explain_plan, explain_select, stream_lines
-from views.plan.kept import kernel_file_name
+from views.plan.explain import explain_plan, explain_select, relation_lines, stream_lines
+from views.plan.kept import bytes_per_group, kernel_file_name
 from views.plan.parts import without_parts
 from views.plan.planner import PlannedView, plan_view
 from views.plan.prepare import prepared_parts
-from views.plan.shown import Shown, dot_lines, fact_lines, json_form, shown_query, shown_view
+from views.plan.shown import STREAM, UPPER, Shown, dot_lines, fact_lines, json_form, shown_query, shown_view
 from views.plan.text import identifier
 from views.stream_grouping import cut_groupings
 from views.view import ContinuousView
@@ -82,31 +84,96 @@ def explain(
             shown = [shown_definition(definition, part, database) for definition, part in parts]
             if not whole:
                 rest, _ = rest_of(bound, parts)
-                shown = [shown_query(rest, database.tables.explain(rest), shown, {})]
+                sql: dict[str, object] = {"DuckDB SQL": database.tables.explain(rest)}
+                runs = "for each version of its parts"
+                shown = [Shown("upper", UPPER, runs, "DuckDB", relation_lines(rest), sql, shown)]
             return in_form(form, shown[0])
         return plan_lines(*parts[0], database) if whole else split_lines(explained, bound, parts, database)
     if uses_sequences(bound.root):
         bound = replace(bound, root=in_session(bound.root, SequenceSession(image)))
     entries = [entry for name in sorted(bound.relations) if isinstance(entry := image.entries.get(name), ViewEntry)]
-    facts = {entry.view: facts_now(entry.view) for entry in entries}
+    facts = {entry.view: facts_now(entry.view, image) for entry in entries}
     if measured is not None:
         facts |= {entry.view: measured.facts[entry.description.name] for entry in entries}
+    over, wholes = with_whole_views(bound.root, bound.relations, image)
+    over = labelled(over, image)
     if form != "text":
         summary = {} if measured is None else measured.summary
-        views = [shown_running(view, database, known) for view, known in facts.items()]
-        return in_form(form, shown_query(bound.root, database.tables.explain(bound.root), views, summary))
+        left = dict(facts)
+        views = [shown_whole(whole, left, image, database) for whole in wholes]
+        views += [shown_running(view, database, known) for view, known in left.items()]
+        return in_form(form, shown_query(over, database.tables.explain(over), views, summary))
     needed = needed_columns(bound.root)
     streams = [stream_line(stream, needed[stream.name]) for stream in streams_among(bound.relations, image)]
-    lines = [*explain_select(bound, list(facts), database.tables), *streams, *grouping_lines(bound, image)]
+    lines = [*explain_select(replace(bound, root=over), list(facts), database.tables), *streams]
+    lines += grouping_lines(bound, image)
+    lines += [groups_line(view, known) for view, known in facts.items()]
+    lines += [line for whole in wholes for line in whole_lines(whole, image, database)]
     if measured is not None or is_on(statement, "verbose"):
         for view, known in facts.items():
             planned = PlannedView(view.plan, view.schema, view.time_dependent, ())
-            lines += explain_plan(planned, view.definition, database.kernels.folder, database.upper)
+            kernel = view.state.kernel_paths[0]
+            lines += explain_plan(planned, view.definition, kernel, database.upper)
             head = "Now:" if measured is None else "Measured:"
             lines += [head, *fact_lines(shown_running(view, database, known))]
     if measured is not None:
         lines += [f"{name}: {value}" for name, value in measured.summary.items()]
     return lines
+
+
+def labelled(root: Relation, image: CatalogImage) -> Relation:
+    """Return a query with the names of parts as people read them."""
+
+    def named(node: Relation) -> Relation:
+        entry = image.entries.get(node.name) if isinstance(node, Scan) else None
+        if isinstance(node, Scan) and isinstance(entry, ViewEntry) and is_part(entry):
+            return replace(node, name=entry.view.definition.label)
+        return node
+
+    return rewrite_everywhere(root, named)
+
+
+def whole_lines(whole: QueryViewEntry, image: CatalogImage, database: Database) -> list[str]:
+    """Return what is above the parts of a view that is made of several."""
+    root = labelled(whole_query(whole).root, image)
+    name = identifier(whole.description.name)
+    sql = database.tables.explain(root).splitlines()
+    made = database.wholes.made(whole)
+    return [
+        f"Upper pipeline of view {name}: for each version of its parts and tables, kept, and shared by its readers",
+        *("  " + line for line in relation_lines(root)),
+        "  DuckDB SQL:",
+        *("    " + line for line in sql),
+        *([] if made is None else [f"  {count_text(made)}"]),
+    ]
+
+
+def count_text(made: tuple[int, float]) -> str:
+    """Return how large the last version was, and how long it took."""
+    rows_count, passed_s = made
+    return f"The last version has {rows_count} row{'' if rows_count == 1 else 's'}, and was made in {ms(passed_s)}"
+
+
+def shown_whole(
+    whole: QueryViewEntry, left: dict[ContinuousView, Facts], image: CatalogImage, database: Database
+) -> Shown:
+    """Return the pipelines of a view that is made of several. left: the views that nothing has been made of yet."""
+    parts = [entry.view for oid in whole.parts if isinstance(entry := image.by_oid(oid), ViewEntry)]
+    below = [shown_running(view, database, left.pop(view)) for view in parts if view in left]
+    root = labelled(whole_query(whole).root, image)
+    made = database.wholes.made(whole)
+    facts: dict[str, object] = {"View": whole.description.name, "DuckDB SQL": database.tables.explain(root)}
+    if made is not None:
+        facts |= {"Rows": made[0], "Upper Time": ms(made[1])}
+    return Shown("upper", UPPER, "for each version of its parts", "DuckDB", relation_lines(root), facts, below)
+
+
+def groups_line(view: ContinuousView, facts: Facts) -> str:
+    """Return how many groups a view keeps now."""
+    stream = facts[STREAM]
+    size = bytes_per_group(view.plan.maintained)
+    name = identifier(view.definition.label)
+    return f"View {name}: {stream['Groups']} groups are kept, {stream['Groups Waiting']} wait, {size} bytes each"
 
 
 def in_form(form: str, shown: Shown) -> list[str]:
@@ -117,19 +184,22 @@ def in_form(form: str, shown: Shown) -> list[str]:
 def shown_running(view: ContinuousView, database: Database, facts: Facts) -> Shown:
     """Return the pipelines of a view that is there."""
     kernel = f"{database.kernels.folder.name}/{view.state.kernel_paths[0].name}"
-    return shown_view(view.definition.label, view.plan, kernel, database.upper, facts)
+    choice = view.definition.joins.stream_join
+    return shown_view(view.definition.label, view.plan, kernel, database.upper, choice, facts)
 
 
 def shown_definition(definition: ViewDefinition, bound: BoundQuery, database: Database) -> Shown:
     """Return the pipelines of a view that is not made."""
     plan = plan_view(definition, bound).plan
     kernel = f"{database.kernels.folder.name}/{kernel_file_name(definition.shown, plan.stream)}"
-    return shown_view(definition.label, plan, kernel, database.upper, {})
+    return shown_view(definition.label, plan, kernel, database.upper, definition.joins.stream_join, {})
 
 
 def plan_lines(definition: ViewDefinition, bound: BoundQuery, database: Database) -> list[str]:
     """Return the plan of a view of one stream."""
-    return explain_plan(plan_view(definition, bound), definition, database.kernels.folder, database.upper)
+    planned = plan_view(definition, bound)
+    kernel = database.kernels.folder / kernel_file_name(definition.shown, planned.plan.stream)
+    return explain_plan(planned, definition, kernel, database.upper)
 
 
 def rest_of(bound: BoundQuery, parts: list[tuple[ViewDefinition, BoundQuery]]) -> tuple[Relation, Sequence[str]]:
@@ -146,13 +216,21 @@ def split_lines(
     rest, eager = rest_of(bound, parts)
     count = "a grouping" if len(parts) == 1 else f"{len(parts)} groupings"
     lines = [
-        f"View {identifier(statement.name)} over {count} of streams, kept for it as parts; each read runs",
+        f"View {identifier(statement.name)} over {count} of streams, kept for it as parts; for each version of these runs",
+        *retroactive_lines(parts),
         *(group.replace("eager", "Eager", 1) for group in eager),
         *explain_select(replace(bound, root=rest), (), database.tables),
     ]
     for definition, part in parts:
         lines += plan_lines(definition, part, database)
     return lines
+
+
+def retroactive_lines(parts: list[tuple[ViewDefinition, BoundQuery]]) -> list[str]:
+    """Return what the choice of stream_join makes of the tables, if they are joined above the groupings."""
+    if parts[0][0].joins.stream_join != "retroactive":
+        return []
+    return ["Tables are joined with the groups, so that a change counts for all rows (stream_join = retroactive)"]
 
 
 def grouping_lines(bound: BoundQuery, image: CatalogImage) -> list[str]:

@@ -34,6 +34,11 @@ class HotPath:
         self._database = session.database
         self._heads: dict[str, InsertTarget | None] = {}
         self._heads_image: CatalogImage | None = None
+        session.settings.watchers.append(self._forget)
+
+    def _forget(self) -> None:
+        """A setting has changed, the search_path perhaps."""
+        self._heads_image = None
 
     def try_query(self, text: str, image: CatalogImage) -> bytes | None:
         """Do the whole text of a Query, if it is one of ours, and return the reply. Raises SqlError when a view refuses the row."""
@@ -112,7 +117,7 @@ class HotPath:
             return self._heads[head]
         if len(self._heads) >= HEADS_KEPT_MAX:
             self._heads.clear()
-        target = self._heads[head] = head_target(head, image, self._database.tables)
+        target = self._heads[head] = head_target(head, image, self._session.settings.captured(), self._database.tables)
         return target
 
     def _stage(self, target: InsertTarget, given: Morsel, image: CatalogImage) -> None:

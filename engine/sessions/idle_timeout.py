@@ -32,6 +32,7 @@ class IdleTimeout:
 
     def start(self) -> None:
         """The client has been told that it may go on."""
+        self._session.doing.end()
         in_block, between = self._session.settings.idle_timeouts_ms
         if not in_block and not between:
             return

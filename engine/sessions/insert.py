@@ -20,13 +20,15 @@ from ringbuffer.arrow import morsel_from_arrow
 from ringbuffer.columns import Layout, Morsel
 from sql.bind.substitute import substitute_now
 from sql.bind.write_target import listed_columns
-from sql.catalog import ARRIVAL, ColumnDescription
+from sql.catalog import ARRIVAL, ColumnDescription, SessionSettings
 from sql.errors import SqlError
 from sql.expressions import Call, Expression, Literal, LiteralValue
+from sql.relation_keys import as_written
 from sql.relations import OutputColumn, Values
+from sql.schemas import found_key
 
 HEAD = re.compile(
-    r"\s*insert\s+into\s+(?:public\s*\.\s*)?([a-z_][a-z0-9_$]*)\s*(?:\(([a-z0-9_$,\s]*)\))?\s*values\s*",
+    r"\s*insert\s+into\s+([a-z_][a-z0-9_$]*)\s*(?:\.\s*([a-z_][a-z0-9_$]*)\s*)?(?:\(([a-z0-9_$,\s]*)\))?\s*values\s*",
     re.IGNORECASE | re.ASCII,
 )
 
@@ -93,18 +95,19 @@ def now_columns(entry: StreamEntry, targets: Sequence[int]) -> tuple[int, ...] |
     return tuple(found)
 
 
-def head_target(head: str, image: CatalogImage, engine: QueryEngine) -> InsertTarget | None:
+def head_target(head: str, image: CatalogImage, settings: SessionSettings, engine: QueryEngine) -> InsertTarget | None:
     """Return the target of an INSERT's text up to its rows (a match of HEAD); None when the text has to be parsed properly."""
     match = HEAD.match(head)
     assert match is not None, head
-    entry = image.entries.get(match.group(1).lower())
+    *names, listed = match.groups()
+    written = as_written(tuple(name.lower() for name in names if name is not None))
+    entry = image.entries.get(found_key(written, settings, image.entries.get))
     if not isinstance(entry, StreamEntry):
         return None
-    listed = match.group(2)
-    names = None if listed is None else [(name.strip().lower(), 0) for name in listed.split(",")]
+    columns = None if listed is None else [(name.strip().lower(), 0) for name in listed.split(",")]
     try:
-        found = now_columns(entry, entry.stream.places_of(listed_columns(entry.description, names)))
-        return None if found is None else replace(make_target(entry, names, engine, 0), now_columns=found)
+        found = now_columns(entry, entry.stream.places_of(listed_columns(entry.description, columns)))
+        return None if found is None else replace(make_target(entry, columns, engine, 0), now_columns=found)
     except SqlError:
         return None
 

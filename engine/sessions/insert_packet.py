@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from engine.catalog import CatalogImage
-from engine.committer import RowCommit
+from engine.committer import RowCommit, Views
 from engine.sessions.insert import HEAD, InsertTarget, head_target
 from engine.sessions.log_answer import LogAnswer
 from engine.sessions.parameter_rows import ParameterRow, parameter_row
@@ -25,6 +25,7 @@ from ringbuffer.columns import Layout
 from ringbuffer.log_rows import RowRecord
 from ringbuffer.one_row import OneRow
 from ringbuffer.ring import RowWriter
+from sql.catalog import SessionSettings
 from sql.errors import SqlError
 from sql.wire import writer
 from sql.wire.reader import read_bind
@@ -71,6 +72,22 @@ class InsertPacket:
     placed: PlacedRow
 
 
+@dataclass(frozen=True, slots=True)
+class KnownPacket:
+    """A packet that the session may do, and did: the next of its statement needs comparisons alone while all of this is as it was.
+
+    head: what stands before the values; name: the statement's; captured: the settings. Then the rest holds, too.
+    """
+
+    head: bytes
+    name: str
+    prepared: Prepared
+    image: CatalogImage
+    captured: SessionSettings
+    packet: InsertPacket
+    views: Views
+
+
 class InsertPackets:
     """Finds and does the packets of one session. prepared: the session's statements by name."""
 
@@ -83,17 +100,25 @@ class InsertPackets:
         self._prepared = prepared
         self._heads: dict[bytes, PlacedRow | None] = {}
         self._heads_image: CatalogImage | None = None
+        self._known: KnownPacket | None = None
+        session.settings.watchers.append(self._forget)
+
+    def _forget(self) -> None:
+        """A setting has changed, the search_path perhaps."""
+        self._heads_image = None
 
     def answer(self, data: bytes) -> bytes | bool:
         """Do the packet, if it is one of ours, and return the reply; True: the log calls the connection's `end_packet` with its answer.
 
         data begins with the type byte of a Bind or a Query.
         """
-        if self._session.block.open is not None or self._session.settings.read_only:
+        if self._session.block.open is not None:
             return False
         return self._answer_query(data) if data[0] == QUERY else self._answer_bind(data)
 
     def _answer_query(self, data: bytes) -> bytes | bool:
+        if self._session.settings.read_only:
+            return False
         text = data[HEAD_OFFSET:-1]
         # Text that isn't ASCII has to be checked first.
         if data[-1] != 0 or int.from_bytes(data[1:HEAD_OFFSET], "big") != len(data) - 1 or not text.isascii():
@@ -106,7 +131,9 @@ class InsertPackets:
         placed = self._literal_row(head, image)
         if placed is None or not placed.row.fill_literals(text, len(head)):
             return False
-        return self._committed(placed, image, INSERTED, simple=True)
+        if not self._session.identity.may_insert(placed.stream_name, image):
+            return False
+        return self._committed(placed, image.views_of(placed.stream_name), image, INSERTED, data, simple=True)
 
     def _literal_row(self, head: bytes, image: CatalogImage) -> PlacedRow | None:
         """Return the row of an INSERT's text up to its values; None when the text has to go the general way."""
@@ -114,47 +141,66 @@ class InsertPackets:
             self._heads.clear()
             self._heads_image = image
         if head not in self._heads:
-            target = head_target(head.decode(), image, self._database.tables)
+            settings = self._session.settings.captured()
+            target = head_target(head.decode(), image, settings, self._database.tables)
             self._heads[head] = None if target is None else place(target, target.layout, [0] * len(target.layout))
         return self._heads[head]
 
     def _answer_bind(self, data: bytes) -> bytes | bool:
-        session = self._session
-        # What stands before the values: no portal name, the statement's, the formats and the count of the values.
-        name_end = data.find(0, NAME_OFFSET)
-        if name_end < 0 or data[HEAD_OFFSET] != 0 or not data.endswith(SYNC):
-            return False
-        # Surrogates are in no statement's name.
-        prepared = self._prepared.get(data[NAME_OFFSET:name_end].decode(errors="surrogateescape"))
-        image = self._database.image
-        if prepared is None or not prepared.is_bound_to(image, session.settings):
-            return False
-        shape = parameter_row(prepared, image, self._database.tables)
-        if shape is None:
-            return False
-        head = data[HEAD_OFFSET : name_end + 5 + 2 * (data[name_end + 1] << 8 | data[name_end + 2])]
-        packet = shape.packets.get(head) or learn(data, head, shape)
+        known, image = self._known, self._database.image
         if (
-            packet is None
-            or not data.endswith(packet.tail)
+            known is None
+            or known.image is not image
+            or known.captured is not self._session.settings.captured()
+            or known.prepared is not self._prepared.get(known.name)
+            or not data.startswith(known.head, HEAD_OFFSET)
+        ):
+            known = self._known = self._look_up(data, image)
+            if known is None:
+                return False
+        packet = known.packet
+        if (
+            not data.endswith(packet.tail)
             or int.from_bytes(data[1:HEAD_OFFSET], "big") != len(data) - packet.messages_bytes - 1
         ):
             return False
         placed = packet.placed
         if not placed.row.fill(data, packet.values_offset, len(data) - len(packet.tail)):
             return False
-        return self._committed(placed, image, packet.reply, simple=False)
+        return self._committed(placed, known.views, image, packet.reply, data, simple=False)
 
-    def _committed(self, placed: PlacedRow, image: CatalogImage, reply: bytes, simple: bool) -> bytes | bool:
+    def _look_up(self, data: bytes, image: CatalogImage) -> KnownPacket | None:
+        """Return what is to be known of packets with this one's head; None when it has to go the general way."""
+        session = self._session
+        # What stands before the values: no portal name, the statement's, the formats and the count of the values.
+        name_end = data.find(0, NAME_OFFSET)
+        if name_end < 0 or data[HEAD_OFFSET] != 0 or not data.endswith(SYNC) or session.settings.read_only:
+            return None
+        # Surrogates are in no statement's name.
+        name = data[NAME_OFFSET:name_end].decode(errors="surrogateescape")
+        prepared = self._prepared.get(name)
+        if prepared is None or not prepared.is_bound_to(image, session.settings):
+            return None
+        shape = parameter_row(prepared, image, self._database.tables)
+        if shape is None:
+            return None
+        head = data[HEAD_OFFSET : name_end + 5 + 2 * (data[name_end + 1] << 8 | data[name_end + 2])]
+        packet = shape.packets.get(head) or learn(data, head, shape)
+        if packet is None or not session.identity.may_insert(packet.placed.stream_name, image):
+            return None
+        views = image.views_of(packet.placed.stream_name)
+        return KnownPacket(head, name, prepared, image, session.settings.captured(), packet, views)
+
+    def _committed(
+        self, placed: PlacedRow, views: Views, image: CatalogImage, reply: bytes, data: bytes, simple: bool
+    ) -> bytes | bool:
         """Commit the row. Returns the reply; True when it has to wait for the log; False when nothing was done."""
         session, committer = self._session, self._database.committer
-        if not session.identity.may_insert(placed.stream_name, image):
-            return False
-        views = image.views_of(placed.stream_name)
         done = committer.commit_row(placed.commit, views, image, session.settings.waits_for_log, self._log_answer)
         if done is None:
             return False
         session.begin_message(simple)
+        session.doing.packet = (data, placed.commit)
         if simple:
             self._prepared.pop("", None)
         if done:

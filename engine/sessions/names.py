@@ -19,6 +19,15 @@ class Names:
         self.portals: dict[str, Portal] = {}
         self._held: frozenset[str] = frozenset()
 
+    def drop_unnamed(self) -> None:
+        """Forget the unnamed statement and portal, as a Query does."""
+        self.statements.pop("", None)
+        self.portals.pop("", None)
+
+    def drop(self, kind: str, name: str) -> None:
+        """Forget a statement ('S') or a portal, if there is one of the name."""
+        (self.statements if kind == "S" else self.portals).pop(name, None)
+
     def statement(self, name: str) -> Prepared:
         """Return a prepared statement. Raises 26000."""
         prepared = self.statements.get(name)

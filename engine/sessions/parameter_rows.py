@@ -72,7 +72,7 @@ def _make_row(prepared: Prepared, image: CatalogImage, engine: QueryEngine) -> P
     statement, bound = prepared.statement, prepared.bound
     if not isinstance(statement, Insert) or not isinstance(bound, BoundInsert) or not isinstance(bound.source, Values):
         return None
-    entry = image.entries.get(statement.name)
+    entry = image.entries.get(bound.relation.name)
     if not isinstance(entry, StreamEntry) or len(bound.source.rows) != 1 or bound.stable:
         return None
     stream = entry.stream

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from engine.catalog import CatalogImage
 from engine.sessions import catalog_reads
 from engine.sessions.results import Outcome, expand, row_description
+from engine.system_catalog.catalog_parts import reads_others
 from engine.system_catalog.routing import asks_catalog
 from sql.bind.delete import BoundDelete, bind_delete
 from sql.bind.insert import BoundInsert, bind_insert
@@ -80,7 +81,8 @@ class Prepared:
         if self.is_bound_to(catalog, settings):
             return
         captured = settings.captured()
-        before = self.schema
+        self.insert_image = None
+        before = self.schema, self.bound, self.parameter_types
         first = self.bound_to is None
         statement = self.statement
         if isinstance(statement, Select | Declare):
@@ -104,7 +106,8 @@ class Prepared:
         elif isinstance(statement, Explain):
             kind = JSON if statement.options.get("format") == "json" else TEXT
             self.schema = (OutputColumn("QUERY PLAN", kind),)
-        if not first and before != self.schema:
+        if not first and before[0] != self.schema:
+            self.schema, self.bound, self.parameter_types = before
             raise SqlError("0A000", "cached plan must not change result type", routine="RevalidateCachedQuery")
         self.bound_to = (catalog, captured)
 
@@ -112,11 +115,16 @@ class Prepared:
         if asks_catalog(select.text, select.query):
             assert isinstance(catalog, CatalogImage), "sessions prepare over the image"
             self.bound = None
+            if reads_others(select.query, catalog):
+                parts = catalog_reads.parts_of(self.system_catalog, catalog, settings)
+                bound = bind_query(parts.without(select.query), parts, settings.captured(), self.declared)
+                self.schema, self.parameter_types = bound.root.schema, bound.parameters
+                return
             self.schema, self.parameter_types = catalog_reads.describe(
                 select, self.system_catalog, catalog, settings, self.declared
             )
         else:
-            self.bound = bind_query(select.query, catalog, settings.captured(), self.declared)
+            self.bound = bind_query(select.query, catalog, settings.captured(), self.declared, locks=True)
             self.schema = self.bound.root.schema
             self.parameter_types = self.bound.parameters
 

@@ -12,6 +12,7 @@ from engine.sessions.prepared import Prepared
 from engine.sessions.results import Outcome
 from engine.transaction import Transaction
 from ringbuffer.encode_rows import HEAD_BYTES, encode_data_rows
+from ringbuffer.output_forms import Forms
 from sql.bind.execute import bind_arguments
 from sql.bind.substitute import substitute_now
 from sql.datatypes import SqlType
@@ -71,7 +72,7 @@ class PreparedStatements:
         schema = tuple(OutputColumn(f"p{number}", value.type) for number, value in enumerate(given))
         row = session.database.tables.run(substitute_now(Values((given,), schema), now_us), {}, session)
         families = [value.type.family for value in given]
-        message, _ = encode_data_rows(row.columns, families, [0] * len(families), zone)
+        message, _ = encode_data_rows(row.columns, families, [0] * len(families), Forms(zone))
         found, start = [], HEAD_BYTES
         for kind in kinds:
             (length,) = struct.unpack_from("!i", message, start)

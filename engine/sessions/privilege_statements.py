@@ -17,7 +17,6 @@ from engine.privileges import (
     OF_RELATION,
     OF_SCHEMA,
     OF_SEQUENCE,
-    PUBLIC_SCHEMA_OID,
     Grant,
     Privileges,
     added,
@@ -28,6 +27,7 @@ from engine.sessions.checks import KINDS, denied
 from engine.sessions.role_statements import RoleWork, named_role
 from sql.errors import SqlError
 from sql.names import did_you_mean
+from sql.relation_keys import schema_of
 from sql.statements.access import ChangeOwner, CommentOn, DropOwned, GrantPrivileges, ReassignOwned, RoleSpec
 from sql.statements.statement import DropRelation
 
@@ -78,15 +78,14 @@ def grant_privileges(statement: GrantPrivileges, work: RoleWork) -> str:
 
 def _targets(statement: GrantPrivileges, image: CatalogImage) -> list[Target]:
     if statement.kind == "schema":
-        return [_schema(name) for name, _ in statement.names]
+        return [_schema(name, image) for name, _ in statement.names]
     if statement.kind.startswith("all "):
-        for name, _ in statement.names:
-            _schema(name)
+        schemas = {_schema(name, image).name for name, _ in statement.names}
         wanted = statement.kind == "all sequences"
         return [
             _relation(name, image)
             for name, entry in image.entries.items()
-            if isinstance(entry, SequenceEntry) == wanted
+            if isinstance(entry, SequenceEntry) == wanted and schema_of(name) in schemas
         ]
     found = [_relation(name, image) for name, _ in statement.names]
     for target in found:
@@ -95,10 +94,11 @@ def _targets(statement: GrantPrivileges, image: CatalogImage) -> list[Target]:
     return found
 
 
-def _schema(name: str) -> Target:
-    if name != "public":
+def _schema(name: str, image: CatalogImage) -> Target:
+    oid = image.schemas.get(name)
+    if oid is None:
         raise SqlError("3F000", f'schema "{name}" does not exist')
-    return Target(PUBLIC_SCHEMA_OID, name, "schema", OF_SCHEMA)
+    return Target(oid, name, "schema", OF_SCHEMA)
 
 
 def _relation(name: str, image: CatalogImage) -> Target:
@@ -184,7 +184,7 @@ def change_owner(statement: ChangeOwner, work: RoleWork) -> str:
     """Do ALTER ... OWNER TO and return its tag."""
     tag = f"ALTER {statement.kind.upper()}"
     if statement.kind == "schema":
-        target = _schema(statement.name)
+        target = _schema(statement.name, work.image)
         _require_owner(target, work)
         owner = _new_owner(statement.role, work)
         _put(work, work.image.privileges.with_owner(target.oid, owner))
@@ -212,9 +212,9 @@ def change_owner(statement: ChangeOwner, work: RoleWork) -> str:
     if (
         owner != work.image.privileges.owner(target.oid)
         and not work.roles.is_superuser(work.current)
-        and not work.image.privileges.may(work.roles, owner, PUBLIC_SCHEMA_OID, "C")
+        and not work.image.privileges.may(work.roles, owner, work.image.schema_oid(statement.name), "C")
     ):
-        raise denied("permission denied for schema public")
+        raise denied(f"permission denied for schema {schema_of(statement.name)}")
     for oid in _with_owned(target.oid, work.image):
         _put(work, work.image.privileges.with_owner(oid, owner))
     return tag
@@ -229,11 +229,9 @@ def reassign_owned(statement: ReassignOwned, work: RoleWork) -> str:
             raise denied("permission denied to reassign objects")
     gone = {role.oid for role in before}
     privileges = work.image.privileges
-    for entry in work.image.entries.values():
-        if privileges.owner(entry.description.oid) in gone:
-            privileges = privileges.with_owner(entry.description.oid, after.oid)
-    if privileges.owner(PUBLIC_SCHEMA_OID) in gone:
-        privileges = privileges.with_owner(PUBLIC_SCHEMA_OID, after.oid)
+    for oid in work.image.oids:
+        if privileges.owner(oid) in gone:
+            privileges = privileges.with_owner(oid, after.oid)
     _put(work, privileges)
     return "REASSIGN OWNED"
 
@@ -272,7 +270,7 @@ def owned_relations(image: CatalogImage, owners: frozenset[int], cascade: bool) 
 
 def without_grants(image: CatalogImage, roles: frozenset[int]) -> CatalogImage:
     """Return an image in which nothing is granted to or by the roles, or on what is gone."""
-    present = {PUBLIC_SCHEMA_OID, *(entry.description.oid for entry in image.entries.values())}
+    present = frozenset(image.oids)
     privileges = image.privileges
     for oid, grants in privileges.grants.items():
         kept = [one for one in grants if not {one.grantee, one.grantor} & roles]
@@ -284,7 +282,7 @@ def without_grants(image: CatalogImage, roles: frozenset[int]) -> CatalogImage:
 def comment_on(statement: CommentOn, work: RoleWork) -> str:
     """Do COMMENT ON ROLE and SCHEMA and return the tag."""
     if statement.kind == "schema":
-        target = _schema(statement.role.name)
+        target = _schema(statement.role.name, work.image)
         _require_owner(target, work)
         place = (target.oid, 0)
         comments = {known: text for known, text in work.image.comments.items() if known != place}

@@ -5,15 +5,17 @@ Enters: statements with their transaction and parameters. Leaves: outcomes; a tr
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import replace
 from time import perf_counter
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
 from engine.catalog import CatalogImage, Entry, ViewEntry
-from engine.sessions.catalog_reads import read_catalog
-from engine.sessions.copy_out import bind_copied, copy_outcome, passing_outcome
+from engine.sessions.catalog_reads import copy_catalog, explain_catalog, parts_of, read_catalog
+from engine.sessions.copy_out import bind_copied, copied_catalog, copy_outcome, passing_outcome
 from engine.sessions.explain_analyze import facts_measured
 from engine.sessions.explaining import Measured, explain, is_on
 from engine.sessions.prepared import Prepared
@@ -22,12 +24,14 @@ from engine.sessions.results import Outcome, text_outcome
 from engine.stream_rows import PassingRows, passes_rows
 from engine.stream_scans import streams_among
 from engine.stream_upper import job_name
+from engine.system_catalog.catalog_parts import reads_others
 from engine.system_catalog.routing import asks_catalog
 from engine.tables.backend_functions import WAITING
 from engine.tables.sequence_functions import uses_sequences
 from engine.transaction import Transaction
+from ringbuffer.output_forms import Forms
 from sql.bind.query import bind_query
-from sql.datatypes import JSON, TEXT
+from sql.datatypes import JSON, TEXT, SqlType
 from sql.errors import not_supported
 from sql.expressions import Literal
 from sql.relations import BoundQuery, Schema
@@ -37,6 +41,9 @@ from views.refresh import Reader
 
 if TYPE_CHECKING:
     from engine.sessions.session import Session
+
+
+NOTHING_GIVEN: Mapping[str, pa.Table] = MappingProxyType({})
 
 
 class ReadStatements:
@@ -54,12 +61,14 @@ class ReadStatements:
             if prepared is not None:
                 prepared.refresh(self._session.runner.image(), self._session.settings)
             declared = () if prepared is None else prepared.declared
+            if reads_others(statement.query, self._session.runner.image()):
+                return await self._beside_catalog(statement, transaction, parameters, declared)
             return await read_catalog(self._session, statement, parameters, declared)
         settings = self._session.settings
 
         def bound_to(image: CatalogImage) -> BoundQuery:
             if prepared is None:
-                return bind_query(statement.query, image, settings.captured())
+                return bind_query(statement.query, image, settings.captured(), locks=True)
             prepared.refresh(image, settings)
             assert isinstance(prepared.bound, BoundQuery)
             return prepared.bound
@@ -71,6 +80,24 @@ class ReadStatements:
         image, _, reading = await self._read(statement.text, bound_to, transaction, parameters)
         if not parameters and transaction.image is None:
             keep(self._database.answers, statement.text, image, reading, settings)
+        return reading.outcome
+
+    async def _beside_catalog(
+        self,
+        statement: Select,
+        transaction: Transaction,
+        parameters: tuple[Literal, ...],
+        declared: Sequence[SqlType | None],
+    ) -> Outcome:
+        """Do a SELECT on the catalog and on relations of users: what it asks of the catalog first."""
+        session = self._session
+        parts = parts_of(self._database.system_catalog, session.runner.image(), session.settings, session)
+        query = await session.in_worker(parts.without, statement.query)
+
+        def bound_to(image: CatalogImage) -> BoundQuery:
+            return bind_query(query, replace(parts, image=image), session.settings.captured(), declared)
+
+        _, _, reading = await self._read(statement.text, bound_to, transaction, parameters, parts.rows)
         return reading.outcome
 
     async def _passing(
@@ -107,22 +134,30 @@ class ReadStatements:
         """Do COPY ... TO."""
         session = self._session
 
+        query = copied_catalog(statement, session.runner.image())
+        if query is not None:
+            return await copy_catalog(session, statement, query)
+
         def bound_to(image: CatalogImage) -> BoundQuery:
             return bind_copied(statement, image, session.settings.captured())
 
         if statement.file is None:
             passing = await self._passing(statement.text, bound_to, transaction, ())
             if passing is not None:
-                return passing_outcome(statement, *passing, session.settings.time_zone)
+                return passing_outcome(statement, *passing, Forms(*session.settings.shown))
         _, bound, reading = await self._read(statement.text, bound_to, transaction, ())
         table, directory = reading.outcome.table, self._database.config.copy_directory
         return await session.in_worker(
-            copy_outcome, statement, bound.root.schema, table, session.settings.time_zone, directory
+            copy_outcome, statement, bound.root.schema, table, Forms(*session.settings.shown), directory
         )
 
     async def explain(self, statement: Explain, transaction: Transaction) -> Outcome:
         """Do EXPLAIN, and with ANALYZE the SELECT itself."""
-        session = self._session
+        session, explained = self._session, statement.statement
+        if isinstance(explained, Select) and asks_catalog(explained.text, explained.query):
+            if reads_others(explained.query, session.runner.image()):
+                raise not_supported("EXPLAIN of a query on the catalog and on other relations")
+            return await explain_catalog(session, statement, explained)
         measured = await self._measured(statement, transaction) if is_on(statement, "analyze") else None
         lines = await session.in_worker(
             explain, statement, self._database, session.runner.image(), session.settings.captured(), measured
@@ -159,13 +194,18 @@ class ReadStatements:
         bound_to: Callable[[CatalogImage], BoundQuery],
         transaction: Transaction,
         parameters: tuple[Literal, ...],
+        given: Mapping[str, pa.Table] = NOTHING_GIVEN,
     ) -> tuple[CatalogImage, BoundQuery, Reading]:
-        """Bind and run a query; once more if the snapshot of the transaction's tables turns out to have another catalog."""
+        """Bind and run a query; once more if the snapshot of the transaction's tables turns out to have another catalog.
+
+        given: rows that are there already, by the names of their scans.
+        """
         session = self._session
         while True:
             image = session.runner.image()
             bound = await session.with_text(text, bound_to, image)
-            waits = streams_among(bound.relations, image) or uses_sequences(bound.root, WAITING)
+            waits = streams_among(bound.relations, image) or bound.locked or uses_sequences(bound.root, WAITING)
+            begins = transaction.tables is None
             run = session.in_scanner if waits else session.in_worker
             scanning = scan_settings(session.settings, transaction)
             reader = Reader(transaction.now_us, session.check_cancelled, session.settings.view_staleness_ms * 1000)
@@ -173,10 +213,13 @@ class ReadStatements:
             session.refreshing = (*refreshing, job_name(session))
             try:
                 reading = await run(
-                    read, self._database, transaction, image, bound, parameters, reader, scanning, session
+                    read, self._database, transaction, image, bound, parameters, reader, scanning, session, given
                 )
             finally:
                 session.refreshing = ()
+            if begins and not bound.relations and not transaction.is_durable:
+                # It has read nothing: what comes after a wait for a lock is to see what those before have done.
+                transaction.end_tables()
             if reading is not None:
                 return image, bound, reading
 

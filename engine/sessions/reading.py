@@ -7,14 +7,14 @@ in the query depends on time. Must not know the protocol.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
 from engine import stream_statistics, view_statistics
-from engine.catalog import SequenceEntry, TableEntry, ViewEntry, sequence_row
+from engine.catalog import QueryViewEntry, SequenceEntry, TableEntry, ViewEntry, sequence_row
 from engine.kept_answers import (
     KEPT_ANSWER_BYTES_MAX,
     KeptAnswer,
@@ -23,13 +23,16 @@ from engine.kept_answers import (
     ViewVersions,
 )
 from engine.sessions.results import Outcome, encode, row_description
+from engine.sessions.row_locks import read_locked
 from engine.stream_scans import ScanSettings, scan_streams, streams_among
 from engine.stream_upper import rows_above
 from engine.tables.sequence_functions import uses_sequences
 from engine.transaction import Transaction
+from engine.whole_versions import over_groups, sources_of, whole_query, with_whole_views
+from ringbuffer.output_forms import Forms
 from sql.bind.substitute import substitute_now, substitute_parameters
 from sql.expressions import Literal
-from sql.relations import BoundQuery, Relation
+from sql.relations import BoundQuery, LockedRead, Relation
 from sql.settings import Settings
 from sql.wire import writer
 from views.refresh import Reader
@@ -55,7 +58,7 @@ def keep(answers: KeptAnswers, text: str, image: CatalogImage, reading: Reading,
         or outcome.table.nbytes > KEPT_ANSWER_BYTES_MAX
     ):
         return
-    rows, _ = encode(outcome.table, outcome.schema, (), settings.time_zone)
+    rows, _ = encode(outcome.table, outcome.schema, (), Forms(*settings.shown))
     end = writer.command_complete(f"SELECT {outcome.table.num_rows}")
     simple = row_description(outcome.schema, ()) + rows + end
     formats = (0,) * len(outcome.schema)
@@ -85,8 +88,9 @@ def read(
     reader: Reader,
     scanning: ScanSettings,
     token: object,
+    given: Mapping[str, pa.Table],
 ) -> Reading | None:
-    """Run a bound query; blocks, so call it on a worker thread. Raises SqlError.
+    """Run a bound query; blocks, so call it on a worker thread. Raises SqlError. given: rows that are there, by the names of their scans.
 
     None: the first table of the transaction was touched, and the catalog of its snapshot is not the one that the query was bound to.
     """
@@ -98,16 +102,28 @@ def read(
         tables = database.begin_tables(transaction, views_among(bound.relations, image))
         if image is not (transaction.image or transaction.snapshot):
             return None
-    root = settled_query(bound, parameters, reader.now_us)
-    (root,), inputs = scan_inputs(database, transaction, image, bound.relations, [root], reader, scanning)
+    root, wholes = with_whole_views(settled_query(bound, parameters, reader.now_us), bound.relations, image)
+    locked = settled_reads(bound.locked, parameters, reader.now_us)
+    roots = [root, *(one.root for one in locked)]
+    (root, *reads), inputs = scan_inputs(database, transaction, image, bound.relations, roots, reader, scanning)
+    inputs |= given
     reader.check_cancelled()
-    above = rows_above(database, transaction, root, inputs, scanning.spark_groups_min, token)
-    if above is not None:
-        table = above
-    elif transaction.tables is not None:
-        table = tables.query(root, inputs)
-    else:
-        table = database.tables.run(root, inputs, token)
+    if locked:
+        locked = tuple(replace(one, root=read) for one, read in zip(locked, reads, strict=True))
+        read_only = transaction.sequences is not None and transaction.sequences.read_only
+        inputs |= read_locked(tables, locked, inputs, read_only)
+
+    def run(query: Relation, seen: Relation) -> pa.Table:
+        """Run a query where that is done; seen: as Spark would take it."""
+        above = rows_above(database, transaction, seen, inputs, scanning.spark_groups_min, token)
+        if above is not None:
+            return above
+        known = transaction.tables
+        return database.tables.run(query, inputs, token) if known is None else known.query(query, inputs)
+
+    for whole in wholes:
+        inputs[whole.description.name] = whole_version(database, transaction, image, whole, run, reader)
+    table = run(root, root)
     views = tuple(transaction.versions[name] for name in sorted(bound.relations) if name in transaction.versions)
     reusable = not bound.stable and not any(view.time_dependent or view.upper_tables for view, _ in views)
     reusable = reusable and all(view.committed == version.position for view, version in views)
@@ -116,6 +132,35 @@ def read(
     if transaction.tables is not None and reusable:
         reusable = not tables.changed and all(version <= tables.snapshot for _, version in versions)
     return Reading(Outcome("SELECT #", bound.root.schema, table), views, versions, reusable)
+
+
+def whole_version(
+    database: Database,
+    transaction: Transaction,
+    image: CatalogImage,
+    whole: QueryViewEntry,
+    run: Callable[[Relation, Relation], pa.Table],
+    reader: Reader,
+) -> pa.Table:
+    """Return the rows of a view of parts at the statement's versions of these, shared with all who read the same ones."""
+
+    def make() -> pa.Table:
+        query = whole_query(whole).root
+        return run(query, over_groups(query))
+
+    sources = sources_of(whole, image, transaction)
+    return make() if sources is None else database.wholes.take(whole, sources, make, reader.check_cancelled)
+
+
+def settled_reads(
+    reads: tuple[LockedRead, ...], parameters: tuple[Literal, ...], now_us: int
+) -> tuple[LockedRead, ...]:
+    """Return reads that lock with their parameters' values and now()."""
+
+    def settled(root: Relation) -> Relation:
+        return substitute_now(substitute_parameters(root, parameters) if parameters else root, now_us)
+
+    return tuple(replace(one, root=settled(one.root)) for one in reads)
 
 
 def settled_query(bound: BoundQuery, parameters: tuple[Literal, ...], now_us: int) -> Relation:

@@ -15,8 +15,10 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from ringbuffer.encode_rows import encode_data_rows
+from ringbuffer.output_forms import Forms
 from sql.datatypes import TEXT, SqlType
 from sql.relations import OutputColumn, Schema
+from sql.settings import Shown
 from sql.wire import writer
 
 if TYPE_CHECKING:
@@ -102,18 +104,18 @@ def expand(formats: Sequence[int], columns_count: int) -> Sequence[int]:
 
 
 def encode(
-    table: pa.Table, schema: Schema, formats: Sequence[int], time_zone: str
+    table: pa.Table, schema: Schema, formats: Sequence[int], forms: Forms
 ) -> tuple[bytes, npt.NDArray[np.int64]]:
     """Return all rows as DataRow messages, and the end offset of each."""
     families = [column.type.family for column in schema]
-    return encode_data_rows(table.columns, families, list(expand(formats, len(schema))), time_zone)
+    return encode_data_rows(table.columns, families, list(expand(formats, len(schema))), forms)
 
 
 async def send_rows(
     connection: Connection,
     outcome: Outcome,
     check_cancelled: Callable[[], None],
-    time_zone: str,
+    shown: Shown,
     formats: Sequence[int] = (),
     row_limit: int = 0,
     described: bool = False,
@@ -147,7 +149,7 @@ async def send_rows(
                 break
             continue
         count = min(left, BATCH_ROWS, row_limit - sent if row_limit > 0 else BATCH_ROWS)
-        data, _ = encode(outcome.table.slice(outcome.sent, count), outcome.schema, formats, time_zone)
+        data, _ = encode(outcome.table.slice(outcome.sent, count), outcome.schema, formats, Forms(*shown))
         connection.write(data)
         outcome.sent += count
         sent += count

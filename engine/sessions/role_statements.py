@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from engine.catalog import CatalogImage, is_part
-from engine.privileges import PUBLIC_SCHEMA_OID
 from engine.roles import BOOTSTRAP_OID, FIRST_FREE_OID, Membership, Role, Roles
 from engine.sessions.checks import shown
 from sql.datatypes import TIMESTAMPTZ
@@ -172,7 +171,7 @@ def _drop(statement: DropRole, work: RoleWork) -> None:
 def _refuse_needed(role: Role, work: RoleWork) -> None:
     """Raise 2BP01 for a role that owns something, or that something was granted to or by."""
     privileges = work.image.privileges
-    objects = [(PUBLIC_SCHEMA_OID, "schema public")]
+    objects = [(oid, f"schema {name}") for name, oid in work.image.schemas.items()]
     visible = (entry for entry in work.image.entries.values() if not is_part(entry))
     objects += sorted((entry.description.oid, shown(entry)) for entry in visible)
     found = []

@@ -1,48 +1,131 @@
-"""CREATE SCHEMA and DROP SCHEMA: there is schema public, and no other can be made yet.
+"""CREATE, ALTER and DROP SCHEMA.
 
-Enters: statements, who says them. Leaves: notices and PostgreSQL's errors; 0A000 for what would need a second schema.
+Enters: statements, who says them. Leaves: the changed image, notices, PostgreSQL's errors. A schema is a name with an oid in the image, and
+the beginning of the keys of its relations.
 """
 
 from __future__ import annotations
 
-from engine.privileges import PUBLIC_SCHEMA_OID
+from collections.abc import Sequence
+from dataclasses import replace
+from types import MappingProxyType
+
+from engine.catalog import CatalogImage, Entry, SequenceEntry, is_part
+from engine.dependents import SEVERAL, Dependent, cascade_notice, dependents_of, refusal_of, shown
+from engine.dropping import drop_with
 from engine.sessions.checks import denied
 from engine.sessions.role_statements import RoleWork, named_role
-from sql.errors import SqlError, not_supported
-from sql.statements.access import CreateSchema, DropSchema
+from engine.tables.table_work import TableWork
+from sql.errors import SqlError
+from sql.relation_keys import schema_of
+from sql.statements.access import CreateSchema, DropSchema, RenameSchema
 
-SYSTEM = ("pg_catalog", "information_schema")
-HINT = "All relations are in schema public; leave the schema out of their names."
+SYSTEM = ("pg_catalog", "information_schema", "pg_toast")
 
 
 def create_schema(statement: CreateSchema, work: RoleWork) -> str:
-    """Do CREATE SCHEMA for a schema that is there, and return the tag. Raises 42P06, 42939, 42704 and 0A000."""
+    """Do CREATE SCHEMA and return the tag. Raises 42P06, 42939, 42704 and 42501."""
     owner = None if statement.role is None else named_role(statement.role, work)
     name = statement.name if statement.name is not None else "" if owner is None else owner.name
     if not work.roles.is_superuser(work.current):
+        # Nobody was given CREATE on the database: there is no GRANT ON DATABASE.
         raise denied(f"permission denied for database {work.database}")
-    if name.startswith("pg_") and name != "pg_catalog":
-        detail = 'The prefix "pg_" is reserved for system schemas.'
-        raise SqlError("42939", f'unacceptable schema name "{name}"', detail=detail)
-    if name != "public" and name not in SYSTEM:
-        raise not_supported(f'a schema such as "{name}" beside public', hint=HINT)
-    if not statement.if_not_exists:
-        raise SqlError("42P06", f'schema "{name}" already exists')
-    work.notice("42P06", f'schema "{name}" already exists, skipping', "NOTICE")
+    _require_usual(name)
+    if name in work.image.schemas or name in SYSTEM:
+        if not statement.if_not_exists:
+            raise SqlError("42P06", f'schema "{name}" already exists')
+        work.notice("42P06", f'schema "{name}" already exists, skipping', "NOTICE")
+        return "CREATE SCHEMA"
+    image = work.image
+    schemas = MappingProxyType({**image.schemas, name: image.next_oid})
+    privileges = image.privileges.with_owner(image.next_oid, work.current if owner is None else owner.oid)
+    work.image = replace(
+        image, schemas=schemas, privileges=privileges, next_oid=image.next_oid + 1, version=image.version + 1
+    )
     return "CREATE SCHEMA"
 
 
-def drop_schema(statement: DropSchema, work: RoleWork) -> str:
-    """Do DROP SCHEMA of schemas that are not there, and return the tag. Raises 3F000, 42501, 2BP01 and 0A000."""
+def rename_checked(statement: RenameSchema, work: RoleWork) -> None:
+    """Raise 3F000, 42P06, 42939 and 42501 for a schema that can't be renamed."""
+    name, new_name = statement.name, statement.new_name
+    if name in SYSTEM:
+        raise denied(f"must be superuser to rename schema {name}")
+    if name not in work.image.schemas:
+        raise SqlError("3F000", f'schema "{name}" does not exist')
+    if new_name in work.image.schemas or new_name in SYSTEM:
+        raise SqlError("42P06", f'schema "{new_name}" already exists')
+    _require_owner(name, work)
+    if not work.roles.is_superuser(work.current):
+        raise denied(f"permission denied for database {work.database}")
+    _require_usual(new_name)
+
+
+def dropped_schemas(statement: DropSchema, work: RoleWork) -> list[str]:
+    """Return the schemas that are to be dropped. Raises 3F000, 42501 and 2BP01."""
+    found = []
     for name in statement.names:
         if name in SYSTEM:
             raise SqlError("2BP01", f"cannot drop schema {name} because it is required by the database system")
-        if name == "public":
-            owner = work.image.privileges.owner(PUBLIC_SCHEMA_OID)
-            if not work.roles.has_privileges_of(work.current, owner):
-                raise denied("must be owner of schema public")
-            raise not_supported("DROP SCHEMA public", hint=HINT)
-        if not statement.if_exists:
+        if name in work.image.schemas:
+            _require_owner(name, work)
+            found.append(name)
+        elif statement.if_exists:
+            work.notice("00000", f'schema "{name}" does not exist, skipping', "NOTICE")
+        else:
             raise SqlError("3F000", f'schema "{name}" does not exist')
-        work.notice("00000", f'schema "{name}" does not exist, skipping', "NOTICE")
-    return "DROP SCHEMA"
+    return list(dict.fromkeys(found))
+
+
+def drop_schemas(names: Sequence[str], cascade: bool, work: TableWork) -> None:
+    """Drop schemas with what is in them. Raises 2BP01 without CASCADE if that is anything."""
+    inside = [entry for name in names for entry in _relations_of(name, work.image)]
+    taken: list[Dependent] = []
+    lines: list[tuple[str, str]] = []
+    seen: set[int] = set()
+    for entry in inside:
+        oid = entry.description.oid
+        if oid in seen:
+            continue
+        seen.add(oid)
+        lines.append((shown(entry), f"schema {schema_of(entry.description.name)}"))
+        for one in dependents_of(work.image, [entry]):
+            place = one.entry.description.oid
+            if one.is_whole and place in seen:
+                continue
+            if one.is_whole:
+                seen.add(place)
+            taken.append(one)
+            lines.append((one.text, one.on))
+    if lines and not cascade:
+        what = f"schema {names[0]}" if len(names) == 1 else SEVERAL
+        raise refusal_of(what, (f"{text} depends on {on}" for text, on in lines))
+    if lines:
+        text, detail = cascade_notice([text for text, _ in lines])
+        work.notice(text, detail=detail)
+    leaving = {entry.description.oid for entry in inside}
+    drop_with(inside, [one for one in taken if one.entry.description.oid not in leaving], work)
+    schemas = {name: oid for name, oid in work.image.schemas.items() if name not in names}
+    work.image = replace(work.image, schemas=MappingProxyType(schemas)).without(())
+
+
+def _relations_of(schema: str, image: CatalogImage) -> list[Entry]:
+    """Return the relations of a schema, but for what goes with another one of it."""
+    return [
+        entry
+        for key, entry in image.entries.items()
+        if schema_of(key) == schema
+        and not is_part(entry)
+        and not (isinstance(entry, SequenceEntry) and entry.owner is not None)
+    ]
+
+
+def _require_usual(name: str) -> None:
+    if name.startswith("pg_") and name not in SYSTEM:
+        detail = 'The prefix "pg_" is reserved for system schemas.'
+        raise SqlError("42939", f'unacceptable schema name "{name}"', detail=detail)
+
+
+def _require_owner(name: str, work: RoleWork) -> None:
+    owner = work.image.privileges.owner(work.image.schemas[name])
+    if not work.roles.has_privileges_of(work.current, owner):
+        raise denied(f"must be owner of schema {name}")

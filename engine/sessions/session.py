@@ -13,6 +13,7 @@ import threading
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from engine.sessions.activity import Doing
 from engine.sessions.backend import SessionBackend
 from engine.sessions.copy_exchange import CopyExchange
 from engine.sessions.hot_path import HotPath
@@ -30,7 +31,7 @@ from engine.tables.sequence_functions import SequenceSession
 from sql.errors import SqlError
 from sql.expressions import Literal
 from sql.parse import parse
-from sql.settings import Settings
+from sql.settings import Settings, Shown
 from sql.statements.statement import CopyFrom, Empty, Statement
 from sql.statements.statement import Transaction as TransactionStatement
 from sql.wire import writer
@@ -74,18 +75,18 @@ class Session:
         self.identity = Identity(settings, role, user, lambda: self.runner.image().roles)
         # Views whose upper pipelines a running statement may be waiting for.
         self.refreshing: tuple[str, ...] = ()
-        self.is_simple = False
         # Whether the client uses savepoints: its transaction blocks keep their snapshots then.
-        self.has_savepoints = False
+        self.is_simple = self.has_savepoints = False
         self._loop = asyncio.get_running_loop()
         self._cancelled = threading.Event()
         self.backend = SessionBackend(self, self._loop, self._cancelled)
-        self.sequences = SequenceSession(backend=self.backend, may=self.identity.may)
+        self.sequences = SequenceSession(backend=self.backend, may=self.identity.may, settings=settings.captured)
         self.timeout = StatementTimeout(self._loop, settings, self.cancel)
         self.idle = IdleTimeout(self, self._loop)
         self._hot = HotPath(self)
         self._copy = CopyExchange(self)
         self.names = Names()
+        self.doing = Doing(database.clock)
         self._packets = InsertPackets(self, self.names.statements)
         self.inbox = Inbox(self)
         self._remaining: Sequence[Statement] = ()
@@ -153,7 +154,7 @@ class Session:
         self.idle.stop()
         self._copy.drop()
         self.database.notifications.change(self.inbox, [(None, False)])
-        self.block.roll_back()
+        self.block.end()
 
     def abort_after_bug(self) -> str | None:
         """Bring the session back to order after an exception that was not the client's; the server has answered XX000.
@@ -174,8 +175,8 @@ class Session:
 
     def _query(self, message: Query) -> Awaitable[None] | None:
         self.begin_message(simple=True)
-        self.names.statements.pop("", None)
-        self.names.portals.pop("", None)
+        self.names.drop_unnamed()
+        self.doing.begin(message.text)
         try:
             reply = self._hot.try_query(message.text, self.runner.image())
             if reply is None:
@@ -227,11 +228,11 @@ class Session:
                     self._copy.begin(statement, alone=not self._remaining)
                     return
                 outcome = await self._run(statement, ())
-                time_zone = self.settings.time_zone
+                shown = self.settings.shown
                 if not self._remaining:
                     # The client must not read success before the commit has succeeded.
                     await self.block.end_implicit()
-                await self._send(outcome, time_zone, outcome.formats)
+                await self._send(outcome, shown, outcome.formats)
             await self.block.end_implicit()
         except SqlError as error:
             self.fail_query(error)
@@ -311,6 +312,7 @@ class Session:
         self.begin_message(simple=False)
         portal = self.names.portal(message.portal)
         statement = portal.prepared.statement
+        self.doing.begin(portal.prepared.shown_text)
         if isinstance(statement, Empty):
             self.connection.write(writer.EMPTY_QUERY_RESPONSE)
             return None
@@ -339,14 +341,13 @@ class Session:
                 portal.outcome = await self._run(portal.prepared.statement, portal.values, portal.prepared)
             elif portal.outcome.more is not None:
                 self.timeout.start()
-            await self._send(portal.outcome, self.settings.time_zone, portal.result_formats, row_limit, described=True)
+            await self._send(portal.outcome, self.settings.shown, portal.result_formats, row_limit, described=True)
         except SqlError as error:
             self.fail_pipeline(error)
 
     def _close(self, message: Close) -> None:
         self.is_simple = False
-        names = self.names
-        (names.statements if message.kind == "S" else names.portals).pop(message.name, None)
+        self.names.drop(message.kind, message.name)
         self.connection.write(writer.CLOSE_COMPLETE)
 
     def _flush(self, _: Flush) -> None:
@@ -465,11 +466,11 @@ class Session:
                 self.timeout.stop()
 
     async def _send(
-        self, outcome: Outcome, time_zone: str, formats: Sequence[int] = (), row_limit: int = 0, described: bool = False
+        self, outcome: Outcome, shown: Shown, formats: Sequence[int] = (), row_limit: int = 0, described: bool = False
     ) -> None:
         """Send an outcome's rows, or a part of them; those that are still to be made count for statement_timeout."""
         try:
-            await send_rows(self.connection, outcome, self.check_cancelled, time_zone, formats, row_limit, described)
+            await send_rows(self.connection, outcome, self.check_cancelled, shown, formats, row_limit, described)
         except SqlError as error:
             raise self.timeout.error_or(error) from None
         finally:

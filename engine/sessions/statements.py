@@ -10,28 +10,32 @@ import asyncio
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from engine.catalog import CatalogImage, StreamEntry, TableEntry, ViewEntry
+from engine.catalog import CatalogImage, Entry, StreamEntry, TableEntry
 from engine.sessions.copy_in import CopyIn
 from engine.sessions.copy_into_table import CopyIntoTable
 from engine.sessions.cursors import Cursors
 from engine.sessions.definition_statements import ALTER_TAGS, DefinitionStatements
 from engine.sessions.insert import InsertTarget, evaluate_rows, make_target
+from engine.sessions.lock_statements import lock_tables
 from engine.sessions.prepared import SHOW_ALL_COLUMNS, Prepared
 from engine.sessions.prepared_statements import PreparedStatements
 from engine.sessions.read_statements import ReadStatements
+from engine.sessions.resolving import resolved
 from engine.sessions.results import Outcome, text_outcome
 from engine.sessions.write_statements import WriteStatements, refuse_read_only
 from engine.staging import StatementStage
-from engine.tables.sequence_functions import folded
 from engine.transaction import Transaction
 from sql.bind.insert import BoundInsert, bind_insert
 from sql.bind.query import bind_query
 from sql.bind.substitute import substitute_parameters
+from sql.datatypes import VOID
 from sql.errors import SqlError, not_supported
 from sql.expressions import Call, Literal
 from sql.functions import VIEW_CHANGES
+from sql.grammar.cursor import read_name
 from sql.names import did_you_mean
 from sql.relations import BoundQuery, Project, Values
+from sql.schemas import found_key
 from sql.settings import canonical_name
 from sql.statements.access import (
     AlterRole,
@@ -45,9 +49,10 @@ from sql.statements.access import (
     GrantPrivileges,
     GrantRole,
     ReassignOwned,
+    RenameSchema,
 )
 from sql.statements.objects import AlterView, Comment
-from sql.statements.session_statement import CloseCursor, Declare, Execute, Fetch, Listen, Notify, Prepare
+from sql.statements.session_statement import CloseCursor, Declare, Execute, Fetch, Listen, LockTable, Notify, Prepare
 from sql.statements.statement import (
     AlterSequence,
     AlterTable,
@@ -109,6 +114,7 @@ WRITES: dict[type, str] = {
     CommentOn: "COMMENT",
     CreateSchema: "CREATE SCHEMA",
     DropSchema: "DROP SCHEMA",
+    RenameSchema: "ALTER SCHEMA",
     ChangeOwner: "ALTER",
 }
 DROPPED = {"stream": "FOREIGN TABLE", "view": "VIEW", "table": "TABLE", "sequence": "SEQUENCE"}
@@ -155,7 +161,9 @@ class StatementRunner:
             and isinstance(statement, Insert)
             and statement.on_conflict is not None
         ):
-            await self._session.cancellable(self._session.block.take_turn(statement.name))
+            target = self._target(statement)
+            if target is not None:
+                await self._session.cancellable(self._session.block.take_turn(target.description.name))
         while True:
             attempts -= 1
             try:
@@ -204,6 +212,8 @@ class StatementRunner:
     async def _run(
         self, statement: Statement, transaction: Transaction, parameters: tuple[Literal, ...], prepared: Prepared | None
     ) -> Outcome:
+        written = statement
+        statement = self._resolved(statement)
         self._check_rights(statement, prepared)
         match statement:
             case Select() if called_alone(statement) in VIEW_CHANGES:
@@ -211,7 +221,7 @@ class StatementRunner:
             case Select():
                 return await self._reads.select(statement, transaction, parameters, prepared)
             case Insert():
-                if statement.query is None and isinstance(self.image().entries.get(statement.name), StreamEntry):
+                if statement.query is None and isinstance(self._target(statement), StreamEntry):
                     return await self._insert(statement, transaction, parameters, prepared)
                 return await self._writes.write(statement, transaction, parameters, prepared)
             case Update() | Delete():
@@ -248,12 +258,18 @@ class StatementRunner:
                 return self._discard(statement, transaction)
             case Maintenance():
                 return self._maintain(statement, transaction)
+            case LockTable():
+                return await lock_tables(self._session, statement, self.image(), self._in_block(transaction))
             case Checkpoint():
                 # In a transaction too, as in PostgreSQL: what is uncommitted has no part in it.
                 await self._session.in_worker(self._database.checkpoint, self._session.check_cancelled)
                 return Outcome("CHECKPOINT")
             case _:
-                return await self._define(statement, transaction)
+                return await self._define(written, transaction)
+
+    def _resolved(self, statement: Statement) -> Statement:
+        """Return the statement with keys of relations in the place of names; bind does that for queries and what writes rows."""
+        return resolved(statement, self.image(), self._session.settings.captured())
 
     def _check_rights(self, statement: Statement, prepared: Prepared | None = None) -> None:
         """Raise 42501 when the session's role may not do this."""
@@ -264,15 +280,15 @@ class StatementRunner:
     async def _define(self, statement: Statement, transaction: Transaction) -> Outcome:
         """Do a statement that defines. What it makes is its role's; who owned what is looked at again behind the lock."""
         if isinstance(statement, Truncate):
-            return await self._definition(statement, transaction)
+            return await self._definition(self._resolved(statement), transaction)
         before = await self._definitions.own_image(transaction)
+        statement = self._resolved(statement)
         self._check_rights(statement)
         outcome = await self._definition(statement, transaction)
         after = transaction.image
         if after is not None and after is not before:
-            known, present = ([entry.description.oid for entry in image.entries.values()] for image in (before, after))
             role = self._session.identity.current(after.roles)
-            privileges = after.privileges.after(known, present, role)
+            privileges = after.privileges.after(before.oids, after.oids, role)
             if privileges is not after.privileges:
                 transaction.change_catalog(replace(after, privileges=privileges, version=after.version + 1))
         return outcome
@@ -302,6 +318,8 @@ class StatementRunner:
                 return await definitions.comment(statement, transaction)
             case DropRelation():
                 return await definitions.drop(statement, transaction)
+            case DropSchema() | RenameSchema():
+                return await definitions.change_schema(statement, transaction)
             case DropOwned():
                 return await definitions.drop_owned(statement, transaction)
             case (
@@ -314,7 +332,6 @@ class StatementRunner:
                 | ReassignOwned()
                 | CommentOn()
                 | CreateSchema()
-                | DropSchema()
             ):
                 return await definitions.change_access(statement, transaction)
             case _:
@@ -322,8 +339,10 @@ class StatementRunner:
 
     def open_copy(self, statement: CopyFrom, transaction: Transaction, autocommit: bool) -> CopyIn | CopyIntoTable:
         """Return the COPY that takes the client's data. Raises what the statement has wrong."""
-        self._check_rights(statement)
-        return self._writes.open_copy(statement, transaction, autocommit)
+        found = self._resolved(statement)
+        assert isinstance(found, CopyFrom), statement
+        self._check_rights(found)
+        return self._writes.open_copy(found, transaction, autocommit)
 
     async def _change_view(
         self, statement: Select, transaction: Transaction, parameters: tuple[Literal, ...], prepared: Prepared | None
@@ -338,18 +357,23 @@ class StatementRunner:
             bound = prepared.bound
         root = substitute_parameters(bound.root, parameters) if parameters else bound.root
         assert isinstance(root, Project)
-        ((name, call),) = root.items
+        ((column, call),) = root.items
         assert isinstance(call, Call)
         refuse_read_only(settings, f"{call.function}()")
         (argument,) = call.arguments
         if not isinstance(argument, Literal):
             raise not_supported(f"{call.function}() of anything but a constant", call.position)
         if argument.value is not None:
-            name, image = folded(str(argument.value)), self.image()
+            image = self.image()
+            name = found_key(read_name(str(argument.value)), settings.captured(), image.entries.get)
             if not self._session.identity.bypasses(image):
                 self._session.identity.checks(image).owner(name)
             await self._definitions.change_view(call.function, name, transaction)
-        return text_outcome("SELECT 1", [name], [[None if argument.value is None else ""]])
+        return text_outcome("SELECT 1", [column], [[None if argument.value is None else ""]], VOID)
+
+    def _target(self, statement: Insert) -> Entry | None:
+        image = self.image()
+        return image.entries.get(found_key(statement.name, self._session.settings.captured(), image.entries.get))
 
     # INSERT of values into a stream.
 
@@ -357,7 +381,8 @@ class StatementRunner:
         self, statement: Insert, transaction: Transaction, parameters: tuple[Literal, ...], prepared: Prepared | None
     ) -> Outcome:
         image = self.image()
-        entry = self._stream_entry(image, statement.name, statement.name_position, "insert into")
+        entry = self._target(statement)
+        assert isinstance(entry, StreamEntry), statement
         if prepared is not None:
             prepared.refresh(image, self._session.settings)
             bound = prepared.bound
@@ -382,20 +407,6 @@ class StatementRunner:
     def _bound_target(self, entry: StreamEntry, bound: BoundInsert, transaction: Transaction) -> InsertTarget:
         names = [(entry.stream.row[index].name, 0) for index in bound.targets]
         return make_target(entry, names, self._database.tables, transaction.now_us)
-
-    def _stream_entry(self, image: CatalogImage, name: str, position: int, verb: str) -> StreamEntry:
-        entry = image.entries.get(name)
-        if entry is None:
-            raise unknown_relation(name, position, image)
-        if not isinstance(entry, StreamEntry):
-            raise SqlError(
-                "55000" if verb == "insert into" else "42809",
-                f'cannot {verb} view "{name}"',
-                hint=f"Rows go into the stream below it: {entry.stream_name}."
-                if isinstance(entry, ViewEntry)
-                else None,
-            )
-        return entry
 
     # Session.
 
@@ -443,6 +454,7 @@ class StatementRunner:
             self._session.names.deallocate(None)
             self._session.names.close_portal(None)
             transaction.listening.append((None, False))
+            self._session.backend.locks.give_all_back()
             self._session.settings.reset_all()
         if statement.what in ("all", "sequences"):
             self._session.sequences.forget()

@@ -146,7 +146,11 @@ def once_each(found: pa.Table) -> pa.Table:
 def queries_of(bound: BoundWrite) -> list[Relation]:
     """Return all that a statement reads by: its source, RETURNING, and the assignments of ON CONFLICT, as far as there are any."""
     updates = bound.conflict.updates if isinstance(bound, BoundInsert) and bound.conflict is not None else None
-    return [root for root in (bound.source, bound.returning, updates) if root is not None]
+    return [
+        root
+        for root in (bound.source, bound.returning, updates, *(one.root for one in bound.locked))
+        if root is not None
+    ]
 
 
 def with_queries(bound: BoundWrite, roots: Sequence[Relation]) -> BoundWrite:
@@ -154,12 +158,10 @@ def with_queries(bound: BoundWrite, roots: Sequence[Relation]) -> BoundWrite:
     left = list(roots)
     source = left.pop(0)
     returning = None if bound.returning is None else left.pop(0)
-    if not isinstance(bound, BoundInsert):
-        return replace(bound, source=source, returning=returning)
-    conflict = bound.conflict
-    if conflict is not None and conflict.updates is not None:
-        conflict = replace(conflict, updates=left.pop(0))
-    return replace(bound, source=source, returning=returning, conflict=conflict)
+    if isinstance(bound, BoundInsert) and bound.conflict is not None and bound.conflict.updates is not None:
+        bound = replace(bound, conflict=replace(bound.conflict, updates=left.pop(0)))
+    locked = tuple(replace(one, root=root) for one, root in zip(bound.locked, left, strict=True))
+    return replace(bound, source=source, returning=returning, locked=locked)
 
 
 def settled(bound: BoundWrite, parameters: tuple[Literal, ...], now_us: int) -> BoundWrite:

@@ -56,6 +56,7 @@ class TransactionBlock:
         if self.open is None:
             self.open = self._database.begin()
             self.open.sequences = self._session.sequences
+            self.open.locks = self._session.backend.locks
             self.open.holds_snapshot = self._session.has_savepoints
         return self.open
 
@@ -222,6 +223,11 @@ class TransactionBlock:
             transaction.drop()
             self._after_end(transaction, committed=False)
 
+    def end(self) -> None:
+        """The session is over: drop what is open, and all locks."""
+        self.roll_back()
+        self._session.backend.locks.end()
+
     def fail(self) -> None:
         """A statement failed: an explicit block keeps nothing and waits for its end, an implicit one is over."""
         transaction = self.open
@@ -234,6 +240,7 @@ class TransactionBlock:
             return
         transaction.drop()
         self._session.settings.rollback()
+        self._session.backend.locks.end_transaction()
         self.release_ddl_lock(transaction)
 
     async def take_turn(self, table: str) -> None:
@@ -245,6 +252,7 @@ class TransactionBlock:
         turn, self._turn = self._turn, None
         if turn is not None:
             turn.release()
+        self._session.backend.locks.end_transaction()
         self.release_ddl_lock(transaction)
         self._session.names.end_transaction(committed)
         if committed and (transaction.listening or transaction.notices):

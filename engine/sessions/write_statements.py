@@ -20,14 +20,15 @@ from engine.sessions.prepared import Prepared
 from engine.sessions.read_statements import has_upper_part
 from engine.sessions.reading import scan_inputs, scan_settings, views_among
 from engine.sessions.results import Outcome
+from engine.sessions.row_locks import read_locked
 from engine.sessions.server_files import open_to_read
 from engine.sessions.table_writes import BoundWrite, TableWriter, queries_of, settled, with_queries
 from engine.sessions.transaction_block import ROOM_WAIT_S
 from engine.staging import StatementStage
-from engine.stream_scans import streams_among
 from engine.tables.table_changes import refuse_joined
 from engine.transaction import Transaction
 from ringbuffer.arrow import morsel_from_arrow
+from sql.bind.constraints import bind_copied
 from sql.bind.delete import BoundDelete, bind_delete
 from sql.bind.insert import BoundInsert, bind_insert
 from sql.bind.update import BoundUpdate, bind_update
@@ -60,8 +61,8 @@ class WriteStatements:
         try:
             image = session.runner.image()
             bound = await session.with_text(statement.text, self._bound, statement, image, prepared)
-            run = session.in_scanner if streams_among(bound.relations, image) else session.in_worker
-            return await run(self._write, statement, image, bound, transaction, parameters, prepared)
+            # It may wait: for room in a stream, or for those who have locks.
+            return await session.in_scanner(self._write, statement, image, bound, transaction, parameters, prepared)
         finally:
             session.refreshing = ()
 
@@ -118,13 +119,21 @@ class WriteStatements:
             refuse_joined(name, image.entries.values())
             return TableWriter(tables, entry, {}, transaction.now_us, session.settings.time_zone)
 
-        target = copy_target(entry, statement.columns)
+        where = statement.where
+        condition = (
+            None
+            if where is None
+            else bind_copied(where, entry.description, session.runner.image(), session.settings.captured())
+        )
+        target = copy_target(entry, statement.columns, condition)
         block_bytes = self._database.config.copy_block_bytes
         return CopyIntoTable(target, statement, open_writer, session.settings.time_zone, block_bytes)
 
     def _copy_into_stream(
         self, statement: CopyFrom, entry: StreamEntry, image: CatalogImage, transaction: Transaction, autocommit: bool
     ) -> CopyIn:
+        if statement.where is not None:
+            raise not_supported("COPY ... WHERE into a stream", hint="Give the condition to its views.")
         target = make_target(entry, statement.columns, self._database.tables, transaction.now_us)
         publish_ms = statement.options.publish_ms
         if publish_ms and not autocommit:
@@ -177,6 +186,7 @@ class WriteStatements:
         roots, inputs = scan_inputs(self._database, transaction, image, bound.relations, roots, reader, scanning)
         session.check_cancelled()
         bound = with_queries(bound, roots)
+        inputs |= read_locked(tables, bound.locked, inputs, read_only=False)
         if isinstance(entry, StreamEntry):
             assert isinstance(bound, BoundInsert), bound
             rows = tables.query(bound.source, inputs)
@@ -185,6 +195,7 @@ class WriteStatements:
             return Outcome(f"INSERT 0 {stage.rows_count}")
         assert isinstance(entry, TableEntry), entry
         refuse_joined(entry.description.name, image.entries.values())
+        tables.announce(entry)
         return TableWriter(tables, entry, inputs, transaction.now_us, session.settings.time_zone).run(bound)
 
     def _bound(self, statement: Write, image: CatalogImage, prepared: Prepared | None) -> BoundWrite:

@@ -1,4 +1,4 @@
-"""pg_sleep, pg_cancel_backend and pg_terminate_backend, as DuckDB's SQL calls them: what a statement does to sessions, its own and others.
+"""pg_sleep, pg_cancel_backend, pg_advisory_lock and their like, as DuckDB's SQL calls them: what a statement does to sessions.
 
 Enters: calls of a whole column of rows at once, and the session that runs the statement. Leaves: what its `Backend` answers. Must not know
 connections.
@@ -6,12 +6,16 @@ connections.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Protocol
 
 import pyarrow as pa
 
+from engine.locks import Key
+from sql.functions import ADVISORY_CALLS
+
 # A statement with one of these may take as long as it likes.
-WAITING = frozenset({"pg_sleep"})
+WAITING = frozenset({"pg_sleep"}) | {name for name in ADVISORY_CALLS if "try" not in name and "unlock" not in name}
 
 
 class Backend(Protocol):
@@ -28,6 +32,12 @@ class Backend(Protocol):
 
     def notify(self, channel: str | None, payload: str | None) -> None:
         """Let the transaction's COMMIT send a notification."""
+
+    def lock(self, key: Key, shared: bool, waits: bool, lasting: bool) -> bool:
+        """Take an advisory lock, for the session or (not lasting) its transaction; False: others have it, and `waits` is not set."""
+
+    def unlock(self, key: Key | None, shared: bool) -> bool:
+        """Release an advisory lock of the session, None: all of them. False, with a WARNING: it has none such."""
 
 
 def sleep_rows(backend: Backend, seconds: pa.ChunkedArray) -> pa.Array:
@@ -59,3 +69,21 @@ def notify_rows(backend: Backend, channels: pa.ChunkedArray, payloads: pa.Chunke
     for channel, payload in zip(channels.to_pylist(), payloads.to_pylist(), strict=True):
         backend.notify(channel, payload)
     return pa.array([""] * len(channels), pa.string())
+
+
+def advisory_rows(name: str, backend: Backend, count: int, numbers: Sequence[pa.ChunkedArray]) -> pa.Array:
+    """Take or release an advisory lock per row without NULL; void is an empty text."""
+    shared, unlocks, tries, lasting = "_shared" in name, "unlock" in name, "_try_" in name, "_xact_" not in name
+    if not numbers:
+        backend.unlock(None, shared)
+        return pa.array([""] * count, pa.string())
+    out: list[bool | None] = []
+    for values in zip(*(column.to_pylist() for column in numbers), strict=True):
+        key = ("advisory", *values)
+        if None in values:
+            out.append(None)
+        else:
+            out.append(backend.unlock(key, shared) if unlocks else backend.lock(key, shared, not tries, lasting))
+    if unlocks or tries:
+        return pa.array(out, pa.bool_())
+    return pa.array([None if one is None else "" for one in out], pa.string())

@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ringbuffer.encode_rows import encode_data_rows
+from ringbuffer.output_forms import Forms
 from sql.bind.substitute import substitute_now
 from sql.bind.write_target import ROWS, columns_schema
 from sql.catalog import RelationDescription
@@ -76,7 +77,7 @@ def check_failures(
 def row_text(relation: RelationDescription, row: pa.Table, time_zone: str) -> str:
     """Return the values of one row as DETAIL shows them."""
     families = [column.type.family for column in relation.columns]
-    message, _ = encode_data_rows(row.columns, families, [0] * len(families), time_zone)
+    message, _ = encode_data_rows(row.columns, families, [0] * len(families), Forms(time_zone))
     shown = []
     start = DATA_ROW_HEAD_BYTES
     for _ in families:

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import itertools
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import duckdb
 import numpy as np
@@ -20,12 +20,16 @@ from duckdb.func import FunctionNullHandling, PythonUDFType
 from engine.catalog import CatalogImage, SequenceEntry
 from engine.embedded.arrow_numerics import one_array
 from engine.embedded.error_mark import marked
-from engine.tables.backend_functions import Backend, notify_rows, set_rows, signal_rows, sleep_rows
+from engine.tables.backend_functions import Backend, advisory_rows, notify_rows, set_rows, signal_rows, sleep_rows
+from sql.catalog import SessionSettings
 from sql.datatypes import INT8
 from sql.errors import SqlError
 from sql.expressions import Call, Expression, Literal
-from sql.functions import OF_SESSION
+from sql.functions import ADVISORY_CALLS, OF_SESSION
+from sql.grammar.cursor import read_name
+from sql.relation_keys import PUBLIC, schema_of, written_schema
 from sql.relations import Relation
+from sql.schemas import found_key
 from sql.trees import all_relations, map_relation, operator_expressions, walk
 
 # Calls whose first argument is the name of a sequence.
@@ -41,6 +45,7 @@ class SequenceSession:
 
     backend: what it does to sessions. current: oid of a sequence -> the value that this session took last; latest: (name, oid) of the last
     one of all. read_only: of the transaction that runs now. may: whether the session has one of some privileges on what has an oid.
+    settings: as they are now, with the search_path.
     """
 
     image: CatalogImage = field(default_factory=CatalogImage)
@@ -49,6 +54,7 @@ class SequenceSession:
     latest: tuple[str, int] | None = None
     read_only: bool = False
     may: Callable[[CatalogImage, int, str], bool] = lambda *_: True
+    settings: Callable[[], SessionSettings] = SessionSettings
     number: int = field(default_factory=lambda: next(NUMBERS))
 
     def __post_init__(self) -> None:
@@ -109,13 +115,21 @@ class SequenceSession:
     def _allowed(self, name: str, letters: str, implicit: bool = False) -> SequenceEntry:
         """Return a sequence that the session may use. implicit: that of an identity column needs no privilege. Raises 42501."""
         entry = self.find(name)
-        if not (implicit and entry.identity) and not self.may(self.image, entry.description.oid, letters):
+        key = entry.description.name
+        if implicit and entry.identity:
+            return entry
+        if schema_of(key) != PUBLIC and not self.may(self.image, self.image.schema_oid(key), "U"):
+            raise SqlError("42501", f"permission denied for schema {schema_of(key)}")
+        if not self.may(self.image, entry.description.oid, letters):
             raise SqlError("42501", f"permission denied for sequence {entry.description.name}")
         return entry
 
     def find(self, written: str, position: int | None = None) -> SequenceEntry:
         """Return a sequence. Raises 42P01 and 42809."""
-        name = folded(written)
+        schema = written_schema(read_name(written))
+        if schema is not None and schema not in self.image.schemas:
+            raise SqlError("3F000", f'schema "{schema}" does not exist', position)
+        name = found_key(read_name(written), self.settings(), self.image.entries.get)
         entry = self.image.entries.get(name)
         if entry is None:
             raise SqlError("42P01", f'relation "{name}" does not exist', position)
@@ -125,16 +139,6 @@ class SequenceSession:
 
 
 SESSIONS: weakref.WeakValueDictionary[int, SequenceSession] = weakref.WeakValueDictionary()
-
-
-def folded(written: str) -> str:
-    """Return the name of a relation in a string: public. is dropped, case is folded outside of quotes."""
-    name = written.strip()
-    if name.lower().startswith("public."):
-        name = name[len("public.") :]
-    if name.startswith('"') and name.endswith('"') and len(name) > 1:
-        return name[1:-1].replace('""', '"')
-    return name.lower()
 
 
 def uses_sequences(root: Relation, functions: frozenset[str] = OF_SESSION) -> bool:
@@ -165,7 +169,7 @@ def in_session(root: Relation, session: SequenceSession) -> Relation:
 
 def register_sequence_functions(connection: duckdb.DuckDBPyConnection) -> None:
     """Make the functions known to DuckDB. Each call is a call: DuckDB may not fold, share or leave out any."""
-    for name, function, arguments, result in (
+    functions: list[tuple[str, Callable[..., Any], list[str], str]] = [
         ("session_nextval", nextval, ["BIGINT", "VARCHAR"], "BIGINT"),
         ("session_currval", currval, ["BIGINT", "VARCHAR"], "BIGINT"),
         ("session_lastval", lastval, ["BIGINT"], "BIGINT"),
@@ -175,7 +179,9 @@ def register_sequence_functions(connection: duckdb.DuckDBPyConnection) -> None:
         ("session_pg_terminate_backend", pg_terminate_backend, ["BIGINT", "INTEGER"], "BOOLEAN"),
         ("session_set_config", set_config, ["BIGINT", "VARCHAR", "VARCHAR", "BOOLEAN"], "VARCHAR"),
         ("session_pg_notify", pg_notify, ["BIGINT", "VARCHAR", "VARCHAR"], "VARCHAR"),
-    ):
+        *advisory_functions(),
+    ]
+    for name, function, arguments, result in functions:
         connection.create_function(
             name,
             function,
@@ -246,6 +252,32 @@ def set_config(
 def pg_notify(sessions: pa.ChunkedArray, channels: pa.ChunkedArray, payloads: pa.ChunkedArray) -> pa.Array:
     """Send a notification per row."""
     return _checked(notify_rows, _backend(sessions), channels, payloads)
+
+
+def advisory_functions() -> Iterator[tuple[str, Callable[..., Any], list[str], str]]:
+    """Yield the functions of advisory locks: name, function, types of arguments and result. DuckDB counts a function's parameters."""
+    for name in sorted(ADVISORY_CALLS):
+        result = "BOOLEAN" if "try" in name or ("unlock" in name and not name.endswith("_all")) else "VARCHAR"
+        yield f"session_{name}", *advisory_function(name), result
+
+
+def advisory_function(name: str) -> tuple[Callable[..., pa.Array], list[str]]:
+    """Return a function that does per row what its name says, and the types of its arguments."""
+
+    def of_all(sessions: pa.ChunkedArray) -> pa.Array:
+        return _checked(advisory_rows, name, _backend(sessions), len(sessions), ())
+
+    def of_one(sessions: pa.ChunkedArray, numbers: pa.ChunkedArray) -> pa.Array:
+        return _checked(advisory_rows, name, _backend(sessions), len(sessions), (numbers,))
+
+    def of_pair(sessions: pa.ChunkedArray, high: pa.ChunkedArray, low: pa.ChunkedArray) -> pa.Array:
+        return _checked(advisory_rows, name, _backend(sessions), len(sessions), (high, low))
+
+    if name.endswith("_all"):
+        return of_all, ["BIGINT"]
+    if name.endswith("_pair"):
+        return of_pair, ["BIGINT", "INTEGER", "INTEGER"]
+    return of_one, ["BIGINT", "BIGINT"]
 
 
 def _backend(numbers: pa.ChunkedArray) -> Backend:

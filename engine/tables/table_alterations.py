@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from engine.catalog import CatalogImage, SequenceEntry, SourceText, TableEntry, ViewEntry
+from engine.catalog import CatalogImage, SequenceEntry, TableEntry, ViewEntry
 from engine.definitions import require_free
 from engine.dependents import (
     Dependent,
@@ -27,7 +27,7 @@ from engine.tables.foreign_keys import links_from, links_to
 from engine.tables.sequences import LIMITS
 from engine.tables.table_building import with_column
 from engine.tables.table_constraints import require_key_type, with_check, with_key
-from engine.tables.table_expressions import bound_description
+from engine.tables.table_expressions import bound_description, default_source
 from engine.tables.table_names import relation_names
 from engine.tables.table_references import drop_constraint, links_needing, with_reference
 from engine.tables.table_transaction import physical_type
@@ -42,6 +42,7 @@ from sql.datatypes import BOOL, INT8, SqlType
 from sql.errors import SqlError, not_supported
 from sql.expressions import Call, Column, Expression, Literal
 from sql.names import did_you_mean
+from sql.relation_keys import in_schema_of
 from sql.relations import Filter, Limit, Project
 from sql.statements.statement import AlterTable, TableChange, TableColumn
 from sql.trees import columns_of as tree_columns
@@ -240,8 +241,8 @@ class Alteration:
         column = self._plain_column(change)
         assert change.default is not None
         definition = TableColumn(column.name, column.type, default=change.default, default_text=change.default_text)
-        bind_default(definition, self.work.image, self.work.settings)
-        source = SourceText(change.default_text, self.work.settings.time_zone)
+        bound = bind_default(definition, self.work.image, self.work.settings)
+        source = default_source(bound, change.default_text, self.work.settings, self.work.image)
         entry = replace(self.entry, defaults={**self.entry.defaults, column.number: source})
         self._put(bound_description(entry, self.work.image))
 
@@ -324,7 +325,7 @@ class Alteration:
         found = next((one for one in description.constraints if one.name == change.name and not one.is_index), None)
         if found is None:
             raise SqlError("42704", f'constraint "{change.name}" for table "{self._name}" does not exist')
-        if found.is_key and change.new_name in relation_names(self.work.image):
+        if found.is_key and in_schema_of(self._name, change.new_name) in relation_names(self.work.image):
             raise SqlError("42P07", f'relation "{change.new_name}" already exists')
         if any(one.name == change.new_name for one in description.constraints):
             raise SqlError("42710", f'constraint "{change.new_name}" for relation "{self._name}" already exists')

@@ -12,7 +12,7 @@ from engine.catalog import SequenceEntry, SourceText, TableData, TableEntry
 from engine.definitions import require_free
 from engine.tables.sequences import SequenceCounter, SequenceDefinition, resolve
 from engine.tables.table_constraints import with_check, with_key, without_repeated
-from engine.tables.table_expressions import bound_description, sequence_description
+from engine.tables.table_expressions import bound_description, default_source, sequence_description
 from engine.tables.table_names import relation_names, sequence_name
 from engine.tables.table_references import with_reference
 from engine.tables.table_work import TableWork
@@ -20,6 +20,7 @@ from sql.bind.insert import bind_default
 from sql.catalog import ColumnDescription, RelationDescription
 from sql.datatypes import TEXT, SqlType
 from sql.errors import SqlError
+from sql.relation_keys import quoted_key
 from sql.relations import Schema
 from sql.statements.statement import CreateTable, TableColumn
 
@@ -81,18 +82,18 @@ def with_column(entry: TableEntry, column: TableColumn, work: TableWork) -> Tabl
         if options.owned_by is not None:
             raise SqlError("42601", "invalid OWNED BY option")
         name = sequence_name(description.name, column.name, relation_names(work.image) | {description.name})
-        create_sequence(
+        sequence = create_sequence(
             name,
             resolve(options, column.type),
             work,
             owner=(description.oid, number),
             identity=column.identity is not None,
         )
-        source = SourceText(f"nextval('{quoted_name(name)}')", work.settings.time_zone)
+        source = next_value(sequence, work.settings.time_zone)
     elif column.default is not None:
         # Bound from the statement first, whose positions errors are to have.
-        bind_default(column, work.image, work.settings)
-        source = SourceText(column.default_text, work.settings.time_zone)
+        bound = bind_default(column, work.image, work.settings)
+        source = default_source(bound, column.default_text, work.settings, work.image)
     made = ColumnDescription(
         column.name,
         column.type,
@@ -153,7 +154,8 @@ def stored_type(kind: SqlType) -> SqlType:
     return kind
 
 
-def quoted_name(name: str) -> str:
-    """Return a name as nextval takes it inside of a string constant."""
-    quoted = '"' + name.replace('"', '""') + '"'
-    return quoted.replace("'", "''")
+def next_value(sequence: SequenceEntry, time_zone: str) -> SourceText:
+    """Return the default of a column that has a sequence of its own."""
+    name = quoted_key(sequence.description.name)
+    quoted = name.replace("'", "''")
+    return SourceText(f"nextval('{quoted}')", time_zone, sequences=((name, sequence.description.oid),))

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from engine.catalog import SourceText, TableEntry
+from engine.catalog import TableEntry, source_text
 from engine.tables.table_expressions import bound_check
 from engine.tables.table_names import check_name, constraint_names, key_name, relation_names
 from engine.tables.table_work import NO_KEY_FAMILIES, TableWork
@@ -17,6 +17,7 @@ from sql.bind.constraints import bind_check
 from sql.catalog import ColumnDescription, ConstraintDescription
 from sql.errors import SqlError, not_supported
 from sql.names import did_you_mean
+from sql.relation_keys import in_schema_of
 from sql.statements.statement import Constraint
 from sql.trees import columns_of
 
@@ -31,7 +32,8 @@ def with_check(entry: TableEntry, constraint: Constraint, work: TableWork) -> Ta
     if constraint.name is None:
         indexes = sorted({column.index for column in columns_of(condition)})
         names = [description.columns[index].name for index in indexes]
-        name = check_name(description.name, names, constraint_names(work.image) | known)
+        keys = {in_schema_of(description.name, name) for name in known}
+        name = check_name(description.name, names, constraint_names(work.image) | keys)
     elif constraint.name in known:
         if work.image.by_oid(description.oid) is None:
             raise SqlError("42710", f'check constraint "{constraint.name}" already exists')
@@ -39,7 +41,7 @@ def with_check(entry: TableEntry, constraint: Constraint, work: TableWork) -> Ta
     else:
         name = constraint.name
     names_now = tuple((column.name, column.number) for column in description.columns)
-    source = SourceText(constraint.text, work.settings.time_zone, names_now)
+    source = source_text(constraint.text, work.settings, names_now)
     made = ConstraintDescription(name, "check", (), bound_check(source, description, work.image), constraint.text)
     return replace(
         entry,
@@ -56,13 +58,13 @@ def with_key(entry: TableEntry, constraint: Constraint, work: TableWork) -> Tabl
         raise SqlError(
             "42P16", f'multiple primary keys for table "{description.name}" are not allowed', constraint.position
         )
-    own = {one.name for one in description.constraints}
+    own = {in_schema_of(description.name, one.name) for one in description.constraints}
     if constraint.name is None:
         taken = relation_names(work.image) | constraint_names(work.image) | own | {description.name}
         name = key_name(description.name, [name for name, _ in constraint.columns], constraint.kind, taken)
     else:
         name = constraint.name
-        if name in own | relation_names(work.image) | {description.name}:
+        if in_schema_of(description.name, name) in own | relation_names(work.image) | {description.name}:
             raise SqlError("42P07", f'relation "{name}" already exists')
     columns = description.columns
     if constraint.kind == "primary key":

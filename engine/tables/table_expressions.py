@@ -8,16 +8,19 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from engine.catalog import CatalogImage, SourceText, TableEntry
+from engine.catalog import CatalogImage, Entry, SourceText, TableEntry
 from sql import syntax
 from sql.bind.constraints import bind_check
 from sql.bind.insert import bind_default
 from sql.catalog import ColumnDescription, RelationDescription, SessionSettings
 from sql.datatypes import BOOL, INT8
-from sql.expressions import Column, Expression
+from sql.expressions import Call, Column, Expression, Literal
+from sql.grammar.cursor import read_name
 from sql.parse import parse
+from sql.relation_keys import quoted_key
+from sql.schemas import found_key
 from sql.statements.statement import Select, TableColumn
-from sql.trees import map_expression
+from sql.trees import map_expression, walk
 
 SEQUENCE_COLUMNS = (
     ColumnDescription("last_value", INT8, number=1),
@@ -54,8 +57,7 @@ def bound_check(source: SourceText, description: RelationDescription, image: Cat
     then = tuple(
         replace(description.columns[indexes[number]], name=name) for name, number in source.names if number in indexes
     )
-    settings = SessionSettings(time_zone=source.time_zone)
-    condition = bind_check(parsed_expression(source.text), replace(description, columns=then), image, settings)
+    condition = bind_check(parsed_expression(source.text), replace(description, columns=then), image, source.settings)
 
     def now(node: Expression) -> Expression | None:
         return replace(node, index=indexes[numbers[node.index]]) if isinstance(node, Column) else None
@@ -84,4 +86,36 @@ def bound_default(column: ColumnDescription, source: SourceText | None, image: C
     if source is None:
         return None
     definition = TableColumn(column.name, column.type, default=parsed_expression(source.text), default_text=source.text)
-    return bind_default(definition, image, SessionSettings(time_zone=source.time_zone))
+    return of_today(bind_default(definition, image, source.settings), source, image)
+
+
+def of_today(bound: Expression, source: SourceText, image: CatalogImage) -> Expression:
+    """Return a bound default whose sequences have the names and the schemas that they have today."""
+
+    def named(node: Expression) -> Expression | None:
+        if not isinstance(node, Call) or node.function != "nextval" or not isinstance(node.arguments[0], Literal):
+            return None
+        name = node.arguments[0]
+        oid = dict(source.sequences).get(str(name.value), 0)
+        entry = image.by_oid(oid) or named_sequence(name, source.settings, image)
+        if entry is None:
+            return None
+        return replace(node, arguments=(replace(name, value=quoted_key(entry.description.name)),))
+
+    return map_expression(bound, named)
+
+
+def named_sequence(name: Literal, settings: SessionSettings, image: CatalogImage) -> Entry | None:
+    """Return the sequence that the argument of nextval names."""
+    return image.entries.get(found_key(read_name(str(name.value)), settings, image.entries.get))
+
+
+def default_source(bound: Expression, text: str, settings: SessionSettings, image: CatalogImage) -> SourceText:
+    """Return the text of a default that was bound in a session, with the sequences that it means."""
+    sequences = {}
+    for node in walk(bound):
+        if isinstance(node, Call) and node.function == "nextval" and isinstance(node.arguments[0], Literal):
+            entry = named_sequence(node.arguments[0], settings, image)
+            if entry is not None:
+                sequences[str(node.arguments[0].value)] = entry.description.oid
+    return SourceText(text, settings.time_zone, sequences=tuple(sequences.items()))

@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from engine.catalog import QueryViewEntry, SequenceEntry, StreamEntry, TableEntry, ViewEntry
 from engine.dependents import WORDS, Dependent, refusal
+from engine.dropping import skipped
 from engine.tables.table_alterations import columns_of
 from engine.tables.table_constraints import require_key_type
 from engine.tables.table_names import free_name, joined_names, relation_names
@@ -19,6 +20,7 @@ from engine.tables.table_work import TableWork
 from sql.catalog import ConstraintDescription
 from sql.errors import SqlError
 from sql.names import did_you_mean
+from sql.relation_keys import in_schema_of, name_of, schema_of
 from sql.statements.statement import CreateIndex, DropIndex, RenameIndex
 
 KINDS = frozenset({"index", "unique index"})
@@ -29,7 +31,7 @@ def create_index(statement: CreateIndex, work: TableWork, now_us: int) -> None:
     """Do CREATE INDEX. Raises 42P07 for a name that is taken, 42703 for a column that is not there, 23505 for repeated keys."""
     entry = _table(statement, work)
     taken = relation_names(work.image)
-    if statement.name in taken:
+    if statement.name is not None and in_schema_of(entry.description.name, statement.name) in taken:
         message = f'relation "{statement.name}" already exists'
         if not statement.if_not_exists:
             raise SqlError("42P07", message)
@@ -63,9 +65,10 @@ def drop_index(statement: DropIndex, work: TableWork) -> None:
                 raise SqlError("42809", f'"{name}" is not an index', position=position or None, hint=hint)
             if not statement.if_exists:
                 raise SqlError("42704", f'index "{name}" does not exist', position=position or None)
-            work.notice(f'index "{name}" does not exist, skipping')
+            work.notice(skipped(f'index "{name}"', name, work))
             continue
         entry, index = found
+        name = index.name
         if index.kind not in KINDS:
             what = f"constraint {name} on table {entry.description.name}"
             raise SqlError(
@@ -100,6 +103,7 @@ def rename_index(statement: RenameIndex, work: TableWork) -> None:
     if new_name in relation_names(work.image):
         raise SqlError("42P07", f'relation "{new_name}" already exists')
     entry, index = found
+    name, new_name = index.name, name_of(new_name)
     constraints = tuple(replace(one, name=new_name) if one is index else one for one in entry.description.constraints)
     indexes = {new_name if one == name else one: physical for one, physical in entry.indexes.items()}
     _put(work, replace(entry, description=replace(entry.description, constraints=constraints), indexes=indexes))
@@ -139,9 +143,9 @@ def _columns(statement: CreateIndex, entry: TableEntry) -> tuple[int, ...]:
 
 def _find(name: str, work: TableWork) -> tuple[TableEntry, ConstraintDescription] | None:
     for entry in work.image.entries.values():
-        if isinstance(entry, TableEntry):
+        if isinstance(entry, TableEntry) and schema_of(entry.description.name) == schema_of(name):
             for one in entry.description.constraints:
-                if one.name == name and (one.is_key or one.is_index):
+                if one.name == name_of(name) and (one.is_key or one.is_index):
                     return entry, one
     return None
 

@@ -8,14 +8,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from engine.catalog import CatalogImage, TableEntry
+from sql.relation_keys import in_schema_of, name_of
 
 NAME_BYTES_MAX = 63
 
 
 def constraint_names(image: CatalogImage) -> set[str]:
-    """Return the names of all constraints of all tables."""
+    """Return the names of all constraints of all tables, as keys in the schemas of their tables."""
     return {
-        constraint.name
+        in_schema_of(entry.description.name, constraint.name)
         for entry in image.entries.values()
         if isinstance(entry, TableEntry)
         for constraint in entry.description.constraints
@@ -23,14 +24,14 @@ def constraint_names(image: CatalogImage) -> set[str]:
 
 
 def relation_names(image: CatalogImage) -> set[str]:
-    """Return the names that a new relation can't have: those of relations and of indexes."""
+    """Return the keys that a new relation can't have: those of relations and of indexes."""
     return {*image.entries, *index_names(image)}
 
 
 def index_names(image: CatalogImage) -> set[str]:
-    """Return the names of indexes, those behind keys among them."""
+    """Return the keys of indexes, those behind keys among them: an index is in the schema of its table."""
     return {
-        constraint.name
+        in_schema_of(entry.description.name, constraint.name)
         for entry in image.entries.values()
         if isinstance(entry, TableEntry)
         for constraint in entry.description.constraints
@@ -56,16 +57,19 @@ def check_name(table: str, columns: Sequence[str], taken: set[str]) -> str:
 
 
 def sequence_name(table: str, column: str, taken: set[str]) -> str:
-    """Return the name of the sequence of a column."""
-    return free_name(table, column, "seq", taken)
+    """Return the key of the sequence of a column, which is in the schema of its table."""
+    return in_schema_of(table, free_name(table, column, "seq", taken))
 
 
 def free_name(first: str, second: str, label: str, taken: set[str]) -> str:
-    """Return first_second_label, cut to a name's length, with the first number behind it that makes it new."""
+    """Return first_second_label, cut to a name's length, with the first number behind it that makes it new.
+
+    first: a table by its key, in whose schema nothing else has the name.
+    """
     number = 0
     while True:
-        name = object_name(first, second, label + (str(number) if number else ""))
-        if name not in taken:
+        name = object_name(name_of(first), second, label + (str(number) if number else ""))
+        if in_schema_of(first, name) not in taken:
             return name
         number += 1
 

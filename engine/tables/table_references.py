@@ -18,6 +18,8 @@ from sql.catalog import ColumnDescription, ConstraintDescription, KeyReference
 from sql.datatypes import SqlType
 from sql.errors import SqlError, not_supported
 from sql.names import did_you_mean
+from sql.relation_keys import in_schema_of, written_schema
+from sql.schemas import found_key
 from sql.statements.references import Reference
 from sql.statements.statement import Constraint
 
@@ -40,7 +42,8 @@ def with_reference(entry: TableEntry, constraint: Constraint, work: TableWork) -
     own = {one.name for one in description.constraints}
     name = constraint.name
     if name is None:
-        name = reference_name(description.name, [one.name for one in child_columns], constraint_names(work.image) | own)
+        taken = constraint_names(work.image) | {in_schema_of(description.name, one) for one in own}
+        name = reference_name(description.name, [one.name for one in child_columns], taken)
     elif name in own:
         raise SqlError("42710", f'constraint "{name}" for relation "{description.name}" already exists')
     for child, of in zip(child_columns, parent_columns, strict=True):
@@ -69,15 +72,20 @@ def drop_constraint(one: Dependent, work: TableWork) -> None:
 
 
 def _parent(entry: TableEntry, reference: Reference, work: TableWork) -> TableEntry:
-    if reference.table == entry.description.name:
+    known = {*work.image.entries, entry.description.name}
+    key = found_key(reference.table, work.settings, known.__contains__)
+    if key == entry.description.name:
         return entry
-    found = work.image.entries.get(reference.table)
+    found = work.image.entries.get(key)
     if found is None:
+        schema = written_schema(reference.table)
+        if schema is not None and schema not in work.image.schemas:
+            raise SqlError("3F000", f'schema "{schema}" does not exist')
         hint = did_you_mean(reference.table, work.image.relation_names())
-        raise SqlError("42P01", f'relation "{reference.table}" does not exist', hint=hint)
+        raise SqlError("42P01", f'relation "{key}" does not exist', hint=hint)
     if not isinstance(found, TableEntry):
         hint = "Rows of streams and views come and go by themselves."
-        raise SqlError("42809", f'referenced relation "{reference.table}" is not a table', hint=hint)
+        raise SqlError("42809", f'referenced relation "{key}" is not a table', hint=hint)
     return found
 
 

@@ -18,8 +18,9 @@ import pyarrow as pa
 
 from engine.catalog import CatalogImage, TableEntry
 from engine.embedded.duckdb_errors import CONFLICT, sql_error
-from engine.embedded.query_engine import Cursor, QueryEngine
+from engine.embedded.query_engine import Cursor, QueryEngine, passing_rows
 from engine.embedded.result_forms import in_forms
+from engine.locks import SessionLocks
 from engine.tables.foreign_keys import References
 from engine.tables.sequence_functions import SequenceSession, in_session, uses_sequences
 from engine.tables.unique_errors import duplicate_key, key_text, unique_violation, values_text
@@ -50,7 +51,7 @@ class TableTransaction:
     were first written to. unguarded: physical tables whose keys are as new as the transaction: DuckDB looks at them at COMMIT only.
     changed: True once there is anything that COMMIT makes durable. time_zone: for the texts of errors. serializable: see
     `TableStore.commit`. journal: of a transaction block; reopen: returns a cursor with a fresh transaction that has this one's snapshot.
-    references: what it does to foreign keys; whoever runs a statement lets it `check` at the end.
+    locks: what its session has locked. references: what it does to foreign keys; whoever runs a statement lets it `check` at the end.
 
     `_decisive`: (table, constraint) of the unique keys that an ON CONFLICT of this transaction has looked at in its snapshot.
     """
@@ -74,6 +75,7 @@ class TableTransaction:
         self.journal: WriteJournal | None = None
         self.reopen: Callable[[TableTransaction], Cursor] | None = None
         self.references = References(self)
+        self.locks: SessionLocks | None = None
         self._is_dead = False
         self._decisive: set[tuple[str, str]] = set()
         self._engine = engine
@@ -141,7 +143,8 @@ class TableTransaction:
         )
         if text:
             removals = self.references.before(table, rows.column(0), columns)
-            self._touch(table, rows.column(0))
+            keys = {number for one in table.description.constraints if one.is_key for number in one.columns}
+            self._touch(table, rows.column(0), "FOR NO KEY UPDATE" if keys.isdisjoint(columns) else "FOR UPDATE")
             given = rows.rename_columns(["number", *(f"v{number}" for number in columns)])
             whole = whole.rename_columns([f"v{column.number}" for column in table.description.columns])
             self._write(table, text, given, whole)
@@ -154,6 +157,16 @@ class TableTransaction:
         self._touch(table, rowids.column(0))
         self._write_by_number(table, f"DELETE FROM stored.{table.physical}", rowids.column(0))
         self.references.deleted(removals)
+
+    def announce(self, table: TableEntry) -> None:
+        """Wait until nobody has a lock of the table that keeps others from writing to it. Raises 40P01, 55P03, 57014."""
+        if self.locks is not None:
+            self.locks.take(("table", table.description.oid), "ROW EXCLUSIVE")
+
+    def require_unchanged(self, table: TableEntry, rowids: pa.ChunkedArray) -> None:
+        """Raise 40001 when one of these rows, of which the session has locks, was changed or deleted after the snapshot."""
+        if table.data.committed > self.snapshot:
+            self._touch(table, rowids)
 
     def truncate(self, table: TableEntry) -> None:
         """Delete all rows; no table refers to this one, or it is truncated as well. Raises 40001."""
@@ -173,12 +186,8 @@ class TableTransaction:
         """Return the answer to a query in DuckDB's own words. rows: what `ROWS` is in it."""
         with self._running() as cursor:
             try:
-                if rows is not None:
-                    cursor.connection.register(ROWS, rows)
-                found = cursor.connection.sql(text).to_arrow_table()
-                if rows is not None:
-                    cursor.connection.unregister(ROWS)
-                return in_forms(found, schema)
+                with passing_rows(cursor.connection, ROWS, rows):
+                    return in_forms(cursor.connection.sql(text).to_arrow_table(), schema)
             except duckdb.Error as error:
                 self._is_dead = True
                 raise sql_error(error) from error
@@ -300,12 +309,15 @@ class TableTransaction:
         if rows is not None and table.physical in self.unguarded:
             self._require_distinct(table)
 
-    def _touch(self, table: TableEntry, rowids: pa.ChunkedArray) -> None:
+    def _touch(self, table: TableEntry, rowids: pa.ChunkedArray, mode: str = "FOR UPDATE") -> None:
         """Meet every other transaction that has changed or deleted one of these rows since the snapshot: with 40001.
 
         DuckDB alone lets a DELETE pass an UPDATE, an UPDATE another one of other columns or to NULL, and a change of a key all of them
-        (tests/engine/test_conflicting_writes.py); two updates of one column to new values always meet.
+        (tests/engine/test_conflicting_writes.py); two updates of one column to new values always meet. Whoever has a lock of the rows is
+        waited for before.
         """
+        if self.locks is not None:
+            self.locks.take_rows(table.description.oid, rowids.to_pylist(), mode)
         text = f"UPDATE stored.{table.physical} SET {TOUCHED} = {TOUCHED} + 1"
         self._write_by_number(table, text, rowids)
 

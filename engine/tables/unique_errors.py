@@ -17,6 +17,7 @@ from engine.catalog import TableEntry
 from engine.embedded.query_engine import QueryEngine
 from engine.embedded.result_forms import in_forms
 from ringbuffer.encode_rows import encode_data_rows
+from ringbuffer.output_forms import Forms
 from sql.catalog import ColumnDescription, ConstraintDescription
 from sql.errors import SqlError
 from sql.relations import OutputColumn
@@ -60,7 +61,7 @@ def unique_violation(
 def values_text(values: Sequence[pa.ChunkedArray], columns: Sequence[ColumnDescription], time_zone: str) -> list[str]:
     """Return the values of one row as PostgreSQL prints them; there is no NULL among them."""
     families = [column.type.family for column in columns]
-    message, _ = encode_data_rows(values, families, [0] * len(families), time_zone)
+    message, _ = encode_data_rows(values, families, [0] * len(families), Forms(time_zone))
     shown: list[str] = []
     start = DATA_ROW_HEAD_BYTES
     for _ in families:

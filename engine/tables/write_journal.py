@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from engine.catalog import TableEntry
 from engine.embedded.duckdb_errors import CONFLICT
-from engine.embedded.query_engine import Cursor
+from engine.embedded.query_engine import Cursor, passing_rows
 from sql.errors import SqlError
 
 # Spare transactions of a block from the moment at which its snapshot is not the newest any more.
@@ -115,12 +115,8 @@ class WriteJournal:
 
 def perform(cursor: Cursor, step: Step) -> int | None:
     """Do a step; return how many rows it has written. Raises DuckDB's errors."""
-    connection = cursor.connection
-    if step.rows is not None:
-        connection.register(ROWS, step.rows)
-    found = connection.execute(step.text, list(step.values)).fetchone()
-    if step.rows is not None:
-        connection.unregister(ROWS)
+    with passing_rows(cursor.connection, ROWS, step.rows):
+        found = cursor.connection.execute(step.text, list(step.values)).fetchone()
     return int(found[0]) if found and isinstance(found[0], int) else None
 
 

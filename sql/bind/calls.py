@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from sql.aggregates import AGGREGATES, ORDERED_SET_AGGREGATES, WINDOW_FUNCTIONS
 from sql.bind import aggregates, homes, table_functions, time_functions, windows
-from sql.bind.coerce import coerce
+from sql.bind.coerce import coerce, require_usual_form
 from sql.bind.common_type import unify
 from sql.bind.operators import binary, comparison_signature, finish, type_name, with_blanks
 from sql.bind.places import start_of
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 ZONED = {"age": 2, "age_today": 1, "make_timestamptz": 6, "format_time": 2, "read_timestamp": 2}
 # Functions of any values that take them as their output functions print them.
 OUTPUT_TEXTS = frozenset({"concat", "concat_ws", "format"})
+# These make texts of values without a cast in the tree.
+PRINTING = frozenset({"array_to_string"})
 NONE_HINT = "No function matches the given name and argument types. You might need to add explicit type casts."
 FORMS = frozenset({"coalesce", "greatest", "least", "nullif"})
 SCALAR_NAMES = FORMS | SESSION_FUNCTIONS | time_functions.TIME_FUNCTIONS | FUNCTIONS.keys()
@@ -130,6 +132,8 @@ def function(binder: Binder, node: FunctionCall) -> Expression:
     if found.canonical in OUTPUT_TEXTS:
         fixed = len(found.arguments) - 1 if found.variadic else len(values)
         values[fixed:] = [as_output_text(binder, value) for value in values[fixed:]]
+    if found.canonical in PRINTING:
+        require_usual_form(values[0].type, binder.context, node.position)
     if found.canonical in ("date_trunc", "extract", "date_part", "to_zone", "from_zone"):
         return time_functions.field_function(binder, found, values, node)
     if (

@@ -5,14 +5,16 @@ from __future__ import annotations
 from dataclasses import replace
 from decimal import Decimal
 
+from sql.bind.clock_words import clock_value
 from sql.bind.context import BindContext
 from sql.casts import can_cast, needs_zone, plain_name
 from sql.datatypes import SqlType, scaled_numeric
-from sql.errors import SqlError
+from sql.errors import SqlError, not_supported
 from sql.expressions import Call, Case, Cast, Column, Expression, Literal, OuterColumn, Parameter, Subquery
 from sql.literals import apply_modifier, input_value, integer_value, unmodified_value
 
 INTEGERS = ("int2", "int4", "int8")
+TEXTS = ("text", "varchar", "bpchar", "name")
 
 
 def coerce(
@@ -30,8 +32,24 @@ def coerce(
     folded = fold(expression, target)
     if folded is not None:
         return folded
+    if target.family in TEXTS:
+        require_usual_form(source, context, position)
     zone = context.settings.time_zone if needs_zone(source.family, target.family) else ""
     return Cast(expression, cast_type(source, target), explicit, zone, position)
+
+
+def require_usual_form(source: SqlType, context: BindContext, position: int | None) -> None:
+    """Raise 0A000 for a text of values of `source` in a form that the session asks for: only results are shown in it."""
+    family = source.element.family if source.is_array else source.family
+    name = {
+        "interval": "intervalstyle",
+        "bytea": "bytea_output",
+        "float4": "extra_float_digits",
+        "float8": "extra_float_digits",
+    }.get(family)
+    value = dict(context.settings.variables).get(name or "")
+    if value is not None and not (name == "extra_float_digits" and int(value) > 0):
+        raise not_supported(f'a cast of {plain_name(source)} to text with {name} = "{value}"', position)
 
 
 def stripped(expression: Expression) -> Expression:
@@ -70,6 +88,9 @@ def coerce_literal(literal: Literal, target: SqlType, context: BindContext, expl
             kind = replace(target, display_scale=0)
         return Literal(None, kind, position)
     text = str(literal.value)
+    clock = clock_value(text, target, context, position)
+    if clock is not None:
+        return clock
     value = unmodified_value(text, target, context.settings.time_zone, position)
     value = apply_modifier(value, target, None, explicit)
     kind = target

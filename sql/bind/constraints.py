@@ -17,6 +17,7 @@ from sql.catalog import Catalog, ColumnDescription, RelationDescription, Session
 from sql.datatypes import BOOL
 from sql.errors import SqlError
 from sql.expressions import Column, Expression, Subquery
+from sql.relation_keys import name_of
 from sql.syntax import Expression as Syntax
 from sql.trees import walk
 
@@ -25,13 +26,23 @@ def bind_check(
     condition: Syntax, relation: RelationDescription, catalog: Catalog, settings: SessionSettings
 ) -> Expression:
     """Return the condition of a CHECK as a boolean over the table's row. Raises 42804 for another type."""
-    binder = row_binder(relation, catalog, settings.shared(), "check constraints")
+    return _condition(row_binder(relation, catalog, settings.shared(), "check constraints"), condition, "CHECK")
+
+
+def bind_copied(
+    where: Syntax, relation: RelationDescription, catalog: Catalog, settings: SessionSettings
+) -> Expression:
+    """Return the WHERE of COPY FROM as a boolean over the table's row. Raises 42804 for another type."""
+    return _condition(row_binder(relation, catalog, settings, "COPY FROM WHERE conditions"), where, "WHERE")
+
+
+def _condition(binder: Binder, condition: Syntax, clause: str) -> Expression:
     bound = binder.bind(condition)
     for node in walk(bound):
         if isinstance(node, Subquery):
-            raise SqlError("0A000", "cannot use subquery in check constraint", node.position)
+            raise SqlError("0A000", f"cannot use subquery in {binder.clause.removesuffix('s')}", node.position)
     if bound.type.family not in ("bool", "unknown"):
-        message = f"argument of CHECK must be type boolean, not type {plain_name(bound.type)}"
+        message = f"argument of {clause} must be type boolean, not type {plain_name(bound.type)}"
         raise SqlError("42804", message, start_of(condition))
     return assign_to(bound, ColumnDescription("?column?", BOOL), binder.context)
 
@@ -61,11 +72,12 @@ def bind_conversion(
 def row_binder(relation: RelationDescription, catalog: Catalog, settings: SessionSettings, place: str) -> Binder:
     """Return a binder of expressions over one row of the table."""
     context = BindContext(catalog, settings, ParameterTypes())
+    known_as = name_of(relation.name)
     columns = [
-        ScopeColumn(column.name, Column(index, column.name, column.type), relation.name)
+        ScopeColumn(column.name, Column(index, column.name, column.type), known_as)
         for index, column in enumerate(relation.columns)
     ]
-    scope = Scope([ScopeTable(relation.name, tuple(columns), relation.name)], columns, len(columns))
+    scope = Scope([ScopeTable(known_as, tuple(columns), relation.name)], columns, len(columns))
     return Binder(scope, context, place)
 
 

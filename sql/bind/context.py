@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from sql.bind.closures import Outer
 from sql.bind.parameters import ParameterTypes
 from sql.catalog import Catalog, SessionSettings
-from sql.relations import Relation, Schema
+from sql.relations import LockedRead, Relation, Schema
 from sql.syntax import CommonTable
 
 
@@ -38,7 +38,8 @@ class BindContext:
 
     stable: now() or the like was used. wide_numbers: a numeric constant has more digits than a numeric can hold here, which is fine
     only where it becomes a float. common_tables: the WITH items in scope. outer: what surrounds the query that is being bound.
-    later_tables: WITH items that may not be named yet.
+    later_tables: WITH items that may not be named yet. locked: reads with FOR UPDATE and the like. identified: where the tables are
+    written whose rows can be told apart by a hidden column.
     """
 
     catalog: Catalog
@@ -52,6 +53,8 @@ class BindContext:
     outer: Outer | None = None
     later_tables: frozenset[str] = frozenset()
     recursive_count: int = 0
+    locked: list[LockedRead] = field(default_factory=list)
+    identified: frozenset[int] = frozenset()
 
     @contextmanager
     def inside(self, outer: Outer | None, common_tables: CommonTables | None = None) -> Iterator[None]:

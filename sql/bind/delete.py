@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from sql.bind.common_tables import common_tables
 from sql.bind.context import BindContext
+from sql.bind.locking import locked_reads
 from sql.bind.parameters import ParameterTypes
 from sql.bind.returning import bind_returning
 from sql.bind.wide_numbers import refuse_wide_numbers
@@ -26,7 +27,7 @@ from sql.bind.write_target import (
 from sql.catalog import Catalog, RelationDescription, SessionSettings
 from sql.datatypes import SqlType
 from sql.expressions import Column, Expression
-from sql.relations import OutputColumn, Project, Relation
+from sql.relations import LockedRead, OutputColumn, Project, Relation
 from sql.statements.statement import Delete
 
 
@@ -43,6 +44,7 @@ class BoundDelete:
     parameters: tuple[SqlType, ...]
     relations: frozenset[str]
     stable: bool
+    locked: tuple[LockedRead, ...] = ()
 
 
 def bind_delete(
@@ -55,7 +57,7 @@ def bind_delete(
     parameters = ParameterTypes(parameter_types)
     context = BindContext(catalog, settings, parameters)
     with common_tables(statement.common_tables, context):
-        relation = target_relation(statement.name, statement.name_position, catalog, "delete from")
+        relation = target_relation(statement.name, statement.name_position, catalog, settings, "delete from")
         joined, scope = joined_target(relation, statement.alias, statement.using, context)
         found = filtered(joined, scope, statement.where, context)
         shown: tuple[tuple[str, Expression], ...] = ()
@@ -70,6 +72,6 @@ def bind_delete(
     source = refuse_wide_numbers(Project(found, (identity_of(relation), *shown)), context)
     if returning is not None:
         refuse_wide_numbers(returning, context)
-    return BoundDelete(
-        relation, source, returning, parameters.finish(), read_relations(source, returning), context.stable
-    )
+    locked = locked_reads(context, source, returning)
+    names = read_relations(source, returning, *(one.root for one in locked))
+    return BoundDelete(relation, source, returning, parameters.finish(), names, context.stable, locked)

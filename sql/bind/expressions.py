@@ -28,6 +28,7 @@ from sql.syntax import (
     CaseWhen,
     Constant,
     Distinctness,
+    FieldSelection,
     FunctionCall,
     InList,
     Like,
@@ -114,6 +115,8 @@ class Binder:
                 return arrays.subscript(self, node)
             case ArrayComparison():
                 return arrays.array_comparison(self, node)
+            case FieldSelection():
+                raise not_supported("selection of a field of a composite value", node.position)
             case Row():
                 raise rows.row_value(node)
             case Star():

@@ -24,7 +24,9 @@ from sql.errors import SqlError, not_supported
 from sql.expressions import Call, Column, Expression, Literal
 from sql.grammar.cursor import relation_of
 from sql.names import did_you_mean
-from sql.relations import Join, OutputColumn, Recursive, Relation, Scan, Schema, Values
+from sql.relation_keys import as_written, name_of
+from sql.relations import ROW_ID, Join, OutputColumn, Recursive, Relation, Scan, Schema, Values
+from sql.schemas import find_relation
 from sql.syntax import Derived, FromItem, FunctionTable, JoinClause, Table, ValuesBody
 from sql.trees import map_expression, rewrite_everywhere
 
@@ -120,14 +122,13 @@ def bind_table(item: Table, context: BindContext) -> tuple[Relation, Scope]:
         columns = relation.schema if known.rows is not None else column_names(relation.schema, known.common)
         return aliased(relation, item.alias or known.common.name, item.column_aliases, columns)
     found = system_relation(item, context)
-    name = relation_of(item.name, item.position) if found is None else found.name
-    found = found or context.catalog.relation(name)
+    found = found or find_relation(relation_of(item.name, item.position), context.catalog, context.settings)
     if found is None:
-        raise missing(item, name, context)
+        raise missing(item, context)
     if found.kind == "sequence":
         raise not_supported("reading a sequence as a table", item.position)
     if found.kind == "statistics" and context.settings.is_shared:
-        raise not_supported(f"{name} in a definition", item.position)
+        raise not_supported(f"{found.name} in a definition", item.position)
     context.named.add(found.name)
     schema = schema_of(found.columns)
     if found.query is not None:
@@ -135,15 +136,19 @@ def bind_table(item: Table, context: BindContext) -> tuple[Relation, Scope]:
         relation = renewed(found.query.root, context)
     else:
         context.relations.add(found.name)
-        relation = Scan(found.name, found.kind, schema_of(found.row))
-    alias = item.alias or found.name
+        identified = item.position in context.identified and found.kind == "table"
+        relation = Scan(found.name, found.kind, (*schema_of(found.row), *((ROW_ID,) if identified else ())))
+    alias = item.alias or name_of(found.name)
     _, scope = aliased(relation, alias, item.column_aliases, schema)
     hidden = [
         ScopeColumn(column.name, Column(index, column.name, column.type), alias, hidden=True)
         for index, column in enumerate(found.hidden, len(schema))
         if all(known.name != column.name for known in scope.visible)
     ]
-    table = ScopeTable(alias, (*scope.visible, *hidden), found.name, key_of(found))
+    if len(relation.schema) > len(found.row):
+        place = Column(len(found.row), ROW_ID.name, ROW_ID.type)
+        hidden.append(ScopeColumn(ROW_ID.name, place, alias, hidden=True))
+    table = ScopeTable(alias, (*scope.visible, *hidden), found.name, key_of(found), item.alias is not None)
     return relation, Scope([table], scope.visible, len(relation.schema))
 
 
@@ -158,8 +163,9 @@ def system_relation(item: Table, context: BindContext) -> RelationDescription | 
     return found if found is not None and found.schema_name == "pg_catalog" else None
 
 
-def missing(item: Table, name: str, context: BindContext) -> SqlError:
+def missing(item: Table, context: BindContext) -> SqlError:
     """Return the error about a relation that does not exist, or is an item of WITH that comes later."""
+    name = as_written(item.name)
     message = f'relation "{".".join(item.name)}" does not exist'
     if len(item.name) == 1 and name in context.later_tables:
         detail = f'There is a WITH item named "{name}", but it cannot be referenced from this part of the query.'
@@ -207,9 +213,12 @@ def renamed(schema: Schema, alias: str, names: tuple[str, ...]) -> Schema:
 
 
 def check_aliases(left: Scope, right: Scope, position: int) -> None:
-    known = {table.alias for table in left.tables}
     for table in right.tables:
-        if table.alias in known:
+        # Tables of two schemas may have one name, as long as neither has an alias.
+        alike = [known for known in left.tables if known.alias == table.alias]
+        if any(
+            not (table.goes_by_schema and known.goes_by_schema and known.relation != table.relation) for known in alike
+        ):
             raise SqlError("42712", f'table name "{table.alias}" specified more than once', position)
 
 
@@ -225,7 +234,7 @@ def shift_column(column: ScopeColumn, width: int) -> ScopeColumn:
 def side_by_side(left: Scope, right: Scope) -> Scope:
     """Return the scope of two relations joined, left columns first."""
     tables = [
-        ScopeTable(table.alias, tuple(shift_column(column, left.width) for column in table.columns), table.relation)
+        replace(table, columns=tuple(shift_column(column, left.width) for column in table.columns), key=())
         for table in right.tables
     ]
     visible = [shift_column(column, left.width) for column in right.visible]

@@ -14,6 +14,7 @@ from sql.bind.closures import Passage
 from sql.bind.common_tables import common_tables
 from sql.bind.context import BindContext
 from sql.bind.expressions import Binder
+from sql.bind.locking import locked_reads
 from sql.bind.on_conflict import BoundConflict, bind_conflict
 from sql.bind.parameters import ParameterTypes
 from sql.bind.places import start_of
@@ -27,7 +28,7 @@ from sql.catalog import Catalog, ColumnDescription, RelationDescription, Session
 from sql.datatypes import SqlType
 from sql.errors import SqlError, not_supported
 from sql.expressions import Column, Expression, Subquery
-from sql.relations import OutputColumn, Project, Relation, Values
+from sql.relations import LockedRead, OutputColumn, Project, Relation, Values
 from sql.statements.statement import ColumnDefinition, Insert, TableColumn
 from sql.syntax import Expression as Syntax
 from sql.syntax import Query
@@ -50,6 +51,7 @@ class BoundInsert:
     relations: frozenset[str] = frozenset()
     conflict: BoundConflict | None = None
     returning: Relation | None = None
+    locked: tuple[LockedRead, ...] = ()
 
 
 def bind_insert(
@@ -62,7 +64,7 @@ def bind_insert(
     parameters = ParameterTypes(parameter_types)
     context = BindContext(catalog, settings, parameters)
     with common_tables(statement.common_tables, context):
-        relation = target_relation(statement.name, statement.name_position, catalog, "insert into")
+        relation = target_relation(statement.name, statement.name_position, catalog, settings, "insert into")
         targets = target_columns(statement, relation)
         hidden = Passage(None, hidden=target_scope(relation, statement.alias, len(relation.columns)))
         with context.inside(hidden):
@@ -83,8 +85,12 @@ def bind_insert(
     for root in (source, returning, None if conflict is None else conflict.updates):
         if root is not None:
             refuse_wide_numbers(root, context)
-    names = read_relations(source, returning, None if conflict is None else conflict.updates)
-    return BoundInsert(relation, targets, source, parameters.finish(), context.stable, names, conflict, returning)
+    roots = (source, returning, None if conflict is None else conflict.updates)
+    locked = locked_reads(context, *roots)
+    names = read_relations(*roots, *(one.root for one in locked))
+    return BoundInsert(
+        relation, targets, source, parameters.finish(), context.stable, names, conflict, returning, locked
+    )
 
 
 def bind_default(definition: ColumnDefinition | TableColumn, catalog: Catalog, settings: SessionSettings) -> Expression:

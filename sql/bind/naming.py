@@ -6,6 +6,7 @@ from sql.syntax import (
     ArrayItems,
     CaseWhen,
     Expression,
+    FieldSelection,
     FunctionCall,
     Name,
     Query,
@@ -43,6 +44,8 @@ def figure(expression: Expression) -> tuple[str, int]:
             return "row", 2
         case Subscript():
             return figure(expression.operand)
+        case FieldSelection():
+            return expression.name, 2
         case Subquery():
             return subquery_name(expression)
         case CaseWhen():

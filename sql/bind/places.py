@@ -7,6 +7,7 @@ from sql.syntax import (
     Between,
     Constant,
     Distinctness,
+    FieldSelection,
     InList,
     Like,
     Logic,
@@ -30,7 +31,7 @@ def start_of(node: Syntax) -> int:
             return min(node.position, start_of(node.operand))
         case Subquery() if node.operand is not None:
             return min(node.position, start_of(node.operand))
-        case ArrayComparison() | Subscript():
+        case ArrayComparison() | Subscript() | FieldSelection():
             return min(node.position, start_of(node.operand))
         case Distinctness():
             return min(node.position, start_of(node.left))

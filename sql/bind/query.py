@@ -7,27 +7,38 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 from sql.bind.context import BindContext
+from sql.bind.locking import bind_locked, locked_reads
 from sql.bind.operand import Operand
 from sql.bind.parameters import ParameterTypes
 from sql.bind.wide_numbers import refuse_wide_numbers
 from sql.catalog import Catalog, SessionSettings
 from sql.datatypes import SqlType
-from sql.errors import SqlError
+from sql.errors import SqlError, not_supported
 from sql.relations import BoundQuery, Relation
 from sql.syntax import Body, Query, SelectBody, SetOperation, ValuesBody
-from sql.trees import relation_names
+from sql.trees import scans
 
 
 def bind_query(
-    query: Query, catalog: Catalog, settings: SessionSettings, parameter_types: Sequence[SqlType | None] | None = None
+    query: Query,
+    catalog: Catalog,
+    settings: SessionSettings,
+    parameter_types: Sequence[SqlType | None] | None = None,
+    locks: bool = False,
 ) -> BoundQuery:
     """Return the typed tree of a query; `parameter_types` are those that the client gave (an item None or unknown: to be
-    found; None instead of all: the statement came by the simple protocol and can have no parameters).
+    found; None instead of all: the statement came by the simple protocol and can have no parameters). locks: whoever runs it can lock rows.
     """
     parameters = ParameterTypes(parameter_types)
     context = BindContext(catalog, settings, parameters)
     root = refuse_wide_numbers(bind_relation(query, context), context)
-    return BoundQuery(root, parameters.finish(), relation_names(root), context.stable, named=frozenset(context.named))
+    locked = locked_reads(context, root)
+    if locked and not locks:
+        raise not_supported(f"{locked[0].locks[0].strength} in this statement", query.position)
+    names = frozenset(scan.name for one in (root, *(read.root for read in locked)) for scan in scans(one))
+    names -= {read.name for read in locked}
+    stable = context.stable or bool(locked)
+    return BoundQuery(root, parameters.finish(), names, stable, frozenset(context.named), locked)
 
 
 def bind_relation(query: Query, context: BindContext) -> Relation:
@@ -41,6 +52,8 @@ def bind_operand(query: Query, context: BindContext, untyped: bool) -> Operand:
     from sql.bind.set_operations import bind_set_query
     from sql.bind.values import bind_values_query
 
+    if query.locking and not isinstance(query.body, Query):
+        return bind_locked(query, context)
     with clauses_of(query, context):
         match query.body:
             case SelectBody():
@@ -69,6 +82,8 @@ def bind_body(body: Body, context: BindContext) -> Operand:
     if isinstance(body, SetOperation):
         return bind_set_operation(body, context)
     if isinstance(body, Query):
+        if body.locking:
+            raise SqlError("0A000", f"{body.locking[0].strength} is not allowed with UNION/INTERSECT/EXCEPT")
         return bind_operand(body, context, untyped=True)
     return bind_operand(Query((), body, (), None, None, body.position), context, untyped=True)
 
@@ -85,5 +100,6 @@ def bind_nested(query: Query, inner: Query, context: BindContext, untyped: bool)
         limit=query.limit or inner.limit,
         offset=query.offset or inner.offset,
         with_ties=query.with_ties or inner.with_ties,
+        locking=(*inner.locking, *query.locking),
     )
     return bind_operand(merged, context, untyped)

@@ -14,6 +14,7 @@ from sql.datatypes import SqlType
 from sql.errors import SqlError, not_supported
 from sql.expressions import Column, Expression
 from sql.names import close_names, distance
+from sql.relation_keys import name_of, relation_key
 from sql.syntax import Name
 
 
@@ -29,12 +30,24 @@ class ScopeColumn:
 
 @dataclass(frozen=True, slots=True)
 class ScopeTable:
-    """A table of the FROM clause under its alias. key: places of the columns of its primary key."""
+    """A table of the FROM clause under its alias. key: places of the columns of its primary key. has_alias: it was written."""
 
     alias: str
     columns: tuple[ScopeColumn, ...]
     relation: str = ""
     key: tuple[int, ...] = ()
+    has_alias: bool = False
+
+    def is_called(self, parts: tuple[str, ...]) -> bool:
+        """Tell whether a qualifier means this table: with a schema, one that has no alias."""
+        return self.alias == parts[-1] and (
+            len(parts) == 1 or (self.goes_by_schema and self.relation == relation_key(parts[-2], parts[-1]))
+        )
+
+    @property
+    def goes_by_schema(self) -> bool:
+        """True when the table's name is its own, so that a schema tells it from another one."""
+        return self.relation != "" and not self.has_alias
 
 
 # A scope where names are looked up, and the closures that its values pass through on their way in, innermost first.
@@ -92,18 +105,20 @@ class Scope:
         """Return the table that a qualifier names and the closures in between, or raise 42P01."""
         alias = parts[-1]
         for level in self.levels():
-            found = [(table, path) for scope, path in level for table in scope.tables if table.alias == alias]
+            found = [(table, path) for scope, path in level for table in scope.tables if table.is_called(parts)]
             if len(found) > 1:
                 raise SqlError("42P09", f'table reference "{alias}" is ambiguous', position)
             if found:
                 return found[0]
-        raise self.missing_table(alias, position)
+        raise self.missing_table(parts, position)
 
-    def missing_table(self, alias: str, position: int) -> SqlError:
+    def missing_table(self, parts: tuple[str, ...], position: int) -> SqlError:
         """Return the error about a table that nothing here is called."""
+        alias = parts[-1]
         invalid = f'invalid reference to FROM-clause entry for table "{alias}"'
         visible = [table for level in self.levels() for scope, _ in level for table in scope.tables]
-        renamed = next((table for table in visible if table.relation == alias), None)
+        meant = (table for table in visible if name_of(table.relation) == alias and table.alias != alias)
+        renamed = next(meant, None)
         if renamed is not None:
             hint = f'Perhaps you meant to reference the table alias "{renamed.alias}".'
             return SqlError("42P01", invalid, position, hint=hint)

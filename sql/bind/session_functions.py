@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sql.casts import plain_name
-from sql.catalog import SessionSettings
-from sql.datatypes import INT4, TEXT
+from sql.catalog import KnowsSchemas, SessionSettings
+from sql.datatypes import BOOL, INT4, NAME, TEXT
 from sql.errors import SqlError, not_supported
 from sql.expressions import Expression, Literal
+from sql.schemas import SYSTEM
 from sql.settings import default_value
 from sql.syntax import FunctionCall
 from sql.version import VERSION_TEXT
@@ -19,11 +20,13 @@ if TYPE_CHECKING:
 SESSION_FUNCTIONS = frozenset(
     """
     version current_database current_catalog current_schema current_user session_user user current_role current_setting
-    pg_backend_pid pg_is_in_recovery pg_typeof pg_advisory_unlock_all
+    pg_backend_pid pg_is_in_recovery pg_typeof
     """.split()
 )
 # Those of which a definition would show its maker's values to everybody.
-OWN_VALUES = frozenset("current_user session_user user current_role current_setting pg_backend_pid".split())
+OWN_VALUES = frozenset(
+    "current_schema current_user session_user user current_role current_setting pg_backend_pid".split()
+)
 
 
 def session_function(binder: Binder, node: FunctionCall) -> Expression:
@@ -42,19 +45,25 @@ def session_function(binder: Binder, node: FunctionCall) -> Expression:
         case "version":
             return Literal(VERSION_TEXT, TEXT, node.position)
         case "current_database" | "current_catalog":
-            return Literal(settings.database, TEXT, node.position)
+            return Literal(settings.database, NAME, node.position)
         case "current_schema":
-            return Literal("public", TEXT, node.position)
+            return Literal(current_schema(binder), NAME, node.position)
         case "pg_backend_pid":
             return Literal(settings.process_id, INT4, node.position)
-        case "pg_advisory_unlock_all":
-            # Pools call it; there are no advisory locks, and void is shown as an empty text.
-            return Literal("", TEXT, node.position)
         case "pg_is_in_recovery":
-            raise not_supported("the function pg_is_in_recovery", node.position)
+            return Literal(False, BOOL, node.position)
         case "session_user":
-            return Literal(settings.session_user, TEXT, node.position)
-    return Literal(settings.user, TEXT, node.position)
+            return Literal(settings.session_user, NAME, node.position)
+    return Literal(settings.user, NAME, node.position)
+
+
+def current_schema(binder: Binder) -> str | None:
+    """Return the first schema of the search_path that there is."""
+    catalog, path = binder.context.catalog, binder.context.settings.path
+    known = (
+        name for name in path if name == SYSTEM or not isinstance(catalog, KnowsSchemas) or catalog.has_schema(name)
+    )
+    return next(known, None)
 
 
 def type_of(binder: Binder, node: FunctionCall) -> Expression:

@@ -13,6 +13,7 @@ from sql.bind.assignments import bind_assignments
 from sql.bind.common_tables import common_tables
 from sql.bind.context import BindContext
 from sql.bind.expressions import Binder
+from sql.bind.locking import locked_reads
 from sql.bind.parameters import ParameterTypes
 from sql.bind.returning import bind_returning
 from sql.bind.wide_numbers import refuse_wide_numbers
@@ -29,7 +30,7 @@ from sql.bind.write_target import (
 from sql.catalog import Catalog, RelationDescription, SessionSettings
 from sql.datatypes import SqlType
 from sql.expressions import Column
-from sql.relations import OutputColumn, Project, Relation
+from sql.relations import LockedRead, OutputColumn, Project, Relation
 from sql.statements.statement import Update
 
 
@@ -48,6 +49,7 @@ class BoundUpdate:
     parameters: tuple[SqlType, ...]
     relations: frozenset[str]
     stable: bool
+    locked: tuple[LockedRead, ...] = ()
 
 
 def bind_update(
@@ -60,7 +62,7 @@ def bind_update(
     parameters = ParameterTypes(parameter_types)
     context = BindContext(catalog, settings, parameters)
     with common_tables(statement.common_tables, context):
-        relation = target_relation(statement.name, statement.name_position, catalog, "update")
+        relation = target_relation(statement.name, statement.name_position, catalog, settings, "update")
         joined, scope = joined_target(relation, statement.alias, statement.from_items, context)
         found = filtered(joined, scope, statement.where, context)
         beside = columns_beside(relation, found) if statement.returning else ()
@@ -76,5 +78,6 @@ def bind_update(
     if returning is not None:
         refuse_wide_numbers(returning, context)
     changed = tuple(sorted(changes))
-    names = read_relations(source, returning)
-    return BoundUpdate(relation, source, changed, returning, parameters.finish(), names, context.stable)
+    locked = locked_reads(context, source, returning)
+    names = read_relations(source, returning, *(one.root for one in locked))
+    return BoundUpdate(relation, source, changed, returning, parameters.finish(), names, context.stable, locked)

@@ -13,29 +13,31 @@ from sql.bind.context import BindContext
 from sql.bind.expressions import Binder
 from sql.bind.from_clause import bind_from, check_aliases, side_by_side
 from sql.bind.scope import Scope, ScopeColumn, ScopeTable
-from sql.catalog import Catalog, ColumnDescription, RelationDescription
-from sql.datatypes import INT8
+from sql.catalog import Catalog, ColumnDescription, RelationDescription, SessionSettings
 from sql.errors import SqlError
 from sql.expressions import Cast, Column, Expression
 from sql.names import did_you_mean
-from sql.relations import Filter, Join, OutputColumn, Relation, Scan, Schema
+from sql.relation_keys import dotted, name_of
+from sql.relations import ROW_ID, Filter, Join, OutputColumn, Relation, Scan, Schema
+from sql.schemas import find_relation
 from sql.syntax import Expression as Syntax
 from sql.syntax import FromItem
 from sql.trees import map_expression, scans
 
-# What tells the rows of a table apart while a statement runs; every scan of a table can yield it beside the table's columns.
-ROW_ID = OutputColumn("?rowid?", INT8)
 # The scan of the rows that a statement is about to write, or has written: what CHECK and RETURNING are evaluated over.
 ROWS = "?rows?"
 VIEW_HINT = "A view only shows rows: write to the relation below it."
 
 
-def target_relation(name: str, position: int | None, catalog: Catalog, verb: str) -> RelationDescription:
-    """Return the relation called `name`, which can be written to. verb: 'insert into', 'update' or 'delete from'."""
-    relation = catalog.relation(name)
+def target_relation(
+    written: str, position: int | None, catalog: Catalog, settings: SessionSettings, verb: str
+) -> RelationDescription:
+    """Return the relation that a name means, which can be written to. verb: 'insert into', 'update' or 'delete from'."""
+    relation = find_relation(written, catalog, settings)
     if relation is None:
-        hint = did_you_mean(name, catalog.relation_names())
-        raise SqlError("42P01", f'relation "{name}" does not exist', position, hint=hint)
+        hint = did_you_mean(written, catalog.relation_names())
+        raise SqlError("42P01", f'relation "{dotted(written)}" does not exist', position, hint=hint)
+    name = relation.name
     if relation.kind == "view":
         hint = (
             "Rows go into the stream below it." if verb == "insert into" else "Continuous views follow their streams."
@@ -86,7 +88,7 @@ def target_scan(relation: RelationDescription) -> Scan:
 
 def target_scope(relation: RelationDescription, alias: str | None, width: int) -> Scope:
     """Return the names of the target's columns, which come first in a row of `width` columns."""
-    known_as = alias or relation.name
+    known_as = alias or name_of(relation.name)
     columns = [
         ScopeColumn(column.name, Column(index, column.name, column.type), known_as)
         for index, column in enumerate(relation.columns)

@@ -119,6 +119,15 @@ def _overlaps(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
     return f"list_has_any({', '.join(keys)})"
 
 
+def _trimmed(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
+    """Return trim_array: without as many elements at the end."""
+    array, count = texts
+    refused = f"'antumbra error 2202E: number of elements to trim must be between 0 and ' || len({array}) || ' (end)'"
+    kept = f"{array}[1:len({array}) - {count}]"
+    wrong = f"{count} < 0 OR {count} > len({array})"
+    return f"CASE WHEN {array} IS NULL OR {count} IS NULL THEN NULL WHEN {wrong} THEN error({refused}) ELSE {kept} END"
+
+
 def _to_string(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
     kind = node.arguments[0].type.element
     values = printer.mapped(texts[0], lambda item: _output(printer, item, kind))
@@ -151,6 +160,8 @@ ARRAY_RULES: Mapping[str, Mapping[str, Rule]] = {
     "array_length": {"array": _length},
     "array_lower": {"array": _lower_bound},
     "array_ndims": {"array": "CASE WHEN len({0}) > 0 THEN 1 END"},
+    "array_dims": {"array": "CASE WHEN len({0}) > 0 THEN concat('[1:', len({0}), ']') END"},
+    "trim_array": {"array": _trimmed},
     "array_append": {"array": _concatenated("list_append", "a", "e"), "any": _concatenated("list_append", "a", "e")},
     "array_prepend": {"any": _concatenated("list_prepend", "e", "a")},
     "array_cat": {"array": _concatenated("list_concat", "a", "a")},

@@ -94,10 +94,15 @@ def _time_from_text(printer: ExpressionPrinter, node: Cast, text: str) -> str:
 def _zoned(printer: ExpressionPrinter, node: Cast, text: str) -> str:
     """Between timestamptz and the civil types, on the clock of the session's zone."""
     if node.type.family == "timestamptz":
-        civil = plain(printer, replace(node, type=replace(node.type, family="timestamp")), text)
+        civil = printer.civil(text, "date", "timestamp")
         return instant(printer, civil if node.operand.type.family == "date" else text, node.zone)
     local = local_time(printer, text, node.zone)
-    return f"CAST({local} AS DATE)" if node.type.family == "date" else local
+    return printer.civil(local, "timestamp", "date") if node.type.family == "date" else local
+
+
+def _civil(printer: ExpressionPrinter, node: Cast, text: str) -> str:
+    """Between date and timestamp."""
+    return printer.civil(text, node.operand.type.family, node.type.family)
 
 
 def with_digits(inner: CastRule) -> CastRule:
@@ -132,11 +137,11 @@ SHARED_CASTS: Mapping[str, CastRule] = {
     "variable > float4 float8": lambda printer, node, text: plain(printer, node, f"numeric_text({text})"),
     "bool > int4": plain,
     "int4 > bool": "({0} <> 0)",
-    "timestamp > date": plain,
+    "timestamp > date": _civil,
     "timestamptz > date": _zoned,
     "timestamp > timestamp": with_digits("{0}"),
     "timestamptz > timestamptz": with_digits("{0}"),
-    "date > timestamp": plain,
+    "date > timestamp": _civil,
     "date timestamp > timestamptz": with_digits(_zoned),
     "timestamptz > timestamp": with_digits(_zoned),
     "text > text": to_text("{0}"),

@@ -46,7 +46,7 @@ def _make_interval(printer: ExpressionPrinter, node: Call, texts: list[str]) -> 
 DUCKDB_DATE_RULES: Mapping[str, Mapping[str, Rule]] = {
     "age": {"timestamp timestamptz": _span("time_age({0}, {1}, {2})")},
     "date_bin": {"interval": _moment("time_bin({0}, {1}, {2})")},
-    "isfinite": {"date timestamp timestamptz interval": "CASE WHEN {0} IS NOT NULL THEN TRUE END"},
+    "isfinite": {"date timestamp timestamptz": "isfinite({0})", "interval": "CASE WHEN {0} IS NOT NULL THEN TRUE END"},
     "justify_days": {"interval": "interval_justify_days({0})"},
     "justify_hours": {"interval": "interval_justify_hours({0})"},
     "justify_interval": {"interval": "interval_justify_interval({0})"},

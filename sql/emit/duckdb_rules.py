@@ -14,11 +14,12 @@ from sql.emit.math_rules import DUCKDB_MATH_RULES
 from sql.emit.numeric_rules import NUMERIC_RULES
 from sql.emit.shared_rules import INTEGERS, SHARED_RULES, divisor_guarded
 from sql.emit.text_rules import DUCKDB_TEXT_RULES
-from sql.emit.time_rules import TIME_RULES
+from sql.emit.time_rules import TIME_RULES, date_difference
 from sql.emit.type_casts import TYPE_CASTS
 from sql.emit.type_rules import TYPE_RULES
 from sql.errors import not_supported
 from sql.expressions import Call, Literal
+from sql.functions import ADVISORY_CALLS
 
 
 def _modulo_integer(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
@@ -78,7 +79,8 @@ RULES = (
             "pg_terminate_backend": {"any": _of_session},
             "set_config": {"any": _of_session},
             "pg_notify": {"any": _of_session},
-            "date_difference": {"date": "CAST({0} - {1} AS INTEGER)"},
+            **{name: {"any": _of_session} for name in sorted(ADVISORY_CALLS)},
+            "date_difference": {"date": date_difference("{0} - {1}")},
         }
     )
 )

@@ -142,6 +142,14 @@ class ExpressionPrinter(ABC):
         """Return a timestamp moved by months, days or microseconds (`unit`); months clamp the day."""
 
     @abstractmethod
+    def finite(self, text: str, kind: SqlType) -> str:
+        """Return whether a date or a timestamp is neither 'infinity' nor '-infinity'."""
+
+    def civil(self, text: str, source: str, target: str) -> str:
+        """Return a date as the timestamp of its midnight, or the date of a timestamp."""
+        return f"CAST({text} AS {self.type_name(SqlType(target))})"
+
+    @abstractmethod
     def truncated(self, unit: str, text: str, kind: SqlType) -> str:
         """Return date_trunc on the UTC clock."""
 

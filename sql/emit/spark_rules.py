@@ -7,12 +7,12 @@ something else, one of `engine/spark_functions.java` stands in: CEIL of a double
 from __future__ import annotations
 
 from sql.emit.cast_rules import SHARED_CASTS, plain, to_text
-from sql.emit.expressions import ExpressionPrinter, cast_table, rule_table
+from sql.emit.expressions import ExpressionPrinter, Rule, cast_table, rule_table
 from sql.emit.math_rules import SPARK_MATH_RULES
 from sql.emit.numeric_rules import NUMERIC_RULES
 from sql.emit.shared_rules import INTEGERS, SHARED_RULES
 from sql.emit.text_rules import SPARK_TEXT_RULES
-from sql.emit.time_rules import TIME_RULES
+from sql.emit.time_rules import TIME_RULES, date_difference
 from sql.emit.type_casts import SHARED_TYPE_CASTS
 from sql.emit.type_rules import SPARK_TYPE_RULES
 from sql.expressions import Call, Cast
@@ -30,6 +30,17 @@ def _round_float(printer: ExpressionPrinter, node: Cast, text: str) -> str:
 def _round_numeric(printer: ExpressionPrinter, node: Cast, text: str) -> str:
     whole = node.operand.type.display_scale == 0
     return plain(printer, node, text if whole else f"CAST({text} AS DECIMAL(38,0))")
+
+
+def _moved_date(sign: str) -> Rule:
+    """An infinite date stays where it is."""
+
+    def rule(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
+        date, days = texts
+        days = f"CASE WHEN {printer.finite(date, node.type)} THEN {days} ELSE {days} * 0 END"
+        return f"({date} {sign} {days})"
+
+    return rule
 
 
 RULES = (
@@ -54,7 +65,9 @@ RULES = (
             "trim_left": {"text": "trim(LEADING {1} FROM {0})"},
             "trim_right": {"text": "trim(TRAILING {1} FROM {0})"},
             "starts_with": {"text": "startswith({0}, {1})"},
-            "date_difference": {"date": "datediff({0}, {1})"},
+            "date_difference": {"date": date_difference("datediff({0}, {1})")},
+            "date_add_days": {"date": _moved_date("+")},
+            "date_subtract_days": {"date": _moved_date("-")},
         }
     )
 )

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+# Of an infinite time these are infinite; all other fields are NULL.
+GROWING_FIELDS = frozenset("year isoyear decade century millennium julian epoch".split())
+
 # field -> decimal digits of extract's value: seconds are counted in microseconds.
 FIELD_DIGITS = {
     "microseconds": 0,

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from sql.datatypes import TIMESTAMP, TIMESTAMPTZ, scaled_numeric
 from sql.emit.expressions import ExpressionPrinter, Rule
 from sql.emit.rule_arguments import literal_integer, literal_text
-from sql.emit.time_fields import FIELD_DIGITS
+from sql.emit.time_fields import FIELD_DIGITS, GROWING_FIELDS
 from sql.emit.type_rules import span_date_part, span_extract, span_trunc
 from sql.errors import not_supported
 from sql.expressions import Call
@@ -86,6 +86,10 @@ def _extract(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
     if node.arguments[1].type.family in SPANS:
         return span_extract(printer, node, texts)
     value, digits = _field(printer, node, texts)
+    field, kind = literal_text(node.arguments[0], "a field"), node.arguments[1].type
+    if field in GROWING_FIELDS:
+        refused = f"infinite_field('{field}', {printer.micros(texts[1], kind)})"
+        value = f"CASE WHEN {printer.finite(texts[1], kind)} THEN {value} ELSE {refused} END"
     if digits == 0:
         return printer.fit_text(f"CAST({value} AS DECIMAL(38,0))", scaled_numeric(0), node.type)
     unit = f"CAST('{10.0**-digits:.{digits}f}' AS DECIMAL({digits},{digits}))"
@@ -97,10 +101,12 @@ def _date_part(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
     if node.arguments[1].type.family in SPANS:
         return span_date_part(printer, node, texts)
     value, digits = _field(printer, node, texts)
-    if digits == 0:
-        return f"CAST({value} AS DOUBLE)"
-    field = literal_text(node.arguments[0], "a field")
-    return f"time_part('{field}', {value})"
+    field, kind = literal_text(node.arguments[0], "a field"), node.arguments[1].type
+    part = f"CAST({value} AS DOUBLE)" if digits == 0 else f"time_part('{field}', {value})"
+    if field not in GROWING_FIELDS:
+        return part
+    infinite = f"infinite_part({printer.micros(texts[1], kind)})"
+    return f"CASE WHEN {printer.finite(texts[1], kind)} THEN {part} ELSE {infinite} END"
 
 
 def _add_interval(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
@@ -114,6 +120,18 @@ def _add_interval(printer: ExpressionPrinter, node: Call, texts: list[str]) -> s
         civil = printer.shifted(civil, "days", days) if days else civil
         text = instant(printer, civil, zone) if zoned else civil
     return printer.shifted(text, "microseconds", micros) if micros else text
+
+
+def date_difference(template: str) -> Rule:
+    """Return the rule of date - date for an engine's own difference."""
+
+    def rule(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
+        kinds = [argument.type for argument in node.arguments]
+        finite = " AND ".join(map(printer.finite, texts, kinds))
+        refused = f"infinite_span('dates', {', '.join(map(printer.micros, texts, kinds))})"
+        return f"CAST(CASE WHEN {finite} THEN {template.format(*texts)} ELSE {refused} END AS INTEGER)"
+
+    return rule
 
 
 TIME_RULES: Mapping[str, Mapping[str, Rule]] = {

@@ -46,6 +46,10 @@ def _time_span_of_difference(printer: ExpressionPrinter, node: Call, texts: list
     """Whole days and the rest, both of one sign."""
     left, right = _instants(printer, node, texts)
     days = f"(({left} - {right}) {printer.division} {DAY_US})"
+    finite = " AND ".join(
+        printer.finite(text, argument.type) for text, argument in zip(texts, node.arguments, strict=True)
+    )
+    days = f"CASE WHEN {finite} THEN {days} ELSE infinite_span('timestamps', {left}, {right}) END"
     return printer.interval("0", days, f"({left} - {right}) % {DAY_US}", f"{texts[0]} IS NULL OR {texts[1]} IS NULL")
 
 
@@ -66,7 +70,10 @@ def _negated(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
 
 
 def _date_at_time(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
-    return printer.moment(f"({printer.micros(texts[0], node.arguments[0].type)} + {texts[1]})", TIMESTAMP.family)
+    date = node.arguments[0].type
+    micros = printer.micros(texts[0], date)
+    moved = f"{micros} + CASE WHEN {printer.finite(texts[0], date)} THEN 1 ELSE 0 END * {texts[1]}"
+    return printer.moment(f"({moved})", TIMESTAMP.family)
 
 
 def _time_moved(sign: str) -> Rule:

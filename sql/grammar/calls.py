@@ -19,7 +19,7 @@ def expressions(cursor: Cursor) -> tuple[Expression, ...]:
 
 def call(cursor: Cursor, name: tuple[str, ...], position: int, first: int, windowless: bool = False) -> FunctionCall:
     """Read the parentheses of a call of `name`, and what may follow them; a windowless one stands in FROM."""
-    if len(name) > 1 and name[-2] not in ("pg_catalog", "public"):
+    if len(name) > 1 and name[-2] not in ("pg_catalog", "information_schema", "public"):
         cursor.defer(SqlError("3F000", f'schema "{name[-2]}" does not exist', position))
     cursor.expect_operator("(")
     star = distinct = False

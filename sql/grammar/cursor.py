@@ -11,6 +11,7 @@ from typing import NoReturn
 from sql.errors import SqlError, not_supported
 from sql.grammar.keywords import COLUMN_NAME, KEYWORDS, NEED_AS, RESERVED, TYPE_OR_FUNCTION
 from sql.lexer import Token, scan
+from sql.relation_keys import as_written
 
 # Deeper text, and higher trees, are refused with 54001 before Python's own stack would end here or in a later pass.
 NESTING_MAX = 100
@@ -259,19 +260,16 @@ class Cursor:
             parts.append(self.label())
         return tuple(parts)
 
-    def relation_name(self, schema_first: bool = False, positioned: bool = True) -> str:
-        """Read the name of a relation of ours: bare, or in schema public.
-
-        schema_first: another schema is 3F000 and not 42P01. positioned: errors about it have a position.
-        """
+    def relation_name(self) -> str:
+        """Read the name of a relation as written: bare, or with its schema."""
         position = self.position
         parts = self.qualified_name()
         try:
-            return relation_of(parts, position, schema_first)
+            return relation_of(parts, position)
         except SqlError as error:
             if error.sqlstate == "42601":
                 raise
-            self.defer(error if positioned else replace(error, position=None))
+            self.defer(replace(error, position=None))
             return parts[-1]
 
     def names_in_parentheses(self) -> tuple[tuple[str, int], ...]:
@@ -298,16 +296,27 @@ class Cursor:
             self.advance()
 
 
-def relation_of(parts: tuple[str, ...], position: int, schema_first: bool = False) -> str:
-    """Return the relation that a dotted name means; schemas other than public do not exist yet."""
+def read_name(text: str) -> str:
+    """Return the name of a relation in a string, as nextval takes it. Raises 42602."""
+    try:
+        cursor = Cursor(text)
+        parts = [cursor.label()]
+        while cursor.accept_operator("."):
+            parts.append(cursor.label())
+        if cursor.token.kind == "end":
+            return relation_of(tuple(parts), 0)
+    except SqlError as error:
+        if error.sqlstate == "0A000":
+            raise
+    raise SqlError("42602", "invalid name syntax")
+
+
+def relation_of(parts: tuple[str, ...], position: int) -> str:
+    """Return a dotted name as one text (`sql.relation_keys`). Raises 42601, and 0A000 for another database and the system's schemas."""
     if len(parts) > 3:
         raise SqlError("42601", f"improper qualified name (too many dotted names): {'.'.join(parts)}", position)
     if len(parts) == 3 and parts[0] not in ("antumbra", "postgres"):
         raise SqlError("0A000", f'cross-database references are not implemented: "{".".join(parts)}"', position)
     if len(parts) > 1 and parts[-2] in ("pg_catalog", "information_schema"):
         raise not_supported(f"the catalog relation {parts[-2]}.{parts[-1]}", position)
-    if len(parts) > 1 and parts[-2] != "public":
-        if not schema_first:
-            raise SqlError("42P01", f'relation "{".".join(parts)}" does not exist', position)
-        raise SqlError("3F000", f'schema "{parts[-2]}" does not exist', position)
-    return parts[-1]
+    return as_written(parts)

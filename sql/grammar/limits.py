@@ -1,4 +1,4 @@
-"""LIMIT, OFFSET, FETCH FIRST, and FOR UPDATE, which is refused."""
+"""LIMIT, OFFSET, FETCH FIRST, and FOR UPDATE."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from sql.errors import SqlError
 from sql.grammar import expressions as grammar
 from sql.grammar import primaries
 from sql.grammar.cursor import Cursor
-from sql.syntax import Constant, Expression, Operation
+from sql.syntax import Constant, Expression, Locking, Operation
 
 LOCKS = (("update",), ("no", "key", "update"), ("share",), ("key", "share"))
 
@@ -121,12 +121,13 @@ def count(cursor: Cursor) -> Expression:
     return Operation("+", (number,), position, cursor.text_since(first))
 
 
-def locking(cursor: Cursor) -> bool:
-    """Read FOR UPDATE and the like, to refuse them; FOR READ ONLY changes nothing."""
+def locking(cursor: Cursor) -> tuple[Locking, ...] | None:
+    """Read FOR UPDATE and the like, None without any; FOR READ ONLY changes nothing."""
     if not cursor.at("for"):
-        return False
+        return None
     if cursor.accept("for", "read", "only"):
-        return True
+        return ()
+    found = []
     while cursor.at("for"):
         position = cursor.position
         cursor.advance()
@@ -135,11 +136,19 @@ def locking(cursor: Cursor) -> bool:
             cursor.accept("no") and cursor.accept("key")
             cursor.accept("key")
             cursor.fail()
-        if cursor.accept("of"):
-            cursor.qualified_name()
-            while cursor.accept_operator(","):
-                cursor.qualified_name()
-        if not cursor.accept("nowait") and cursor.accept("skip"):
+        strength = f"FOR {' '.join(lock).upper()}"
+        tables: list[tuple[str, int]] = []
+        while cursor.accept_operator(",") if tables else cursor.accept("of"):
+            place = cursor.position
+            name = cursor.qualified_name()
+            if len(name) > 1:
+                cursor.defer(SqlError("42601", f"{strength} must specify unqualified relation names", place))
+            tables.append((name[-1], place))
+        wait = "wait"
+        if cursor.accept("nowait"):
+            wait = "nowait"
+        elif cursor.accept("skip"):
             cursor.expect("locked")
-        cursor.refuse(f"SELECT FOR {' '.join(lock).upper()}", position)
-    return True
+            wait = "skip"
+        found.append(Locking(strength, tuple(tables), wait, position))
+    return tuple(found)

@@ -73,11 +73,12 @@ def parenthesised(cursor: Cursor) -> Query:
 def rest(cursor: Cursor, common: tuple[CommonTable, ...], first: Body, position: int) -> Query:
     body = set_operations(cursor, first)
     order = sorting.order_by(cursor)
-    is_locked = limits.locking(cursor)
+    locking = limits.locking(cursor)
     limit = limits.limits(cursor)
-    if limit.position and not is_locked:
-        limits.locking(cursor)
-    return combined(common, body, order, limit, position)
+    if limit.position and locking is None:
+        locking = limits.locking(cursor)
+    found = combined(common, body, order, limit, position)
+    return replace(found, locking=(*found.locking, *locking)) if locking else found
 
 
 def combined(
@@ -147,7 +148,7 @@ def quantifier(cursor: Cursor) -> bool:
 def bare(body: Body) -> Body:
     """Return the body of a query in parentheses that has no clauses of its own."""
     if isinstance(body, Query) and not (
-        body.common_tables or body.order_by or body.limit is not None or body.offset is not None
+        body.common_tables or body.order_by or body.limit is not None or body.offset is not None or body.locking
     ):
         return body.body
     return body

@@ -9,7 +9,7 @@ from __future__ import annotations
 from sql.grammar import calls, predicates, queries
 from sql.grammar import expressions as grammar
 from sql.grammar.cursor import Cursor
-from sql.syntax import ArrayItems, Expression, Query, Row, Subquery, Subscript
+from sql.syntax import ArrayItems, Expression, FieldSelection, Query, Row, Subquery, Subscript
 
 
 def parenthesised(cursor: Cursor) -> Expression:
@@ -139,9 +139,10 @@ def indirection(cursor: Cursor, operand: Expression, first: int) -> Expression:
     height = 0
     while cursor.at_operator("[", "."):
         if cursor.accept_operator("."):
-            if not cursor.accept_operator("*"):
-                cursor.label()
-            cursor.refuse("selection of a field of a composite value", position)
+            if cursor.accept_operator("*"):
+                cursor.refuse("selection of a field of a composite value", position)
+            else:
+                operand = FieldSelection(operand, cursor.label(), position, cursor.text_since(first))
         else:
             operand = subscript(cursor, operand, position, first)
         height = cursor.grow(height)

@@ -140,14 +140,32 @@ class CreateSchema:
 
 @dataclass(frozen=True)
 class DropSchema:
-    """DROP SCHEMA [IF EXISTS] names."""
+    """DROP SCHEMA [IF EXISTS] names [CASCADE | RESTRICT]."""
 
     text: str
     names: tuple[str, ...]
     if_exists: bool
+    cascade: bool
+
+
+@dataclass(frozen=True)
+class RenameSchema:
+    """ALTER SCHEMA name RENAME TO new_name."""
+
+    text: str
+    name: str
+    new_name: str
 
 
 RoleStatement = CreateRole | AlterRole | DropRole | GrantRole
 AccessStatement = (
-    RoleStatement | GrantPrivileges | ChangeOwner | ReassignOwned | DropOwned | CommentOn | CreateSchema | DropSchema
+    RoleStatement
+    | GrantPrivileges
+    | ChangeOwner
+    | ReassignOwned
+    | DropOwned
+    | CommentOn
+    | CreateSchema
+    | DropSchema
+    | RenameSchema
 )

@@ -32,11 +32,21 @@ def alter_table(cursor: Cursor) -> AlterTable:
     foreign = cursor.accept("foreign")
     cursor.expect("table")
     if_exists = cursor.accept("if", "exists")
-    name, position = written_name(cursor, schema_first=True)
-    changes = [renaming(cursor, foreign)] if cursor.at("rename") else actions(cursor, name, foreign)
+    name, position = written_name(cursor)
+    if cursor.at_words("set", "schema"):
+        changes: list[TableChange | None] = [new_schema(cursor)]
+    else:
+        changes = [renaming(cursor, foreign)] if cursor.at("rename") else actions(cursor, name, foreign)
     return AlterTable(
         cursor.text_since(first), name, position, if_exists, tuple(change for change in changes if change), foreign
     )
+
+
+def new_schema(cursor: Cursor) -> TableChange:
+    """Read SET SCHEMA name."""
+    cursor.expect("set", "schema")
+    position = cursor.position
+    return TableChange("set schema", new_name=cursor.name(), position=position)
 
 
 def renaming(cursor: Cursor, foreign: bool) -> TableChange:

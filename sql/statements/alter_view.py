@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sql.errors import not_supported
 from sql.grammar.cursor import Cursor
-from sql.statements.alter_table import renaming
+from sql.statements.alter_table import new_schema, renaming
 from sql.statements.objects import AlterView
 
 # First words of actions of PostgreSQL that are refused.
@@ -17,7 +17,9 @@ def alter_view(cursor: Cursor) -> AlterView:
     cursor.expect("alter", "view")
     if_exists = cursor.accept("if", "exists")
     position = cursor.position
-    name = cursor.relation_name(schema_first=True, positioned=False)
+    name = cursor.relation_name()
+    if cursor.at_words("set", "schema"):
+        return AlterView(cursor.text_since(first), name, position, if_exists, new_schema(cursor))
     if cursor.at(*REFUSED):
         raise not_supported(f"ALTER VIEW ... {cursor.token.value.upper()}", cursor.position)
     return AlterView(cursor.text_since(first), name, position, if_exists, renaming(cursor, foreign=True))

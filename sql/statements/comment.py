@@ -31,9 +31,9 @@ def comment(cursor: Cursor) -> Comment | CommentOn:
         if len(parts) == 1:
             cursor.defer(SqlError("42601", "column name must be qualified"))
         *relation, column = parts
-        name = relation_of(tuple(relation) or (column,), position, schema_first=True)
+        name = relation_of(tuple(relation) or (column,), position)
     else:
-        name = cursor.relation_name(schema_first=True, positioned=False)
+        name = cursor.relation_name()
     cursor.expect("is")
     text = None if cursor.accept("null") else cursor.string()
     return Comment(cursor.text_since(first), kind, name, position, column, text or None)

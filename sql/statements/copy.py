@@ -1,4 +1,4 @@
-"""COPY relation [(columns)] FROM STDIN and COPY relation | (query) TO STDOUT, or a file; PostgreSQL's new and old option syntax."""
+"""COPY relation [(columns)] FROM STDIN [WHERE ...], COPY relation | (query) TO STDOUT, or a file; PostgreSQL's new and old options."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from sql.grammar import queries
 from sql.grammar.cursor import Cursor
 from sql.statements.copy_options import RawOption, copy_options, old_copy_options, resolve
 from sql.statements.statement import CopyFrom, CopyOptions, CopyTo
-from sql.syntax import Query
+from sql.syntax import Expression, Query
 
 
 def copy(cursor: Cursor) -> CopyFrom | CopyTo:
@@ -26,7 +26,7 @@ def copy(cursor: Cursor) -> CopyFrom | CopyTo:
     if cursor.at_operator("(") and not raw:
         query = copied_query(cursor)
     else:
-        name = cursor.relation_name(schema_first=True, positioned=False)
+        name = cursor.relation_name()
         columns = cursor.names_in_parentheses() if cursor.at_operator("(") else None
     if query is not None and not cursor.at("to"):
         cursor.fail()
@@ -37,11 +37,11 @@ def copy(cursor: Cursor) -> CopyFrom | CopyTo:
     raw += old_delimiter(cursor, query is not None)
     cursor.accept("with")
     raw += copy_options(cursor) if cursor.at_operator("(") else old_copy_options(cursor)
-    where_clause(cursor, direction == "from", query is not None)
+    where = where_clause(cursor, direction == "from", query is not None)
     options = resolved(cursor, raw, direction == "from")
     text = cursor.text_since(first)
     if direction == "from":
-        return CopyFrom(text, name, name_position, columns, options, file)
+        return CopyFrom(text, name, name_position, columns, options, file, where)
     return CopyTo(text, query, name, name_position, options, columns, file)
 
 
@@ -90,12 +90,12 @@ def old_delimiter(cursor: Cursor, is_query: bool) -> list[RawOption]:
     return [("delimiter", cursor.string(), position)]
 
 
-def where_clause(cursor: Cursor, is_from: bool, is_query: bool) -> None:
-    """Read WHERE, to refuse it."""
+def where_clause(cursor: Cursor, is_from: bool, is_query: bool) -> Expression | None:
+    """Read WHERE, which only COPY FROM has."""
     position = cursor.position
     if is_query or not cursor.accept("where"):
-        return
-    grammar.expression(cursor)
+        return None
+    condition = grammar.expression(cursor)
     if not is_from:
         raise SqlError("42601", "WHERE clause not allowed with COPY TO", position)
-    cursor.refuse("COPY ... WHERE", position)
+    return condition

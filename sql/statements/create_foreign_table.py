@@ -21,7 +21,7 @@ def create_foreign_table(cursor: Cursor) -> CreateStream:
     cursor.expect("create", "foreign", "table")
     if_not_exists = cursor.accept_if_not_exists()
     name_position = cursor.position
-    name = cursor.relation_name(schema_first=True)
+    name = cursor.relation_name()
     if cursor.at("partition"):
         raise not_supported("PARTITION OF", cursor.position)
     columns = column_definitions(cursor, name)

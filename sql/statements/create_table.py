@@ -25,7 +25,7 @@ def create_table(cursor: Cursor) -> CreateTable:
     cursor.expect("table")
     if_not_exists = cursor.accept_if_not_exists()
     name_position = cursor.position
-    name = cursor.relation_name(schema_first=True)
+    name = cursor.relation_name()
     if cursor.at("partition", "of"):
         raise not_supported("PARTITION OF" if cursor.at("partition") else "CREATE TABLE OF", cursor.position)
     columns: tuple[TableColumn, ...] = ()

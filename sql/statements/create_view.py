@@ -29,7 +29,7 @@ def create_view(cursor: Cursor) -> CreateView:
         raise not_supported(f"CREATE {cursor.token.value.upper()} VIEW", cursor.position)
     cursor.expect("view")
     name_position = cursor.position
-    name = cursor.relation_name(schema_first=True, positioned=False)
+    name = cursor.relation_name()
     columns = tuple(column for column, _ in cursor.names_in_parentheses()) if cursor.at_operator("(") else ()
     repeated = next((column for index, column in enumerate(columns) if column in columns[:index]), None)
     if repeated is not None:

@@ -31,9 +31,9 @@ def truncate(cursor: Cursor) -> Truncate:
     first = cursor.index
     cursor.expect("truncate")
     cursor.accept("table")
-    names = [written_name(cursor, schema_first=True)]
+    names = [written_name(cursor)]
     while cursor.accept_operator(","):
-        names.append(written_name(cursor, schema_first=True))
+        names.append(written_name(cursor))
     identity = cursor.accept_any("restart", "continue")
     if identity is not None:
         cursor.expect("identity")

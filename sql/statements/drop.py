@@ -18,7 +18,7 @@ def drop(cursor: Cursor) -> DropRelation:
     names = []
     while True:
         position = cursor.position
-        names.append((cursor.relation_name(schema_first=True, positioned=False), position))
+        names.append((cursor.relation_name(), position))
         if not cursor.accept_operator(","):
             break
     cascade = cursor.accept_any("cascade", "restrict") == "cascade"

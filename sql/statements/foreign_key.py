@@ -10,7 +10,7 @@ from sql.statements.update import written_name
 
 def reference(cursor: Cursor) -> Reference:
     """Read what follows REFERENCES."""
-    table, position = written_name(cursor, schema_first=True)
+    table, position = written_name(cursor)
     columns = cursor.names_in_parentheses() if cursor.at_operator("(") else ()
     match_position = cursor.position
     if cursor.accept("match"):

@@ -117,9 +117,7 @@ def names(cursor: Cursor, schemas: bool) -> tuple[tuple[str, int], ...]:
     found = []
     while True:
         position = cursor.position
-        found.append(
-            (cursor.name() if schemas else cursor.relation_name(schema_first=True, positioned=False), position)
-        )
+        found.append((cursor.name() if schemas else cursor.relation_name(), position))
         if not cursor.accept_operator(","):
             return tuple(found)
 

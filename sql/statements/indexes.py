@@ -19,10 +19,10 @@ def create_index(cursor: Cursor) -> CreateIndex:
     cursor.expect("index")
     concurrently = cursor.accept("concurrently")
     if_not_exists = cursor.accept_if_not_exists()
-    name = None if not if_not_exists and cursor.at("on") else cursor.relation_name(schema_first=True, positioned=False)
+    name = None if not if_not_exists and cursor.at("on") else cursor.name()
     cursor.expect("on")
     cursor.accept("only")
-    table, position = written_name(cursor, schema_first=True)
+    table, position = written_name(cursor)
     if cursor.accept("using"):
         method_position = cursor.position
         method = cursor.name()
@@ -71,7 +71,7 @@ def drop_index(cursor: Cursor) -> DropIndex:
     names = []
     while True:
         position = cursor.position
-        names.append((cursor.relation_name(schema_first=True, positioned=False), position))
+        names.append((cursor.relation_name(), position))
         if not cursor.accept_operator(","):
             break
     cursor.accept_any("cascade", "restrict")
@@ -83,7 +83,7 @@ def alter_index(cursor: Cursor) -> RenameIndex:
     first, position = cursor.index, cursor.position
     cursor.expect("alter", "index")
     if_exists = cursor.accept("if", "exists")
-    name = cursor.relation_name(schema_first=True, positioned=False)
+    name = cursor.relation_name()
     if not cursor.accept("rename"):
         raise not_supported("ALTER INDEX", position, hint="An index can be renamed, or dropped and made anew.")
     cursor.expect("to")

@@ -52,7 +52,7 @@ def tables(cursor: Cursor) -> tuple[tuple[str, int], ...]:
         return ()
     found = []
     while True:
-        found.append(written_name(cursor, schema_first=True))
+        found.append(written_name(cursor))
         if cursor.at_operator("("):
             cursor.names_in_parentheses()
         if not cursor.accept_operator(","):

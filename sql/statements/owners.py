@@ -42,7 +42,7 @@ def change_owner(cursor: Cursor) -> ChangeOwner | None:
     position = cursor.position
     if not cursor.at_name() or not owner_follows(cursor):
         return None
-    name = cursor.name() if kind == "schema" else cursor.relation_name(schema_first=True, positioned=False)
+    name = cursor.name() if kind == "schema" else cursor.relation_name()
     cursor.expect("owner", "to")
     role = role_spec(cursor)
     return ChangeOwner(cursor.text_since(first), kind, name, position, if_exists, role)

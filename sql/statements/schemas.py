@@ -1,9 +1,9 @@
-"""CREATE SCHEMA and DROP SCHEMA."""
+"""CREATE, ALTER and DROP SCHEMA."""
 
 from __future__ import annotations
 
 from sql.grammar.cursor import Cursor
-from sql.statements.access import CreateSchema, DropSchema
+from sql.statements.access import CreateSchema, DropSchema, RenameSchema
 from sql.statements.roles import role_spec
 
 
@@ -28,5 +28,14 @@ def drop_schema(cursor: Cursor) -> DropSchema:
     names = [cursor.name()]
     while cursor.accept_operator(","):
         names.append(cursor.name())
-    cursor.accept_any("cascade", "restrict")
-    return DropSchema(cursor.text_since(first), tuple(names), if_exists)
+    cascade = cursor.accept_any("cascade", "restrict") == "cascade"
+    return DropSchema(cursor.text_since(first), tuple(names), if_exists, cascade)
+
+
+def alter_schema(cursor: Cursor) -> RenameSchema:
+    """Read ALTER SCHEMA name RENAME TO name."""
+    first = cursor.index
+    cursor.expect("alter", "schema")
+    name = cursor.name()
+    cursor.expect("rename", "to")
+    return RenameSchema(cursor.text_since(first), name, cursor.name())

@@ -8,6 +8,7 @@ from sql.datatypes import SqlType
 from sql.errors import SqlError, not_supported
 from sql.grammar.cursor import Cursor
 from sql.grammar.types import type_name
+from sql.relation_keys import as_written
 from sql.statements.options import signed_number
 from sql.statements.statement import AlterSequence, CreateSequence, SequenceOptions
 from sql.type_names import resolve_type
@@ -37,7 +38,7 @@ def create_sequence(cursor: Cursor) -> CreateSequence:
     cursor.expect("sequence")
     if_not_exists = cursor.accept_if_not_exists()
     position = cursor.position
-    name = cursor.relation_name(schema_first=True, positioned=False)
+    name = cursor.relation_name()
     options = sequence_options(cursor)
     return CreateSequence(cursor.text_since(first), name, position, if_not_exists, options)
 
@@ -60,8 +61,10 @@ def alter_sequence(cursor: Cursor) -> AlterSequence:
     cursor.expect("alter", "sequence")
     if_exists = cursor.accept("if", "exists")
     position = cursor.position
-    name = cursor.relation_name(schema_first=True, positioned=False)
-    for words in (("rename", "to"), ("owner", "to"), ("set", "schema"), ("set", "logged"), ("set", "unlogged")):
+    name = cursor.relation_name()
+    if cursor.accept("set", "schema"):
+        return AlterSequence(cursor.text_since(first), name, position, if_exists, SequenceOptions(), cursor.name())
+    for words in (("rename", "to"), ("owner", "to"), ("set", "logged"), ("set", "unlogged")):
         if cursor.at_words(*words):
             raise not_supported(f"ALTER SEQUENCE ... {' '.join(words).upper()}", cursor.position)
     if cursor.accept_any("rename", "owner", "set") or not cursor.at(*STARTS):
@@ -143,12 +146,9 @@ def owner(cursor: Cursor) -> tuple[str, str] | bool:
     """Read table.column, or NONE (False)."""
     if cursor.accept("none"):
         return False
-    position = cursor.position
     parts = cursor.qualified_name()
     if len(parts) < 2:
         hint = "Specify OWNED BY table.column or OWNED BY NONE."
         cursor.defer(SqlError("42601", "invalid OWNED BY option", hint=hint))
         return False
-    if len(parts) > 2 and parts[-3] != "public":
-        cursor.defer(SqlError("3F000", f'schema "{parts[-3]}" does not exist', position))
-    return parts[-2], parts[-1]
+    return as_written(parts[-3:-1]), parts[-1]

@@ -78,3 +78,17 @@ class Notify:
     text: str
     channel: str
     payload: str
+
+
+@dataclass(frozen=True)
+class LockTable:
+    """LOCK TABLE. tables: (name, position). mode: in capital letters, without MODE."""
+
+    text: str
+    tables: tuple[tuple[str, int], ...]
+    mode: str
+    nowait: bool
+
+
+# What is about all sessions.
+SharedStatement = Listen | Notify | LockTable

@@ -1,7 +1,6 @@
 """What a client can say, as frozen dataclasses; `sql.parse` makes them. Names are case-folded; positions are 1-based characters.
 
-`text` of a statement is the user's own text without the semicolon; `query` fields hold a `syntax.Query` that
-`sql.bind` turns into a typed tree.
+`text` of a statement is the user's own text without the semicolon; `query` fields hold what `sql.bind` turns into a typed tree.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from sql.datatypes import SqlType
 from sql.statements.access import AccessStatement
 from sql.statements.objects import ObjectStatement
 from sql.statements.references import Reference
-from sql.statements.session_statement import CloseCursor, Declare, Execute, Fetch, Listen, Notify, Prepare
+from sql.statements.session_statement import CloseCursor, Declare, Execute, Fetch, Prepare, SharedStatement
 
 
 @dataclass(frozen=True)
@@ -126,7 +125,7 @@ class OptionChange:
 class TableChange:
     """One action of ALTER TABLE or ALTER FOREIGN TABLE.
 
-    action: 'add column', 'drop column', 'rename column', 'rename', 'set type', 'set default', 'drop default', 'set not null',
+    action: 'add column', 'drop column', 'rename column', 'rename', 'set schema', 'set type', 'set default', 'drop default', 'set not null',
     'drop not null', 'add constraint', 'drop constraint', 'rename constraint', 'options'. name: the column or constraint that it is
     about; new_name: of a renaming. if_exists: also ADD COLUMN IF NOT EXISTS.
     """
@@ -214,13 +213,14 @@ class CreateSequence:
 
 @dataclass(frozen=True)
 class AlterSequence:
-    """ALTER SEQUENCE [IF EXISTS] name options."""
+    """ALTER SEQUENCE [IF EXISTS] name options, or SET SCHEMA schema."""
 
     text: str
     name: str
     name_position: int
     if_exists: bool
     options: SequenceOptions
+    schema: str | None = None
 
 
 @dataclass(frozen=True)
@@ -363,7 +363,7 @@ class CopyOptions:
 
 @dataclass(frozen=True)
 class CopyFrom:
-    """COPY relation [(columns)] FROM STDIN, or FROM 'file' on the server (file not None)."""
+    """COPY relation [(columns)] FROM STDIN, or FROM 'file' on the server (file not None). where: the rows that are kept."""
 
     text: str
     name: str
@@ -371,6 +371,7 @@ class CopyFrom:
     columns: tuple[tuple[str, int], ...] | None
     options: CopyOptions
     file: str | None = None
+    where: syntax.Expression | None = None
 
 
 @dataclass(frozen=True)
@@ -491,8 +492,7 @@ Statement = (
     | Declare
     | Fetch
     | CloseCursor
-    | Listen
-    | Notify
+    | SharedStatement
     | Checkpoint
     | AccessStatement
     | Empty

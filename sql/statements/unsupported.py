@@ -8,7 +8,7 @@ from sql.grammar.cursor import Cursor
 # First words of statements that are refused as a whole.
 WHOLE = frozenset(
     """
-    alter call cluster do import load lock
+    alter call cluster do import load
     merge refresh reindex security
     """.split()
 )

@@ -39,12 +39,12 @@ def written_relation(cursor: Cursor, *not_alias: str) -> tuple[str, int, str | N
     return name, position, alias
 
 
-def written_name(cursor: Cursor, schema_first: bool = False) -> tuple[str, int]:
+def written_name(cursor: Cursor) -> tuple[str, int]:
     """Read [ONLY] name [*] with the name's position; no relation has others below it, so that ONLY says nothing."""
     only = cursor.accept("only")
     in_parentheses = only and cursor.accept_operator("(")
     position = cursor.position
-    name = cursor.relation_name(schema_first, positioned=not schema_first)
+    name = cursor.relation_name()
     if in_parentheses:
         cursor.expect_operator(")")
     elif not only:

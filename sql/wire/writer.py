@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 
 from sql.datatypes import SqlType
 from sql.errors import SqlError
+from sql.relation_keys import schema_of, shown
 
 _HEAD = struct.Struct("!ci")
 _FIELD = struct.Struct("!ihihih")
@@ -191,10 +192,10 @@ def _report(error: SqlError) -> bytes:
         (b"H", error.hint),
         (b"P", None if error.position is None else str(error.position)),
         (b"W", error.context),
-        (b"s", None if error.table_name is None else "public"),
+        (b"s", None if error.table_name is None else schema_of(error.table_name)),
         (b"t", error.table_name),
         (b"c", error.column_name),
         (b"n", error.constraint_name),
         (b"R", error.routine),
     ]
-    return b"".join(code + _string(value) for code, value in fields if value is not None) + b"\x00"
+    return b"".join(code + _string(shown(value)) for code, value in fields if value is not None) + b"\x00"

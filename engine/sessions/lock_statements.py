@@ -1,0 +1,48 @@
+"""LOCK TABLE.
+
+Enters: the statement and its transaction. Leaves: a lock until the transaction ends. Queries do not wait for any: what they read is a
+snapshot. Those that write to a table do, as do SELECT ... FOR UPDATE and its like, and other LOCK TABLE.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from engine.catalog import CatalogImage, QueryViewEntry, TableEntry
+from engine.sessions.results import Outcome
+from sql.errors import SqlError
+from sql.names import did_you_mean
+from sql.statements.session_statement import LockTable
+
+if TYPE_CHECKING:
+    from engine.sessions.session import Session
+
+KINDS = {"stream": "foreign tables", "view": "views", "query": "views", "sequence": "sequences"}
+
+
+async def lock_tables(session: Session, statement: LockTable, image: CatalogImage, in_block: bool) -> Outcome:
+    """Lock the tables, one after the other. Raises 25P01, 42P01, 42809, 55P03, 40P01, 57014."""
+    if not in_block:
+        raise SqlError("25P01", "LOCK TABLE can only be used in transaction blocks")
+    for name, position in statement.tables:
+        await session.in_scanner(lock_table, session, statement, name, table_oid(image, name, position))
+    return Outcome("LOCK TABLE")
+
+
+def table_oid(image: CatalogImage, name: str, position: int) -> int:
+    """Return the oid of a table. Raises 42P01, and 42809 for what is none."""
+    entry = image.entries.get(name)
+    if entry is None:
+        hint = did_you_mean(name, image.relation_names())
+        raise SqlError("42P01", f'relation "{name}" does not exist', hint=hint, position=position)
+    if not isinstance(entry, TableEntry):
+        kind = "views" if isinstance(entry, QueryViewEntry) else KINDS[entry.description.kind]
+        detail = f"This operation is not supported for {kind}."
+        raise SqlError("42809", f'cannot lock relation "{name}"', detail=detail)
+    return entry.description.oid
+
+
+def lock_table(session: Session, statement: LockTable, name: str, oid: int) -> None:
+    """Lock one table; blocks while others have it."""
+    if not session.backend.locks.take(("table", oid), statement.mode, waits=not statement.nowait):
+        raise SqlError("55P03", f'could not obtain lock on relation "{name}"')

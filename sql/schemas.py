@@ -1,0 +1,39 @@
+"""From a relation's name as written to its key, along the session's search_path.
+
+Enters: names as the grammar reads them, the settings that bind captures. Leaves: keys (`sql.relation_keys`), and PostgreSQL's errors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from sql.catalog import Catalog, RelationDescription, SessionSettings
+from sql.relation_keys import dotted, name_of, relation_key, unknown, written_schema
+
+SYSTEM = "pg_catalog"
+
+
+def keys_of(written: str, settings: SessionSettings) -> Iterator[str]:
+    """Yield the keys that a name as written may mean; the first one that is there counts."""
+    schema = written_schema(written)
+    schemas = settings.path if schema is None else (schema,)
+    for one in schemas:
+        if one != SYSTEM:
+            yield relation_key(one, name_of(written))
+
+
+def find_relation(written: str, catalog: Catalog, settings: SessionSettings) -> RelationDescription | None:
+    """Return the relation that a name as written means in a session; the server's own views come after all others."""
+    for key in keys_of(written, settings):
+        found = catalog.relation(key)
+        if found is not None and found.schema_name != SYSTEM:
+            return found
+    if written_schema(written) in (None, SYSTEM):
+        found = catalog.relation(name_of(written))
+        return found if found is not None and found.schema_name == SYSTEM else None
+    return None
+
+
+def found_key(written: str, settings: SessionSettings, is_there: Callable[[str], object]) -> str:
+    """Return the key that a name as written means; for what is not there, one that nothing has."""
+    return next((key for key in keys_of(written, settings) if is_there(key)), unknown(dotted(written)))

@@ -1,0 +1,29 @@
+"""The setting search_path: the schemas in which a bare name is looked for, in order.
+
+Enters: the setting as it is kept, the user. Leaves: names of schemas; which of them there are is for others to say.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from functools import lru_cache
+
+ITEM = re.compile(r'\s*(?:"((?:[^"]|"")*)"|([^",]*?))\s*(?:,|$)')
+
+
+@lru_cache(maxsize=256)
+def path_names(search_path: str, user: str) -> tuple[str, ...]:
+    """Return the names in a search_path in their order, each once; $user is the user's."""
+    found: list[str] = []
+    for quoted, plain in ITEM.findall(search_path):
+        name = quoted.replace('""', '"') if quoted else plain
+        name = user if name == "$user" else name
+        if name and name not in found:
+            found.append(name)
+    return tuple(found)
+
+
+def path_text(names: Iterable[str]) -> str:
+    """Return a search_path of these names, which means the same to every user."""
+    return ", ".join('"' + name.replace('"', '""') + '"' for name in names if name != "$user")
