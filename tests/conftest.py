@@ -15,7 +15,7 @@ import pytest
 from tests.oracle.antumbra import AntumbraServer
 from tests.oracle.postgres import PostgresCluster
 
-CASES_DEFAULT = 500
+CASES_DEFAULT = 700
 SECONDS_DEFAULT = 480.0
 SEED_DEFAULT = 20_261_120
 

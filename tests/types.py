@@ -6,6 +6,7 @@ import struct
 from decimal import Decimal
 from random import Random
 
+from sql.civil import DATE_INFINITY, TIMESTAMP_INFINITY
 from sql.datatypes import SqlType
 from sql.expressions import LiteralValue
 from sql.jsonb_text import jsonb_value
@@ -57,8 +58,10 @@ def random_value(kind: SqlType, numbers: Random) -> LiteralValue:
             value = Decimal(draw(-(10 ** draw(1, 30)), 10**12)).scaleb(-draw(0, 8))
             return apply_modifier(value or value.copy_abs(), kind)
         case "date":
-            return numbers.choice((0, 10_957, draw(-800_000, 200_000)))
+            return numbers.choice((0, 10_957, DATE_INFINITY, -DATE_INFINITY, draw(-800_000, 200_000)))
         case "timestamp" | "timestamptz":
+            if numbers.random() < 0.1:
+                return numbers.choice((TIMESTAMP_INFINITY, -TIMESTAMP_INFINITY))
             return draw(-62_000_000_000, 253_000_000_000) * 1_000_000 + numbers.choice((0, 500_000, draw(0, 999_999)))
     return random_new_value(kind, numbers)
 

@@ -51,6 +51,8 @@ def test_the_report_has_the_geometric_mean() -> None:
 @pytest.mark.slow
 def test_a_tiny_run(tmp_path: Path) -> None:
     arguments = ["--scale-factor", "0.01", "--runs", "1", "--only", "q03", "q06", "--data", str(tmp_path)]
+    # Whatever else the machine does.
+    arguments += ["--stream-timeout", "10s"]
     # A Spark of its own: this process may have ours.
     command = [sys.executable, "-m", "bench.stream_relation", *arguments]
     result = subprocess.run(command, capture_output=True, text=True, check=False)

@@ -36,9 +36,9 @@ def test_a_queue_that_is_emptied() -> None:
 
 def test_attached_views() -> None:
     sizes = views.Sizes(rows_count=500, repeats=2, runs_count=1)
-    seconds, checksum = views.measure(sizes)
-    assert list(seconds) == [1, 2, 4, 8] and "1000" in checksum
-    assert [figure.threshold for figure in views.figures(seconds, sizes)] == [2, 4, 8]
+    seconds, equal_s, checksum = views.measure(sizes)
+    assert list(seconds) == [1, 2, 4, 8] and equal_s > 0 and "1000" in checksum
+    assert [figure.threshold for figure in views.figures(seconds, equal_s, sizes)] == [2, 4, 8, 1.25]
     assert lines_count(views.draw(seconds)) == 2
 
 

@@ -19,6 +19,7 @@ from psycopg.types.json import Json, Jsonb
 from tests.oracle.antumbra import AntumbraServer
 
 EAST = datetime.timezone(datetime.timedelta(hours=2))
+# To asyncpg the last ones of Python are 'infinity', and the first ones '-infinity'.
 VALUES: dict[str, list[Any]] = {
     "boolean": [True, False],
     "smallint": [0, -(2**15), 2**15 - 1],
@@ -31,10 +32,13 @@ VALUES: dict[str, list[Any]] = {
     "varchar": ["abc"],
     "name": ["abc"],
     "bytea": [b"", b"\0\xff\\", bytes(range(256))],
-    "date": [datetime.date(2020, 2, 29), datetime.date(1000, 1, 1)],
+    "date": [datetime.date(2020, 2, 29), datetime.date(1000, 1, 1), datetime.date.max, datetime.date.min],
     "time": [datetime.time(0), datetime.time(23, 59, 59, 999_999)],
     "timetz": [datetime.time(1, 2, 3, tzinfo=EAST)],
-    "timestamp": list(map(datetime.datetime.fromisoformat, ("2020-01-02 03:04:05.000006", "1000-01-01"))),
+    "timestamp": [
+        *map(datetime.datetime.fromisoformat, ("2020-01-02 03:04:05.000006", "1000-01-01")),
+        *map(datetime.datetime.fromisoformat, ("9999-12-31 23:59:59.999999", "0001-01-01")),
+    ],
     "timestamptz": [datetime.datetime(2020, 1, 2, 3, 4, 5, tzinfo=EAST)],
     "interval": [datetime.timedelta(0), datetime.timedelta(days=-3, seconds=5, microseconds=7)],
     "uuid": [uuid.UUID(int=5)],

@@ -24,6 +24,8 @@ TABLE = (
 )
 VIEWS = {
     "by_name": ("SELECT name, count(*) AS n, sum(v * rate) AS total, max(v) AS most FROM {} GROUP BY name", "JOIN"),
+    # It takes its rows together with the first one.
+    "again": ("SELECT max(v) AS most, sum(v * rate) / count(*) AS mean, name FROM {} GROUP BY name", "JOIN"),
     "left_out": ("SELECT name, k, count(*) AS n, sum(v) AS total FROM {} GROUP BY name, k", "LEFT JOIN"),
 }
 LARGE = "SELECT g % 4 + 1, g FROM generate_series(1, 3000) AS g"
@@ -72,6 +74,8 @@ def test_rows_meet_the_table_as_it_is_when_they_are_committed(tmp_path: Path, or
             oracle.execute(f"CREATE TABLE met_{view} (k integer, v integer, name text, rate numeric(6, 2))".encode())
             joined = f"(SELECT s.k, s.v, r.name, r.rate FROM sold s {kind} rates r ON r.k = s.k) AS j"
             ours.execute(f"CREATE VIEW {view} AS {query.format(joined)}".encode())
+        sharing = ours.execute("SELECT relname, shares_with FROM pg_stat_continuous_views ORDER BY relname").fetchall()
+        assert sharing == [("again", "by_name"), ("by_name", "again"), ("left_out", None)]
         insert(ours, oracle, "VALUES (1, 10), (2, 20), (3, 30), (4, 40)")
         both(ours, oracle, "UPDATE rates SET rate = 3.25, name = 'uno' WHERE k = 1")
         both(ours, oracle, "INSERT INTO rates VALUES (4, 'four', 4.00)")

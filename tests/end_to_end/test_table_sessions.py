@@ -172,7 +172,8 @@ def test_conflicts_between_sessions(server: AntumbraServer, table: str) -> None:
         three.execute("INSERT INTO tw (id, name) VALUES (1, 'start'), (2, 'start')")
         one.execute("UPDATE tw SET name = 'one' WHERE id = 1")
         two.execute("UPDATE tw SET name = 'two' WHERE id = 2")
-        with pytest.raises(psycopg.errors.SerializationFailure):
+        two.execute("SET lock_timeout = '50ms'")
+        with pytest.raises(psycopg.errors.LockNotAvailable):
             two.execute("UPDATE tw SET name = 'two' WHERE id = 1")
         two.rollback()
         one.commit()

@@ -47,6 +47,17 @@ SHAPES = {
     "in_or": "select k, count(*) from s where v > 10 or k in (select id from a where g = 1) group by k",
     "scalar_tab": "select k, count(*) from s where v > (select avg(x) from b) group by k",
     "scalar_corr": "select k, count(*) from s where v > (select avg(x) from b where b.k = s.k) group by k",
+    "scalar_corr_like": "select k, count(*) from s where v > (select count(*) from a where a.id = s.k and name like 't%') group by k",
+    "scalar_corr_case": "select k, count(*) from s where v > (select sum(x) from b where b.k = s.k and case when x > 10 then "
+    "coalesce(x, 0) < 15 end) group by k",
+    "scalar_corr_numeric": "select k, count(*) from s where (select count(*) from b where b.k = s.d) < 1 group by k",
+    "lateral_row": "select k, sum(m) from s, lateral (select s.v + 1 as m, t) l where m > 2 group by k",
+    "lateral_tab": "select s.k, sum(y), count(*) from s, lateral (select x * s.v as y from b where b.k = s.k and x > 10) l group "
+    "by s.k",
+    "lateral_left": "select s.k, count(l.x), count(*) n from s left join lateral (select x from b where b.k = s.k and x > 5) l on "
+    "true group by s.k",
+    "lateral_agg": "select s.k, sum(m), sum(c) c from s cross join lateral (select max(x) as m, count(*) as c from b where b.k = s.k) l "
+    "group by s.k",
     "any_tab": "select count(*) from s where v > any (select x from b)",
     "all_tab": "select count(*) from s where v <= all (select x from b where x is not null)",
     "g_join": "select x.k, n, m from (select k, count(*) n from s group by k) x join (select k, max(v) m from r "

@@ -20,6 +20,7 @@ from engine.embedded.arrow_numerics import decimal_array, numeric_rows
 from engine.embedded.decimals import to_text
 from ringbuffer.encode_columns import text_column
 from ringbuffer.encoded_column import EncodedColumn
+from ringbuffer.output_forms import Forms
 from sql.bind import bind_query
 from sql.catalog import ColumnDescription, RelationDescription, SessionSettings
 from sql.datatypes import BOOL, DATE, FLOAT4, FLOAT8, INT2, INT4, INT8, TEXT, TIMESTAMP, TIMESTAMPTZ, SqlType, numeric
@@ -180,7 +181,7 @@ def column_texts(column: Any, kind: SqlType, zone: str) -> list[str | None]:
     """Return a column's values as text."""
     array = pa.concat_arrays(column.chunks) if isinstance(column, pa.ChunkedArray) else column
     if kind.is_array or kind.family in ENCODED:
-        return encoded_texts(text_column(array, kind.family, zone))
+        return encoded_texts(text_column(array, kind.family, Forms(zone)))
     if kind.is_variable_numeric:
         return [None if row is None else to_text(row) for row in numeric_rows(array)]
     if kind.family == "numeric":

@@ -37,7 +37,7 @@ def world(tmp_path: Path) -> Iterator[World]:
 @pytest.mark.parametrize("title", SCRIPTS)
 def test_script(title: str, world: World, postgres: PostgresCluster) -> None:
     oracle = RawClient(postgres.port, "postgres", "postgres")
-    oracle.ask_in_full("DROP SCHEMA public CASCADE; CREATE SCHEMA public")
+    oracle.ask_in_full('DROP SCHEMA IF EXISTS public, s, s2, s3, "S", "a b" CASCADE; CREATE SCHEMA public')
     client = world.client()
     mismatches = []
     for statement in SCRIPTS[title]:

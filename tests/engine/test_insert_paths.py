@@ -12,6 +12,7 @@ import pytest
 
 from engine.sessions.hot_path import HotPath
 from ringbuffer.encode_rows import encode_data_rows
+from ringbuffer.output_forms import Forms
 from tests.end_to_end.raw_client import SYNC, bind, execute, parse
 from tests.engine.session_client import SessionClient, World
 
@@ -173,7 +174,7 @@ def check_binary(
     arrow = client.arrow_rows(staged[0])
     values: list[bytes | None] = []
     for column in columns:
-        data, _ = encode_data_rows([arrow.column(column)], [families[column]], [1], "UTC")
+        data, _ = encode_data_rows([arrow.column(column)], [families[column]], [1], Forms("UTC"))
         length = int.from_bytes(data[7:11], "big", signed=True)
         values.append(None if length < 0 else data[11 : 11 + length])
     answer, again = staged_by(client, statement, bind(values, formats=(1,)), execute(), SYNC)

@@ -30,6 +30,8 @@ class Catalog:
     """One stream."""
 
     def relation(self, name: str) -> RelationDescription | None:
+        if name != "numbers":
+            return None
         return RelationDescription(name, "stream", 16384, COLUMNS, hidden=(ARRIVAL,))
 
     def relation_names(self) -> tuple[str, ...]:

@@ -46,6 +46,9 @@ GOOD = (
     ("COPY counted (t) FROM STDIN", b"one\ntwo\n\n"),
     ("COPY counted FROM STDIN", b"100\thundred\n"),
     ("COPY counted (t) FROM STDIN", b"three\n"),
+    ("COPY counted (t) FROM STDIN WHERE t <> 'five' AND id > 0", b"four\nfive\n\\N\nsix\n"),
+    ("COPY kernel FROM STDIN (FORMAT csv) WHERE note = 'x'", b"30,thirty,-1,,y\n31,,1,,\n32,more,1,,x\n"),
+    ("COPY counted FROM STDIN WHERE NULL", b"1\tno\n"),
     (
         "COPY other FROM STDIN",
         (
@@ -81,6 +84,13 @@ BAD = (
     ("COPY other (a) FROM STDIN", b"{1,2}\n{1,x}\n"),
     ("COPY other (n, i) FROM STDIN (FORMAT csv)", b'1,1 day\n"2\n",1 day\n3,1 fortnight\n'),
     ("COPY kernel (id, name) FROM STDIN (FORMAT csv, FORCE_NULL (note))", b""),
+    ("COPY kernel (id, name) FROM STDIN WHERE id > 1 AND name <> 'x'", b"1\t\\N\n2\tx\n3\tok\n1\tx\n1\tx\n3\tother\n"),
+    ("COPY kernel (id, price) FROM STDIN WHERE id > 1", b"1\t-1\n2\t-1\n"),
+    ("COPY counted FROM STDIN WHERE id", b""),
+    ("COPY counted FROM STDIN WHERE nothing > 1", b""),
+    ("COPY counted FROM STDIN WHERE max(id) > 1", b""),
+    ("COPY counted FROM STDIN WHERE id IN (SELECT 1)", b""),
+    ("COPY counted TO STDOUT WHERE id > 1", b""),
     ("COPY kernel (id, name) FROM STDIN (FORMAT csv, FORCE_NOT_NULL (nothing))", b""),
 )
 OUT = (

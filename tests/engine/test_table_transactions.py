@@ -7,11 +7,16 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import duckdb
+import pyarrow as pa
 import pytest
 
 from engine.catalog_restore import restore_catalog
 from engine.sessions.reading import answer_key
 from engine.storage import DiskStorage, TableConnection
+from engine.tables.write_journal import ROWS, Step, perform
+from sql.datatypes import INT8, TEXT
+from sql.expressions import Column
+from sql.relations import OutputColumn, Project, Scan
 from tests.engine.session_client import SessionClient, World
 from views.view import ContinuousView
 
@@ -84,8 +89,8 @@ def test_own_writes_are_seen_and_rolled_back(world: World) -> None:
 def test_a_write_conflict(world: World) -> None:
     first, second = world.client(), world.client()
     first.run("BEGIN", "UPDATE t SET b = 11 WHERE a = 1")
-    # Tried again for a while, since nothing of it was seen.
-    assert failure(second, "UPDATE t SET b = 12 WHERE a = 1") == CONFLICT
+    second.run("SET lock_timeout = '50ms'")
+    assert failure(second, "UPDATE t SET b = 12 WHERE a = 1") == "55P03: canceling statement due to lock timeout"
     second.run("BEGIN", "SELECT * FROM t")
     first.run("COMMIT")
     assert failure(second, "UPDATE t SET b = 12 WHERE a = 1") == CONFLICT
@@ -102,7 +107,13 @@ def test_a_single_statement_waits_for_a_short_conflict(world: World) -> None:
     first.run("BEGIN", "UPDATE t SET b = 11 WHERE a = 1")
     transaction = first.session.block.open
     assert transaction is not None and transaction.tables is not None
-    timer = threading.Timer(0.1, transaction.tables.rollback)
+    tables, locks = transaction.tables, first.session.backend.locks
+
+    def end() -> None:
+        tables.rollback()
+        locks.end_transaction()
+
+    timer = threading.Timer(0.1, end)
     timer.start()
     second.run("UPDATE t SET b = 12 WHERE a = 1")
     timer.join()
@@ -275,3 +286,24 @@ def test_a_client_that_is_gone_leaves_nothing(world: World) -> None:
     client.session.close()
     other.run("UPDATE t SET b = 1")
     assert other.rows("SELECT sum(b) FROM t") == ["D [b'2']"]
+
+
+def test_rows_that_were_written_are_not_kept_until_the_end_of_the_transaction(world: World) -> None:
+    engine = world.database.tables
+    cursor = engine.take_cursor()
+    cursor.connection.execute("BEGIN")
+    cursor.connection.execute("CREATE TEMPORARY TABLE kept (a BIGINT, b VARCHAR)")
+    before = pa.total_allocated_bytes()
+    for _ in range(5):
+        rows = pa.table({"a": pa.array(range(10_000)), "b": pa.array(["x" * 100] * 10_000)})
+        assert perform(cursor, Step(f'INSERT INTO kept SELECT * FROM "{ROWS}"', (), rows)) == rows.num_rows
+        scan = Scan(ROWS, "rows", (OutputColumn("a", INT8), OutputColumn("b", TEXT)))
+        assert (
+            engine.run_on(cursor, Project(scan, (("a", Column(0, "a", INT8)),)), {ROWS: rows}, {}).num_rows
+            == rows.num_rows
+        )
+        engine.forget_passing(cursor, scan)
+        del rows
+    assert pa.total_allocated_bytes() - before < 1_000_000
+    cursor.connection.execute("ROLLBACK")
+    engine.give_back(cursor)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from enum import Enum, auto
 
 from tests.end_to_end.raw_client import COPY_DONE, SYNC, bind, copy_data, describe, execute, parse, query
-from tests.faults.expected import STREAM, TABLE, VIEWS, Expected, Rows, copied, rows_of, values
+from tests.faults.expected import OPTIONS, STREAM, TABLE, VIEWS, Expected, Rows, copied, rows_of, values
 
 PREPARED = "INSERT INTO s (op, i, cents, t) VALUES ($1, $2, $3, $4)"
 COPIED_BYTES = 100_000
@@ -58,12 +58,22 @@ def create_table() -> Operation:
     return statements("create a table", lambda expected: expected.tables.update(d=[]), TABLE, needs="")
 
 
-def create_view(name: str) -> Operation:
-    return statements(
-        f"create view {name}",
-        lambda expected: expected.views.update({name: []}),
-        f"CREATE VIEW {name} AS {VIEWS[name]}",
-    )
+def create_view(name: str, needs: str = "s") -> Operation:
+    text = f"CREATE VIEW {name}{OPTIONS.get(name, '')} AS {VIEWS[name]}"
+    return statements(f"create view {name}", lambda expected: expected.views.update({name: []}), text, needs=needs)
+
+
+def replace_view(name: str) -> Operation:
+    """Replace a view by one that keeps its state and yields the same."""
+    text = f"CREATE OR REPLACE VIEW {name} AS {VIEWS[name]} HAVING count(*) > 0"
+    return statements(f"replace view {name}", lambda _: None, text, needs=f"s {name}")
+
+
+def rename_view(name: str, other: str) -> Operation:
+    def effect(expected: Expected) -> None:
+        expected.views[other] = expected.views.pop(name)
+
+    return statements(f"rename view {name}", effect, f"ALTER VIEW {name} RENAME TO {other}", needs=f"s {name}")
 
 
 def drop_view(name: str) -> Operation:
@@ -141,12 +151,25 @@ def mixed(op: int) -> Operation:
     first, second = Rows(op, 2, 30), Rows(op, 1, 5)
 
     def effect(expected: Expected) -> None:
-        expected.insert(first)
         expected.write(op, 2)
+        expected.insert(first)
         expected.insert(second)
 
     texts = ("BEGIN", insert_text(first), write_text(op, 2), insert_text(second), "COMMIT")
     return statements("mixed", effect, *texts, needs="s d")
+
+
+def saved(op: int) -> Operation:
+    """Write, and write more, which is rolled back to a savepoint, and go on."""
+    first, second, third = Rows(op, 2, 30), Rows(op, 4, 30), Rows(op, 3, 5)
+
+    def effect(expected: Expected) -> None:
+        expected.write(op, 2)
+        expected.insert(first)
+        expected.insert(third)
+
+    texts = ("BEGIN", write_text(op, 2), insert_text(first), "SAVEPOINT a", insert_text(second), write_text(op, 5))
+    return statements("saved", effect, *texts, "ROLLBACK TO a", insert_text(third), "COMMIT", needs="s d")
 
 
 def large_mixed(op: int, count: int) -> Operation:
@@ -154,8 +177,8 @@ def large_mixed(op: int, count: int) -> Operation:
     rows = Rows(op, count, 40)
 
     def effect(expected: Expected) -> None:
-        expected.insert(rows)
         expected.write(op, 1)
+        expected.insert(rows)
 
     return statements("large mixed", effect, "BEGIN", copy(rows), write_text(op, 1), "COMMIT", needs="s d")
 
@@ -165,10 +188,10 @@ def define_and_write(op: int) -> Operation:
     first, second = Rows(op, 2, 30), Rows(op, 3, 5)
 
     def effect(expected: Expected) -> None:
+        expected.write(op, 1)
         expected.insert(first)
         expected.views["late"] = []
         expected.insert(second)
-        expected.write(op, 1)
 
     return statements(
         "define and write",
@@ -248,6 +271,8 @@ def whole_sequence() -> tuple[Operation, ...]:
         insert(3, 3),
         block(4),
         mixed(6),
+        create_view("met", "s d"),
+        create_view("parts"),
         create_view("all_rows"),
         large(7, 4500, 200),
         read(),
@@ -259,11 +284,14 @@ def whole_sequence() -> tuple[Operation, ...]:
         insert(11, 5, 60),
         alter(50),
         define_and_write(12),
+        replace_view("per_operation"),
+        rename_view("all_rows", "all_renamed"),
+        saved(52),
         insert_loosely(13),
         large_mixed(14, 4200),
         undone(15),
         refused(16),
-        drop_view("all_rows"),
+        drop_view("all_renamed"),
         TURN,
         large(17, 4300, 180),
         table_alone(18),

@@ -20,6 +20,8 @@ STREAMS = {
 SETUP = (
     *(f"CREATE FOREIGN TABLE {name} ({columns}) SERVER stream" for name, columns in STREAMS.items()),
     "CREATE TABLE d (id int PRIMARY KEY, n int, note text, at timestamptz DEFAULT now())",
+    "CREATE TABLE e (id int PRIMARY KEY, d_id int REFERENCES d ON DELETE CASCADE, note text)",
+    "CREATE TABLE f (d_id int REFERENCES d, n int)",
 )
 # By name; each is always the same, so that it is compiled once.
 VIEWS = {
@@ -38,8 +40,25 @@ VIEWS = {
     "min(arrival_timestamp) AS first, max(arrival_timestamp) AS last FROM s0 GROUP BY 1",
     "punctual": "SELECT k, sum(100 / n) AS parts, max(arrival_timestamp) AS last FROM s1 WHERE arrival_timestamp <= at GROUP BY k",
     "whole": "SELECT count(*) AS n, sum(n) AS numbers, min(at) AS first, max(now()) AS seen FROM s1",
+    "met": "SELECT d.n, note, count(*) AS c, sum(s0.n) AS numbers, max(d.at) AS last FROM s0 JOIN d ON d.id = s0.k GROUP BY d.n, note",
+    "missed": "SELECT k, count(*) AS n, count(d_id) AS found, sum(e.id) AS ids FROM s1 LEFT JOIN e ON e.d_id = s1.k GROUP BY k",
+    "parts": "SELECT x.k, x.n, y.most FROM (SELECT k, count(*) AS n FROM s0 GROUP BY k) x "
+    "FULL JOIN (SELECT k, max(n) AS most FROM s1 GROUP BY k) y ON x.k = y.k",
+    "rest": "SELECT k, t FROM s0 WHERE n > 500 EXCEPT ALL SELECT k, t FROM s1",
 }
-OPTIONS = {"lenient": " WITH (on_error = skip)"}
+OPTIONS = {
+    "lenient": " WITH (on_error = skip)",
+    "met": " WITH (stream_join = arrival)",
+    "missed": " WITH (stream_join = arrival)",
+}
+# What comes behind the text of a view that is replaced, so that its state goes on.
+REPLACEMENTS = {
+    "sums": (" HAVING count(*) > 2", " HAVING sum(v) > 0", ""),
+    "texts": (" HAVING count(*) > 1", ""),
+    "met": (" HAVING count(*) > 1", ""),
+    "parts": (" WHERE x.n > 1", ""),
+}
+STATE_CALLS = ("truncate_continuous_view", "deactivate", "activate", "activate")
 PERIOD_US_MAX = 40 * 60 * 1_000_000
 TEXTS = ("a", "b", "", "exactly twelve", "a text that is longer than twelve bytes", "\u00e4\u20ac")
 COPIED_BYTES = 100_000
@@ -63,7 +82,8 @@ class Drawing:
     def __init__(self, chance: Random, now_us: int) -> None:
         self.now_us = now_us
         self._chance = chance
-        self._views: set[str] = set()
+        # By their names in VIEWS, the names that they have.
+        self._views: dict[str, str] = {}
         self._ids = 0
         self._singles: tuple[Callable[[], bytes], ...] = (
             self._one_row,
@@ -86,18 +106,18 @@ class Drawing:
     def next(self) -> Operation:
         """Return the next operation."""
         kind = self._chance.random()
-        if kind < 0.12 or not self._views:
+        if kind < 0.18 or not self._views:
             return self._operation("definition", query(self._definition()))
-        if kind < 0.40:
-            return self._block()
         if kind < 0.46:
+            return self._block()
+        if kind < 0.52:
             sent = (query("SET synchronous_commit = off"), self._single(), query("SET synchronous_commit = on"))
             return self._operation("loose", *sent, is_loose=True)
         return self._operation("single", self._single())
 
     def view(self) -> bytes:
         """Return the reading of a view."""
-        return query(f"SELECT * FROM {self._chance.choice(sorted(self._views))}")
+        return query(f"SELECT * FROM {self._chance.choice(sorted(self._views.values()))}")
 
     def _operation(self, name: str, *messages: bytes, is_loose: bool = False) -> Operation:
         return Operation(name, tuple((self._time(), message) for message in messages), is_loose)
@@ -107,23 +127,42 @@ class Drawing:
         return self.now_us
 
     def _block(self) -> Operation:
-        before = set(self._views)
-        inside = [
-            query(self._definition()) if self._chance.random() < 0.15 else self._single()
-            for _ in range(self._chance.randint(1, 4))
-        ]
+        before = dict(self._views)
+        inside = [self._inside() for _ in range(self._chance.randint(1, 4))]
+        if self._chance.random() < 0.3:
+            end = self._chance.choice(("ROLLBACK TO a", "ROLLBACK TO a", "RELEASE a"))
+            inside[self._chance.randint(0, len(inside)) :] = [
+                query("SAVEPOINT a"),
+                self._single(),
+                self._single(),
+                query(end),
+            ]
+            inside.append(self._single())
         commits = self._chance.random() < 0.85
         if not commits:
             self._views = before
         return self._operation("block", query("BEGIN"), *inside, query("COMMIT" if commits else "ROLLBACK"))
 
+    def _inside(self) -> bytes:
+        return query(self._definition()) if self._chance.random() < 0.2 else self._single()
+
     def _definition(self) -> str:
-        """Return a CREATE or a DROP. When its transaction fails, later ones fail as well, on both sides."""
+        """Return what changes a view. When its transaction fails, later ones fail as well, on both sides."""
         name = self._chance.choice(list(VIEWS))
-        if name in self._views and len(self._views) > 2:
-            self._views.discard(name)
-            return f"DROP VIEW {name}"
-        self._views.add(name)
+        old = self._views.get(name)
+        if old is not None and len(self._views) > 2:
+            kind = self._chance.choice(("drop", "drop", "rename", "state", "replace"))
+            if kind == "rename":
+                self._views[name] = f"{name}_x" if old == name else name
+                return f"ALTER VIEW {old} RENAME TO {self._views[name]}"
+            if kind == "state":
+                return f"SELECT {self._chance.choice(STATE_CALLS)}('{old}')"
+            if kind == "replace" and name in REPLACEMENTS:
+                more = self._chance.choice(REPLACEMENTS[name])
+                return f"CREATE OR REPLACE VIEW {old}{OPTIONS.get(name, '')} AS {VIEWS[name]}{more}"
+            del self._views[name]
+            return f"DROP VIEW {old}"
+        self._views[name] = name
         return f"CREATE VIEW {name}{OPTIONS.get(name, '')} AS {VIEWS[name]}"
 
     def _single(self) -> bytes:
@@ -216,6 +255,12 @@ class Drawing:
                     f"UPDATE d SET n = n + {other}, at = now() WHERE id % {other} = 0",
                     f"DELETE FROM d WHERE id % 7 = {other}",
                     f"INSERT INTO d (id, n) VALUES ({one}, 0)",
+                    f"DELETE FROM d WHERE id = {other}",
+                    f"INSERT INTO e SELECT id * 10 + {other}, id, note FROM d WHERE id < 6 ON CONFLICT DO NOTHING",
+                    f"INSERT INTO e VALUES ({1000 + self._ids}, {other}, NULL)",
+                    f"UPDATE e SET d_id = {other}, note = 'moved' WHERE id % 3 = 0",
+                    f"INSERT INTO f VALUES ({other}, {one})",
+                    f"DELETE FROM f WHERE n % 2 = {other % 2}",
                 )
             )
         )

@@ -113,7 +113,7 @@ def test_killed_at_any_moment(tmp_path: Path, pytestconfig: pytest.Config) -> No
     chance = random.Random(seed)
     print(f"seed {seed}")
     account = Account()
-    for number in range(max(pytestconfig.getoption("--cases") // 50, 2)):
+    for number in range(max(pytestconfig.getoption("--cases") // 70, 2)):
         live(tmp_path, seed + number, Fate(), account, (chance.randint(0, 20), chance.uniform(0, 0.1)))
         check(tmp_path, account)
     assert account.done
@@ -124,7 +124,7 @@ def test_killed_at_commit(what: str, is_there: bool, tmp_path: Path, pytestconfi
     seed = pytestconfig.getoption("--seed")
     chance = random.Random(seed)
     account = Account()
-    for number in range(max(pytestconfig.getoption("--cases") // 66, 2)):
+    for number in range(max(pytestconfig.getoption("--cases") // 92, 2)):
         live(tmp_path, seed + number, Fate(what, chance.randint(1, 12)), account, None)
         check(tmp_path, account, is_there)
 

@@ -117,7 +117,7 @@ def test_a_power_loss_leaves_what_the_model_allows(pytestconfig: pytest.Config) 
     seed = pytestconfig.getoption("--seed")
     print(f"seed {seed}")
     seen, possible = 0, 0
-    for life in range(max(pytestconfig.getoption("--cases") // 3, 20)):
+    for life in range(max(pytestconfig.getoption("--cases") // 4, 20)):
         chance = random.Random(seed + life)
         storage = SimulatedStorage(seed + life, FOLDER)
         for _ in range(3):

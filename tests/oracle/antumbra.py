@@ -18,6 +18,7 @@ READY = re.compile(r"ready on (\S+):(\d+)")
 # A first start compiles the kernels that all views share.
 START_WAIT_S_MAX = 300.0
 STOP_WAIT_S_MAX = 30.0
+LOG_CHARACTERS = 4000
 
 
 class AntumbraServer:
@@ -46,6 +47,15 @@ class AntumbraServer:
         """True when the process is no more."""
         assert self._process is not None
         return self._process.poll() is not None
+
+    @property
+    def last_words(self) -> str:
+        """How a process that is no more has ended, and the end of its log; nothing of one that runs."""
+        if not self.has_ended:
+            return ""
+        assert self._process is not None
+        log = self.log_path.read_text()[-LOG_CHARACTERS:]
+        return f"the server has ended with status {self._process.returncode}:\n{log}"
 
     @property
     def output(self) -> IO[str]:
@@ -87,7 +97,7 @@ class AntumbraServer:
                     return self
         finally:
             watchdog.cancel()
-        raise RuntimeError(f"the server did not get ready:\n{self.log_path.read_text()[-4000:]}")
+        raise RuntimeError(f"the server did not get ready:\n{self.log_path.read_text()[-LOG_CHARACTERS:]}")
 
     def stop(self) -> int:
         """Ask the server to shut down and return its exit code."""
@@ -107,5 +117,10 @@ class AntumbraServer:
         self._process.wait()
 
     def connect(self, autocommit: bool = True) -> psycopg.Connection[tuple[object, ...]]:
-        """Return a new connection."""
-        return psycopg.connect(self.dsn, autocommit=autocommit)
+        """Return a new connection. Raises AssertionError with the last words of a server that is no more."""
+        try:
+            return psycopg.connect(self.dsn, autocommit=autocommit)
+        except psycopg.OperationalError as error:
+            if not self.has_ended:
+                raise
+            raise AssertionError(f"{error}\n{self.last_words}") from error

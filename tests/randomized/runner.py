@@ -51,8 +51,8 @@ def run_case(case: Case, antumbra: Connection, postgres: Connection) -> None:
         checks = [view.check.replace(SOURCE, case.stream) for view in views if not view.skips]
         for write in case.writes:
             story.append(f"{write.text} {write.parameters or write.rows or ''} {write.data or ''}".rstrip())
-            ours = _write(antumbra, write, ())
-            theirs = _write(postgres, write, checks)
+            ours = do_write(antumbra, write, ())
+            theirs = do_write(postgres, write, checks)
             case.counts["statements"] += 1
             if is_refused(ours, theirs, case.counts):
                 return
@@ -124,7 +124,7 @@ def _oracle_text(case: Case, view: View, postgres: Connection) -> str:
     return f"CREATE VIEW {view.name} AS {view.query.replace(SOURCE, source)}"
 
 
-def _write(connection: Connection, write: Write, checks: Sequence[str]) -> Answer:
+def do_write(connection: Connection, write: Write, checks: Sequence[str]) -> Answer:
     """Do one write; with checks, evaluate them in the same transaction, so that a failure undoes the write."""
     own = checks and connection.info.transaction_status == pq.TransactionStatus.IDLE and write.text != "BEGIN"
     is_insert = write.text.startswith(("INSERT", "COPY"))
@@ -151,7 +151,7 @@ def _write(connection: Connection, write: Write, checks: Sequence[str]) -> Answe
             connection.execute(b"ROLLBACK")
         if error.sqlstate == LOST and connection.info.transaction_status == pq.TransactionStatus.IDLE:
             connection.execute(b"DEALLOCATE ALL")
-            return _write(connection, write, checks)
+            return do_write(connection, write, checks)
         return Answer(sqlstate=error.sqlstate or "connection", message=str(error))
 
 

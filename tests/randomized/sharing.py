@@ -10,6 +10,8 @@ from tests.oracle.antumbra import AntumbraServer
 from tests.oracle.postgres import PostgresCluster
 from tests.randomized.answers import Connection, MismatchError
 from tests.randomized.cases import Case, make_case
+from tests.randomized.life_cases import LifeCase, make_life_case
+from tests.randomized.life_runner import LifeRun
 from tests.randomized.mixed_cases import make_mixed_case
 from tests.randomized.runner import run_case
 from tests.randomized.table_cases import TableCase, make_table_case
@@ -17,16 +19,18 @@ from tests.randomized.table_runner import run_table_case
 
 # A dropped view's compiled kernels stay with the process, 1.5 MB each.
 SERVER_BYTES_MAX = 3 << 30
-SESSIONS = ("a", "b")
+SESSIONS = ("a", "b", "c", "reader", "changer", "admin")
 
 
-def make_any_case(seed: int) -> Case | TableCase:
-    """Return the case of a seed: half of them are of tables, a quarter of streams, a quarter of both."""
-    match seed % 4:
+def make_any_case(seed: int) -> Case | TableCase | LifeCase:
+    """Return the case of a seed: of seven, four are of tables, one of a stream, one of both, one of the lives of views."""
+    match seed % 7:
         case 0:
             return make_case(seed)
         case 1:
             return make_mixed_case(seed)
+        case 2:
+            return make_life_case(seed)
     return make_table_case(seed)
 
 
@@ -40,19 +44,25 @@ class Share:
         self._oracle: dict[str, Connection] = {}
         self._connect()
 
-    def run(self, case: Case | TableCase) -> None:
+    def run(self, case: Case | TableCase | LifeCase) -> None:
         """Run a case. Raises MismatchError, also when a server has closed a connection."""
         try:
             if isinstance(case, TableCase):
                 run_table_case(case, self._antumbra, self._oracle)
+            elif isinstance(case, LifeCase):
+                LifeRun(case, self._antumbra, self._oracle).run()
             else:
                 run_case(case, self._antumbra["a"], self._oracle["a"])
         except (psycopg.Error, AssertionError) as error:
+            last_words = self._server.last_words
             self.close()
+            if last_words:
+                # The other cases go on, and this one is named as what has ended it.
+                self._server.start()
             self._connect()
-            if isinstance(error, MismatchError):
+            if isinstance(error, MismatchError) and not last_words:
                 raise
-            raise MismatchError(f"-- seed {case.seed}\n{type(error).__name__}: {error}") from error
+            raise MismatchError(f"-- seed {case.seed}\n{type(error).__name__}: {error}\n{last_words}") from error
 
     def restart_if_large(self) -> None:
         """Start the server anew when dropped views have filled its memory."""

@@ -24,7 +24,7 @@ PROGRESS_KILLS = 10
 @pytest.mark.timeout(0)  # --seconds is its bound
 def test_a_killed_server_keeps_its_word(tmp_path: Path, pytestconfig: pytest.Config) -> None:
     seed: int = pytestconfig.getoption("--seed")
-    kills_max = pytestconfig.getoption("--cases") * 2 // 5
+    kills_max = pytestconfig.getoption("--cases") * 2 // 7
     seconds_max = pytestconfig.getoption("--seconds") / SECONDS_SHARE
     each_min = kills_max // 10
     evidence = Evidence("soak", seed)

@@ -15,6 +15,7 @@ from sql.syntax import (
     Derived,
     Distinctness,
     Expression,
+    FieldSelection,
     FromItem,
     FunctionCall,
     FunctionTable,
@@ -92,6 +93,10 @@ def query_text(query: Query) -> str:
         parts.append(f"LIMIT {expression_text(query.limit)}")
     if query.offset is not None:
         parts.append(f"OFFSET {expression_text(query.offset)}")
+    for clause in query.locking:
+        tables = ", ".join(identifier(name) for name, _ in clause.tables)
+        wait = {"nowait": " NOWAIT", "skip": " SKIP LOCKED"}.get(clause.wait, "")
+        parts.append(f"{clause.strength}{f' OF {tables}' if tables else ''}{wait}")
     return " ".join(part for part in parts if part)
 
 
@@ -247,6 +252,8 @@ def expression_text(item: Expression) -> str:
             return f"ARRAY[{listed(item.items)}]"
         case Subscript():
             return subscript_text(item)
+        case FieldSelection():
+            return f"({expression_text(item.operand)}).{identifier(item.name)}"
         case Subquery():
             return subquery_text(item)
         case _:

@@ -119,6 +119,7 @@ def our_parts(query: Query) -> Counter[str]:
                 parts["sort keys"] += len(node.order_by)
                 parts["limits"] += node.limit is not None
                 parts["common tables"] += len(node.common_tables)
+                parts["tables"] += sum(len(clause.tables) for clause in node.locking)
             case SelectBody():
                 parts["selects"] += 1
                 parts["targets"] += len(node.targets)

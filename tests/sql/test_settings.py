@@ -66,6 +66,8 @@ def test_bad_startup_parameters_are_fatal(parameters: dict[str, str], sqlstate: 
         ("DateStyle", "iso, mdy", "ISO, MDY"),
         ("TimeZone", "america/new_york", "America/New_York"),
         ("extra_float_digits", "-3", "-3"),
+        ("client_encoding", "sql-ascii", "SQL_ASCII"),
+        ("client_encoding", "Utf-8", "UTF8"),
         ("default_transaction_isolation", "Repeatable Read", "repeatable read"),
     ],
 )
@@ -87,7 +89,8 @@ def test_values_are_shown_in_postgres_form(name: str, value: str, shown: str) ->
         ("synchronous_commit", "t", "22023", 'invalid value for parameter "synchronous_commit": "t"'),
         ("client_min_messages", "loud", "22023", 'invalid value for parameter "client_min_messages": "loud"'),
         ("server_version", "1", "55P02", 'parameter "server_version" cannot be changed'),
-        ("client_encoding", "LATIN1", "22023", 'invalid value for parameter "client_encoding": "LATIN1"'),
+        ("client_encoding", "LATIN1", "0A000", 'client_encoding "LATIN1" is not supported yet'),
+        ("client_encoding", "LATIN99", "22023", 'invalid value for parameter "client_encoding": "LATIN99"'),
         ("datestyle", "german", "0A000", 'DateStyle "german" is not supported yet'),
         ("standard_conforming_strings", "off", "0A000", "standard_conforming_strings = off is not supported yet"),
     ],
@@ -142,15 +145,16 @@ def test_local_ends_with_the_transaction() -> None:
     assert settings.time_zone == "Europe/Paris"
 
 
-def test_output_of_one_form() -> None:
+def test_output_forms() -> None:
     settings = Settings()
-    settings.set("intervalstyle", "postgres")
-    settings.set("bytea_output", "hex")
-    for name, value in (("IntervalStyle", "iso_8601"), ("bytea_output", "escape")):
-        with pytest.raises(SqlError, match="0A000"):
-            settings.set(name, value)
+    assert settings.shown == ("UTC", "postgres", "hex", 1)
+    for name, value in (("IntervalStyle", "ISO_8601"), ("bytea_output", "escape"), ("extra_float_digits", "0")):
+        settings.set(name, value)
         with pytest.raises(SqlError, match="22023"):
             settings.set(name, "nonsense")
+    assert settings.shown == ("UTC", "iso_8601", "escape", 0)
+    with pytest.raises(SqlError, match="0A000"):
+        settings.set("IntervalStyle", "sql_standard")
 
 
 @pytest.mark.parametrize(

@@ -332,8 +332,6 @@ update s set a = default + 1
 update s set (a, b) = (default + 1, 'x')
 update s set a = default where a = default
 delete from s where a = default
-drop table foo.x
-alter table foo.x add a int
 alter table s add x serial null
 alter table s add x int default 1 default 2
 alter table s add x int not null null
@@ -341,14 +339,5 @@ alter table s alter a type nope
 alter table s add x nope
 alter table s add x int primary key primary key
 select 1 as a from (select 1) t having true having false
-create table foo.x (a int)
-create view foo.x as select 1
-create sequence foo.x
-alter sequence foo.x restart
-truncate foo.x
-update foo.x set a = 1
-delete from foo.x
-copy foo.x to stdout
-drop sequence foo.x
 drop table a.b.c
 select a::nope[] from s

@@ -1,0 +1,102 @@
+"""The catalog by way of COPY and EXPLAIN, beside a client's own relations, and what it says of sessions."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from psycopg import errors
+
+from tests.oracle.antumbra import AntumbraServer
+
+
+def test_copy_and_explain(server: AntumbraServer) -> None:
+    with server.connect() as connection:
+        connection.execute("CREATE TABLE copied_shape (a integer, b text)")
+        query = "SELECT attname, atttypid::regtype FROM pg_attribute WHERE attrelid = 'copied_shape'::regclass ORDER BY attnum"
+        with connection.cursor().copy(f"COPY ({query}) TO STDOUT WITH (FORMAT csv)") as copy:
+            assert b"".join(copy) == b"a,integer\nb,text\n"
+        with connection.cursor().copy("COPY (SELECT count(*) FROM pg_am) TO STDOUT") as copy:
+            assert b"".join(copy) == b"2\n"
+        lines = [row[0] for row in connection.execute("EXPLAIN " + query)]
+        assert "  Scan pg_catalog.pg_attribute" in lines and "  DuckDB SQL:" in lines
+        (measured,) = connection.execute("EXPLAIN (ANALYZE, FORMAT JSON) SELECT * FROM pg_am").fetchone() or ()
+        assert isinstance(measured, list) and measured[0]["Plan"]["Actual Rows"] == 2
+        with pytest.raises(errors.FeatureNotSupported):
+            connection.execute("COPY (SELECT * FROM copied_shape, pg_am) TO STDOUT")
+        connection.execute("DROP TABLE copied_shape")
+
+
+def test_parameters_beside_the_catalog(server: AntumbraServer) -> None:
+    with server.connect() as connection:
+        connection.execute("CREATE TABLE noted (relation text, note text)")
+        connection.execute("INSERT INTO noted VALUES ('noted', 'this'), ('pg_class', 'that'), ('nothing', 'none')")
+        query = "SELECT n.note, c.relkind FROM noted n JOIN pg_class c ON c.relname = n.relation WHERE n.note <> %s ORDER BY 1"
+        for _ in range(7):
+            assert connection.execute(query, ["that"]).fetchall() == [("this", "r")]
+        assert connection.execute(query, ["this"], binary=True).fetchall() == [("that", "r")]
+        with pytest.raises(errors.FeatureNotSupported, match="format_type is not supported yet"):
+            connection.execute("SELECT format_type(length(note)::oid, NULL) FROM noted")
+        connection.execute("DROP TABLE noted")
+
+
+def test_rights_beside_the_catalog(server: AntumbraServer) -> None:
+    with server.connect() as connection:
+        connection.execute("CREATE TABLE kept_secret (a integer)")
+        connection.execute("CREATE ROLE catalog_reader LOGIN")
+        connection.execute("SET ROLE catalog_reader")
+        assert connection.execute("SELECT count(*) FROM pg_class WHERE relname = 'kept_secret'").fetchone() == (1,)
+        for query in (
+            "SELECT * FROM kept_secret, pg_am",
+            "SELECT amname FROM pg_am WHERE EXISTS (SELECT FROM kept_secret)",
+        ):
+            with pytest.raises(errors.InsufficientPrivilege):
+                connection.execute(query)
+        connection.execute("RESET ROLE")
+        connection.execute("DROP TABLE kept_secret")
+        connection.execute("DROP ROLE catalog_reader")
+
+
+ACTIVITY = "SELECT query, state, xact_start IS NULL, query_start >= backend_start, wait_event FROM pg_stat_activity WHERE pid = %s"
+
+
+def test_activity_knows_the_last_statement(server: AntumbraServer) -> None:
+    with server.connect() as one, server.connect() as other:
+        pid = other.info.backend_pid
+        other.execute("CREATE FOREIGN TABLE watched_rows (a integer, b text) SERVER stream")
+        for row in range(8):
+            other.execute("INSERT INTO watched_rows VALUES (%s, %s)", [row, "x"])
+        found = one.execute(ACTIVITY, [pid]).fetchone()
+        assert found == ("INSERT INTO watched_rows VALUES ($1, $2)", "idle", True, True, "ClientRead")
+        other.pgconn.exec_(b"INSERT INTO watched_rows VALUES (100, 'y')")
+        other.pgconn.exec_(b"INSERT INTO watched_rows VALUES (101, 'z')")
+        found = one.execute(ACTIVITY, [pid]).fetchone()
+        assert found == ("INSERT INTO watched_rows VALUES (101, 'z')", "idle", True, True, "ClientRead")
+        other.execute("BEGIN")
+        other.execute("SELECT 1 AS one")
+        found = one.execute(ACTIVITY, [pid]).fetchone()
+        assert found == ("SELECT 1 AS one", "idle in transaction", False, True, "ClientRead")
+        other.execute("ROLLBACK")
+        other.execute("DROP FOREIGN TABLE watched_rows")
+
+
+LOCKS = "SELECT pid, granted FROM pg_locks WHERE locktype = 'object' ORDER BY granted DESC"
+
+
+def test_a_definition_that_waits_is_seen(server: AntumbraServer) -> None:
+    with server.connect() as one, server.connect() as holder, server.connect() as waiter:
+        holder.execute("BEGIN")
+        holder.execute("CREATE TABLE locked_one (a integer)")
+        waiter.pgconn.send_query(b"CREATE TABLE locked_two (a integer)")
+        expected = [(holder.info.backend_pid, True), (waiter.info.backend_pid, False)]
+        deadline = time.monotonic() + 30
+        while one.execute(LOCKS).fetchall() != expected and time.monotonic() < deadline:
+            time.sleep(0.05)
+        assert one.execute(LOCKS).fetchall() == expected
+        blocking = one.execute("SELECT pg_blocking_pids(%s)", [waiter.info.backend_pid]).fetchone()
+        assert blocking == ([holder.info.backend_pid],)
+        waits = one.execute("SELECT wait_event_type FROM pg_stat_activity WHERE pid = %s", [waiter.info.backend_pid])
+        assert waits.fetchone() == ("Lock",)
+        holder.execute("ROLLBACK")
+        assert waiter.pgconn.get_result() is not None and waiter.pgconn.get_result() is None
+        one.execute("DROP TABLE locked_two")

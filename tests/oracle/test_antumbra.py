@@ -1,0 +1,18 @@
+"""What a test is told of a server that is no more."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.oracle.antumbra import AntumbraServer
+
+
+@pytest.mark.slow
+def test_a_server_that_was_killed_is_named(tmp_path: Path) -> None:
+    server = AntumbraServer(tmp_path / "data", "--set", "spark_preload=off").start()
+    server.connect().close()
+    server.kill()
+    with pytest.raises(AssertionError, match="ended with status -9"):
+        server.connect()
