@@ -13,7 +13,7 @@ help:
 	@echo "make test       set up .venv and run all tests"
 	@echo "make setup      set up .venv alone"
 	@echo "make check      format, lint, types, import contracts, house rules, fast tests"
-	@echo "make test-long  the random tests with 5,000 cases, every fault at every event, writers and readers of one ring, a million wrong messages, the soak with 200 kills; writes tests/evidence/*.json"
+	@echo "make test-long  the random tests with 10,000 cases, every fault at every event, writers and readers of one ring, a million wrong messages, the soak with 200 kills; writes tests/evidence/*.json"
 	@echo "make load       locust against a server of its own, 30 s, without a browser"
 	@echo "make bench      the first numbers, PostgreSQL beside them in the same run"
 	@echo "make durability what the log, checkpoints and restarts cost, PostgreSQL beside them in the same run; half an hour"
@@ -44,11 +44,11 @@ check: setup
 
 test-long: setup
 	@docker/setup.sh postgres
-	@$(BIN)/python -m pytest tests/randomized --cases 5000 --seconds 14400 --timeout 15000 --write-evidence
-	@$(BIN)/python -m pytest tests/faults --cases 5000 --seconds 14400 --timeout 15000 --write-evidence
+	@$(BIN)/python -m pytest tests/randomized --cases 10000 --seconds 28800 --timeout 30000 --write-evidence
+	@$(BIN)/python -m pytest tests/faults --cases 7000 --seconds 14400 --timeout 15000 --write-evidence
 	@$(BIN)/python -m pytest tests/stress --write-evidence
 	@$(BIN)/python -m pytest tests/fuzz --timeout 15000 --write-evidence
-	@$(BIN)/python -m pytest tests/soak --cases 500 --seconds 57600 --write-evidence
+	@$(BIN)/python -m pytest tests/soak --cases 700 --seconds 57600 --write-evidence
 
 load: setup
 	@$(BIN)/python -m bench.load

@@ -38,7 +38,8 @@ PIECE_BYTES = 1 << 20
 COPY = f"COPY {STREAM} FROM '{{}}' WITH (FORMAT csv, HEADER, publish '100ms')"
 # The rows of some seconds, for a query that still builds its join tables.
 CAPACITY = 1 << 22
-STREAM_TIMEOUT = "1s"
+# Five times as long as a COPY waits before it publishes. A scan that ended too early would give another answer, which is an error here.
+STREAM_TIMEOUT = "500ms"
 # No checkpoint falls into a run.
 OPTIONS = (*NO_SPARK, "--set", "checkpoint_log_bytes=64GB", "--set", "checkpoint_interval_s=0")
 TOLERANCE = 1e-6
@@ -71,9 +72,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "--only", choices=SCANNED_ONCE, nargs="+", default=list(SCANNED_ONCE), help="the queries to run"
     )
     parser.add_argument("--data", type=Path, help="the folder of the CSV files; those that are not there are made")
+    parser.add_argument("--stream-timeout", default=STREAM_TIMEOUT, help=f"ends a query (default {STREAM_TIMEOUT})")
     parser.add_argument("--write", action="store_true", help="put the table into bench/README.md")
     options = parser.parse_args(arguments)
-    lines = measure(options.scale_factor, options.only, options.runs, options.data)
+    lines = measure(options.scale_factor, options.only, options.runs, options.data, options.stream_timeout)
     text = report(lines, options.scale_factor, options.runs)
     print(text)
     if options.write:
@@ -81,7 +83,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0 if geometric_mean(lines).holds else 1
 
 
-def measure(scale_factor: str, names: Sequence[str], runs_count: int, data: Path | None = None) -> list[Line]:
+def measure(
+    scale_factor: str, names: Sequence[str], runs_count: int, data: Path | None = None, timeout: str = STREAM_TIMEOUT
+) -> list[Line]:
     """Run both beside each other. Fails where their answers differ."""
     with tempfile.TemporaryDirectory(prefix="antumbra-bench-") as name, ExitStack() as stack:
         folder = Path(name)
@@ -91,7 +95,7 @@ def measure(scale_factor: str, names: Sequence[str], runs_count: int, data: Path
         few.mkdir()
         generate(few, FEW_SCALE_FACTOR)
         session = stack.enter_context(spark_tables(data, folder, CORES_COUNT))
-        ours = stack.enter_context(StreamServer(folder, data))
+        ours = stack.enter_context(StreamServer(folder, data, timeout))
         lines = []
         for name in names:
             query = queries()[name]
@@ -101,15 +105,23 @@ def measure(scale_factor: str, names: Sequence[str], runs_count: int, data: Path
             spark()
             use_stream_files(session, ours.files)
             ours.prepare(query)
-            ours_s, spark_s = interleaved(runs_count, partial(timed, found, "ours", partial(ours.rows, query)), spark)
+            stream = partial(timed, found, "ours", partial(ours.rows, query), ours.empty)
+            ours_s, spark_s = interleaved(runs_count, stream, spark)
             assert are_equal(found["ours"], found["spark"]), f"{name}: {found}"
             lines.append(Line(name, statistics.median(ours_s), statistics.median(spark_s)))
             print(table_line(lines[-1]), file=sys.stderr, flush=True)
         return lines
 
 
-def timed(found: dict[str, list[Row]], whose: str, run: Callable[[], list[Row]]) -> float:
-    """Return how many seconds a run takes, and keep its rows."""
+def nothing() -> None:
+    """What most runs need before they can begin."""
+
+
+def timed(
+    found: dict[str, list[Row]], whose: str, run: Callable[[], list[Row]], prepare: Callable[[], None] = nothing
+) -> float:
+    """Return how many seconds a run takes after `prepare`, and keep its rows."""
+    prepare()
     start_s = time.perf_counter()
     found[whose] = run()
     return time.perf_counter() - start_s
@@ -123,8 +135,9 @@ def spark_rows(session: Any, query: str) -> list[Row]:
 class StreamServer:
     """Our server with all tables but lineitem, which is a stream that each run fills anew. files: parts of lineitem, one for each core."""
 
-    def __init__(self, folder: Path, data: Path) -> None:
+    def __init__(self, folder: Path, data: Path, timeout: str) -> None:
         self._folder = folder
+        self._timeout = timeout
         self._data = data
         self.files: list[Path] = []
         self._stack = ExitStack()
@@ -154,21 +167,21 @@ class StreamServer:
 
     def prepare(self, query: str) -> None:
         """Run a query over the empty stream; the log of the runs before goes, or they would fill the disk."""
-        self._make_stream()
+        self.empty()
         self._clients[0].execute("CHECKPOINT")
         self._clients[0].execute("SET stream_timeout = '1ms'")
         self._clients[0].execute(query.encode())
+        self._clients[0].execute(f"SET stream_timeout = '{self._timeout}'".encode())
 
-    def _make_stream(self) -> None:
+    def empty(self) -> None:
+        """Make the stream anew, for a run to fill."""
         self._clients[0].execute(f"DROP FOREIGN TABLE IF EXISTS {STREAM}".encode())
         options = f"SERVER stream OPTIONS (capacity '{CAPACITY}')"
         self._clients[0].execute(f"CREATE FOREIGN TABLE {STREAM} ({TABLES[STREAM]}) {options}".encode())
 
     def rows(self, query: str) -> list[Row]:
-        """Return the answer over the stream, which is filled meanwhile."""
+        """Return the answer over the empty stream, which is filled meanwhile."""
         asking, *copying = self._clients
-        self._make_stream()
-        asking.execute(f"SET stream_timeout = '{STREAM_TIMEOUT}'".encode())
         copies = [
             self._pool.submit(client.execute, COPY.format(file.name).encode())
             for client, file in zip(copying, self.files, strict=True)

@@ -49,7 +49,9 @@ class UnloggedCommitter(Committer):
     ) -> bool | None:
         """See Committer."""
         database = self._database
-        commit.views, commit.now_us = views, database.clock.now_us()
+        if commit.views is not views:
+            commit.meet(views)
+        commit.now_us = database.clock.now_us()
         try:
             for view in views:
                 view.state.check(commit.row, commit.now_us)

@@ -1,6 +1,7 @@
 """What does one more view cost? COPY of the same events with 1, 2, 4 and 8 views attached (thesis, figure 4.15).
 
 Every view has another aggregate, so that none can share the work of another. The figure is the time with eight views over that with one.
+Eight views with one and the same stream pipeline take their rows together: they are to cost what one does.
 Prints a table with its threshold and a checksum; `--write` puts it into bench/README.md, and the drawing beside it.
 """
 
@@ -25,6 +26,9 @@ from engine.child import child_server
 
 DRAWING = "views.svg"
 COUNTS = (1, 2, 4, 8)
+# The name's end of the stream with so many equal views.
+EQUAL = "equal"
+EQUAL_COUNT = 8
 AGGREGATES = (
     "sum(amount)", "max(taken)", "avg(weight)", "min(amount)", "count(label)", "max(weight)", "min(taken)", "avg(amount)",
 )  # fmt: skip
@@ -46,8 +50,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--write", action="store_true", help="put table and drawing into bench/")
     options = parser.parse_args(arguments)
     sizes = Sizes(runs_count=options.runs)
-    seconds, checksum = measure(sizes)
-    known = told(*figures(seconds, sizes))
+    seconds, equal_s, checksum = measure(sizes)
+    known = told(*figures(seconds, equal_s, sizes))
     text = report(known, checksum, sizes.runs_count)
     print(text)
     if options.write:
@@ -56,8 +60,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0 if all(figure.holds for figure in known) else 1
 
 
-def measure(sizes: Sizes) -> tuple[dict[int, float], str]:
-    """Return the median seconds by number of views, and what the views have counted. Fails where they differ."""
+def measure(sizes: Sizes) -> tuple[dict[int, float], float, str]:
+    """Return the median seconds by number of views, those with equal views, and what the views have counted. Fails where they differ."""
     text = copy_text(sizes.rows_count)
     with (
         tempfile.TemporaryDirectory(prefix="antumbra-bench-") as folder,
@@ -70,26 +74,41 @@ def measure(sizes: Sizes) -> tuple[dict[int, float], str]:
             for number, aggregate in enumerate(AGGREGATES[:count]):
                 query = f"SELECT key, count(*) AS n, {aggregate} FROM events{count} GROUP BY key"
                 client.execute(f"CREATE VIEW v{count}_{number} AS {query}".encode())
-        runs = interleaved(sizes.runs_count, *(partial(write, client, text, count, sizes.repeats) for count in COUNTS))
+        client.execute(f"CREATE FOREIGN TABLE events{EQUAL} ({COLUMNS}) SERVER stream".encode())
+        for number in range(EQUAL_COUNT):
+            query = (
+                f"SELECT key, count(*) AS n, {AGGREGATES[0]} FROM events{EQUAL} GROUP BY key HAVING count(*) > {number}"
+            )
+            client.execute(f"CREATE VIEW v{EQUAL}_{number} AS {query}".encode())
+        names = (*COUNTS, EQUAL)
+        runs = interleaved(sizes.runs_count, *(partial(write, client, text, name, sizes.repeats) for name in names))
         counted = {
-            client.execute(f"SELECT sum(n) FROM v{count}_{number}".encode()).fetchone()
-            for count in COUNTS
-            for number in range(count)
+            client.execute(f"SELECT sum(n) FROM v{name}_{number}".encode()).fetchone()
+            for name in names
+            for number in range(name if isinstance(name, int) else 1)
         }
         assert len(counted) == 1, counted
-        medians = {count: statistics.median(seconds) for count, seconds in zip(COUNTS, runs, strict=True)}
+        *medians, equal_s = (statistics.median(seconds) for seconds in runs)
         (total,) = next(iter(counted)) or (None,)
-        return medians, str(total)
+        return dict(zip(COUNTS, medians, strict=True)), equal_s, str(total)
 
 
-def write(client: Client, text: bytes, views_count: int, repeats: int) -> float:
-    """Return the seconds of the COPYs, and of the refreshes that belong to them."""
-    return sum(copy_in(client, text, f"COPY events{views_count} FROM STDIN") for _ in range(repeats))
+def write(client: Client, text: bytes, name: int | str, repeats: int) -> float:
+    """Return the seconds of the COPYs into the stream whose name ends so, and of the refreshes that belong to them."""
+    return sum(copy_in(client, text, f"COPY events{name} FROM STDIN") for _ in range(repeats))
 
 
-def figures(seconds: dict[int, float], sizes: Sizes) -> list[Figure]:
-    """Return the time with each number of views over that with one: less than linear."""
+def figures(seconds: dict[int, float], equal_s: float, sizes: Sizes) -> list[Figure]:
+    """Return the time with each number of views over that with one: less than linear, and no more for equal ones."""
     rows = sizes.rows_count * sizes.repeats
+    equal = Figure(
+        f"COPY with {EQUAL_COUNT} views whose stream pipelines are equal, over that with one",
+        f"{rows / equal_s:,.0f} / {rows / seconds[1]:,.0f} rows/s",
+        equal_s / seconds[1],
+        "x",
+        1.25,
+        False,
+    )
     return [
         Figure(
             f"COPY with {count} views, over that with one",
@@ -100,7 +119,7 @@ def figures(seconds: dict[int, float], sizes: Sizes) -> list[Figure]:
             False,
         )
         for count in COUNTS[1:]
-    ]
+    ] + [equal]
 
 
 def draw(seconds: dict[int, float]) -> str:
