@@ -60,12 +60,13 @@ def run_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module", autouse=True)
-def _empty_oracle(request: pytest.FixtureRequest) -> None:
-    """Empty the oracle's schema public before each file that asks the oracle: files come in any order."""
+def _empty_servers(request: pytest.FixtureRequest) -> None:
+    """Empty both servers before each file that asks them: files come in any order, and one that failed leaves things behind."""
     file_items = [item for item in request.session.items if item.path == request.path]
-    if any("postgres" in item.fixturenames for item in file_items if isinstance(item, pytest.Function)):
-        cluster: PostgresCluster = request.getfixturevalue("postgres")
-        with cluster.connect() as connection:
+    asked = {name for item in file_items if isinstance(item, pytest.Function) for name in item.fixturenames}
+    for name in sorted(asked & {"postgres", "server"}):
+        running: PostgresCluster | AntumbraServer = request.getfixturevalue(name)
+        with running.connect() as connection:
             connection.execute("DROP SCHEMA public CASCADE")
             connection.execute("CREATE SCHEMA public")
 
