@@ -108,7 +108,7 @@ TABLE: tuple[Setting, ...] = (
         maximum=262143, context="postmaster",
     ),
     Setting(
-        "min_spark_groups", "-1", "integer",
+        "min_spark_groups", "1", "integer",
         "Sets how many groups of streams a query must have for Spark to run what lies above them; -1: the embedded engine always does.",
         minimum=-1,
     ),
