@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from engine.embedded.text_functions import quote_ident as quoted_name
 from engine.roles import FIRST_FREE_OID, PUBLIC
 from engine.system_catalog.catalog_functions import catalog_function, constant
+from engine.system_catalog.registered_types import KINDS
 from engine.system_catalog.rows_time_zones import abbreviation_rows, zone_rows
 from sql.errors import SqlError
 from sql.grammar.keywords import COLUMN_NAME, KEYWORDS, RESERVED, TYPE_OR_FUNCTION
@@ -177,17 +178,7 @@ def _to_registered(kind: str) -> None:
     catalog_function("text", kind, name=f"to_{kind}")(run)
 
 
-for _kind in (
-    "regclass",
-    "regtype",
-    "regproc",
-    "regprocedure",
-    "regoper",
-    "regoperator",
-    "regnamespace",
-    "regrole",
-    "regcollation",
-):
+for _kind in KINDS:
     _to_registered(_kind)
 
 
@@ -454,15 +445,5 @@ def _registered_forms(kind: str) -> None:
     catalog_function("text", kind, name=f"{kind}_in", internal=True)(read)
 
 
-for _kind in (
-    "regclass",
-    "regtype",
-    "regproc",
-    "regprocedure",
-    "regoper",
-    "regoperator",
-    "regnamespace",
-    "regrole",
-    "regcollation",
-):
+for _kind in KINDS:
     _registered_forms(_kind)

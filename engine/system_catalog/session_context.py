@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from engine.embedded.text_functions import quote_ident as quoted_name
+from engine.system_catalog.registered_types import KINDS
 from engine.system_catalog.snapshot import Snapshot
 from engine.system_catalog.static_rows import CatalogRelation, relations
 from engine.system_catalog.view_queries import view_query
@@ -24,17 +25,6 @@ from sql.syntax import Query
 from sql.version import VERSION_TEXT
 
 CATALOG_SCHEMAS = ("pg_catalog", "information_schema")
-KINDS = {
-    "regclass": ("pg_class", "relname", "relnamespace", "relation"),
-    "regtype": ("pg_type", "typname", "typnamespace", "type"),
-    "regproc": ("pg_proc", "proname", "pronamespace", "function"),
-    "regprocedure": ("pg_proc", "proname", "pronamespace", "function"),
-    "regoper": ("pg_operator", "oprname", "oprnamespace", "operator"),
-    "regoperator": ("pg_operator", "oprname", "oprnamespace", "operator"),
-    "regnamespace": ("pg_namespace", "nspname", "", "schema"),
-    "regrole": ("pg_authid", "rolname", "", "role"),
-    "regcollation": ("pg_collation", "collname", "collnamespace", "collation"),
-}
 UNDEFINED = {"regclass": "42P01", "regtype": "42704", "regnamespace": "3F000", "regrole": "42704"}
 
 

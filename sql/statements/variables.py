@@ -109,16 +109,7 @@ def reset(cursor: Cursor) -> SetVariable:
     """Read RESET from its first word."""
     first = cursor.index
     cursor.expect("reset")
-    if cursor.accept("all"):
-        name = "all"
-    elif cursor.accept("time", "zone"):
-        name = "timezone"
-    elif cursor.accept("transaction", "isolation", "level"):
-        name = "transaction_isolation"
-    elif cursor.accept("session", "authorization"):
-        name = "session_authorization"
-    else:
-        name = variable_name(cursor)
+    name = asked_name(cursor)
     return SetVariable(cursor.text_since(first), name, None)
 
 
@@ -126,14 +117,18 @@ def show(cursor: Cursor) -> Show:
     """Read SHOW from its first word."""
     first = cursor.index
     cursor.expect("show")
-    if cursor.accept("all"):
-        name = "all"
-    elif cursor.accept("time", "zone"):
-        name = "timezone"
-    elif cursor.accept("transaction", "isolation", "level"):
-        name = "transaction_isolation"
-    elif cursor.accept("session", "authorization"):
-        name = "session_authorization"
-    else:
-        name = variable_name(cursor)
+    name = asked_name(cursor)
     return Show(cursor.text_since(first), name)
+
+
+def asked_name(cursor: Cursor) -> str:
+    """Read the name behind RESET or SHOW: of a setting, in the words that some have, or ALL."""
+    if cursor.accept("all"):
+        return "all"
+    if cursor.accept("time", "zone"):
+        return "timezone"
+    if cursor.accept("transaction", "isolation", "level"):
+        return "transaction_isolation"
+    if cursor.accept("session", "authorization"):
+        return "session_authorization"
+    return variable_name(cursor)

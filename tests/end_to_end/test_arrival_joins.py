@@ -6,14 +6,12 @@ PostgreSQL replays it tuple by tuple: what a row meets is written down when it i
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 
 import psycopg
 import pytest
 
 from tests.oracle.antumbra import AntumbraServer
-from tests.oracle.postgres import PostgresCluster
 
 Connection = psycopg.Connection[tuple[object, ...]]
 
@@ -53,14 +51,6 @@ def check(ours: Connection, theirs: Connection) -> None:
     for view, (query, _) in VIEWS.items():
         expected = sorted(map(repr, theirs.execute(query.format(f"met_{view}").encode()).fetchall()))
         assert sorted(map(repr, ours.execute(f"SELECT * FROM {view}".encode()).fetchall())) == expected, view
-
-
-@pytest.fixture
-def oracle(postgres: PostgresCluster) -> Iterator[Connection]:
-    with postgres.connect() as connection:
-        yield connection
-        connection.execute("DROP SCHEMA public CASCADE")
-        connection.execute("CREATE SCHEMA public")
 
 
 def test_rows_meet_the_table_as_it_is_when_they_are_committed(tmp_path: Path, oracle: Connection) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from random import Random
 
@@ -12,7 +11,6 @@ import pytest
 from tests.end_to_end.joined_shapes import JOINED
 from tests.end_to_end.test_view_shapes import STREAMS, TABLES, WRITERS, insert
 from tests.oracle.antumbra import AntumbraServer
-from tests.oracle.postgres import PostgresCluster
 
 Connection = psycopg.Connection[tuple[object, ...]]
 
@@ -32,14 +30,6 @@ def check(ours: Connection, theirs: Connection) -> None:
     for name, query in (JOINED | LATER).items():
         expected = sorted(map(repr, theirs.execute(query.encode()).fetchall()))
         assert sorted(map(repr, ours.execute(f"SELECT * FROM {name}".encode()).fetchall())) == expected, (name, query)
-
-
-@pytest.fixture
-def oracle(postgres: PostgresCluster) -> Iterator[Connection]:
-    with postgres.connect() as connection:
-        yield connection
-        connection.execute("DROP SCHEMA public CASCADE")
-        connection.execute("CREATE SCHEMA public")
 
 
 def test_joins_that_no_stream_pipeline_probes(tmp_path: Path, oracle: Connection) -> None:

@@ -5,16 +5,13 @@ Several connections insert in random order; the views are read in between, and a
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from random import Random
 
 import psycopg
-import pytest
 
 from tests.end_to_end.view_shapes import BASES, SHAPES
 from tests.oracle.antumbra import AntumbraServer
-from tests.oracle.postgres import PostgresCluster
 
 Connection = psycopg.Connection[tuple[object, ...]]
 
@@ -56,14 +53,6 @@ def check(ours: Connection, theirs: Connection, views: list[str]) -> None:
         query = f"SELECT * FROM {name}".encode()
         expected = sorted(map(repr, theirs.execute(query).fetchall()))
         assert sorted(map(repr, ours.execute(query).fetchall())) == expected, (name, SHAPES.get(name))
-
-
-@pytest.fixture
-def oracle(postgres: PostgresCluster) -> Iterator[Connection]:
-    with postgres.connect() as connection:
-        yield connection
-        connection.execute("DROP SCHEMA public CASCADE")
-        connection.execute("CREATE SCHEMA public")
 
 
 def test_all_shapes(tmp_path: Path, oracle: Connection) -> None:

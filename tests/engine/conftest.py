@@ -1,8 +1,9 @@
-"""The oracle's table, the table in Arrow, and one Spark session for the whole run."""
+"""The oracle's table, the table in Arrow, one Spark session for the whole run, and an empty database in this process for each test."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import psycopg
@@ -13,6 +14,7 @@ from engine.embedded.query_engine import QueryEngine
 from engine.spark import SparkRuntime
 from engine.upper import SparkUpperExecutor
 from tests.engine.answers import arrow_table, create_oracle_table
+from tests.engine.session_client import World
 from tests.oracle.postgres import PostgresCluster
 
 MEMORY_BYTES = 512 * 1024 * 1024
@@ -56,3 +58,11 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkRuntime]:
 def upper(spark: SparkRuntime) -> SparkUpperExecutor:
     """An executor of upper pipelines."""
     return SparkUpperExecutor(spark)
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> Iterator[World]:
+    """An empty database in this process."""
+    made = World(tmp_path / "data")
+    yield made
+    made.close()

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -25,13 +24,6 @@ def scripts() -> dict[str, list[str]]:
 
 
 SCRIPTS = scripts()
-
-
-@pytest.fixture
-def world(tmp_path: Path) -> Iterator[World]:
-    running = World(tmp_path)
-    yield running
-    running.close()
 
 
 @pytest.mark.parametrize("title", SCRIPTS)

@@ -35,13 +35,6 @@ def _kernels(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         yield
 
 
-@pytest.fixture
-def world(tmp_path: Path) -> Iterator[World]:
-    made = World(tmp_path)
-    yield made
-    made.close()
-
-
 @pytest.fixture(params=["on", "off"])
 def client(world: World, request: pytest.FixtureRequest) -> SessionClient:
     client = world.client()

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
 from datetime import datetime
-from pathlib import Path
 from typing import cast
 
 import pytest
@@ -49,13 +47,6 @@ TEXTS = {
 # Written without quotes.
 NUMBERS = ["0", "-1", "1.5", "2.5", "-0.0005", "1e2", "32768", "3000000000", "123456789012345678901", "+4", "- 5", ".5"]
 WORDS = ["TRUE", "false", "NULL", "null"]
-
-
-@pytest.fixture
-def world(tmp_path: Path) -> Iterator[World]:
-    made = World(tmp_path)
-    yield made
-    made.close()
 
 
 def make_client(world: World, **defaults: str) -> SessionClient:

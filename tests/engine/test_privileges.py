@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -252,13 +251,6 @@ DROP TABLE t
 DROP SEQUENCE q
 DROP ROLE p_a, p_b, p_g
 """
-
-
-@pytest.fixture
-def world(tmp_path: Path) -> Iterator[World]:
-    opened = World(tmp_path / "data")
-    yield opened
-    opened.close()
 
 
 def test_the_same_words_as_postgresql(world: World, postgres: PostgresCluster) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -113,13 +112,6 @@ DROP ROLE CURRENT_USER
 DROP USER r_a, r_b, r_c, r_d, r_m
 DROP ROLE r_a
 """
-
-
-@pytest.fixture
-def world(tmp_path: Path) -> Iterator[World]:
-    opened = World(tmp_path / "data")
-    yield opened
-    opened.close()
 
 
 def test_the_same_words_as_postgresql(world: World, postgres: PostgresCluster) -> None:

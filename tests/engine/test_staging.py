@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import duckdb
@@ -18,13 +17,6 @@ from tests.end_to_end.raw_client import COPY_DONE, copy_data, query
 from tests.engine.session_client import SessionClient, World, rows_of
 
 LARGE = CHECKED_ROWS_MAX + 500
-
-
-@pytest.fixture
-def world(tmp_path: Path) -> Iterator[World]:
-    made = World(tmp_path)
-    yield made
-    made.close()
 
 
 @pytest.fixture

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -78,13 +77,6 @@ VALUES = {
     "int": "{}", "bigint": "{}", "text": "repeat('text ', {} % 7)", "varchar(20)": "'v' || {}", "numeric(8,2)": "{} / 4.0",
     "boolean": "{} % 2 = 0", "float8": "{}", "date": "date '2026-01-01' + {}",
 }  # fmt: skip
-
-
-@pytest.fixture
-def world(tmp_path: Path) -> Iterator[World]:
-    running = World(tmp_path)
-    yield running
-    running.close()
 
 
 def test_errors_are_those_of_postgres(world: World, postgres: PostgresCluster) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -13,13 +12,6 @@ from tests.engine.session_client import SessionClient, World
 KB = 1024
 CREATE = "CREATE FOREIGN TABLE s (k int, t text) SERVER stream OPTIONS (capacity '64', string_capacity '2kB')"
 FULL = 'E ERROR 53200: the string buffer of stream "s" is full'
-
-
-@pytest.fixture
-def world(tmp_path: Path) -> Iterator[World]:
-    running = World(tmp_path)
-    yield running
-    running.close()
 
 
 @pytest.fixture

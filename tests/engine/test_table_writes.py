@@ -45,13 +45,6 @@ def test_there_are_enough_statements() -> None:
     assert sum(1 for path in SCRIPTS for _ in read_script(path)) > 300
 
 
-@pytest.fixture
-def world(tmp_path: Path) -> Iterator[World]:
-    running = World(tmp_path)
-    yield running
-    running.close()
-
-
 @pytest.mark.parametrize("path", SCRIPTS, ids=[path.stem for path in SCRIPTS])
 def test_script(path: Path, world: World, postgres: PostgresCluster) -> None:
     oracle = RawClient(postgres.port, "postgres", "postgres")

@@ -29,6 +29,7 @@ from ringbuffer.log_rows import (
     encode_rows,
     is_single_row,
 )
+from tests.ringbuffer.damage import refused_damages, refused_flips
 from tests.ringbuffer.plain_rows import make_morsel, plain_rows
 from tests.ringbuffer.test_arrow import LAYOUT, random_rows
 from tests.ringbuffer.test_decode_parameters import LAYOUT as PARAMETERS
@@ -179,15 +180,8 @@ def test_columns_that_lie_apart_and_strings_in_any_order() -> None:
 
 
 def test_damaged_bytes_are_refused_or_still_a_morsel() -> None:
-    rng = random.Random(SEED)
     data = encoded(make_morsel(SMALL_ROWS, SMALL), SMALL)
-    refused = 0
-    for at in range(len(data)):
-        for flip in (1, 2, 0x80, 0xFF, rng.randrange(1, 256)):
-            damaged = bytearray(data)
-            damaged[at] ^= flip
-            refused += is_refused(bytes(damaged), SMALL)
-    assert refused > len(data)
+    assert refused_flips(data, lambda damaged: is_refused(damaged, SMALL), SEED) > len(data)
     for end in range(len(data)):
         with pytest.raises(ValueError, match="rows"):
             decode_rows(data[:end], SMALL)
@@ -196,16 +190,10 @@ def test_damaged_bytes_are_refused_or_still_a_morsel() -> None:
 
 
 def test_many_damages_at_once() -> None:
-    rng = random.Random(SEED)
     refused = 0
     for seed in range(30):
-        data = encoded(make_morsel(random_rows(seed, rng.randrange(1, 12)), LAYOUT), LAYOUT)
-        for _ in range(60):
-            damaged = bytearray(data)
-            for _ in range(rng.choice((1, 2, 10))):
-                at = rng.randrange(len(damaged))
-                damaged[at : at + rng.choice((1, 8))] = rng.choice((b"", b"\xff" * 8, b"\x7f", rng.randbytes(8)))
-            refused += is_refused(bytes(damaged), LAYOUT)
+        data = encoded(make_morsel(random_rows(seed, 1 + seed % 12), LAYOUT), LAYOUT)
+        refused += refused_damages(data, 60, lambda damaged: is_refused(damaged, LAYOUT), seed)
     assert 30 * 60 / 2 < refused < 30 * 60
 
 

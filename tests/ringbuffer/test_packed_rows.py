@@ -14,6 +14,7 @@ from ringbuffer.columns import DTYPES, WIDE, ColumnLayout, Layout, Morsel, Physi
 from ringbuffer.decode_warm_up import warm_up_decoders
 from ringbuffer.log_rows import decode_rows, is_single_row, rows_count_of
 from ringbuffer.packed_rows import ENTRY_BYTES, HEAD, PACKED, PACKED_ROWS_MAX, is_packed, pack_rows
+from tests.ringbuffer.damage import refused_damages, refused_flips
 from tests.ringbuffer.plain_rows import make_morsel, plain_rows
 from tests.ringbuffer.test_arrow import LAYOUT, random_rows
 from tests.ringbuffer.test_log_rows import SMALL, SMALL_ROWS, STRINGS, assert_well_formed, encoded
@@ -130,15 +131,8 @@ def is_refused(data: bytes, layout: Layout) -> bool:
 
 
 def test_damaged_bytes_are_refused_or_still_a_morsel() -> None:
-    rng = random.Random(SEED)
     data = packed(make_morsel(SMALL_ROWS, SMALL), SMALL)
-    refused = 0
-    for at in range(len(data)):
-        for flip in (1, 2, 0x80, 0xFF, rng.randrange(1, 256)):
-            damaged = bytearray(data)
-            damaged[at] ^= flip
-            refused += is_refused(bytes(damaged), SMALL)
-    assert refused > len(data)
+    assert refused_flips(data, lambda damaged: is_refused(damaged, SMALL), SEED) > len(data)
     for end in range(len(data)):
         with pytest.raises(ValueError, match="rows"):
             decode_rows(data[:end], SMALL)
@@ -147,16 +141,10 @@ def test_damaged_bytes_are_refused_or_still_a_morsel() -> None:
 
 
 def test_many_damages_at_once() -> None:
-    rng = random.Random(SEED)
     refused = 0
     for seed in range(30):
-        data = packed(make_morsel(random_rows(seed, rng.randrange(1, 40)), LAYOUT), LAYOUT)
-        for _ in range(60):
-            damaged = bytearray(data)
-            for _ in range(rng.choice((1, 2, 10))):
-                at = rng.randrange(len(damaged))
-                damaged[at : at + rng.choice((1, 8))] = rng.choice((b"", b"\xff" * 8, b"\x7f", rng.randbytes(8)))
-            refused += is_refused(bytes(damaged), LAYOUT)
+        data = packed(make_morsel(random_rows(seed, 1 + seed), LAYOUT), LAYOUT)
+        refused += refused_damages(data, 60, lambda damaged: is_refused(damaged, LAYOUT), seed)
     assert refused > 30 * 60 / 4
 
 
