@@ -64,7 +64,9 @@ def _empty_servers(request: pytest.FixtureRequest) -> None:
     """Empty both servers before each file that asks them: files come in any order, and one that failed leaves things behind."""
     file_items = [item for item in request.session.items if item.path == request.path]
     asked = {name for item in file_items if isinstance(item, pytest.Function) for name in item.fixturenames}
-    for name in sorted(asked & {"postgres", "server"}):
+    # A file may have a server of its own.
+    shared = {"postgres", "server"} - vars(request.module).keys()
+    for name in sorted(asked & shared):
         running: PostgresCluster | AntumbraServer = request.getfixturevalue(name)
         with running.connect() as connection:
             connection.execute("DROP SCHEMA public CASCADE")
