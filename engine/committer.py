@@ -133,6 +133,8 @@ class Committer:
         """
         stages = stages_of(transaction)
         try:
+            for stage in stages:
+                stage.make_room()
             if transaction.is_durable:
                 self._commit_tables(transaction, stages)
             elif stages:
@@ -163,7 +165,7 @@ class Committer:
         stages = stages_of(transaction)
         image = self._database.image
         records = small_records(stages)
-        if records is None:
+        if records is None or any(stage.needs_room for stage in stages):
             return None
         prepare(transaction, image)
         log = self.log

@@ -20,6 +20,7 @@ from ringbuffer.hash_table import GroupTable
 from ringbuffer.log_rows import ARRIVED_FORMS, ROW_FORMS, ROWS_HEAD, encode_rows
 from ringbuffer.packed_rows import PACKED_ROWS_MAX, pack_rows
 from ringbuffer.string_room import StringSizes, string_sizes
+from views.fronts import Front, is_large
 from views.view import ContinuousView
 
 CHECKED_ROWS_MAX = 1024
@@ -41,6 +42,7 @@ class StatementStage:
         "_memory_bytes_max",
         "_morsels",
         "_new_spill",
+        "_rooms",
         "_sizes",
         "_spill",
         "_tables",
@@ -70,6 +72,7 @@ class StatementStage:
         self._spill: SpillFile | None = None
         self._checked: tuple[ContinuousView, ...] = views
         self._tables: dict[ContinuousView, GroupTable] | None = None
+        self._rooms: list[Front] = []
         # Of views whose joined tables may change: the version of these that rows have met first.
         self._joined: dict[ContinuousView, int] = {}
 
@@ -133,6 +136,22 @@ class StatementStage:
                     else:
                         self._fold(view, morsel, self._tables)
 
+    @property
+    def needs_room(self) -> bool:
+        """True when `make_room` is to come before the commit."""
+        return any(is_large(table) for table in (self._tables or {}).values())
+
+    def make_room(self) -> None:
+        """Have room in front of the views for the rows' groups: what waits there is merged first if it is too much. No lock is held."""
+        self._leave_rooms()
+        for view, table in (self._tables or {}).items():
+            if is_large(table):
+                self._rooms.append(view.state.make_room())
+
+    def _leave_rooms(self) -> None:
+        while self._rooms:
+            self._rooms.pop().leave_room()
+
     def apply(self) -> None:
         """Bring the rows into the views' local state. The caller holds the commit lock; nothing here can fail on data."""
         if self._tables is None:
@@ -144,6 +163,7 @@ class StatementStage:
         for view in self._checked:
             view.state.absorb(self._tables[view])
             view.note_commit()
+        self._leave_rooms()
 
     def append_to_ring(self) -> None:
         """Write the rows to the ring, in order."""
@@ -152,7 +172,8 @@ class StatementStage:
         self.close()
 
     def close(self) -> None:
-        """Give back what the stage holds outside memory."""
+        """Give back what the stage holds outside memory, and its room in front of views."""
+        self._leave_rooms()
         if self._spill is not None:
             self._spill.close()
             self._spill = None

@@ -66,6 +66,9 @@ def cut(
         if old is not None:
             return old
     exact = len(views) > 1
+    for view in views:
+        # Those that take rows together with it will be given a table.
+        view.state.drain()
     with commit_lock:
         moment = Moment(next(MOMENTS), engines.clock.now_us())
         wanted = [(view, _take(view, exact, reader, engines.tables, moment)) for view in views]

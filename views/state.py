@@ -118,7 +118,9 @@ class ViewState:
         return state
 
     def _no_groups(self, queue_max: int) -> Groups:
-        return Groups(Front(partial(empty_table, self._grouping), self._program, queue_max), self.new_table())
+        is_ordered = self._grouping.first is not None
+        new_table = partial(empty_table, self._grouping)
+        return Groups(Front(new_table, self._program, queue_max, is_ordered), self.new_table())
 
     def takes_rows_of(self, other: ViewState) -> bool:
         """Tell whether what is folded for the other state is what this one would fold."""
@@ -185,7 +187,7 @@ class ViewState:
         with ExitStack() as stack:
             for front in self._fronts:
                 stack.enter_context(front.lock)
-            return [table for front in self._fronts for table in (front.local, *front.waiting)]
+            return [table for front in self._fronts for table in front.tables]
 
     @property
     def queue_max(self) -> int:
@@ -281,14 +283,12 @@ class ViewState:
         else:
             front, feed.is_new = feed, True
         with front.lock:
-            if self._grouping.first is not None:
-                front.merge_waiting()
             self.fold(morsel, front.local, now_us)
 
     def row_fold(self, row: Morsel) -> Callable[[int], None]:
         """Return what folds a checked row, which lies in the same memory each time, as `apply` does; called with now_us."""
         kernel = self._kernel
-        if kernel.uses_scratch or self._grouping.first is not None:
+        if kernel.uses_scratch:
             return partial(self.apply, row)
         groups, constants, arrays = self._groups, kernel.constants, kernel.arrays(row)
         table = groups.front.local
@@ -321,6 +321,16 @@ class ViewState:
         else:
             feed.is_new = True
             feed.absorb(table)
+
+    def make_room(self) -> Front:
+        """Return what the next table of a statement comes to, with room for it: see `Front.make_room`."""
+        front = self._groups.feed or self._groups.front
+        front.make_room()
+        return front
+
+    def drain(self) -> None:
+        """Merge what waits for a refresh if that is too much. The caller holds no lock that others need."""
+        (self._groups.feed or self._groups.front).drain()
 
     def swap(self) -> tuple[GroupTable, ...]:
         """Return the local tables and go on with an empty one. The caller holds the commit lock."""

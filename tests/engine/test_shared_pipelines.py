@@ -103,6 +103,20 @@ def test_the_first_rows_come_in_the_order_of_commits(server: Server) -> None:
     server.world.close()
 
 
+def test_what_waits_for_a_view_that_nobody_reads_is_bounded(tmp_path: Path) -> None:
+    server = Server(tmp_path)
+    server.client.run(STREAM, *(f"CREATE VIEW v{n} AS {query}" for n, query in enumerate(QUERIES)))
+    for number in range(40):
+        server.client.run(f"INSERT INTO s VALUES (1, {number})")
+        assert held(server, "v0") == sums([(1, known) for known in range(number + 1)])
+    (waiting,) = server.rows(
+        "SELECT queue <= queue_max, queue_most <= queue_max FROM pg_stat_continuous_views WHERE relname = 'v1'"
+    )
+    assert waiting == "[b't', b't']"
+    assert held(server, "v1") == held(server, "v2") == held(server, "v0")
+    server.world.close()
+
+
 @pytest.mark.parametrize("seed", range(6))
 def test_random_lives(tmp_path: Path, seed: int) -> None:
     chance = random.Random(seed)

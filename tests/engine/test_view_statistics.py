@@ -103,7 +103,8 @@ def test_large_statements_wait_up_to_a_bound(tmp_path: Path, queue_max: int, mon
     for _ in range(5):
         client.run("INSERT INTO s SELECT * FROM t")
         found += client.rows("SELECT queue, queue_most <= queue_max FROM pg_stat_continuous_views WHERE relname = 'a'")
-    counts = [number % (queue_max + 1) for number in range(1, 6)]
+    # Who finds the queue full merges it before its own rows come.
+    counts = [number % queue_max + 1 for number in range(5)]
     assert plain(found) == [f"[{count}, t]" for count in counts]
     assert plain(client.rows("SELECT count(*), min(n), max(n) FROM a")) == ["[1500, 5, 5]"]
     world.close()

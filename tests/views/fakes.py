@@ -43,6 +43,9 @@ class FakeState:
     def apply_rows(self, rows: list[int]) -> None:
         self.local += rows
 
+    def drain(self) -> None:
+        """Nothing waits."""
+
     def swap(self) -> list[int]:
         self.swaps_count += 1
         table, self.local = self.local, []

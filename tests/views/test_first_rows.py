@@ -89,7 +89,10 @@ def test_ties_are_in_order_of_commits_though_a_large_table_waits(
     state.fold(first, table, 0)
     state.absorb(table)
     state.apply(second, 0)
-    state.merge(state.swap())
+    state.absorb(table)
+    swapped = state.swap()
+    assert len(swapped) == 4, "what was folded between the two waits in its turn"
+    state.merge(swapped)
     state.apply(second, 0)
     state.merge(state.swap())
     assert sorted(exported(state)) == [(number, "came first" * 4, 1) for number in range(5)]

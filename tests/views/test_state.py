@@ -5,7 +5,9 @@ from __future__ import annotations
 import random
 import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +17,8 @@ import pytest
 from ringbuffer.arrow import slice_morsel
 from ringbuffer.columns import Morsel
 from ringbuffer.error_codes import DIVISION_BY_ZERO, RowError
+from ringbuffer.hash_table import GroupTable, Words
+from ringbuffer.merge import merge_tables
 from sql.datatypes import BOOL, FLOAT4, FLOAT8, INT4, INT8, TEXT, SqlType, scaled_numeric
 from sql.errors import SqlError
 from sql.expressions import AggregateCall, Call, Cast, Column, Expression, Literal
@@ -188,6 +192,15 @@ def test_many_groups_and_long_texts_grow_the_table(tmp_path: Path) -> None:
     assert state.groups_count == len(wanted)
 
 
+def absorb(state: ViewState, morsel: Morsel) -> None:
+    """Bring a statement's rows as one that commits does."""
+    table = state.new_table()
+    state.fold(morsel, table, 0)
+    front = state.make_room()
+    state.absorb(table)
+    front.leave_room()
+
+
 def test_large_tables_wait_for_the_refresh_up_to_a_bound(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("views.fronts.MERGED_GROUPS_MAX", 2)
     monkeypatch.setattr("views.state.TABLES_WAITING_MAX", 3)
@@ -196,15 +209,54 @@ def test_large_tables_wait_for_the_refresh_up_to_a_bound(tmp_path: Path, monkeyp
     tables_counts = []
     for statements_count in range(1, 7):
         for _ in range(statements_count):
-            table = state.new_table()
-            state.fold(morsel, table, 0)
-            state.absorb(table)
+            absorb(state, morsel)
         swapped = state.swap()
         tables_counts.append(len(swapped))
         state.merge(swapped)
-    # The local table is always there; the fourth table to wait makes its statement merge all of them.
-    assert tables_counts == [2, 3, 4, 1, 2, 3]
+    # The local table is always there; who brings the fourth one merges the three that wait into one.
+    assert tables_counts == [2, 3, 4, 3, 4, 5]
     assert exported(state) == [(key, 6 * 21) for key in range(5)]
+
+
+@pytest.mark.parametrize("is_read", [False, True])
+def test_who_drains_holds_nobody_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_read: bool) -> None:
+    monkeypatch.setattr("views.fronts.MERGED_GROUPS_MAX", 2)
+    monkeypatch.setattr("views.state.TABLES_WAITING_MAX", 2)
+    state = ViewState("v", make_plan([], [column("i4")], [make_aggregate("", None)]), tmp_path)
+    morsel = stream_morsel(rows_with(30, i4=lambda number: number % 5))
+    read: list[GroupTable] = []
+
+    def merge_beside_others(target: GroupTable, source: GroupTable, program: Words) -> None:
+        """Merge while other rows come, which would wait for the lock if it were held."""
+        monkeypatch.setattr("views.fronts.merge_tables", merge_tables)
+        with ThreadPoolExecutor(1) as other:
+            other.submit(state.apply, morsel, 0).result(timeout=10)
+        if is_read:
+            read.extend(state.swap())
+        merge_tables(target, source, program)
+
+    for _ in range(2):
+        absorb(state, morsel)
+    monkeypatch.setattr("views.fronts.merge_tables", merge_beside_others)
+    for _ in range(7):
+        absorb(state, morsel)
+    assert state.counts.queue_most == 2
+    state.merge((*read, *state.swap()))
+    assert exported(state) == [(key, 10 * 6) for key in range(5)]
+
+
+def test_what_is_drained_again_and_again_is_merged_with_tables_of_its_size(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("views.fronts.MERGED_GROUPS_MAX", 2)
+    monkeypatch.setattr("views.state.TABLES_WAITING_MAX", 2)
+    state = ViewState("v", make_plan([], [column("i4")], [make_aggregate("", None)]), tmp_path)
+    for number in range(64):
+        absorb(state, stream_morsel(rows_with(4, i4=lambda row, first=4 * number: first + row)))
+    sizes = [table.groups_count for table in state.groups.front.drained]
+    assert all(larger > 2 * smaller for larger, smaller in pairwise(sizes)) and sum(sizes) == 4 * 62, sizes
+    state.merge(state.swap())
+    assert exported(state) == [(key, 1) for key in range(256)]
 
 
 def test_an_error_names_row_and_expression_and_leaves_the_state(tmp_path: Path) -> None:
