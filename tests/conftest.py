@@ -71,6 +71,7 @@ def _empty_servers(request: pytest.FixtureRequest) -> None:
         with running.connect() as connection:
             connection.execute("DROP SCHEMA public CASCADE")
             connection.execute("CREATE SCHEMA public")
+            connection.execute("GRANT USAGE ON SCHEMA public TO PUBLIC")
 
 
 @pytest.fixture(scope="session")

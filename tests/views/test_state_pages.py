@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import random
-import time
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
@@ -218,17 +217,12 @@ def test_tables_of_any_size(groups_count: int) -> None:
     assert (loaded.rows[3 : 4 * groups_count : 4] == 2 * np.arange(1, groups_count + 1)).all()
 
 
-@pytest.mark.slow
-def test_ten_million_groups_load_in_less_than_ten_seconds(tmp_path: Path) -> None:
-    table = synthetic_table(10_000_000)
+def test_a_million_groups_are_loaded_as_they_were(tmp_path: Path) -> None:
+    table = synthetic_table(1_000_000)
     path = tmp_path / "pages"
     with path.open("wb") as file:
         write_pages(file.write, table_pages(table))
-    start = time.perf_counter()
     with path.open("rb") as file:
         loaded = load_table(table.layout, read_pages(file.read))
-    seconds = time.perf_counter() - start
-    print(f"{path.stat().st_size / 1e6:.0f} MB in {seconds:.2f} s")
-    assert seconds < 10
-    assert loaded.groups_count == 10_000_000
+    assert loaded.groups_count == 1_000_000
     assert (loaded.rows[: 10 * loaded.groups_count] == table.rows[: 10 * loaded.groups_count]).all()
