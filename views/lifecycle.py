@@ -17,8 +17,8 @@ from views.definition import ViewDefinition
 from views.join_tables import run_static_pipelines
 from views.phases import Lifecycle
 from views.plan.cover import NotCoveredError, cover
-from views.plan.nodes import ViewPlan
-from views.plan.planner import plan_view
+from views.plan.nodes import StreamPipeline, ViewPlan
+from views.plan.planner import PlannedView, plan_view
 from views.plan.stored import restored_pipeline, stored_pipeline
 from views.protocols import TableExport, TableSource, UpperExecutor
 from views.sharing import find_twin
@@ -46,7 +46,8 @@ def build_view(
     on the tables' rows; NotCoveredError when it can't be the heir.
     """
     planned = plan_view(definition, bound)
-    plan = _over_kept(planned.plan, definition, heir_of)
+    planned = _over_kept(planned, definition, bound, heir_of)
+    plan = planned.plan
     twin = None
     if heir_of is None:
         twin, plan = find_twin(candidates, plan, definition.joins.stream_join, is_new)
@@ -83,16 +84,31 @@ def build_view(
     )
 
 
-def _over_kept(plan: ViewPlan, definition: ViewDefinition, heir_of: ContinuousView | None) -> ViewPlan:
+def _over_kept(
+    planned: PlannedView, definition: ViewDefinition, bound: BoundQuery, heir_of: ContinuousView | None
+) -> PlannedView:
     """Return the plan over the state that there is. Raises NotCoveredError, and SqlError XX001 for a damaged definition."""
     if heir_of is not None:
-        return cover(heir_of.plan.maintained, plan)
+        return _covered(planned, definition, bound, heir_of.plan.maintained)
     if definition.kept is None:
-        return plan
+        return planned
     try:
-        return cover(restored_pipeline(definition.kept, plan.stream), plan)
+        return _covered(planned, definition, bound, restored_pipeline(definition.kept, planned.plan.stream))
     except NotCoveredError as error:
         raise SqlError("XX001", f"its state does not have what the query needs: {error.reason}") from None
+
+
+def _covered(planned: PlannedView, definition: ViewDefinition, bound: BoundQuery, kept: StreamPipeline) -> PlannedView:
+    """Return the plan over what `kept` keeps: as it is, or what it groups more finely added up. Raises NotCoveredError."""
+    try:
+        return replace(planned, plan=cover(kept, planned.plan))
+    except NotCoveredError as error:
+        try:
+            finer = plan_view(definition, bound, kept)
+        except SqlError:
+            # What adds them up can't be run.
+            raise error from None
+    return replace(finer, plan=cover(kept, finer.plan))
 
 
 def renamed_view(view: ContinuousView, definition: ViewDefinition, schema: Schema) -> ContinuousView:

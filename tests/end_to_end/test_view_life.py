@@ -145,6 +145,13 @@ def test_it_survives_a_crash(tmp_path: Path) -> None:
             "CREATE OR REPLACE VIEW v AS SELECT k, count(*) AS n, sum(x) AS t, avg(x) AS a FROM s GROUP BY k HAVING k < 9"
         )
         client.execute("ALTER VIEW v RENAME TO w")
+        client.execute("CREATE TABLE names (k int PRIMARY KEY, name text, other text)")
+        client.execute("INSERT INTO names VALUES (2, 'two', 'zwei')")
+        joined = "count(*) AS n FROM s JOIN names USING (k)"
+        client.execute(f"CREATE VIEW r AS SELECT name, other, x, {joined} GROUP BY name, other, x".encode())
+        client.execute(
+            f"CREATE OR REPLACE VIEW r AS SELECT name, NULL AS other, max(x) AS x, {joined} GROUP BY name".encode()
+        )
         client.execute("CREATE VIEW z AS SELECT count(*) AS n FROM s")
         client.execute("SELECT deactivate('z')")
         client.execute("INSERT INTO s VALUES (2, 30)")
@@ -155,6 +162,7 @@ def test_it_survives_a_crash(tmp_path: Path) -> None:
             found = client.execute("SELECT k, n, t, a FROM w ORDER BY k").fetchall()
             assert [tuple(float(str(value)) for value in row) for row in found] == [(1, 1, 10, 10), (2, 2, 50, 25)]
             assert client.execute("SELECT n FROM z").fetchone() == (0,)
+            assert client.execute("SELECT * FROM r").fetchall() == [("two", None, 30, 1)]
             client.execute("CHECKPOINT")
     with server.connect() as client:
         client.execute("SELECT activate('z')")

@@ -7,18 +7,20 @@ conditions that are kept already or are on keys alone: those are checked while g
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from ringbuffer.aggregates import State
 from sql.datatypes import SqlType
 from sql.expressions import AggregateCall, Column, Expression
-from sql.trees import columns_of
 from views.codegen.grouping import AggregateSlot, Grouping, make_grouping, state_of
 from views.plan.kernel_support import kernel_supports
 from views.plan.nodes import FIRST, Probe, StreamPipeline, ViewPlan
 from views.plan.rules.push_key_conditions import cannot_fail
 from views.plan.text import aggregate_text, expression_text
-from views.plan.trees import meaning, rewrite
+from views.plan.trees import columns_of, meaning, rewrite
+
+Keys = Sequence[tuple[str, Expression]]
 
 
 @dataclass
@@ -108,19 +110,33 @@ def _key_conditions(kept: StreamPipeline, wanted: StreamPipeline) -> list[Expres
     for part in ours:
         if meaning(part) not in new:
             raise NotCoveredError(f"The view has left out all rows without {expression_text(part)}.")
-    keys = {meaning(key): Column(index, name, key.type) for index, (name, key) in enumerate(wanted.keys)}
-    return [_over_keys(part, keys) for part in theirs if meaning(part) not in old]
+    return [_over_keys(part, wanted.keys) for part in theirs if meaning(part) not in old]
 
 
-def _over_keys(condition: Expression, keys: dict[Expression, Column]) -> Expression:
+def _over_keys(condition: Expression, keys: Keys) -> Expression:
     """Return a condition on the stream's rows as one on the groups. Raises NotCoveredError."""
-    over = rewrite(condition, lambda part: keys.get(meaning(part)))
-    found = list(columns_of(over))
-    if not found or any(column not in keys.values() for column in found) or not cannot_fail(over):
+    over = over_keys(condition, keys)
+    if over is None or not columns_of(over) or not cannot_fail(over):
         raise NotCoveredError(
             f"The new query has the condition {expression_text(condition)}, which is not on keys alone."
         )
     return over
+
+
+def over_keys(expression: Expression, keys: Keys) -> Expression | None:
+    """Return an expression on the stream's rows as one on their groups, `Column(i)` being the key i. None: keys do not tell it."""
+    places = {meaning(key): place for place, (_, key) in enumerate(keys)}
+    # Behind all columns of the rows, so that what is no key is seen.
+    start = max(columns_of(expression), default=-1) + 1
+
+    def key(part: Expression) -> Expression | None:
+        place = places.get(meaning(part))
+        return None if place is None else Column(start + place, keys[place][0], part.type)
+
+    over = rewrite(expression, key)
+    if any(index < start for index in columns_of(over)):
+        return None
+    return rewrite(over, lambda part: replace(part, index=part.index - start) if isinstance(part, Column) else None)
 
 
 def _conditions(pipeline: StreamPipeline) -> list[Expression]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from sql.datatypes import TEXT
 from sql.errors import SqlError
@@ -15,8 +16,9 @@ from sql.expressions import Cast, Column, Expression, Literal
 from sql.relations import Aggregate, BoundQuery, OutputColumn, Project, Relation, Schema, Sort
 from views.definition import ViewDefinition
 from views.plan.checks import check_shape, check_sources, check_stream, check_upper, refused_retroactive
-from views.plan.nodes import FIRST, ViewPlan
+from views.plan.nodes import FIRST, StreamPipeline, ViewPlan
 from views.plan.prepare import prepared
+from views.plan.roll_up import roll_up
 from views.plan.rules.distinct_to_grouping import distinct_to_grouping
 from views.plan.rules.drop_limit_all import drop_limit_all
 from views.plan.rules.drop_order_by import drop_order_by
@@ -70,11 +72,14 @@ class PlannedView:
     notices: tuple[str, ...]
 
 
-def plan_view(definition: ViewDefinition, bound: BoundQuery) -> PlannedView:
-    """Return the plan of a continuous view. Raises SqlError 0A000 for a query without one, 42701 and 42601 for bad column names."""
+def plan_view(definition: ViewDefinition, bound: BoundQuery, kept: StreamPipeline | None = None) -> PlannedView:
+    """Return the plan of a continuous view. Raises SqlError 0A000 for a query without one, 42701 and 42601 for bad column names.
+
+    kept: the stream is to be grouped by the keys of this pipeline, and what the query asks for made of these groups, or NotCoveredError.
+    """
     root = prepared(_named(bound.root, definition.column_names))
     check_sources(root)
-    rewritten = apply_rules(root, RULES)
+    rewritten = apply_rules(root, RULES if kept is None else rules_over(kept))
     check_shape(rewritten)
     plan = split(rewritten, definition.on_error)
     check_stream(plan.stream)
@@ -90,6 +95,13 @@ def plan_view(definition: ViewDefinition, bound: BoundQuery) -> PlannedView:
     return PlannedView(plan, rewritten.schema, time_dependent(plan), tuple(notices))
 
 
+def rules_over(kept: StreamPipeline) -> tuple[Rule, ...]:
+    """Return the rules for a query over what a pipeline keeps: the same tables yield the same columns, and its groups come first."""
+    joins = partial(joins_to_probes, builds=tuple(probe.build for probe in kept.probes))
+    rules = tuple(joins if rule is joins_to_probes else rule for rule in RULES)
+    return (*rules, partial(roll_up, kept=kept), merge_projections)
+
+
 def order_notices(root: Relation) -> tuple[str, ...]:
     """Return what CREATE VIEW says of a query that is read through its parts, when it loses its order."""
     return (ORDER_DROPPED,) if _sorts_count(drop_order_by(root)) < _sorts_count(root) else ()
@@ -99,7 +111,7 @@ def apply_rules(root: Relation, rules: Sequence[Rule]) -> Relation:
     """Return the tree after all passes; each must keep the names and types of its columns."""
     for rule in rules:
         rewritten = rule(root)
-        assert rewritten.schema == root.schema, f"rule {rule.__name__} changed {root.schema} to {rewritten.schema}"
+        assert rewritten.schema == root.schema, f"rule {rule} changed {root.schema} to {rewritten.schema}"
         root = rewritten
     return root
 

@@ -13,7 +13,8 @@ from typing import Any
 
 from sql.datatypes import SqlType
 from sql.errors import SqlError
-from sql.expressions import AggregateCall, Call, Case, Cast, Column, Literal, SortKey
+from sql.expressions import AggregateCall, Call, Case, Cast, Column, Expression, Literal, SortKey
+from sql.relations import Project, Relation
 from views.plan.nodes import StreamPipeline
 
 NODES: dict[str, type[Any]] = {
@@ -23,12 +24,12 @@ FOR_PEOPLE = frozenset({"position"})
 
 
 def stored_pipeline(pipeline: StreamPipeline) -> str:
-    """Return what `restored_pipeline` needs besides a pipeline over the same stream and joins."""
+    """Return what `restored_pipeline` needs besides a pipeline over the same stream and tables, joined in the same way."""
     parts = {
         "filters": plain(pipeline.filters),
         "keys": plain(pipeline.keys),
         "aggregates": plain(pipeline.aggregates),
-        "probes": plain(tuple((probe.kept, probe.filters) for probe in pipeline.probes)),
+        "probes": plain(tuple((probe.kept, probe.filters, projected(probe.build)) for probe in pipeline.probes)),
     }
     return json.dumps(parts)
 
@@ -38,14 +39,20 @@ def restored_pipeline(text: str, pipeline: StreamPipeline) -> StreamPipeline:
     try:
         parts = {name: value(part) for name, part in json.loads(text).items()}
         probes = tuple(
-            replace(probe, kept=kept, filters=filters)
-            for probe, (kept, filters) in zip(pipeline.probes, parts["probes"], strict=True)
+            replace(probe, kept=kept, filters=filters, build=replace(probe.build, items=items))
+            for probe, (kept, filters, items) in zip(pipeline.probes, parts["probes"], strict=True)
         )
         return replace(
             pipeline, filters=parts["filters"], keys=parts["keys"], aggregates=parts["aggregates"], probes=probes
         )
     except (ValueError, TypeError, KeyError) as error:
         raise SqlError("XX001", f"what its state is kept by can't be read: {error}") from None
+
+
+def projected(build: Relation) -> tuple[tuple[str, Expression], ...]:
+    """Return what a build side yields of its tables."""
+    assert isinstance(build, Project), f"the rules left {type(build).__name__} as a build side"
+    return build.items
 
 
 def plain(part: object) -> object:

@@ -33,12 +33,15 @@ from views.plan.trees import columns_of, meaning, rewrite_bottom_up, substitute
 FLAT = (Filter, Project, Join, Scan)
 
 
-def joins_to_probes(root: Relation) -> Relation:
-    """Return the tree with the joins below the first grouping in that form."""
-    return rewrite_bottom_up(root, _step)
+def joins_to_probes(root: Relation, builds: Sequence[Relation] = ()) -> Relation:
+    """Return the tree with the joins below the first grouping in that form.
+
+    builds: of another query over the same joins, in order; a build side is that one where it has all that is needed.
+    """
+    return rewrite_bottom_up(root, lambda relation: _step(relation, builds))
 
 
-def _step(relation: Relation) -> Relation:
+def _step(relation: Relation, builds: Sequence[Relation]) -> Relation:
     if not isinstance(relation, Aggregate) or not is_first_grouping(relation):
         return relation
     path = stream_path(relation.input)
@@ -49,7 +52,7 @@ def _step(relation: Relation) -> Relation:
     grouping = text_keys(graph, _over_leaves(relation, graph.items))
     read = [key for _, key in grouping.keys]
     read += [part for _, call in grouping.aggregates for part in aggregate_expressions(call)]
-    return padded(Chain(graph, read).under(grouping), relation)
+    return padded(Chain(graph, read).under(grouping, builds), relation)
 
 
 def _over_leaves(grouping: Aggregate, items: Sequence[Expression]) -> Aggregate:
@@ -96,13 +99,13 @@ class Chain:
         self.read = [*read, *(key for side in self.sides for key, _ in side.keys)]
         self.read += [part for side in self.sides for part in (*side.guards, *side.filters)]
 
-    def under(self, grouping: Aggregate) -> Aggregate:
-        """Return the grouping over the chain."""
+    def under(self, grouping: Aggregate, builds: Sequence[Relation] = ()) -> Aggregate:
+        """Return the grouping over the chain. builds: see `joins_to_probes`."""
         stream = self.graph.leaves[STREAM]
         places = {index: place for place, index in enumerate(stream.columns)}
         chain = _filtered(stream.relation, [moved(part, places) for part in self.filters])
-        for side in self.sides:
-            chain = self._probed(chain, side, places)
+        for number, side in enumerate(self.sides):
+            chain = self._probed(chain, side, places, builds[number] if number < len(builds) else None)
 
         def change(part: Expression) -> Expression | None:
             return moved(part, places) if isinstance(part, Column) else None
@@ -181,9 +184,9 @@ class Chain:
         self.pending = [part for part in self.pending if part not in ready]
         return ready
 
-    def _probed(self, chain: Relation, side: Side, places: dict[int, int]) -> Relation:
-        """Return the chain with one more build side; `places` learns where its columns are."""
-        build, kept, keys = self._build(side)
+    def _probed(self, chain: Relation, side: Side, places: dict[int, int], known: Relation | None) -> Relation:
+        """Return the chain with one more build side; `places` learns where its columns are. known: what may do as this side."""
+        build, kept, keys = self._wider(side, known) or self._build(side)
         width = len(chain.schema)
         conditions: list[Expression] = [
             Call("eq", (moved(ours, places), Column(width + place, build.schema[place].name, theirs.type)), BOOL)
@@ -198,6 +201,19 @@ class Chain:
             condition = Literal(True, BOOL)
         joined = Join(chain, build, kind, condition)
         return _filtered(joined, [moved(part, places) for part in side.filters])
+
+    def _wider(self, side: Side, known: Relation | None) -> tuple[Project, list[int], list[int]] | None:
+        """Return the same as `_build` of a projection that is there, None if it has not all that is needed, of the same tables."""
+        if not isinstance(known, Project) or known.input != side.relation:
+            return None
+        own, _, keys = self._build(side)
+        items = [meaning(item) for _, item in known.items]
+        if not all(meaning(item) in items for _, item in own.items):
+            return None
+        columns = [side.columns[item.index] for _, item in known.items if isinstance(item, Column)]
+        if not all(isinstance(item, Column) for _, item in known.items[: len(columns)]):
+            return None
+        return known, columns, [items.index(meaning(own.items[place][1])) for place in keys]
 
     def _build(self, side: Side) -> tuple[Project, list[int], list[int]]:
         """Return a side's projection, which of all columns its first ones are, and where its keys are."""
