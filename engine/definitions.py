@@ -28,11 +28,13 @@ from views.definition import ViewDefinition, define_view
 from views.kernels import CompiledKernel
 from views.lifecycle import build_view
 from views.plan.cover import NotCoveredError
+from views.plan.nodes import ViewPlan
 from views.plan.parts import part_schema
 from views.plan.planner import order_notices
 from views.plan.prepare import prepared_parts
 from views.plan.properties import scans
 from views.protocols import TableSource, UpperExecutor
+from views.sharing import find_twin
 from views.view import ContinuousView
 
 
@@ -266,6 +268,15 @@ def alike(image: CatalogImage, own: UsedRelation | None) -> list[ContinuousView]
         for one in entry.used
         if one.oid == own.oid and [number for _, number in one.columns] == numbers
     ]
+
+
+def twin_of(
+    definition: ViewDefinition, bound: BoundQuery, plan: ViewPlan, image: CatalogImage
+) -> tuple[ContinuousView | None, ViewPlan]:
+    """Return a view whose stream pipeline a new one of this plan would have, and the plan that does."""
+    (name,) = scans(bound.root, "stream")
+    candidates = alike(image, used_relation(name, image.entries[name].description))
+    return find_twin(candidates, plan, definition.joins.stream_join, is_new=True)
 
 
 def _not_written(definition: ViewDefinition, error: OSError) -> SqlError:

@@ -16,6 +16,8 @@ from views.plan.shown import FINISH, STREAM, TAIL, UPPER
 from views.view import ContinuousView
 
 REPEATED_TUPLES_MAX = 1 << 20
+# The fact that names the views with the same stream pipeline.
+SHARED = "Shared With"
 
 Facts = dict[str, dict[str, object]]
 
@@ -29,7 +31,7 @@ def facts_now(view: ContinuousView, image: CatalogImage) -> Facts:
             "Groups": counts.groups,
             "Groups Waiting": counts.groups_waiting,
             "State Bytes": view.state.bytes_count,
-            **({} if others is None else {"Shared With": others}),
+            **({} if others is None else {SHARED: others}),
         }
     }
 

@@ -8,12 +8,13 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from engine.catalog import CatalogImage, QueryViewEntry, ViewEntry, is_part
-from engine.definitions import part_definitions
+from engine.definitions import part_definitions, twin_of
 from engine.query_views import reads_stream
-from engine.sessions.explain_analyze import Facts, facts_now, ms
+from engine.sessions.explain_analyze import SHARED, Facts, facts_now, ms
 from engine.stream import Stream
 from engine.stream_scans import FOLDED_BYTES_MIN, streams_among
 from engine.tables.sequence_functions import SequenceSession, in_session, uses_sequences
@@ -81,14 +82,16 @@ def explain(
         if whole:
             parts = [(define_view(explained, image.next_oid, settings), bound)]
         if form != "text":
-            shown = [shown_definition(definition, part, database) for definition, part in parts]
+            shown = [shown_definition(definition, part, image, database) for definition, part in parts]
             if not whole:
                 rest, _ = rest_of(bound, parts)
                 sql: dict[str, object] = {"DuckDB SQL": database.tables.explain(rest)}
                 runs = "for each version of its parts"
                 shown = [Shown("upper", UPPER, runs, "DuckDB", relation_lines(rest), sql, shown)]
             return in_form(form, shown[0])
-        return plan_lines(*parts[0], database) if whole else split_lines(explained, bound, parts, database)
+        return (
+            plan_lines(*parts[0], image, database) if whole else split_lines(explained, bound, parts, image, database)
+        )
     if uses_sequences(bound.root):
         bound = replace(bound, root=in_session(bound.root, SequenceSession(image)))
     entries = [entry for name in sorted(bound.relations) if isinstance(entry := image.entries.get(name), ViewEntry)]
@@ -188,18 +191,36 @@ def shown_running(view: ContinuousView, database: Database, facts: Facts) -> Sho
     return shown_view(view.definition.label, view.plan, kernel, database.upper, choice, facts)
 
 
-def shown_definition(definition: ViewDefinition, bound: BoundQuery, database: Database) -> Shown:
-    """Return the pipelines of a view that is not made."""
-    plan = plan_view(definition, bound).plan
-    kernel = f"{database.kernels.folder.name}/{kernel_file_name(definition.shown, plan.stream)}"
-    return shown_view(definition.label, plan, kernel, database.upper, definition.joins.stream_join, {})
-
-
-def plan_lines(definition: ViewDefinition, bound: BoundQuery, database: Database) -> list[str]:
-    """Return the plan of a view of one stream."""
+def planned_definition(
+    definition: ViewDefinition, bound: BoundQuery, image: CatalogImage, database: Database
+) -> tuple[PlannedView, Path, str]:
+    """Return the plan of a view that is not made, its kernel, and the names of the views that it would share its stream pipeline with."""
     planned = plan_view(definition, bound)
-    kernel = database.kernels.folder / kernel_file_name(definition.shown, planned.plan.stream)
-    return explain_plan(planned, definition, kernel, database.upper)
+    twin, plan = twin_of(definition, bound, planned.plan, image)
+    if twin is None:
+        return planned, database.kernels.folder / kernel_file_name(definition.shown, plan.stream), ""
+    others = [view for view in image.views_over(twin.stream_name) if view.state.takes_rows_of(twin.state)]
+    names = ", ".join(view.definition.label for view in others if view in image.taking_rows)
+    return replace(planned, plan=plan), twin.state.kernel_paths[0], names
+
+
+def shown_definition(definition: ViewDefinition, bound: BoundQuery, image: CatalogImage, database: Database) -> Shown:
+    """Return the pipelines of a view that is not made."""
+    planned, kernel, shared = planned_definition(definition, bound, image, database)
+    facts: Facts = {STREAM: {SHARED: shared}} if shared else {}
+    name = f"{kernel.parent.name}/{kernel.name}"
+    return shown_view(definition.label, planned.plan, name, database.upper, definition.joins.stream_join, facts)
+
+
+def plan_lines(definition: ViewDefinition, bound: BoundQuery, image: CatalogImage, database: Database) -> list[str]:
+    """Return the plan of a view of one stream."""
+    planned, kernel, shared = planned_definition(definition, bound, image, database)
+    lines = explain_plan(planned, definition, kernel, database.upper)
+    return (
+        [*lines, f"Its stream pipeline is that of view {shared}: a row is folded once for all of them"]
+        if shared
+        else lines
+    )
 
 
 def rest_of(bound: BoundQuery, parts: list[tuple[ViewDefinition, BoundQuery]]) -> tuple[Relation, Sequence[str]]:
@@ -210,7 +231,11 @@ def rest_of(bound: BoundQuery, parts: list[tuple[ViewDefinition, BoundQuery]]) -
 
 
 def split_lines(
-    statement: CreateView, bound: BoundQuery, parts: list[tuple[ViewDefinition, BoundQuery]], database: Database
+    statement: CreateView,
+    bound: BoundQuery,
+    parts: list[tuple[ViewDefinition, BoundQuery]],
+    image: CatalogImage,
+    database: Database,
 ) -> list[str]:
     """Return the plan of a view over several groupings of streams: what reads them, and the continuous view of each."""
     rest, eager = rest_of(bound, parts)
@@ -222,7 +247,7 @@ def split_lines(
         *explain_select(replace(bound, root=rest), (), database.tables),
     ]
     for definition, part in parts:
-        lines += plan_lines(definition, part, database)
+        lines += plan_lines(definition, part, image, database)
     return lines
 
 

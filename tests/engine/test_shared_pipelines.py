@@ -66,6 +66,22 @@ def test_equal_pipelines_are_one(server: Server) -> None:
     server.world.close()
 
 
+def test_explain_tells_what_a_new_view_would_share(server: Server) -> None:
+    explained = f"EXPLAIN CREATE VIEW new AS {QUERIES[2]}"
+    assert not any("pipeline is that of" in line for line in server.rows(explained))
+    server.client.run(*(f"CREATE VIEW v{number} AS {query}" for number, query in enumerate(QUERIES[:2])))
+    lines = server.rows(explained)
+    assert any(
+        "Its stream pipeline is that of view v0, v1: a row is folded once for all of them" in line for line in lines
+    )
+    assert any("Kernel: kernels/v0_" in line for line in lines)
+    (plan,) = server.rows(explained.replace("EXPLAIN", "EXPLAIN (FORMAT JSON)"))
+    assert '"Shared With": "v0, v1"' in plan
+    server.client.run("SELECT deactivate('v0')")
+    assert any("is that of view v1:" in line for line in server.rows(explained)), "v0 takes no rows"
+    server.world.close()
+
+
 def test_a_transaction_that_makes_views_between_its_rows(server: Server) -> None:
     client = server.client
     client.run(f"CREATE VIEW v0 AS {QUERIES[0]}", "INSERT INTO s VALUES (1, 1)")
