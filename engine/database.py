@@ -29,6 +29,7 @@ from engine.log.commit_log import CommitLog
 from engine.log.commits import Mark
 from engine.notifications import Notifications
 from engine.recovery import recover, relations_of
+from engine.schema_contents import drop_schemas
 from engine.shown_settings import server_settings
 from engine.spark import SparkRuntime
 from engine.spill import SpillFile
@@ -40,6 +41,7 @@ from engine.system_catalog.catalog_engine import CatalogEngine
 from engine.tables.table_source import CommittedTables
 from engine.tables.table_store import TableStore
 from engine.tables.table_transaction import TableTransaction
+from engine.tables.table_work import TableWork
 from engine.tables.write_journal import WriteJournal
 from engine.transaction import Transaction
 from engine.turns import Turns
@@ -47,6 +49,8 @@ from engine.upper import SparkUpperExecutor
 from engine.warm_up import warm_up
 from engine.whole_versions import WholeVersions
 from ringbuffer.kept_memory import kept_memory
+from sql.catalog import SessionSettings
+from sql.relation_keys import is_temporary
 from views.phases import ViewMove
 from views.pinned import pin
 from views.protocols import Clock
@@ -129,6 +133,7 @@ class Database:
         warm_up()
         self.stream_kernels.clear()
         last_position = self.recover()
+        self._drop_left_behind()
         for entry in self.image.entries.values():
             if isinstance(entry, StreamEntry):
                 entry.stream.activity.begin(entry.stream.ring.tuples_count)
@@ -152,6 +157,16 @@ class Database:
         position = recover(self)
         self.sharing.follow(self.image.together)
         return position
+
+    def _drop_left_behind(self) -> None:
+        """Drop the temporary relations of sessions that ended with the last process."""
+        schemas = [name for name in self.image.schemas if is_temporary(name)]
+        if schemas:
+            transaction = self.begin()
+            work = TableWork(self.image, SessionSettings(), self.begin_tables(transaction))
+            drop_schemas(schemas, cascade=True, work=work)
+            transaction.change_catalog(replace(work.image, version=work.image.version + 1))
+            self.committer.commit(transaction)
 
     def close(self) -> None:
         """Make a last checkpoint, and stop Spark and the threads. The sessions have ended."""

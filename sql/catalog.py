@@ -8,6 +8,7 @@ from typing import Protocol, runtime_checkable
 
 from sql.datatypes import TIMESTAMPTZ, SqlType
 from sql.expressions import Expression
+from sql.relation_keys import TEMPORARY, temporary_schema
 from sql.relations import BoundQuery
 from sql.search_path import path_names, path_text
 
@@ -119,6 +120,7 @@ class SessionSettings:
     """The session values that bind captures into a tree. variables: (name in lower case, value as SHOW prints it).
 
     user is current_user. is_shared: other sessions will use the tree, so that it can't have the user's name or a setting in it (0A000).
+    has_temporary: the session has made temporary relations; these come before all others.
     """
 
     time_zone: str = "UTC"
@@ -129,12 +131,21 @@ class SessionSettings:
     variables: tuple[tuple[str, str], ...] = ()
     is_shared: bool = False
     session_user: str = "antumbra"
+    has_temporary: bool = False
+
+    @property
+    def named_path(self) -> tuple[str, ...]:
+        """The schemas that search_path names."""
+        return path_names(self.search_path, self.user)
 
     @property
     def path(self) -> tuple[str, ...]:
         """The schemas in which a bare name is looked for, whether there are such schemas or not."""
-        return path_names(self.search_path, self.user)
+        named = self.named_path
+        return (TEMPORARY, *named) if self.has_temporary and TEMPORARY not in named else named
 
-    def shared(self) -> SessionSettings:
-        """Return the values for a definition, which other sessions will use."""
-        return replace(self, is_shared=True, search_path=path_text(self.path))
+    def shared(self, is_temporary: bool = False) -> SessionSettings:
+        """Return the values for a definition, which other sessions will use. is_temporary: the definition ends with this session."""
+        own = temporary_schema(self.process_id)
+        names = (own if name == TEMPORARY else name for name in self.path if is_temporary or name != TEMPORARY)
+        return replace(self, is_shared=True, search_path=path_text(names), has_temporary=False)

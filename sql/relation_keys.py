@@ -12,6 +12,8 @@ import re
 from sql.grammar.keywords import COLUMN_NAME, RESERVED, TYPE_OR_FUNCTION
 
 PUBLIC = "public"
+# The schema of a session's temporary relations, as clients write it and as it is called.
+TEMPORARY = "pg_temp"
 MARK = "\0"
 KEY = re.compile(f"{MARK}([^{MARK}]*){MARK}({MARK}?)")
 PLAIN = re.compile("[a-z_][a-z0-9_$]*")
@@ -23,6 +25,21 @@ NOWHERE = ""
 def relation_key(schema: str, name: str) -> str:
     """Return the key of a relation."""
     return name if schema == PUBLIC else f"{MARK}{schema}{MARK}{name}"
+
+
+def temporary_schema(process_id: int) -> str:
+    """Return the schema of a session's temporary relations, which is there from the first of them on."""
+    return f"{TEMPORARY}_{process_id}"
+
+
+def is_temporary(schema: str) -> bool:
+    """Tell whether a schema is that of some session's temporary relations."""
+    return schema.startswith(f"{TEMPORARY}_")
+
+
+def in_temporary_schema(key: str) -> bool:
+    """Tell whether a key is that of a temporary relation."""
+    return is_temporary(schema_of(key))
 
 
 def as_written(parts: tuple[str, ...]) -> str:
@@ -68,9 +85,10 @@ def quoted_key(key: str) -> str:
 
 
 def described(key: str) -> str:
-    """Return a key for a text that tells which of several relations is meant: quoted, and with its schema, unless that is public."""
+    """Return a key for a text that tells which of several relations is meant: quoted, and with its schema, unless that needs no saying."""
     name = quoted(name_of(key))
-    return f"{MARK}{quoted(schema_of(key))}{MARK}{MARK}{name}" if key.startswith(MARK) else name
+    is_known = schema_of(key) == PUBLIC or in_temporary_schema(key)
+    return name if is_known else f"{MARK}{quoted(schema_of(key))}{MARK}{MARK}{name}"
 
 
 def quoted(name: str) -> str:

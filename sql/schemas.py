@@ -8,9 +8,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from sql.catalog import Catalog, RelationDescription, SessionSettings
-from sql.relation_keys import dotted, name_of, relation_key, unknown, written_schema
+from sql.relation_keys import TEMPORARY, dotted, name_of, relation_key, temporary_schema, unknown, written_schema
 
 SYSTEM = "pg_catalog"
+
+
+def meant_schema(schema: str, settings: SessionSettings) -> str:
+    """Return the name of a schema that a client has written: pg_temp is the session's own."""
+    return temporary_schema(settings.process_id) if schema == TEMPORARY else schema
 
 
 def keys_of(written: str, settings: SessionSettings) -> Iterator[str]:
@@ -19,7 +24,7 @@ def keys_of(written: str, settings: SessionSettings) -> Iterator[str]:
     schemas = settings.path if schema is None else (schema,)
     for one in schemas:
         if one != SYSTEM:
-            yield relation_key(one, name_of(written))
+            yield relation_key(meant_schema(one, settings), name_of(written))
 
 
 def find_relation(written: str, catalog: Catalog, settings: SessionSettings) -> RelationDescription | None:

@@ -61,6 +61,7 @@ class Settings:
         self._session: dict[str, str] = dict(self._start)
         self._local: dict[str, str] = {}
         self._before: dict[str, str] | None = None
+        self._has_temporary = False
         self._told: dict[str, str] = {}
         self._told_at: SessionSettings | None = None
         self._captured: SessionSettings | None = None
@@ -250,6 +251,7 @@ class Settings:
                 self.process_id,
                 variables,
                 session_user=self.session_user,
+                has_temporary=self._has_temporary,
             )
         return self._captured
 
@@ -284,6 +286,12 @@ class Settings:
                 self.set(name, value)
         self._start = dict(self._session)
         self.commit()
+
+    def note_temporary(self) -> None:
+        """The session has temporary relations from now on, which come before all others."""
+        if not self._has_temporary:
+            self._has_temporary = True
+            self._changed()
 
     def set_config(self, name: str | None, value: str | None, local: bool) -> str:
         """Set a setting as the function of this name does; return its new value as SHOW prints it. Raises 22004 without a name."""

@@ -19,7 +19,7 @@ from sql.bind.update import BoundUpdate, bind_update
 from sql.catalog import RelationDescription, SessionSettings
 from sql.datatypes import SqlType
 from sql.errors import SqlError
-from sql.relation_keys import PUBLIC, name_of, relation_key, schema_of
+from sql.relation_keys import PUBLIC, is_temporary, name_of, relation_key, schema_of
 from sql.schemas import found_key
 from sql.statements.objects import AlterView, Comment
 from sql.statements.session_statement import Declare, LockTable
@@ -257,7 +257,7 @@ class Checks:
     def _reach(self, name: str) -> None:
         """Raise 42501 for a relation in a schema that the role may not use; a bare name in public means nothing then."""
         schema = schema_of(name)
-        if self._may(self.image.schemas[schema], "U") or self.of_owner:
+        if is_temporary(schema) or self._may(self.image.schemas[schema], "U") or self.of_owner:
             return
         if schema != PUBLIC:
             raise denied(f"permission denied for schema {schema}")
@@ -279,7 +279,7 @@ class Checks:
     def _schema(self, name: str, position: int | None = None) -> None:
         """Raise 42501 unless the role may make a relation in the schema of a key."""
         schema = schema_of(name)
-        if not self._may(self.image.schemas[schema], "C"):
+        if not is_temporary(schema) and not self._may(self.image.schemas[schema], "C"):
             raise SqlError("42501", f"permission denied for schema {schema}", position)
 
     def _file(self, statement: CopyFrom | CopyTo) -> None:

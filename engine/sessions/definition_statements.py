@@ -18,6 +18,7 @@ from engine.dropping import drop
 from engine.embedded.duckdb_errors import CONFLICT
 from engine.query_views import define_query_view, reads_stream
 from engine.reshaping import Reshaping
+from engine.schema_contents import drop_schemas
 from engine.schema_moves import move, rename_schema
 from engine.sessions.access_statements import run_access_statement
 from engine.sessions.insert import default_row
@@ -25,7 +26,7 @@ from engine.sessions.privilege_statements import owned_relations, owned_roles, w
 from engine.sessions.reading import scan_inputs, scan_settings
 from engine.sessions.results import Outcome
 from engine.sessions.role_statements import RoleWork
-from engine.sessions.schema_statements import drop_schemas, dropped_schemas, rename_checked
+from engine.sessions.schema_statements import dropped_schemas, rename_checked
 from engine.sessions.sequence_statements import alter_sequence, make_sequence
 from engine.staging import StatementStage
 from engine.stream import Stream
@@ -44,9 +45,11 @@ from ringbuffer.columns import Morsel
 from sql.bind.query import bind_query
 from sql.bind.substitute import substitute_now
 from sql.bind.write_target import stored
+from sql.catalog import SessionSettings
 from sql.errors import SqlError
 from sql.expressions import Column, Expression
 from sql.names import did_you_mean
+from sql.relation_keys import TEMPORARY, in_temporary_schema, is_temporary, name_of, relation_key, temporary_schema
 from sql.relations import Project
 from sql.statements.access import AccessStatement, DropOwned, DropSchema, RenameSchema
 from sql.statements.objects import AlterView, Comment
@@ -106,18 +109,32 @@ class DefinitionStatements:
         if before is not None:
             await self._session.in_worker(self._replace_view, statement, before, image, transaction)
             return Outcome("CREATE VIEW")
+        statement, captured = self._with_persistence(statement, image)
         require_free(image, statement.name, statement.name_position)
-        captured = self._session.settings.captured().shared()
         bound = bind_query(statement.query, image, captured)
         if not reads_stream(bound, image):
             transaction.change_catalog(image.with_entry(define_query_view(statement, image, captured, image.next_oid)))
             return Outcome("CREATE VIEW")
-        await self._session.in_worker(self._build_view, statement, image, transaction)
+        await self._session.in_worker(self._build_view, statement, captured, image, transaction)
         return Outcome("CREATE VIEW")
 
-    def _build_view(self, statement: CreateView, image: CatalogImage, transaction: Transaction) -> None:
+    def _with_persistence(self, statement: CreateView, image: CatalogImage) -> tuple[CreateView, SessionSettings]:
+        """Return the statement and what its query is bound with: a view that reads what is temporary is temporary itself."""
+        settings = self._session.settings.captured()
+        goes = in_temporary_schema(statement.name)
+        if not goes and settings.has_temporary:
+            bound = bind_query(statement.query, image, settings.shared(is_temporary=True))
+            goes = any(map(in_temporary_schema, bound.relations))
+            if goes:
+                self._session.notice("00000", f'view "{statement.name}" will be a temporary view')
+                own = temporary_schema(settings.process_id)
+                statement = replace(statement, name=relation_key(own, name_of(statement.name)))
+        return statement, settings.shared(is_temporary=goes)
+
+    def _build_view(
+        self, statement: CreateView, captured: SessionSettings, image: CatalogImage, transaction: Transaction
+    ) -> None:
         tables = TransactionTables(self._database.begin_tables(transaction))
-        captured = self._session.settings.captured().shared()
         database = self._database
         engines = (database.kernels, database.upper, tables)
         entries = build_split_view(statement, image, captured, *engines)
@@ -252,6 +269,8 @@ class DefinitionStatements:
     async def _move(self, entry: Entry, schema: str, transaction: Transaction, tag: str) -> Outcome:
         """Move a relation into another schema. Raises 3F000 and what `move` raises."""
         work = await self._work(transaction)
+        if schema == TEMPORARY or is_temporary(schema) or in_temporary_schema(entry.description.name):
+            raise SqlError("0A000", "cannot move objects into or out of temporary schemas")
         if schema not in work.image.schemas:
             raise SqlError("3F000", f'schema "{schema}" does not exist')
         known = set(work.image.continuous_views)
@@ -385,6 +404,13 @@ class DefinitionStatements:
             session.notice(*notice)
         await session.in_worker(drop_schemas, names, statement.cascade, work)
         return self._finished(work, transaction, "DROP SCHEMA")
+
+    async def drop_whole_schema(self, schema: str, transaction: Transaction) -> None:
+        """Drop a schema with all that is in it, without a word."""
+        work = await self._work(transaction)
+        await self._session.in_worker(drop_schemas, [schema], True, work)
+        work.notices.clear()
+        self._finished(work, transaction, "")
 
     async def drop_owned(self, statement: DropOwned, transaction: Transaction) -> Outcome:
         """Do DROP OWNED: what roles own is dropped, what they were given is taken back."""

@@ -13,8 +13,8 @@ from engine.catalog import CatalogImage
 from engine.tables.table_names import index_names
 from sql.catalog import SessionSettings
 from sql.errors import SqlError
-from sql.relation_keys import dotted, in_schema_of, name_of, relation_key, unknown, written_schema
-from sql.schemas import SYSTEM, found_key
+from sql.relation_keys import TEMPORARY, dotted, in_schema_of, name_of, relation_key, unknown, written_schema
+from sql.schemas import SYSTEM, found_key, meant_schema
 from sql.statements.access import ChangeOwner, GrantPrivileges
 from sql.statements.objects import AlterView, Comment
 from sql.statements.session_statement import LockTable
@@ -108,7 +108,8 @@ class Names:
         found = []
         for written, position in names:
             schema = written_schema(written)
-            if if_exists and schema is not None and schema not in self._image.schemas:
+            is_there = schema is None or meant_schema(schema, self._settings) in self._image.schemas
+            if if_exists and not is_there:
                 found.append((written, position))
                 continue
             self._require_schema(written)
@@ -116,12 +117,13 @@ class Names:
         return found
 
     def new(self, written: str, position: int | None = None) -> str:
-        """Return the key of a relation that is made. Raises 3F000."""
+        """Return the key of a relation that is made; the schema of temporary ones is made with the first. Raises 3F000."""
         schema = written_schema(written)
         if schema is None:
             return relation_key(creation_schema(self._image, self._settings, position), written)
-        self._require_schema(written, position)
-        return relation_key(schema, name_of(written))
+        if schema != TEMPORARY:
+            self._require_schema(written, position)
+        return relation_key(meant_schema(schema, self._settings), name_of(written))
 
     def options(self, options: SequenceOptions) -> SequenceOptions:
         """Return the options of a sequence with the key of the table that owns it."""
@@ -143,15 +145,15 @@ class Names:
 
     def _require_schema(self, written: str, position: int | None = None) -> None:
         schema = written_schema(written)
-        if schema is not None and schema not in self._image.schemas:
+        if schema is not None and meant_schema(schema, self._settings) not in self._image.schemas:
             raise SqlError("3F000", f'schema "{schema}" does not exist', position)
 
 
 def creation_schema(image: CatalogImage, settings: SessionSettings, position: int | None = None) -> str:
     """Return the schema in which a relation with a bare name is made. Raises 3F000 when the search_path has none."""
-    for name in settings.path:
-        if name in image.schemas:
-            return name
+    for name in settings.named_path:
+        if name == TEMPORARY or name in image.schemas:
+            return meant_schema(name, settings)
         if name == SYSTEM:
             raise SqlError("42501", f"permission denied to create in schema {SYSTEM}", position)
     raise SqlError("3F000", "no schema has been selected to create in", position)

@@ -6,18 +6,10 @@ the beginning of the keys of its relations.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
-from types import MappingProxyType
-
-from engine.catalog import CatalogImage, Entry, SequenceEntry, is_part
-from engine.dependents import SEVERAL, Dependent, cascade_notice, dependents_of, refusal_of, shown
-from engine.dropping import drop_with
+from engine.schema_contents import with_schema
 from engine.sessions.checks import denied
 from engine.sessions.role_statements import RoleWork, named_role
-from engine.tables.table_work import TableWork
 from sql.errors import SqlError
-from sql.relation_keys import schema_of
 from sql.statements.access import CreateSchema, DropSchema, RenameSchema
 
 SYSTEM = ("pg_catalog", "information_schema", "pg_toast")
@@ -36,12 +28,7 @@ def create_schema(statement: CreateSchema, work: RoleWork) -> str:
             raise SqlError("42P06", f'schema "{name}" already exists')
         work.notice("42P06", f'schema "{name}" already exists, skipping', "NOTICE")
         return "CREATE SCHEMA"
-    image = work.image
-    schemas = MappingProxyType({**image.schemas, name: image.next_oid})
-    privileges = image.privileges.with_owner(image.next_oid, work.current if owner is None else owner.oid)
-    work.image = replace(
-        image, schemas=schemas, privileges=privileges, next_oid=image.next_oid + 1, version=image.version + 1
-    )
+    work.image = with_schema(work.image, name, work.current if owner is None else owner.oid)
     return "CREATE SCHEMA"
 
 
@@ -74,49 +61,6 @@ def dropped_schemas(statement: DropSchema, work: RoleWork) -> list[str]:
         else:
             raise SqlError("3F000", f'schema "{name}" does not exist')
     return list(dict.fromkeys(found))
-
-
-def drop_schemas(names: Sequence[str], cascade: bool, work: TableWork) -> None:
-    """Drop schemas with what is in them. Raises 2BP01 without CASCADE if that is anything."""
-    inside = [entry for name in names for entry in _relations_of(name, work.image)]
-    taken: list[Dependent] = []
-    lines: list[tuple[str, str]] = []
-    seen: set[int] = set()
-    for entry in inside:
-        oid = entry.description.oid
-        if oid in seen:
-            continue
-        seen.add(oid)
-        lines.append((shown(entry), f"schema {schema_of(entry.description.name)}"))
-        for one in dependents_of(work.image, [entry]):
-            place = one.entry.description.oid
-            if one.is_whole and place in seen:
-                continue
-            if one.is_whole:
-                seen.add(place)
-            taken.append(one)
-            lines.append((one.text, one.on))
-    if lines and not cascade:
-        what = f"schema {names[0]}" if len(names) == 1 else SEVERAL
-        raise refusal_of(what, (f"{text} depends on {on}" for text, on in lines))
-    if lines:
-        text, detail = cascade_notice([text for text, _ in lines])
-        work.notice(text, detail=detail)
-    leaving = {entry.description.oid for entry in inside}
-    drop_with(inside, [one for one in taken if one.entry.description.oid not in leaving], work)
-    schemas = {name: oid for name, oid in work.image.schemas.items() if name not in names}
-    work.image = replace(work.image, schemas=MappingProxyType(schemas)).without(())
-
-
-def _relations_of(schema: str, image: CatalogImage) -> list[Entry]:
-    """Return the relations of a schema, but for what goes with another one of it."""
-    return [
-        entry
-        for key, entry in image.entries.items()
-        if schema_of(key) == schema
-        and not is_part(entry)
-        and not (isinstance(entry, SequenceEntry) and entry.owner is not None)
-    ]
 
 
 def _require_usual(name: str) -> None:

@@ -22,6 +22,7 @@ from engine.sessions.prepared_statements import PreparedStatements
 from engine.sessions.read_statements import ReadStatements
 from engine.sessions.resolving import resolved
 from engine.sessions.results import Outcome, text_outcome
+from engine.sessions.temporary import TemporaryRelations
 from engine.sessions.write_statements import WriteStatements, refuse_read_only
 from engine.staging import StatementStage
 from engine.transaction import Transaction
@@ -129,6 +130,7 @@ class StatementRunner:
         self._reads = ReadStatements(session)
         self._writes = WriteStatements(session)
         self._definitions = DefinitionStatements(session)
+        self.temporary = TemporaryRelations(session, self._definitions)
         self._cursors = Cursors(session)
         self._prepared_statements = PreparedStatements(session)
         # True while one Query runs several statements: they are in one transaction without BEGIN.
@@ -255,7 +257,7 @@ class StatementRunner:
                 self._session.names.deallocate(statement.name)
                 return Outcome("DEALLOCATE ALL" if statement.name is None else "DEALLOCATE")
             case Discard():
-                return self._discard(statement, transaction)
+                return await self._discard(statement, transaction)
             case Maintenance():
                 return self._maintain(statement, transaction)
             case LockTable():
@@ -284,7 +286,9 @@ class StatementRunner:
         before = await self._definitions.own_image(transaction)
         statement = self._resolved(statement)
         self._check_rights(statement)
+        self.temporary.make_schema(statement, transaction)
         outcome = await self._definition(statement, transaction)
+        self.temporary.note_made(statement, transaction)
         after = transaction.image
         if after is not None and after is not before:
             role = self._session.identity.current(after.roles)
@@ -448,7 +452,7 @@ class StatementRunner:
         if self._in_block(transaction):
             raise SqlError("25001", f"{what} cannot run inside a transaction block")
 
-    def _discard(self, statement: Discard, transaction: Transaction) -> Outcome:
+    async def _discard(self, statement: Discard, transaction: Transaction) -> Outcome:
         if statement.what == "all":
             self.refuse_in_block("DISCARD ALL", transaction)
             self._session.names.deallocate(None)
@@ -458,6 +462,8 @@ class StatementRunner:
             self._session.settings.reset_all()
         if statement.what in ("all", "sequences"):
             self._session.sequences.forget()
+        if statement.what in ("all", "temp"):
+            await self.temporary.discard(transaction)
         return Outcome(f"DISCARD {statement.what.upper()}")
 
 

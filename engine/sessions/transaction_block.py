@@ -126,6 +126,12 @@ class TransactionBlock:
 
     async def commit(self) -> None:
         """Commit what is open. Raises SqlError; everything is rolled back then."""
+        if self.open is not None:
+            try:
+                await self._session.runner.temporary.before_commit(self.open)
+            except BaseException:
+                self.roll_back()
+                raise
         rest = self.commit_now()
         if rest is not None:
             await rest
@@ -227,6 +233,7 @@ class TransactionBlock:
         """The session is over: drop what is open, and all locks."""
         self.roll_back()
         self._session.backend.locks.end()
+        self._session.runner.temporary.end()
 
     def fail(self) -> None:
         """A statement failed: an explicit block keeps nothing and waits for its end, an implicit one is over."""

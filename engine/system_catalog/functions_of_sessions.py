@@ -14,6 +14,7 @@ from engine.system_catalog.registered_types import KINDS
 from engine.system_catalog.rows_time_zones import abbreviation_rows, zone_rows
 from sql.errors import SqlError
 from sql.grammar.keywords import COLUMN_NAME, KEYWORDS, RESERVED, TYPE_OR_FUNCTION
+from sql.relation_keys import is_temporary, temporary_schema
 
 if TYPE_CHECKING:
     from engine.system_catalog.session_context import SessionContext
@@ -152,13 +153,27 @@ def inet_server_port(context: SessionContext) -> int:
 @catalog_function("bool", "name[]")
 def current_schemas(context: SessionContext, implicit: bool | None) -> list[str]:
     """Return the schemas of the search path."""
-    return list(context.searched if implicit else context.path)
+    return list(context.searched if implicit else context.named)
 
 
 @catalog_function("int4", "name")
 def pg_encoding_to_char(_: SessionContext, number: int | None) -> str | None:
     """Return the name of an encoding."""
     return None if number is None else ENCODINGS.get(number, "")
+
+
+@catalog_function("", "oid")
+def pg_my_temp_schema(context: SessionContext) -> int:
+    """Return the schema of the session's temporary relations, 0 while it has none."""
+    return context.snapshot.schema_oid(temporary_schema(context.settings.process_id)) or 0
+
+
+@catalog_function("oid", "bool")
+def pg_is_other_temp_schema(context: SessionContext, oid: int | None) -> bool | None:
+    """Tell whether a schema is that of another session's temporary relations."""
+    if oid is None:
+        return None
+    return oid != pg_my_temp_schema(context) and is_temporary(context.snapshot.schema_name(oid) or "")
 
 
 @catalog_function("name", "int4")
@@ -413,8 +428,6 @@ constant("pg_get_ruledef", "oid bool", "text", None, required=1)
 constant("pg_get_triggerdef", "oid bool", "text", None, required=1)
 constant("pg_get_function_sqlbody", "oid", "text", None)
 constant("pg_get_function_arg_default", "oid int4", "text", None)
-constant("pg_is_other_temp_schema", "oid", "bool", False)
-constant("pg_my_temp_schema", "", "oid", 0)
 constant("pg_is_in_recovery", "", "bool", False)
 constant("pg_is_wal_replay_paused", "", "bool", False)
 constant("pg_relation_is_publishable", "regclass", "bool", False)

@@ -36,7 +36,7 @@ from engine.system_catalog.static_rows import (
 )
 from sql.catalog import ColumnDescription
 from sql.datatypes import BOOL, INT8, SqlType
-from sql.relation_keys import name_of
+from sql.relation_keys import in_temporary_schema, name_of
 
 KINDS: dict[type, str] = {StreamEntry: "f", ViewEntry: "v", QueryViewEntry: "v", TableEntry: "r", SequenceEntry: "S"}
 INFORMATION_SCHEMA = "information_schema"
@@ -69,7 +69,9 @@ def class_rows(image: CatalogImage) -> list[Row]:
         schema = image.schema_oid(description.name)
         row = _class(description.oid, name_of(description.name), kind, schema, columns)
         owner = image.privileges.owner(description.oid)
+        persistence = "t" if in_temporary_schema(description.name) else "p"
         row |= {"relowner": owner, "relacl": access_texts(image.roles, image.privileges, description.oid)}
+        row["relpersistence"] = persistence
         if kind != "S":
             row["reltype"] = row_type_oid(description.oid)
         if isinstance(entry, TableEntry):
@@ -80,7 +82,7 @@ def class_rows(image: CatalogImage) -> list[Row]:
             row["relchecks"] = len(entry.checks)
             for name, _, numbers, index in keys:
                 made = _class(part_oid("index", description.oid, index), name, "i", schema, len(numbers))
-                rows.append(made | {"relowner": owner})
+                rows.append(made | {"relowner": owner, "relpersistence": persistence})
         rows.append(row)
     return rows
 

@@ -19,7 +19,7 @@ from sql.catalog import SessionSettings
 from sql.errors import SqlError
 from sql.grammar.cursor import Cursor
 from sql.grammar.types import type_name
-from sql.schemas import SYSTEM
+from sql.schemas import SYSTEM, meant_schema
 from sql.settings import default_value
 from sql.syntax import Query
 from sql.version import VERSION_TEXT
@@ -47,7 +47,16 @@ class SessionContext:
     @property
     def path(self) -> tuple[str, ...]:
         """The schemas of the search_path that there are."""
-        return tuple(name for name in self.settings.path if self.snapshot.schema_oid(name) is not None)
+        return self._existing(self.settings.path)
+
+    @property
+    def named(self) -> tuple[str, ...]:
+        """Those of them that the search_path names itself."""
+        return self._existing(self.settings.named_path)
+
+    def _existing(self, names: Sequence[str]) -> tuple[str, ...]:
+        meant = (meant_schema(name, self.settings) for name in names)
+        return tuple(name for name in meant if self.snapshot.schema_oid(name) is not None)
 
     @property
     def searched(self) -> tuple[str, ...]:
@@ -80,7 +89,7 @@ class SessionContext:
             case "current_database" | "current_catalog":
                 return self.settings.database, "name"
             case "current_schema":
-                return next(iter(self.path), None), "name"
+                return next(iter(self.named), None), "name"
             case "version":
                 return VERSION_TEXT, "text"
             case "pg_backend_pid":
@@ -128,7 +137,7 @@ class SessionContext:
         relation, _, namespace, _ = KINDS[kind]
         if not namespace:
             return self.snapshot.named(relation, "", parts[-1])
-        for schema in (parts[-2],) if len(parts) > 1 else self.searched:
+        for schema in (meant_schema(parts[-2], self.settings),) if len(parts) > 1 else self.searched:
             found = self.snapshot.named(relation, schema, parts[-1])
             if found is not None:
                 return found

@@ -27,9 +27,9 @@ from sql.errors import SqlError
 from sql.expressions import Call, Expression, Literal
 from sql.functions import ADVISORY_CALLS, OF_SESSION
 from sql.grammar.cursor import read_name
-from sql.relation_keys import PUBLIC, schema_of, written_schema
+from sql.relation_keys import PUBLIC, in_temporary_schema, schema_of, written_schema
 from sql.relations import Relation
-from sql.schemas import found_key
+from sql.schemas import found_key, meant_schema
 from sql.trees import all_relations, map_relation, operator_expressions, walk
 
 # Calls whose first argument is the name of a sequence.
@@ -118,7 +118,8 @@ class SequenceSession:
         key = entry.description.name
         if implicit and entry.identity:
             return entry
-        if schema_of(key) != PUBLIC and not self.may(self.image, self.image.schema_oid(key), "U"):
+        is_open = schema_of(key) == PUBLIC or in_temporary_schema(key)
+        if not is_open and not self.may(self.image, self.image.schema_oid(key), "U"):
             raise SqlError("42501", f"permission denied for schema {schema_of(key)}")
         if not self.may(self.image, entry.description.oid, letters):
             raise SqlError("42501", f"permission denied for sequence {entry.description.name}")
@@ -127,7 +128,7 @@ class SequenceSession:
     def find(self, written: str, position: int | None = None) -> SequenceEntry:
         """Return a sequence. Raises 42P01 and 42809."""
         schema = written_schema(read_name(written))
-        if schema is not None and schema not in self.image.schemas:
+        if schema is not None and meant_schema(schema, self.settings()) not in self.image.schemas:
             raise SqlError("3F000", f'schema "{schema}" does not exist', position)
         name = found_key(read_name(written), self.settings(), self.image.entries.get)
         entry = self.image.entries.get(name)

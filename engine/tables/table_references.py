@@ -18,8 +18,8 @@ from sql.catalog import ColumnDescription, ConstraintDescription, KeyReference
 from sql.datatypes import SqlType
 from sql.errors import SqlError, not_supported
 from sql.names import did_you_mean
-from sql.relation_keys import in_schema_of, written_schema
-from sql.schemas import found_key
+from sql.relation_keys import in_schema_of, in_temporary_schema, written_schema
+from sql.schemas import found_key, meant_schema
 from sql.statements.references import Reference
 from sql.statements.statement import Constraint
 
@@ -35,6 +35,7 @@ def with_reference(entry: TableEntry, constraint: Constraint, work: TableWork) -
     reference = constraint.reference
     assert reference is not None
     parent = _parent(entry, reference, work)
+    _require_same_life(entry, parent)
     child_columns = _columns(description.columns, constraint.columns, MISSING)
     parent_columns = _parent_columns(parent, reference)
     if len(child_columns) != len(parent_columns):
@@ -71,6 +72,14 @@ def drop_constraint(one: Dependent, work: TableWork) -> None:
         work.image = work.image.with_replaced(table.description.name, without_constraint(table, one.constraint))
 
 
+def _require_same_life(child: TableEntry, parent: TableEntry) -> None:
+    """Raise 42P16 unless both tables last, or neither."""
+    lasts, parent_lasts = (not in_temporary_schema(one.description.name) for one in (child, parent))
+    if lasts != parent_lasts:
+        kind = "permanent" if lasts else "temporary"
+        raise SqlError("42P16", f"constraints on {kind} tables may reference only {kind} tables")
+
+
 def _parent(entry: TableEntry, reference: Reference, work: TableWork) -> TableEntry:
     known = {*work.image.entries, entry.description.name}
     key = found_key(reference.table, work.settings, known.__contains__)
@@ -79,7 +88,7 @@ def _parent(entry: TableEntry, reference: Reference, work: TableWork) -> TableEn
     found = work.image.entries.get(key)
     if found is None:
         schema = written_schema(reference.table)
-        if schema is not None and schema not in work.image.schemas:
+        if schema is not None and meant_schema(schema, work.settings) not in work.image.schemas:
             raise SqlError("3F000", f'schema "{schema}" does not exist')
         hint = did_you_mean(reference.table, work.image.relation_names())
         raise SqlError("42P01", f'relation "{key}" does not exist', hint=hint)

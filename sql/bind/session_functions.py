@@ -9,7 +9,7 @@ from sql.catalog import KnowsSchemas, SessionSettings
 from sql.datatypes import BOOL, INT4, NAME, TEXT
 from sql.errors import SqlError, not_supported
 from sql.expressions import Expression, Literal
-from sql.schemas import SYSTEM
+from sql.schemas import SYSTEM, meant_schema
 from sql.settings import default_value
 from sql.syntax import FunctionCall
 from sql.version import VERSION_TEXT
@@ -59,7 +59,8 @@ def session_function(binder: Binder, node: FunctionCall) -> Expression:
 
 def current_schema(binder: Binder) -> str | None:
     """Return the first schema of the search_path that there is."""
-    catalog, path = binder.context.catalog, binder.context.settings.path
+    catalog, settings = binder.context.catalog, binder.context.settings
+    path = (meant_schema(name, settings) for name in settings.named_path)
     known = (
         name for name in path if name == SYSTEM or not isinstance(catalog, KnowsSchemas) or catalog.has_schema(name)
     )

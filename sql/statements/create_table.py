@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from sql.errors import SqlError, not_supported
 from sql.grammar import queries
 from sql.grammar.cursor import Cursor
+from sql.relation_keys import TEMPORARY, written_schema
 from sql.statements.columns import table_column
 from sql.statements.constraints import at_table_constraint, refuse_inheritance, table_constraint
 from sql.statements.options import storage_parameters
-from sql.statements.sequences import persistence
+from sql.statements.sequences import created_name, persistence
 from sql.statements.statement import Constraint, CreateTable, TableColumn
 from sql.syntax import Query
 
@@ -21,11 +22,11 @@ def create_table(cursor: Cursor) -> CreateTable:
     """Read the statement from its first word."""
     first = cursor.index
     cursor.expect("create")
-    persistence(cursor, "TABLE")
+    is_temporary = persistence(cursor)
     cursor.expect("table")
     if_not_exists = cursor.accept_if_not_exists()
     name_position = cursor.position
-    name = cursor.relation_name()
+    name = created_name(cursor, is_temporary)
     if cursor.at("partition", "of"):
         raise not_supported("PARTITION OF" if cursor.at("partition") else "CREATE TABLE OF", cursor.position)
     columns: tuple[TableColumn, ...] = ()
@@ -38,17 +39,21 @@ def create_table(cursor: Cursor) -> CreateTable:
         refuse_inheritance(cursor)
         if cursor.at("partition"):
             raise not_supported("PARTITION BY", cursor.position)
-        storage_clauses(cursor)
+        on_commit = storage_clauses(cursor)
         check_columns(cursor, name, columns, constraints)
     else:
         if cursor.at_operator("("):
             names = tuple(column for column, _ in cursor.names_in_parentheses())
             check_names(cursor, names)
-        storage_clauses(cursor)
+        on_commit = storage_clauses(cursor)
         cursor.expect("as")
         query, with_data = table_query(cursor)
+    if on_commit and written_schema(name) != TEMPORARY:
+        cursor.defer(SqlError("42P16", "ON COMMIT can only be used on temporary tables"))
     text = cursor.text_since(first)
-    return CreateTable(text, name, name_position, columns, constraints, if_not_exists, query, names, with_data)
+    return CreateTable(
+        text, name, name_position, columns, constraints, if_not_exists, query, names, with_data, on_commit
+    )
 
 
 def at_names_only(cursor: Cursor) -> bool:
@@ -91,8 +96,9 @@ def elements(cursor: Cursor, table: str) -> tuple[tuple[TableColumn, ...], tuple
     return tuple(columns), tuple(constraints)
 
 
-def storage_clauses(cursor: Cursor) -> None:
-    """Read USING method, WITH (parameters) | WITHOUT OIDS, ON COMMIT and TABLESPACE; most of them are refused."""
+def storage_clauses(cursor: Cursor) -> str:
+    """Read USING method, WITH (parameters) | WITHOUT OIDS, ON COMMIT and TABLESPACE; return the word behind ON COMMIT, if any."""
+    on_commit = ""
     position = cursor.position
     if cursor.accept("using"):
         if cursor.name() != "heap":
@@ -106,14 +112,14 @@ def storage_clauses(cursor: Cursor) -> None:
     position = cursor.position
     if cursor.accept("on"):
         cursor.expect("commit")
-        if not (cursor.accept("drop") or cursor.accept("delete", "rows") or cursor.accept("preserve", "rows")):
-            cursor.accept_any("delete", "preserve")
-            cursor.fail()
-        cursor.defer(SqlError("42P16", "ON COMMIT can only be used on temporary tables"))
+        on_commit = cursor.accept_any("drop", "delete", "preserve") or cursor.fail()
+        if on_commit != "drop":
+            cursor.expect("rows")
         position = cursor.position
     if cursor.accept("tablespace"):
         cursor.name()
         cursor.refuse("TABLESPACE", position)
+    return on_commit
 
 
 def check_columns(

@@ -1,11 +1,12 @@
-"""CREATE [OR REPLACE] VIEW name [(columns)] [WITH (on_error = skip | reject, ...)] AS query."""
+"""CREATE [OR REPLACE] [TEMPORARY] VIEW name [(columns)] [WITH (on_error = skip | reject, ...)] AS query."""
 
 from __future__ import annotations
 
-from sql.errors import SqlError, not_supported
+from sql.errors import SqlError
 from sql.grammar import queries
 from sql.grammar.cursor import Cursor
 from sql.statements.options import relation_options
+from sql.statements.sequences import created_name, persistence
 from sql.statements.statement import CreateView
 
 # The values of each option, as they are written and, of default_stream_join, set.
@@ -25,11 +26,10 @@ def create_view(cursor: Cursor) -> CreateView:
     first = cursor.index
     cursor.expect("create")
     or_replace = cursor.accept("or", "replace")
-    if cursor.at("temp", "temporary", "recursive"):
-        raise not_supported(f"CREATE {cursor.token.value.upper()} VIEW", cursor.position)
+    is_temporary = persistence(cursor)
     cursor.expect("view")
     name_position = cursor.position
-    name = cursor.relation_name()
+    name = created_name(cursor, is_temporary)
     columns = tuple(column for column, _ in cursor.names_in_parentheses()) if cursor.at_operator("(") else ()
     repeated = next((column for index, column in enumerate(columns) if column in columns[:index]), None)
     if repeated is not None:

@@ -108,17 +108,27 @@ def storage_parameters(cursor: Cursor) -> None:
     cursor.expect_operator(")")
 
 
+# What may be made so.
+TRANSIENT = {
+    "temp": ("table", "sequence", "view"),
+    "temporary": ("table", "sequence", "view"),
+    "unlogged": ("table", "sequence"),
+}
+
+
 def object_kind(cursor: Cursor) -> str:
     """Return what CREATE, ALTER or DROP is about: its word, after those that only say how."""
-    words = [cursor.ahead(offset) for offset in range(1, 5)]
+    words = [cursor.ahead(offset) for offset in range(1, 7)]
     found = [token.value if token.kind == "word" else "" for token in words]
-    if found[:2] == ["or", "replace"]:
-        return "view" if found[2] == "view" else ""
+    replaces = found[:2] == ["or", "replace"]
+    if replaces:
+        del found[:2]
     if found[0] in ("local", "global"):
         del found[0]
-    if found[0] in ("temp", "temporary", "unlogged"):
-        # CREATE TEMPORARY VIEW is refused as such.
-        return found[1] if found[1] in ("table", "sequence") else ""
+    if found[0] in TRANSIENT:
+        found = [found[1] if found[1] in TRANSIENT[found[0]] else ""]
+    if replaces:
+        return "view" if found[0] == "view" else ""
     if found[0] == "unique":
         return "index" if found[1] == "index" else ""
     if found[0] == "foreign":

@@ -8,7 +8,7 @@ from sql.datatypes import SqlType
 from sql.errors import SqlError, not_supported
 from sql.grammar.cursor import Cursor
 from sql.grammar.types import type_name
-from sql.relation_keys import as_written
+from sql.relation_keys import TEMPORARY, as_written, name_of, written_schema
 from sql.statements.options import signed_number
 from sql.statements.statement import AlterSequence, CreateSequence, SequenceOptions
 from sql.type_names import resolve_type
@@ -34,25 +34,35 @@ def create_sequence(cursor: Cursor) -> CreateSequence:
     """Read CREATE [TEMPORARY | UNLOGGED] SEQUENCE from its first word."""
     first = cursor.index
     cursor.expect("create")
-    persistence(cursor, "SEQUENCE")
+    is_temporary = persistence(cursor)
     cursor.expect("sequence")
     if_not_exists = cursor.accept_if_not_exists()
     position = cursor.position
-    name = cursor.relation_name()
+    name = created_name(cursor, is_temporary)
     options = sequence_options(cursor)
     return CreateSequence(cursor.text_since(first), name, position, if_not_exists, options)
 
 
-def persistence(cursor: Cursor, what: str) -> None:
-    """Read TEMPORARY, which is refused, or UNLOGGED, which is kept as safely as the rest."""
-    position = cursor.position
+def persistence(cursor: Cursor) -> bool:
+    """Read TEMPORARY, and return whether it is there, or UNLOGGED, which is kept as safely as the rest."""
     if cursor.accept("unlogged"):
-        return
+        return False
     scope = cursor.accept_any("local", "global")
-    if cursor.accept_any("temp", "temporary") is not None:
-        cursor.refuse(f"CREATE TEMPORARY {what}", position)
-    elif scope is not None:
+    is_temporary = cursor.accept_any("temp", "temporary") is not None
+    if scope is not None and not is_temporary:
         cursor.fail()
+    return is_temporary
+
+
+def created_name(cursor: Cursor, is_temporary: bool) -> str:
+    """Read the name of a relation that is made; that of a temporary one is in the schema pg_temp."""
+    name = cursor.relation_name()
+    schema = written_schema(name)
+    if not is_temporary or schema == TEMPORARY:
+        return name
+    if schema is not None:
+        cursor.defer(SqlError("42P16", "cannot create temporary relation in non-temporary schema"))
+    return as_written((TEMPORARY, name_of(name)))
 
 
 def alter_sequence(cursor: Cursor) -> AlterSequence:

@@ -98,7 +98,10 @@ class TableColumn:
 
 @dataclass(frozen=True)
 class CreateTable:
-    """CREATE TABLE [IF NOT EXISTS] name (columns and constraints), or ... [(column names)] AS query [WITH [NO] DATA]."""
+    """CREATE TABLE [IF NOT EXISTS] name (columns and constraints), or ... [(column names)] AS query [WITH [NO] DATA].
+
+    A temporary one has a name in the schema pg_temp. on_commit: 'drop', 'delete' or 'preserve' (its rows), or nothing.
+    """
 
     text: str
     name: str
@@ -109,6 +112,7 @@ class CreateTable:
     query: syntax.Query | None = None
     column_names: tuple[str, ...] = ()
     with_data: bool = True
+    on_commit: str = ""
 
 
 @dataclass(frozen=True)

@@ -250,7 +250,7 @@ def test_explain() -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "create temp table t (a int)",
+        "create temp recursive view t (a) as select 1",
         "create or replace function f() returns int as 'x'",
         "do $$x$$",
         "explain insert into s values (1)",

@@ -65,10 +65,11 @@ FROM pg_namespace
 
 -- information_schema.tables
 SELECT current_database(), n.nspname, c.relname,
-    CASE c.relkind WHEN 'r' THEN 'BASE TABLE' WHEN 'p' THEN 'BASE TABLE' WHEN 'v' THEN 'VIEW' WHEN 'f' THEN 'FOREIGN' END,
+    CASE WHEN n.oid = pg_my_temp_schema() THEN 'LOCAL TEMPORARY' WHEN c.relkind = 'r' THEN 'BASE TABLE' WHEN c.relkind = 'p' THEN 'BASE TABLE'
+        WHEN c.relkind = 'v' THEN 'VIEW' WHEN c.relkind = 'f' THEN 'FOREIGN' END,
     NULL::text, NULL::text, NULL::text, NULL::text, NULL::text,
     CASE WHEN c.relkind = 'r' OR c.relkind = 'f' THEN 'YES' ELSE 'NO' END, 'NO', NULL::text
-FROM pg_namespace n JOIN pg_class c ON n.oid = c.relnamespace WHERE c.relkind IN ('r', 'v', 'f', 'p')
+FROM pg_namespace n JOIN pg_class c ON n.oid = c.relnamespace WHERE c.relkind IN ('r', 'v', 'f', 'p') AND NOT pg_is_other_temp_schema(n.oid)
 
 -- information_schema.views
 SELECT current_database(), n.nspname, c.relname, pg_get_viewdef(c.oid), 'NONE', 'NO', 'NO', 'NO', 'NO', 'NO'
