@@ -27,4 +27,9 @@ JOINED = {
     "a.id) group by a.name",
     "scalar_range_view": "select id, (select count(*) from s where s.k < a.id) n, (select sum(v) from s where s.k > a.id) v "
     "from a",
+    "between_view": "select s.k, count(*), bit_or(s.v) o from s where exists (select from b where b.k < s.v and b.x > s.v) "
+    "group by s.k",
+    "not_between_view": "select s.t, count(*) filter (where not exists (select from b where b.k < s.v and b.x > s.k)) "
+    "from s group by s.t",
+    "looked_up_view": "select (select name from a where a.id = s.k) as name, count(*), avg(s.d) from s group by 1",
 }

@@ -30,7 +30,7 @@ from sql.trees import (
     walk,
 )
 from views.definition import JoinChoice
-from views.plan.checks import RULE_C, refused
+from views.plan.checks import RULE_B, RULE_C, refused
 from views.plan.eager_blocks import COUNT, Block, Blocks, call_name, is_of_kernels
 from views.plan.join_graph import conjunction, equality
 from views.plan.properties import scans
@@ -135,9 +135,7 @@ def _path_expressions(relation: Relation) -> list[Expression]:
 
 
 def _has_closure(expression: Expression) -> bool:
-    return any(
-        isinstance(part, OuterColumn) or (isinstance(part, Subquery) and _of_streams(part)) for part in walk(expression)
-    )
+    return any(isinstance(part, OuterColumn | Subquery) for part in walk(expression))
 
 
 def _of_streams(part: Subquery) -> bool:
@@ -163,7 +161,7 @@ class _Rewrite:
         """Return the grouping over groups of the streams below it, with the same columns."""
         for _, call in grouping.aggregates:
             if not can_reweight(call):
-                raise _refused_aggregate(call)
+                raise self._refused(call, len(ungrouped_streams(grouping.input)))
         items = self.region.items
         keys = [substitute(key, items) for _, key in grouping.keys]
         calls = [_over(call, items) for _, call in grouping.aggregates]
@@ -179,6 +177,16 @@ class _Rewrite:
         self._note(blocks, keys)
         weighted = [self._weighted(built, call, home) for call, home in zip(calls, homes, strict=True)]
         return _put_together(grouping, source, [built.over(key) for key in keys], weighted)
+
+    def _refused(self, call: AggregateCall, streams_count: int) -> SqlError:
+        what = f"{call.function} over rows that are grouped before they are joined"
+        if streams_count > 1:
+            hint = "Group each stream in a subquery of its own, and join the groups."
+            return refused(what, aggregate_text(call), RULE_C, hint, call.position)
+        hint = "Group the stream in a subquery of its own, and join the groups."
+        if self.eager.choice.stream_join == "retroactive":
+            hint = "Choose stream_join = frozen or arrival, or group the stream in a subquery of its own, and join the groups."
+        return refused(what, aggregate_text(call), RULE_B, hint, call.position)
 
     def distinct(self, names: Sequence[str], is_existence: bool) -> Relation:
         """Return the region's rows, in which it does not matter how often each is there."""
@@ -362,12 +370,6 @@ def _has_subquery(expression: Expression) -> bool:
 
 def _name(expression: Expression) -> str:
     return expression.name if isinstance(expression, Column) else "key"
-
-
-def _refused_aggregate(call: AggregateCall) -> SqlError:
-    hint = "Group each stream in a subquery of its own, and join the groups."
-    what = f"{call.function} over rows that are grouped before they are joined"
-    return refused(what, aggregate_text(call), RULE_C, hint, call.position)
 
 
 def _refused_whole(block: Block) -> SqlError:

@@ -1,7 +1,7 @@
 """Aggregates over rows that stand for several: what they are of the groups' own aggregates and of how often each row is there.
 
     count(*), count(x)   ->  sum of the counts                   avg   ->  such a sum by such a count
-    sum(x)               ->  sum(x times how often)              min, max, bool_and, bool_or, DISTINCT  ->  as they are
+    sum(x)               ->  sum(x times how often)              min, max, bool_and, bit_or, DISTINCT ...  ->  as they are
 
 Enters: aggregates, and expressions for how often a row is there. Leaves: aggregates over such rows, and what is made of them above. Must
 not know where rows come from.
@@ -18,7 +18,8 @@ from sql.expressions import AggregateCall, Call, Cast, Column, Expression, Liter
 from views.plan.tail import sum_type
 
 COUNTS = ("count", "count_star")
-REPEATED = ("min", "max", "bool_and", "bool_or")
+# What the same function makes of its own results, however often each is there.
+REPEATED = ("min", "max", "bool_and", "bool_or", "bit_and", "bit_or")
 SUMS = ("sum", "avg")
 FLOATS = ("float4", "float8")
 EXACT = ("int2", "int4", "int8", "numeric")

@@ -21,6 +21,7 @@ from sql.trees import all_relations, rewrite_everywhere
 from views.arrow_schema import arrow_schema
 from views.definition import JoinChoice
 from views.plan.eager_grouping import EagerGrouping
+from views.plan.prepare import prepared_parts
 from views.plan.properties import scans
 from views.plan.stream_region import ungrouped_streams
 
@@ -179,11 +180,25 @@ def check(engine: QueryEngine, query: str, stream_join: str) -> Relation:
         "SELECT label, sum(v) FROM s JOIN t USING (a) GROUP BY label",
         "SELECT label, sum(v) FROM s LEFT JOIN t USING (a) WHERE s.b > 1 GROUP BY label",
         "SELECT * FROM (SELECT a, count(*) AS n FROM s GROUP BY a) x RIGHT JOIN t USING (a)",
-        "SELECT b, count(*) FROM s WHERE EXISTS (SELECT FROM t WHERE t.a = s.a) GROUP BY b",
     ],
 )
 def test_what_a_stream_pipeline_does_stays(query: str) -> None:
     assert rewritten(query)[0] == tree(query)
+
+
+@pytest.mark.parametrize(
+    ("condition", "groups"),
+    [
+        ("EXISTS (SELECT FROM t WHERE t.a = s.a)", ()),
+        ("s.a > (SELECT max(t.a) FROM t)", ()),
+        ("EXISTS (SELECT FROM t WHERE t.a < s.a)", ()),
+        ("EXISTS (SELECT FROM t WHERE t.a < s.a AND t.label > s.name)", ("eager grouping groups stream s also by a, name",)),
+        ("s.v > (SELECT t.a FROM t WHERE t.a = s.a)", ("eager grouping groups stream s also by v, a",)),
+    ],
+)
+def test_subqueries_over_tables_that_are_no_joins_are_asked_of_groups(condition: str, groups: tuple[str, ...]) -> None:
+    query = tree(f"SELECT b, count(*) FROM s WHERE {condition} GROUP BY b")
+    assert prepared_parts(query, JoinChoice()).eager == groups
 
 
 def test_tables_that_only_filter_are_probed_by_the_stream() -> None:

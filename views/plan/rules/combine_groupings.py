@@ -16,15 +16,11 @@ from sql.expressions import AggregateCall, Call, Case, Cast, Column, Expression,
 from sql.relations import Aggregate, Filter, Join, Project, Relation, SetOperation
 from sql.trees import open_columns
 from views.plan.properties import is_ungrouped, properties
+from views.plan.reweighting import COUNTS, FLOATS, REPEATED
 from views.plan.tail import EXACT_FAMILIES, quotient, sum_type
 from views.plan.trees import meaning
 
-COUNTS = ("count", "count_star")
-# What the same function makes of its own results.
-REPEATED = ("min", "max", "bool_and", "bool_or")
 COMBINED = (*COUNTS, *REPEATED, "sum", "avg", "grouping")
-TAKES_EACH_ONCE = ("min", "max", "bool_and", "bool_or")
-FLOATS = ("float4", "float8")
 
 
 def combine_groupings(relation: Relation) -> Relation:
@@ -164,7 +160,7 @@ def _value(call: AggregateCall, how: str, found: list[Column]) -> Expression:
 
 
 def _is_distinct(call: AggregateCall) -> bool:
-    return call.distinct and call.function not in TAKES_EACH_ONCE
+    return call.distinct and call.function not in REPEATED
 
 
 def _can_combine(call: AggregateCall) -> bool:
