@@ -19,6 +19,8 @@ from engine.roles import Roles
 from engine.stream import Stream
 from engine.tables.sequences import SequenceCounter, SequenceDefinition
 from sql.catalog import RelationDescription, SessionSettings
+from sql.datatypes import SqlType, array_of, enum_type
+from sql.enum_types import EnumType
 from sql.relation_keys import PUBLIC, schema_of
 from views.sharing import together
 from views.view import ContinuousView
@@ -160,7 +162,7 @@ class CatalogImage:
     """All relations at one moment. version rises with every change, so that plans bound to an older image can be told.
 
     comments: COMMENT ON by (oid of the relation, number of the column, from 1 in the order of `description.columns` for views), 0: the
-    relation itself. schemas: oids by name.
+    relation itself. schemas: oids by name. types: the database's own, by their keys.
     """
 
     entries: Mapping[str, Entry] = field(default_factory=lambda: MappingProxyType({}))
@@ -170,10 +172,21 @@ class CatalogImage:
     comments: Mapping[tuple[int, int], str] = field(default_factory=lambda: MappingProxyType({}))
     privileges: Privileges = field(default_factory=Privileges)
     schemas: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({PUBLIC: PUBLIC_SCHEMA_OID}))
+    types: Mapping[str, EnumType] = field(default_factory=lambda: MappingProxyType({}))
 
     def has_schema(self, name: str) -> bool:
         """Tell whether there is such a schema (the Protocol `sql.catalog.KnowsSchemas`)."""
         return name in self.schemas
+
+    def type(self, key: str) -> EnumType | None:
+        """Return the type with this key, or None (the Protocol `sql.catalog.KnowsTypes`)."""
+        return self.types.get(key)
+
+    @cached_property
+    def types_by_oid(self) -> Mapping[int, SqlType]:
+        """The database's own types and their arrays by their oids."""
+        own = [enum_type(one) for one in self.types.values()]
+        return {kind.oid: kind for one in own for kind in (one, array_of(one))}
 
     def schema_oid(self, key: str) -> int:
         """Return the oid of the schema of a relation that is there."""
@@ -182,7 +195,8 @@ class CatalogImage:
     @property
     def oids(self) -> list[int]:
         """The oids of all that has an owner."""
-        return [*self.schemas.values(), *(entry.description.oid for entry in self.entries.values())]
+        own = (*self.schemas.values(), *(one.oid for one in self.types.values()))
+        return [*own, *(entry.description.oid for entry in self.entries.values())]
 
     def relation(self, name: str) -> RelationDescription | None:
         """Return the description of `name`, or None (the Protocol `sql.catalog.Catalog`)."""
@@ -262,9 +276,9 @@ class CatalogImage:
         """Return an image without the relations called `names`."""
         gone = frozenset(names)
         entries = {name: entry for name, entry in self.entries.items() if name not in gone}
-        oids = {*self.schemas.values(), *(entry.description.oid for entry in entries.values())}
-        comments = {place: text for place, text in self.comments.items() if place[0] in oids}
-        return replace(self, entries=MappingProxyType(entries), version=self.version + 1, comments=comments)
+        left = replace(self, entries=MappingProxyType(entries), version=self.version + 1)
+        oids = frozenset(left.oids)
+        return replace(left, comments={place: text for place, text in self.comments.items() if place[0] in oids})
 
     def with_comment(self, oid: int, number: int, text: str | None) -> CatalogImage:
         """Return an image with another comment on a relation or column; None takes it away."""

@@ -27,7 +27,8 @@ from engine.roles import plain_roles
 from engine.tables.sequences import SequenceDefinition
 from ringbuffer.log_rows import encode_rows
 from sql.catalog import KeyReference
-from sql.datatypes import SqlType
+from sql.datatypes import FAMILIES, SqlType
+from sql.enum_types import EnumLabel, EnumType
 from sql.errors import SqlError
 from sql.relation_keys import PUBLIC
 
@@ -71,6 +72,7 @@ def plain_form(image: CatalogImage) -> dict[str, object]:
         "next_oid": image.next_oid,
         "schemas": dict(image.schemas),
         "access": {**plain_roles(image.roles), **plain_privileges(image.privileges)},
+        "types": [asdict(one) for one in image.types.values()],
         "relations": [plain_entry(entry) for entry in image.entries.values()],
         "comments": [[oid, number, text] for (oid, number), text in image.comments.items()],
     }
@@ -117,13 +119,24 @@ def plain_entry(entry: Entry) -> dict[str, object]:
 
 
 def plain_type(kind: SqlType) -> dict[str, object]:
-    """Return a type: its family, and what else is not None."""
+    """Return a type: its family, which of an own type is a text with its oid, and what else is not None."""
     return {name: value for name, value in asdict(kind).items() if value is not None}
 
 
-def type_of(plain: Mapping[str, Any]) -> SqlType:
-    """Return the type that `plain_type` wrote."""
-    return SqlType(**plain)
+def type_of(plain: Mapping[str, Any], image: CatalogImage) -> SqlType:
+    """Return the type that `plain_type` wrote. Raises SqlError for an own type that is not there."""
+    if plain["family"] in FAMILIES:
+        return SqlType(**plain)
+    for kind in image.types_by_oid.values():
+        if kind.family == plain["family"]:
+            return kind
+    raise SqlError(DAMAGED, f"the type {plain['family']} is missing")
+
+
+def enum_of(plain: Mapping[str, Any]) -> EnumType:
+    """Return a stored type."""
+    labels = tuple(EnumLabel(**label) for label in plain["labels"])
+    return EnumType(**{**plain, "labels": labels})
 
 
 def definition_of(plain: Mapping[str, Any]) -> SequenceDefinition:

@@ -21,7 +21,7 @@ from engine.catalog import (
     TableEntry,
     ViewEntry,
 )
-from engine.catalog_form import DAMAGED, definition_of, read_plain, reference_of, source_of, type_of, used_of
+from engine.catalog_form import DAMAGED, definition_of, enum_of, read_plain, reference_of, source_of, type_of, used_of
 from engine.definitions import build_stream, restore_continuous_view, stream_description
 from engine.privileges import PUBLIC_SCHEMA_OID, Privileges, privileges_of
 from engine.query_views import restored_view
@@ -55,7 +55,10 @@ def restore_catalog(database: Database, text: str) -> CatalogImage:
     except SqlError as error:
         raise SqlError(DAMAGED, f"{path} {error.message}") from None
     records = database.store.sequence_records()
-    image = CatalogImage()
+    types = [enum_of(one) for one in plain.get("types", ())]
+    image = CatalogImage(
+        schemas=plain.get("schemas", {PUBLIC: PUBLIC_SCHEMA_OID}), types={one.name: one for one in types}
+    )
     restored: dict[str, Entry] = {}
     for relation in sorted(plain["relations"], key=lambda relation: RANKS.get(relation["kind"], 2)):
         try:
@@ -71,8 +74,9 @@ def restore_catalog(database: Database, text: str) -> CatalogImage:
     roles = Roles() if access is None else roles_of(access)
     privileges = Privileges() if access is None else privileges_of(access)
     comments = {(oid, number): text for oid, number, text in plain.get("comments", ())}
-    schemas = plain.get("schemas", {PUBLIC: PUBLIC_SCHEMA_OID})
-    return CatalogImage(order, image.version, plain["next_oid"], roles, comments, privileges, schemas)
+    return replace(
+        image, entries=order, next_oid=plain["next_oid"], roles=roles, comments=comments, privileges=privileges
+    )
 
 
 def _restored(
@@ -103,7 +107,7 @@ def _restored_stream(database: Database, image: CatalogImage, relation: dict[str
     sources = {number: source_of(column["default"]) for number, column in enumerate(relation["columns"], 1)}
     defaults = {number: source for number, source in sources.items() if source is not None}
     columns = [
-        ColumnDescription(column["name"], type_of(column["type"]), column["not_null"], number=number)
+        ColumnDescription(column["name"], type_of(column["type"], image), column["not_null"], number=number)
         for number, column in enumerate(relation["columns"], 1)
     ]
     columns = [replace(column, default=bound_default(column, sources[column.number], image)) for column in columns]
@@ -151,7 +155,7 @@ def _restored_table(image: CatalogImage, relation: dict[str, Any]) -> TableEntry
     columns = tuple(
         ColumnDescription(
             column["name"],
-            type_of(column["type"]),
+            type_of(column["type"], image),
             column["not_null"],
             number=column["number"],
             identity=column["identity"],

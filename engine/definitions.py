@@ -21,6 +21,7 @@ from sql.bind.insert import bind_default
 from sql.bind.query import bind_query
 from sql.catalog import ARRIVAL, ColumnDescription, RelationDescription, SessionSettings
 from sql.errors import SqlError
+from sql.relation_keys import name_of
 from sql.relations import BoundQuery, Relation
 from sql.statements.statement import CreateStream, CreateView
 from sql.trees import relation_names as names_read
@@ -36,6 +37,11 @@ from views.plan.properties import scans
 from views.protocols import TableSource, UpperExecutor
 from views.sharing import find_twin
 from views.view import ContinuousView
+
+ROW_TYPE_HINT = (
+    "A relation has an associated type of the same name, "
+    "so you must use a name that doesn't conflict with any existing type."
+)
 
 
 def build_stream(
@@ -284,6 +290,8 @@ def _not_written(definition: ViewDefinition, error: OSError) -> SqlError:
 
 
 def require_free(image: CatalogImage, name: str, position: int | None) -> None:
-    """Raise 42P07 when `name` is taken, by a relation or by the index behind a key."""
+    """Raise 42P07 when `name` is taken, by a relation or by the index behind a key, and 42710 when a type has it."""
     if name in relation_names(image):
         raise SqlError("42P07", f'relation "{name}" already exists', position=position)
+    if name in image.types:
+        raise SqlError("42710", f'type "{name_of(name)}" already exists', hint=ROW_TYPE_HINT, position=position)

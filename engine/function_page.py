@@ -14,9 +14,10 @@ from sql.bind import bind_query
 from sql.bind.substitute import substitute_now
 from sql.casts import cast_context
 from sql.catalog import ColumnDescription, RelationDescription, SessionSettings
-from sql.datatypes import FAMILIES, SCALARS, SqlType, numeric
+from sql.datatypes import FAMILIES, SCALARS, SqlType, enum_type, numeric
 from sql.emit_duckdb import emit_duckdb
 from sql.emit_spark import emit_spark
+from sql.enum_types import new_enum
 from sql.errors import SqlError
 from sql.functions import FUNCTIONS, OF_SESSION, TABLE_FUNCTIONS, VIEW_CHANGES
 from sql.operators import BINARY_OPERATORS, PREFIX_OPERATORS
@@ -75,7 +76,8 @@ class Examples:
         columns = tuple(
             ColumnDescription(column_name(family), column_type(family)) for family in FAMILIES if family != "unknown"
         )
-        return RelationDescription(TABLE, self._kind, 20_000, columns)
+        own = ColumnDescription(column_name("enum"), enum_type(new_enum("mood", 30_000, ("sad", "happy"))))
+        return RelationDescription(TABLE, self._kind, 20_000, (*columns, own))
 
     def relation_names(self) -> Iterable[str]:
         """Return the one name."""

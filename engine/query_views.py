@@ -23,8 +23,9 @@ from engine.catalog import (
     source_text,
 )
 from sql.bind.query import bind_query
-from sql.catalog import Catalog, ColumnDescription, RelationDescription, SessionSettings
+from sql.catalog import Catalog, ColumnDescription, KnowsTypes, RelationDescription, SessionSettings
 from sql.datatypes import TEXT
+from sql.enum_types import EnumType
 from sql.errors import SqlError
 from sql.expressions import Cast, Column, Expression, Literal
 from sql.parse import parse
@@ -56,6 +57,10 @@ class Recorder:
     def relation_names(self) -> Iterable[str]:
         """Return all names."""
         return self.image.relation_names()
+
+    def type(self, key: str) -> EnumType | None:
+        """Return the type with this key, or None."""
+        return self.image.type(key) if isinstance(self.image, KnowsTypes) else None
 
 
 @dataclass(frozen=True)
@@ -91,6 +96,10 @@ class AsThen:
         """Return the names that the view knows."""
         return self.used.keys()
 
+    def type(self, key: str) -> EnumType | None:
+        """Return the type with this key, or None."""
+        return self.image.type(key)
+
 
 @dataclass(frozen=True)
 class StreamsAsThen:
@@ -115,6 +124,10 @@ class StreamsAsThen:
     def relation_names(self) -> Iterable[str]:
         """Return all names."""
         return self.image.relation_names()
+
+    def type(self, key: str) -> EnumType | None:
+        """Return the type with this key, or None."""
+        return self.image.type(key)
 
 
 def stream_as_then(entry: StreamEntry, used: UsedRelation) -> RelationDescription:

@@ -13,6 +13,7 @@ from types import MappingProxyType
 from engine.catalog import CatalogImage, Entry, SequenceEntry, is_part
 from engine.dependents import SEVERAL, Dependent, cascade_notice, dependents_of, refusal_of, shown
 from engine.dropping import drop_with
+from engine.own_types import remove_types, types_of
 from engine.tables.table_work import TableWork
 from sql.relation_keys import schema_of
 
@@ -46,6 +47,8 @@ def drop_schemas(names: Sequence[str], cascade: bool, work: TableWork) -> None:
                 seen.add(place)
             taken.append(one)
             lines.append((one.text, one.on))
+    types = [enum for name in names for enum in types_of(name, work.image)]
+    lines += [(f"type {enum.shown}", f"schema {schema_of(enum.name)}") for enum in types]
     if lines and not cascade:
         what = f"schema {names[0]}" if len(names) == 1 else SEVERAL
         raise refusal_of(what, (f"{text} depends on {on}" for text, on in lines))
@@ -54,6 +57,7 @@ def drop_schemas(names: Sequence[str], cascade: bool, work: TableWork) -> None:
         work.notice(text, detail=detail)
     leaving = {entry.description.oid for entry in inside}
     drop_with(inside, [one for one in taken if one.entry.description.oid not in leaving], work)
+    remove_types(types, work)
     schemas = {name: oid for name, oid in work.image.schemas.items() if name not in names}
     work.image = replace(work.image, schemas=MappingProxyType(schemas)).without(())
 

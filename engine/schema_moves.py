@@ -11,6 +11,7 @@ from types import MappingProxyType
 
 from engine.catalog import Entry, QueryViewEntry, SequenceEntry, StreamEntry, TableEntry, ViewEntry, is_part
 from engine.dependents import owned_by
+from engine.own_types import rename_types
 from engine.query_views import bound_again
 from engine.tables.table_alterations import refuse_in_use
 from engine.tables.table_expressions import bound_description
@@ -68,6 +69,7 @@ def rename_schema(name: str, new_name: str, work: TableWork) -> None:
     """Give a schema another name. Raises 0A000 where a continuous view has a relation in it built in."""
     schemas = {new_name if one == name else one: oid for one, oid in work.image.schemas.items()}
     work.image = replace(work.image, schemas=MappingProxyType(schemas))
+    rename_types(name, new_name, work)
     for entry in tuple(work.image.entries.values()):
         today = work.image.by_oid(entry.description.oid)
         if today is not None and not is_part(today) and schema_of(today.description.name) == name:

@@ -17,6 +17,8 @@ from enum import StrEnum
 import numpy as np
 import numpy.typing as npt
 
+from ringbuffer.labels import Labels
+
 INLINE_BYTES_MAX = 12
 
 
@@ -55,7 +57,8 @@ WIDE = frozenset({PhysicalType.NUMERIC, PhysicalType.TEXT})
 class ColumnLayout:
     """How the values of one stream column are stored and limited.
 
-    precision, scale: of a NUMERIC. length_max: characters of a TEXT, or None. not_null: a NULL is an error.
+    precision, scale: of a NUMERIC. length_max: characters of a TEXT, or None. not_null: a NULL is an error. labels:
+    of an enum, whose numbers are the INT64 values.
     """
 
     name: str
@@ -65,6 +68,7 @@ class ColumnLayout:
     length_max: int | None = None
     not_null: bool = False
     zoned: bool = False
+    labels: Labels | None = None
 
 
 Layout = tuple[ColumnLayout, ...]

@@ -12,6 +12,7 @@ from ringbuffer import error_codes as codes
 from ringbuffer.byte_masks import BLOCK_BYTES, copy_block
 from ringbuffer.fields import Bytes, parse_bool, parse_integer, parse_numeric_column
 from ringbuffer.jit import inlined_kernel, kernel
+from ringbuffer.labels import label_number
 from ringbuffer.memory import (
     borrowed,
     copy_bytes,
@@ -32,12 +33,14 @@ from ringbuffer.quick_values import POWERS, quick_date, quick_decimal, quick_int
 from ringbuffer.row_block import (
     BOOL,
     DATE,
+    ENUM,
     FLOAT32,
     FLOAT64,
     INT16,
     INT32,
     INT64,
     KIND,
+    LABELS,
     LENGTH_MAX,
     NOT_NULL,
     NUMERIC,
@@ -181,7 +184,7 @@ def store_others(
     buffer: Bytes, start: int, ends: Array, form: Array, columns: Array, column: int, rows: int, target: int, nulls: int,
     transitions: Transitions, offsets: Offsets,
 ) -> int:  # fmt: skip
-    """-> rows stored of a column of floats, bools or timestamps; see store_integers."""
+    """-> rows stored of a column of floats, bools, enums or timestamps; see store_integers."""
     kind, width = columns[column, KIND], columns[column, WIDTH]
     address, end_at, step = buffer.ctypes.data + start, ends.ctypes.data + 4 * (column + 1), 4 * columns.shape[0]
     null_bytes, null_word, quote, backslash = form[NULL_BYTES], form[NULL_WORD], form[QUOTE], form[BACKSLASH]
@@ -204,6 +207,9 @@ def store_others(
         elif kind == BOOL:
             value, error = parse_bool(buffer, start + first, start + end)
             store_byte(place, np.uint8(value))
+        elif kind == ENUM:
+            value, error = label_number(columns[column, LABELS], buffer, start + first, start + end)
+            store_word(place, value)
         else:
             value, error = parse_timestamp(
                 buffer, start + first, start + end, columns[column, ZONED] != 0, transitions, offsets

@@ -18,6 +18,7 @@ from ringbuffer.memory import borrowed, store_byte, store_int16, store_int32, st
 from ringbuffer.row_block import (
     BOOL,
     DATE,
+    ENUM,
     FLOAT32,
     FLOAT64,
     INT16,
@@ -271,7 +272,7 @@ def store_literal(
         store_byte(null_address(columns, column, base, capacity, row), np.uint8(0))
         return OK
     if kind in (INTEGER, DECIMAL):
-        if physical in (BOOL, DATE, TIMESTAMP):
+        if physical in (BOOL, DATE, TIMESTAMP, ENUM):
             return UNSURE
         if physical == TEXT and (kind == DECIMAL or not is_printed_integer(buffer, start, end)):
             return UNSURE

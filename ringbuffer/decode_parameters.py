@@ -23,6 +23,7 @@ from ringbuffer.columns import Layout, Morsel
 from ringbuffer.error_codes import RowError
 from ringbuffer.fields import Bytes, parse_numeric_column
 from ringbuffer.jit import inlined_kernel, kernel
+from ringbuffer.labels import label_number
 from ringbuffer.memory import (
     borrowed,
     float32_from_bits,
@@ -38,12 +39,14 @@ from ringbuffer.memory import (
 from ringbuffer.row_block import (
     BOOL,
     DATE,
+    ENUM,
     FLOAT32,
     FLOAT64,
     INT16,
     INT32,
     INT64,
     KIND,
+    LABELS,
     LENGTH_MAX,
     NOT_NULL,
     NUMERIC,
@@ -207,6 +210,13 @@ def store_binary(
         if error != OK:
             return error, used
         return store_text(target, buffer, start, end, columns[column, LENGTH_MAX], heap, used)
+    if kind == ENUM:
+        error = check_encoding(buffer, start, end)
+        if error != OK:
+            return error, used
+        number, error = label_number(columns[column, LABELS], buffer, start, end)
+        store_word(target, number)
+        return error, used
     if kind == NUMERIC:
         lo, hi, error = binary_numeric(
             buffer, start, end, columns[column, PRECISION], columns[column, SCALE], heap, used

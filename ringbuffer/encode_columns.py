@@ -13,6 +13,7 @@ from ringbuffer.encode_arrays import binary_lists, text_lists
 from ringbuffer.encode_binary import binary_column as plain_binary
 from ringbuffer.encode_text import text_column as plain_text
 from ringbuffer.encoded_column import EncodedColumn, one_array, string_column
+from ringbuffer.labels import LabelFamily
 from ringbuffer.output_forms import Forms, other_text
 
 STRINGS = frozenset({"bpchar", "uuid", "json", "jsonb", "name"})
@@ -30,8 +31,12 @@ ELEMENT_OIDS = {
 
 
 def text_column(column: pa.Array | pa.ChunkedArray, family: str, forms: Forms) -> EncodedColumn:
-    """Return the text of each value. family: a key of the type table, with '[]' for arrays; forms: what the session asks for."""
+    """Return the text of each value. family: a key of the type table, with '[]' for arrays, or with labels; forms: the session's."""
     array, zone = one_array(column), forms.zone
+    if isinstance(family, LabelFamily):
+        scalar = array.values if family.endswith("[]") else array
+        labels = string_column(family.labels.texts_of(scalar))
+        return text_lists(array, labels) if family.endswith("[]") else labels
     if family in REGISTERED:
         family = "oid"
         if pa.types.is_struct(array.type):
@@ -59,6 +64,10 @@ def text_column(column: pa.Array | pa.ChunkedArray, family: str, forms: Forms) -
 def binary_column(column: pa.Array | pa.ChunkedArray, family: str) -> EncodedColumn:
     """Return the binary form of each value. family: a key of the type table, with '[]' for arrays."""
     array = one_array(column)
+    if isinstance(family, LabelFamily):
+        scalar = array.values if family.endswith("[]") else array
+        labels = string_column(family.labels.texts_of(scalar))
+        return binary_lists(array, labels, family.labels.oid) if family.endswith("[]") else labels
     if family in REGISTERED:
         family = "oid"
         if pa.types.is_struct(array.type):

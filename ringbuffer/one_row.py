@@ -40,6 +40,7 @@ class OneRow:
     def __init__(self, layout: Layout, formats: Sequence[int], start: Morsel, targets: Sequence[int]) -> None:
         assert start.rows_count == 1 and len(start.heap) == 0
         plan = RowPlan(layout)
+        self._plan = plan
         self._formats = np.array(formats, dtype=np.int8)
         self._columns = plan.columns
         self._buffer = np.zeros(BLOCK_BYTES_MAX + PADDING_BYTES, dtype=np.uint8)

@@ -1,7 +1,7 @@
 """The memory of a morsel that a decoder fills: one block, a plan of where each column lies in it, and the morsel as views of it.
 
-Decoders serve every schema with one machine code, so they get the columns as numbers: `columns` int64[columns, 9], a row per column
-with the fields KIND to FORCE below. A block for `capacity` rows (a multiple of 8, which keeps all columns aligned) holds column c
+Decoders serve every schema with one machine code, so they get the columns as numbers: `columns` int64[columns, 10], a row per column
+with the fields KIND to LABELS below. A block for `capacity` rows (a multiple of 8, which keeps all columns aligned) holds column c
 at capacity * columns[c, PREFIX], and its nulls at capacity * (row bytes + c). Must not know text, wire formats or SQL.
 """
 
@@ -18,8 +18,10 @@ from ringbuffer.kept_memory import kept_memory
 
 Array = npt.NDArray[Any]
 
-KIND, WIDTH, PREFIX, PRECISION, SCALE, LENGTH_MAX, NOT_NULL, ZONED, FORCE = range(9)
+KIND, WIDTH, PREFIX, PRECISION, SCALE, LENGTH_MAX, NOT_NULL, ZONED, FORCE, LABELS = range(10)
 BOOL, INT16, INT32, INT64, FLOAT32, FLOAT64, DATE, TIMESTAMP, NUMERIC, TEXT = range(10)
+# How the INT64 column of an enum is read, by the labels whose table is at the address LABELS.
+ENUM = 10
 KINDS: dict[PhysicalType, int] = {physical: number for number, physical in enumerate(PhysicalType)}
 
 MORSEL_ROWS_MAX = 65_536
@@ -37,7 +39,7 @@ class RowPlan:
 
     def __init__(self, layout: Layout) -> None:
         self.layout = layout
-        self.columns = np.zeros((len(layout), 9), dtype=np.int64)
+        self.columns = np.zeros((len(layout), 10), dtype=np.int64)
         self._views: list[tuple[np.dtype[Any], int, bool]] = []
         self._columns_count = len(layout)
         prefix = 0
@@ -47,8 +49,11 @@ class RowPlan:
             width = dtype.itemsize * (2 if wide else 1)
             length_max = -1 if column.length_max is None else column.length_max
             self.columns[index] = (
-                KINDS[column.physical], width, prefix, column.precision, column.scale, length_max, column.not_null, column.zoned, 0,
+                KINDS[column.physical], width, prefix, column.precision, column.scale, length_max, column.not_null, column.zoned, 0, 0,
             )  # fmt: skip
+            if column.labels is not None:
+                # The layout, which the plan keeps, keeps the table.
+                self.columns[index, KIND], self.columns[index, LABELS] = ENUM, column.labels.table.ctypes.data
             self._views.append((dtype, prefix, wide))
             prefix += width
         self.row_bytes = prefix

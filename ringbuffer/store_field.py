@@ -11,6 +11,7 @@ import numpy as np
 from ringbuffer import error_codes as codes
 from ringbuffer.fields import Bytes, parse_bool, parse_integer, parse_numeric_column
 from ringbuffer.jit import inlined_kernel, kernel
+from ringbuffer.labels import label_number
 from ringbuffer.memory import (
     copy_bytes,
     load_word,
@@ -26,12 +27,14 @@ from ringbuffer.parse_time import parse_date, parse_timestamp
 from ringbuffer.row_block import (
     BOOL,
     DATE,
+    ENUM,
     FLOAT32,
     FLOAT64,
     INT16,
     INT32,
     INT64,
     KIND,
+    LABELS,
     LENGTH_MAX,
     NUMERIC,
     PRECISION,
@@ -94,6 +97,9 @@ def store_field(
     elif kind == FLOAT32:
         real, error = parse_float32(buffer, start, end)
         store_float32(target, np.float32(real))
+    elif kind == ENUM:
+        value, error = label_number(columns[column, LABELS], buffer, start, end)
+        store_word(target, value)
     else:
         value, error = parse_timestamp(buffer, start, end, columns[column, ZONED] != 0, transitions, offsets)
         store_word(target, value)

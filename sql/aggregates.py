@@ -29,7 +29,8 @@ def of_integers(canonical: str) -> tuple[Signature, ...]:
 
 def extreme(canonical: str) -> tuple[Signature, ...]:
     """Return min or max."""
-    return (*(Signature(canonical, (family,), family) for family in EXTREMES), *one(canonical, "array", result="array"))
+    polymorphic = (one(canonical, kind, result=kind) for kind in ("array", "enum"))
+    return (*(Signature(canonical, (family,), family) for family in EXTREMES), *(found for (found,) in polymorphic))
 
 
 AGGREGATES: dict[str, tuple[Signature, ...]] = {

@@ -6,7 +6,7 @@ import struct
 from collections.abc import Callable
 
 from sql.array_text import DIMENSIONS_MAX
-from sql.datatypes import FAMILIES, SqlType, by_oid
+from sql.datatypes import SqlType, by_oid
 from sql.errors import SqlError, not_supported
 from sql.expressions import LiteralValue
 
@@ -85,8 +85,8 @@ def check_element(oid: int, element: SqlType) -> None:
     if oid == element.oid or oid >= BUILT_IN_END:
         return
     found = by_oid(oid)
-    name = FAMILIES[found.family].sql_name if found is not None else "???" if oid else "-"
-    expected = FAMILIES[element.family].sql_name
+    name = found.row.sql_name if found is not None else "???" if oid else "-"
+    expected = element.row.sql_name
     message = f"binary data has array element type {oid} ({name}) instead of expected {element.oid} ({expected})"
     raise SqlError("42804", message)
 

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from sql.datatypes import FAMILIES, SqlType
+from sql.datatypes import FAMILIES, SqlType, element_family, family_row
+from sql.enum_types import EnumFamily
 from sql.errors import SqlError
 
 IMPLICIT: dict[str, frozenset[str]] = {
@@ -64,13 +65,18 @@ def cast_context(source: str, target: str) -> str | None:
     if target in EXPLICIT.get(source, ()):
         return "explicit"
     if source.endswith("[]") and target.endswith("[]"):
-        return cast_context(source.removesuffix("[]"), target.removesuffix("[]"))
+        return cast_context(element_family(source), element_family(target))
     # Conversion through text: to a string in assignments, from a string only when it is asked for.
-    if target in STRINGS and source in FAMILIES:
+    if target in STRINGS and is_known(source):
         return "assignment"
-    if source in STRINGS and target in FAMILIES:
+    if source in STRINGS and is_known(target):
         return "explicit"
     return None
+
+
+def is_known(family: str) -> bool:
+    """Tell whether values of the family have a text."""
+    return family in FAMILIES or isinstance(family, EnumFamily)
 
 
 def can_cast(source: str, target: str, context: str) -> bool:
@@ -81,17 +87,17 @@ def can_cast(source: str, target: str, context: str) -> bool:
 
 def plain_name(kind: SqlType) -> str:
     """Return a type's name without modifier, as it stands in error messages."""
-    return FAMILIES[kind.family].sql_name
+    return kind.row.sql_name
 
 
 def category(family: str) -> str:
     """Return PostgreSQL's type category."""
-    return FAMILIES[family].category
+    return family_row(family).category
 
 
 def preferred(family: str) -> bool:
     """Tell whether the family is the preferred one of its category."""
-    return FAMILIES[family].preferred
+    return family_row(family).preferred
 
 
 def has_equality(family: str) -> bool:

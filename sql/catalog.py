@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Protocol, runtime_checkable
 
 from sql.datatypes import TIMESTAMPTZ, SqlType
+from sql.enum_types import EnumType
 from sql.expressions import Expression
 from sql.relation_keys import TEMPORARY, temporary_schema
 from sql.relations import BoundQuery
@@ -113,6 +114,14 @@ class KnowsSchemas(Protocol):
 
     def has_schema(self, name: str) -> bool:
         """Tell whether there is such a schema."""
+
+
+@runtime_checkable
+class KnowsTypes(Protocol):
+    """A catalog that has types of its own."""
+
+    def type(self, key: str) -> EnumType | None:
+        """Return the type with this key, or None."""
 
 
 @dataclass(frozen=True, slots=True)

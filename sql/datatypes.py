@@ -1,12 +1,15 @@
 """The types a client can name: SQL name, OID, sizes, and their physical forms as strings. One table.
 
 Enters: a type's name. Leaves: `SqlType`, an immutable, hashable value. numpy, Arrow and Spark forms are strings, so that this
-room imports none of them. An array's family is that of its elements and '[]': 'int4[]'.
+room imports none of them. An array's family is that of its elements and '[]': 'int4[]'. The families of enum types are not in the
+table: they know their own row (`family_row`).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+
+from sql.enum_types import EnumFamily, EnumType, enum_family
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,14 +31,29 @@ class SqlType:
     fields: str = ""
 
     @property
+    def row(self) -> TypeFamily:
+        """What the table of types says of the family."""
+        return family_row(self.family)
+
+    @property
+    def enum(self) -> EnumType | None:
+        """The enum type that a value, or an array's element, is of; None for all other types."""
+        return self.family.enum if isinstance(self.family, EnumFamily) else None
+
+    @property
+    def is_enum(self) -> bool:
+        """True for an enum type, not for arrays of it."""
+        return self.enum is not None and not self.is_array
+
+    @property
     def oid(self) -> int:
         """PostgreSQL's object identifier of the type."""
-        return FAMILIES[self.family].oid
+        return self.row.oid
 
     @property
     def size_bytes(self) -> int:
         """typlen of RowDescription: bytes of a fixed-size value, -1 for variable size, -2 for unknown."""
-        return FAMILIES[self.family].size_bytes
+        return self.row.size_bytes
 
     @property
     def typmod(self) -> int:
@@ -56,7 +74,7 @@ class SqlType:
         """The name that PostgreSQL's format_type prints, with its modifier."""
         if self.is_array:
             return self.element.sql_name + "[]"
-        name = FAMILIES[self.family].sql_name
+        name = self.row.sql_name
         if self.length is not None:
             return f"{name}({self.length})"
         if self.family == "bpchar":
@@ -81,7 +99,7 @@ class SqlType:
     def element(self) -> SqlType:
         """The type of an array's elements."""
         assert self.is_array, self.family
-        return replace(self, family=self.family.removesuffix("[]"))
+        return replace(self, family=element_family(self.family))
 
     @property
     def has_own_order(self) -> bool:
@@ -106,7 +124,7 @@ class TypeFamily:
     arrow: the type of a column in an Arrow hand-over or a stored version; numeric has two: decimal128(38, display_scale), and
     for a variable one struct<unscaled: decimal128(38, 0), scale: int16>. kernel: the physical name in `ringbuffer.columns`,
     '' where the ring cannot hold it. category: PostgreSQL's typcategory (N numeric, S string, D date and time, T time span, B boolean,
-    U of its own kind, Z internal, A array, P what is no value, X unknown); preferred within it. array_oid: the type of arrays of it.
+    E enum, U of its own kind, Z internal, A array, P what is no value, X unknown); preferred within it. array_oid: of arrays of it.
 
     char(n) is padded with blanks everywhere; a uuid is its text of 36 characters; jsonb is the text that PostgreSQL prints; a time
     is microseconds since midnight, a timetz that and its seconds west of Greenwich, an interval its three parts, and of the last two only
@@ -169,7 +187,7 @@ SCALARS: dict[str, TypeFamily] = {
 }  # fmt: skip
 
 
-def array_family(row: TypeFamily) -> TypeFamily:
+def array_row(row: TypeFamily) -> TypeFamily:
     """Return the row of arrays of a scalar type."""
     duckdb = "STRUCT(unscaled DECIMAL(38,0), scale SMALLINT)" if row.oid == SCALARS["numeric"].oid else row.duckdb
     spark = "STRUCT<unscaled: DECIMAL(38,0), scale: SMALLINT>" if row.oid == SCALARS["numeric"].oid else row.spark
@@ -178,8 +196,37 @@ def array_family(row: TypeFamily) -> TypeFamily:
 
 
 FAMILIES: dict[str, TypeFamily] = SCALARS | {
-    f"{family}[]": array_family(row) for family, row in SCALARS.items() if row.array_oid
+    f"{family}[]": array_row(row) for family, row in SCALARS.items() if row.array_oid
 }
+
+
+def family_row(family: str) -> TypeFamily:
+    """Return what the table says of a family; of an enum's, what an integer has under the enum's name."""
+    if not isinstance(family, EnumFamily):
+        return FAMILIES[family]
+    enum, number = family.enum, SCALARS["int8"]
+    row = replace(
+        number, sql_name=enum.shown, oid=enum.oid, size_bytes=4, category="E", preferred=False, array_oid=enum.array_oid
+    )
+    return array_row(row) if family.is_array else row
+
+
+def element_family(family: str) -> str:
+    """Return the family of an array's elements; a scalar's is its own."""
+    if isinstance(family, EnumFamily):
+        return enum_family(family.enum)
+    return family.removesuffix("[]")
+
+
+def array_family(family: str) -> str:
+    """Return the family of arrays of a scalar."""
+    return enum_family(family.enum, is_array=True) if isinstance(family, EnumFamily) else f"{family}[]"
+
+
+def enum_type(enum: EnumType) -> SqlType:
+    """Return the type of the values of an enum."""
+    return SqlType(enum_family(enum))
+
 
 # The fields that an interval can be restricted to, with the bits of the first half of PostgreSQL's typmod.
 INTERVAL_FIELD_BITS = {"year": 4, "month": 2, "day": 8, "hour": 1024, "minute": 2048, "second": 4096}
@@ -236,7 +283,7 @@ def scaled_numeric(display_scale: int | None) -> SqlType:
 
 def array_of(element: SqlType) -> SqlType:
     """Return the type of one-dimensional arrays of `element`, with its modifiers."""
-    return replace(element, family=f"{element.family}[]", display_scale=None)
+    return replace(element, family=array_family(element.family), display_scale=None)
 
 
 def by_oid(oid: int) -> SqlType | None:

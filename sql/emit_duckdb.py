@@ -16,6 +16,7 @@ from sql.emit.duckdb_rules import CASTS, RULES
 from sql.emit.expressions import ExpressionPrinter, SubqueryRule
 from sql.emit.select import SelectPrinter, alias_letter
 from sql.emit.table_functions import duckdb_table_function
+from sql.enum_types import EnumFamily
 from sql.errors import not_supported
 from sql.expressions import Literal, WindowCall, WindowFrame
 from sql.literal_output import infinite_text
@@ -86,7 +87,7 @@ class DuckDbExpressions(ExpressionPrinter):
 
     def type_name(self, kind: SqlType) -> str:
         if kind.family != "numeric":
-            return FAMILIES[kind.family].duckdb
+            return kind.row.duckdb
         return VARIABLE_NUMERIC if kind.display_scale is None else f"DECIMAL(38,{kind.display_scale})"
 
     def quoted(self, value: str) -> str:
@@ -134,6 +135,11 @@ class DuckDbExpressions(ExpressionPrinter):
     def blank_trimmed(self, text: str) -> str:
         return f"rtrim({text}, ' ')"
 
+    def looked_up(self, text: str, pairs: Sequence[tuple[int, str]]) -> str:
+        numbers = ", ".join(str(number) for number, _ in pairs)
+        texts = ", ".join(self.quoted(value) for _, value in pairs)
+        return f"CAST([{texts}] AS VARCHAR[])[list_position(CAST([{numbers}] AS BIGINT[]), {text})]"
+
     def mapped(self, text: str, change: Callable[[str], str]) -> str:
         return f"list_transform({text}, lambda item: {change('item')})"
 
@@ -159,6 +165,8 @@ class DuckDbExpressions(ExpressionPrinter):
             case "int4" if isinstance(constant, int) and abs(constant) < 2**31:
                 return str(constant) if constant >= 0 else f"({constant})"
             case "int2" | "int4" | "int8" | "time" | "oid" if isinstance(constant, int):
+                return f"CAST({constant} AS {self.type_name(kind)})"
+            case EnumFamily() if isinstance(constant, int):
                 return f"CAST({constant} AS {self.type_name(kind)})"
             case "float4" | "float8":
                 return f"CAST('{constant!r}' AS {self.type_name(kind)})"

@@ -17,6 +17,7 @@ from sql.emit.select import SelectPrinter, alias_letter
 from sql.emit.spark_aggregates import SPARK_AGGREGATES
 from sql.emit.spark_rules import CASTS, RULES
 from sql.emit.table_functions import spark_table_function
+from sql.enum_types import EnumFamily
 from sql.errors import SqlError, not_supported
 from sql.expressions import Expression, Literal, WindowCall, WindowFrame
 from sql.relations import Relation, TableFunction
@@ -92,7 +93,7 @@ class SparkExpressions(ExpressionPrinter):
 
     def type_name(self, kind: SqlType) -> str:
         if kind.family != "numeric":
-            return FAMILIES[kind.family].spark
+            return kind.row.spark
         return VARIABLE_NUMERIC if kind.display_scale is None else f"DECIMAL(38,{kind.display_scale})"
 
     def quoted(self, value: str) -> str:
@@ -185,6 +186,10 @@ class SparkExpressions(ExpressionPrinter):
     def blank_trimmed(self, text: str) -> str:
         return f"trim(TRAILING ' ' FROM {text})"
 
+    def looked_up(self, text: str, pairs: Sequence[tuple[int, str]]) -> str:
+        items = ", ".join(f"{number}L, {self.quoted(value)}" for number, value in pairs)
+        return f"element_at(map({items}), {text})"
+
     def mapped(self, text: str, change: Callable[[str], str]) -> str:
         return f"transform({text}, item -> {change('item')})"
 
@@ -210,6 +215,8 @@ class SparkExpressions(ExpressionPrinter):
                 assert isinstance(constant, int)
                 text = f"{constant}{INTEGER_SUFFIXES[kind.family]}"
                 return text if constant >= 0 else f"({text})"
+            case EnumFamily() if isinstance(constant, int):
+                return f"({constant}L)"
             case "float4" | "float8":
                 return f"CAST('{constant!r}' AS {self.type_name(kind)})"
             case "numeric":

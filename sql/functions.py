@@ -278,6 +278,12 @@ ARRAYS: dict[str, tuple[Signature, ...]] = {
     ),
 }
 
+ENUMS: dict[str, tuple[Signature, ...]] = {
+    "enum_first": one("enum_first", "enum", result="enum"),
+    "enum_last": one("enum_last", "enum", result="enum"),
+    "enum_range": (*one("enum_range", "enum", result="array"), *one("enum_range", "enum", "enum", result="array")),
+}
+
 OTHERS: dict[str, tuple[Signature, ...]] = {
     "gen_random_uuid": one("gen_random_uuid", result="uuid"),
     "num_nulls": one("num_nulls", "any", result="int4", variadic=True),
@@ -300,7 +306,7 @@ OTHERS: dict[str, tuple[Signature, ...]] = {
     ),
 }
 
-FUNCTIONS: dict[str, tuple[Signature, ...]] = with_missing({**MATH, **TEXTS, **DATES, **ARRAYS, **OTHERS})
+FUNCTIONS: dict[str, tuple[Signature, ...]] = with_missing({**MATH, **TEXTS, **DATES, **ARRAYS, **ENUMS, **OTHERS})
 
 # Set-returning functions: where these stand in FROM or in a select list, bind makes a `TableFunction` of them.
 TABLE_FUNCTIONS: dict[str, tuple[Signature, ...]] = {

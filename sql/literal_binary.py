@@ -54,6 +54,8 @@ def binary_value(data: bytes, kind: SqlType) -> LiteralValue:
     family = kind.family
     if kind.is_array:
         return array_value(data, kind.element, binary_value)
+    if kind.enum is not None:
+        return kind.enum.number(text_value(data))
     if family in ("text", "varchar", "bpchar", "unknown"):
         return text_value(data)
     if family == "name":

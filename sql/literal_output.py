@@ -46,6 +46,8 @@ def output_text(value: LiteralValue, kind: SqlType, zone: str = "UTC") -> str | 
         case (int(months), int(days), int(micros)):
             return interval_text((months, days, micros))
     assert isinstance(value, int)
+    if kind.enum is not None:
+        return kind.enum.texts[value]
     match kind.family:
         case "time":
             return time_text(value)

@@ -72,6 +72,8 @@ def unmodified_value(text: str, kind: SqlType, zone: str, position: int | None) 
             None if item is None else unmodified_value(item, element, zone, position)
             for item in array_elements(text, position)
         )
+    if kind.enum is not None:
+        return kind.enum.number(text, position)
     match kind.family:
         case "int2" | "int4" | "int8":
             return integer_value(text, kind, position)

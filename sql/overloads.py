@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from sql.casts import can_cast, category, common_family, preferred
+from sql.datatypes import element_family as scalar_family
+from sql.enum_types import EnumFamily
 from sql.signatures import PSEUDO, Signature
 
 
@@ -45,6 +47,8 @@ def fits(wanted: str, family: str) -> bool:
     """Tell whether one argument takes a value of `family`."""
     if wanted == "array":
         return family.endswith("[]") or family == "unknown"
+    if wanted == "enum":
+        return family == "unknown" or (isinstance(family, EnumFamily) and not family.is_array)
     if wanted in PSEUDO:
         return True
     # An array is taken only as it is: PostgreSQL's operators and functions on arrays are polymorphic.
@@ -52,7 +56,9 @@ def fits(wanted: str, family: str) -> bool:
 
 
 def elements_agree(candidate: Signature, families: Sequence[str]) -> bool:
-    """Tell whether the elements of arrays, and what stands beside them, have a common type."""
+    """Tell whether the elements of arrays, and what stands beside them, have a common type; and whether all enums are of one."""
+    if "enum" in candidate.arguments:
+        return len({family for family in families if isinstance(family, EnumFamily)}) == 1
     if "array" not in candidate.arguments:
         return True
     return element_family(candidate, families) is not None
@@ -61,9 +67,9 @@ def elements_agree(candidate: Signature, families: Sequence[str]) -> bool:
 def element_family(candidate: Signature, families: Sequence[str]) -> str | None:
     """Return the type of the elements that a polymorphic call means, None when there is none."""
     elements = [
-        family.removesuffix("[]") if wanted == "array" else family
+        scalar_family(family) if wanted == "array" else family
         for wanted, family in zip(candidate.arguments, families, strict=True)
-        if wanted in ("array", "element")
+        if wanted in ("array", "element", "enum")
     ]
     return common_family(elements)
 

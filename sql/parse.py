@@ -37,6 +37,7 @@ from sql.statements.sequences import alter_sequence, create_sequence
 from sql.statements.session_state import deallocate, discard
 from sql.statements.statement import Delete, Empty, Insert, Select, Statement, Update
 from sql.statements.transaction import STARTS, transaction
+from sql.statements.types import alter_type, create_type, drop_type
 from sql.statements.unsupported import refusal
 from sql.statements.update import update, update_after_with
 from sql.statements.variables import reset, set_variable, show
@@ -81,6 +82,7 @@ OBJECT_RULES: dict[tuple[str, str], Callable[[Cursor], Statement]] = {
     ("create", "schema"): create_schema,
     ("create", "sequence"): create_sequence,
     ("create", "table"): create_table,
+    ("create", "type"): create_type,
     ("create", "view"): create_view,
     ("alter", "default"): alter_default,
     ("alter", "foreign"): or_owner(alter_table),
@@ -88,6 +90,7 @@ OBJECT_RULES: dict[tuple[str, str], Callable[[Cursor], Statement]] = {
     ("alter", "index"): alter_index,
     ("alter", "sequence"): or_owner(alter_sequence),
     ("alter", "table"): or_owner(alter_table),
+    ("alter", "type"): or_owner(alter_type),
     ("alter", "view"): or_owner(alter_view),
     **{("create", kind): create_role for kind in ("role", "user", "group")},
     **{("alter", kind): alter_role for kind in ("role", "user", "group")},
@@ -98,6 +101,7 @@ OBJECT_RULES: dict[tuple[str, str], Callable[[Cursor], Statement]] = {
     ("drop", "schema"): drop_schema,
     ("drop", "sequence"): drop,
     ("drop", "table"): drop,
+    ("drop", "type"): drop_type,
     ("drop", "view"): drop,
 }
 

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from sql.catalog import Catalog, RelationDescription, SessionSettings
+from sql.catalog import Catalog, KnowsSchemas, KnowsTypes, RelationDescription, SessionSettings
+from sql.enum_types import EnumType
+from sql.errors import SqlError
 from sql.relation_keys import TEMPORARY, dotted, name_of, relation_key, temporary_schema, unknown, written_schema
 
 SYSTEM = "pg_catalog"
@@ -37,6 +39,16 @@ def find_relation(written: str, catalog: Catalog, settings: SessionSettings) -> 
         found = catalog.relation(name_of(written))
         return found if found is not None and found.schema_name == SYSTEM else None
     return None
+
+
+def find_type(written: str, catalog: Catalog, settings: SessionSettings) -> EnumType | None:
+    """Return the type of the database that a name as written means. Raises 3F000 for a schema that is not there."""
+    if not isinstance(catalog, KnowsTypes):
+        return None
+    schema = written_schema(written)
+    if schema is not None and isinstance(catalog, KnowsSchemas) and not catalog.has_schema(schema):
+        raise SqlError("3F000", f'schema "{schema}" does not exist')
+    return next((found for key in keys_of(written, settings) if (found := catalog.type(key)) is not None), None)
 
 
 def found_key(written: str, settings: SessionSettings, is_there: Callable[[str], object]) -> str:

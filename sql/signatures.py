@@ -26,17 +26,17 @@ ORDERED = (
     "char",
 )
 
-# Pseudo-types. 'any': whatever it is. 'element' and 'array': all elements of one call are of one type.
-PSEUDO = frozenset({"any", "element", "array"})
+# Pseudo-types. 'any': whatever it is. 'element' and 'array': all elements of one call are of one type. 'enum': all are of one enum.
+PSEUDO = frozenset({"any", "element", "enum", "array"})
 
 
 @dataclass(frozen=True, slots=True)
 class Signature:
     """One overload.
 
-    arguments: families, or 'any', 'element', 'array'. result: a family, 'element' or 'array'. operands: what the arguments are cast to
-    when that differs. canonical '' means that PostgreSQL has the overload and Antumbra does not yet. variadic: the last argument may come
-    again, any number of times.
+    arguments: families, or 'any', 'element', 'enum', 'array'. result: a family, 'element', 'enum' or 'array'. operands: what the arguments
+    are cast to when that differs. canonical '' means that PostgreSQL has the overload and Antumbra does not yet. variadic: the last
+    argument may come again, any number of times.
     """
 
     canonical: str
@@ -53,7 +53,7 @@ class Signature:
     @property
     def is_polymorphic(self) -> bool:
         """True when the arguments decide the result."""
-        return bool({"element", "array"} & {*self.arguments, self.result})
+        return bool({"element", "enum", "array"} & {*self.arguments, self.result})
 
 
 def wider(left: str, right: str, order: tuple[str, ...]) -> str:
@@ -80,7 +80,7 @@ def comparison(canonical: str) -> tuple[Signature, ...]:
             if left != right:
                 result = wider(left, right, group)
                 found.append(Signature(canonical, (left, right), "bool", (result, result)))
-    return (*found, Signature(canonical, ("array", "array"), "bool"))
+    return (*found, Signature(canonical, ("array", "array"), "bool"), Signature(canonical, ("enum", "enum"), "bool"))
 
 
 def unary(canonical: str, families: tuple[str, ...]) -> list[Signature]:

@@ -50,7 +50,8 @@ class ParameterNumber:
 class TypeName:
     """A type as written: `name` folded and normalised to one word, its modifiers, and array brackets if any.
 
-    fields: of an interval, as 'day' or 'day to second'; its modifier is then the number of digits of a second.
+    fields: of an interval, as 'day' or 'day to second'; its modifier is then the number of digits of a second. schema: as written, ''
+    without one.
     """
 
     name: str
@@ -59,6 +60,7 @@ class TypeName:
     text: str
     array: bool = False
     fields: str = ""
+    schema: str = ""
 
 
 @dataclass(frozen=True, slots=True)

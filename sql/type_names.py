@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
-from sql.datatypes import FAMILIES, NUMERIC, SqlType, array_of, numeric
+from sql.datatypes import FAMILIES, NUMERIC, SqlType, array_of, enum_type, numeric
+from sql.enum_types import EnumType
 from sql.errors import SqlError, not_supported
 from sql.names import did_you_mean
+from sql.relation_keys import as_written
 from sql.syntax import TypeName
 
 NUMERIC_DIGITS_MAX = 38
@@ -32,15 +35,74 @@ SPELLINGS = tuple(
 ELSEWHERE = {"double": "double precision", "string": "text", "datetime": "timestamp", "tinyint": "smallint"}
 
 
-def resolve_type(written: TypeName) -> SqlType:
-    """Return the type of a cast, a literal or a table's column; numeric without (p,s) is allowed. _int4 is int4[]."""
+SYSTEM = "pg_catalog"
+OwnTypes = Callable[[str], EnumType | None]
+
+
+def resolve_type(written: TypeName, own: OwnTypes | None = None) -> SqlType:
+    """Return the type of a cast, a literal or a table's column; numeric without (p,s) is allowed. _int4 is int4[].
+
+    own: finds a type of the database by its name as written (`sql.relation_keys.as_written`).
+    """
+    if written.schema in ("", SYSTEM) and is_built_in(written.name):
+        return built_in_type(written)
+    found = None if own is None or written.schema == SYSTEM else own_type(written, own)
+    if found is None:
+        raise no_type(written, "[]" if written.array else "")
+    return found
+
+
+def is_built_in(name: str) -> bool:
+    """Tell whether PostgreSQL has a type of this name, or an array's: _int4."""
+    element = name.removeprefix("_")
+    return name in FAMILIES or name in REFUSED or element in FAMILIES or element in REFUSED
+
+
+def own_type(written: TypeName, own: OwnTypes) -> SqlType | None:
+    """Return a type of the database, or that of arrays of it: mood[] and _mood."""
+    parts = (written.schema,) if written.schema else ()
+    try:
+        found, is_array = own(as_written((*parts, written.name))), written.array
+        if found is None and written.name.startswith("_") and not written.array:
+            found, is_array = own(as_written((*parts, written.name[1:]))), True
+    except SqlError as error:
+        raise replace(error, position=written.position) from None
+    if found is None:
+        return None
+    if written.modifiers:
+        raise SqlError("42601", f'type modifier is not allowed for type "{written.name}"', written.position)
+    return array_of(enum_type(found)) if is_array else enum_type(found)
+
+
+class OpenFamily(str):
+    """Stands for the family of a type that is no built-in one, until a catalog is there to look for it. written: the type's name."""
+
+    written: TypeName
+
+
+def open_type(written: TypeName) -> SqlType:
+    """Return a type as a statement has it that was only read: one that is not built in is left open."""
+    if written.schema in ("", SYSTEM) and (is_built_in(written.name) or written.schema):
+        return resolve_type(written)
+    family = OpenFamily(written.text)
+    family.written = written
+    return SqlType(family)
+
+
+def found_type(kind: SqlType, own: OwnTypes) -> SqlType:
+    """Return a type that may have been left open. Raises 42704."""
+    return resolve_type(kind.family.written, own) if isinstance(kind.family, OpenFamily) else kind
+
+
+def built_in_type(written: TypeName) -> SqlType:
+    """Return one of PostgreSQL's own types."""
     element = written.name.removeprefix("_")
     if element != written.name and not written.array and (element in FAMILIES or element in REFUSED):
         written = replace(written, name=element, array=True)
     if written.array:
         if written.name not in FAMILIES and written.name not in REFUSED:
             raise no_type(written, "[]")
-        return array_of(resolve_type(replace(written, array=False)))
+        return array_of(built_in_type(replace(written, array=False)))
     name = written.name
     if name in REFUSED:
         raise not_supported(f"the type {written.text}", written.position)
@@ -64,12 +126,21 @@ def no_type(written: TypeName, suffix: str = "") -> SqlError:
     """Return the error of a name that no type has, with the one that was probably meant."""
     meant = ELSEWHERE.get(written.name)
     hint = f'Perhaps you meant the type "{meant}".' if meant else did_you_mean(written.name, SPELLINGS, "the type")
-    return SqlError("42704", f'type "{written.name}{suffix}" does not exist', written.position, hint=hint)
+    name = f"{written.schema}.{written.name}" if written.schema else written.name
+    return SqlError("42704", f'type "{name}{suffix}" does not exist', written.position, hint=hint)
 
 
 def column_type(written: TypeName) -> SqlType:
-    """Return the type of a stream's column, one that a slot of the ring can hold."""
-    return stored_type(resolve_type(written), written.position, written.text)
+    """Return the type of a stream's column, one that a slot of the ring can hold; what is open is left to be looked at later."""
+    found = open_type(written)
+    return found if isinstance(found.family, OpenFamily) else stored_type(found, written.position, written.text)
+
+
+def found_column_type(kind: SqlType, own: OwnTypes) -> SqlType:
+    """Return the type of a stream's column that may have been left open. Raises 42704, and 0A000 as `stored_type`."""
+    if not isinstance(kind.family, OpenFamily):
+        return kind
+    return stored_type(found_type(kind, own), kind.family.written.position, kind.family.written.text)
 
 
 def stored_type(found: SqlType, position: int | None, text: str) -> SqlType:
@@ -77,7 +148,7 @@ def stored_type(found: SqlType, position: int | None, text: str) -> SqlType:
     if found.family == "numeric" and found.precision is None:
         hint = "Give it as numeric(p,s), with p up to 38."
         raise not_supported("numeric without precision in a stream", position, hint=hint)
-    if not FAMILIES[found.family].kernel:
+    if not found.row.kernel:
         hint = "Use text in the stream and cast in the view, or keep the column in a table."
         raise not_supported(f"the type {found.sql_name} in a stream", position, hint=hint)
     if found.family.startswith("timestamp") and found.precision is not None:

@@ -5,11 +5,15 @@ Enters: `SqlType`, relation descriptions. Leaves: Arrow types and ring layouts. 
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import pyarrow as pa
 
 from ringbuffer.columns import ColumnLayout, Layout, PhysicalType
+from ringbuffer.labels import Labels, label_family
 from sql.catalog import ColumnDescription
-from sql.datatypes import FAMILIES, SqlType
+from sql.datatypes import SqlType
+from sql.enum_types import EnumType
 from sql.relations import Schema
 
 NUMERIC_DIGITS_MAX = 38
@@ -53,10 +57,23 @@ FIXED_FORMS: dict[str, pa.DataType] = {
 }
 
 
+def encoded_family(kind: SqlType) -> str:
+    """Return the family by which encoders know a type: an enum's has its labels with it."""
+    return kind.family if kind.enum is None else label_family(labels_of(kind.enum), kind.is_array)
+
+
+@lru_cache(maxsize=256)
+def labels_of(enum: EnumType) -> Labels:
+    """Return the labels of an enum for decoders and encoders."""
+    return Labels(enum.oid, [label.number for label in enum.labels], [label.text for label in enum.labels])
+
+
 def arrow_type(sql_type: SqlType) -> pa.DataType:
     """Return the Arrow type of a column of `sql_type` in hand-overs, stored versions and results."""
     if sql_type.is_array:
         return pa.list_(arrow_type(sql_type.element))
+    if sql_type.is_enum:
+        return pa.int64()
     if sql_type.family != "numeric":
         return FIXED_FORMS[sql_type.family]
     if sql_type.display_scale is None:
@@ -74,12 +91,13 @@ def column_layout(column: ColumnDescription) -> ColumnLayout:
     kind = column.type
     return ColumnLayout(
         name=column.name,
-        physical=PhysicalType(FAMILIES[kind.family].kernel),
+        physical=PhysicalType(kind.row.kernel),
         precision=kind.precision or 0,
         scale=kind.scale or 0,
         length_max=kind.length,
         not_null=column.not_null,
         zoned=kind.family == "timestamptz",
+        labels=None if kind.enum is None else labels_of(kind.enum),
     )
 
 

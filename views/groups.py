@@ -24,7 +24,7 @@ from ringbuffer.aggregates import State
 from ringbuffer.columns import DTYPES, Morsel, PhysicalType
 from ringbuffer.error_codes import MESSAGES, OK
 from ringbuffer.hash_table import GroupTable
-from sql.datatypes import FAMILIES, SqlType
+from sql.datatypes import SqlType
 from sql.errors import SqlError
 from views.codegen.grouping import VARIANCES, AggregateSlot, Grouping, InputSlot, KeySlot
 from views.codegen.values import FLOATS, TEXTS
@@ -168,4 +168,4 @@ def check(error: int, slot: AggregateSlot) -> None:
 
 def dtype_of(kind: SqlType) -> str:
     """Return numpy's name of the type's physical form."""
-    return DTYPES[PhysicalType(FAMILIES[kind.family].kernel)]
+    return DTYPES[PhysicalType(kind.row.kernel)]

@@ -12,7 +12,6 @@ import pyarrow.compute as pc
 
 from ringbuffer.arrow import morsel_from_arrow, morsel_to_arrow
 from ringbuffer.columns import ColumnLayout, Layout, Morsel, PhysicalType
-from sql.datatypes import FAMILIES
 from sql.relations import Schema
 from views.arrow_schema import VARIABLE_NUMERIC, arrow_schema
 
@@ -22,7 +21,7 @@ def morsel_layout(schema: Schema) -> Layout:
     columns: list[ColumnLayout] = []
     for column in schema:
         kind = column.type
-        physical = PhysicalType(FAMILIES[kind.family].kernel)
+        physical = PhysicalType(kind.row.kernel)
         columns.append(
             ColumnLayout(column.name, physical, scale=kind.display_scale or 0, zoned=kind.family == "timestamptz")
         )

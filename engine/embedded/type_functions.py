@@ -21,6 +21,7 @@ from sql.array_text import array_elements, array_text
 from sql.byte_values import bytea_text
 from sql.civil import DAY_US, is_infinite
 from sql.datatypes import BYTEA, JSON, JSONB, TIME, UUID, SqlType
+from sql.enum_types import unknown_label
 from sql.errors import SqlError
 from sql.identifiers import OID_END, char_text, char_value, name_value, oid_value
 from sql.interval_shift import shifted_us
@@ -222,6 +223,11 @@ def char_to_int4(value: str) -> int:
     return (ord(value) + 128) % 256 - 128 if value else 0
 
 
+def enum_unknown(label: str, name: str) -> int:
+    """Raise 22P02 for a text that is no label of the enum called `name`."""
+    raise unknown_label(label, name)
+
+
 def reader(kind: SqlType) -> Scalar:
     """Return the input function of a type."""
     return lambda text: input_value(text, kind)
@@ -267,6 +273,7 @@ TYPE_SPECIFICATIONS: list[tuple[str, list[str], str, Scalar]] = [
     ("char_from_text", [_TEXT], _TEXT, char_value),
     ("char_from_int4", ["INTEGER"], _TEXT, char_from_int4),
     ("char_to_int4", [_TEXT], "INTEGER", char_to_int4),
+    ("enum_unknown", [_TEXT, _TEXT], "BIGINT", enum_unknown),
     ("bpchar_limit", [_TEXT, "INTEGER"], _TEXT, bpchar_limit),
 ]
 # Functions over whole columns; they see to NULL themselves.

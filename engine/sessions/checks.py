@@ -18,10 +18,20 @@ from sql.bind.query import bind_query
 from sql.bind.update import BoundUpdate, bind_update
 from sql.catalog import RelationDescription, SessionSettings
 from sql.datatypes import SqlType
+from sql.enum_types import EnumType
 from sql.errors import SqlError
 from sql.relation_keys import PUBLIC, is_temporary, name_of, relation_key, schema_of
 from sql.schemas import found_key
-from sql.statements.objects import AlterView, Comment
+from sql.statements.objects import (
+    AlterType,
+    AlterView,
+    Comment,
+    CreateIndex,
+    CreateType,
+    DropIndex,
+    DropType,
+    RenameIndex,
+)
 from sql.statements.session_statement import Declare, LockTable
 from sql.statements.statement import (
     AlterSequence,
@@ -30,17 +40,14 @@ from sql.statements.statement import (
     Constraint,
     CopyFrom,
     CopyTo,
-    CreateIndex,
     CreateSequence,
     CreateStream,
     CreateTable,
     CreateView,
     Delete,
-    DropIndex,
     DropRelation,
     Explain,
     Insert,
-    RenameIndex,
     Select,
     Statement,
     TableColumn,
@@ -73,6 +80,10 @@ class NamedRelations:
     def relation_names(self) -> Iterable[str]:
         """See Catalog."""
         return self._image.relation_names()
+
+    def type(self, key: str) -> EnumType | None:
+        """See KnowsTypes."""
+        return self._image.type(key)
 
 
 @dataclass(frozen=True)
@@ -134,8 +145,10 @@ class Checks:
                 self._schema(statement.name, statement.name_position)
                 if isinstance(statement, CreateTable):
                     self._referenced(statement.constraints, statement.columns)
-            case CreateSequence():
+            case CreateSequence() | CreateType():
                 self._schema(statement.name)
+            case AlterType() | DropType():
+                self._types(statement)
             case AlterTable() | AlterSequence() | AlterView() | Comment():
                 self.owner(statement.name)
                 schema = new_schema(statement)
@@ -157,6 +170,19 @@ class Checks:
                 for name, _ in statement.names:
                     if not self._owns(self.image.schemas.get(schema_of(name), NOTHING)):
                         self.owner(name)
+
+    def _types(self, statement: AlterType | DropType) -> None:
+        """Raise 42501 unless the role owns the types, and may make one in the schema that one is moved to."""
+        for name in statement.names if isinstance(statement, DropType) else (statement.name,):
+            enum = self.image.types.get(name)
+            if enum is not None and not self._owns(enum.oid):
+                raise denied(f"must be owner of type {enum.shown}")
+        if (
+            isinstance(statement, AlterType)
+            and statement.action == "set schema"
+            and statement.new_name in self.image.schemas
+        ):
+            self._schema(relation_key(statement.new_name, ""))
 
     def _query(self, query: syntax.Query) -> None:
         named = NamedRelations(self.image)

@@ -30,7 +30,7 @@ from ringbuffer.error_codes import RowError
 from sql.bind.substitute import substitute_now
 from sql.bind.write_target import ROWS, columns_schema, listed_columns, stored
 from sql.catalog import ColumnDescription, RelationDescription
-from sql.datatypes import FAMILIES, TEXT
+from sql.datatypes import TEXT
 from sql.errors import SqlError
 from sql.expressions import Column, Expression, Literal
 from sql.relations import OutputColumn, Project, Relation, Scan
@@ -264,7 +264,7 @@ def _has_kernel(column: ColumnDescription) -> bool:
     """Tell whether the decoder's kernels read the column's type; a plain numeric has no scale that they could use."""
     kind = column.type
     has_digits = kind.family != "numeric" and kind.precision is not None
-    return FAMILIES[kind.family].kernel != "" and not kind.is_variable_numeric and not has_digits
+    return kind.row.kernel != "" and not kind.is_variable_numeric and not has_digits
 
 
 def _field_layout(column: ColumnDescription) -> ColumnLayout:

@@ -31,7 +31,7 @@ from sql.names import did_you_mean
 from sql.relations import BoundQuery, OutputColumn, Project, Scan, Schema
 from sql.statements.statement import CopyTo
 from sql.wire import writer
-from views.arrow_schema import arrow_schema
+from views.arrow_schema import arrow_schema, encoded_family
 
 COPY_ROWS_PER_MESSAGE = 16_384
 MESSAGE_HEAD_BYTES = 5
@@ -135,7 +135,7 @@ def encoded(
         options.force_quote,
     )
     names = [column.name for column in schema]
-    families = [column.type.family for column in schema]
+    families = [encoded_family(column.type) for column in schema]
     for start in range(0, max(table.num_rows, 1), COPY_ROWS_PER_MESSAGE):
         rows = table.slice(start, COPY_ROWS_PER_MESSAGE)
         first = begins and start == 0

@@ -16,6 +16,7 @@ from engine.comments import with_comment
 from engine.definitions import build_continuous_view, build_split_view, build_stream, require_free
 from engine.dropping import drop
 from engine.embedded.duckdb_errors import CONFLICT
+from engine.own_types import change_types, remove_types
 from engine.query_views import define_query_view, reads_stream
 from engine.reshaping import Reshaping
 from engine.schema_contents import drop_schemas
@@ -31,13 +32,13 @@ from engine.sessions.sequence_statements import alter_sequence, make_sequence
 from engine.staging import StatementStage
 from engine.stream import Stream
 from engine.stream_alterations import AlterationTools, alter_stream
-from engine.tables.foreign_keys import links_to
 from engine.tables.table_alterations import alter_table
 from engine.tables.table_building import build_table, build_table_as, owned_sequences, restarted
 from engine.tables.table_changes import refuse_joined
 from engine.tables.table_indexes import create_index, drop_index, rename_index
 from engine.tables.table_source import TransactionTables
 from engine.tables.table_work import TableWork
+from engine.tables.truncation import truncated, with_referring
 from engine.transaction import Transaction
 from engine.view_alterations import change_view, rename_view
 from engine.view_replacing import replace_view, replaced_view
@@ -52,18 +53,26 @@ from sql.names import did_you_mean
 from sql.relation_keys import TEMPORARY, in_temporary_schema, is_temporary, name_of, relation_key, temporary_schema
 from sql.relations import Project
 from sql.statements.access import AccessStatement, DropOwned, DropSchema, RenameSchema
-from sql.statements.objects import AlterView, Comment
+from sql.statements.objects import (
+    AlterType,
+    AlterView,
+    Comment,
+    CreateIndex,
+    CreateType,
+    DropIndex,
+    DropType,
+    IndexStatement,
+    RenameIndex,
+    TypeStatement,
+)
 from sql.statements.statement import (
     AlterSequence,
     AlterTable,
-    CreateIndex,
     CreateSequence,
     CreateStream,
     CreateTable,
     CreateView,
-    DropIndex,
     DropRelation,
-    RenameIndex,
     Truncate,
 )
 from views.refresh import Reader
@@ -73,6 +82,7 @@ if TYPE_CHECKING:
 
 ALTER_TAGS = {False: "ALTER TABLE", True: "ALTER FOREIGN TABLE"}
 INDEX_TAGS: dict[type, str] = {CreateIndex: "CREATE INDEX", DropIndex: "DROP INDEX", RenameIndex: "ALTER INDEX"}
+TYPE_TAGS: dict[type, str] = {CreateType: "CREATE TYPE", AlterType: "ALTER TYPE", DropType: "DROP TYPE"}
 DROP_TAGS = {
     "stream": "DROP FOREIGN TABLE",
     "view": "DROP VIEW",
@@ -285,7 +295,7 @@ class DefinitionStatements:
         staged = [operation for operation in transaction.operations if isinstance(operation, StatementStage)]
         return AlterationTools(self._database.stream_options, evaluate, staged, self._session.check_cancelled)
 
-    async def change_index(self, statement: CreateIndex | DropIndex | RenameIndex, transaction: Transaction) -> Outcome:
+    async def change_index(self, statement: IndexStatement, transaction: Transaction) -> Outcome:
         """Do CREATE INDEX, DROP INDEX or ALTER INDEX."""
         tag = INDEX_TAGS[type(statement)]
         if not isinstance(statement, RenameIndex) and statement.concurrently:
@@ -304,7 +314,7 @@ class DefinitionStatements:
         """Do TRUNCATE."""
         if statement.restart_identity:
             work = await self._work(transaction)
-            for entry in self._truncated(statement, work.image):
+            for entry in truncated(statement, work.image):
                 for sequence in owned_sequences(work, entry):
                     work.image = work.image.with_replaced(sequence.description.name, restarted(sequence, work))
             self._finished(work, transaction, "")
@@ -313,44 +323,11 @@ class DefinitionStatements:
 
     def _truncate(self, statement: Truncate, transaction: Transaction) -> None:
         tables = self._database.begin_tables(transaction)
-        for entry in self._with_referring(self._truncated(statement, tables.image), tables.image, statement.cascade):
+        for entry in with_referring(
+            truncated(statement, tables.image), tables.image, statement.cascade, self._session.notice
+        ):
             refuse_joined(entry.description.name, tables.image.entries.values())
             tables.truncate(entry)
-
-    def _with_referring(self, entries: list[TableEntry], image: CatalogImage, cascade: bool) -> list[TableEntry]:
-        """Return the tables to truncate, with those that refer to them. Raises 0A000 if there are any and CASCADE is missing."""
-        for entry in entries:
-            for link in links_to(entry, image):
-                if link.child in entries:
-                    continue
-                child, parent = link.child.description.name, entry.description.name
-                if not cascade:
-                    raise SqlError(
-                        "0A000",
-                        "cannot truncate a table referenced in a foreign key constraint",
-                        detail=f'Table "{child}" references "{parent}".',
-                        hint=f'Truncate table "{child}" at the same time, or use TRUNCATE ... CASCADE.',
-                    )
-                self._session.notice("00000", f'truncate cascades to table "{child}"')
-                # The loop goes on with it.
-                entries.append(link.child)
-        return entries
-
-    def _truncated(self, statement: Truncate, image: CatalogImage) -> list[TableEntry]:
-        entries: list[TableEntry] = []
-        for name, position in statement.names:
-            entry = image.entries.get(name)
-            if entry is None:
-                hint = did_you_mean(name, image.relation_names())
-                raise SqlError("42P01", f'relation "{name}" does not exist', hint=hint, position=position or None)
-            if isinstance(entry, StreamEntry):
-                hint = "Streams are append-only; a stream keeps its last rows by itself."
-                raise SqlError("0A000", f'cannot truncate stream "{name}"', hint=hint)
-            if not isinstance(entry, TableEntry):
-                raise SqlError("42809", f'"{name}" is not a table')
-            if entry not in entries:
-                entries.append(entry)
-        return entries
 
     # Sequences
 
@@ -412,6 +389,14 @@ class DefinitionStatements:
         work.notices.clear()
         self._finished(work, transaction, "")
 
+    async def change_type(self, statement: TypeStatement, transaction: Transaction) -> Outcome:
+        """Do CREATE, ALTER and DROP TYPE."""
+        work = await self._work(transaction)
+        known = set(work.image.continuous_views)
+        await self._session.in_worker(change_types, statement, work)
+        transaction.built += [view for view in work.image.continuous_views if view not in known]
+        return self._finished(work, transaction, TYPE_TAGS[type(statement)])
+
     async def drop_owned(self, statement: DropOwned, transaction: Transaction) -> Outcome:
         """Do DROP OWNED: what roles own is dropped, what they were given is taken back."""
         work = await self._work(transaction)
@@ -427,6 +412,7 @@ class DefinitionStatements:
                     raise
                 message = "cannot drop desired object(s) because other objects depend on them"
                 raise replace(error, message=message) from None
+        remove_types([one for one in work.image.types.values() if work.image.privileges.owner(one.oid) in gone], work)
         work.image = without_grants(work.image, gone)
         return self._finished(work, transaction, "DROP OWNED")
 

@@ -186,12 +186,12 @@ class Portal:
             )
 
 
-def prepare(text: str, oids: Sequence[int], system_catalog: CatalogEngine) -> Prepared:
-    """Return one statement, parsed and not yet bound. Raises SqlError for anything that makes it unusable."""
+def prepare(text: str, oids: Sequence[int], system_catalog: CatalogEngine, image: CatalogImage) -> Prepared:
+    """Return one statement, parsed and not yet bound. image: has own types. Raises SqlError for anything that makes it unusable."""
     statements = [statement for statement in parse(text) if not isinstance(statement, Empty)]
     if len(statements) > 1:
         raise SqlError("42601", "cannot insert multiple commands into a prepared statement")
-    declared = tuple(_declared(oid) for oid in oids)
+    declared = tuple(_declared(oid, image) for oid in oids)
     return Prepared(statements[0] if statements else Empty(text), declared, system_catalog)
 
 
@@ -225,10 +225,10 @@ def describe_portal(portal: Portal) -> bytes:
     return writer.NO_DATA if schema is None else row_description(schema, portal.result_formats)
 
 
-def _declared(oid: int) -> SqlType | None:
+def _declared(oid: int, image: CatalogImage) -> SqlType | None:
     if oid == 0:
         return None
-    kind = by_oid(oid)
+    kind = by_oid(oid) or image.types_by_oid.get(oid)
     if kind is None:
         raise SqlError("0A000", f"parameters of the type with OID {oid} are not supported yet")
     return None if kind == UNKNOWN else kind

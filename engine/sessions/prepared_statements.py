@@ -6,6 +6,7 @@ Enters: statements with their transaction. Leaves: prepared statements; for EXEC
 from __future__ import annotations
 
 import struct
+from functools import partial
 from typing import TYPE_CHECKING
 
 from engine.sessions.prepared import Prepared
@@ -20,9 +21,11 @@ from sql.errors import not_supported
 from sql.expressions import Expression, Literal
 from sql.literals import input_value
 from sql.relations import OutputColumn, Schema, Values
+from sql.schemas import find_type
 from sql.statements.session_statement import Execute, Prepare
 from sql.statements.statement import Delete, Explain, Insert, Select, Show, Update
 from sql.type_names import resolve_type
+from views.arrow_schema import encoded_family
 
 if TYPE_CHECKING:
     from engine.sessions.session import Session
@@ -37,7 +40,8 @@ class PreparedStatements:
     def prepare(self, statement: Prepare, now_us: int) -> Outcome:
         """Do PREPARE. Raises 42P05, and what the statement has wrong."""
         session = self._session
-        declared = tuple(None if kind.name == "unknown" else resolve_type(kind) for kind in statement.types)
+        own = partial(find_type, catalog=session.runner.image(), settings=session.settings.captured())
+        declared = tuple(None if kind.name == "unknown" else resolve_type(kind, own) for kind in statement.types)
         prepared = Prepared(statement.statement, declared, session.database.system_catalog, from_sql=True)
         prepared.shown_text, prepared.made_us = statement.text, now_us
         prepared.refresh(session.runner.image(), session.settings)
@@ -71,7 +75,7 @@ class PreparedStatements:
         zone = session.settings.time_zone
         schema = tuple(OutputColumn(f"p{number}", value.type) for number, value in enumerate(given))
         row = session.database.tables.run(substitute_now(Values((given,), schema), now_us), {}, session)
-        families = [value.type.family for value in given]
+        families = [encoded_family(value.type) for value in given]
         message, _ = encode_data_rows(row.columns, families, [0] * len(families), Forms(zone))
         found, start = [], HEAD_BYTES
         for kind in kinds:

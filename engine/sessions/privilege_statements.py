@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from types import MappingProxyType
 
 from engine.catalog import CatalogImage, SequenceEntry
 from engine.dependents import maker_of
+from engine.own_types import named_type
 from engine.privileges import (
     LETTERS,
     OF_RELATION,
@@ -101,6 +101,11 @@ def _schema(name: str, image: CatalogImage) -> Target:
     return Target(oid, name, "schema", OF_SCHEMA)
 
 
+def _type(name: str, image: CatalogImage) -> Target:
+    enum = named_type(name, image)
+    return Target(enum.oid, enum.shown, "type", "")
+
+
 def _relation(name: str, image: CatalogImage) -> Target:
     entry = image.entries.get(name)
     if entry is None:
@@ -183,8 +188,9 @@ def _without(
 def change_owner(statement: ChangeOwner, work: RoleWork) -> str:
     """Do ALTER ... OWNER TO and return its tag."""
     tag = f"ALTER {statement.kind.upper()}"
-    if statement.kind == "schema":
-        target = _schema(statement.name, work.image)
+    if statement.kind in ("schema", "type"):
+        find = _schema if statement.kind == "schema" else _type
+        target = find(statement.name, work.image)
         _require_owner(target, work)
         owner = _new_owner(statement.role, work)
         _put(work, work.image.privileges.with_owner(target.oid, owner))
@@ -280,15 +286,12 @@ def without_grants(image: CatalogImage, roles: frozenset[int]) -> CatalogImage:
 
 
 def comment_on(statement: CommentOn, work: RoleWork) -> str:
-    """Do COMMENT ON ROLE and SCHEMA and return the tag."""
-    if statement.kind == "schema":
-        target = _schema(statement.role.name, work.image)
+    """Do COMMENT ON ROLE, SCHEMA and TYPE and return the tag."""
+    if statement.role is None:
+        find = _schema if statement.kind == "schema" else _type
+        target = find(statement.name, work.image)
         _require_owner(target, work)
-        place = (target.oid, 0)
-        comments = {known: text for known, text in work.image.comments.items() if known != place}
-        if statement.comment is not None:
-            comments[place] = statement.comment
-        work.image = replace(work.image, comments=MappingProxyType(comments), version=work.image.version + 1)
+        work.image = work.image.with_comment(target.oid, 0, statement.comment)
         return "COMMENT"
     role = named_role(statement.role, work)
     if role.superuser and not work.attribute("superuser"):

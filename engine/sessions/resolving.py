@@ -12,27 +12,35 @@ from dataclasses import replace
 from engine.catalog import CatalogImage
 from engine.tables.table_names import index_names
 from sql.catalog import SessionSettings
+from sql.enum_types import EnumType
 from sql.errors import SqlError
+from sql.open_types import with_types
 from sql.relation_keys import TEMPORARY, dotted, in_schema_of, name_of, relation_key, unknown, written_schema
-from sql.schemas import SYSTEM, found_key, meant_schema
-from sql.statements.access import ChangeOwner, GrantPrivileges
-from sql.statements.objects import AlterView, Comment
+from sql.schemas import SYSTEM, find_type, found_key, meant_schema
+from sql.statements.access import ChangeOwner, CommentOn, GrantPrivileges
+from sql.statements.objects import (
+    AlterType,
+    AlterView,
+    Comment,
+    CreateIndex,
+    CreateType,
+    DropIndex,
+    DropType,
+    RenameIndex,
+)
 from sql.statements.session_statement import LockTable
 from sql.statements.statement import (
     AlterSequence,
     AlterTable,
     CopyFrom,
     CopyTo,
-    CreateIndex,
     CreateSequence,
     CreateStream,
     CreateTable,
     CreateView,
-    DropIndex,
     DropRelation,
     Explain,
     Maintenance,
-    RenameIndex,
     SequenceOptions,
     Statement,
     TableChange,
@@ -45,7 +53,8 @@ def resolved(statement: Statement, image: CatalogImage, settings: SessionSetting
     names = Names(image, settings)
     match statement:
         case CreateTable() | CreateStream():
-            return replace(statement, name=names.new(statement.name, statement.name_position))
+            name = names.new(statement.name, statement.name_position)
+            return replace(with_types(statement, names.own_type), name=name)
         case CreateView():
             return replace(statement, name=names.new(statement.name))
         case CreateSequence():
@@ -56,13 +65,23 @@ def resolved(statement: Statement, image: CatalogImage, settings: SessionSetting
         case AlterTable():
             known = names.known(statement.name, statement.if_exists)
             changes = tuple(names.change(one, known) for one in statement.changes)
-            return replace(statement, name=known, changes=changes)
+            return with_types(replace(statement, name=known, changes=changes), names.own_type)
         case AlterView():
             known = names.known(statement.name, statement.if_exists)
             return replace(statement, name=known, change=names.change(statement.change, known))
         case RenameIndex():
             known = names.known(statement.name, statement.if_exists)
             return replace(statement, name=known, new_name=in_schema_of(known, statement.new_name))
+        case CreateType():
+            return replace(statement, name=names.new(statement.name, statement.name_position))
+        case AlterType():
+            return replace(statement, name=names.known_type(statement.name))
+        case DropType():
+            return replace(
+                statement, names=tuple(names.dropped_type(name, statement.if_exists) for name in statement.names)
+            )
+        case ChangeOwner() | CommentOn() if statement.kind == "type":
+            return replace(statement, name=names.known_type(statement.name))
         case ChangeOwner() if statement.kind != "schema":
             return replace(statement, name=names.known(statement.name, statement.if_exists))
         case Comment() | CopyFrom():
@@ -125,12 +144,28 @@ class Names:
             self._require_schema(written, position)
         return relation_key(meant_schema(schema, self._settings), name_of(written))
 
+    def known_type(self, written: str) -> str:
+        """Return the key of a type that is to be there. Raises 3F000."""
+        self._require_schema(written)
+        return found_key(written, self._settings, self._image.types.get)
+
+    def dropped_type(self, written: str, if_exists: bool) -> str:
+        """Return the key of a type that is to be dropped; a schema that need not be there stays in the name. Raises 3F000."""
+        schema = written_schema(written)
+        if if_exists and schema is not None and schema not in self._image.schemas:
+            return written
+        return self.known_type(written)
+
     def options(self, options: SequenceOptions) -> SequenceOptions:
         """Return the options of a sequence with the key of the table that owns it."""
         if not options.owned_by:
             return options
         table, column = options.owned_by
         return replace(options, owned_by=(self.known(table), column))
+
+    def own_type(self, written: str) -> EnumType | None:
+        """Return the type of the database that a name means, or None. Raises 3F000."""
+        return find_type(written, self._image, self._settings)
 
     def change(self, change: TableChange, relation: str) -> TableChange:
         """Return a renaming with the new key. Raises 3F000."""

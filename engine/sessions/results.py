@@ -20,6 +20,7 @@ from sql.datatypes import TEXT, SqlType
 from sql.relations import OutputColumn, Schema
 from sql.settings import Shown
 from sql.wire import writer
+from views.arrow_schema import encoded_family
 
 if TYPE_CHECKING:
     from engine.connection import Connection
@@ -107,7 +108,7 @@ def encode(
     table: pa.Table, schema: Schema, formats: Sequence[int], forms: Forms
 ) -> tuple[bytes, npt.NDArray[np.int64]]:
     """Return all rows as DataRow messages, and the end offset of each."""
-    families = [column.type.family for column in schema]
+    families = [encoded_family(column.type) for column in schema]
     return encode_data_rows(table.columns, families, list(expand(formats, len(schema))), forms)
 
 

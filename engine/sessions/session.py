@@ -268,7 +268,7 @@ class Session:
             self.fail_pipeline(error)
 
     def _new_prepared(self, message: Parse) -> Prepared:
-        prepared = prepare(message.text, message.parameter_oids, self.database.system_catalog)
+        prepared = prepare(message.text, message.parameter_oids, self.database.system_catalog, self.runner.image())
         if not isinstance(prepared.statement, Empty):
             self.block.require_usable(prepared.statement)
         prepared.refresh(self.runner.image(), self.settings)
@@ -287,7 +287,7 @@ class Session:
         self.block.require_usable(prepared.statement)
         self.names.require_free_portal(message.portal)
         image = self.runner.image()
-        prepared.refresh(image, self.settings)
+        prepared.refresh(self.runner.image(), self.settings)
         self.runner.describe(prepared)
         if not self._hot.decode_row(portal, image) and prepared.parameter_types:
             portal.decode_parameters(self.settings.time_zone)

@@ -14,7 +14,7 @@ from engine.catalog import CatalogImage, Entry, StreamEntry, TableEntry
 from engine.sessions.copy_in import CopyIn
 from engine.sessions.copy_into_table import CopyIntoTable
 from engine.sessions.cursors import Cursors
-from engine.sessions.definition_statements import ALTER_TAGS, DefinitionStatements
+from engine.sessions.definition_statements import ALTER_TAGS, TYPE_TAGS, DefinitionStatements
 from engine.sessions.insert import InsertTarget, evaluate_rows, make_target
 from engine.sessions.lock_statements import lock_tables
 from engine.sessions.prepared import SHOW_ALL_COLUMNS, Prepared
@@ -52,7 +52,16 @@ from sql.statements.access import (
     ReassignOwned,
     RenameSchema,
 )
-from sql.statements.objects import AlterView, Comment
+from sql.statements.objects import (
+    AlterType,
+    AlterView,
+    Comment,
+    CreateIndex,
+    CreateType,
+    DropIndex,
+    DropType,
+    RenameIndex,
+)
 from sql.statements.session_statement import CloseCursor, Declare, Execute, Fetch, Listen, LockTable, Notify, Prepare
 from sql.statements.statement import (
     AlterSequence,
@@ -60,7 +69,6 @@ from sql.statements.statement import (
     Checkpoint,
     CopyFrom,
     CopyTo,
-    CreateIndex,
     CreateSequence,
     CreateStream,
     CreateTable,
@@ -68,12 +76,10 @@ from sql.statements.statement import (
     Deallocate,
     Delete,
     Discard,
-    DropIndex,
     DropRelation,
     Explain,
     Insert,
     Maintenance,
-    RenameIndex,
     Select,
     SetVariable,
     Show,
@@ -103,6 +109,7 @@ WRITES: dict[type, str] = {
     DropIndex: "DROP INDEX",
     RenameIndex: "ALTER INDEX",
     AlterView: "ALTER VIEW",
+    **TYPE_TAGS,
     Comment: "COMMENT",
     Truncate: "TRUNCATE TABLE",
     CreateRole: "CREATE ROLE",
@@ -316,6 +323,8 @@ class StatementRunner:
                 return await definitions.alter_sequence(statement, transaction)
             case Truncate():
                 return await definitions.truncate(statement, transaction)
+            case CreateType() | AlterType() | DropType():
+                return await definitions.change_type(statement, transaction)
             case AlterView():
                 return await definitions.alter_view(statement, transaction)
             case Comment():

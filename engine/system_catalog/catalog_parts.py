@@ -24,6 +24,7 @@ from engine.system_catalog.syntax_nodes import nodes
 from sql.bind.naming import output_name
 from sql.catalog import ColumnDescription, RelationDescription
 from sql.datatypes import OID, TEXT
+from sql.enum_types import EnumType
 from sql.errors import SqlError, not_supported
 from sql.relations import OutputColumn
 from sql.syntax import (
@@ -83,6 +84,10 @@ class CatalogParts:
     def relation_names(self) -> Iterable[str]:
         """See Catalog."""
         return self.image.relation_names()
+
+    def type(self, key: str) -> EnumType | None:
+        """See KnowsTypes."""
+        return self.image.type(key)
 
     def without(self, query: Query) -> Query:
         """Return the query with its parts of the catalog as relations. Raises what is wrong with a part."""

@@ -37,11 +37,7 @@ def format_type(context: SessionContext, oid: int | None, modifier: int | None) 
     """Return a type's name."""
     if oid is None:
         return None
-    row = context.snapshot.row("pg_type", oid)
-    text = context.snapshot.type_text(oid, modifier)
-    if row is not None and text == row["typname"] and not context.is_visible("pg_type", oid):
-        return f"{quoted_name(context.snapshot.schema_name(row['typnamespace']) or '')}.{quoted_name(text)}"
-    return text
+    return context.type_shown(oid, modifier)
 
 
 @catalog_function("oid bool", "text", required=1)

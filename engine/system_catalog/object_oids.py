@@ -10,6 +10,8 @@ import zlib
 
 ROW_TYPES = 1 << 29
 ROW_ARRAYS = ROW_TYPES + (1 << 27)
+# What types of the database look like to catalogs, and arrays of them: anyenum and integer[].
+OWN_TYPE, OWN_ARRAY = 3500, 1007
 # Everything else lies behind it.
 HASHED = 1 << 30
 

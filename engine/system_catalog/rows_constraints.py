@@ -7,7 +7,7 @@ from functools import cache
 
 from engine.catalog import CatalogImage, QueryViewEntry, SequenceEntry, TableEntry, ViewEntry
 from engine.dependents import reads
-from engine.system_catalog.object_oids import part_oid
+from engine.system_catalog.object_oids import OWN_TYPE, part_oid
 from engine.system_catalog.rows_relations import columns_of, indexes_of, visible_entries
 from engine.system_catalog.source_texts import check_text, used_numbers
 from engine.system_catalog.static_rows import Row, relations, static_rows
@@ -43,7 +43,9 @@ def constraint_rows(image: CatalogImage) -> list[Row]:
                 rows.append(row | {"conbin": text})
             if one.reference is not None:
                 row = _constraint(part_oid("constraint", oid, one.name), one.name, "f", oid, list(one.columns), schema)
-                types = {column.number: column.type.oid for column in columns_of(entry)}
+                types = {
+                    column.number: OWN_TYPE if column.type.is_enum else column.type.oid for column in columns_of(entry)
+                }
                 equals = [_equality(types[number]) for number in one.columns]
                 operators = dict.fromkeys(("conpfeqop", "conppeqop", "conffeqop"), equals)
                 rows.append(row | _reference(one.reference, image) | operators | {"connoinherit": True})
@@ -158,12 +160,14 @@ def _depend(thing: tuple[int, int, int], needed: tuple[int, int, int], kind: str
 
 def description_rows(image: CatalogImage) -> list[Row]:
     """Return the rows of pg_description: the comments."""
-    class_oid, schema_oid = (relations()["pg_catalog", name].oid for name in ("pg_class", "pg_namespace"))
-    schemas = frozenset(image.schemas.values())
+    class_oid, schema_oid, type_oid = (
+        relations()["pg_catalog", name].oid for name in ("pg_class", "pg_namespace", "pg_type")
+    )
+    classes = dict.fromkeys(image.schemas.values(), schema_oid) | dict.fromkeys(image.types_by_oid, type_oid)
     return [
         {
             "objoid": oid,
-            "classoid": schema_oid if oid in schemas else class_oid,
+            "classoid": classes.get(oid, class_oid),
             "objsubid": number,
             "description": text,
         }

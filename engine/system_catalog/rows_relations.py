@@ -21,6 +21,8 @@ from engine.privileges import access_texts
 from engine.system_catalog.object_oids import (
     BTREE,
     HEAP,
+    OWN_ARRAY,
+    OWN_TYPE,
     OWNER,
     SERVER,
     part_oid,
@@ -162,7 +164,10 @@ def attribute_rows(image: CatalogImage) -> list[Row]:
 
 
 def _typed(relation: int, name: str, number: int, kind: SqlType, not_null: bool) -> Row:
-    return _attribute(relation, name, number, kind.oid, kind.typmod, not_null)
+    if kind.enum is None:
+        return _attribute(relation, name, number, kind.oid, kind.typmod, not_null)
+    like = OWN_ARRAY if kind.is_array else OWN_TYPE
+    return _attribute(relation, name, number, like, kind.typmod, not_null) | {"atttypid": kind.oid}
 
 
 def _attribute(relation: int, name: str, number: int, kind: int, modifier: int, not_null: bool) -> Row:

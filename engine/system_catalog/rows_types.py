@@ -1,4 +1,4 @@
-"""pg_type: the types of the rows of relations, and of arrays of them; a sequence has none."""
+"""pg_type and pg_enum: the database's own types; the types of the rows of relations, of which a sequence has none; arrays of both."""
 
 from __future__ import annotations
 
@@ -6,12 +6,15 @@ from collections.abc import Callable
 from functools import cache
 
 from engine.catalog import CatalogImage
-from engine.system_catalog.object_oids import row_array_oid, row_type_oid
+from engine.system_catalog.object_oids import OWN_ARRAY, OWN_TYPE, row_array_oid, row_type_oid
 from engine.system_catalog.rows_relations import visible_entries
 from engine.system_catalog.static_rows import Row, static_rows
+from sql.enum_types import STEP
 from sql.relation_keys import name_of
 
 RECORD, RECORD_ARRAY = 2249, 2287
+# enum_in, enum_out, enum_recv, enum_send.
+ENUM_FUNCTIONS = {"typinput": 3506, "typoutput": 3507, "typreceive": 3532, "typsend": 3533}
 
 
 def row_types(image: CatalogImage) -> list[Row]:
@@ -38,9 +41,38 @@ def row_types(image: CatalogImage) -> list[Row]:
     return rows
 
 
+def own_types(image: CatalogImage) -> list[Row]:
+    """Return the database's own types, and those of arrays of them."""
+    rows = []
+    for enum in image.types.values():
+        name, common = (
+            name_of(enum.name),
+            {"typnamespace": image.schema_oid(enum.name), "typowner": image.privileges.owner(enum.oid)},
+        )
+        rows.append(
+            _template(OWN_TYPE) | common | ENUM_FUNCTIONS | {
+                "oid": enum.oid, "typname": name, "typtype": "e", "typcategory": "E", "typarray": enum.array_oid,
+            }
+        )  # fmt: skip
+        rows.append(_template(OWN_ARRAY) | common | {"oid": enum.array_oid, "typname": f"_{name}", "typelem": enum.oid})
+    return rows
+
+
+def label_rows(image: CatalogImage) -> list[Row]:
+    """Return the labels of all enums; their order is that of their numbers, in steps of one as they were made."""
+    return [
+        {"oid": label.oid, "enumtypid": enum.oid, "enumsortorder": label.number / STEP, "enumlabel": label.text}
+        for enum in image.types.values()
+        for label in enum.labels
+    ]
+
+
 @cache
 def _template(oid: int) -> Row:
     return next(row for row in static_rows("pg_type") if row["oid"] == oid)
 
 
-TYPE_ROWS: dict[str, Callable[[CatalogImage], list[Row]]] = {"pg_type": row_types}
+TYPE_ROWS: dict[str, Callable[[CatalogImage], list[Row]]] = {
+    "pg_type": lambda image: [*row_types(image), *own_types(image)],
+    "pg_enum": label_rows,
+}

@@ -159,6 +159,13 @@ class SessionContext:
                     return found
         return None
 
+    def type_shown(self, oid: int, modifier: int | None) -> str:
+        """Return a type as format_type prints it, with its schema where the path does not lead there."""
+        text, row = self.snapshot.type_text(oid, modifier), self.snapshot.row("pg_type", oid)
+        if row is None or self.is_visible("pg_type", oid):
+            return text
+        return f"{quoted_name(self.snapshot.schema_name(row['typnamespace']) or '')}.{text}"
+
     def shown_as(self, kind: str, oid: int | None) -> str | None:
         """Return an OID as the output of regclass and the like shows it: a name, with its schema where the path does not lead there."""
         if oid is None:
@@ -166,7 +173,7 @@ class SessionContext:
         if oid == 0 and kind != "regnamespace":
             return "-"
         if kind == "regtype":
-            return self.snapshot.type_text(oid, None) if self.snapshot.row("pg_type", oid) else str(oid)
+            return self.type_shown(oid, None) if self.snapshot.row("pg_type", oid) else str(oid)
         relation, column, namespace, _ = KINDS[kind]
         row = self.snapshot.row(relation, oid)
         if row is None:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from sql.datatypes import INTERVAL_FIELD_BITS, INTERVAL_FULL_RANGE, SCALARS
+from sql.relation_keys import quoted
 
 SPELLED = {row.oid: row.sql_name for family, row in SCALARS.items() if family != "unknown"} | {
     18: '"char"',
@@ -27,7 +28,7 @@ def type_text(oid: int, modifier: int | None, row_of: Callable[[int], dict[str, 
         return type_text(row["typelem"], modifier, row_of) + "[]"
     name = SPELLED.get(oid)
     if name is None:
-        return str(row["typname"])
+        return quoted(str(row["typname"]))
     if oid == SCALARS["bpchar"].oid and modifier == -1:
         # 'character' would be character(1).
         return "bpchar"

@@ -21,6 +21,7 @@ from sql.datatypes import BOOL
 from sql.errors import SqlError
 from sql.expressions import Call
 from sql.relations import Project, Scan
+from views.arrow_schema import encoded_family
 
 if TYPE_CHECKING:
     from engine.tables.table_transaction import TableTransaction
@@ -76,7 +77,7 @@ def check_failures(
 
 def row_text(relation: RelationDescription, row: pa.Table, time_zone: str) -> str:
     """Return the values of one row as DETAIL shows them."""
-    families = [column.type.family for column in relation.columns]
+    families = [encoded_family(column.type) for column in relation.columns]
     message, _ = encode_data_rows(row.columns, families, [0] * len(families), Forms(time_zone))
     shown = []
     start = DATA_ROW_HEAD_BYTES

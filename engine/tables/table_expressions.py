@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from engine.catalog import CatalogImage, Entry, SourceText, TableEntry
+from engine.catalog import CatalogImage, Entry, SourceText, TableEntry, source_text
 from sql import syntax
 from sql.bind.constraints import bind_check
 from sql.bind.insert import bind_default
@@ -118,4 +118,4 @@ def default_source(bound: Expression, text: str, settings: SessionSettings, imag
             entry = named_sequence(node.arguments[0], settings, image)
             if entry is not None:
                 sequences[str(node.arguments[0].value)] = entry.description.oid
-    return SourceText(text, settings.time_zone, sequences=tuple(sequences.items()))
+    return replace(source_text(text, settings), sequences=tuple(sequences.items()))

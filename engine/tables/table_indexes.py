@@ -21,7 +21,7 @@ from sql.catalog import ConstraintDescription
 from sql.errors import SqlError
 from sql.names import did_you_mean
 from sql.relation_keys import in_schema_of, name_of, schema_of
-from sql.statements.statement import CreateIndex, DropIndex, RenameIndex
+from sql.statements.objects import CreateIndex, DropIndex, RenameIndex
 
 KINDS = frozenset({"index", "unique index"})
 NOT_FOR = {StreamEntry: "foreign tables", ViewEntry: "views", QueryViewEntry: "views", SequenceEntry: "sequences"}

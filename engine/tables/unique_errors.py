@@ -21,6 +21,7 @@ from ringbuffer.output_forms import Forms
 from sql.catalog import ColumnDescription, ConstraintDescription
 from sql.errors import SqlError
 from sql.relations import OutputColumn
+from views.arrow_schema import encoded_family
 
 NAMED_KEY = re.compile(r'Duplicate key "(.*)" violates (?:primary key|unique) constraint', re.DOTALL)
 PLAIN_KEY = re.compile(r'constraint violation: duplicate key "(.*)"', re.DOTALL)
@@ -60,7 +61,7 @@ def unique_violation(
 
 def values_text(values: Sequence[pa.ChunkedArray], columns: Sequence[ColumnDescription], time_zone: str) -> list[str]:
     """Return the values of one row as PostgreSQL prints them; there is no NULL among them."""
-    families = [column.type.family for column in columns]
+    families = [encoded_family(column.type) for column in columns]
     message, _ = encode_data_rows(values, families, [0] * len(families), Forms(time_zone))
     shown: list[str] = []
     start = DATA_ROW_HEAD_BYTES

@@ -19,6 +19,7 @@ from sql.functions import FUNCTIONS, TABLE_FUNCTIONS, VOLATILE
 from sql.missing import AGGREGATE_NAMES, NAMES
 from sql.names import did_you_mean
 from sql.overloads import AmbiguousError, choose
+from sql.signatures import PSEUDO
 from sql.syntax import FunctionCall
 
 if TYPE_CHECKING:
@@ -97,7 +98,7 @@ def nullif(binder: Binder, node: FunctionCall) -> Expression:
     equal = binary(binder, "=", left, right, node.position, node.text)
     assert isinstance(equal, Call)
     kept = comparison_signature("=", left, right, node.position).arguments[0]
-    if kept != equal.arguments[0].type.family:
+    if kept not in PSEUDO and kept != equal.arguments[0].type.family:
         # PostgreSQL compares sizes of numbers and kinds of times without a conversion, so that the value keeps its type.
         value = coerce(left, SqlType(kept), binder.context)
         return Case(((equal, Literal(None, value.type)),), value, value.type)

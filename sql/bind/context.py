@@ -9,7 +9,9 @@ from dataclasses import dataclass, field
 from sql.bind.closures import Outer
 from sql.bind.parameters import ParameterTypes
 from sql.catalog import Catalog, SessionSettings
+from sql.enum_types import EnumType
 from sql.relations import LockedRead, Relation, Schema
+from sql.schemas import find_type
 from sql.syntax import CommonTable
 
 
@@ -55,6 +57,10 @@ class BindContext:
     recursive_count: int = 0
     locked: list[LockedRead] = field(default_factory=list)
     identified: frozenset[int] = frozenset()
+
+    def own_type(self, written: str) -> EnumType | None:
+        """Return the type of the database that a name as written means, or None. Raises 3F000."""
+        return find_type(written, self.catalog, self.settings)
 
     @contextmanager
     def inside(self, outer: Outer | None, common_tables: CommonTables | None = None) -> Iterator[None]:

@@ -170,7 +170,7 @@ def logic(binder: Binder, node: Logic) -> Expression:
 
 
 def type_cast(binder: Binder, node: TypeCast) -> Expression:
-    target = resolve_type(node.type)
+    target = resolve_type(node.type, binder.context.own_type)
     if isinstance(node.operand, ArrayItems) and target.is_array:
         return arrays.array_items(binder, node.operand, target)
     return explicit_cast(binder.bind(node.operand), target, binder.context, node.position)

@@ -22,7 +22,7 @@ def converted(signature: Signature, operands: Sequence[Expression], context: Bin
         family = wanted[min(index, len(wanted) - 1)]
         if family == "any":
             found.append(coerce(operand, TEXT, context) if operand.type.family == "unknown" else operand)
-        elif family == "element":
+        elif family in ("element", "enum"):
             found.append(coerce(operand, element, context))
         elif family == "array":
             found.append(coerce(operand, array_of(element), context))
@@ -44,12 +44,12 @@ def result_type(signature: Signature, arguments: Sequence[Expression], position:
     """Return the type of a call over converted arguments; numerics get their display scale."""
     if signature.result == "numeric":
         return scaled_numeric(result_scale(signature.canonical, arguments, position))
-    if signature.result not in ("element", "array"):
+    if signature.result not in ("element", "enum", "array"):
         return SqlType(signature.result)
     for wanted, argument in zip(signature.cast_to, arguments, strict=True):
         if wanted == "array":
             return argument.type if signature.result == "array" else argument.type.element
-        if wanted == "element" and "array" not in signature.arguments:
+        if wanted in ("element", "enum") and "array" not in signature.arguments:
             plain = argument.type.without_modifier()
             return array_of(plain) if signature.result == "array" else plain
     raise AssertionError(signature)

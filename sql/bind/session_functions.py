@@ -9,6 +9,7 @@ from sql.catalog import KnowsSchemas, SessionSettings
 from sql.datatypes import BOOL, INT4, NAME, TEXT
 from sql.errors import SqlError, not_supported
 from sql.expressions import Expression, Literal
+from sql.relation_keys import name_of, quoted
 from sql.schemas import SYSTEM, meant_schema
 from sql.settings import default_value
 from sql.syntax import FunctionCall
@@ -72,7 +73,10 @@ def type_of(binder: Binder, node: FunctionCall) -> Expression:
     if len(node.arguments) != 1:
         raise SqlError("42883", "function pg_typeof() does not exist", node.position)
     operand = binder.bind(node.arguments[0])
-    return Literal(plain_name(operand.type), TEXT, node.position)
+    text, enum = plain_name(operand.type), operand.type.enum
+    if enum is not None and binder.context.own_type(name_of(enum.name)) == enum:
+        text = text.replace(enum.shown, quoted(name_of(enum.name)))
+    return Literal(text, TEXT, node.position)
 
 
 def current_setting(binder: Binder, node: FunctionCall) -> Expression:

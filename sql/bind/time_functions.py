@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from sql.casts import plain_name
 from sql.datatypes import (
     DATE,
-    FAMILIES,
     FLOAT8,
     INT4,
     INT8,
@@ -162,7 +161,7 @@ def field_type(name: str, field: str, source: SqlType) -> SqlType:
 def checked_field(name: str, written: str, source: SqlType, position: int) -> str:
     """Return the canonical name of a field, or raise PostgreSQL's error."""
     field = FIELD_SPELLINGS.get(written.strip().lower())
-    kind = FAMILIES[source.family].sql_name
+    kind = source.row.sql_name
     if field is None:
         raise SqlError("22023", f'unit "{written}" not recognized for type {kind}')
     if source.family in ("interval", "time"):

@@ -9,6 +9,7 @@ from __future__ import annotations
 from sql.emit.array_rules import DUCKDB_ARRAY_RULES
 from sql.emit.cast_rules import SHARED_CASTS, plain, to_text
 from sql.emit.date_rules import DUCKDB_DATE_RULES
+from sql.emit.enum_rules import ENUM_CASTS, ENUM_RULES
 from sql.emit.expressions import ExpressionPrinter, cast_table, rule_table
 from sql.emit.math_rules import DUCKDB_MATH_RULES
 from sql.emit.numeric_rules import NUMERIC_RULES
@@ -48,6 +49,7 @@ RULES = (
     | rule_table(DUCKDB_MATH_RULES)
     | rule_table(DUCKDB_ARRAY_RULES)
     | rule_table(DUCKDB_DATE_RULES)
+    | rule_table(ENUM_RULES)
     | rule_table(
         {
             # Not as operators: those its optimizer moves to the other side of a comparison with a constant, and their overflow is lost.
@@ -89,6 +91,7 @@ CASTS = cast_table(
     {
         **SHARED_CASTS,
         **TYPE_CASTS,
+        **ENUM_CASTS,
         # Rounds half to even from floats and half away from zero from decimals.
         "float4 float8 numeric > int2 int4 int8": plain,
         "bool int2 int4 int8 numeric > text": to_text("CAST({0} AS VARCHAR)"),

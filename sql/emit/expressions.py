@@ -1,8 +1,8 @@
 """The walk over a typed expression that both engines share: it chooses a rule by function and operand form, and fits numeric forms.
 
 A *form* is a type family, with two physical forms of numeric: 'numeric' (DECIMAL(38,S), one scale for all values) and 'variable'
-(STRUCT(unscaled, scale)), one of text ('text' is also varchar and unknown) and
-one of arrays ('array'). A rule is a template over the operands' texts, or a
+(STRUCT(unscaled, scale)), one of text ('text' is also varchar and unknown), one of
+arrays ('array') and one of enums ('enum'). A rule is a template over the operands' texts, or a
 function that prints. The rule tables themselves are the engines' own. Must not know of relations.
 """
 
@@ -65,13 +65,15 @@ def form_of(kind: SqlType) -> str:
         return "variable" if kind.display_scale is None else "numeric"
     if kind.is_array:
         return "array"
+    if kind.is_enum:
+        return "enum"
     return "text" if kind.family in TEXT_FAMILIES else kind.family
 
 
 def target_form(kind: SqlType) -> str:
     """Return what a cast's rule is found by: a form that texts or arrays share, or the family. A name is cut."""
     form = form_of(kind)
-    return form if form in ("text", "array") and kind.family != "name" else kind.family
+    return form if form in ("text", "array", "enum") and kind.family != "name" else kind.family
 
 
 def is_null_literal(node: Expression) -> bool:
@@ -176,6 +178,10 @@ class ExpressionPrinter(ABC):
     @abstractmethod
     def blank_trimmed(self, text: str) -> str:
         """Return a text without the blanks at its end."""
+
+    @abstractmethod
+    def looked_up(self, text: str, pairs: Sequence[tuple[int, str]]) -> str:
+        """Return the text that a BIGINT stands for."""
 
     @abstractmethod
     def mapped(self, text: str, change: Callable[[str], str]) -> str:

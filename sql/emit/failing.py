@@ -46,7 +46,7 @@ SAFE_CASTS = frozenset(
     | {("float4", "float8"), ("date", "timestamp")}
     | {
         (source, "text")
-        for source in ("bool", "int2", "int4", "int8", "float4", "float8", "numeric", "date", "timestamp")
+        for source in ("bool", "int2", "int4", "int8", "float4", "float8", "numeric", "date", "timestamp", "enum")
     }
 )
 SAFE_AGGREGATES = frozenset("count_star count min max bool_and bool_or".split())
@@ -64,7 +64,7 @@ def _can_fail(node: Expression) -> bool:
         case Call():
             return node.function not in NEVER_FAILS or any(can_fail(argument) for argument in node.arguments)
         case Cast():
-            pair = (node.operand.type.family, node.type.family)
+            pair = ("enum" if node.operand.type.is_enum else node.operand.type.family, node.type.family)
             return pair not in SAFE_CASTS or can_fail(node.operand)
         case Case():
             parts = [part for branch in node.branches for part in branch]

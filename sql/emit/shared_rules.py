@@ -15,7 +15,7 @@ from sql.emit.rule_arguments import literal_integer, literal_text
 from sql.errors import not_supported
 from sql.expressions import Call, Literal
 
-COMPARABLE = "bool int2 int4 int8 float4 float8 numeric text date timestamp timestamptz time uuid bytea oid char"
+COMPARABLE = "bool int2 int4 int8 float4 float8 numeric text date timestamp timestamptz time uuid bytea oid char enum"
 KEYED = "variable bpchar interval timetz jsonb array"
 INT4_MAX = 2**31 - 1
 INTEGERS = "int2 int4 int8"

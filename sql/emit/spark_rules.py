@@ -7,6 +7,7 @@ something else, one of `engine/spark_functions.java` stands in: CEIL of a double
 from __future__ import annotations
 
 from sql.emit.cast_rules import SHARED_CASTS, plain, to_text
+from sql.emit.enum_rules import SHARED_ENUM_CASTS
 from sql.emit.expressions import ExpressionPrinter, Rule, cast_table, rule_table
 from sql.emit.math_rules import SPARK_MATH_RULES
 from sql.emit.numeric_rules import NUMERIC_RULES
@@ -76,6 +77,7 @@ CASTS = cast_table(
     {
         **{key: rule for key, rule in SHARED_CASTS.items() if not key.startswith(("text > date", "text > timestamp"))},
         **SHARED_TYPE_CASTS,
+        **SHARED_ENUM_CASTS,
         "float4 float8 > int2 int4 int8": _round_float,
         "numeric > int2 int4 int8": _round_numeric,
         "bool int2 int4 int8 numeric > text": to_text("CAST({0} AS STRING)"),

@@ -65,7 +65,7 @@ def type_name(cursor: Cursor) -> TypeName:
         cursor.fail()
     quoted = cursor.token.kind == "quoted"
     word = cursor.label()
-    fields = ""
+    fields = schema = ""
     if not quoted and word == "interval":
         name = word
         modifiers: tuple[int, ...] | None = integer_modifiers(cursor)
@@ -74,14 +74,11 @@ def type_name(cursor: Cursor) -> TypeName:
     else:
         name, modifiers = (word, None) if quoted else spelled_type(cursor, word)
     if modifiers is None:
-        while cursor.accept_operator("."):
-            # pg_catalog.int4 is int4; other schemas hold no types.
-            if word != "pg_catalog":
-                cursor.defer(SqlError("3F000", f'schema "{word}" does not exist', position))
-            name = cursor.label()
+        if cursor.accept_operator("."):
+            schema, name = word, cursor.label()
         modifiers = type_modifiers(cursor)
     array = array_bounds(cursor)
-    return TypeName(name, modifiers, position, cursor.text_since(first), array, fields)
+    return TypeName(name, modifiers, position, cursor.text_since(first), array, fields, schema)
 
 
 def array_bounds(cursor: Cursor) -> bool:

@@ -120,11 +120,12 @@ class DropOwned:
 
 @dataclass(frozen=True)
 class CommentOn:
-    """COMMENT ON ROLE | SCHEMA name IS comment, None: it is taken away."""
+    """COMMENT ON ROLE | SCHEMA | TYPE name IS comment, None: it is taken away. name: of a schema or a type."""
 
     text: str
     kind: str
-    role: RoleSpec
+    role: RoleSpec | None
+    name: str
     comment: str | None
 
 

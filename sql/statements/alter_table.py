@@ -15,7 +15,7 @@ from sql.statements.constraints import at_table_constraint, table_constraint
 from sql.statements.statement import AlterTable, OptionChange, TableChange
 from sql.statements.update import written_name
 from sql.syntax import TypeName
-from sql.type_names import resolve_type
+from sql.type_names import open_type
 
 # First words of actions of PostgreSQL that change nothing that we have.
 REFUSED = frozenset(
@@ -177,7 +177,7 @@ def column_change(cursor: Cursor) -> TableChange | None:
 def unplaced_type(written: TypeName) -> SqlType:
     """Return the type; PostgreSQL gives no position for a type that is not there."""
     try:
-        return resolve_type(written)
+        return open_type(written)
     except SqlError as error:
         raise replace(error, position=None) from None
 

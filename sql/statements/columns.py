@@ -22,7 +22,7 @@ from sql.statements.options import generic_options
 from sql.statements.sequences import sequence_options
 from sql.statements.statement import Constraint, SequenceOptions, TableColumn
 from sql.syntax import Expression, TypeName
-from sql.type_names import resolve_type
+from sql.type_names import open_type
 
 SERIALS = {
     "smallserial": INT2,
@@ -55,7 +55,7 @@ class Found:
         return f'column "{self.name}" of table "{self.table}"'
 
 
-def table_column(cursor: Cursor, table: str, resolve: Callable[[TypeName], SqlType] = resolve_type) -> TableColumn:
+def table_column(cursor: Cursor, table: str, resolve: Callable[[TypeName], SqlType] = open_type) -> TableColumn:
     """Read name type constraints; `resolve` says which types there are."""
     position = cursor.position
     found = Found(cursor.name(), position, table)
@@ -84,7 +84,7 @@ def table_column(cursor: Cursor, table: str, resolve: Callable[[TypeName], SqlTy
     )
 
 
-def resolved(cursor: Cursor, written: TypeName, resolve: Callable[[TypeName], SqlType] = resolve_type) -> SqlType:
+def resolved(cursor: Cursor, written: TypeName, resolve: Callable[[TypeName], SqlType] = open_type) -> SqlType:
     """Return the type as written; a type that is not there waits, as in PostgreSQL, until the text is read."""
     try:
         return resolve(written)

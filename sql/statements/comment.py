@@ -16,7 +16,7 @@ def comment(cursor: Cursor) -> Comment | CommentOn:
     start = cursor.position
     cursor.expect("comment", "on")
     column = None
-    if cursor.at("role", "schema"):
+    if cursor.at("role", "schema", "type"):
         return comment_on(cursor, first)
     if cursor.accept("foreign", "table"):
         kind = "stream"

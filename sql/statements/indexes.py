@@ -5,7 +5,7 @@ from __future__ import annotations
 from sql.errors import not_supported
 from sql.grammar.cursor import Cursor
 from sql.statements.constraints import index_options, nulls_treatment
-from sql.statements.statement import CreateIndex, DropIndex, RenameIndex
+from sql.statements.objects import CreateIndex, DropIndex, RenameIndex
 from sql.statements.update import written_name
 
 METHODS = ("btree", "hash")

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from sql.grammar.cursor import Cursor
-from sql.statements.access import ChangeOwner, CommentOn, DropOwned, ReassignOwned, RoleSpec
+from sql.statements.access import ChangeOwner, CommentOn, DropOwned, ReassignOwned
 from sql.statements.roles import role_list, role_spec
 from sql.statements.unsupported import refusal
 
@@ -38,7 +38,7 @@ def change_owner(cursor: Cursor) -> ChangeOwner | None:
         if not cursor.accept("table"):
             return None
         kind = "foreign table"
-    if_exists = kind != "schema" and cursor.accept("if", "exists")
+    if_exists = kind not in ("schema", "type") and cursor.accept("if", "exists")
     position = cursor.position
     if not cursor.at_name() or not owner_follows(cursor):
         return None
@@ -75,9 +75,10 @@ def drop_owned(cursor: Cursor) -> DropOwned:
 
 
 def comment_on(cursor: Cursor, first: int) -> CommentOn:
-    """Read what follows COMMENT ON, where it is ROLE or SCHEMA."""
+    """Read what follows COMMENT ON, where it is ROLE, SCHEMA or TYPE."""
     kind = cursor.advance().value
-    role = role_spec(cursor) if kind == "role" else RoleSpec(cursor.name(), "name", 0)
+    role = role_spec(cursor) if kind == "role" else None
+    name = "" if kind == "role" else cursor.relation_name() if kind == "type" else cursor.name()
     cursor.expect("is")
     text = None if cursor.accept("null") else cursor.string()
-    return CommentOn(cursor.text_since(first), kind, role, text or None)
+    return CommentOn(cursor.text_since(first), kind, role, name, text or None)

@@ -171,40 +171,6 @@ class Maintenance:
 
 
 @dataclass(frozen=True)
-class CreateIndex:
-    """CREATE [UNIQUE] INDEX [CONCURRENTLY] [IF NOT EXISTS] [name] ON table (columns). columns: (name, position)."""
-
-    text: str
-    name: str | None
-    table: str
-    table_position: int
-    columns: tuple[tuple[str, int], ...]
-    unique: bool
-    concurrently: bool
-    if_not_exists: bool
-
-
-@dataclass(frozen=True)
-class DropIndex:
-    """DROP INDEX [CONCURRENTLY] [IF EXISTS] names."""
-
-    text: str
-    names: tuple[tuple[str, int], ...]
-    if_exists: bool
-    concurrently: bool
-
-
-@dataclass(frozen=True)
-class RenameIndex:
-    """ALTER INDEX [IF EXISTS] name RENAME TO new_name."""
-
-    text: str
-    name: str
-    new_name: str
-    if_exists: bool
-
-
-@dataclass(frozen=True)
 class CreateSequence:
     """CREATE SEQUENCE [IF NOT EXISTS] name [options]."""
 
@@ -469,9 +435,6 @@ Statement = (
     CreateStream
     | CreateTable
     | AlterTable
-    | CreateIndex
-    | DropIndex
-    | RenameIndex
     | Maintenance
     | ObjectStatement
     | CreateSequence

@@ -19,6 +19,7 @@ from tests.oracle.antumbra import AntumbraServer
 from tests.oracle.postgres import PostgresCluster
 
 FOLDER = Path(__file__).parent / "side_by_side"
+FIRST_OWN_OID = 16_384
 STREAM = re.compile(r"(CREATE|DROP) FOREIGN TABLE (.*?)( SERVER stream)?", re.DOTALL)
 
 
@@ -62,13 +63,30 @@ def answer(connection: psycopg.Connection[Any], statement: str, data: str, binar
             assert result is not None
             if result.status != ExecStatus.TUPLES_OK:
                 return "done"
-            types = [result.ftype(column) for column in range(result.nfields)]
+            names = own_types(connection)
+            types = [names.get(result.ftype(column), result.ftype(column)) for column in range(result.nfields)]
             rows = [
-                [result.get_value(row, column) for column in range(result.nfields)] for row in range(result.ntuples)
+                [named(result.get_value(row, column), names) for column in range(result.nfields)]
+                for row in range(result.ntuples)
             ]
             return types, rows
     except psycopg.Error as error:
         return error.sqlstate, error.diag.message_primary, error.diag.message_detail
+
+
+def own_types(connection: psycopg.Connection[Any]) -> dict[int, str]:
+    """Return the names of the database's own types, whose OIDs are others in each server."""
+    found = connection.execute(
+        f"SELECT oid, typname FROM pg_type WHERE oid >= {FIRST_OWN_OID} AND typcategory IN ('A', 'E')"
+    )
+    return dict(found.fetchall())
+
+
+def named(value: bytes | None, names: dict[int, str]) -> bytes | None:
+    """Return a value with names in the place of OIDs, which arrays have in binary form."""
+    for oid, name in names.items():
+        value = None if value is None else value.replace(oid.to_bytes(4, "big"), name.encode())
+    return value
 
 
 @pytest.mark.parametrize("path", sorted(FOLDER.glob("*.sql")), ids=lambda path: path.stem)

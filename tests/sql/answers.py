@@ -7,8 +7,9 @@ from psycopg.pq import ExecStatus
 
 from sql.bind import bind_insert, bind_query
 from sql.errors import SqlError
+from sql.open_types import with_types
 from sql.parse import parse
-from sql.statements.statement import Explain, Insert, Select
+from sql.statements.statement import AlterTable, CreateStream, CreateTable, Explain, Insert, Select
 from tests.sql.sample_catalog import SETTINGS, SampleCatalog
 
 # ["ok"] | ["columns", [name, oid, typmod], ...] | ["error", sqlstate, message, position, hint, detail]
@@ -22,6 +23,8 @@ def our_answer(statement: str) -> Answer:
         parsed = parse(statement)[-1]
         if isinstance(parsed, Insert):
             bind_insert(parsed, catalog, SETTINGS)
+        if isinstance(parsed, CreateTable | CreateStream | AlterTable):
+            with_types(parsed, lambda _: None)
         if not isinstance(parsed, Select):
             return ["ok"]
         root = bind_query(parsed.query, catalog, SETTINGS).root

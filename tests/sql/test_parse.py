@@ -85,7 +85,6 @@ def test_create_foreign_table() -> None:
         ("create foreign table s (a int) server other", "42704", 'server "other" does not exist'),
         ("create foreign table s (a int)", "42601", "syntax error at end of input"),
         ("create foreign table s (a int, a text) server stream", "42701", 'column "a" specified more than once'),
-        ("create foreign table s (a nope) server stream", "42704", 'type "nope" does not exist'),
         ("create foreign table s (a json) server stream", "0A000", "the type json in a stream is not supported yet"),
         (
             "create foreign table s (a numeric) server stream",
@@ -295,8 +294,8 @@ def test_text_is_kept_on_types() -> None:
         ("select * from generate_serie(1, 2)", 15, 'the function "generate_series"'),
         ("select a::intger from s", 11, 'the type "integer"'),
         ("select a::string from s", 11, 'the type "text"'),
-        ("create foreign table t (a dubble) server stream", 27, None),
-        ("create foreign table t (a double) server stream", 27, 'the type "double precision"'),
+        ("select a::dubble from s", 11, None),
+        ("select a::double from s", 11, 'the type "double precision"'),
         ("copy s from stdin with (delimeter ',')", 25, 'the option "delimiter"'),
         ("create view v with (on_eror = skip) as select 1", 21, 'the parameter "on_error"'),
     ],

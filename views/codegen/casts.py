@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from sql.datatypes import SqlType
+from sql.datatypes import TEXT, SqlType
 from sql.errors import not_supported
-from sql.expressions import Call, Case, Cast
+from sql.expressions import Call, Case, Cast, Literal
 from views.codegen.expressions import ExpressionWriter, FunctionWriter
+from views.codegen.literals import literal_value
 from views.codegen.text import use_scratch
 from views.codegen.times import zone_arrays
 from views.codegen.values import FLOATS, INTEGERS, TEXTS, Value
@@ -39,6 +40,8 @@ def group_of(kind: SqlType) -> str:
         return "integer"
     if kind.family in FLOATS:
         return "float"
+    if kind.is_enum:
+        return "enum"
     return "text" if kind.family in TEXTS else kind.family
 
 
@@ -158,6 +161,17 @@ def text_to_text(writer: ExpressionWriter, node: Cast, value: Value) -> Value:
     return writer.strict(node, call, (value,), "varchar", fallible=True)
 
 
+def enum_to_text(writer: ExpressionWriter, node: Cast, value: Value) -> Value:
+    """The label whose number it is."""
+    enum = node.operand.type.enum
+    assert enum is not None, node
+    result = writer.declare("label", TEXT)
+    for label in enum.labels:
+        with writer.writer.block(f"if {Value((f'{value.word} == {label.number}',), value.null).truth}:"):
+            writer.store(result, literal_value(Literal(label.text, TEXT), writer.long_texts))
+    return text_to_text(writer, node, result)
+
+
 def to_text(writer: ExpressionWriter, node: Cast, value: Value) -> Value:
     """PostgreSQL's output of a value."""
     out = writer.writer
@@ -215,6 +229,7 @@ CASTS: dict[tuple[str, str], CastWriter] = {
     ("numeric", "float"): numeric_to_float,
     ("numeric", "numeric"): numeric_to_numeric,
     ("text", "text"): text_to_text,
+    ("enum", "text"): enum_to_text,
     **{(source, target): time_to_time for source in TIME_GROUPS for target in TIME_GROUPS},
     **{(source, "text"): to_text for source in ("bool", "integer", "float", "numeric", *TIME_GROUPS)},
     **{("text", target): from_text for target in ("bool", "integer", "float", "numeric", *TIME_GROUPS)},

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from sql.datatypes import FAMILIES, SqlType
+from sql.datatypes import SqlType
 from sql.relations import Schema
 from views.codegen.values import TEXTS, Value
 from views.codegen.writer import KernelWriter
@@ -76,7 +76,7 @@ class InputColumns:
         found = []
         for index, stem in self.used.items():
             kind = self.schema[index].type
-            found.append((stem + "_data", ARRAYS[FAMILIES[kind.family].kernel]))
+            found.append((stem + "_data", ARRAYS[kind.row.kernel]))
             found.append((stem + "_nulls", NULLS))
             if kind.is_variable_numeric:
                 found.append((stem + "_scales", SCALES))

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Protocol
 
-from sql.datatypes import FAMILIES, SqlType
+from sql.datatypes import SqlType
 from sql.errors import not_supported
 from sql.expressions import Call, Case, Cast, Column, Expression, Literal, OuterColumn, Subquery
 from views.codegen.literals import literal_value
@@ -37,7 +37,7 @@ class ExpressionWriter:
 
     def evaluate(self, expression: Expression) -> Value:
         """Write what computes `expression`, unless it is computed already, and return its value. Raises SqlError 0A000."""
-        if not FAMILIES[expression.type.family].kernel:
+        if not expression.type.row.kernel:
             raise not_supported(
                 f"a value of type {expression.type.sql_name} in a continuous view", position_of(expression)
             )

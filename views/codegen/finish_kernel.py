@@ -8,7 +8,7 @@ at which it stopped: control[ERROR] is set, or control[HEAP_NEEDED].
 
 from __future__ import annotations
 
-from sql.datatypes import FAMILIES, SqlType
+from sql.datatypes import SqlType
 from sql.expressions import Expression
 from views.codegen.columns import ARRAYS, NULLS, SCALES, InputColumns
 from views.codegen.expressions import ExpressionWriter
@@ -113,7 +113,7 @@ class FinishKernelWriter:
     def _result_parameters(self) -> list[tuple[str, str]]:
         found = []
         for stem, (_, item) in zip(self.results, self.step.items, strict=True):
-            found.append((stem + "_data", ARRAYS[FAMILIES[item.type.family].kernel]))
+            found.append((stem + "_data", ARRAYS[item.type.row.kernel]))
             found.append((stem + "_nulls", NULLS))
             if item.type.is_variable_numeric:
                 found.append((stem + "_scales", SCALES))

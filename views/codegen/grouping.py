@@ -146,7 +146,7 @@ def first_value(number: int, expression: Expression, order: SortKey | None) -> F
 
 def kind_of(kind: SqlType) -> Kind:
     """Return how values of a type are kept. Raises SqlError 0A000 for a type without words."""
-    if kind.family == "bool" or kind.family in INTEGERS or kind.family in TIMES:
+    if kind.family == "bool" or kind.family in INTEGERS or kind.family in TIMES or kind.is_enum:
         return Kind.WORD
     if kind.family in FLOATS:
         return Kind.FLOAT
@@ -271,7 +271,7 @@ def state_of(call: AggregateCall) -> State:
         return BITS[call.function]
     if call.function in ("min", "max"):
         smaller = call.function == "min"
-        if family in INTEGERS or family in TIMES:
+        if family in INTEGERS or family in TIMES or kind.is_enum:
             return State.MIN_INTEGER if smaller else State.MAX_INTEGER
         if family in FLOATS:
             return State.MIN_FLOAT if smaller else State.MAX_FLOAT

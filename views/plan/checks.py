@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from ringbuffer.hash_table import JOINS_MAX
-from sql.datatypes import FAMILIES
 from sql.emit_spark import emit_spark
 from sql.errors import SqlError
 from sql.expressions import AggregateCall, Expression
@@ -187,7 +186,7 @@ def _check_build(probe: Probe) -> None:
     used = {*range(probe.kept), *(place for _, place in probe.keys)}
     for place in sorted(used):
         column = probe.build.schema[place]
-        if not FAMILIES[column.type.family].kernel:
+        if not column.type.row.kernel:
             hint = f"Cast it to a type that streams have, or leave column {identifier(column.name)} to the SELECT that reads the view."
             raise refused(f"a column of type {column.type.sql_name} in a join with a stream", column.name, None, hint)
     _check_spark(probe.build, "The part of the query reads tables only; Spark runs it once.")

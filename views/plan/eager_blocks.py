@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from sql.catalog import ARRIVAL
-from sql.datatypes import FAMILIES, INT8
+from sql.datatypes import INT8
 from sql.expressions import AggregateCall, Call, Case, Cast, Column, Expression, Literal
 from sql.relations import Aggregate, Filter, Join, Relation, Scan, Schema
 from sql.trees import aggregate_expressions, children, map_aggregate, map_expression, relation_names
@@ -218,7 +218,7 @@ class Blocks:
             not block.nullable
             and is_closed(expression)
             and _is_made_of(expression, SAFE)
-            and bool(FAMILIES[expression.type.family].kernel)
+            and bool(expression.type.row.kernel)
             and not expression.type.has_own_order
             and block.supports(expression)
         )
@@ -368,7 +368,7 @@ def _is_inside(condition: Expression, columns: frozenset[int]) -> bool:
 def is_of_kernels(expression: Expression) -> bool:
     """Return whether kernels have forms for all columns of an expression."""
     if isinstance(expression, Column):
-        return bool(FAMILIES[expression.type.family].kernel)
+        return bool(expression.type.row.kernel)
     return all(is_of_kernels(part) for part in children(expression))
 
 

@@ -12,7 +12,8 @@ from decimal import Decimal
 from typing import Any
 
 from sql.datatypes import SqlType
-from sql.errors import SqlError
+from sql.enum_types import EnumFamily
+from sql.errors import SqlError, not_supported
 from sql.expressions import AggregateCall, Call, Case, Cast, Column, Expression, Literal, SortKey
 from sql.relations import Project, Relation
 from views.plan.nodes import StreamPipeline
@@ -65,6 +66,8 @@ def plain(part: object) -> object:
         return ["bytes", part.hex()]
     if isinstance(part, float):
         return ["float", part.hex()]
+    if isinstance(part, EnumFamily):
+        raise not_supported(f"keeping the groups of a view over values of type {part.enum.shown}")
     if part is None or isinstance(part, bool | int | str):
         return part
     name = type(part).__name__

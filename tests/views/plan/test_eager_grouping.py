@@ -192,7 +192,10 @@ def test_what_a_stream_pipeline_does_stays(query: str) -> None:
         ("EXISTS (SELECT FROM t WHERE t.a = s.a)", ()),
         ("s.a > (SELECT max(t.a) FROM t)", ()),
         ("EXISTS (SELECT FROM t WHERE t.a < s.a)", ()),
-        ("EXISTS (SELECT FROM t WHERE t.a < s.a AND t.label > s.name)", ("eager grouping groups stream s also by a, name",)),
+        (
+            "EXISTS (SELECT FROM t WHERE t.a < s.a AND t.label > s.name)",
+            ("eager grouping groups stream s also by a, name",),
+        ),
         ("s.v > (SELECT t.a FROM t WHERE t.a = s.a)", ("eager grouping groups stream s also by v, a",)),
     ],
 )

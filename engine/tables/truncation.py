@@ -1,0 +1,55 @@
+"""Which tables TRUNCATE empties.
+
+Enters: the statement, the catalog image. Leaves: entries of tables, a notice for each that comes along. Must not empty them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from engine.catalog import CatalogImage, StreamEntry, TableEntry
+from engine.tables.foreign_keys import links_to
+from sql.errors import SqlError
+from sql.names import did_you_mean
+from sql.statements.statement import Truncate
+
+
+def truncated(statement: Truncate, image: CatalogImage) -> list[TableEntry]:
+    """Return the tables that the statement names, each once. Raises 42P01, 42809, and 0A000 for a stream."""
+    entries: list[TableEntry] = []
+    for name, position in statement.names:
+        entry = image.entries.get(name)
+        if entry is None:
+            hint = did_you_mean(name, image.relation_names())
+            raise SqlError("42P01", f'relation "{name}" does not exist', hint=hint, position=position or None)
+        if isinstance(entry, StreamEntry):
+            hint = "Streams are append-only; a stream keeps its last rows by itself."
+            raise SqlError("0A000", f'cannot truncate stream "{name}"', hint=hint)
+        if not isinstance(entry, TableEntry):
+            raise SqlError("42809", f'"{name}" is not a table')
+        if entry not in entries:
+            entries.append(entry)
+    return entries
+
+
+def with_referring(
+    entries: list[TableEntry], image: CatalogImage, cascade: bool, notice: Callable[[str, str], None]
+) -> list[TableEntry]:
+    """Return the tables with those that refer to them, however far. Raises 0A000 if there are any and CASCADE is missing."""
+    found = list(entries)
+    # The loop goes on with what it finds.
+    for entry in found:
+        for link in links_to(entry, image):
+            if link.child in found:
+                continue
+            child, parent = link.child.description.name, entry.description.name
+            if not cascade:
+                raise SqlError(
+                    "0A000",
+                    "cannot truncate a table referenced in a foreign key constraint",
+                    detail=f'Table "{child}" references "{parent}".',
+                    hint=f'Truncate table "{child}" at the same time, or use TRUNCATE ... CASCADE.',
+                )
+            notice("00000", f'truncate cascades to table "{child}"')
+            found.append(link.child)
+    return found

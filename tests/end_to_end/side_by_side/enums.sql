@@ -1,0 +1,164 @@
+CREATE TYPE mood AS ENUM ('sad', 'ok', 'happy');
+CREATE TYPE mood AS ENUM ('x');
+CREATE TYPE two AS ENUM ('a', 'b');
+CREATE TYPE nothing AS ENUM ();
+CREATE TYPE long AS ENUM ('xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx');
+SELECT 'sad'::mood, 'happy'::mood > 'ok', 'ok' < 'sad'::mood, NULL::mood, '{sad,NULL,happy}'::mood[], ARRAY['ok', 'sad']::mood[];
+SELECT 'joy'::mood;
+SELECT '{sad,joy}'::mood[];
+SELECT mood 'ok', CAST('ok' AS mood), '{ok}'::_mood;
+SELECT '{ok}'::_mood[1];
+SELECT 'ok'::mood = 'a'::two;
+SELECT 'ok'::mood = 'ok'::text;
+SELECT 'ok'::mood = 1;
+SELECT 1::mood;
+SELECT 'ok'::mood::int;
+SELECT 'ok'::mood::two;
+SELECT 'ok'::mood::text::two;
+SELECT 'ok'::mood::text, 'ok'::mood::varchar(1), 'ok'::mood::char(4), 'ok'::mood::name, 'a'::mood::text::two;
+SELECT 'a'::text::two, 'b'::varchar(3)::two, ('a'::two)::text || 'x', 'a'::two || 'x';
+SELECT 'ok'::mood(3);
+SELECT 'ok'::nosuch;
+SELECT 'ok'::nosuch.mood;
+SELECT 'ok'::public.mood;
+SELECT enum_first(NULL::mood), enum_last('sad'::mood), enum_range(NULL::mood);
+SELECT enum_range('ok'::mood, NULL), enum_range(NULL, 'ok'::mood), enum_range('happy'::mood, 'sad');
+SELECT enum_first(1);
+SELECT pg_typeof('ok'::mood)::text, pg_typeof('{}'::mood[])::text;
+SELECT coalesce(NULL, 'ok'::mood), greatest('sad', 'ok'::mood), least('sad', 'ok'::mood), nullif('ok'::mood, 'ok'), nullif('sad'::mood, 'ok');
+SELECT CASE WHEN true THEN 'ok' ELSE 'sad'::mood END, CASE 'ok'::mood WHEN 'ok' THEN 1 END;
+SELECT 'ok'::mood IN ('sad', 'ok'), 'ok'::mood = ANY('{sad,ok}'), 'ok'::mood BETWEEN 'sad' AND 'happy', 'ok'::mood IS DISTINCT FROM 'sad';
+SELECT 'ok'::mood IN ('sad', 'joy');
+SELECT array_position('{sad,ok}'::mood[], 'ok'), array_append('{sad}'::mood[], 'ok'), '{sad,ok}'::mood[] @> '{ok}', array_to_string('{sad,ok}'::mood[], '+');
+CREATE TABLE people (name text PRIMARY KEY, m mood NOT NULL DEFAULT 'ok', ms mood[], CHECK (m <> 'sad' OR name <> 'never'));
+INSERT INTO people VALUES ('a', 'happy', '{sad,ok}'), ('b', 'sad', NULL), ('c', DEFAULT, ARRAY['ok', 'happy']::mood[]);
+INSERT INTO people VALUES ('d', 'joy');
+INSERT INTO people VALUES ('d', 2);
+INSERT INTO people VALUES ('d', 'sad'::text);
+INSERT INTO people VALUES ('d', NULL);
+INSERT INTO people VALUES ('never', 'sad');
+INSERT INTO people VALUES ('d', 'sad', '{joy}');
+SELECT * FROM people ORDER BY m;
+SELECT name, m::text, m > 'sad' FROM people ORDER BY m DESC;
+SELECT name::mood FROM people;
+SELECT min(m), max(m), count(DISTINCT m), array_agg(m ORDER BY m DESC), string_agg(m::text, ',' ORDER BY m) FROM people;
+SELECT m, count(*), min(name) FROM people GROUP BY m HAVING m >= 'ok' ORDER BY m;
+SELECT sum(m) FROM people;
+SELECT m, lag(m) OVER (ORDER BY m), rank() OVER (ORDER BY m DESC) FROM people ORDER BY m;
+SELECT DISTINCT m FROM people ORDER BY m DESC;
+SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY m), mode() WITHIN GROUP (ORDER BY m) FROM people;
+SELECT p.name, q.name FROM people p JOIN people q ON p.m < q.m ORDER BY 1, 2;
+SELECT m FROM people UNION SELECT 'happy' ORDER BY 1;
+SELECT * FROM unnest('{happy,sad}'::mood[]) AS u (m) ORDER BY m;
+COPY people TO STDOUT;
+COPY (SELECT * FROM people ORDER BY m) TO STDOUT (FORMAT csv);
+COPY people FROM STDIN;
+e	happy	{sad}
+f	blue	{}
+\.
+COPY people FROM STDIN;
+e	happy	{blue}
+\.
+COPY people FROM STDIN (FORMAT csv);
+g,ok,"{ok,sad}"
+h,"sad",
+\.
+UPDATE people SET m = 'sad', ms = ms || 'ok'::mood WHERE name = 'g';
+SELECT * FROM people ORDER BY name;
+DELETE FROM people WHERE m = 'sad';
+SELECT name FROM people ORDER BY name;
+CREATE VIEW moods AS SELECT m, count(*) AS n, m::text AS t FROM people GROUP BY m;
+ALTER TYPE mood ADD VALUE 'meh' BEFORE 'ok';
+ALTER TYPE mood ADD VALUE 'meh';
+ALTER TYPE mood ADD VALUE IF NOT EXISTS 'meh';
+ALTER TYPE mood ADD VALUE 'x' AFTER 'y';
+ALTER TYPE mood ADD VALUE 'fine' AFTER 'ok';
+ALTER TYPE mood ADD VALUE 'awful' BEFORE 'sad';
+ALTER TYPE mood ADD VALUE 'great';
+INSERT INTO people VALUES ('i', 'meh', '{great,awful}'), ('j', 'fine', NULL), ('k', 'great', '{}');
+SELECT * FROM people ORDER BY m DESC, name;
+SELECT * FROM moods ORDER BY m;
+SELECT enum_range(NULL::mood);
+SELECT enumlabel, enumsortorder FROM pg_enum WHERE enumtypid = 'mood'::regtype ORDER BY enumsortorder;
+ALTER TYPE mood RENAME VALUE 'great' TO 'superb';
+ALTER TYPE mood RENAME VALUE 'great' TO 'x';
+ALTER TYPE mood RENAME VALUE 'sad' TO 'ok';
+SELECT * FROM people WHERE m = 'superb';
+SELECT 'great'::mood;
+SELECT typname, typlen, typbyval, typtype, typcategory, typelem, typalign, typstorage FROM pg_type WHERE typname = 'mood';
+SELECT typname, typlen, typtype, typcategory, typelem = 'mood'::regtype FROM pg_type WHERE oid = (SELECT typarray FROM pg_type WHERE typname = 'mood');
+SELECT format_type('mood'::regtype, -1), format_type('mood[]'::regtype, -1), 'public.mood'::regtype::text;
+SELECT column_name, data_type, udt_name, column_default FROM information_schema.columns WHERE table_name = 'people' ORDER BY ordinal_position;
+SELECT attname, format_type(atttypid, atttypmod), attlen, attbyval, attalign, attstorage, attndims FROM pg_attribute WHERE attrelid = 'people'::regclass AND attnum > 0 ORDER BY attnum;
+ALTER TABLE people ADD COLUMN w two DEFAULT 'b';
+ALTER TABLE people ADD COLUMN v nosuch;
+ALTER TABLE people ALTER COLUMN name TYPE mood;
+ALTER TABLE people ALTER COLUMN w TYPE text;
+SELECT name, w FROM people ORDER BY name;
+ALTER TABLE people ALTER COLUMN w DROP DEFAULT;
+ALTER TABLE people ALTER COLUMN w TYPE two USING w::two;
+SELECT name, w FROM people WHERE w > 'a' ORDER BY name;
+CREATE TABLE mood (a int);
+ALTER TYPE two RENAME TO mood;
+ALTER TYPE two RENAME TO pair;
+ALTER TABLE people ALTER COLUMN w SET DEFAULT 'a';
+INSERT INTO people (name) VALUES ('z');
+SELECT * FROM people WHERE name = 'z';
+SELECT 'a'::two;
+SELECT 'a'::pair;
+DROP TYPE pair;
+ALTER TABLE people DROP COLUMN w;
+DROP TYPE pair;
+DROP TYPE pair;
+DROP TYPE IF EXISTS pair, nosuch.pair;
+CREATE TABLE keyed (m mood PRIMARY KEY, n int);
+INSERT INTO keyed VALUES ('sad', 1), ('ok', 2);
+INSERT INTO keyed VALUES ('sad', 3);
+INSERT INTO keyed VALUES ('sad', 3), ('fine', 4) ON CONFLICT (m) DO UPDATE SET n = keyed.n + excluded.n;
+SELECT * FROM keyed ORDER BY m;
+CREATE TABLE linked (m mood REFERENCES keyed);
+INSERT INTO linked VALUES ('happy');
+INSERT INTO linked VALUES ('ok');
+DROP TABLE linked;
+DROP TABLE keyed;
+PREPARE by_mood (mood) AS SELECT name FROM people WHERE m = $1 ORDER BY name;
+EXECUTE by_mood ('fine');
+EXECUTE by_mood ('joy');
+DEALLOCATE by_mood;
+CREATE SCHEMA colors;
+CREATE TYPE colors.color AS ENUM ('red', 'green');
+CREATE TYPE nosuch.color AS ENUM ('red');
+CREATE TABLE painted (c colors.color DEFAULT 'green'::colors.color);
+INSERT INTO painted VALUES (DEFAULT), ('red');
+SELECT c FROM painted ORDER BY c;
+SELECT 'red'::color;
+SET search_path = colors, public;
+SELECT 'red'::color, 'ok'::mood;
+RESET search_path;
+ALTER TYPE colors.color SET SCHEMA nosuch;
+DROP TABLE painted;
+ALTER TYPE colors.color SET SCHEMA public;
+SELECT 'red'::color;
+DROP SCHEMA colors;
+CREATE FOREIGN TABLE events (id int, m mood DEFAULT 'meh', v int) SERVER stream;
+INSERT INTO events VALUES (1, 'sad', 10), (2, 'happy', 20), (3, DEFAULT, 30), (4, NULL, 40);
+INSERT INTO events (id, m) VALUES (5, 'awful');
+INSERT INTO events VALUES (6, 'joy', 1);
+INSERT INTO events VALUES (6, 3, 1);
+COPY events FROM STDIN;
+7	sad	7
+8	superb	8
+9	\N	9
+\.
+COPY events FROM STDIN (FORMAT csv);
+10,happy,7
+11,blue,8
+\.
+SELECT * FROM events ORDER BY m, id;
+SELECT m, count(*), max(id) FROM events GROUP BY m ORDER BY m DESC;
+SELECT id FROM events WHERE m IN ('sad', 'awful') OR m > 'happy' ORDER BY id;
+SELECT e.id, p.name FROM events e JOIN people p USING (m) ORDER BY 1, 2;
+DROP FOREIGN TABLE events;
+DROP VIEW moods;
+DROP TABLE people;
+DROP TYPE mood, color, nothing;
