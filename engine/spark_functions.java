@@ -103,6 +103,9 @@ public final class SparkFunctions {
     }
 
     static Object numericFunction(String name, Object[] a) {
+        for (int i = 0; i < a.length; i++) {
+            if (a[i] instanceof Row && isSpecial(a[i])) return specialFunction(name, a);
+        }
         switch (name) {
             case "numeric_pack": return row(((BigDecimal) a[0]).setScale(((Integer) a[1]).intValue(), RoundingMode.UNNECESSARY));
             case "numeric_at_scale": return row0(numeric(a[0]).setScale(((Integer) a[1]).intValue(), RoundingMode.HALF_UP));
@@ -121,9 +124,11 @@ public final class SparkFunctions {
             case "numeric_sign": return row(BigDecimal.valueOf(numeric(a[0]).signum()));
             case "numeric_greatest": return numeric(a[0]).compareTo(numeric(a[1])) >= 0 ? a[0] : a[1];
             case "numeric_least": return numeric(a[0]).compareTo(numeric(a[1])) <= 0 ? a[0] : a[1];
-            case "numeric_key": return key(numeric(a[0]));
+            case "numeric_key": case "numeric_part": return key(numeric(a[0]));
+            case "numeric_marks": return Long.valueOf(1L << ((Row) a[0]).getShort(1));
+            case "numeric_finite": return a[0];
             case "numeric_scale": return Short.valueOf(((Row) a[0]).getShort(1));
-            case "numeric_total": return row(total(a));
+            case "numeric_total": return total(a);
             case "numeric_div": return row(modulus(numeric(a[0]), numeric(a[1])));
             case "numeric_gcd": return row(divisor(numeric(a[0]), numeric(a[1]), false));
             case "numeric_lcm": return row(divisor(numeric(a[0]), numeric(a[1]), true));
@@ -132,12 +137,13 @@ public final class SparkFunctions {
             case "numeric_width_bucket": return bucket(numeric(a[0]), numeric(a[1]), numeric(a[2]), ((Integer) a[3]).intValue());
             case "numeric_variance": return variance(((Long) a[0]).longValue(), numeric(a[1]), numeric(a[2]), (String) a[3]);
             case "numeric_text": return numeric(a[0]).toPlainString();
-            case "numeric_from_text": return row(decimalFromText((String) a[0]));
-            case "numeric_from_float8": return row(fromDouble(((Double) a[0]).doubleValue(), 15));
-            case "numeric_from_float4": return row(fromDouble(((Float) a[0]).doubleValue(), 6));
-            case "numeric_at_scale_from_float8": return row(atScale(finite(((Double) a[0]).doubleValue(), 15), a[1]));
-            case "numeric_at_scale_from_float4": return row(atScale(finite(((Float) a[0]).doubleValue(), 6), a[1]));
-            case "numeric_at_scale_from_text": return row(atScale(decimalFromText((String) a[0]), a[1]));
+            case "numeric_from_text": case "numeric_limited_from_text": {
+                String text = strip((String) a[0]);
+                if (SPECIAL.matcher(text).matches()) return unlimited(floating(text, "numeric", false), a);
+                return limited(decimalFromText(text, (String) a[0]), a);
+            }
+            case "numeric_from_float8": case "numeric_limited_from_float8": return fromDouble(((Double) a[0]).doubleValue(), 15, a);
+            case "numeric_from_float4": case "numeric_limited_from_float4": return fromDouble(((Float) a[0]).doubleValue(), 6, a);
             default: throw new IllegalStateException(name);
         }
     }
@@ -195,13 +201,15 @@ public final class SparkFunctions {
         return row(found.sqrt(new MathContext(120, RoundingMode.HALF_UP)).setScale(found.scale(), RoundingMode.HALF_UP));
     }
 
-    static BigDecimal atScale(BigDecimal value, Object scale) {
-        return value.setScale(((Integer) scale).intValue(), RoundingMode.HALF_UP);
+    /** A numeric as it is, or at the scale of numeric(p,s) if p and s follow in a; the caller checks the digits. */
+    static Row limited(BigDecimal value, Object[] a) {
+        return row(a.length == 1 ? value : value.setScale(((Integer) a[2]).intValue(), RoundingMode.HALF_UP));
     }
 
-    static BigDecimal finite(double value, int digits) {
-        if (Double.isInfinite(value)) throw error("22003", "numeric field overflow");
-        return fromDouble(value, digits);
+    /** NaN or an infinity as a numeric, which numeric(p,s) has no room for. */
+    static Row unlimited(double value, Object[] a) {
+        if (a.length > 1) throw noRoom(exact(value), "numeric(" + a[1] + "," + a[2] + ")");
+        return exact(value);
     }
 
     static String row0(BigDecimal value) {
@@ -243,24 +251,122 @@ public final class SparkFunctions {
         return RowFactory.create(new Object[] {new BigDecimal(whole), new BigDecimal(halves[0]), new BigDecimal(halves[1])});
     }
 
-    static BigDecimal total(Object[] a) {
+    /** The sum of what has the marks a[3], a bit each: scales, or -Infinity, Infinity and NaN from bit 40 on. */
+    static Row total(Object[] a) {
+        long marks = ((Long) a[3]).longValue();
+        if (marks >= 1L << 40) return special((marks & 1L << 42) != 0 || marks >> 40 == 3 ? NAN : marks >> 40 == 1 ? -1 : 1);
+        int scale = 63 - Long.numberOfLeadingZeros(marks);
         BigInteger unscaled = ((BigDecimal) a[0]).toBigInteger().multiply(KEY_PART).add(((BigDecimal) a[1]).toBigInteger());
         unscaled = unscaled.multiply(KEY_PART).add(((BigDecimal) a[2]).toBigInteger());
-        return new BigDecimal(unscaled, DIGITS_MAX).setScale(((Short) a[3]).intValue(), RoundingMode.UNNECESSARY);
+        return row(new BigDecimal(unscaled, DIGITS_MAX).setScale(scale, RoundingMode.UNNECESSARY));
     }
 
-    static BigDecimal decimalFromText(String text) {
-        String t = strip(text);
-        if (SPECIAL.matcher(t).matches()) throw error("0A000", "the numeric value " + t + " is not supported yet");
-        if (!DECIMAL.matcher(t).matches()) throw invalid("numeric", text);
-        BigDecimal value = new BigDecimal(t);
-        return value.scale() < 0 ? value.setScale(0) : value;
+    static BigDecimal decimalFromText(String stripped, String text) {
+        if (!DECIMAL.matcher(stripped).matches()) throw invalid("numeric", text);
+        return new BigDecimal(stripped);
     }
 
-    static BigDecimal fromDouble(double value, int digits) {
-        if (Double.isNaN(value) || Double.isInfinite(value)) throw error("0A000", "numeric " + value + " is not supported yet");
-        BigDecimal v = new BigDecimal(value).round(new MathContext(digits, RoundingMode.HALF_EVEN)).stripTrailingZeros();
-        return v.scale() < 0 ? v.setScale(0) : v;
+    static Row fromDouble(double value, int digits, Object[] a) {
+        if (Double.isNaN(value) || Double.isInfinite(value)) return unlimited(value, a);
+        return limited(new BigDecimal(value).round(new MathContext(digits, RoundingMode.HALF_EVEN)).stripTrailingZeros(), a);
+    }
+
+    // NaN and the infinities: (rank, -1), as sql/special_numbers.py has them
+
+    static final int NAN = 2;
+
+    static boolean isSpecial(Object row) {
+        return ((Row) row).getShort(1) < 0;
+    }
+
+    static Row special(int rank) {
+        return RowFactory.create(new Object[] {BigDecimal.valueOf(rank), Short.valueOf((short) -1)});
+    }
+
+    /** The rank; of a finite number its sign. */
+    static int rank(Object row) {
+        return isSpecial(row) ? ((Row) row).getDecimal(0).intValue() : numeric(row).signum();
+    }
+
+    /** What arithmetic needs to know: NaN, an infinity, or a finite number's sign. */
+    static double approximate(Object row) {
+        if (!isSpecial(row)) return numeric(row).signum();
+        return rank(row) == NAN ? Double.NaN : rank(row) > 0 ? Double.POSITIVE_INFINITY : Double.NEGATIVE_INFINITY;
+    }
+
+    static Row exact(double value) {
+        if (Double.isNaN(value)) return special(NAN);
+        return Double.isInfinite(value) ? special(value > 0 ? 1 : -1) : row(BigDecimal.valueOf((long) value));
+    }
+
+    static String specialText(Object row) {
+        return rank(row) == NAN ? "NaN" : rank(row) > 0 ? "Infinity" : "-Infinity";
+    }
+
+    static RuntimeException noRoom(Object row, String type) {
+        if (rank(row) == NAN) return error("0A000", "NaN as " + type + " is not supported yet (hint) A plain numeric can be NaN.");
+        String[] parts = type.substring("numeric(".length(), type.length() - 1).split(",");
+        String field = "A field with precision " + parts[0] + ", scale " + parts[1];
+        return error("22003", "numeric field overflow (detail) " + field + " cannot hold an infinite value.");
+    }
+
+    /** A function of which one operand is NaN or an infinity. */
+    static Object specialFunction(String name, Object[] a) {
+        double x = a[0] instanceof Row ? approximate(a[0]) : 0;
+        double y = a.length > 1 && a[1] instanceof Row ? approximate(a[1]) : 0;
+        boolean nan = Double.isNaN(x) || Double.isNaN(y);
+        switch (name) {
+            case "numeric_add": return exact(x + y);
+            case "numeric_subtract": return exact(x - y);
+            case "numeric_multiply": return exact(x * y);
+            case "numeric_quotient": return a[0];
+            case "numeric_divide": case "numeric_div":
+                if (!nan && y == 0) throw error("22012", "division by zero");
+                return exact(x / y);
+            case "numeric_modulo":
+                if (!nan && y == 0) throw error("22012", "division by zero");
+                return nan || Double.isInfinite(x) ? special(NAN) : a[0];
+            case "numeric_negate": return exact(-x);
+            case "numeric_abs": return exact(Math.abs(x));
+            case "numeric_sign": return exact(Double.isNaN(x) ? x : Math.signum(x));
+            case "numeric_round": case "numeric_trunc": case "numeric_ceil": case "numeric_floor": case "numeric_trimmed": return a[0];
+            case "numeric_greatest": return order(a[0]) >= order(a[1]) ? a[0] : a[1];
+            case "numeric_least": return order(a[0]) <= order(a[1]) ? a[0] : a[1];
+            case "numeric_key": {
+                BigDecimal most = new BigDecimal(UNSCALED_LIMIT.subtract(BigInteger.ONE));
+                BigDecimal end = rank(a[0]) < 0 ? most.negate() : most;
+                return RowFactory.create(new Object[] {end, BigDecimal.valueOf(rank(a[0])), BigDecimal.ZERO});
+            }
+            case "numeric_part": return key(BigDecimal.ZERO);
+            case "numeric_marks": return Long.valueOf(rank(a[0]) == NAN ? 1L << 42 : rank(a[0]) > 0 ? 1L << 41 : 1L << 40);
+            case "numeric_scale": case "numeric_min_scale": return null;
+            case "numeric_gcd": case "numeric_lcm": return special(NAN);
+            case "numeric_variance": return ((Long) a[0]).longValue() <= (((String) a[3]).endsWith("samp") ? 1 : 0) ? null : special(NAN);
+            case "numeric_width_bucket": return specialBucket(a);
+            case "numeric_text": return specialText(a[0]);
+            case "numeric_at_scale": throw error("0A000", specialText(a[0]) + " as a numeric of known scale is not supported yet");
+            case "numeric_finite":
+                if (((String) a[1]).startsWith("numeric")) throw noRoom(a[0], (String) a[1]);
+                throw error("0A000", "cannot convert " + (rank(a[0]) == NAN ? "NaN" : "infinity") + " to " + a[1]);
+            default: throw new IllegalStateException(name);
+        }
+    }
+
+    /** The place among special values, 0 of all finite ones. */
+    static int order(Object row) {
+        return isSpecial(row) ? rank(row) : 0;
+    }
+
+    static Integer specialBucket(Object[] a) {
+        int count = ((Integer) a[3]).intValue();
+        if (count <= 0) throw error("2201G", "count must be greater than zero");
+        for (int i = 0; i < 3; i++) {
+            if (rank(a[i]) == NAN) throw error("2201G", "operand, lower bound, and upper bound cannot be NaN");
+        }
+        if (isSpecial(a[1]) || isSpecial(a[2])) throw error("2201G", "lower and upper bounds must be finite");
+        int bounds = numeric(a[1]).compareTo(numeric(a[2]));
+        if (bounds == 0) throw error("2201G", "lower bound cannot equal upper bound");
+        return (rank(a[0]) > 0) != (bounds < 0) ? Integer.valueOf(0) : after(count);
     }
 
     // Floats

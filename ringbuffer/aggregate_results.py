@@ -10,12 +10,12 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from ringbuffer.aggregates import from_bits, unsigned_word
+from ringbuffer.aggregates import from_bits, is_special_sum, special_sum_rank, unsigned_word
 from ringbuffer.error_codes import BIGINT_RANGE, FLOAT_OVERFLOW, NUMERIC_DIGITS, OK
 from ringbuffer.hash_table import Words
 from ringbuffer.int128 import int128_exceeds_digits, int128_multiply, int128_subtract
 from ringbuffer.jit import kernel
-from ringbuffer.numeric import numeric_average, numeric_divide, numeric_rescale
+from ringbuffer.numeric import SPECIAL_SCALE, numeric_average, numeric_divide, numeric_rescale
 
 Nulls = npt.NDArray[np.uint8]
 Scales = npt.NDArray[np.int16]
@@ -49,12 +49,24 @@ def decimal_sums(
             nulls[number] = 1
             continue
         lo, hi = rows[row + at], rows[row + at + 1]
+        if scale == SCALE_OF_STATE and is_special_sum(rows[row + at + 2]):
+            write_special(rows[row + at + 2], number, out, scales)
+            continue
         if rows[row + at + 2] != 0 or int128_exceeds_digits(lo, hi):
             return NUMERIC_DIGITS
         out[number, 0] = lo
         out[number, 1] = hi
         scales[number] = rows[row + at + 3] if scale == SCALE_OF_STATE else scale
     return OK
+
+
+@kernel
+def write_special(wraps: int, number: int, out: Words, scales: Scales) -> None:
+    """Write a sum or an average of values of which some are NaN or infinite."""
+    rank = special_sum_rank(wraps)
+    out[number, 0] = rank
+    out[number, 1] = rank >> 63
+    scales[number] = SPECIAL_SCALE
 
 
 @kernel
@@ -66,6 +78,9 @@ def decimal_averages(
         row = number * row_words
         if rows[row + seen_at] == 0:
             nulls[number] = 1
+            continue
+        if scale == SCALE_OF_STATE and is_special_sum(rows[row + at + 2]):
+            write_special(rows[row + at + 2], number, out, scales)
             continue
         if rows[row + at + 2] != 0:
             return NUMERIC_DIGITS

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from ringbuffer.any_numeric import any_compare
 from ringbuffer.arithmetic import compare_float64, real
 from ringbuffer.columns import INLINE_BYTES_MAX
 from ringbuffer.error_codes import OK
@@ -21,7 +22,7 @@ from ringbuffer.hash_table import HEAP_ADDRESS, LENGTH_MASK, Words, store_text
 from ringbuffer.int128 import int128_add, int128_multiply_words
 from ringbuffer.jit import kernel
 from ringbuffer.memory import bits_of_float, copy_bytes, float_from_bits
-from ringbuffer.numeric import numeric_compare, numeric_rescale
+from ringbuffer.numeric import NAN_RANK, SPECIAL_SCALE, numeric_rescale
 from ringbuffer.text_values import text_compare
 
 signed_word: Any = np.int64
@@ -32,6 +33,9 @@ copy_memory: Any = copy_bytes
 
 # In the wraps word of a sum: it can't be represented whatever else is added.
 OUT_OF_RANGE = 1 << 62
+# From here on: NaN or infinities were added, in three bits which of -Infinity, Infinity and NaN; they outweigh what can't be represented.
+SPECIAL_SUM = 1 << 61
+MINUS_BIT, PLUS_BIT, NAN_BIT = 1, 2, 4
 NAN_KEY = 0x7FF8000000000000
 
 
@@ -105,20 +109,53 @@ def add_square(rows: Words, at: int, value: int) -> None:
 @kernel
 def add_numeric(rows: Words, at: int, lo: int, hi: int, scale: int) -> None:
     """Add a decimal to a sum (lo, hi, wraps, scale) whose scale is the largest one so far."""
+    if scale == SPECIAL_SCALE:
+        mark_special(rows, at, NAN_BIT if lo == NAN_RANK else PLUS_BIT if lo > 0 else MINUS_BIT)
+        return
     if scale > rows[at + 3]:
         if rows[at] != 0 or rows[at + 1] != 0 or rows[at + 2] != 0:
             old_lo, old_hi, error = numeric_rescale(rows[at], rows[at + 1], rows[at + 3], scale)
             if error != OK or rows[at + 2] != 0:
-                rows[at + 2] = OUT_OF_RANGE
+                mark_out_of_range(rows, at)
             rows[at] = old_lo
             rows[at + 1] = old_hi
         rows[at + 3] = scale
     elif scale < rows[at + 3]:
         lo, hi, error = numeric_rescale(lo, hi, scale, rows[at + 3])
         if error != OK:
-            rows[at + 2] = OUT_OF_RANGE
-    if rows[at + 2] < OUT_OF_RANGE >> 1:
+            mark_out_of_range(rows, at)
+    if rows[at + 2] < SPECIAL_SUM:
         add_integer(rows, at, lo, hi)
+
+
+@kernel
+def is_special_sum(wraps: int) -> bool:
+    """Tell from the wraps word of a decimal sum whether NaN or infinities are in it."""
+    return SPECIAL_SUM <= wraps < OUT_OF_RANGE
+
+
+@kernel
+def mark_special(rows: Words, at: int, bits_added: int) -> None:
+    """Note in a decimal sum what NaN and infinities are in it."""
+    if not is_special_sum(rows[at + 2]):
+        rows[at + 2] = SPECIAL_SUM
+    rows[at + 2] |= bits_added
+
+
+@kernel
+def mark_out_of_range(rows: Words, at: int) -> None:
+    """Note that the finite part of a decimal sum can't be represented."""
+    if not is_special_sum(rows[at + 2]):
+        rows[at + 2] = OUT_OF_RANGE
+
+
+@kernel
+def special_sum_rank(wraps: int) -> int:
+    """Return the rank of a sum with NaN or infinities in it: those of both signs make NaN."""
+    both = MINUS_BIT | PLUS_BIT
+    if wraps & NAN_BIT != 0 or wraps & both == both:
+        return NAN_RANK
+    return 1 if wraps & PLUS_BIT != 0 else -1
 
 
 @kernel
@@ -233,7 +270,7 @@ def max_float(rows: Words, at: int, seen: int, value: float) -> None:
 @kernel
 def min_numeric(rows: Words, at: int, seen: int, lo: int, hi: int, scale: int) -> None:
     """Keep the smaller decimal (lo, hi, scale); of equal ones the later, as PostgreSQL does."""
-    if seen == 0 or numeric_compare(rows[at], rows[at + 1], rows[at + 2], lo, hi, scale) >= 0:
+    if seen == 0 or any_compare(rows[at], rows[at + 1], rows[at + 2], lo, hi, scale) >= 0:
         rows[at] = lo
         rows[at + 1] = hi
         rows[at + 2] = scale
@@ -242,7 +279,7 @@ def min_numeric(rows: Words, at: int, seen: int, lo: int, hi: int, scale: int) -
 @kernel
 def max_numeric(rows: Words, at: int, seen: int, lo: int, hi: int, scale: int) -> None:
     """Keep the larger decimal (lo, hi, scale); of equal ones the later."""
-    if seen == 0 or numeric_compare(rows[at], rows[at + 1], rows[at + 2], lo, hi, scale) <= 0:
+    if seen == 0 or any_compare(rows[at], rows[at + 1], rows[at + 2], lo, hi, scale) <= 0:
         rows[at] = lo
         rows[at + 1] = hi
         rows[at + 2] = scale

@@ -28,6 +28,7 @@ from ringbuffer.encoded_column import (
 )
 from ringbuffer.int128 import int128_negate, signed_word
 from ringbuffer.jit import kernel
+from ringbuffer.numeric import NAN_RANK, SPECIAL_SCALE
 
 # Days and microseconds from 1970-01-01 to 2000-01-01.
 EPOCH_DAYS = 10_957
@@ -37,6 +38,9 @@ EPOCH_US = EPOCH_DAYS * 86_400_000_000
 GROUP_DIGITS = 4
 HEAD_BYTES = 8
 SIGN_NEGATIVE = 0x4000
+SIGN_NAN, SIGN_INFINITE, SIGN_MINUS_INFINITE = 0xC000, 0xD000, 0xF000
+# What PostgreSQL sends as the scale of an infinity.
+INFINITE_SCALE = 0x20
 # 39 digits, which the scale may shift across group borders.
 GROUPS_MAX = 11
 NUMERIC_BYTES_MAX = HEAD_BYTES + 2 * GROUPS_MAX
@@ -119,6 +123,11 @@ def encode_numerics(
 @kernel
 def put_numeric(out: Bytes, at: int, lo: int, hi: int, scale: int, digits: Bytes) -> int:
     """Write one value; return where it ends."""
+    if scale == SPECIAL_SCALE:
+        for _ in range(2):
+            at = put_int16(out, at, 0)
+        at = put_int16(out, at, SIGN_NAN if lo == NAN_RANK else SIGN_INFINITE if lo > 0 else SIGN_MINUS_INFINITE)
+        return put_int16(out, at, 0 if lo == NAN_RANK else INFINITE_SCALE)
     negative = hi < 0
     if negative:
         lo, hi = int128_negate(lo, hi)

@@ -36,6 +36,7 @@ from ringbuffer.encoded_column import (
 from ringbuffer.fields import INFINITY
 from ringbuffer.int128 import int128_divide_unsigned, int128_negate, signed_word, unsigned_word
 from ringbuffer.jit import kernel
+from ringbuffer.numeric import NAN_RANK, SPECIAL_SCALE
 from ringbuffer.shortest_float import FLOAT_BYTES_MAX, render_float4, render_float8
 from ringbuffer.time_zones import zone_offset_us, zone_table
 
@@ -176,6 +177,10 @@ def render_numerics(
         if is_valid(valid, row):
             lo, hi = words[2 * row], words[2 * row + 1]
             scale = signed_word(scales[row if len(scales) > 1 else 0])
+            if scale == SPECIAL_SCALE:
+                at = put_special(out, at, lo)
+                ends[row + 1] = at
+                continue
             if hi < 0:
                 out[at] = 45
                 at += 1
@@ -197,6 +202,17 @@ def render_numerics(
                 tail = quotient
             at = end
         ends[row + 1] = at
+
+
+@kernel
+def put_special(out: Bytes, at: int, rank: int) -> int:
+    """Write NaN, Infinity or -Infinity; return where it ends."""
+    if rank == NAN_RANK:
+        out[at], out[at + 1], out[at + 2] = 78, 97, 78
+        return at + 3
+    end = put_infinity(out, at, rank > 0)
+    out[end - len(INFINITY)] = 73
+    return end
 
 
 @kernel

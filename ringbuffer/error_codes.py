@@ -58,6 +58,12 @@ SCRATCH_FULL = 68
 DATETIME_SPELLING = 69
 INFINITE_DATES = 70
 INFINITE_FIELD = 71
+NAN_TO_SMALLINT = 72
+NAN_TO_INTEGER = 73
+NAN_TO_BIGINT = 74
+INFINITY_TO_SMALLINT = 75
+INFINITY_TO_INTEGER = 76
+INFINITY_TO_BIGINT = 77
 # 80-89: COPY BINARY. COPY_FIELD_COUNT has its words in the error's `field`.
 COPY_SIGNATURE = 80
 COPY_FLAGS = 81
@@ -83,6 +89,12 @@ MESSAGES: dict[int, tuple[str, str]] = {
     DATE_RANGE: ("22008", "date out of range"),
     INFINITE_DATES: ("22008", "cannot subtract infinite dates"),
     INFINITE_FIELD: ("0A000", "EXTRACT of an infinite time is not supported yet"),
+    NAN_TO_SMALLINT: ("0A000", "cannot convert NaN to smallint"),
+    NAN_TO_INTEGER: ("0A000", "cannot convert NaN to integer"),
+    NAN_TO_BIGINT: ("0A000", "cannot convert NaN to bigint"),
+    INFINITY_TO_SMALLINT: ("0A000", "cannot convert infinity to smallint"),
+    INFINITY_TO_INTEGER: ("0A000", "cannot convert infinity to integer"),
+    INFINITY_TO_BIGINT: ("0A000", "cannot convert infinity to bigint"),
     VALUE_TOO_LONG: ("22001", "value too long for type character varying"),
     INVALID_TEXT: ("22P02", "invalid input syntax"),
     INVALID_DATETIME: ("22007", "invalid input syntax for date or time"),
@@ -102,7 +114,7 @@ MESSAGES: dict[int, tuple[str, str]] = {
     NUL_CHARACTER: ("22021", 'invalid byte sequence for encoding "UTF8": 0x00'),
     ROW_MISMATCH: ("22P04", "row has a different number of columns"),
     NEEDS_FALLBACK: ("22007", "invalid input syntax for date or time"),
-    NUMERIC_SPECIAL: ("0A000", "numeric NaN and infinity are not supported"),
+    NUMERIC_SPECIAL: ("0A000", "NaN as numeric(p,s) is not supported yet"),
     LITERAL_NEWLINE: ("22P04", "literal newline found in data"),
     UNQUOTED_CARRIAGE_RETURN: ("22P04", "unquoted carriage return found in data"),
     UNQUOTED_NEWLINE: ("22P04", "unquoted newline found in data"),

@@ -10,6 +10,7 @@ from __future__ import annotations
 from enum import IntEnum
 
 from ringbuffer.aggregates import from_bits, keep_text, unsigned_word
+from ringbuffer.any_numeric import any_compare
 from ringbuffer.arithmetic import compare_float64
 from ringbuffer.hash_table import HEAP_ADDRESS, Words
 from ringbuffer.jit import kernel
@@ -66,9 +67,7 @@ def compare_kept(
     elif kind == INT128:
         order = numeric_compare(rows[at], rows[at + 1], 0, source[start], source[start + 1], 0)
     elif kind == NUMERIC:
-        order = numeric_compare(
-            rows[at], rows[at + 1], rows[at + 2], source[start], source[start + 1], source[start + 2]
-        )
+        order = any_compare(rows[at], rows[at + 1], rows[at + 2], source[start], source[start + 1], source[start + 2])
     elif kind == TEXT:
         order = text_compare(rows[at], rows[at + 1], control[HEAP_ADDRESS], source[start], source[start + 1], heap)
     else:

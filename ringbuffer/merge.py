@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from ringbuffer.aggregates import (
     OUT_OF_RANGE,
+    SPECIAL_SUM,
     State,
     add_integer,
     add_numeric,
@@ -19,6 +20,9 @@ from ringbuffer.aggregates import (
     bit_or,
     bit_xor,
     from_bits,
+    is_special_sum,
+    mark_out_of_range,
+    mark_special,
     max_float,
     max_integer,
     max_numeric,
@@ -205,9 +209,12 @@ def merge_state(
 @kernel
 def merge_numeric(rows: Words, at: int, source: Words, start: int) -> None:
     """Add a decimal sum (lo, hi, wraps, scale); one that has wrapped has a value that no common scale can hold."""
+    if is_special_sum(source[start + 2]):
+        mark_special(rows, at, source[start + 2] - SPECIAL_SUM)
+        return
     if source[start + 2] != 0 and (source[start + 3] != rows[at + 3] or source[start + 2] == OUT_OF_RANGE):
-        rows[at + 2] = OUT_OF_RANGE
+        mark_out_of_range(rows, at)
         return
     add_numeric(rows, at, source[start], source[start + 1], source[start + 3])
-    if source[start + 2] != 0 and rows[at + 2] < OUT_OF_RANGE >> 1:
+    if source[start + 2] != 0 and rows[at + 2] < SPECIAL_SUM:
         rows[at + 2] += source[start + 2]

@@ -1,8 +1,8 @@
 """Decimal arithmetic with PostgreSQL's scales: a numeric is (lo, hi, scale), its value is the 128-bit integer (lo, hi) times 10^-scale.
 
 All words are int64. A value has at most 38 digits and a scale of at most 38; what needs more is NUMERIC_DIGITS, never a rounded
-value. Results end with a code of error_codes (0 is success; the other results are 0 then). No NaN and no infinity. Rounding is half away
-from zero. Must not allocate or raise.
+value. Results end with a code of error_codes (0 is success; the other results are 0 then). No NaN and no infinity: `any_numeric.py` has the
+functions of values that may be one. Rounding is half away from zero. Must not allocate or raise.
 """
 
 from __future__ import annotations
@@ -27,6 +27,9 @@ from ringbuffer.jit import kernel
 
 DIGITS_MAX = 38
 SCALE_MAX = 38
+# The scale of NaN and the infinities, in columns where each value has its own: the value is 2 for NaN, 1 and -1 for the infinities.
+SPECIAL_SCALE = -1
+NAN_RANK = 2
 
 # PostgreSQL counts digits of base 10,000 from the decimal point, and gives quotients at least 16 significant decimal digits.
 BASE_DIGITS = 4
@@ -153,7 +156,7 @@ def numeric_negate(lo: int, hi: int) -> tuple[int, int]:
 
 @kernel
 def numeric_absolute(lo: int, hi: int) -> tuple[int, int]:
-    """Return the words of |x|; the scale stays."""
+    """Return the words of |x|; the scale stays, also that of NaN and the infinities."""
     low, high = int128_absolute(lo, hi)
     return low, high
 

@@ -13,6 +13,7 @@ from llvmlite import ir
 from numba.core import types
 from numba.extending import intrinsic
 
+from ringbuffer.any_numeric import special_words
 from ringbuffer.arithmetic import real
 from ringbuffer.calendar import check_timestamp, days_of_month
 from ringbuffer.error_codes import (
@@ -23,6 +24,7 @@ from ringbuffer.error_codes import (
     INVALID_DATETIME,
     INVALID_TEXT,
     NEEDS_FALLBACK,
+    NUMERIC_SPECIAL,
     OK,
     REAL_RANGE,
     SMALLINT_RANGE,
@@ -109,9 +111,13 @@ def text_to_int64(w0: int, w1: int, heap: int) -> tuple[int, int]:
 @kernel
 def text_to_numeric(w0: int, w1: int, heap: int) -> tuple[int, int, int, int]:
     """Return (lo, hi, scale, error), the scale as written."""
-    address = text_address(w0, w1, heap)
-    length = w0 & LENGTH_MASK
-    return parse_numeric(bytes_at(address, length), 0, length)
+    text = bytes_at(text_address(w0, w1, heap), w0 & LENGTH_MASK)
+    lo, hi, scale, error = parse_numeric(text, 0, len(text))
+    if error == NUMERIC_SPECIAL:
+        value, _ = parse_float64(text, 0, len(text))
+        lo, hi, scale = special_words(value)
+        error = OK
+    return lo, hi, scale, error
 
 
 @kernel

@@ -25,6 +25,7 @@ from ringbuffer.encode_text import (
     put_date,
     put_infinity,
     put_offset,
+    put_special,
     put_timestamp,
     split_words,
     word_digits_count,
@@ -33,6 +34,7 @@ from ringbuffer.error_codes import OK, SCRATCH_FULL
 from ringbuffer.int128 import int128_absolute, signed_word
 from ringbuffer.jit import kernel
 from ringbuffer.memory import bits_of_float
+from ringbuffer.numeric import SPECIAL_SCALE
 from ringbuffer.shortest_float import FLOAT4_FIXED_DIGITS, FLOAT8_FIXED_DIGITS, FLOAT_BYTES_MAX, put_float_bits
 from ringbuffer.text_functions import Scratch, keep, reserve
 from ringbuffer.text_values import bytes_at
@@ -87,7 +89,8 @@ def numeric_to_text(lo: int, hi: int, scale: int, scratch: Scratch) -> tuple[int
     target = reserve(scratch, bytes_max)
     if target == 0:
         return 0, 0, 0, SCRATCH_FULL
-    end = put_numeric(bytes_at(target, bytes_max), lo, hi, scale)
+    out = bytes_at(target, bytes_max)
+    end = put_special(out, 0, lo) if scale == SPECIAL_SCALE else put_numeric(out, lo, hi, scale)
     return keep(scratch, target, end)
 
 

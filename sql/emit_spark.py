@@ -21,6 +21,7 @@ from sql.enum_types import EnumFamily
 from sql.errors import SqlError, not_supported
 from sql.expressions import Expression, Literal, WindowCall, WindowFrame
 from sql.relations import Relation, TableFunction
+from sql.special_numbers import SPECIAL_SCALE
 
 INTERVAL_TYPE = FAMILIES["interval"].spark
 VARIABLE_NUMERIC = "STRUCT<unscaled: DECIMAL(38,0), scale: SMALLINT>"
@@ -221,6 +222,8 @@ class SparkExpressions(ExpressionPrinter):
                 return f"CAST('{constant!r}' AS {self.type_name(kind)})"
             case "numeric":
                 unscaled, scale = unscaled_value(constant, kind)
+                if scale == SPECIAL_SCALE:
+                    return f"numeric_from_text({self.quoted(str(constant))})"
                 text = f"CAST('{decimal_text(unscaled, scale)}' AS DECIMAL(38,{scale}))"
                 return self.pack(text, scale) if kind.display_scale is None else text
             case "date" | "timestamp" | "timestamptz":

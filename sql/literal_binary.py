@@ -17,7 +17,7 @@ from sql.civil import (
     TIMESTAMP_US_MIN,
 )
 from sql.datatypes import SqlType
-from sql.errors import SqlError, not_supported
+from sql.errors import SqlError
 from sql.expressions import LiteralValue
 from sql.identifiers import received_char, received_name
 from sql.json_text import json_check
@@ -44,6 +44,7 @@ UUID_BYTES = 16
 ZONED_TIME_BYTES = 12
 JSONB_VERSION = 1
 NUMERIC_SIGNS = {0x0000: 0, 0x4000: 1}
+NUMERIC_SPECIALS = {0xC000: "NaN", 0xD000: "Infinity", 0xF000: "-Infinity"}
 INFINITE_DATES = (-(1 << 31), (1 << 31) - 1)
 INFINITE_TIMESTAMPS = (-(1 << 63), (1 << 63) - 1)
 EXACT = Context(prec=2000, Emax=999_999, Emin=-999_999)
@@ -173,9 +174,7 @@ def numeric_value(data: bytes) -> Decimal:
     if len(data) < 8:
         raise too_short()
     count, weight, sign, scale = struct.unpack_from(">HhHh", data)
-    if sign in (0xC000, 0xD000, 0xF000):
-        raise not_supported("NaN or infinity as a numeric")
-    if sign not in NUMERIC_SIGNS:
+    if sign not in NUMERIC_SIGNS and sign not in NUMERIC_SPECIALS:
         raise SqlError("22P03", 'invalid sign in external "numeric" value')
     if not 0 <= scale <= 0x3FFF:
         raise SqlError("22P03", 'invalid scale in external "numeric" value')
@@ -186,6 +185,8 @@ def numeric_value(data: bytes) -> Decimal:
     digits = struct.unpack_from(f">{count}H", data, 8)
     if any(digit > 9999 for digit in digits):
         raise SqlError("22P03", 'invalid digit in external "numeric" value')
+    if sign in NUMERIC_SPECIALS:
+        return Decimal(NUMERIC_SPECIALS[sign])
     unscaled = 0
     for digit in digits:
         unscaled = unscaled * 10_000 + digit

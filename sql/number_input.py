@@ -1,6 +1,7 @@
 """PostgreSQL's text input of integers, floats and numerics, and the limits of numeric(p,s).
 
-Enters: text and a type. Leaves: int, float, or a Decimal with its digits. Raises 22P02 and 22003; NaN and infinity as numerics are 0A000.
+Enters: text and a type. Leaves: int, float, or a Decimal with its digits. NaN and the
+infinities are Decimals as well. Raises 22P02 and 22003; of NaN as numeric(p,s) 0A000.
 """
 
 from __future__ import annotations
@@ -9,8 +10,9 @@ import re
 import struct
 from decimal import Context, Decimal
 
-from sql.datatypes import SqlType
-from sql.errors import SqlError, not_supported
+from sql.datatypes import SqlType, numeric
+from sql.errors import SqlError
+from sql.special_numbers import no_room
 
 DIGITS_MAX = 38
 # Of PostgreSQL's numerics, before the point.
@@ -94,8 +96,9 @@ def unlimited_decimal(text: str, position: int | None = None) -> Decimal:
     """Return the numeric as PostgreSQL has it, which may have more digits than ours can hold."""
     stripped = text.strip(WHITESPACE)
     if DECIMAL.fullmatch(stripped) is None:
-        if stripped.lower() in SPECIAL_FLOATS:
-            raise not_supported(f"the numeric value {stripped}", position)
+        special = SPECIAL_FLOATS.get(stripped.lower())
+        if special is not None:
+            return Decimal(special)
         raise SqlError("22P02", f'invalid input syntax for type numeric: "{text}"', position)
     mantissa, _, exponent = stripped.lower().partition("e")
     shift = int(exponent or "0") if len(exponent) < 8 else 9_999_999
@@ -114,7 +117,8 @@ def unlimited_decimal(text: str, position: int | None = None) -> Decimal:
 def check_digits(value: Decimal, position: int | None) -> Decimal:
     """Raise 22003 when `value` needs more than 38 digits."""
     _, digits, exponent = value.as_tuple()
-    assert isinstance(exponent, int)
+    if not isinstance(exponent, int):
+        return value
     used = len(digits) if value else 1
     if max(used, -exponent) > DIGITS_MAX:
         raise too_many_digits(position)
@@ -127,6 +131,8 @@ def too_many_digits(position: int | None) -> SqlError:
 
 def fit_numeric(value: Decimal, precision: int, scale: int, position: int | None = None) -> Decimal:
     """Return `value` rounded (half away from zero) to numeric(precision, scale)."""
+    if not value.is_finite():
+        raise no_room(value, numeric(precision, scale), position)
     rounded = value.quantize(Decimal(1).scaleb(-scale), rounding="ROUND_HALF_UP", context=EXACT)
     # abs() would round to the default context's 28 digits.
     if rounded.copy_abs() >= Decimal(10) ** (precision - scale):

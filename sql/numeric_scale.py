@@ -29,7 +29,7 @@ def result_scale(canonical: str, operands: Sequence[Expression], position: int |
             # sum(bigint) is a numeric without decimals.
             return scales[0] if scales else 0
         case "ceil" | "floor" | "sign":
-            return 0
+            return None if scales[0] is None else 0
         case "round" | "trunc":
             return rounded_scale(operands, position)
     return None
@@ -41,6 +41,9 @@ def widest(scales: Sequence[int | None]) -> int | None:
 
 
 def rounded_scale(operands: Sequence[Expression], position: int | None) -> int | None:
+    if operands[0].type.display_scale is None:
+        # NaN and the infinities are what they were.
+        return None
     if len(operands) == 1:
         return 0
     digits = operands[1]

@@ -46,6 +46,15 @@ def numeric_rows(column: pa.Array) -> list[Numeric | None]:
     ]
 
 
+def has_specials(column: pa.Array) -> bool:
+    """Tell whether a variable numeric array has NaN or an infinity in it, perhaps behind a NULL."""
+    scales = column.field(1).buffers()[1]
+    count, offset = len(column), column.offset + column.field(1).offset
+    if scales is None or not count:
+        return False
+    return bool(np.frombuffer(scales, dtype=np.int16, count=count, offset=2 * offset).min() < 0)
+
+
 def numeric_array(rows: Sequence[Numeric | None]) -> pa.Array:
     """Return a variable numeric array."""
     unscaled = decimal_array([None if row is None else row[0] for row in rows], 38, 0)

@@ -1,16 +1,18 @@
 """Exact decimal arithmetic with PostgreSQL's result scales, on Python integers: a numeric is (unscaled, scale).
 
 Holds at most 38 digits; anything longer is 22003, never rounded. The kernels' twin of this is `ringbuffer/numeric.py`; this one serves
-the embedded engine's functions, where operands arrive as Arrow columns, and is the reference in its tests.
+the embedded engine's functions, where operands arrive as Arrow columns, and is the reference in its tests. What NaN and the infinities
+give is in `special_numerics.py`.
 """
 
 from __future__ import annotations
 
 from decimal import Decimal
 
-from sql.datatypes import NUMERIC
+from sql.datatypes import numeric
 from sql.errors import SqlError
-from sql.literals import input_value
+from sql.literals import decimal_value
+from sql.special_numbers import no_room, special_parts
 
 Numeric = tuple[int, int]
 """unscaled, scale: the value is unscaled * 10^-scale."""
@@ -20,6 +22,7 @@ UNSCALED_LIMIT = 10**DIGITS_MAX
 MINIMUM_SIGNIFICANT_DIGITS = 16
 DIGITS_PER_WEIGHT = 4
 KEY_PART_DIGITS = 19
+FLOAT8_DIGITS, FLOAT4_DIGITS = 15, 6
 
 
 def checked(unscaled: int, scale: int) -> Numeric:
@@ -169,36 +172,50 @@ def to_text(value: Numeric) -> str:
 
 
 def from_decimal(value: Decimal, scale: int | None = None) -> Numeric:
-    """Return a Decimal with its digits, or rounded half away from zero to `scale` of them."""
+    """Return a Decimal with its digits, or rounded half away from zero to `scale` of them; NaN and the infinities as they are."""
     sign_bit, digits, exponent = value.as_tuple()
-    assert isinstance(exponent, int)
+    if not isinstance(exponent, int):
+        return special_parts(value)
     unscaled = int("".join(map(str, digits))) * (-1 if sign_bit else 1)
     exact = (unscaled, -exponent) if exponent <= 0 else (unscaled * 10**exponent, 0)
     return checked(*exact) if scale is None else checked(rescaled(exact, scale), scale)
 
 
-def from_text(text: str, scale: int | None = None) -> Numeric:
+def from_text(text: str) -> Numeric:
     """Return the numeric that a text spells; its own scale is the number of digits behind the point."""
-    value = input_value(text, NUMERIC)
-    assert isinstance(value, Decimal)
-    return from_decimal(value, scale)
+    return from_decimal(decimal_value(text))
 
 
-def from_float8(value: float, scale: int | None = None) -> Numeric:
+def from_float8(value: float) -> Numeric:
     """Return a double at 15 significant digits, as PostgreSQL casts it."""
-    return _from_float(value, 15, scale)
+    return from_decimal(_significant(value, FLOAT8_DIGITS))
 
 
-def from_float4(value: float, scale: int | None = None) -> Numeric:
+def from_float4(value: float) -> Numeric:
     """Return a real at 6 significant digits, as PostgreSQL casts it."""
-    return _from_float(value, 6, scale)
+    return from_decimal(_significant(value, FLOAT4_DIGITS))
 
 
-def _from_float(value: float, significant_digits: int, scale: int | None) -> Numeric:
-    if scale is not None and value in (float("inf"), float("-inf")):
-        raise SqlError(
-            "22003", "numeric field overflow", detail="A field with a precision cannot hold an infinite value."
-        )
-    if value != value or value in (float("inf"), float("-inf")):
-        raise SqlError("0A000", f"the numeric value {value} is not supported yet")
-    return from_decimal(Decimal(f"{value:.{significant_digits}g}"), scale)
+def limited_from_text(text: str, precision: int, scale: int) -> Numeric:
+    """Return the number that a text spells at the scale of numeric(precision, scale), whose digits the caller checks."""
+    return _limited(decimal_value(text), precision, scale)
+
+
+def limited_from_float8(value: float, precision: int, scale: int) -> Numeric:
+    """As `limited_from_text`, of a double."""
+    return _limited(_significant(value, FLOAT8_DIGITS), precision, scale)
+
+
+def limited_from_float4(value: float, precision: int, scale: int) -> Numeric:
+    """As `limited_from_text`, of a real."""
+    return _limited(_significant(value, FLOAT4_DIGITS), precision, scale)
+
+
+def _significant(value: float, digits: int) -> Decimal:
+    return Decimal(f"{value:.{digits}g}")
+
+
+def _limited(value: Decimal, precision: int, scale: int) -> Numeric:
+    if not value.is_finite():
+        raise no_room(value, numeric(precision, scale))
+    return from_decimal(value, scale)

@@ -16,14 +16,22 @@ import numpy as np
 import pyarrow as pa
 from duckdb.func import FunctionNullHandling, PythonUDFType
 
-from engine.embedded import civil_time, decimals, scalar_functions
-from engine.embedded.arrow_numerics import decimal_array, decimal_integers, numeric_array, numeric_rows, one_array
+from engine.embedded import civil_time, decimals, scalar_functions, special_numerics
+from engine.embedded.arrow_numerics import (
+    decimal_array,
+    decimal_integers,
+    has_specials,
+    numeric_array,
+    numeric_rows,
+    one_array,
+)
 from engine.embedded.bytes_functions import BYTES_SPECIFICATIONS
 from engine.embedded.error_mark import marked
 from engine.embedded.json_functions import JSON_SPECIFICATIONS
 from engine.embedded.math_functions import MATH_SPECIFICATIONS, NULL_MATH_SPECIFICATIONS
 from engine.embedded.number_formats import NUMBER_SPECIFICATIONS
 from engine.embedded.series import SERIES_SPECIFICATIONS
+from engine.embedded.special_numerics import SPECIAL_FUNCTIONS, SPECIAL_MARKS, total_of
 from engine.embedded.text_functions import NULL_TEXT_SPECIFICATIONS, TEXT_SPECIFICATIONS
 from engine.embedded.time_functions import TIME_SPECIFICATIONS, VOLATILE_TIME_SPECIFICATIONS
 from engine.embedded.type_functions import (
@@ -71,11 +79,16 @@ ArrowFunction = Callable[..., pa.Array]
 def register_functions(connection: duckdb.DuckDBPyConnection) -> None:
     """Make every function known to the database of `connection`."""
     for name, arguments, result, function in SPECIFICATIONS:
-        _register(connection, name, arguments, result, row_by_row(function, arguments, result))
+        _register(connection, name, arguments, result, rows_of(name, function, arguments, result))
     for scale in range(decimals.DIGITS_MAX + 1):
         fixed = f"DECIMAL(38,{scale})"
         pack = row_by_row(lambda value, scale=scale: (value, scale), [fixed], VARIABLE)
-        unpack = row_by_row(lambda value, scale=scale: decimals.at_scale(value, scale), [VARIABLE], fixed)
+        unpack = row_by_row(
+            lambda value, scale=scale: decimals.at_scale(value, scale),
+            [VARIABLE],
+            fixed,
+            special=special_numerics.at_scale,
+        )
         _register(connection, f"numeric_pack_{scale}", [fixed], VARIABLE, pack)
         _register(connection, f"numeric_to_{scale}", [VARIABLE], fixed, unpack)
     for name, arguments, result, function in (
@@ -87,9 +100,9 @@ def register_functions(connection: duckdb.DuckDBPyConnection) -> None:
         *JSON_SPECIFICATIONS,
         *BYTES_SPECIFICATIONS,
     ):
-        _register(connection, name, arguments, result, row_by_row(function, arguments, result))
+        _register(connection, name, arguments, result, rows_of(name, function, arguments, result))
     for name, arguments, result, function in (*NULL_TEXT_SPECIFICATIONS, *NULL_MATH_SPECIFICATIONS):
-        _register(connection, name, arguments, result, row_by_row(function, arguments, result, strict=False))
+        _register(connection, name, arguments, result, rows_of(name, function, arguments, result, strict=False))
     for name, arguments, function, length in GROWING_SPECIFICATIONS:
         _register(connection, name, arguments, _TEXT, within_limit(function, length, arguments))
     for name, arguments, result, function in VOLATILE_TIME_SPECIFICATIONS:
@@ -133,18 +146,43 @@ def _register(
     )
 
 
-def row_by_row(function: Scalar, arguments: Sequence[str], result: str, strict: bool = True) -> ArrowFunction:
-    """Return a scalar function as one over Arrow columns; a strict one does not see NULLs."""
+def rows_of(name: str, function: Scalar, arguments: Sequence[str], result: str, strict: bool = True) -> ArrowFunction:
+    """As `row_by_row`, with what the function of that name gives for NaN and the infinities."""
+    special = SPECIAL_FUNCTIONS[name] if VARIABLE in arguments else None
+    return row_by_row(function, arguments, result, strict, special)
+
+
+def row_by_row(
+    function: Scalar, arguments: Sequence[str], result: str, strict: bool = True, special: Scalar | None = None
+) -> ArrowFunction:
+    """Return a scalar function as one over Arrow columns; a strict one does not see NULLs.
+
+    special: is called instead for rows in which a numeric is NaN or an infinity.
+    """
     readers, writer = [_reader(argument) for argument in arguments], _writer(result)
+    numerics = [place for place, argument in enumerate(arguments) if argument == VARIABLE]
+    chosen = function if special is None else either(function, special, numerics)
 
     def run(*columns: pa.ChunkedArray) -> pa.Array:
-        rows = zip(*(read(one_array(column)) for read, column in zip(readers, columns, strict=True)), strict=True)
+        arrays = [one_array(column) for column in columns]
+        call = chosen if any(has_specials(arrays[place]) for place in numerics) else function
+        rows = zip(*(read(array) for read, array in zip(readers, arrays, strict=True)), strict=True)
         try:
             if not strict:
-                return writer([function(*row) for row in rows])
-            return writer([None if None in row else function(*row) for row in rows])
+                return writer([call(*row) for row in rows])
+            return writer([None if None in row else call(*row) for row in rows])
         except SqlError as error:
             raise ValueError(marked(error)) from error
+
+    return run
+
+
+def either(function: Scalar, special: Scalar, numerics: Sequence[int]) -> Scalar:
+    """Return `function`, but `special` where one of the operands at the places `numerics` is NaN or an infinity."""
+
+    def run(*row: Any) -> Any:
+        found = any(row[place] is not None and special_numerics.is_special(row[place]) for place in numerics)
+        return special(*row) if found else function(*row)
 
     return run
 
@@ -312,7 +350,9 @@ def numeric_extreme(keep_larger: bool) -> ArrowFunction:
     def choose(left: decimals.Numeric | None, right: decimals.Numeric | None) -> decimals.Numeric | None:
         if left is None or right is None:
             return right if left is None else left
-        return left if (decimals.compare(left, right) >= 0) == keep_larger else right
+        specials = special_numerics.is_special(left) or special_numerics.is_special(right)
+        order = (special_numerics if specials else decimals).compare(left, right)
+        return left if order == 0 or (order > 0) == keep_larger else right
 
     def run(left: pa.ChunkedArray, right: pa.ChunkedArray) -> pa.Array:
         pairs = zip(numeric_rows(one_array(left)), numeric_rows(one_array(right)), strict=True)
@@ -330,8 +370,10 @@ def reader(kind: SqlType) -> Scalar:
     return read
 
 
-def _total(whole: int, high: int, low: int, scale: int) -> decimals.Numeric:
-    return decimals.total(whole, high, low, scale)
+def _total(whole: int, high: int, low: int, marks: int) -> decimals.Numeric:
+    if marks >= SPECIAL_MARKS[-1]:
+        return total_of(marks)
+    return decimals.total(whole, high, low, marks.bit_length() - 1)
 
 
 _TEXT = "VARCHAR"
@@ -350,16 +392,19 @@ SPECIFICATIONS: list[tuple[str, list[str], str, Scalar]] = [
     ("numeric_floor", [VARIABLE], VARIABLE, decimals.floor),
     ("numeric_sign", [VARIABLE], VARIABLE, decimals.sign),
     ("numeric_key", [VARIABLE], KEY, decimals.key),
+    ("numeric_part", [VARIABLE], KEY, decimals.key),
+    ("numeric_marks", [VARIABLE], "BIGINT", lambda value: 1 << value[1]),
     ("numeric_scale", [VARIABLE], "SMALLINT", lambda value: value[1]),
-    ("numeric_total", [WIDE, WIDE, WIDE, "SMALLINT"], VARIABLE, _total),
+    ("numeric_total", [WIDE, WIDE, WIDE, "BIGINT"], VARIABLE, _total),
+    ("numeric_finite", [VARIABLE, _TEXT], VARIABLE, lambda value, type_name: value),
     ("numeric_quotient", [VARIABLE, "BIGINT"], VARIABLE, lambda value, count: decimals.divide(value, (count, 0))),
     ("numeric_text", [VARIABLE], _TEXT, decimals.to_text),
     ("numeric_from_text", [_TEXT], VARIABLE, decimals.from_text),
     ("numeric_from_float8", ["DOUBLE"], VARIABLE, decimals.from_float8),
     ("numeric_from_float4", ["FLOAT"], VARIABLE, decimals.from_float4),
-    ("numeric_at_scale_from_text", [_TEXT, "INTEGER"], VARIABLE, decimals.from_text),
-    ("numeric_at_scale_from_float8", ["DOUBLE", "INTEGER"], VARIABLE, decimals.from_float8),
-    ("numeric_at_scale_from_float4", ["FLOAT", "INTEGER"], VARIABLE, decimals.from_float4),
+    ("numeric_limited_from_text", [_TEXT, "INTEGER", "INTEGER"], VARIABLE, decimals.limited_from_text),
+    ("numeric_limited_from_float8", ["DOUBLE", "INTEGER", "INTEGER"], VARIABLE, decimals.limited_from_float8),
+    ("numeric_limited_from_float4", ["FLOAT", "INTEGER", "INTEGER"], VARIABLE, decimals.limited_from_float4),
     ("float8_total", ["DOUBLE", "BOOLEAN"], "DOUBLE", scalar_functions.float8_total),
     ("float4_from_float8", ["DOUBLE"], "FLOAT", scalar_functions.float4_from_float8),
     ("float8_sqrt", ["DOUBLE"], "DOUBLE", scalar_functions.sqrt),

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import lru_cache
 from typing import Any
@@ -93,10 +93,24 @@ def formatted(value: Numeric, text: str) -> str:
     return assembled(template, whole.rjust(template.before), fraction, negative)
 
 
+def formatted_special(value: float, text: str) -> str:
+    """Return to_char of NaN or an infinity: the word stands where the digits before the point do, and nothing behind it."""
+    if not text:
+        return ""
+    template = template_of(text)
+    word = "NaN" if math.isnan(value) else "Infinity"
+    if len(word) > template.before:
+        return assembled(template, "#" * template.before, "#" * template.after, value < 0)
+    point = next((place for place, token in enumerate(template.tokens) if token in (".", "D")), len(template.tokens))
+    behind = tuple(token for token in template.tokens[point + 1 :] if token not in ("9", "0"))
+    whole_only = replace(template, tokens=template.tokens[:point] + behind, after=0, zero_after=0)
+    return assembled(whole_only, word.rjust(template.before), "", value < 0)
+
+
 def formatted_float(value: float, text: str) -> str:
     """Return to_char of a float, of which 15 digits are shown."""
-    if math.isnan(value) or math.isinf(value):
-        raise not_supported(f"to_char of {value}")
+    if not math.isfinite(value):
+        return formatted_special(value, text)
     template = template_of(text)
     whole = len(f"{abs(value):.0f}")
     if whole > template.before:

@@ -99,11 +99,10 @@ def coerce_literal(literal: Literal, target: SqlType, context: BindContext, expl
     return Literal(value, kind, position)
 
 
-def scale_of(value: Decimal) -> int:
-    """Return the decimal digits of a numeric value."""
+def scale_of(value: Decimal) -> int | None:
+    """Return the decimal digits of a numeric value, None of NaN and the infinities."""
     exponent = value.as_tuple().exponent
-    assert isinstance(exponent, int)
-    return -exponent
+    return -exponent if isinstance(exponent, int) else None
 
 
 def fold(expression: Expression, target: SqlType) -> Literal | None:

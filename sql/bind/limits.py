@@ -13,6 +13,7 @@ from sql.casts import can_cast, plain_name
 from sql.datatypes import INT8, SqlType
 from sql.errors import SqlError
 from sql.expressions import Cast, Expression, Literal
+from sql.special_numbers import not_an_integer
 from sql.syntax import Expression as Syntax
 from sql.syntax import Query
 from sql.trees import columns_of
@@ -54,6 +55,8 @@ def fold_count(literal: Literal, kind: SqlType) -> Literal | None:
     folded = fold(literal, kind)
     if folded is not None or not isinstance(literal.value, Decimal):
         return folded
+    if not literal.value.is_finite():
+        raise not_an_integer(literal.value, kind.sql_name)
     return Literal(int(literal.value.to_integral_value(rounding="ROUND_HALF_UP")), kind, literal.position)
 
 

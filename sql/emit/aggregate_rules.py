@@ -137,9 +137,9 @@ def variable_total(printer: ExpressionPrinter, text: str, wrap: Callable[[str], 
     """Return the exact sum of variable numerics."""
     wide = printer.type_name(scaled_numeric(0))
     parts = ", ".join(
-        f"CAST({wrap(f'sum(numeric_key({text}).{part})')} AS {wide})" for part in ("whole", "high", "low")
+        f"CAST({wrap(f'sum(numeric_part({text}).{part})')} AS {wide})" for part in ("whole", "high", "low")
     )
-    return f"numeric_total({parts}, {wrap(f'max(numeric_scale({text}))')})"
+    return f"numeric_total({parts}, {wrap(f'bit_or(numeric_marks({text}))')})"
 
 
 def fraction_of(aggregate: AggregateText) -> float | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from sql.datatypes import scaled_numeric
+from sql.datatypes import SqlType, scaled_numeric
 from sql.emit.expressions import CastRule, ExpressionPrinter, form_of
 from sql.emit.numeric_rules import unpacked
 from sql.emit.time_rules import instant, local_time
@@ -56,7 +56,7 @@ def to_numeric(printer: ExpressionPrinter, node: Cast, text: str) -> str:
         if target.precision is None:
             text = f"numeric_from_{form}({text})"
         else:
-            text = f"numeric_at_scale_from_{form}({text}, {target.display_scale})"
+            text = f"numeric_limited_from_{form}({text}, {target.precision}, {target.display_scale})"
         form = "variable"
     if target.precision is None:
         if form == "variable":
@@ -67,7 +67,7 @@ def to_numeric(printer: ExpressionPrinter, node: Cast, text: str) -> str:
     if scale is None or target.precision < scale or scale < 0:
         raise not_supported(f"type {target.sql_name}", node.position)
     if form == "variable":
-        text = printer.unpack(text, scale)
+        text = printer.unpack(text if source.family != "numeric" else _finite(printer, text, target), scale)
     if form == "numeric" and source.precision is not None and source.display_scale == scale:
         if source.precision <= target.precision:
             return text
@@ -76,7 +76,12 @@ def to_numeric(printer: ExpressionPrinter, node: Cast, text: str) -> str:
 
 
 def _from_variable(printer: ExpressionPrinter, node: Cast, text: str) -> str:
-    return f"CAST({printer.unpack(text, 0)} AS {printer.type_name(node.type)})"
+    return f"CAST({printer.unpack(_finite(printer, text, node.type), 0)} AS {printer.type_name(node.type)})"
+
+
+def _finite(printer: ExpressionPrinter, text: str, target: SqlType) -> str:
+    """A variable numeric that becomes an integer or a numeric(p,s): neither has NaN or an infinity."""
+    return f"numeric_finite({text}, {printer.quoted(target.sql_name)})"
 
 
 def _from_text(printer: ExpressionPrinter, node: Cast, text: str) -> str:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from decimal import Decimal
 
 from sql.datatypes import SqlType
-from sql.errors import SqlError, not_supported
+from sql.errors import SqlError
 from sql.literal_output import timestamp_text
+from sql.special_numbers import special_parts
 
 NUMERIC_DIGITS_MAX = 38
 DAY_US = 86_400_000_000
@@ -19,7 +20,8 @@ def unscaled_value(value: object, kind: SqlType) -> tuple[int, int]:
     number = Decimal(str(value))
     sign, digits, exponent = number.as_tuple()
     if not isinstance(exponent, int):
-        raise not_supported(f"numeric {number}")
+        assert kind.display_scale is None, "what is not finite has no known scale"
+        return special_parts(number)
     unscaled = int("".join(map(str, digits)) or "0") * (-1 if sign else 1) * 10 ** max(exponent, 0)
     scale = max(-exponent, 0)
     if kind.display_scale is not None:

@@ -37,7 +37,7 @@ def _trunc(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
 
 
 def _variable(name: str) -> Rule:
-    """A function of a variable numeric and a number of digits; the result's scale may be known all the same."""
+    """A function of a numeric and a number of digits, whose result has a scale of its own."""
 
     def rule(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
         digits = texts[1] if len(texts) > 1 else "0"

@@ -25,7 +25,9 @@ VALUES: dict[str, list[Any]] = {
     "smallint": [0, -(2**15), 2**15 - 1],
     "integer": [0, -(2**31), 2**31 - 1],
     "bigint": [-(2**63), 2**63 - 1],
-    "numeric": [Decimal(0), Decimal("-0.0001"), Decimal("1.50"), Decimal("1e10"), Decimal("12345678901234567890.5")],
+    "numeric": [
+        *map(Decimal, ("0", "-0.0001", "1.50", "1e10", "12345678901234567890.5", "NaN", "Infinity", "-Infinity"))
+    ],
     "real": [1.5, math.inf, math.nan],
     "double precision": [-2.25e300, math.inf, math.nan],
     "text": ["", "abc", "é☃", '"', "a\tb\nc\\", "longer than an inline string"],
@@ -134,7 +136,7 @@ def copied_rows() -> list[tuple[Any, ...]]:
 
 
 def without_nan(row: tuple[Any, ...]) -> tuple[Any, ...]:
-    return tuple("NaN" if isinstance(item, float) and item != item else item for item in row)
+    return tuple("NaN" if isinstance(item, float | Decimal) and item != item else item for item in row)
 
 
 @pytest.mark.parametrize("size", [1, 1000, 1 << 20])

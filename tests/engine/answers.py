@@ -16,8 +16,9 @@ from typing import Any
 import psycopg
 import pyarrow as pa
 
+from engine.embedded import special_numerics
 from engine.embedded.arrow_numerics import decimal_array, numeric_rows
-from engine.embedded.decimals import to_text
+from engine.embedded.decimals import Numeric, to_text
 from ringbuffer.encode_columns import text_column
 from ringbuffer.encoded_column import EncodedColumn
 from ringbuffer.output_forms import Forms
@@ -177,13 +178,18 @@ def output_rows(table: pa.Table, schema: Schema, zone: str = "UTC") -> list[Row]
     return list(zip(*columns, strict=True))
 
 
+def shown_numeric(value: Numeric) -> str:
+    """Return a numeric as PostgreSQL prints it."""
+    return special_numerics.to_text(value) if special_numerics.is_special(value) else to_text(value)
+
+
 def column_texts(column: Any, kind: SqlType, zone: str) -> list[str | None]:
     """Return a column's values as text."""
     array = pa.concat_arrays(column.chunks) if isinstance(column, pa.ChunkedArray) else column
     if kind.is_array or kind.family in ENCODED:
         return encoded_texts(text_column(array, kind.family, Forms(zone)))
     if kind.is_variable_numeric:
-        return [None if row is None else to_text(row) for row in numeric_rows(array)]
+        return [None if row is None else shown_numeric(row) for row in numeric_rows(array)]
     if kind.family == "numeric":
         return [None if value is None else format(value, "f") for value in array.to_pylist()]
     if kind.family in ("date", "timestamp", "timestamptz"):

@@ -10,12 +10,15 @@ from decimal import Decimal
 import numpy as np
 import numpy.typing as npt
 
+from ringbuffer.numeric import NAN_RANK, SPECIAL_SCALE
+
 Words = tuple[int, int]
 Text = tuple[int, int, int]
 
 WORD = 1 << 64
 WIDE = 1 << 128
 INLINE_BYTES = 12
+SPECIALS = {"-Infinity": -1, "Infinity": 1, "NaN": NAN_RANK}
 EPOCH = date(1970, 1, 1).toordinal()
 ERA_DAYS, ERA_YEARS = 146_097, 400
 TIMESTAMP = re.compile(r"(\d+)-(\d\d)-(\d\d)(?: (\d\d):(\d\d):(\d\d)(?:\.(\d+))?)?( BC)?")
@@ -44,7 +47,9 @@ def value(lo: int, hi: int) -> int:
 
 
 def numeric(text: str) -> tuple[int, int, int]:
-    """Return (lo, hi, scale) of a decimal's text."""
+    """Return (lo, hi, scale) of a decimal's text, NaN and the infinities included."""
+    if text in SPECIALS:
+        return (*words(SPECIALS[text]), SPECIAL_SCALE)
     number = Decimal(text).as_tuple()
     assert isinstance(number.exponent, int)
     unscaled = int("".join(map(str, number.digits))) * 10 ** max(number.exponent, 0)
@@ -54,6 +59,8 @@ def numeric(text: str) -> tuple[int, int, int]:
 def numeric_text(lo: int, hi: int, scale: int) -> str:
     """Return the text of a numeric."""
     unscaled = value(lo, hi)
+    if scale == SPECIAL_SCALE:
+        return next(text for text, rank in SPECIALS.items() if rank == unscaled)
     digits = str(abs(unscaled)).rjust(scale + 1, "0")
     text = f"{digits[:-scale]}.{digits[-scale:]}" if scale else digits
     return f"-{text}" if unscaled < 0 else text

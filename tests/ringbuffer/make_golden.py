@@ -129,6 +129,24 @@ def numeric_questions(chooser: random.Random) -> Iterator[Question]:
     ]
     for kind in ("int2", "int4", "int8", "float4", "float8"):
         yield f"numeric_to_{kind}", f"%s::numeric::{kind}", one + [(edge,) for edge in edges]
+    yield from any_numeric_questions()
+
+
+def any_numeric_questions() -> Iterator[Question]:
+    """What NaN and the infinities do, beside finite numbers and each other."""
+    values = ["NaN", "Infinity", "-Infinity", "0", "0.00", "1", "1.50", "-2.5", "123456789012345678901234567890"]
+    pairs = list(product(values, values))
+    for name, operator in {"add": "+", "subtract": "-", "multiply": "*", "divide": "/", "modulo": "%%"}.items():
+        yield f"any_{name}", f"%s::numeric {operator} %s::numeric", pairs
+    yield "any_compare", "numeric_cmp(%s::numeric, %s::numeric)", pairs
+    for name in ("round", "trunc"):
+        yield f"any_{name}", f"{name}(%s::numeric, %s::int)", list(product(values, ("-1", "0", "3")))
+    one = [(value,) for value in values]
+    for name in ("ceil", "floor", "sign", "abs"):
+        yield f"any_{name}", f"{name}(%s::numeric)", one
+    yield "any_negate", "-(%s::numeric)", one
+    for kind in ("int2", "int4", "int8", "float4", "float8"):
+        yield f"any_to_{kind}", f"%s::numeric::{kind}", one
 
 
 def random_numeric(chooser: random.Random) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from sql.errors import not_supported
 from sql.expressions import Call, Case, Cast
 from views.codegen.expressions import ExpressionWriter, FunctionWriter
-from views.codegen.values import INTEGERS, Value
+from views.codegen.values import INTEGERS, Value, has_known_scale, numeric_function
 
 WIDTHS = {"int2": "int16", "int4": "int32", "int8": "int64", "float4": "float32", "float8": "float64"}
 ROOTS = {"sqrt": "square_root", "ln": "natural_logarithm", "exp": "exponential", "power": "power"}
@@ -18,7 +18,7 @@ def write_binary(writer: ExpressionWriter, node: Call | Cast | Case) -> Value:
     words = ", ".join((*left.words, *right.words))
     use = writer.writer.use
     if node.type.family == "numeric":
-        call = f"{use('numeric', 'numeric_' + node.function)}({words})"
+        call = f"{use(*numeric_function(node.function, left, right))}({words})"
     else:
         call = f"{use('arithmetic', f'{node.function}_{WIDTHS[node.type.family]}')}({words})"
     return writer.strict(node, call, (left, right), node.function, fallible=True)
@@ -32,6 +32,10 @@ def write_negate(writer: ExpressionWriter, node: Call | Cast | Case) -> Value:
     if node.type.family in INTEGERS:
         call = f"{use('arithmetic', 'negate_' + WIDTHS[node.type.family])}({value.word})"
         return writer.strict(node, call, (value,), "negate", fallible=True)
+    if node.type.family == "numeric" and not has_known_scale(value):
+        names = [writer.writer.name("negate" + suffix) for suffix in ("_lo", "_hi")]
+        writer.writer.line(f"{', '.join(names)} = {use('any_numeric', 'any_negate')}({', '.join(value.words)})")
+        return Value((*names, value.words[2]), value.null)
     if node.type.family == "numeric":
         return _same_scale(writer, node, value, "numeric_negate")
     return writer.strict(node, f"-{value.word}", (value,), "negate", fallible=False)
@@ -71,10 +75,12 @@ def write_rounding(writer: ExpressionWriter, node: Call | Cast | Case) -> Value:
         )
     words = ", ".join(value.words)
     if node.function in ("ceil", "floor"):
-        call = f"{out.use('numeric', 'numeric_' + node.function)}({words})"
-        return writer.strict(node, call, (value,), node.function, fallible=False, scale_returned=False)
+        suffixes = ("_lo", "_hi") if has_known_scale(value) else ("_lo", "_hi", "_scale")
+        names = [out.name(node.function + suffix) for suffix in suffixes]
+        out.line(f"{', '.join(names)} = {out.use(*numeric_function(node.function, value))}({words})")
+        return Value((*names, "0")[:3], value.null)
     digits = writer.evaluate(node.arguments[1]) if len(node.arguments) > 1 else Value(("0",))
-    call = f"{out.use('numeric', 'numeric_' + node.function)}({words}, {digits.word})"
+    call = f"{out.use(*numeric_function(node.function, value))}({words}, {digits.word})"
     return writer.strict(node, call, (value, digits), node.function, fallible=True)
 
 
@@ -86,6 +92,10 @@ def write_sign(writer: ExpressionWriter, node: Call | Cast | Case) -> Value:
     if node.type.family == "float8":
         call = f"{out.use('arithmetic', 'sign_float64')}({value.word})"
         return writer.strict(node, call, (value,), "sign", fallible=False)
+    if not has_known_scale(value):
+        names = [out.name("sign" + suffix) for suffix in ("", "_scale")]
+        out.line(f"{', '.join(names)} = {out.use('any_numeric', 'any_sign')}({', '.join(value.words)})")
+        return Value((names[0], f"({names[0]} >> 63)", names[1]), value.null)
     lo = out.assign("sign", f"{out.use('numeric', 'numeric_sign')}({value.words[0]}, {value.words[1]})")
     return Value((lo, f"({lo} >> 63)", "0"), value.null)
 

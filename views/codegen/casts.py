@@ -11,7 +11,7 @@ from views.codegen.expressions import ExpressionWriter, FunctionWriter
 from views.codegen.literals import literal_value
 from views.codegen.text import use_scratch
 from views.codegen.times import zone_arrays
-from views.codegen.values import FLOATS, INTEGERS, TEXTS, Value
+from views.codegen.values import FLOATS, INTEGERS, TEXTS, Value, numeric_function
 
 WIDTHS = {"int2": "int16", "int4": "int32", "int8": "int64", "float4": "float32", "float8": "float64"}
 SIZES = {"int2": 2, "int4": 4, "int8": 8}
@@ -96,7 +96,7 @@ def limited(writer: ExpressionWriter, node: Cast, value: Value) -> Value:
     if node.type.precision is None:
         return value
     words = ", ".join(value.words)
-    function = writer.writer.use("numeric", "numeric_limit")
+    function = writer.writer.use(*numeric_function("limit", value))
     call = f"{function}({words}, {node.type.precision}, {node.type.scale or 0})"
     return writer.strict(node, call, (value,), "numeric", fallible=True, scale_returned=False)
 
@@ -104,20 +104,20 @@ def limited(writer: ExpressionWriter, node: Cast, value: Value) -> Value:
 def numeric_to_integer(writer: ExpressionWriter, node: Cast, value: Value) -> Value:
     """Rounded half away from zero."""
     module = "numeric" if node.type.family == "int8" else "casts"
-    call = f"{writer.writer.use(module, 'numeric_to_' + WIDTHS[node.type.family])}({', '.join(value.words)})"
+    call = f"{writer.writer.use(*numeric_function('to_' + WIDTHS[node.type.family], value, module=module))}({', '.join(value.words)})"
     return writer.strict(node, call, (value,), node.type.family, fallible=True)
 
 
 def numeric_to_float(writer: ExpressionWriter, node: Cast, value: Value) -> Value:
     """To the nearest float."""
-    function = writer.writer.use("numeric_floats", "numeric_to_" + WIDTHS[node.type.family])
+    function = writer.writer.use(*numeric_function("to_" + WIDTHS[node.type.family], value, module="numeric_floats"))
     call = f"{function}({', '.join(value.words)})"
     return writer.strict(node, call, (value,), node.type.family, fallible=node.type.family == "float4")
 
 
 def float_to_numeric(writer: ExpressionWriter, node: Cast, value: Value) -> Value:
     """At 15 or 6 significant digits."""
-    function = writer.writer.use("numeric_floats", "numeric_from_" + WIDTHS[node.operand.type.family])
+    function = writer.writer.use("any_numeric", "any_from_" + WIDTHS[node.operand.type.family])
     plain = Cast(node.operand, SqlType("numeric"), node.explicit, node.zone, node.position)
     target_scale = -1 if node.type.precision is None else node.type.scale or 0
     call = f"{function}({value.word}, {target_scale})"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from sql.datatypes import SqlType
 from sql.expressions import Call, Case, Cast
 from views.codegen.expressions import ExpressionWriter, FunctionWriter
-from views.codegen.values import ALWAYS, FLOATS, NEVER, TEXTS, Value, any_null, negation
+from views.codegen.values import ALWAYS, FLOATS, NEVER, TEXTS, Value, any_null, negation, numeric_function
 
 OPERATORS = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
 
@@ -36,7 +36,7 @@ def comparison_text(writer: ExpressionWriter, function: str, kind: SqlType, left
     if left.words[2] == right.words[2]:
         a, b = ", ".join(left.words[:2]), ", ".join(right.words[:2])
         return f"{use('int128', 'int128_compare')}({a}, {b}) {operator} 0"
-    return f"{use('numeric', 'numeric_compare')}({a}, {b}) {operator} 0"
+    return f"{use(*numeric_function('compare', left, right))}({a}, {b}) {operator} 0"
 
 
 def write_comparison(writer: ExpressionWriter, node: Call | Cast | Case) -> Value:

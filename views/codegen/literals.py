@@ -9,8 +9,9 @@ import math
 from decimal import Decimal
 
 from ringbuffer.columns import INLINE_BYTES_MAX
-from sql.errors import SqlError, not_supported
+from sql.errors import SqlError
 from sql.expressions import Literal
+from sql.special_numbers import special_parts
 from views.codegen.values import ALWAYS, TEXTS, Value, zero_words
 
 DIGITS_MAX = 38
@@ -58,7 +59,8 @@ def inline_words(data: bytes) -> tuple[int, int]:
 def numeric_words(value: Decimal, scale: int | None) -> tuple[str, str, str]:
     """Return (lo, hi, scale) of a decimal, at `scale` or with its own digits."""
     if not value.is_finite():
-        raise not_supported("numeric NaN or infinity")
+        rank, special_scale = special_parts(value)
+        return str(rank), str(rank >> 63), str(special_scale)
     sign, digits, exponent = value.as_tuple()
     assert isinstance(exponent, int)
     places = max(-exponent, 0) if scale is None else scale

@@ -85,6 +85,18 @@ def word_suffixes(kind: SqlType) -> tuple[str, ...]:
     return ("_w0", "_w1", "_heap") if kind.family in TEXTS else ("",)
 
 
+def has_known_scale(value: Value) -> bool:
+    """Tell whether a numeric's scale is a constant of the code; then it is finite."""
+    return value.words[2].isdigit()
+
+
+def numeric_function(name: str, *operands: Value, module: str = "numeric") -> tuple[str, str]:
+    """Return module and name of a function of numerics: that of `module`, or the one for operands that may be NaN or infinite."""
+    if all(map(has_known_scale, operands)):
+        return module, "numeric_" + name
+    return "any_numeric", "any_" + name
+
+
 def any_null(*values: Value) -> str:
     """Return source text that is true when one of the values is NULL."""
     nulls = dict.fromkeys(value.null for value in values if value.null != NEVER)

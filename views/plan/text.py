@@ -6,6 +6,7 @@ Enters: expressions. Leaves: one line of SQL-like text. It is not parsed or exec
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from decimal import Decimal
 
 from sql.expressions import (
     AggregateCall,
@@ -154,6 +155,8 @@ def _literal(literal: Literal) -> str:
         return f"date '{(EPOCH + timedelta(days=value)).date()}'" if abs(value) < 700_000 else f"date({value})"
     if family in ("timestamp", "timestamptz") and isinstance(value, int):
         return _timestamp(value, family)
+    if isinstance(value, Decimal) and not value.is_finite():
+        return f"'{value}'::numeric"
     return str(value)
 
 
