@@ -70,6 +70,7 @@ NULL_VIOLATION = codes.NULL_VIOLATION
 NEEDS_FALLBACK = codes.NEEDS_FALLBACK
 DATE_RANGE = codes.DATE_RANGE
 TIMESTAMP_RANGE = codes.TIMESTAMP_RANGE
+NUMERIC_FIELD_OVERFLOW = codes.NUMERIC_FIELD_OVERFLOW
 NUMERIC_SPECIAL = codes.NUMERIC_SPECIAL
 
 # PostgreSQL counts from 2000-01-01.
@@ -80,7 +81,7 @@ INT64_MIN, INT64_MAX = -(2**63), 2**63 - 1
 BASE_DIGITS = 4
 NUMERIC_HEAD_BYTES = 8
 SIGN_NEGATIVE = 0x4000
-SIGN_SPECIAL = 0xC000
+SIGN_NAN, SIGN_INFINITE, SIGN_MINUS_INFINITE = 0xC000, 0xD000, 0xF000
 SCALE_MAX = 0x3FFF
 # A numeric's digits are written out as text in the heap: two bytes become four characters, and an exponent follows.
 HEAP_SPARE_BYTES = 64
@@ -273,8 +274,10 @@ def binary_numeric(
     written_scale = signed_int16(buffer, start + 6)
     if groups_count < 0 or end - start != NUMERIC_HEAD_BYTES + 2 * groups_count or written_scale & ~SCALE_MAX != 0:
         return 0, 0, BINARY_FORMAT
-    if sign & SIGN_SPECIAL == SIGN_SPECIAL and sign & 0x0FFF == 0:
+    if sign == SIGN_NAN:
         return 0, 0, NUMERIC_SPECIAL
+    if sign in (SIGN_INFINITE, SIGN_MINUS_INFINITE):
+        return 0, 0, NUMERIC_FIELD_OVERFLOW
     if sign != 0 and sign != SIGN_NEGATIVE:
         return 0, 0, BINARY_FORMAT
     first = at

@@ -19,7 +19,8 @@ class SqlType:
     family: key of `FAMILIES`. length: n of varchar(n) and char(n), characters. precision, scale: those of a declared numeric(p,s);
     of time(p), timestamp(p) and interval(p) the digits of a second. fields: 'year to month' of such an interval.
     display_scale (numeric only): the number of decimal digits that every non-null value has, where it is known when the
-    statement is bound; None means that each value carries its own (PostgreSQL's dscale), as quotients and averages do.
+    statement is bound; None means that each value carries its own (PostgreSQL's dscale), as quotients and averages do, and may be NaN or
+    infinite (`sql/special_numbers.py`).
     An array has the modifiers of its elements; its numerics always carry their own scale.
     """
 

@@ -18,7 +18,7 @@ from sql.relations import Schema
 
 NUMERIC_DIGITS_MAX = 38
 
-# A numeric whose scale differs by value: the value is unscaled * 10^-scale.
+# A numeric whose scale differs by value: the value is unscaled * 10^-scale, or NaN or infinite where the scale is -1.
 VARIABLE_NUMERIC = pa.struct(
     [pa.field("unscaled", pa.decimal128(NUMERIC_DIGITS_MAX, 0)), pa.field("scale", pa.int16())]
 )

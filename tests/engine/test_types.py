@@ -101,7 +101,7 @@ def by_row(oracle: psycopg.Connection[Any], engine: QueryEngine, expression: str
 
 
 def beyond(expected: Answer, answer: Answer) -> bool:
-    """Tell what differs by design: numerics of more than 38 digits, and NaN as a numeric."""
+    """Tell what differs by design: numerics of more than 38 digits, and NaN as a numeric(p,s)."""
     return answer.sqlstate == "22003" or (answer.sqlstate == "0A000" and "NaN" in str(expected.rows))
 
 

@@ -17,6 +17,8 @@ from ringbuffer.aggregates import WORDS, State
 from ringbuffer.error_codes import FLOAT_OVERFLOW, NUMERIC_DIGITS, OK
 from ringbuffer.hash_table import CONTROL_WORDS, ENTRY, GroupTable, TableLayout, find_group
 from ringbuffer.merge import merge_tables
+from sql.literal_output import float_text
+from tests.ringbuffer.kernel_values import numeric, numeric_text
 
 COUNT_AT = 2
 STATE_AT = 3
@@ -63,10 +65,7 @@ def words(value: int) -> tuple[int, int]:
 
 
 def add_numeric(table: GroupTable, seen: int, value: Decimal) -> None:
-    sign, digits, exponent = value.as_tuple()
-    assert isinstance(exponent, int)
-    unscaled = int("".join(map(str, digits))) * (-1 if sign else 1)
-    aggregates.add_numeric(table.rows, STATE_AT, *words(unscaled), -exponent)
+    aggregates.add_numeric(table.rows, STATE_AT, *numeric(str(value)))
 
 
 def add_integer(table: GroupTable, seen: int, value: int) -> None:
@@ -101,6 +100,26 @@ def test_a_sum_of_scales_that_no_128_bits_hold_is_out_of_range() -> None:
     place = (table.rows, table.layout.row_words, 1, STATE_AT, COUNT_AT, SCALE_OF_STATE)
     assert decimal_sums(*place, out, scales, nulls) == NUMERIC_DIGITS
     assert decimal_averages(*place, out, scales, nulls) == NUMERIC_DIGITS
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_sums_with_nan_and_infinities_are_those_of_floats(seed: int) -> None:
+    """They outweigh all finite values, even a sum that no 128 bits hold, wherever they come."""
+    choose = random.Random(seed)
+    specials = [text for text in ("NaN", "Infinity", "-Infinity") if choose.random() < 0.5] or ["NaN"]
+    finite = [Decimal(choose.randint(-9, 9)).scaleb(-choose.randint(0, 5)) for _ in range(10)]
+    if seed % 2:
+        finite += [Decimal(10**37), Decimal(1).scaleb(-20)]
+    values = [*finite, *map(Decimal, specials)]
+    choose.shuffle(values)
+    table = fold_in_pieces(choose, State.SUM_NUMERIC, add_numeric, values)
+    for read in (decimal_sums, decimal_averages):
+        out, scales, nulls = np.zeros((1, 2), np.int64), np.zeros(1, np.int16), np.zeros(1, np.uint8)
+        place = (table.rows, table.layout.row_words, 1, STATE_AT, COUNT_AT, SCALE_OF_STATE)
+        assert read(*place, out, scales, nulls) == OK
+        assert numeric_text(int(out[0, 0]), int(out[0, 1]), int(scales[0])) == float_text(
+            sum(map(float, specials)), False
+        )
 
 
 def float_result(state: State, values: list[float], pieces: bool) -> tuple[float, int]:

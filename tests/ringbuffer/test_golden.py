@@ -166,9 +166,10 @@ def any_answers() -> dict[str, Answer]:
     # A rank has a size as well.
     answers["any_abs"] = numeric_answers()["numeric_abs"]
     answers["any_sign"] = any_sign
-    for kind in ("int2", "int4", "int8", "float4"):
+    for kind in ("int2", "int4", "int8"):
         convert: Any = getattr(any_numeric, f"any_to_{WIDTHS.get(kind, kind)}")
         answers[f"any_to_{kind}"] = lambda a, k=convert: scalar(lambda _: k(*numeric_words(a)), str)(a)
+    answers["any_to_float4"] = lambda a: real_of_numeric(any_numeric.any_to_float32, a)
     answers["any_to_float8"] = lambda a: number(any_numeric.any_to_float64(*numeric_words(a)))
     return answers
 
@@ -208,7 +209,7 @@ def number_answers() -> dict[str, Answer]:
     for kind in ("add", "subtract", "multiply", "divide"):
         kernel = getattr(arithmetic, f"{kind}_float32")
         answers[f"{kind}_float4"] = scalar(kernel, np.float32, np.float32, show=lambda v: number(np.float32(v)))
-    answers["numeric_to_float4"] = lambda a: real_of_numeric(a)
+    answers["numeric_to_float4"] = lambda a: real_of_numeric(numeric_floats.numeric_to_float32, a)
     for name in ("sign", "round", "trunc"):
         answers[f"{name}_float8"] = scalar(getattr(arithmetic, f"{name}_float64"), float)
     answers["sqrt_float8"] = scalar(arithmetic.square_root, float)
@@ -218,8 +219,8 @@ def number_answers() -> dict[str, Answer]:
     return answers
 
 
-def real_of_numeric(argument: str) -> str:
-    value, error = numeric_floats.numeric_to_float32(*numeric_words(argument))
+def real_of_numeric(kernel: Any, argument: str) -> str:
+    value, error = kernel(*numeric_words(argument))
     return outcome(error, number(np.float32(value)))
 
 
@@ -339,14 +340,22 @@ def text_to_numeric(argument: str) -> str:
     return outcome(error, numeric_text(lo, hi, scale))
 
 
-ANSWERS = numeric_answers() | any_answers() | number_answers() | time_answers() | zone_answers() | text_answers() | input_answers()
+ANSWERS = (
+    numeric_answers()
+    | any_answers()
+    | number_answers()
+    | time_answers()
+    | zone_answers()
+    | text_answers()
+    | input_answers()
+)
 
 
 def expected(name: str, answer: str | None) -> str | None:
     """Return what Antumbra answers where PostgreSQL does: numerics end at 38 digits, timestamps end in 294246."""
     if answer is not None and LATE_TIMESTAMP.fullmatch(answer):
         return "!22008"
-    if answer is None or answer.startswith("!") or not (name.startswith("numeric_") or name.endswith("_to_numeric")):
+    if answer is None or answer.startswith("!") or not (name.startswith(("numeric_", "any_")) or name.endswith("_to_numeric")):
         return answer
     if answer in {"NaN", "Infinity", "-Infinity"}:
         return answer

@@ -135,7 +135,8 @@ def test_binary_values_are_those_of_text(postgres: PostgresCluster) -> None:
         "bool": ["t", "f"], "int2": ["-32768"], "int4": ["7"], "int8": ["-9223372036854775808"], "float4": ["0.1", "NaN"],
         "float8": ["1e300", "-0"], "text": ["", "é'x"], "varchar": ["abc"],
         "date": ["2020-02-29", "0001-01-01", "1999-12-31", "infinity", "-infinity"],
-        "numeric": ["0", "0.00", "-1.50", "12345678901234567890.123456", "1e20", "0.00001", "100000", "-99999999.99990000", "-" + "9" * 38],
+        "numeric": ["0", "0.00", "-1.50", "12345678901234567890.123456", "1e20", "0.00001", "100000", "-99999999.99990000", "-" + "9" * 38,
+            "NaN", "Infinity", "-Infinity"],
         "timestamp": ["2020-01-02 03:04:05.123456", "1900-01-01", "infinity"],
         "timestamptz": ["2020-07-01 12:00+02", "-infinity"],
     }  # fmt: skip
@@ -161,7 +162,7 @@ def test_binary_values_are_those_of_text(postgres: PostgresCluster) -> None:
         (NUMERIC, b"\0\1", "08P01"),
         (NUMERIC, struct.pack(">hhHhH", 1, 0, 0x4001, 0, 1), "22P03"),
         (NUMERIC, struct.pack(">hhHhH", 1, 0, 0, 0, 10_000), "22P03"),
-        (NUMERIC, struct.pack(">hhHh", 0, 0, 0xC000, 0), "0A000"),
+        (NUMERIC, struct.pack(">hhHh", 0, 0, 0xE000, 0), "22P03"),
         (NUMERIC, struct.pack(">hhHhH", 1, 20, 0, 0, 1), "22003"),
         (TEXT, b"\xff", "22021"),
         (TEXT, b"a\0b", "22021"),
@@ -177,7 +178,9 @@ def test_bad_binary_values(kind: SqlType, data: bytes, sqlstate: str) -> None:
 @pytest.mark.parametrize(
     ("text", "kind", "sqlstate"),
     [
-        ("NaN", NUMERIC, "0A000"),
+        ("NaN", numeric(5, 2), "0A000"),
+        ("-Infinity", numeric(5, 2), "22003"),
+        ("+NaN", NUMERIC, "22P02"),
         ("now", TIMESTAMPTZ, "0A000"),
         ("1e39", NUMERIC, "22003"),
         ("0." + "1" * 39, NUMERIC, "22003"),

@@ -100,7 +100,7 @@ def compare(connection: psycopg.Connection[Any], type_name: str, texts: list[str
 
 
 def refused_on_purpose(answer: object) -> bool:
-    """Tell what we do not have: arrays of several dimensions, other lower bounds, NaN as a numeric, numerics over 38 digits."""
+    """Tell what we do not have: arrays of several dimensions, other lower bounds, NaN as a numeric(p,s), numerics over 38 digits."""
     if not isinstance(answer, tuple):
         return False
     return (answer[0] == "0A000" and str(answer[1]).endswith("is not supported yet")) or "38 digits" in str(answer[1])
