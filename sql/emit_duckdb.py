@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from sql.civil import DATE_INFINITY, TIMESTAMP_INFINITY
 from sql.datatypes import FAMILIES, SqlType
+from sql.emit.block import NEGATIVE_COUNTS
 from sql.emit.constants import civil_date, civil_text, decimal_text, unscaled_value
 from sql.emit.duckdb_aggregates import DUCKDB_AGGREGATES
 from sql.emit.duckdb_rules import CASTS, RULES
@@ -67,6 +68,10 @@ class DuckDbDialect:
             if comparison != "eq"
             else f"({operand} IN ({query}))"
         )
+
+    def computed_count(self, text: str, word: str) -> str:
+        problem = f"antumbra error {NEGATIVE_COUNTS[word]}: {word} must not be negative (end)"
+        return f"(SELECT CASE WHEN n < 0 THEN error('{problem}') ELSE n END FROM (SELECT {text} AS n))"
 
     def recursive_word(self) -> str:
         return "WITH RECURSIVE"

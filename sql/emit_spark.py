@@ -75,6 +75,9 @@ class SparkDialect:
             raise not_supported("ANY and ALL with another operator than = in the upper part of a continuous view")
         return f"({operand} IN ({query}))"
 
+    def computed_count(self, text: str, word: str) -> str:
+        raise not_supported(f"a {word} that is not a constant integer")
+
     def recursive_word(self) -> str:
         raise not_supported("WITH RECURSIVE in the upper part of a continuous view")
 

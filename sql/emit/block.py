@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 from sql.emit.expressions import ExpressionPrinter, SubqueryRule
-from sql.errors import SqlError, not_supported
+from sql.errors import SqlError
 from sql.expressions import Cast, Expression, Literal
 from sql.relations import Schema, TableFunction
+
+# What a negative number is.
+NEGATIVE_COUNTS = {"LIMIT": "2201W", "OFFSET": "2201X"}
 
 
 class Dialect(Protocol):
@@ -39,6 +42,9 @@ class Dialect(Protocol):
 
     def any_query(self, operand: str, comparison: str, query: str) -> str:
         """Return a comparison of an operand with any row of a subquery."""
+
+    def computed_count(self, text: str, word: str) -> str:
+        """Return a LIMIT or OFFSET that the engine computes; a negative one is 2201W or 2201X. Raises 0A000 where it can't."""
 
     def recursive_word(self) -> str:
         """Return the words that begin a recursive query."""
@@ -84,15 +90,16 @@ class Block:
         return bool(self.order or self.order_texts)
 
 
-def row_count(node: Expression | None, word: str) -> str | None:
-    """Return the number of a LIMIT or OFFSET; NULL is no limit."""
-    while isinstance(node, Cast):
-        node = node.operand
-    if node is None or (isinstance(node, Literal) and node.value is None):
+def row_count(node: Expression | None, word: str, computed: Callable[[Expression, str], str]) -> str | None:
+    """Return the number of a LIMIT or OFFSET, or what `computed` makes of an expression; NULL is no limit."""
+    value = node
+    while isinstance(value, Cast):
+        value = value.operand
+    if node is None or (isinstance(value, Literal) and value.value is None):
         return None
-    if not isinstance(node, Literal) or not isinstance(node.value, int):
-        raise not_supported(f"a {word} that is not a constant integer")
-    if node.value < 0:
-        raise SqlError("2201W" if word == "LIMIT" else "2201X", f"{word} must not be negative")
+    if not isinstance(value, Literal) or not isinstance(value.value, int):
+        return computed(node, word)
+    if value.value < 0:
+        raise SqlError(NEGATIVE_COUNTS[word], f"{word} must not be negative")
     # Spark takes 32 bits; no result here is longer.
-    return str(min(node.value, 2**31 - 1))
+    return str(min(value.value, 2**31 - 1))

@@ -21,7 +21,7 @@ from sql.emit.names import column_names
 from sql.emit.set_operations import every_column, has_own_order, recursive, recursive_scan, set_operation, spread_sets
 from sql.emit.subqueries import subquery_text
 from sql.errors import not_supported
-from sql.expressions import Column, Expression, Literal, Subquery
+from sql.expressions import Column, Expression, Literal, OuterColumn, Subquery
 from sql.relations import (
     Aggregate,
     Distinct,
@@ -40,7 +40,7 @@ from sql.relations import (
     Values,
     Window,
 )
-from sql.trees import aggregate_expressions, all_relations, columns_of, operator_expressions, subqueries_of
+from sql.trees import aggregate_expressions, all_relations, columns_of, operator_expressions, subqueries_of, walk
 from sql.volatility import is_volatile
 
 # A key of an ORDER BY that is the same for all rows.
@@ -285,7 +285,14 @@ class SelectPrinter:
         block = self.block(node.input)
         if block.is_cut:
             block = self.wrap(block)
-        return replace(block, limit=row_count(node.limit, "LIMIT"), offset=row_count(node.offset, "OFFSET"))
+
+        def computed(count: Expression, word: str) -> str:
+            if any(isinstance(part, OuterColumn) for part in walk(count)):
+                raise not_supported(f"a {word} that depends on a row of the query outside")
+            return self.dialect.computed_count(self.printer(()).text(count), word)
+
+        limit, offset = row_count(node.limit, "LIMIT", computed), row_count(node.offset, "OFFSET", computed)
+        return replace(block, limit=limit, offset=offset)
 
     def join(self, node: Join) -> Block:
         left = self.join_side(node.left)

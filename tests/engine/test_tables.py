@@ -181,6 +181,11 @@ def test_missing_functions_are_named(engine: QueryEngine, inputs: dict[str, pa.T
         engine.run(root, inputs)
 
 
+def test_a_count_of_rows_that_depends_on_the_row_outside_is_refused(engine: QueryEngine) -> None:
+    query = "select (select i.x from (values (1), (2)) i (x) offset o.x limit 1) from (values (1), (0)) o (x)"
+    assert engine_answer(engine.run, query, {}).sqlstate == "0A000"
+
+
 @pytest.mark.parametrize(
     "text", ["x + x", "x * 10", "x * x", "sum(x)", "avg(x)", "x / 0.0001", "x - (0 - x)", "x + 0.1"]
 )
