@@ -1,4 +1,4 @@
-"""The Spark session that runs upper pipelines: one JVM, started in the background and stopped with the server.
+"""The Spark session that runs upper pipelines: one JVM, started in the background and stopped with the server. One that dies is replaced.
 
 Everything it writes (local files, warehouse, its own log) is in one folder; which classes it starts with: `engine.spark_classes`. The
 JVM's output goes to a log file there, never to the server's terminal. Must not know of views.
@@ -28,7 +28,11 @@ from engine.spark_classes import SparkClasses, compile_functions, spark_classes
 from engine.spark_functions import FUNCTIONS, result_type_json
 from sql.errors import SqlError
 
+log = logging.getLogger(__name__)
+
 STOP_WAIT_S_MAX = 10.0
+# Between the end of the JVM's connections and that of its process.
+DEATH_WAIT_S_MAX = 2.0
 # Without an appender Spark would put its own settings in place of these.
 LOG_SETTINGS = """rootLogger.level = off
 rootLogger.appenderRef.none.ref = none
@@ -72,7 +76,7 @@ SETTINGS = {
 
 
 class SparkRuntime:
-    """Owns the JVM. `start` returns at once; `session` waits until Spark answers queries, and starts it if nobody has."""
+    """Owns the JVM. `start` returns at once; `session` waits until Spark answers queries, and starts it if none lives."""
 
     def __init__(
         self, memory_mb_max: int, threads_count: int, folder: Path, classes: SparkClasses | None = None
@@ -91,11 +95,15 @@ class SparkRuntime:
         self._stopped = False
 
     def start(self) -> None:
-        """Begin to start Spark in a thread of its own, unless that has been done."""
+        """Begin to start Spark in a thread of its own, unless that has been done and its JVM lives."""
         with self._lock:
-            if self._thread is None and not self._stopped:
-                self._thread = threading.Thread(target=self._start, name="spark-start", daemon=True)
-                self._thread.start()
+            if self._stopped or (self._thread is not None and not self._has_died):
+                return
+            if self._thread is not None:
+                log.warning("Spark's JVM has ended with status %d, and is started again", self._gateway.proc.returncode)
+                self._forget()
+            self._thread = threading.Thread(target=self._start, name="spark-start", daemon=True)
+            self._thread.start()
 
     def session(self) -> Any:
         """Return the SparkSession, waiting for its start. Raises SqlError 58000 when Spark could not start or is stopped."""
@@ -107,10 +115,20 @@ class SparkRuntime:
             raise SqlError("58000", "Spark is not running", detail=detail)
         return self._session
 
+    def has_lost(self, session: Any) -> bool:
+        """Tell whether the JVM of a session is no more: its connections have ended, and its process does so now."""
+        with self._lock:
+            if session is not self._session:
+                return True
+            process = self._gateway.proc
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(DEATH_WAIT_S_MAX)
+        return process.poll() is not None
+
     @property
     def is_ready(self) -> bool:
         """Whether `session` returns one at once."""
-        return self._ready.is_set() and self._failure is None and not self._stopped
+        return self._ready.is_set() and self._failure is None and not self._stopped and not self._has_died
 
     @property
     def process_id(self) -> int:
@@ -132,6 +150,16 @@ class SparkRuntime:
                 self._session.stop()
         if self._gateway is not None:
             end_java(self._gateway, wait_s_max)
+
+    @property
+    def _has_died(self) -> bool:
+        return self._ready.is_set() and self._gateway is not None and self._gateway.proc.poll() is not None
+
+    def _forget(self) -> None:
+        """Make room for another JVM."""
+        end_java(self._gateway)
+        self._session = self._gateway = self._failure = None
+        self._ready.clear()
 
     def _start(self) -> None:
         try:
@@ -240,4 +268,5 @@ def _forget_gateway() -> None:
     SparkContext._active_spark_context = None
     SparkContext._gateway = None
     SparkContext._jvm = None
+    SparkSession._instantiatedSession = SparkSession._activeSession = None
     os.environ.pop("PYSPARK_GATEWAY_PORT", None)

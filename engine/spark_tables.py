@@ -39,6 +39,7 @@ class SparkTables:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
+        self._session: Any = None
         self._tables: dict[str, SparkTable] = {}
 
     @contextmanager
@@ -55,6 +56,10 @@ class SparkTables:
     def _taken(self, session: Any, scan: Scan, export: TableExport) -> SparkTable:
         """Return the table of an export, made if it is not there; it is not dropped before its users are gone."""
         with self._lock:
+            if session is not self._session:
+                # Another JVM has none of them.
+                self._session = session
+                self._tables.clear()
             known = self._tables.pop(scan.name, None)
             if known is not None:
                 self._tables[scan.name] = known

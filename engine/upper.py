@@ -1,7 +1,8 @@
 """Upper and static pipelines of continuous views in Spark: groups and durable tables go in as Arrow, rows come out as Arrow.
 
 Enters: a relation over 'groups' and 'table' scans, and their rows. Leaves: a table exactly in the forms of `views.arrow_schema`. The plan
-is made anew for each refresh. Many views may refresh at once; one view does one refresh at a time.
+is made anew for each refresh. Many views may refresh at once; one view does one refresh at a time. Inputs are values, so what runs while
+the JVM dies is run once more on the next one.
 """
 
 from __future__ import annotations
@@ -9,11 +10,11 @@ from __future__ import annotations
 import itertools
 import threading
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from typing import Any
 
 import pyarrow as pa
-from py4j.protocol import Py4JJavaError
+from py4j.protocol import Py4JError, Py4JJavaError
 from pyspark.errors import PySparkException
 
 from engine.embedded.result_forms import in_forms
@@ -25,6 +26,9 @@ from sql.errors import SqlError
 from sql.relations import Relation
 from sql.trees import scans
 from views.protocols import TableExport
+
+# Of one pipeline, the first time and after the death of a JVM.
+RUNS_MAX = 2
 
 
 class SparkUpperExecutor:
@@ -47,9 +51,26 @@ class SparkUpperExecutor:
     ) -> pa.Table:
         """Return the rows of `relation` over `inputs` and `tables`, in order.
 
-        Raises SqlError for what PostgreSQL would raise, and 57014 after `cancel`.
+        Raises SqlError for what PostgreSQL would raise, 57014 after `cancel`, and 58000 when Spark dies again and again.
         """
-        session = self._runtime.session()
+        for _ in range(RUNS_MAX):
+            session = self._runtime.session()
+            try:
+                return self._rows(session, view, relation, inputs, tables)
+            except (PySparkException, Py4JError, OSError, EOFError):
+                if not self._runtime.has_lost(session):
+                    raise
+        hint = "Raise spark_memory_mb if the view is large; spark/spark.log in the data folder tells what the JVM said."
+        raise SqlError("58000", "Spark has ended while it computed the answer", hint=hint)
+
+    def _rows(
+        self,
+        session: Any,
+        view: str,
+        relation: Relation,
+        inputs: Mapping[str, pa.Table],
+        tables: Mapping[str, TableExport],
+    ) -> pa.Table:
         number = next(self._numbers)
         leaves = scans(relation)
         groups = [scan for scan in leaves if scan.name not in tables]
@@ -72,8 +93,12 @@ class SparkUpperExecutor:
         with self._lock:
             jobs = tuple(self._running.get(view, ()))
             self._cancelled.update(jobs)
-        for job in jobs:
-            self._runtime.session().sparkContext.cancelJobGroup(job)
+        if not (jobs and self._runtime.is_ready):
+            return
+        # What runs on a JVM that dies sees that itself.
+        with suppress(Py4JError, OSError):
+            for job in jobs:
+                self._runtime.session().sparkContext.cancelJobGroup(job)
 
     def explain(self, relation: Relation) -> str:
         """Return the SQL text that `run` executes, its inputs under their own names."""

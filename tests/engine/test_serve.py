@@ -7,6 +7,7 @@ import re
 import signal
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import psycopg
@@ -18,6 +19,7 @@ pytestmark = pytest.mark.slow
 
 # Their first answer would not be any earlier, and a JVM takes seconds of processor time to start.
 WITHOUT_SPARK = ("--set", "spark_preload=off")
+IN_THE_MIDDLE_S = 1.0
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
@@ -55,12 +57,14 @@ def test_everything_survives_a_crash_and_the_folder_has_one_server(tmp_path: Pat
     assert not notices
 
 
-def test_without_preload_spark_starts_with_the_first_statement_that_needs_it(tmp_path: Path) -> None:
-    def jvms(process_id: int) -> list[str]:
-        tasks = Path(f"/proc/{process_id}/task").glob("*/children")
-        children = [number for task in tasks for number in task.read_text().split()]
-        return [number for number in children if Path(f"/proc/{number}/comm").read_text().strip() == "java"]
+def jvms(process_id: int) -> list[int]:
+    """Return the process ids of the JVMs of a server."""
+    tasks = Path(f"/proc/{process_id}/task").glob("*/children")
+    children = [int(number) for task in tasks for number in task.read_text().split()]
+    return [number for number in children if Path(f"/proc/{number}/comm").read_text().strip() == "java"]
 
+
+def test_without_preload_spark_starts_with_the_first_statement_that_needs_it(tmp_path: Path) -> None:
     server = AntumbraServer(tmp_path / "data", *WITHOUT_SPARK).start()
     with server.connect() as client:
         client.execute("CREATE FOREIGN TABLE events (key integer) SERVER stream")
@@ -78,6 +82,36 @@ def test_without_preload_spark_starts_with_the_first_statement_that_needs_it(tmp
         assert client.execute("SELECT * FROM windowed").fetchall() == [(3, 1)]
         assert len(jvms(server.process_id)) == 1
     assert server.stop() == 0
+
+
+def test_a_jvm_that_dies_is_replaced_and_no_reader_sees_it(tmp_path: Path) -> None:
+    server = AntumbraServer(tmp_path / "data", *WITHOUT_SPARK).start()
+    with server.connect() as client, server.connect() as reader, ThreadPoolExecutor(1) as pool:
+        client.execute("CREATE TABLE names (key integer PRIMARY KEY, name text)")
+        client.execute("INSERT INTO names VALUES (1, 'one'), (2, 'two')")
+        client.execute("CREATE FOREIGN TABLE events (key integer) SERVER stream")
+        client.execute(
+            "CREATE VIEW named AS SELECT name, n, rank() OVER (ORDER BY n) FROM "
+            "(SELECT key AS k, count(*) AS n FROM events GROUP BY 1) AS g JOIN names ON key = k"
+        )
+        client.execute("INSERT INTO events VALUES (1), (2), (2)")
+        assert client.execute("SELECT * FROM named ORDER BY 1").fetchall() == [("one", 1, 1), ("two", 2, 2)]
+        (first,) = jvms(server.process_id)
+        os.kill(first, signal.SIGKILL)
+        client.execute("INSERT INTO events VALUES (1), (1)")
+        assert client.execute("SELECT * FROM named ORDER BY 1").fetchall() == [("one", 3, 2), ("two", 2, 1)]
+        (second,) = jvms(server.process_id)
+        # In the middle of an answer.
+        os.kill(second, signal.SIGSTOP)
+        client.execute("INSERT INTO events VALUES (2), (2)")
+        answer = pool.submit(lambda: reader.execute("SELECT * FROM named ORDER BY 1").fetchall())
+        with pytest.raises(TimeoutError):
+            answer.result(IN_THE_MIDDLE_S)
+        os.kill(second, signal.SIGKILL)
+        assert answer.result() == [("one", 3, 1), ("two", 4, 2)]
+        assert len(jvms(server.process_id)) == 1
+    assert server.stop() == 0
+    assert server.log_path.read_text().count("Spark's JVM has ended with status -9, and is started again") == 2
 
 
 def test_a_damaged_log_stops_the_start_with_one_line(tmp_path: Path) -> None:
