@@ -102,7 +102,7 @@ def _restored_stream(database: Database, image: CatalogImage, relation: dict[str
     if "columns" not in relation:
         # As it was stored before streams could be altered.
         statement = _only_statement(relation["text"], CreateStream)
-        settings = SessionSettings(time_zone=relation["time_zone"])
+        settings = SessionSettings(time_zone=relation["time_zone"], search_path=PUBLIC)
         return build_stream(statement, image, settings, relation["oid"], database.stream_options)
     sources = {number: source_of(column["default"]) for number, column in enumerate(relation["columns"], 1)}
     defaults = {number: source for number, source in sources.items() if source is not None}

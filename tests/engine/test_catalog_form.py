@@ -87,7 +87,8 @@ def test_streams_as_they_were_stored_before_they_could_be_altered(tmp_path: Path
     world = World(tmp_path)
     client = world.client()
     create = "CREATE FOREIGN TABLE s (k int DEFAULT 1 + 1, t text NOT NULL) SERVER stream OPTIONS (capacity '8')"
-    client.run(create, "CREATE VIEW v AS SELECT t, sum(k) FROM s GROUP BY t")
+    # There were no schemas then.
+    client.run("SET search_path = public", create, "CREATE VIEW v AS SELECT t, sum(k) FROM s GROUP BY t")
     before = world.database.image
     plain = json.loads(catalog_text(before))
     stream, view = plain["relations"]
