@@ -33,6 +33,8 @@ log = logging.getLogger(__name__)
 STOP_WAIT_S_MAX = 10.0
 # Between the end of the JVM's connections and that of its process.
 DEATH_WAIT_S_MAX = 2.0
+# Of -XX:+ExitOnOutOfMemoryError.
+OUT_OF_MEMORY_STATUS = 3
 # Without an appender Spark would put its own settings in place of these.
 LOG_SETTINGS = """rootLogger.level = off
 rootLogger.appenderRef.none.ref = none
@@ -54,6 +56,8 @@ SETTINGS = {
     # A common part of AND's right side must not be computed for rows that its left side decides.
     "spark.sql.subexpressionElimination.skipForShortcutExpression": "true",
     "spark.sql.execution.arrow.pyspark.enabled": "true",
+    # Larger inputs stay Arrow until they are read: as rows they take ten times the room, and longer from a hundred thousand on.
+    "spark.sql.execution.arrow.localRelationThreshold": "1m",
     "spark.sql.execution.pythonUDF.arrow.enabled": "false",
     "spark.sql.adaptive.enabled": "false",
     "spark.sql.shuffle.partitions": "1",
@@ -92,6 +96,7 @@ class SparkRuntime:
         self._failure: BaseException | None = None
         self._session: Any = None
         self._gateway: Any = None
+        self._last_status = 0
         self._stopped = False
 
     def start(self) -> None:
@@ -115,20 +120,34 @@ class SparkRuntime:
             raise SqlError("58000", "Spark is not running", detail=detail)
         return self._session
 
-    def has_lost(self, session: Any) -> bool:
-        """Tell whether the JVM of a session is no more: its connections have ended, and its process does so now."""
+    def exit_status(self, session: Any) -> int | None:
+        """Return how the JVM of a session has ended, whose connections have failed; None: it lives."""
         with self._lock:
             if session is not self._session:
-                return True
+                return self._last_status
             process = self._gateway.proc
         with suppress(subprocess.TimeoutExpired):
             process.wait(DEATH_WAIT_S_MAX)
-        return process.poll() is not None
+        status: int | None = process.poll()
+        return status
 
     @property
     def is_ready(self) -> bool:
         """Whether `session` returns one at once."""
         return self._ready.is_set() and self._failure is None and not self._stopped and not self._has_died
+
+    def death(self, status: int) -> SqlError:
+        """Return the client's error of a JVM that has ended: 53200 when its heap was too small, else 58000."""
+        if status == OUT_OF_MEMORY_STATUS:
+            hint = f"Raise spark_memory_mb, which is {self._memory_mb_max}, or group more coarsely below."
+            return SqlError("53200", "out of memory", detail="Spark's heap is too small for this query.", hint=hint)
+        hint = "spark/spark.log in the data folder tells what the JVM said."
+        return SqlError("58000", f"Spark has ended with status {status} while it computed the answer", hint=hint)
+
+    @property
+    def heap_bytes_max(self) -> int:
+        """The bytes of the JVM's heap at most."""
+        return self._memory_mb_max * 2**20
 
     @property
     def process_id(self) -> int:
@@ -157,6 +176,7 @@ class SparkRuntime:
 
     def _forget(self) -> None:
         """Make room for another JVM."""
+        self._last_status = self._gateway.proc.returncode
         end_java(self._gateway)
         self._session = self._gateway = self._failure = None
         self._ready.clear()
@@ -192,6 +212,8 @@ def spark_configuration(folder: Path, classes: SparkClasses, memory_mb_max: int,
         "-XX:+UseSerialGC",
         "-Xss4m",
         "-XX:-UsePerfData",
+        # A thread that ends for want of memory would let its client wait for ever.
+        "-XX:+ExitOnOutOfMemoryError",
         *classes.options,
     ]
     own = {

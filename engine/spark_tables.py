@@ -25,19 +25,24 @@ NUMBERS = itertools.count(1)
 
 @dataclass(eq=False)
 class SparkTable:
-    """A table's rows in Spark. users: pipelines that are running on it; replaced: a newer version is there, or no room."""
+    """A table's rows in Spark, of so many bytes in Arrow.
+
+    users: pipelines that are running on it; replaced: a newer version is there, or no room.
+    """
 
     version: int
     scan: Scan
     view: str
+    bytes_count: int
     users: int = 0
     replaced: bool = False
 
 
 class SparkTables:
-    """The tables that Spark holds, the least recently used first; thread-safe."""
+    """The tables that Spark holds, the least recently used first; thread-safe. bytes_max: what they take when nobody reads them."""
 
-    def __init__(self) -> None:
+    def __init__(self, bytes_max: int) -> None:
+        self._bytes_max = bytes_max
         self._lock = threading.Lock()
         self._session: Any = None
         self._tables: dict[str, SparkTable] = {}
@@ -66,18 +71,22 @@ class SparkTables:
                 if known.version == export.version and known.scan == scan:
                     known.users += 1
                     return known
-        made = SparkTable(export.version, scan, f"table_{next(NUMBERS)}", users=1)
+        made = SparkTable(export.version, scan, f"table_{next(NUMBERS)}", export.table.nbytes, users=1)
         make_view(session, made.view, scan, export.table)
         with self._lock:
             old = self._tables.pop(scan.name, None)
             self._tables[scan.name] = made
             gone = [] if old is None else [old]
-            while len(self._tables) > TABLES_KEPT_MAX:
+            while len(self._tables) > TABLES_KEPT_MAX or self._bytes_count > self._bytes_max:
                 gone.append(self._tables.pop(next(iter(self._tables))))
             for table in gone:
                 table.replaced = True
         self._drop_unused(session, gone)
         return made
+
+    @property
+    def _bytes_count(self) -> int:
+        return sum(table.bytes_count for table in self._tables.values())
 
     def _drop_unused(self, session: Any, tables: list[SparkTable]) -> None:
         for table in tables:

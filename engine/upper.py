@@ -29,6 +29,8 @@ from views.protocols import TableExport
 
 # Of one pipeline, the first time and after the death of a JVM.
 RUNS_MAX = 2
+# Of the heap, for tables that no pipeline reads just now.
+TABLES_SHARE = 1 / 4
 
 
 class SparkUpperExecutor:
@@ -40,7 +42,7 @@ class SparkUpperExecutor:
         self._lock = threading.Lock()
         self._running: dict[str, set[str]] = {}
         self._cancelled: set[str] = set()
-        self._tables = SparkTables()
+        self._tables = SparkTables(int(runtime.heap_bytes_max * TABLES_SHARE))
 
     def run(
         self,
@@ -51,17 +53,19 @@ class SparkUpperExecutor:
     ) -> pa.Table:
         """Return the rows of `relation` over `inputs` and `tables`, in order.
 
-        Raises SqlError for what PostgreSQL would raise, 57014 after `cancel`, and 58000 when Spark dies again and again.
+        Raises SqlError for what PostgreSQL would raise, 57014 after `cancel`, and 53200 or 58000 when Spark dies of it.
         """
+        status = 0
         for _ in range(RUNS_MAX):
             session = self._runtime.session()
             try:
                 return self._rows(session, view, relation, inputs, tables)
             except (PySparkException, Py4JError, OSError, EOFError):
-                if not self._runtime.has_lost(session):
+                ended = self._runtime.exit_status(session)
+                if ended is None:
                     raise
-        hint = "Raise spark_memory_mb if the view is large; spark/spark.log in the data folder tells what the JVM said."
-        raise SqlError("58000", "Spark has ended while it computed the answer", hint=hint)
+                status = ended
+        raise self._runtime.death(status)
 
     def _rows(
         self,

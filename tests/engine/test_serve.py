@@ -84,8 +84,8 @@ def test_without_preload_spark_starts_with_the_first_statement_that_needs_it(tmp
     assert server.stop() == 0
 
 
-def test_a_jvm_that_dies_is_replaced_and_no_reader_sees_it(tmp_path: Path) -> None:
-    server = AntumbraServer(tmp_path / "data", *WITHOUT_SPARK).start()
+def test_a_jvm_that_dies_is_replaced(tmp_path: Path) -> None:
+    server = AntumbraServer(tmp_path / "data", *WITHOUT_SPARK, "--set", "spark_memory_mb=512").start()
     with server.connect() as client, server.connect() as reader, ThreadPoolExecutor(1) as pool:
         client.execute("CREATE TABLE names (key integer PRIMARY KEY, name text)")
         client.execute("INSERT INTO names VALUES (1, 'one'), (2, 'two')")
@@ -110,8 +110,20 @@ def test_a_jvm_that_dies_is_replaced_and_no_reader_sees_it(tmp_path: Path) -> No
         os.kill(second, signal.SIGKILL)
         assert answer.result() == [("one", 3, 1), ("two", 4, 2)]
         assert len(jvms(server.process_id)) == 1
+        # What its heap has no room for fails alone.
+        client.execute(
+            "CREATE VIEW wide AS SELECT repeat('x', 100000) AS t, rank() OVER (ORDER BY k) FROM "
+            "(SELECT key AS k, count(*) FROM events GROUP BY 1) AS g"
+        )
+        client.execute("INSERT INTO events SELECT i FROM generate_series(1, 10000) AS i")
+        with pytest.raises(psycopg.errors.OutOfMemory) as failure:
+            client.execute("SELECT count(*) FROM wide")
+        assert failure.value.diag.message_hint == "Raise spark_memory_mb, which is 512, or group more coarsely below."
+        assert client.execute("SELECT * FROM named ORDER BY 1").fetchall() == [("one", 4, 1), ("two", 5, 2)]
     assert server.stop() == 0
-    assert server.log_path.read_text().count("Spark's JVM has ended with status -9, and is started again") == 2
+    log = server.log_path.read_text()
+    assert log.count("Spark's JVM has ended with status -9, and is started again") == 2
+    assert log.count("Spark's JVM has ended with status 3, and is started again") == 2
 
 
 def test_a_damaged_log_stops_the_start_with_one_line(tmp_path: Path) -> None:

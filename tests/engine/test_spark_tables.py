@@ -21,6 +21,7 @@ from views.protocols import TableExport
 
 pytestmark = pytest.mark.slow
 
+BYTES_MAX = 1_000_000
 SCAN = Scan("groups", "table", (OutputColumn("g", INT4), OutputColumn("title", INT4)))
 
 
@@ -44,7 +45,7 @@ def views_of(session: Any) -> set[str]:
 
 def test_a_table_is_made_once_per_version_and_dropped_when_nobody_uses_it(spark: SparkRuntime) -> None:
     session = spark.session()
-    tables = SparkTables()
+    tables = SparkTables(BYTES_MAX)
     before = views_of(session)
     first, second = TableExport(1, table_of("groups", [(1, "one")])), TableExport(2, table_of("groups", []))
     with tables.view_of(session, SCAN, first) as old:
@@ -59,6 +60,22 @@ def test_a_table_is_made_once_per_version_and_dropped_when_nobody_uses_it(spark:
         with tables.view_of(session, Scan(f"t{number}", "table", SCAN.schema), first):
             pass
     assert new not in views_of(session) and len(views_of(session) - before) == TABLES_KEPT_MAX
+
+
+def test_tables_that_nobody_reads_take_a_bounded_room(spark: SparkRuntime) -> None:
+    session = spark.session()
+    rows = table_of("groups", [(number, "text") for number in range(1000)])
+    tables = SparkTables(2 * rows.nbytes)
+    before = views_of(session)
+    made = []
+    for number in range(4):
+        with tables.view_of(session, Scan(f"t{number}", "table", SCAN.schema), TableExport(1, rows)) as name:
+            made.append(name)
+    assert views_of(session) - before == set(made[2:])
+    tables = SparkTables(rows.nbytes - 1)
+    with tables.view_of(session, SCAN, TableExport(1, rows)) as name:
+        assert name in views_of(session), "its reader needs it"
+    assert name not in views_of(session)
 
 
 def test_errors_of_static_pipelines_are_postgresqls(world: World, tmp_path: Path) -> None:
