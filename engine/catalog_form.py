@@ -224,6 +224,7 @@ def _table(entry: TableEntry) -> dict[str, object]:
                 "columns": list(constraint.columns),
                 "source": _source(entry.checks.get(constraint.name)),
                 "index": entry.indexes.get(constraint.name),
+                "comment": constraint.comment,
                 "reference": None if constraint.reference is None else asdict(constraint.reference),
             }
             for constraint in entry.description.constraints

@@ -168,6 +168,7 @@ def _restored_table(image: CatalogImage, relation: dict[str, Any]) -> TableEntry
             constraint["kind"],
             tuple(constraint["columns"]),
             reference=reference_of(constraint.get("reference")),
+            comment=constraint.get("comment", ""),
         )
         for constraint in relation["constraints"]
     )

@@ -54,7 +54,8 @@ KEYS = frozenset({"primary key", "unique", "unique index"})
 class ConstraintDescription:
     """A constraint of a table, or an index that is made by itself. columns: attnums. condition: of a check, over the table's row.
 
-    kind: 'primary key', 'unique', 'check', 'foreign key', 'unique index', 'index'. reference: of a foreign key.
+    kind: 'primary key', 'unique', 'check', 'foreign key', 'unique index', 'index'. reference: of a foreign key. comment: of COMMENT ON
+    CONSTRAINT.
     """
 
     name: str
@@ -63,6 +64,7 @@ class ConstraintDescription:
     condition: Expression | None = None
     text: str = ""
     reference: KeyReference | None = None
+    comment: str = ""
 
     @property
     def is_key(self) -> bool:

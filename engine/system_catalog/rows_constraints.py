@@ -160,19 +160,18 @@ def _depend(thing: tuple[int, int, int], needed: tuple[int, int, int], kind: str
 
 def description_rows(image: CatalogImage) -> list[Row]:
     """Return the rows of pg_description: the comments."""
-    class_oid, schema_oid, type_oid = (
-        relations()["pg_catalog", name].oid for name in ("pg_class", "pg_namespace", "pg_type")
+    class_oid, schema_oid, type_oid, constraint_oid = (
+        relations()["pg_catalog", name].oid for name in ("pg_class", "pg_namespace", "pg_type", "pg_constraint")
     )
     classes = dict.fromkeys(image.schemas.values(), schema_oid) | dict.fromkeys(image.types_by_oid, type_oid)
-    return [
-        {
-            "objoid": oid,
-            "classoid": classes.get(oid, class_oid),
-            "objsubid": number,
-            "description": text,
-        }
-        for (oid, number), text in image.comments.items()
-    ]
+    found = [(oid, classes.get(oid, class_oid), number, text) for (oid, number), text in image.comments.items()]
+    for entry in tables(image):
+        for one in entry.description.constraints:
+            if one.comment:
+                place = part_oid("constraint", entry.description.oid, entry.indexes.get(one.name, one.name))
+                found.append((place, constraint_oid, 0, one.comment))
+    names = ("objoid", "classoid", "objsubid", "description")
+    return [dict(zip(names, values, strict=True)) for values in found]
 
 
 CONSTRAINT_ROWS: dict[str, Callable[[CatalogImage], list[Row]]] = {

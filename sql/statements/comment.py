@@ -1,8 +1,8 @@
-"""COMMENT ON TABLE | FOREIGN TABLE | VIEW | SEQUENCE name, or COLUMN relation.column, IS 'text' | NULL."""
+"""COMMENT ON TABLE | FOREIGN TABLE | VIEW | SEQUENCE name, COLUMN relation.column, or CONSTRAINT name ON relation, IS 'text' | NULL."""
 
 from __future__ import annotations
 
-from sql.errors import SqlError
+from sql.errors import SqlError, not_supported
 from sql.grammar.cursor import Cursor, relation_of
 from sql.statements.access import CommentOn
 from sql.statements.objects import Comment
@@ -15,13 +15,13 @@ def comment(cursor: Cursor) -> Comment | CommentOn:
     first = cursor.index
     start = cursor.position
     cursor.expect("comment", "on")
-    column = None
+    part = None
     if cursor.at("role", "schema", "type"):
         return comment_on(cursor, first)
     if cursor.accept("foreign", "table"):
         kind = "stream"
     else:
-        found = cursor.accept_any("table", "view", "sequence", "column")
+        found = cursor.accept_any("table", "view", "sequence", "column", "constraint")
         if found is None:
             raise commented_object(cursor, start)
         kind = found
@@ -30,10 +30,16 @@ def comment(cursor: Cursor) -> Comment | CommentOn:
         parts = cursor.qualified_name()
         if len(parts) == 1:
             cursor.defer(SqlError("42601", "column name must be qualified"))
-        *relation, column = parts
-        name = relation_of(tuple(relation) or (column,), position)
+        *relation, part = parts
+        name = relation_of(tuple(relation) or (part,), position)
     else:
+        if kind == "constraint":
+            part = cursor.name()
+            cursor.expect("on")
+            if cursor.at("domain") and cursor.ahead(1).kind in ("word", "quoted") and cursor.ahead(1).value != "is":
+                raise not_supported("COMMENT ON CONSTRAINT ... ON DOMAIN", start)
+            position = cursor.position
         name = cursor.relation_name()
     cursor.expect("is")
     text = None if cursor.accept("null") else cursor.string()
-    return Comment(cursor.text_since(first), kind, name, position, column, text or None)
+    return Comment(cursor.text_since(first), kind, name, position, part, text or None)

@@ -22,13 +22,16 @@ class AlterView:
 
 @dataclass(frozen=True)
 class Comment:
-    """COMMENT ON kind name IS comment, None: it is taken away. kind: as of DropRelation, or 'column', then of the relation `name`."""
+    """COMMENT ON kind name IS comment, None: it is taken away.
+
+    kind: as of DropRelation, or 'column' or 'constraint', then of the relation `name`, which has it as `part`.
+    """
 
     text: str
     kind: str
     name: str
     name_position: int
-    column: str | None
+    part: str | None
     comment: str | None
 
 

@@ -29,7 +29,7 @@ OBJECTS = (
 
 
 # What comments can be about besides.
-COMMENTED = ("constraint", "database", "domain", "index")
+COMMENTED = ("database", "domain", "index")
 
 # First words of what OR REPLACE may stand before.
 REPLACEABLE = (

@@ -71,6 +71,7 @@ def test_round_trip_of_tables(tmp_path: Path) -> None:
         "ALTER TABLE t ALTER b SET DATA TYPE bigint, ADD COLUMN c int DEFAULT nextval('later'), DROP COLUMN a CASCADE",
         "ALTER TABLE t RENAME TO goods",
         "CREATE VIEW v (x) AS SELECT price, id FROM goods",
+        "COMMENT ON CONSTRAINT t_pkey ON goods IS 'one number each'",
     )
     before = world.database.image
     text = world.database.store.load()
