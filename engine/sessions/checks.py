@@ -145,10 +145,14 @@ class Checks:
                 self._schema(statement.name, statement.name_position)
                 if isinstance(statement, CreateTable):
                     self._referenced(statement.constraints, statement.columns)
+                    for like in statement.likes:
+                        self.require(like.name, "r")
             case CreateSequence() | CreateType():
                 self._schema(statement.name)
             case AlterType() | DropType():
                 self._types(statement)
+            case Comment() if statement.part is not None:
+                self.owner(statement.name, is_whole=False)
             case AlterTable() | AlterSequence() | AlterView() | Comment():
                 self.owner(statement.name)
                 schema = new_schema(statement)
@@ -264,14 +268,14 @@ class Checks:
         if not self._may(entry.description.oid, letter):
             raise denied(f"permission denied for {shown(entry)}")
 
-    def owner(self, name: str) -> None:
-        """Raise 42501 unless the role owns a relation."""
+    def owner(self, name: str, is_whole: bool = True) -> None:
+        """Raise 42501 unless the role owns a relation. is_whole: the statement is about all of it, and not about a column or the like."""
         entry = self.image.entries.get(name)
         if entry is None:
             return
         self._reach(name)
         if not self._owns(entry.description.oid):
-            raise denied(f"must be owner of {shown(entry)}")
+            raise denied(f"must be owner of {shown(entry) if is_whole else f'relation {entry.description.name}'}")
 
     def _lock(self, name: str, mode: str) -> None:
         """Raise 42501 unless the role may lock a table: to read it is enough for the weakest mode, others are for those who write."""

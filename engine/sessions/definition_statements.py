@@ -36,6 +36,7 @@ from engine.tables.table_alterations import alter_table
 from engine.tables.table_building import build_table, build_table_as, owned_sequences, restarted
 from engine.tables.table_changes import refuse_joined
 from engine.tables.table_indexes import create_index, drop_index, rename_index
+from engine.tables.table_likes import build_table_like
 from engine.tables.table_source import TransactionTables
 from engine.tables.table_work import TableWork
 from engine.tables.truncation import truncated, with_referring
@@ -219,7 +220,7 @@ class DefinitionStatements:
             return Outcome(tag)
         require_free(work.image, statement.name, None)
         if statement.query is None:
-            await self._session.in_worker(build_table, statement, work)
+            await self._session.in_worker(build_table_like if statement.likes else build_table, statement, work)
             return self._finished(work, transaction, tag)
         count = await self._session.in_scanner(self._fill, statement, work, transaction)
         return self._finished(work, transaction, f"SELECT {count}" if statement.with_data else tag)

@@ -54,6 +54,9 @@ def resolved(statement: Statement, image: CatalogImage, settings: SessionSetting
     match statement:
         case CreateTable() | CreateStream():
             name = names.new(statement.name, statement.name_position)
+            if isinstance(statement, CreateTable) and statement.likes:
+                likes = tuple(replace(one, name=names.known(one.name)) for one in statement.likes)
+                statement = replace(statement, likes=likes)
             return replace(with_types(statement, names.own_type), name=name)
         case CreateView():
             return replace(statement, name=names.new(statement.name))

@@ -12,10 +12,14 @@ from sql.statements.columns import table_column
 from sql.statements.constraints import at_table_constraint, refuse_inheritance, table_constraint
 from sql.statements.options import storage_parameters
 from sql.statements.sequences import created_name, persistence
-from sql.statements.statement import Constraint, CreateTable, TableColumn
+from sql.statements.statement import Constraint, CreateTable, LikeRelation, TableColumn
 from sql.syntax import Query
 
 COLUMNS_MAX = 1600
+# What LIKE can copy beside names, types and NOT NULL. Tables here have no generated columns, nor choices of how they are stored.
+LIKE_PARTS = (
+    "comments", "compression", "constraints", "defaults", "generated", "identity", "indexes", "statistics", "storage",
+)  # fmt: skip
 
 
 def create_table(cursor: Cursor) -> CreateTable:
@@ -31,16 +35,17 @@ def create_table(cursor: Cursor) -> CreateTable:
         raise not_supported("PARTITION OF" if cursor.at("partition") else "CREATE TABLE OF", cursor.position)
     columns: tuple[TableColumn, ...] = ()
     constraints: tuple[Constraint, ...] = ()
+    likes: tuple[LikeRelation, ...] = ()
     query: Query | None = None
     names: tuple[str, ...] = ()
     with_data = True
     if cursor.at_operator("(") and not at_names_only(cursor):
-        columns, constraints = elements(cursor, name)
+        columns, constraints, likes = elements(cursor, name)
         refuse_inheritance(cursor)
         if cursor.at("partition"):
             raise not_supported("PARTITION BY", cursor.position)
         on_commit = storage_clauses(cursor)
-        check_columns(cursor, name, columns, constraints)
+        check_columns(cursor, name, columns, constraints, has_others=bool(likes))
     else:
         if cursor.at_operator("("):
             names = tuple(column for column, _ in cursor.names_in_parentheses())
@@ -52,7 +57,7 @@ def create_table(cursor: Cursor) -> CreateTable:
         cursor.defer(SqlError("42P16", "ON COMMIT can only be used on temporary tables"))
     text = cursor.text_since(first)
     return CreateTable(
-        text, name, name_position, columns, constraints, if_not_exists, query, names, with_data, on_commit
+        text, name, name_position, columns, constraints, if_not_exists, query, names, with_data, on_commit, likes
     )
 
 
@@ -73,19 +78,23 @@ def table_query(cursor: Cursor) -> tuple[Query, bool]:
     return query, with_data
 
 
-def elements(cursor: Cursor, table: str) -> tuple[tuple[TableColumn, ...], tuple[Constraint, ...]]:
-    """Read (columns and constraints)."""
+Elements = tuple[tuple[TableColumn, ...], tuple[Constraint, ...], tuple[LikeRelation, ...]]
+
+
+def elements(cursor: Cursor, table: str) -> Elements:
+    """Read (columns, constraints and likes)."""
     position = cursor.position
     cursor.expect_operator("(")
     columns: list[TableColumn] = []
     constraints: list[Constraint] = []
+    likes: list[LikeRelation] = []
     if cursor.accept_operator(")"):
         cursor.refuse("a table without columns", position)
-        return (), ()
+        return (), (), ()
     while True:
         if cursor.at("like"):
-            raise not_supported("LIKE in a table", cursor.position)
-        if at_table_constraint(cursor):
+            likes.append(like_relation(cursor, len(columns)))
+        elif at_table_constraint(cursor):
             found = table_constraint(cursor)
             constraints += () if found is None else (found,)
         else:
@@ -93,7 +102,20 @@ def elements(cursor: Cursor, table: str) -> tuple[tuple[TableColumn, ...], tuple
         if not cursor.accept_operator(","):
             break
     cursor.expect_operator(")")
-    return tuple(columns), tuple(constraints)
+    return tuple(columns), tuple(constraints), tuple(likes)
+
+
+def like_relation(cursor: Cursor, before: int) -> LikeRelation:
+    """Read LIKE name [INCLUDING | EXCLUDING part]..."""
+    cursor.expect("like")
+    position = cursor.position
+    name = cursor.relation_name()
+    including: set[str] = set()
+    while (word := cursor.accept_any("including", "excluding")) is not None:
+        part = cursor.accept_any("all", *LIKE_PARTS) or cursor.fail()
+        parts = LIKE_PARTS if part == "all" else (part,)
+        including = including.union(parts) if word == "including" else including.difference(parts)
+    return LikeRelation(name, position, before, frozenset(including))
 
 
 def storage_clauses(cursor: Cursor) -> str:
@@ -123,9 +145,16 @@ def storage_clauses(cursor: Cursor) -> str:
 
 
 def check_columns(
-    cursor: Cursor, table: str, columns: tuple[TableColumn, ...], constraints: tuple[Constraint, ...]
+    cursor: Cursor,
+    table: str,
+    columns: tuple[TableColumn, ...],
+    constraints: tuple[Constraint, ...],
+    has_others: bool = False,
 ) -> None:
-    """Defer what PostgreSQL says about columns that are there twice, and keys that do not fit the columns."""
+    """Defer what PostgreSQL says about columns that are there twice, and keys that do not fit the columns.
+
+    has_others: there are columns that only the catalog knows.
+    """
     if len(columns) > COLUMNS_MAX:
         cursor.defer(SqlError("54011", f"tables can have at most {COLUMNS_MAX} columns"))
     names = {column.name for column in columns}
@@ -135,7 +164,7 @@ def check_columns(
     if len(keys) > 1:
         cursor.defer(SqlError("42P16", f'multiple primary keys for table "{table}" are not allowed', keys[1].position))
     for item in constraints:
-        if item.kind in ("primary key", "unique"):
+        if item.kind in ("primary key", "unique") and not has_others:
             check_key(cursor, item, names)
 
 

@@ -97,8 +97,21 @@ class TableColumn:
 
 
 @dataclass(frozen=True)
+class LikeRelation:
+    """LIKE name [INCLUDING | EXCLUDING part]... among the columns of CREATE TABLE. before: how many columns stand in front of it.
+
+    including: of 'comments', 'constraints', 'defaults', 'identity' and 'indexes'; our relations have nothing else that could be copied.
+    """
+
+    name: str
+    position: int
+    before: int
+    including: frozenset[str]
+
+
+@dataclass(frozen=True)
 class CreateTable:
-    """CREATE TABLE [IF NOT EXISTS] name (columns and constraints), or ... [(column names)] AS query [WITH [NO] DATA].
+    """CREATE TABLE [IF NOT EXISTS] name (columns, likes and constraints), or ... [(column names)] AS query [WITH [NO] DATA].
 
     A temporary one has a name in the schema pg_temp. on_commit: 'drop', 'delete' or 'preserve' (its rows), or nothing.
     """
@@ -113,6 +126,7 @@ class CreateTable:
     column_names: tuple[str, ...] = ()
     with_data: bool = True
     on_commit: str = ""
+    likes: tuple[LikeRelation, ...] = ()
 
 
 @dataclass(frozen=True)
