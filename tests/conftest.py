@@ -16,7 +16,7 @@ from tests.oracle.antumbra import AntumbraServer
 from tests.oracle.postgres import PostgresCluster
 
 CASES_DEFAULT = 700
-SECONDS_DEFAULT = 300.0
+SECONDS_DEFAULT = 240.0
 SEED_DEFAULT = 20_261_120
 
 # Every JVM of a test run is short: its second compiler would take a third of the run's processor time and never earn it back.
