@@ -287,7 +287,7 @@ class Session:
         self.block.require_usable(prepared.statement)
         self.names.require_free_portal(message.portal)
         image = self.runner.image()
-        prepared.refresh(self.runner.image(), self.settings)
+        prepared.refresh(image, self.settings)
         self.runner.describe(prepared)
         if not self._hot.decode_row(portal, image) and prepared.parameter_types:
             portal.decode_parameters(self.settings.time_zone)

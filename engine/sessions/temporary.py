@@ -32,7 +32,7 @@ class TemporaryRelations:
         self._session = session
         self._definitions = definitions
         self._ending: asyncio.Task[None] | None = None
-        # What is done with a table at COMMIT, by its oid.
+        # What is done with a table of the schema at COMMIT, by its oid, which after ROLLBACK something else may get.
         self._on_commit: dict[int, str] = {}
 
     @property
@@ -53,7 +53,7 @@ class TemporaryRelations:
 
     def note_made(self, statement: Statement, transaction: Transaction) -> None:
         """Note what is to be done at COMMIT with the table that was made."""
-        if isinstance(statement, CreateTable) and statement.on_commit in ("drop", "delete"):
+        if isinstance(statement, CreateTable) and schema_of(statement.name) == self.schema:
             assert transaction.image is not None
             self._on_commit[transaction.image.entries[statement.name].description.oid] = statement.on_commit
 
@@ -66,7 +66,7 @@ class TemporaryRelations:
             )
             del self._on_commit[entry.description.oid]
         tables = transaction.tables
-        if tables is None:
+        if tables is None or not self._on_commit:
             return
         for entry in self._tables(transaction, "delete"):
             if entry.description.name in tables.written:
@@ -74,8 +74,9 @@ class TemporaryRelations:
 
     def _tables(self, transaction: Transaction, action: str) -> list[TableEntry]:
         image = transaction.image or self._session.database.image
-        oids = [oid for oid, asked in self._on_commit.items() if asked == action]
-        return [entry for entry in map(image.by_oid, oids) if isinstance(entry, TableEntry)]
+        entries = [image.by_oid(oid) for oid, asked in self._on_commit.items() if asked == action]
+        own = [entry for entry in entries if entry is not None and schema_of(entry.description.name) == self.schema]
+        return [entry for entry in own if isinstance(entry, TableEntry)]
 
     async def discard(self, transaction: Transaction) -> None:
         """Drop all of them. Raises SqlError."""
