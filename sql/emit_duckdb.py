@@ -51,8 +51,8 @@ class DuckDbDialect:
     def identifier(self, name: str) -> str:
         return '"' + name.replace('"', '""') + '"'
 
-    def first_value(self, text: str) -> str:
-        return f"any_value({text})"
+    def first_value(self, text: str, rank: str | None) -> str:
+        return f"any_value({text})" if rank is None else f"arg_min({text}, {rank})"
 
     def checked_scalar(self, query: str, column: str) -> str:
         # DuckDB checks its own scalar subqueries for all rows, also where a CASE leaves them out; not so what is in a lambda.

@@ -60,8 +60,8 @@ class SparkDialect:
     def identifier(self, name: str) -> str:
         return "`" + name.replace("`", "``") + "`"
 
-    def first_value(self, text: str) -> str:
-        return f"first({text}, true)"
+    def first_value(self, text: str, rank: str | None) -> str:
+        return f"first({text}, true)" if rank is None else f"min_by({text}, {rank})"
 
     def checked_scalar(self, query: str, column: str) -> str:
         # Spark computes a scalar subquery, and checks its rows, before any CASE.

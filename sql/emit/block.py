@@ -31,8 +31,8 @@ class Dialect(Protocol):
     def identifier(self, name: str) -> str:
         """Return a quoted name."""
 
-    def first_value(self, text: str) -> str:
-        """Return an aggregate that yields some row's value: all of a group are equal."""
+    def first_value(self, text: str, rank: str | None) -> str:
+        """Return an aggregate that yields the value of a row, of the lowest rank if there is one: all of a group are equal."""
 
     def checked_scalar(self, query: str, column: str) -> str:
         """Return a scalar subquery that raises 21000 only where it is evaluated."""

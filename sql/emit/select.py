@@ -186,8 +186,11 @@ class SelectPrinter:
             return self.block(spread_sets(node))
         return self.grouped(self.rows(node.input), node)
 
-    def grouped(self, block: Block, node: Aggregate) -> Block:
-        """Return the rows of `block` grouped as `node` says; its own input is not looked at."""
+    def grouped(self, block: Block, node: Aggregate, rank: str | None = None) -> Block:
+        """Return the rows of `block` grouped as `node` says; its own input is not looked at.
+
+        rank: of keys that are equal and look different, such as 1.5 and 1.50, the one of the lowest rank is shown; None: any.
+        """
         keys = [item for _, item in node.keys]
         if not all(isinstance(item, Column) for item in keys):
             block, keys = self.with_key_columns(block, node, keys)
@@ -197,7 +200,7 @@ class SelectPrinter:
             text = printer.text(key)
             group = printer.comparable_text(text, key.type)
             if key.type.has_own_order:
-                text = self.dialect.first_value(text)
+                text = self.dialect.first_value(text, rank)
                 text = text if node.sets is None else f"CASE WHEN grouping({group}) = 0 THEN {text} END"
             groups.append(group)
             columns.append(text)

@@ -38,14 +38,11 @@ def set_operation(select: SelectPrinter, node: SetOperation) -> Block:
         return combined(
             select, words, side(select, node.left, node.schema), side(select, node.right, node.schema), node.schema
         )
-    if node.kind == "union":
-        union = SetOperation("union", True, node.left, node.right, node.schema)
-        return select.grouped(select.block(union), Aggregate(node, every_column(node.schema), ()))
     return _by_keys(select, node)
 
 
 def _by_keys(select: SelectPrinter, node: SetOperation) -> Block:
-    """Group the rows of both sides, marked by where they come from, by their keys."""
+    """Group the rows of both sides, marked by where they come from, by their keys; of equal ones the left side's is shown."""
     schema = (*node.schema, OutputColumn(SIDE, INT4))
     sides = []
     for number, part in ((1, node.left), (2, node.right)):
@@ -53,9 +50,11 @@ def _by_keys(select: SelectPrinter, node: SetOperation) -> Block:
         marked = Block(block.source, (*block.columns, str(number)), schema, stage="items")
         sides.append(select.render(marked))
     both = combined(select, "UNION ALL", sides[0], sides[1], schema)
-    grouped = select.grouped(both, Aggregate(node, every_column(node.schema), ()))
-    word = ">" if node.kind == "intersect" else "="
     mark = both.columns[-1]
+    grouped = select.grouped(both, Aggregate(node, every_column(node.schema), ()), mark)
+    if node.kind == "union":
+        return grouped
+    word = ">" if node.kind == "intersect" else "="
     having = (f"min({mark}) = 1", f"max({mark}) {word} 1")
     return select.rehaving(grouped, having)
 

@@ -63,6 +63,7 @@ SELECT array_agg(x ORDER BY x), string_agg(x::text, ',' ORDER BY x) FROM nn;
 SELECT x, rank() OVER (ORDER BY x), dense_rank() OVER (ORDER BY x DESC), sum(x) OVER (ORDER BY id ROWS 1 PRECEDING) FROM nn ORDER BY id;
 SELECT 'NaN'::numeric BETWEEN 1 AND 2, 'NaN'::numeric IS DISTINCT FROM 'NaN', (1,'NaN'::numeric) = (1,'NaN'::numeric), row_number() OVER () FROM (VALUES (1)) v;
 SELECT * FROM (VALUES ('NaN'::numeric),(1.5)) v(x) UNION SELECT x FROM nn ORDER BY 1;
+SELECT x FROM nn UNION SELECT * FROM (VALUES ('NaN'::numeric),(1.5)) v(x) ORDER BY 1;
 SELECT x FROM nn INTERSECT SELECT 'NaN'::numeric;
 SELECT round('NaN'::float8::numeric, 2), ('Infinity'::float4)::numeric, round(1.005::float8::numeric, 2), round(1.5), round(avg(x),2) FROM (VALUES (1.5::numeric),(2)) v(x);
 WITH RECURSIVE r(x, n) AS (SELECT 'NaN'::numeric, 1 UNION ALL SELECT x + 1, n + 1 FROM r WHERE n < 3) SELECT * FROM r;
