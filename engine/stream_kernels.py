@@ -1,7 +1,7 @@
 """The kernels of groupings over streams that statements had lately, and the tables into which a statement's scan folds rows by them.
 
 Enters: plans of groupings, join tables, morsels of a stream. Leaves: groups as Arrow. A kernel takes about a second to compile, so it is
-kept for the next statement that has the same grouping, whatever its tables hold by then. Must not scan.
+kept for the next statement that has the same grouping, whatever it compares with and its tables hold by then. Must not scan.
 """
 
 from __future__ import annotations
@@ -102,8 +102,9 @@ def new_tables(
 
     join_tables: those of each grouping, by its name.
     """
-    states = [
-        (grouping, kernels.state(grouping.kernel_plan).joined_with(join_tables[grouping.name]))
-        for grouping in groupings
-    ]
-    return [GroupingTable(grouping, state, state.new_table()) for grouping, state in states]
+    tables = []
+    for grouping in groupings:
+        plan, parameters = grouping.for_kernels()
+        state = kernels.state(plan).joined_with(join_tables[grouping.name], parameters)
+        tables.append(GroupingTable(grouping, state, state.new_table()))
+    return tables

@@ -6,6 +6,7 @@ Enters: a generated module. Leaves: a callable that picks the arrays of a morsel
 from __future__ import annotations
 
 import threading
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -17,7 +18,9 @@ from ringbuffer.error_codes import OK, SCRATCH_FULL, RowError
 from ringbuffer.hash_table import ERROR, EXPRESSION, HEAP_NEEDED, Words
 from ringbuffer.loader import load_kernel, release_kernel
 from ringbuffer.text_functions import ScratchHeap
+from sql.expressions import Literal as Constant
 from views.codegen.modules import GeneratedModule
+from views.codegen.parameters import block_of
 
 Array = npt.NDArray[Any]
 WRITABLE: tuple[Literal["C", "W", "A"], ...] = ("C", "W", "A")
@@ -52,6 +55,10 @@ class CompiledKernel:
     def expression_text(self, index: int) -> str:
         """Return the SQL of the expression with the number that the kernel reports."""
         return self._module.expressions[index]
+
+    def constants_with(self, parameters: Sequence[Constant]) -> npt.NDArray[np.uint8]:
+        """Return a block in the place of `constants` that has the values of the parameters; whoever calls the kernel keeps it."""
+        return np.frombuffer(block_of(self._module.long_texts, parameters) + b"\0", dtype=np.uint8)
 
     @property
     def uses_scratch(self) -> bool:

@@ -8,7 +8,7 @@ streams or Spark.
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
@@ -33,6 +33,7 @@ from ringbuffer.join_table import JoinTable
 from ringbuffer.merge import merge_tables
 from ringbuffer.pages import Page
 from sql.catalog import ARRIVAL
+from sql.expressions import Literal
 from views.codegen.grouping import Grouping, make_grouping
 from views.codegen.stream_kernel import generate_stream_kernel
 from views.finish import CompiledStep, array_places
@@ -48,6 +49,7 @@ JOINED = "joined/"  # of pages with the rows of a probe's build side
 
 # Stands for the arrays of a table where rows are only checked.
 NO_WORDS = np.zeros(1, dtype=np.int64)
+NO_BYTES = np.zeros(0, dtype=np.uint8)
 
 
 @dataclass(frozen=True)
@@ -99,6 +101,8 @@ class ViewState:
         else:
             assert known.fingerprint == self.fingerprint
             self._kernel, self.joins = known._kernel, known.joins
+        # The address of the constants; the array holds them where parameters are among them.
+        self._constants, self._parameters = self._kernel.constants, NO_BYTES
         self._groups: Groups = self._no_groups(TABLES_WAITING_MAX) if heir_of is None else heir_of._groups
 
     def _stream_kernel(self, kernels_dir: Path, places: tuple[int, ...] | None) -> CompiledKernel:
@@ -131,11 +135,13 @@ class ViewState:
         """Its tables, which other states have as well that go on with it."""
         return self._groups
 
-    def joined_with(self, join_tables: tuple[JoinTable, ...]) -> ViewState:
-        """Return a state with the same kernels and these join tables, for tables of its own (`new_table`, `fold`, `rows_of`)."""
-        assert len(join_tables) == len(self.plan.stream.probes)
+    def joined_with(self, join_tables: tuple[JoinTable, ...], parameters: Sequence[Literal] = ()) -> ViewState:
+        """Return a state with the same kernels, these join tables and constants, for tables of its own (`new_table`, `fold`, `rows_of`)."""
+        assert len(join_tables) == len(self.plan.stream.probes) and len(parameters) == len(self.plan.stream.parameters)
         state = copy.copy(self)
         state.joins = Joins(join_tables)
+        state._parameters = self._kernel.constants_with(parameters)
+        state._constants = int(state._parameters.ctypes.data)
         return state
 
     @property
@@ -290,7 +296,7 @@ class ViewState:
         kernel = self._kernel
         if kernel.uses_scratch:
             return partial(self.apply, row)
-        groups, constants, arrays = self._groups, kernel.constants, kernel.arrays(row)
+        groups, constants, arrays = self._groups, self._constants, kernel.arrays(row)
         table = groups.front.local
         words = (constants, table.control, table.slots, table.rows, *self.joins.arrays, *arrays)
         fold_row = entry_of(kernel.function, 0, 1, True, 0, *words)
@@ -388,7 +394,7 @@ class ViewState:
     ) -> int:  # fmt: skip
         """Run the stream kernel from row `start` on and return the row at which it stopped."""
         kernel = self._kernel
-        table = (start, morsel.rows_count, folding, now_us, kernel.constants, control, slots, rows, *arrays)
+        table = (start, morsel.rows_count, folding, now_us, self._constants, control, slots, rows, *arrays)
         try:
             return kernel.function(*table, *kernel.arrays(morsel))
         except TypeError:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from sql.catalog import SessionSettings
 from sql.errors import SqlError
-from sql.expressions import Column
+from sql.expressions import Column, Literal
 from sql.relations import Aggregate, BoundQuery, Distinct, Project, Relation, Scan
 from sql.trees import all_relations, open_columns, relation_names, rewrite_everywhere
 from views.codegen.finish_kernel import generate_finish_kernel
@@ -19,6 +19,7 @@ from views.codegen.grouping import make_grouping
 from views.codegen.stream_kernel import generate_stream_kernel
 from views.definition import ViewDefinition
 from views.plan.nodes import ViewPlan
+from views.plan.parameters import with_parameters
 from views.plan.planner import plan_view
 from views.subquery_grouping import group_subqueries
 
@@ -36,12 +37,11 @@ class StreamGrouping:
     relation: Relation
     plan: ViewPlan
 
-    @property
-    def kernel_plan(self) -> ViewPlan:
-        """The plan with nothing in its build sides but their columns, which is all that kernels depend on."""
-        stream = self.plan.stream
+    def for_kernels(self) -> tuple[ViewPlan, tuple[Literal, ...]]:
+        """Return the plan with what kernels depend on alone, with parameters for constants; and the constants."""
+        stream, parameters = with_parameters(self.plan.stream)
         probes = (replace(probe, build=Scan(probe.name, "rows", probe.build.schema)) for probe in stream.probes)
-        return replace(self.plan, stream=replace(stream, probes=tuple(probes)))
+        return replace(self.plan, stream=replace(stream, probes=tuple(probes))), parameters
 
 
 def cut_groupings(
@@ -87,7 +87,8 @@ def plan_grouping(grouping: Aggregate | Distinct) -> ViewPlan | None:
     try:
         planned = plan_view(definition, query)
         plan = planned.plan
-        generate_stream_kernel(NAME, plan.stream, make_grouping(plan.stream))
+        stream, _ = with_parameters(plan.stream)
+        generate_stream_kernel(NAME, stream, make_grouping(stream))
         generate_finish_kernel(NAME, "groups", plan.finish)
     except SqlError:
         return None

@@ -135,7 +135,19 @@ def test_kernels_do_not_depend_on_what_the_tables_are_asked_for() -> None:
     query = "SELECT count(*) FROM s JOIN items ON a = id WHERE name = '{}'"
     (one,), (other,) = (cut(query.format(name))[1] for name in ("x", "y"))
     assert one.plan != other.plan
-    assert one.kernel_plan == other.kernel_plan
+    assert one.for_kernels() == other.for_kernels()
+
+
+def test_kernels_do_not_depend_on_constants_that_columns_are_compared_with() -> None:
+    query = "SELECT a % 5, count(*) FILTER (WHERE a > {}) FROM s WHERE a IN ({}, 7) AND a + 1 <> 3 GROUP BY 1"
+    (one,), (other,) = (cut(query.format(*numbers))[1] for numbers in ((1, 2), (30, 4)))
+    (one_plan, one_constants), (other_plan, other_constants) = one.for_kernels(), other.for_kernels()
+    assert one_plan == other_plan
+    # In the order in which the pipeline has them; what is no comparison stays in the code.
+    assert [constant.value for constant in one_constants] == [2, 7, 3, 1]
+    assert [constant.value for constant in other_constants] == [4, 7, 3, 30]
+    (longer,) = cut(query.format(1, "2, 3"))[1]
+    assert longer.for_kernels()[0] != one_plan
 
 
 def test_only_the_streams_asked_for_are_cut() -> None:

@@ -11,8 +11,9 @@ from typing import Protocol
 
 from sql.datatypes import SqlType
 from sql.errors import not_supported
-from sql.expressions import Call, Case, Cast, Column, Expression, Literal, OuterColumn, Subquery
+from sql.expressions import Call, Case, Cast, Column, Expression, Literal, OuterColumn, Parameter, Subquery
 from views.codegen.literals import literal_value
+from views.codegen.parameters import PARAMETER_BYTES, ParameterLoads
 from views.codegen.values import ALWAYS, NEVER, Value, any_null, word_suffixes, zero_words
 from views.codegen.writer import KernelWriter
 from views.plan.text import expression_text
@@ -27,12 +28,19 @@ class ColumnSource(Protocol):
 
 
 class ExpressionWriter:
-    """Evaluates expressions in one kernel. long_texts collects the bytes of literals that are not inline."""
+    """Evaluates expressions in one kernel. long_texts: room for parameters, and the bytes of literals that are not inline."""
 
-    def __init__(self, writer: KernelWriter, columns: ColumnSource, functions: dict[str, FunctionWriter]) -> None:
+    def __init__(
+        self,
+        writer: KernelWriter,
+        columns: ColumnSource,
+        functions: dict[str, FunctionWriter],
+        parameters_count: int = 0,
+    ) -> None:
         self.writer = writer
         self.columns = columns
-        self.long_texts = bytearray()
+        self.parameters = ParameterLoads()
+        self.long_texts = bytearray(PARAMETER_BYTES * parameters_count)
         self._functions = functions
 
     def evaluate(self, expression: Expression) -> Value:
@@ -43,6 +51,8 @@ class ExpressionWriter:
             )
         if isinstance(expression, Literal):
             return literal_value(expression, self.long_texts)
+        if isinstance(expression, Parameter):
+            return self.parameters.value(self.writer, expression)
         key = meaning(expression)
         known = self.writer.recall(key)
         if known is not None:

@@ -58,7 +58,7 @@ class StreamKernelWriter:
         self.columns = InputColumns(pipeline.input)
         self.probes = ProbeWriter(self.writer, len(pipeline.input))
         self.probes.declare(pipeline.probes)
-        self.expressions = ExpressionWriter(self.writer, self, FUNCTIONS)
+        self.expressions = ExpressionWriter(self.writer, self, FUNCTIONS, len(pipeline.parameters))
 
     def load(self, writer: KernelWriter, index: int) -> Value:
         """Write the lines that load a column of the stream or of a build side: this is the expressions' `ColumnSource`."""
@@ -270,6 +270,7 @@ class StreamKernelWriter:
             arguments.append(("heap", "uint8[::1]"))
             prologue.append(f"input_heap = {self.writer.use('int128', 'signed_word')}(heap.ctypes.data)")
         arguments += self.columns.parameters()
+        prologue += self.expressions.parameters.lines
         self.writer.use("jit", "kernel")
         lines = ["@kernel", f"def {FUNCTION}("]
         lines += [f"{INDENT}{name}," for name, _ in arguments]

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from sql.datatypes import SqlType
 from sql.expressions import AggregateCall, Expression
 from sql.relations import Relation, Schema
 from sql.trees import relation_names, scans
@@ -40,6 +41,7 @@ class StreamPipeline:
 
     `filters` address `input` (all columns of the stream), keys and aggregates `row`, which goes on with the columns of the probes.
     on_error: 'reject' fails the inserting statement on a row that can't be evaluated, 'skip' leaves that row out and counts it.
+    parameters: types of the constants that come with each statement (`views.plan.parameters`); a view has none.
     """
 
     stream: str
@@ -50,6 +52,7 @@ class StreamPipeline:
     groups: Schema
     on_error: str = "reject"
     probes: tuple[Probe, ...] = ()
+    parameters: tuple[SqlType, ...] = ()
 
     @property
     def row(self) -> Schema:
