@@ -22,7 +22,9 @@ from engine.outlet import Outlet
 from engine.session_protocol import SessionProtocol
 from engine.sessions.first_step import first_step
 from engine.sessions.statement_timeout import terminated
+from sql.client_encodings import UTF8
 from sql.errors import SqlError
+from sql.settings import Settings
 from sql.wire import writer
 from sql.wire.conversation import Conversation
 from sql.wire.messages import (
@@ -34,6 +36,7 @@ from sql.wire.messages import (
     Terminate,
     Violation,
 )
+from sql.wire.recoding import sent
 
 if TYPE_CHECKING:
     from engine.server import Server
@@ -54,13 +57,14 @@ MESSAGES_PER_TURN_MAX = 1000
 class Connection(asyncio.Protocol):
     """One client's socket. The session uses the first methods, `conversation`, `process_id`, `secret_key` and `role`.
 
-    role: the oid of what the client was let in as. address, peer_port: where it is.
+    role: the oid of what the client was let in as. encoding: what it speaks. address, peer_port: where it is.
     """
 
     def __init__(self, server: Server) -> None:
         tls = server.door.tls
         self.conversation = Conversation(server.limits.message_bytes_max, lets_in=True, takes_tls=tls is not None)
         self.role = 0
+        self.encoding = UTF8
         self.address, self.peer_port = "", 0
         self.is_encrypted = False
         self._admission = Admission(self, server)
@@ -92,8 +96,23 @@ class Connection(asyncio.Protocol):
 
     # What the session uses.
 
+    def follow(self, settings: Settings) -> None:
+        """Speak the client_encoding of these settings, whatever it becomes."""
+
+        def look() -> None:
+            # On any thread: what is received already is read again on the event loop.
+            self.encoding = settings.encoding
+
+        settings.watchers.append(look)
+        look()
+
     def write(self, data: bytes) -> None:
-        """Buffer replies; they leave at the end of the present batch of messages, or when there are many."""
+        """Buffer replies, which leave at the end of the present batch of messages, or when there are many.
+
+        Texts are in UTF-8, but those of rows and COPY data in the client's encoding already. Raises SqlError for what that does not have.
+        """
+        if self.encoding.converts:
+            data = sent(data, self.encoding)
         self._replies.append(data)
         self._replies_bytes += len(data)
         if self._replies_bytes >= REPLY_BATCH_BYTES:
@@ -264,6 +283,7 @@ class Connection(asyncio.Protocol):
             or session is None
             or outlet is None
             or not self.conversation.is_between_messages
+            or self.encoding.converts
         ):
             return False
         # What a bug in here would leave half done ends with this message.
@@ -317,6 +337,10 @@ class Connection(asyncio.Protocol):
         queue = self._queue
         admit = self.conversation.admit
         for _ in range(min(len(queue), messages_max)):
+            if self.conversation.encoding is not self.encoding:
+                received = self.conversation.read_again(queue, self.encoding)
+                queue.clear()
+                queue.extend(received)
             if not queue:
                 break
             message = self._current = queue.popleft()

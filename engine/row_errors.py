@@ -8,10 +8,10 @@ from __future__ import annotations
 from ringbuffer import error_codes
 from ringbuffer.error_codes import RowError
 from sql.catalog import ColumnDescription
+from sql.client_encodings import UTF8
 from sql.datatypes import SqlType
 from sql.errors import SqlError
 from sql.literals import apply_modifier, binary_value, input_value
-from sql.wire.reader import encoding_error
 from views.view import ContinuousView
 
 # Errors of the line as a whole: the CONTEXT shows the line, not a column.
@@ -97,7 +97,7 @@ def line_error(error: RowError) -> SqlError:
         try:
             data.decode()
         except UnicodeDecodeError as bad:
-            return encoding_error(data, bad.start)
+            return UTF8.refused(data, bad.start)
     return SqlError(error.sqlstate, error.message, hint=LINE_HINTS.get(error.code))
 
 

@@ -16,13 +16,13 @@ from sql.civil import (
     TIMESTAMP_US_END,
     TIMESTAMP_US_MIN,
 )
+from sql.client_encodings import UTF8, ClientEncoding, invalid_bytes
 from sql.datatypes import SqlType
 from sql.errors import SqlError
 from sql.expressions import LiteralValue
 from sql.identifiers import received_char, received_name
 from sql.json_text import json_check
 from sql.jsonb_text import jsonb_value
-from sql.wire.reader import encoding_error
 from sql.zoned_time import ZONE_S_END
 
 EPOCH_2000_DAYS = 10_957
@@ -50,22 +50,22 @@ INFINITE_TIMESTAMPS = (-(1 << 63), (1 << 63) - 1)
 EXACT = Context(prec=2000, Emax=999_999, Emin=-999_999)
 
 
-def binary_value(data: bytes, kind: SqlType) -> LiteralValue:
-    """Return the value of `data`; modifiers of `kind` are not applied."""
+def binary_value(data: bytes, kind: SqlType, encoding: ClientEncoding = UTF8) -> LiteralValue:
+    """Return the value of `data`, whose texts are in `encoding`; modifiers of `kind` are not applied."""
     family = kind.family
     if kind.is_array:
-        return array_value(data, kind.element, binary_value)
+        return array_value(data, kind.element, lambda item, element: binary_value(item, element, encoding))
     if kind.enum is not None:
-        return kind.enum.number(text_value(data))
+        return kind.enum.number(text_value(data, encoding))
     if family in ("text", "varchar", "bpchar", "unknown"):
-        return text_value(data)
+        return text_value(data, encoding)
     if family == "name":
-        return received_name(text_value(data))
+        return received_name(text_value(data, encoding))
     if family == "char":
         require_size(data, 1)
         return received_char(data[0])
     if family in ("json", "jsonb"):
-        return json_value(data, family)
+        return json_value(data, family, encoding)
     if family == "bytea":
         return data
     if family == "uuid":
@@ -128,26 +128,24 @@ def check_time(data: bytes) -> None:
         raise SqlError("22008", "time out of range")
 
 
-def json_value(data: bytes, family: str) -> str:
+def json_value(data: bytes, family: str, encoding: ClientEncoding) -> str:
     """Return a JSON text, checked; jsonb has a version before it, and is brought to its normal form."""
     if family == "json":
-        text = text_value(data)
+        text = text_value(data, encoding)
         json_check(text)
         return text
     if not data:
         raise too_short()
     if data[0] != JSONB_VERSION:
         raise SqlError("XX000", f"unsupported jsonb version number {data[0]}")
-    return jsonb_value(text_value(data[1:]))
+    return jsonb_value(text_value(data[1:], encoding))
 
 
-def text_value(data: bytes) -> str:
-    try:
-        text = data.decode()
-    except UnicodeDecodeError as error:
-        raise encoding_error(data, error.start) from None
+def text_value(data: bytes, encoding: ClientEncoding = UTF8) -> str:
+    """Return a text in the client's encoding. Raises 22021 and 22P05."""
+    text = encoding.decoded(data)
     if "\0" in text:
-        raise SqlError("22021", 'invalid byte sequence for encoding "UTF8": 0x00')
+        raise invalid_bytes(b"\0", encoding.name)
     return text
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from sql.client_encodings import encoding_named, is_known
 from sql.durations import KILOBYTES, MILLISECONDS, quantity
 from sql.errors import SqlError, not_supported
 from sql.setting_table import LEVELS, Setting
@@ -22,18 +23,6 @@ DATE_ORDERS = frozenset({"mdy", "us", "noneuro", "noneuropean"})
 OTHER_ORDERS = frozenset({"dmy", "ymd", "euro", "european"})
 OTHER_STYLES = frozenset({"sql", "postgres", "german"})
 NOT_YET = {("IntervalStyle", "sql_standard")}
-# SQL_ASCII is no encoding: bytes are not converted, so they are those of UTF8.
-ENCODINGS = {"utf8": "UTF8", "unicode": "UTF8", "sqlascii": "SQL_ASCII"}
-OTHER_ENCODINGS = frozenset(
-    """
-    abc alt big5 euccn eucjis2004 eucjp euckr euctw gb18030 gbk iso88591 iso885910 iso885913 iso885914 iso885915 iso885916 iso88592
-    iso88593 iso88594 iso88595 iso88596 iso88597 iso88598 iso88599 johab koi8 koi8r koi8u latin1 latin10 latin2 latin3 latin4 latin5
-    latin6 latin7 latin8 latin9 mskanji muleinternal shiftjis shiftjis2004 sjis tcvn tcvn5712 uhc vscii win win1250 win1251
-    win1252 win1253 win1254 win1255 win1256 win1257 win1258 win866 win874 win932 win936 win949 win950 windows1250 windows1251
-    windows1252 windows1253 windows1254 windows1255 windows1256 windows1257 windows1258 windows866 windows874 windows932 windows936
-    windows949 windows950
-    """.split()
-)
 
 
 def checked_value(setting: Setting, text: str) -> str:
@@ -139,12 +128,12 @@ def date_style(setting: Setting, text: str) -> str:
 
 
 def encoding(setting: Setting, text: str) -> str:
-    plain = "".join(letter for letter in text.lower() if letter.isalnum())
-    if plain in OTHER_ENCODINGS:
+    found = encoding_named(text)
+    if found is not None:
+        return found.name
+    if is_known(text):
         raise not_supported(f'client_encoding "{text}"', hint="Ask for UTF8, and convert in the client.")
-    if plain not in ENCODINGS:
-        raise invalid(setting, text)
-    return ENCODINGS[plain]
+    raise invalid(setting, text)
 
 
 def shown_value(setting: Setting, value: str) -> str:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from sql.catalog import SessionSettings
+from sql.client_encodings import UTF8, ClientEncoding, encoding_named
 from sql.errors import SqlError
 from sql.names import did_you_mean
 from sql.setting_table import BY_NAME, MESSAGE_LEVELS, SERIALIZABLE, TABLE, TRANSACTION_DEFAULTS, Setting
@@ -73,6 +74,8 @@ class Settings:
         self._waits_for_log = True
         self._serializable_at: SessionSettings | None = None
         self._is_serializable = False
+        self._encoding_at: SessionSettings | None = None
+        self._encoding = UTF8
         self._idle_at: SessionSettings | None = None
         self._idle_ms = (0, 0)
 
@@ -169,6 +172,15 @@ class Settings:
             self._serializable_at = captured
             self._is_serializable = self.value("transaction_isolation") == SERIALIZABLE
         return self._is_serializable
+
+    @property
+    def encoding(self) -> ClientEncoding:
+        """client_encoding: what the client's texts are in; UTF8 for SQL_ASCII, too, since nothing is converted then."""
+        captured = self.captured()
+        if self._encoding_at is not captured:
+            found = encoding_named(self.value("client_encoding"))
+            self._encoding_at, self._encoding = captured, found if found is not None and found.converts else UTF8
+        return self._encoding
 
     @property
     def idle_timeouts_ms(self) -> tuple[int, int]:

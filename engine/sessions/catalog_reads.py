@@ -107,7 +107,8 @@ async def copy_catalog(session: Session, statement: CopyTo, query: Query) -> Out
     outcome = await read_catalog(session, Select(statement.text, query), (), ())
     directory = session.database.config.copy_directory
     forms = Forms(*session.settings.shown)
-    return await session.in_worker(copy_outcome, statement, outcome.schema, outcome.table, forms, directory)
+    encoding = session.settings.encoding
+    return await session.in_worker(copy_outcome, statement, outcome.schema, outcome.table, forms, encoding, directory)
 
 
 async def explain_catalog(session: Session, statement: Explain, select: Select) -> Outcome:

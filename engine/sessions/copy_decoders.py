@@ -13,7 +13,8 @@ from ringbuffer.decode_csv import CsvDecoder, CsvFormat
 from ringbuffer.decode_text import TextDecoder, TextFormat
 from ringbuffer.error_codes import DATETIME_OVERFLOW, INVALID_DATETIME, INVALID_TEXT, RowError
 from sql.catalog import ColumnDescription, RelationDescription
-from sql.errors import SqlError
+from sql.client_encodings import ClientEncoding, ReceivedText
+from sql.errors import SqlError, not_supported
 from sql.expressions import LiteralValue
 from sql.literals import input_value
 from sql.statements.statement import CopyOptions
@@ -32,6 +33,16 @@ def make_decoder(
     if options.format == "csv":
         return CsvDecoder(layout, _csv_format(relation, layout, options), fallback, time_zone)
     return TextDecoder(layout, TextFormat(options.delimiter, options.null, options.header), fallback, time_zone)
+
+
+def received_text(options: CopyOptions, encoding: ClientEncoding) -> ReceivedText | None:
+    """Return what brings the data of a COPY into UTF-8, None where it is. encoding: the client's. Raises 0A000 for binary data."""
+    encoding = options.encoding or encoding
+    if not encoding.converts:
+        return None
+    if options.format == "binary":
+        raise not_supported(f"binary COPY FROM in the encoding {encoding.name}", hint="Send it in UTF8, or as text.")
+    return ReceivedText(encoding)
 
 
 def _is_raw(physical: PhysicalType, family: str) -> bool:

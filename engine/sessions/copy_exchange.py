@@ -10,9 +10,11 @@ import asyncio
 from collections.abc import Awaitable
 from typing import TYPE_CHECKING
 
+from engine.sessions.copy_decoders import received_text
 from engine.sessions.copy_in import CopyIn
 from engine.sessions.copy_into_table import CopyIntoTable
 from engine.sessions.transaction_block import ROOM_WAIT_S
+from sql.client_encodings import ReceivedText
 from sql.errors import SqlError
 from sql.statements.statement import CopyFrom
 from sql.wire import writer
@@ -31,6 +33,7 @@ class CopyExchange:
         self._session = session
         self._copy: RunningCopy | None = None
         self._publish_task: asyncio.Task[None] | None = None
+        self._text: ReceivedText | None = None
 
     @property
     def is_open(self) -> bool:
@@ -40,6 +43,7 @@ class CopyExchange:
     def begin(self, statement: CopyFrom, alone: bool) -> None:
         """Ask the client for data. alone: no other statement of this message follows. Raises what the statement has wrong."""
         session = self._session
+        self._text = received_text(statement.options, session.settings.encoding)
         transaction = session.block.current()
         autocommit = alone and not transaction.explicit and not transaction.operations
         self._copy = session.runner.open_copy(statement, transaction, autocommit)
@@ -53,7 +57,12 @@ class CopyExchange:
         copy = self._copy
         if copy is None:
             return None
-        if copy.take(message.data):
+        data: bytes | memoryview = message.data
+        if self._text is not None:
+            data, error = self._text.feed(data)
+            if error is not None:
+                return self._fail_behind(copy, data, error)
+        if copy.take(data):
             return self._decode(copy)
         self._publish_later(copy)
         return None
@@ -63,6 +72,11 @@ class CopyExchange:
         copy, session = self._copy, self._session
         if copy is None:
             return
+        if self._text is not None:
+            data, error = self._text.feed(b"", is_end=True)
+            if error is not None:
+                await self._fail_behind(copy, data, error)
+                return
         try:
             session.check_cancelled()
             await session.in_worker(copy.finish)
@@ -85,9 +99,14 @@ class CopyExchange:
         copy = self._copy
         if copy is None:
             return
+        await self._fail_behind(copy, b"", SqlError("57014", f"COPY from stdin failed: {message.reason}"))
+
+    async def _fail_behind(self, copy: RunningCopy, data: bytes, error: SqlError) -> None:
+        """End the COPY with an error that comes behind `data`, unless there is one in it or before."""
+        copy.take(data)
         await self._decode(copy)
         if self._copy is copy:
-            self.end_with(SqlError("57014", f"COPY from stdin failed: {message.reason}"))
+            self.end_with(error)
 
     def end_with(self, error: SqlError) -> None:
         """End the COPY, if there is one, with an error to the client at the line that it has come to."""

@@ -25,12 +25,14 @@ from sql import syntax
 from sql.bind.query import bind_query
 from sql.bind.write_target import listed_columns
 from sql.catalog import SessionSettings
+from sql.client_encodings import ClientEncoding
 from sql.errors import SqlError, not_supported
 from sql.expressions import Column
 from sql.names import did_you_mean
 from sql.relations import BoundQuery, OutputColumn, Project, Scan, Schema
 from sql.statements.statement import CopyTo
 from sql.wire import writer
+from sql.wire.recoding import sent_copy
 from views.arrow_schema import arrow_schema, encoded_family
 
 COPY_ROWS_PER_MESSAGE = 16_384
@@ -64,16 +66,21 @@ def copied_catalog(statement: CopyTo, image: CatalogImage) -> syntax.Query | Non
 
 
 def copy_outcome(
-    statement: CopyTo, schema: Schema, table: pa.Table, forms: Forms, copy_directory: Path | None
+    statement: CopyTo,
+    schema: Schema,
+    table: pa.Table,
+    forms: Forms,
+    encoding: ClientEncoding,
+    copy_directory: Path | None,
 ) -> Outcome:
     """Return the rows for the client; with a file's name they are written there instead."""
     tag = f"COPY {table.num_rows}"
     if statement.file is None:
-        pieces = encoded(statement, schema, table, forms)
+        pieces = encoded(statement, schema, table, forms, encoding)
         return Outcome(tag, copy_out=(response(statement, schema), *pieces, writer.COPY_DONE))
     try:
         with open_to_write(copy_directory, statement.file) as file:
-            for messages in encoded(statement, schema, table, forms):
+            for messages in encoded(statement, schema, table, forms, encoding):
                 file.writelines(payloads(messages))
     except OSError as error:
         raise disk_error(error, f'write to file "{statement.file}"') from None
@@ -81,24 +88,28 @@ def copy_outcome(
 
 
 def passing_outcome(
-    statement: CopyTo, schema: Schema, more: Callable[[], Awaitable[pa.Table | None]], forms: Forms
+    statement: CopyTo,
+    schema: Schema,
+    more: Callable[[], Awaitable[pa.Table | None]],
+    forms: Forms,
+    encoding: ClientEncoding,
 ) -> Outcome:
     """Return rows for the client that are made while they are sent. more: returns the next ones, None at their end."""
     require_columns(statement, schema)
-    outcome = Outcome("COPY #")
+    outcome, empty = Outcome("COPY #"), arrow_schema(schema).empty_table()
 
     async def messages() -> AsyncIterator[bytes]:
         yield response(statement, schema)
         # A header goes out before any row is there, but that of the binary format with the first row.
         begins = statement.options.format == "binary"
-        for data in encoded(statement, schema, arrow_schema(schema).empty_table(), forms, ends=False):
+        for data in encoded(statement, schema, empty, forms, encoding, ends=False):
             yield data
         while (table := await more()) is not None:
-            for data in encoded(statement, schema, table, forms, begins, ends=False):
+            for data in encoded(statement, schema, table, forms, encoding, begins, ends=False):
                 yield data
             begins = begins and table.num_rows == 0
             outcome.sent += table.num_rows
-        for data in encoded(statement, schema, arrow_schema(schema).empty_table(), forms, begins):
+        for data in encoded(statement, schema, empty, forms, encoding, begins):
             yield data
         yield writer.COPY_DONE
 
@@ -120,11 +131,22 @@ def require_columns(statement: CopyTo, schema: Schema) -> None:
 
 
 def encoded(
-    statement: CopyTo, schema: Schema, table: pa.Table, forms: Forms, begins: bool = True, ends: bool = True
+    statement: CopyTo,
+    schema: Schema,
+    table: pa.Table,
+    forms: Forms,
+    encoding: ClientEncoding,
+    begins: bool = True,
+    ends: bool = True,
 ) -> Iterator[bytes]:
-    """Yield the rows as CopyData messages, many in one piece. begins: a header comes first, if one is asked for; ends: a marker last."""
+    """Yield the rows as CopyData messages, many in one piece. begins: a header comes first, if one is asked for; ends: a marker last.
+
+    encoding: the client's, for a COPY that does not name another one.
+    """
     require_columns(statement, schema)
     options = statement.options
+    encoding = options.encoding or encoding
+    types = [column.type for column in schema]
     form = CopyFormat(
         options.format,
         options.delimiter,
@@ -135,7 +157,7 @@ def encoded(
         options.force_quote,
     )
     names = [column.name for column in schema]
-    families = [encoded_family(column.type) for column in schema]
+    families = [encoded_family(kind) for kind in types]
     for start in range(0, max(table.num_rows, 1), COPY_ROWS_PER_MESSAGE):
         rows = table.slice(start, COPY_ROWS_PER_MESSAGE)
         first = begins and start == 0
@@ -145,6 +167,8 @@ def encoded(
             )
         else:
             data = encode_copy_rows(rows.columns, names, families, form, forms, header=first)
+        if data and encoding.converts:
+            data = sent_copy(data, types if options.format == "binary" else None, encoding)
         if data:
             yield data
 

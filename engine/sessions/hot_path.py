@@ -43,7 +43,7 @@ class HotPath:
     def try_query(self, text: str, image: CatalogImage) -> bytes | None:
         """Do the whole text of a Query, if it is one of ours, and return the reply. Raises SqlError when a view refuses the row."""
         session = self._session
-        if session.block.open is not None and session.block.open.failed:
+        if session.connection.encoding.converts or (session.block.open is not None and session.block.open.failed):
             return None
         match = HEAD.match(text)
         if match is None:
@@ -67,7 +67,7 @@ class HotPath:
     def decode_row(self, portal: Portal, image: CatalogImage) -> bool:
         """Decode the parameters of a portal that inserts one row of them. False: it does not, or a value needs the general way."""
         row = parameter_row(portal.prepared, image, self._database.tables)
-        if row is None:
+        if row is None or self._session.connection.encoding.converts:
             return False
         message = portal.message
         formats = expand(message.parameter_formats, len(row.layout))
@@ -93,7 +93,7 @@ class HotPath:
             assert portal.given is not None
             self._stage(row.target, portal.given, image)
             return INSERTED_ONE
-        if prepared.parameter_types or row_limit or not prepared.text:
+        if prepared.parameter_types or row_limit or not prepared.text or session.connection.encoding.converts:
             return None
         formats = tuple(expand(portal.result_formats, len(prepared.schema or ())))
         return self._kept_answer(answer_key(prepared.text, formats, session.settings, described=True), image)

@@ -20,6 +20,7 @@ from sql.bind.insert import BoundInsert, bind_insert
 from sql.bind.query import bind_query
 from sql.bind.update import BoundUpdate, bind_update
 from sql.catalog import Catalog
+from sql.client_encodings import UTF8, ClientEncoding
 from sql.datatypes import JSON, TEXT, UNKNOWN, SqlType, by_oid
 from sql.errors import SqlError
 from sql.expressions import Literal
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
     from engine.system_catalog.catalog_engine import CatalogEngine
     from ringbuffer.columns import Morsel
 
-INVALID_ENCODING = "22021"
+ENCODING_ERRORS = ("22021", "22P05")
 SHOW_ALL_COLUMNS = ("name", "setting", "description")
 
 
@@ -160,19 +161,22 @@ class Portal:
         """Format codes of the result columns, in Bind's short form."""
         return self.message.result_formats
 
-    def decode_parameters(self, time_zone: str) -> None:
-        """Read the parameter values as literals. Raises 22P02, 22P03 and the like for a bad one, with its number in CONTEXT."""
+    def decode_parameters(self, time_zone: str, encoding: ClientEncoding = UTF8) -> None:
+        """Read the parameter values, whose texts are in `encoding`, as literals.
+
+        Raises 22P02, 22P03 and the like for a bad one, with its number in CONTEXT.
+        """
         types = self.prepared.parameter_types
         formats = expand(self.message.parameter_formats, len(types))
         found: list[Literal] = []
         for value, kind, code in zip(self.message.parameters(), types, formats, strict=True):
             try:
-                found.append(_literal(value, kind, code, time_zone, len(found) + 1))
+                found.append(_literal(value, kind, code, time_zone, encoding, len(found) + 1))
             except SqlError as error:
                 name = f'portal "{self.message.portal}"' if self.message.portal else "unnamed portal"
                 error.context = f"{name} parameter ${len(found) + 1}"
                 # PostgreSQL has room for the value, and does not show it either unless it is told to.
-                if code == 0 and error.sqlstate != INVALID_ENCODING:
+                if code == 0 and error.sqlstate not in ENCODING_ERRORS:
                     error.context += " = '...'"
                 raise
         self.values = tuple(found)
@@ -234,13 +238,15 @@ def _declared(oid: int, image: CatalogImage) -> SqlType | None:
     return None if kind == UNKNOWN else kind
 
 
-def _literal(value: bytes | None, kind: SqlType, format_code: int, time_zone: str, number: int) -> Literal:
+def _literal(
+    value: bytes | None, kind: SqlType, format_code: int, time_zone: str, encoding: ClientEncoding, number: int
+) -> Literal:
     if value is None:
         return Literal(None, kind)
     if format_code == 0:
-        return Literal(input_value(text_value(value), kind, time_zone, None), kind)
+        return Literal(input_value(text_value(value, encoding), kind, time_zone, None), kind)
     try:
-        return Literal(binary_value(value, kind), kind)
+        return Literal(binary_value(value, kind, encoding), kind)
     except SqlError as error:
         if error.message == WRONG_FORMAT:
             error.message += f" in bind parameter {number}"

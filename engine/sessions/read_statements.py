@@ -141,15 +141,14 @@ class ReadStatements:
         def bound_to(image: CatalogImage) -> BoundQuery:
             return bind_copied(statement, image, session.settings.captured())
 
+        forms, encoding = Forms(*session.settings.shown), session.settings.encoding
         if statement.file is None:
             passing = await self._passing(statement.text, bound_to, transaction, ())
             if passing is not None:
-                return passing_outcome(statement, *passing, Forms(*session.settings.shown))
+                return passing_outcome(statement, *passing, forms, encoding)
         _, bound, reading = await self._read(statement.text, bound_to, transaction, ())
         table, directory = reading.outcome.table, self._database.config.copy_directory
-        return await session.in_worker(
-            copy_outcome, statement, bound.root.schema, table, Forms(*session.settings.shown), directory
-        )
+        return await session.in_worker(copy_outcome, statement, bound.root.schema, table, forms, encoding, directory)
 
     async def explain(self, statement: Explain, transaction: Transaction) -> Outcome:
         """Do EXPLAIN, and with ANALYZE the SELECT itself."""

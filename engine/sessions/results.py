@@ -20,6 +20,7 @@ from sql.datatypes import TEXT, SqlType
 from sql.relations import OutputColumn, Schema
 from sql.settings import Shown
 from sql.wire import writer
+from sql.wire.recoding import sent_rows
 from views.arrow_schema import encoded_family
 
 if TYPE_CHECKING:
@@ -151,6 +152,9 @@ async def send_rows(
             continue
         count = min(left, BATCH_ROWS, row_limit - sent if row_limit > 0 else BATCH_ROWS)
         data, _ = encode(outcome.table.slice(outcome.sent, count), outcome.schema, formats, Forms(*shown))
+        if connection.encoding.converts:
+            types = [column.type for column in outcome.schema]
+            data = sent_rows(data, types, expand(formats, len(types)), connection.encoding)
         connection.write(data)
         outcome.sent += count
         sent += count

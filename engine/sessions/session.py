@@ -58,7 +58,6 @@ if TYPE_CHECKING:
 
 Result = TypeVar("Result")
 
-
 # Parsing and binding take some 5 us per character.
 TEXT_AT_ONCE_MAX = 4096
 
@@ -243,12 +242,8 @@ class Session:
         """Answer a Query with an error."""
         self._remaining = ()
         self.timeout.stop()
-        self.block.fail()
-        if error.severity == "FATAL":
-            self.connection.terminate(error)
-            return
-        self.connection.write(writer.error_response(error))
-        self._ready()
+        if self._told(error):
+            self._ready()
 
     # Extended protocol.
 
@@ -290,7 +285,7 @@ class Session:
         prepared.refresh(image, self.settings)
         self.runner.describe(prepared)
         if not self._hot.decode_row(portal, image) and prepared.parameter_types:
-            portal.decode_parameters(self.settings.time_zone)
+            portal.decode_parameters(self.settings.time_zone, self.settings.encoding)
         portal.check_result_formats()
         self.names.portals[message.portal] = portal
         self.connection.write(writer.BIND_COMPLETE)
@@ -332,7 +327,7 @@ class Session:
             if portal.row is not None:
                 # The catalog has changed since Bind, or the row may not be inserted: the general way wants values.
                 portal.row = None
-                portal.decode_parameters(self.settings.time_zone)
+                portal.decode_parameters(self.settings.time_zone, self.settings.encoding)
         return self._execute_slow(portal, message.row_limit)
 
     async def _execute_slow(self, portal: Portal, row_limit: int) -> None:
@@ -377,12 +372,17 @@ class Session:
 
     def fail_pipeline(self, error: SqlError) -> None:
         """Answer a message of the extended protocol with an error; what follows it is skipped until Sync."""
+        if self._told(error):
+            self.connection.conversation.fail_until_sync()
+
+    def _told(self, error: SqlError) -> bool:
+        """Tell the client of an error, in the encoding that it still has, and undo; False when that was the end."""
+        if error.severity != "FATAL":
+            self.connection.write(writer.error_response(error))
         self.block.fail()
         if error.severity == "FATAL":
             self.connection.terminate(error)
-            return
-        self.connection.write(writer.error_response(error))
-        self.connection.conversation.fail_until_sync()
+        return error.severity != "FATAL"
 
     def _function_call(self, _: FunctionCall) -> None:
         self.fail_query(SqlError("0A000", "function calls by OID are not supported", hint="Use SELECT function(...)."))
@@ -423,9 +423,7 @@ class Session:
 
     async def with_text(self, text: str, work: Callable[..., Result], *arguments: Any) -> Result:
         """Run what parses or binds `text`: on a worker thread if that takes so long that other clients would notice."""
-        if len(text) > TEXT_AT_ONCE_MAX:
-            return await self.in_worker(work, *arguments)
-        return work(*arguments)
+        return await self.in_worker(work, *arguments) if len(text) > TEXT_AT_ONCE_MAX else work(*arguments)
 
     async def cancellable(self, waiting: Coroutine[Any, Any, object]) -> None:
         """Wait for something that may never come, until the client cancels the statement."""
@@ -497,4 +495,5 @@ def open_session(database: Database, connection: Connection, parameters: Mapping
     """Return the session of a client that has sent its startup parameters. Raises SqlError for a setting that can't be."""
     settings = Settings.for_startup(parameters, database.server_settings)
     settings.process_id = connection.process_id
+    connection.follow(settings)
     return Session(database, connection, settings, parameters["user"], connection.role)

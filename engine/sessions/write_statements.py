@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from engine.catalog import CatalogImage, StreamEntry, TableEntry, ViewEntry
 from engine.disk_errors import disk_error
+from engine.sessions.copy_decoders import received_text
 from engine.sessions.copy_in import CopyIn
 from engine.sessions.copy_into_table import CopyIntoTable, copy_target
 from engine.sessions.insert import make_target
@@ -86,15 +87,21 @@ class WriteStatements:
         config = self._database.config
         assert statement.file is not None, statement.text
         try:
+            text = received_text(statement.options, self._session.settings.encoding)
             with open_to_read(config.copy_directory, statement.file) as file:
-                while data := file.read(config.copy_block_bytes):
+                wrong: SqlError | None = None
+                while wrong is None and (data := file.read(config.copy_block_bytes)):
                     self._session.check_cancelled()
-                    if copy.take(data):
-                        copy.decode()
-                        while isinstance(copy, CopyIn) and copy.needs_room:
-                            time.sleep(ROOM_WAIT_S)
-                            self._session.check_cancelled()
-                            copy.decode()
+                    if text is not None:
+                        data, wrong = text.feed(data)
+                    if copy.take(data) or wrong is not None:
+                        self._decode(copy)
+            if text is not None and wrong is None:
+                _, wrong = text.feed(b"", is_end=True)
+            if wrong is not None:
+                self._decode(copy)
+                wrong.context = copy.place
+                raise wrong
             copy.finish()
         except OSError as error:
             copy.drop()
@@ -104,6 +111,13 @@ class WriteStatements:
             raise copy.with_published(error) from None
         transaction.operations.extend(copy.stages())
         return Outcome(f"COPY {copy.rows_count}")
+
+    def _decode(self, copy: CopyIn | CopyIntoTable) -> None:
+        copy.decode()
+        while isinstance(copy, CopyIn) and copy.needs_room:
+            time.sleep(ROOM_WAIT_S)
+            self._session.check_cancelled()
+            copy.decode()
 
     def _copy_into_table(self, statement: CopyFrom, entry: TableEntry, transaction: Transaction) -> CopyIntoTable:
         session = self._session

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import cast
 
+from sql.client_encodings import encoding_named, is_known
 from sql.durations import milliseconds
 from sql.errors import SqlError, not_supported
 from sql.grammar.cursor import Cursor
@@ -110,6 +111,7 @@ def resolve(raw: list[RawOption], is_from: bool) -> CopyOptions:
         force_not_null=list_option(found, "force_not_null"),
         force_null=list_option(found, "force_null"),
         publish_ms=milliseconds(cast(str, found["publish"])) if "publish" in found else None,
+        encoding=encoding_named(cast(str, found["encoding"])) if "encoding" in found else None,
     )
     check_together(options, found, is_from)
     return options
@@ -136,12 +138,10 @@ def check_option(name: str, value: OptionValue, position: int, is_from: bool) ->
         case "delimiter" | "null" | "quote" | "escape" | "encoding" | "publish":
             if not isinstance(value, str):
                 raise SqlError("42601", f"{name} requires a parameter")
-            if name == "encoding" and value.upper().replace("-", "").replace("_", "") not in (
-                "UTF8",
-                "UNICODE",
-                "SQLASCII",
-            ):
-                raise not_supported(f'the encoding "{value}"', position)
+            if name == "encoding" and encoding_named(value) is None:
+                if is_known(value):
+                    raise not_supported(f'the encoding "{value}"', position)
+                raise SqlError("22023", 'argument to option "encoding" must be a valid encoding name', position)
             if name == "publish" and not is_from:
                 raise SqlError("0A000", "COPY publish only available using COPY FROM", position)
         case "header":

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from sql import syntax
+from sql.client_encodings import ClientEncoding
 from sql.datatypes import SqlType
 from sql.statements.access import AccessStatement
 from sql.statements.objects import ObjectStatement
@@ -330,7 +331,10 @@ class Delete:
 
 @dataclass(frozen=True)
 class CopyOptions:
-    """PostgreSQL's COPY options, defaults resolved; publish_ms: WITH (publish '100ms'), None when absent."""
+    """PostgreSQL's COPY options, defaults resolved; publish_ms: WITH (publish '100ms'), None when absent.
+
+    encoding: of the data, None for the client's.
+    """
 
     format: str = "text"
     delimiter: str = "\t"
@@ -343,6 +347,7 @@ class CopyOptions:
     force_not_null: tuple[str, ...] = ()
     force_null: tuple[str, ...] = ()
     publish_ms: int | None = None
+    encoding: ClientEncoding | None = None
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,11 @@ touch a socket or know of transactions.
 from __future__ import annotations
 
 import struct
+from collections.abc import Iterable
+from dataclasses import replace
 from enum import Enum, auto
 
+from sql.client_encodings import UTF8, ClientEncoding
 from sql.errors import SqlError
 from sql.wire.messages import (
     Bind,
@@ -40,6 +43,7 @@ from sql.wire.messages import (
     Violation,
 )
 from sql.wire.reader import CONSTANTS, DECODERS
+from sql.wire.recoding import received
 from sql.wire.startup import STARTUP_BYTES_MAX, STARTUP_BYTES_MIN, fatal, read_opening
 
 # PostgreSQL's PQ_SMALL_MESSAGE_LIMIT, for the messages that hold a name at most.
@@ -99,11 +103,13 @@ class Conversation:
         "_partial_bytes_needed",
         "_repeated",
         "_takes_tls",
+        "encoding",
         "state",
     )
 
     def __init__(self, message_bytes_max: int, lets_in: bool = False, takes_tls: bool = False) -> None:
         self.state = State.STARTUP
+        self.encoding = UTF8
         self._lets_in = lets_in
         self._takes_tls = takes_tls
         self._message_bytes_max = message_bytes_max
@@ -192,6 +198,11 @@ class Conversation:
         assert self.state is State.ADMISSION, self.state
         self.state = State.READY
         return self._received_meanwhile()
+
+    def read_again(self, messages: Iterable[FrontendMessage], encoding: ClientEncoding) -> list[FrontendMessage]:
+        """Take `encoding` from now on; return messages that were received, and not yet handled, as they read in it."""
+        before, self.encoding = self.encoding, encoding
+        return [read_in_other(message, before, encoding) for message in messages]
 
     def fail_until_sync(self) -> None:
         """An extended message failed: ignore everything up to the next Sync."""
@@ -288,13 +299,15 @@ class Conversation:
                 return
             if decode is None:
                 append(CONSTANTS[kind])
+            elif self.encoding.converts:
+                append(read_message(kind, data[offset + HEAD_BYTES : end], self.encoding))
             elif kind in _REPEATED_KINDS and length <= REPEATED_BYTES_MAX:
                 append(self._repeated_message(data[offset:end]))
             else:
                 try:
                     append(decode(data, offset + HEAD_BYTES, end))
                 except SqlError as error:
-                    append(Malformed(error, kind in _EXTENDED_KINDS))
+                    append(Malformed(error, kind in _EXTENDED_KINDS, kind, data[offset + HEAD_BYTES : end]))
             offset = end
         if offset < size:
             self._keep(data, offset, HEAD_BYTES)
@@ -307,7 +320,7 @@ class Conversation:
         try:
             found: FrontendMessage = DECODERS[message[0]](message, HEAD_BYTES, len(message))
         except SqlError as error:
-            return Malformed(error, extended=True)
+            return Malformed(error, True, message[0], message[HEAD_BYTES:])
         if len(self._repeated) < REPEATED_MAX:
             self._repeated[message] = found
         return found
@@ -356,6 +369,42 @@ class Conversation:
     def _keep(self, data: bytes, offset: int, bytes_needed: int) -> None:
         self._partial = bytearray(memoryview(data)[offset:])
         self._partial_bytes_needed = bytes_needed
+
+
+def read_message(kind: int, body: bytes, encoding: ClientEncoding) -> FrontendMessage:
+    """Return what a message says whose strings are in `encoding`."""
+    try:
+        in_utf8 = received(kind, body, encoding)
+        return DECODERS[kind](in_utf8, 0, len(in_utf8))
+    except SqlError as error:
+        return Malformed(error, kind in _EXTENDED_KINDS, kind, body)
+
+
+def read_in_other(message: FrontendMessage, before: ClientEncoding, encoding: ClientEncoding) -> FrontendMessage:
+    """Return a message that was taken to be in the encoding `before`."""
+
+    def turned(text: str) -> str:
+        return text if text.isascii() else encoding.decoded(before.encoded(text))
+
+    try:
+        match message:
+            case Malformed() if message.kind:
+                return read_message(message.kind, message.body, encoding)
+            case Query():
+                return Query(turned(message.text))
+            case Parse():
+                return replace(message, name=turned(message.name), text=turned(message.text))
+            case Bind():
+                return message._replace(portal=turned(message.portal), statement=turned(message.statement))
+            case Describe() | Close():
+                return replace(message, name=turned(message.name))
+            case Execute():
+                return replace(message, portal=turned(message.portal))
+            case CopyFail():
+                return CopyFail(turned(message.reason))
+    except SqlError as error:
+        return Malformed(error, not isinstance(message, Query))
+    return message
 
 
 def unencrypted_data() -> SqlError:

@@ -169,10 +169,13 @@ class Malformed:
     """A message that was framed well but holds something unreadable: the statement it stands for fails with `error` (severity ERROR).
 
     extended: it belongs to the extended protocol, so that what follows is skipped until Sync; otherwise it stands for a Query.
+    kind, body: what was received.
     """
 
     error: SqlError
     extended: bool
+    kind: int = 0
+    body: bytes = b""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import cast
 
+from sql.client_encodings import UTF8
 from sql.errors import SqlError
 from sql.wire.messages import (
     COPY_DONE,
@@ -183,19 +184,11 @@ CONSTANTS: dict[int, FrontendMessage] = {
 }
 
 
-def encoding_error(data: bytes, at: int) -> SqlError:
-    """Return PostgreSQL's 22021 for the bytes at `at`: it shows as many as the first byte announces."""
-    first = data[at]
-    announced = 2 if 0xC0 <= first < 0xE0 else 3 if 0xE0 <= first < 0xF0 else 4 if 0xF0 <= first < 0xF8 else 1
-    shown = " ".join(f"0x{byte:02x}" for byte in data[at : at + announced])
-    return SqlError("22021", f'invalid byte sequence for encoding "UTF8": {shown}')
-
-
 def _decode(buffer: bytes, start: int, end: int) -> str:
     try:
         return buffer[start:end].decode()
     except UnicodeDecodeError as error:
-        raise encoding_error(buffer[start:end], error.start) from None
+        raise UTF8.refused(buffer[start:end], error.start) from None
 
 
 def _string(buffer: bytes, start: int, end: int) -> tuple[str, int]:

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import struct
 
+from sql.client_encodings import UTF8
 from sql.errors import SqlError
 from sql.wire.messages import GSS_REQUEST, SSL_REQUEST, CancelRequest, GssRequest, SslRequest, Startup
-from sql.wire.reader import encoding_error
 
 # PostgreSQL's MAX_STARTUP_PACKET_LENGTH.
 STARTUP_BYTES_MAX = 10_000
@@ -101,7 +101,7 @@ def _read_pairs(body: bytes) -> dict[str, str]:
     try:
         text = body[4:].decode()
     except UnicodeDecodeError as error:
-        refusal = encoding_error(body[4:], error.start)
+        refusal = UTF8.refused(body[4:], error.start)
         raise fatal(refusal.sqlstate, refusal.message) from None
     pairs: dict[str, str] = {}
     strings = text.split("\x00")

@@ -20,8 +20,10 @@ from engine.sessions.session import Session, open_session
 from engine.staging import StatementStage
 from engine.storage import DiskStorage, Storage
 from ringbuffer.arrow import morsel_to_arrow
+from sql.client_encodings import UTF8
 from sql.errors import SqlError
 from sql.relations import OutputColumn
+from sql.settings import Settings
 from sql.wire.conversation import Conversation
 from tests.end_to_end.raw_client import Answer, in_full, query, render
 from views.arrow_schema import arrow_schema
@@ -37,6 +39,7 @@ class MemoryConnection:
 
     process_id = 7
     role = BOOTSTRAP_OID
+    encoding = UTF8
 
     session: Session
 
@@ -44,6 +47,9 @@ class MemoryConnection:
         self.conversation = Conversation(MESSAGE_BYTES_MAX)
         self.written = bytearray()
         self.packet_ended = asyncio.Event()
+
+    def follow(self, settings: Settings) -> None:
+        assert settings.encoding is UTF8
 
     def write(self, data: bytes) -> None:
         self.written += data

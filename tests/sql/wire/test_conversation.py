@@ -7,6 +7,7 @@ import struct
 
 import pytest
 
+from sql.client_encodings import ENCODINGS, UTF8
 from sql.errors import SqlError
 from sql.wire.conversation import Conversation, State
 from sql.wire.messages import (
@@ -17,6 +18,7 @@ from sql.wire.messages import (
     Bind,
     CopyData,
     CopyFail,
+    Describe,
     Execute,
     FrontendMessage,
     Malformed,
@@ -24,6 +26,7 @@ from sql.wire.messages import (
     Query,
     SslRequest,
     Startup,
+    Sync,
     Violation,
 )
 from tests.sql.wire.frames import (
@@ -234,3 +237,31 @@ def test_nothing_is_read_behind_a_cancel_request() -> None:
     conversation = Conversation(MESSAGE_BYTES_MAX)
     assert len(conversation.receive(opening(80877102, struct.pack("!iI", 1, 2)) + query("SELECT 1"))) == 1
     assert conversation.receive(query("SELECT 1")) == []
+
+
+def test_strings_in_the_encoding_of_the_client() -> None:
+    conversation = ready_conversation()
+    latin1 = ENCODINGS["latin1"]
+    received = conversation.receive(frame(b"P", b"\xe9\0SELECT '\xfc'\0\0\0") + query("SELECT 'é'") + SYNC_FRAME)
+    assert [type(message) for message in received] == [Malformed, Query, Sync]
+    again = conversation.read_again(received, latin1)
+    assert again == [Parse("é", "SELECT 'ü'", ()), Query("SELECT 'Ã©'"), SYNC]
+    described = conversation.receive(frame(b"D", b"S\xe9\0") + frame(b"E", b"\xe9\0\0\0\0\0") + frame(b"f", b"\xe9\0"))
+    assert described == [Describe("S", "é"), Execute("é"), CopyFail("é")]
+    (bound,) = conversation.receive(frame(b"B", b"\xe9\0\xfc\0\0\0\0\1\0\0\0\1\xe9\0\0"))
+    assert isinstance(bound, Bind)
+    assert (bound.portal, bound.statement, bound.parameters()) == ("é", "ü", [b"\xe9"])
+    turned = conversation.read_again([*described, bound], ENCODINGS["latin2"])
+    assert [type(message) for message in turned] == [Describe, Execute, CopyFail, Bind]
+
+
+def test_a_change_of_encoding_that_what_waits_does_not_fit() -> None:
+    conversation = ready_conversation()
+    (waiting,) = conversation.receive(query("SELECT 'é'"))
+    (refused,) = conversation.read_again([waiting], ENCODINGS["euccn"])
+    assert refused == Query("SELECT '茅'")
+    (refused,) = conversation.read_again([Describe("S", "茅a")], ENCODINGS["win1252"])
+    assert isinstance(refused, Describe)
+    (refused,) = conversation.read_again([Query("ı")], UTF8)
+    assert isinstance(refused, Malformed) and refused.error.sqlstate == "22P05"
+    assert conversation.read_again([refused], UTF8) == [refused]
