@@ -13,6 +13,7 @@ import java.time.temporal.IsoFields;
 import java.time.zone.ZoneOffsetTransition;
 import java.time.zone.ZoneRules;
 import java.util.ArrayList;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.apache.spark.sql.Row;
 import org.apache.spark.sql.RowFactory;
@@ -37,6 +38,7 @@ public final class SparkFunctions {
     static final long DAY_US = 86400L * SECOND_US;
     static final Pattern INTEGER = Pattern.compile("[+-]?[0-9]+");
     static final Pattern DECIMAL = Pattern.compile("[+-]?([0-9]+(\\.[0-9]*)?|\\.[0-9]+)([eE][+-]?[0-9]+)?");
+    static final Pattern FIXED_ZONE = Pattern.compile("(?:<[^<>]*>|[A-Za-z]*)([+-]?)([0-9]{1,3})(?::([0-9]{1,2}))?(?::([0-9]{1,2}))?");
     static final Pattern SPECIAL = Pattern.compile("(?i)([+-]?inf(inity)?|nan)");
 
     public static final class Function1 implements UDF1 {
@@ -743,13 +745,26 @@ public final class SparkFunctions {
         return LocalDateTime.ofEpochSecond(Math.floorDiv(us, SECOND_US), (int) (Math.floorMod(us, SECOND_US) * 1000), ZoneOffset.UTC);
     }
 
+    /** Seconds east of UTC of a zone in POSIX's form, whose sign is west; null for anything else. */
+    static Long fixedSeconds(String zone) {
+        Matcher fixed = FIXED_ZONE.matcher(zone);
+        if (!fixed.matches()) return null;
+        long seconds = 0;
+        for (int group = 2; group <= 4; group++) seconds = seconds * 60 + (fixed.group(group) == null ? 0 : Long.parseLong(fixed.group(group)));
+        return fixed.group(1).equals("-") ? seconds : -seconds;
+    }
+
     static long offsetUs(long us, String zone) {
+        Long fixed = fixedSeconds(zone);
+        if (fixed != null) return fixed * SECOND_US;
         Instant instant = Instant.ofEpochSecond(Math.floorDiv(us, SECOND_US));
         return ZoneId.of(zone, ZoneId.SHORT_IDS).getRules().getOffset(instant).getTotalSeconds() * SECOND_US;
     }
 
     /** In a gap the offset before it counts, in an overlap the one after it: the smaller one in both. */
     static long utcUs(long local, String zone) {
+        Long fixed = fixedSeconds(zone);
+        if (fixed != null) return local - fixed * SECOND_US;
         ZoneRules rules = ZoneId.of(zone, ZoneId.SHORT_IDS).getRules();
         LocalDateTime clock = civil(local);
         ZoneOffsetTransition change = rules.getTransition(clock);

@@ -9,6 +9,8 @@ from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 from zoneinfo import ZoneInfo
 
+from sql.zone_names import fixed_seconds
+
 DAY_US = 86_400_000_000
 CYCLE_DAYS = 146_097  # of 400 years
 # Both begin with 4714-11-24 BC (Julian day 0). Dates go up to 5874897-12-31 as PostgreSQL's do; timestamps up to 294246-12-31, for which
@@ -82,6 +84,9 @@ def to_datetime(microseconds: int) -> datetime:
 
 def utc_offset_us(utc_us: int, zone: str) -> int:
     """Return local time minus UTC at the instant `utc_us`."""
+    fixed = fixed_seconds(zone)
+    if fixed is not None:
+        return fixed * 1_000_000
     moment = to_datetime(utc_us).astimezone(zone_info(zone))
     offset = moment.utcoffset()
     assert offset is not None
@@ -90,6 +95,9 @@ def utc_offset_us(utc_us: int, zone: str) -> int:
 
 def local_to_utc_us(local_us: int, zone: str) -> int:
     """Return the instant of a local time. Of two readings PostgreSQL takes the smaller offset: before a gap, after an overlap."""
+    fixed = fixed_seconds(zone)
+    if fixed is not None:
+        return local_us - fixed * 1_000_000
     local = to_datetime(local_us).replace(tzinfo=zone_info(zone))
     offsets = [local.replace(fold=fold).utcoffset() for fold in (0, 1)]
     smaller = min(offset for offset in offsets if offset is not None)

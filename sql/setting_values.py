@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 from sql.client_encodings import encoding_named, is_known
 from sql.durations import KILOBYTES, MILLISECONDS, quantity
 from sql.errors import SqlError, not_supported
 from sql.setting_table import LEVELS, Setting
-from sql.zone_names import POSIX_RULES, POSIX_ZONE, zone_names
+from sql.zone_names import POSIX_RULES, POSIX_ZONE, fixed_seconds, fixed_zone, zone_names
 
 UNITS = {"ms": MILLISECONDS, "kB": KILOBYTES}
 UNIT_HINTS = {
@@ -22,6 +24,8 @@ SHOWN_UNITS = {
 DATE_ORDERS = frozenset({"mdy", "us", "noneuro", "noneuropean"})
 OTHER_ORDERS = frozenset({"dmy", "ymd", "euro", "european"})
 OTHER_STYLES = frozenset({"sql", "postgres", "german"})
+# A zone as a number of hours.
+HOURS = re.compile(r"\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,2})?")
 NOT_YET = {("IntervalStyle", "sql_standard")}
 
 
@@ -50,8 +54,8 @@ def checked_value(setting: Setting, text: str) -> str:
     return text
 
 
-def invalid(setting: Setting, text: str, hint: str | None = None) -> SqlError:
-    return SqlError("22023", f'invalid value for parameter "{setting.name}": "{text}"', hint=hint)
+def invalid(setting: Setting, text: str, hint: str | None = None, detail: str | None = None) -> SqlError:
+    return SqlError("22023", f'invalid value for parameter "{setting.name}": "{text}"', hint=hint, detail=detail)
 
 
 def parse_bool(text: str) -> bool | None:
@@ -104,14 +108,22 @@ def enum_value(setting: Setting, text: str) -> str:
 
 def zone_value(setting: Setting, text: str) -> str:
     name = zone_names().get(text.strip().lower())
-    if name is None:
-        number = text.strip().lstrip("+-").replace(".", "", 1)
-        if number.isdigit() or POSIX_ZONE.fullmatch(text) or POSIX_RULES.fullmatch(text):
-            raise not_supported(
-                f"the time zone {text}", hint="Use the name of a zone, such as Etc/GMT-2 or Europe/Berlin."
-            )
-        raise invalid(setting, text)
-    return name
+    if name is not None:
+        return name
+    if HOURS.fullmatch(text):
+        zone = fixed_zone(int(float(text) * 3600))
+        if fixed_seconds(zone) is None:
+            raise invalid(setting, text, detail="UTC timezone offset is out of range.")
+        return zone
+    seconds = fixed_seconds(text)
+    if seconds is not None:
+        if seconds % 60:
+            detail = "PostgreSQL does not support leap seconds."
+            raise SqlError("22023", f'time zone "{text}" appears to use leap seconds', detail=detail)
+        return text.upper()
+    if POSIX_RULES.fullmatch(text) and not POSIX_ZONE.fullmatch(text):
+        raise not_supported(f"the time zone {text}", hint="Use the name of a zone, such as Europe/Berlin.")
+    raise invalid(setting, text)
 
 
 def date_style(setting: Setting, text: str) -> str:

@@ -84,6 +84,35 @@ def zone_names() -> dict[str, str]:
     return {name.lower(): name for name in available_timezones()}
 
 
+@lru_cache(maxsize=1024)
+def fixed_seconds(name: str) -> int | None:
+    """Return the seconds east of UTC of a zone in POSIX's form without daylight saving, None for anything else."""
+    match = POSIX_ZONE.fullmatch(name)
+    if match is None or int(match[2]) > POSIX_HOURS_MAX or int(match[3] or 0) > 59 or int(match[4] or 0) > 59:
+        return None
+    seconds = int(match[2]) * 3600 + int(match[3] or 0) * 60 + int(match[4] or 0)
+    return seconds if match[1] == "-" else -seconds
+
+
+def fixed_abbreviation(name: str) -> str:
+    """Return what a zone in POSIX's form calls itself."""
+    match = POSIX_ZONE.fullmatch(name)
+    assert match is not None, name
+    return name[: match.start(1)].strip("<>")
+
+
+def fixed_zone(seconds: int) -> str:
+    """Return the zone so many seconds east of UTC in POSIX's form, as SET TIME ZONE names it for a number of hours."""
+    hours, rest = divmod(abs(seconds), 3600)
+    text = f"{hours:02d}"
+    if rest:
+        text += f":{rest // 60:02d}"
+    if rest % 60:
+        text += f":{rest % 60:02d}"
+    east, west = ("-", "+") if seconds < 0 else ("+", "-")
+    return f"<{east}{text}>{west}{text}"
+
+
 def zone_meant(written: str, position: int | None = None) -> str | int:
     """Return the name of a zone, or the seconds east of UTC of a fixed one. Raises 22023 when there is no such zone."""
     word = written.lower()
@@ -94,10 +123,9 @@ def zone_meant(written: str, position: int | None = None) -> str | int:
     name = zone_names().get(word)
     if name is not None:
         return name
-    match = POSIX_ZONE.fullmatch(written)
-    if match is not None and int(match[2]) <= POSIX_HOURS_MAX:
-        seconds = int(match[2]) * 3600 + int(match[3] or 0) * 60 + int(match[4] or 0)
-        return seconds if match[1] == "-" else -seconds
+    fixed = fixed_seconds(written)
+    if fixed is not None:
+        return fixed
     if POSIX_RULES.fullmatch(written):
         raise not_supported(f'the time zone "{written}"', position, hint=MOVING_HINT)
     raise SqlError("22023", f'time zone "{written}" not recognized', position)

@@ -12,6 +12,7 @@ from functools import lru_cache
 
 from sql.civil import DAY_US, civil_from_days, days_from_civil, is_infinite, utc_offset_us
 from sql.errors import not_supported
+from sql.zone_names import fixed_abbreviation, fixed_seconds
 
 MONTHS = "January February March April May June July August September October November December".split()
 DAYS = "Sunday Monday Tuesday Wednesday Thursday Friday Saturday".split()
@@ -200,6 +201,9 @@ def zone_text(name: str, item: Item, parts: Parts) -> str:
         return ""
     if parts.zone in ("UTC", "Etc/UTC"):
         return name.upper().replace("TZ", "UTC") if name == "TZ" else "utc"
+    if fixed_seconds(parts.zone) is not None:
+        abbreviation = fixed_abbreviation(parts.zone)
+        return abbreviation if name == "TZ" else abbreviation.lower()
     raise not_supported("the pattern TZ of a time format in this zone")
 
 

@@ -1,0 +1,48 @@
+-- TimeZone in POSIX's form, and as a number of hours: its sign is west.
+CREATE TABLE zoned (at timestamptz, local timestamp, day date, clock timetz);
+SET TimeZone = '-02:00';
+SHOW TimeZone;
+SELECT '2000-01-01'::timestamptz, '2000-01-02 03:04:05.000006'::timestamptz, '03:04'::timetz, '2000-01-01 00:00+05'::timestamptz;
+INSERT INTO zoned VALUES ('2020-07-01 12:00', '2020-07-01 12:00', '2020-07-01', '12:00');
+INSERT INTO zoned SELECT '2020-07-01 12:00'::timestamp, '2020-07-01 12:00+00'::timestamptz, '2020-07-01 23:00+00'::timestamptz, '12:00';
+COPY zoned FROM STDIN;
+2020-01-01 00:00	2020-01-01 00:00	2020-01-01	00:00
+\.
+SELECT * FROM zoned ORDER BY at, local;
+SELECT at::timestamp, at::date, at::time, at::timetz, local::timestamptz, day::timestamptz, at::text FROM zoned ORDER BY at, local;
+SELECT extract(hour FROM at), date_trunc('day', at) FROM zoned ORDER BY at, local;
+SELECT date_trunc('month', at), at + interval '1 month', at - interval '1 day', age(at, '2000-01-01'), at AT TIME ZONE 'Europe/Berlin' FROM zoned ORDER BY at, local;
+SELECT to_char(at, 'YYYY-MM-DD HH24:MI TZ tz OF TZH:TZM'), local = at, day < at FROM zoned ORDER BY at, local;
+SELECT * FROM generate_series('2020-01-01'::timestamptz, '2020-01-03', '1 day') s;
+SELECT at, count(*) FROM zoned GROUP BY at ORDER BY at;
+SET TimeZone = 'foobar0';
+SHOW TimeZone;
+SELECT at, to_char(at, 'TZ tz') FROM zoned ORDER BY at, local;
+SET TIME ZONE 5.5;
+SHOW TimeZone;
+SELECT at, at::date, to_char(at, 'TZ OF') FROM zoned ORDER BY at, local;
+SET TIME ZONE -8;
+SHOW TIME ZONE;
+SELECT at, '2020-01-01 12:00'::timestamptz, date_trunc('day', at, 'utc') FROM zoned ORDER BY at, local;
+SET TimeZone TO utf8;
+SELECT at FROM zoned ORDER BY at, local;
+SET TimeZone = '167:30';
+SELECT at, at::timestamp FROM zoned ORDER BY at, local;
+SELECT set_config('TimeZone', '<Abc>+03:30', false);
+SELECT current_setting('TimeZone'), at, to_char(at, 'TZ tz') FROM zoned ORDER BY at, local;
+SET TimeZone = '168';
+SET TimeZone = '-02:00:30';
+SET TimeZone = '1:60';
+SHOW TimeZone;
+RESET TimeZone;
+SELECT at FROM zoned ORDER BY at, local;
+CREATE FOREIGN TABLE fixed (at timestamptz, x int) SERVER stream;
+SET TimeZone = '-02:30';
+CREATE VIEW fixed_hours AS SELECT date_trunc('hour', at) AS hour, at::date AS day, count(*) AS n FROM fixed GROUP BY 1, 2;
+CREATE VIEW fixed_days AS SELECT date_trunc('day', hour) AS day, min(hour::text) AS first, max(hour::timestamp) AS last, sum(n) AS n FROM (SELECT date_trunc('hour', at) AS hour, count(*) AS n FROM fixed GROUP BY 1) q GROUP BY 1;
+INSERT INTO fixed VALUES ('2020-01-01 00:00', 1), ('2020-01-01 23:59:59', 2), ('2020-01-01 21:30+00', 3), ('2020-01-01 21:29+00', 4);
+SELECT * FROM fixed_hours ORDER BY hour, day;
+SELECT * FROM fixed_days ORDER BY day;
+SELECT at::date AS day, count(*) FROM fixed GROUP BY 1 ORDER BY 1;
+DROP VIEW fixed_hours, fixed_days;
+DROP FOREIGN TABLE fixed;
