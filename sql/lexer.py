@@ -12,7 +12,7 @@ import re
 import string
 from dataclasses import dataclass
 
-from sql.errors import SqlError
+from sql.errors import SqlError, not_supported
 from sql.escapes import decode_escapes, decode_unicode_escapes
 
 IDENTIFIER_BYTES_MAX = 63
@@ -87,6 +87,26 @@ def scan(text: str) -> list[Token]:
             break
     tokens.append(Token("end", "", length, length))
     return tokens
+
+
+def refuse_unsafe_strings(text: str) -> None:
+    """Raise 0A000 for the first constant of `text` that standard_conforming_strings = off gives another meaning than we do."""
+    if "\\" not in text and "&'" not in text:
+        return
+    for token in scan(text):
+        source = text[token.start : token.end]
+        if source.startswith("'") and "\\" in source:
+            what = "a backslash in a string constant with standard_conforming_strings = off"
+            raise not_supported(
+                what, token.start + 1, hint="Use the escape string syntax for backslashes, e.g., E'\\\\'."
+            )
+        if source[:3].upper() == "U&'":
+            raise SqlError(
+                "0A000",
+                "unsafe use of string constant with Unicode escapes",
+                position=token.start + 1,
+                detail="String constants with Unicode escapes cannot be used when standard_conforming_strings is off.",
+            )
 
 
 def scan_token(text: str, match: re.Match[str]) -> Token | None:

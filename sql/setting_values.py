@@ -49,8 +49,6 @@ def checked_value(setting: Setting, text: str) -> str:
             if text.lower() not in LEVELS:
                 raise invalid(setting, text, "Available values: " + ", ".join(LEVELS) + ".")
             return text.lower()
-    if setting.name == "standard_conforming_strings" and text == "off":
-        raise not_supported("standard_conforming_strings = off")
     return text
 
 
@@ -76,8 +74,6 @@ def bool_value(setting: Setting, text: str) -> str:
     value = parse_bool(text)
     if value is None:
         raise SqlError("22023", f'parameter "{setting.name}" requires a Boolean value')
-    if setting.name == "standard_conforming_strings" and not value:
-        raise not_supported("standard_conforming_strings = off")
     return "on" if value else "off"
 
 

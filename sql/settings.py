@@ -14,6 +14,7 @@ from types import MappingProxyType
 from sql.catalog import SessionSettings
 from sql.client_encodings import UTF8, ClientEncoding, encoding_named
 from sql.errors import SqlError
+from sql.lexer import refuse_unsafe_strings
 from sql.names import did_you_mean
 from sql.setting_table import BY_NAME, MESSAGE_LEVELS, SERIALIZABLE, TABLE, TRANSACTION_DEFAULTS, Setting
 from sql.setting_values import checked_value, shown_value
@@ -172,6 +173,17 @@ class Settings:
             self._serializable_at = captured
             self._is_serializable = self.value("transaction_isolation") == SERIALIZABLE
         return self._is_serializable
+
+    def checked_text(self, text: str) -> str:
+        """Return a client's text. Raises 0A000 where standard_conforming_strings = off means that its constants are read otherwise."""
+        if not self.is_conforming:
+            refuse_unsafe_strings(text)
+        return text
+
+    @property
+    def is_conforming(self) -> bool:
+        """standard_conforming_strings: whether a backslash in a plain string constant is one."""
+        return self.value("standard_conforming_strings") == "on"
 
     @property
     def encoding(self) -> ClientEncoding:

@@ -45,6 +45,8 @@ class HotPath:
         session = self._session
         if session.connection.encoding.converts or (session.block.open is not None and session.block.open.failed):
             return None
+        if "\\" in text and not session.settings.is_conforming:
+            return None
         match = HEAD.match(text)
         if match is None:
             return self._kept_answer(answer_key(text, (), session.settings, described=False), image)

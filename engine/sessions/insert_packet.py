@@ -123,6 +123,8 @@ class InsertPackets:
         # Text that isn't ASCII has to be checked first.
         if data[-1] != 0 or int.from_bytes(data[1:HEAD_OFFSET], "big") != len(data) - 1 or not text.isascii():
             return False
+        if b"\\" in text and not self._session.settings.is_conforming:
+            return False
         match = HEAD_BYTES.match(text)
         if match is None or 0 in text:
             return False

@@ -201,7 +201,7 @@ class Session:
 
     async def _query_parsed(self, text: str) -> None:
         try:
-            self._remaining = await self.with_text(text, parse, text)
+            self._remaining = await self.with_text(text, parse, self.settings.checked_text(text))
         except SqlError as error:
             self.fail_query(error)
             return
@@ -263,7 +263,8 @@ class Session:
             self.fail_pipeline(error)
 
     def _new_prepared(self, message: Parse) -> Prepared:
-        prepared = prepare(message.text, message.parameter_oids, self.database.system_catalog, self.runner.image())
+        text = self.settings.checked_text(message.text)
+        prepared = prepare(text, message.parameter_oids, self.database.system_catalog, self.runner.image())
         if not isinstance(prepared.statement, Empty):
             self.block.require_usable(prepared.statement)
         prepared.refresh(self.runner.image(), self.settings)

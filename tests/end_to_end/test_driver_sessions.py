@@ -309,3 +309,18 @@ def test_asyncpg_listeners(run: Callable[[Callable[[asyncpg.Connection], Corouti
         assert heard.empty()
 
     run(work)
+
+
+def test_no_constant_is_read_otherwise_with_standard_conforming_strings_off(connect: Callable[..., Connection]) -> None:
+    connection = connect()
+    connection.execute("CREATE FOREIGN TABLE quoted (t text) SERVER stream")
+    connection.execute("SET standard_conforming_strings = off")
+    for prepare in (False, True):
+        for query in (r"INSERT INTO quoted VALUES ('a\b')", r"SELECT 'a\b'", r"DELETE FROM quoted WHERE t = 'a\b'"):
+            with pytest.raises(psycopg.errors.FeatureNotSupported, match="a backslash in a string constant"):
+                connection.execute(query, prepare=prepare)
+    with psycopg.ClientCursor(connection) as cursor:
+        for value in ("a\\b", "it's", "\\"):
+            cursor.execute("INSERT INTO quoted VALUES (%s)", (value,))
+    assert connection.execute("SELECT t FROM quoted").fetchall() == [("a\\b",), ("it's",), ("\\",)]
+    connection.execute("DROP FOREIGN TABLE quoted")

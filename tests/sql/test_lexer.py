@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from sql.lexer import scan
+from sql.errors import SqlError
+from sql.lexer import refuse_unsafe_strings, scan
 
 
 def kinds(text: str) -> list[tuple[str, str]]:
@@ -62,3 +63,34 @@ def test_errors_are_tokens_that_wait_to_be_reached(text: str, sqlstate: str, mes
 def test_long_identifiers_are_cut_at_63_bytes() -> None:
     assert kinds("a" * 70) == [("word", "a" * 63)]
     assert kinds('"' + "é" * 40 + '"') == [("quoted", "é" * 31)]
+
+
+ALIKE = (
+    r"SELECT E'\\', $$\$$, 'a' -- '\'",
+    "SELECT 'it''s', \"a\\b\"",
+    r"SELECT 1 /* '\' */",
+    'SELECT u&"a"',
+    "SELECT '",
+    "",
+)
+BACKSLASH = "a backslash in a string constant with standard_conforming_strings = off is not supported yet"
+OTHERWISE = [
+    (r"SELECT 1, 'a\b'", 11, BACKSLASH),
+    (r"SELECT 'it\'s'", 8, BACKSLASH),
+    ("SELECT '\\", 8, BACKSLASH),
+    ("SELECT u&'a'", 8, "unsafe use of string constant with Unicode escapes"),
+]
+
+
+@pytest.mark.parametrize("text", ALIKE)
+def test_texts_that_mean_the_same_with_standard_conforming_strings_off(text: str) -> None:
+    refuse_unsafe_strings(text)
+
+
+@pytest.mark.parametrize(("text", "position", "message"), OTHERWISE)
+def test_texts_that_mean_something_else_with_standard_conforming_strings_off(
+    text: str, position: int, message: str
+) -> None:
+    with pytest.raises(SqlError) as caught:
+        refuse_unsafe_strings(text)
+    assert (caught.value.sqlstate, caught.value.message, caught.value.position) == ("0A000", message, position)
