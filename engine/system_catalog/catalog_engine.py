@@ -10,6 +10,7 @@ import inspect
 import itertools
 import logging
 import threading
+import warnings
 from collections.abc import Callable, Hashable
 from typing import Any
 
@@ -28,6 +29,7 @@ from engine.system_catalog.from_items import RELATION_PREFIX
 from engine.system_catalog.printed import REGISTERED, VECTORS, Printed, element_of, engine_type
 from engine.system_catalog.printing import Printing
 from engine.system_catalog.queries import PrintedQuery, print_query
+from engine.system_catalog.relation_connections import RelationConnections
 from engine.system_catalog.result_forms import NAMED
 from engine.system_catalog.session_context import SessionContext
 from engine.system_catalog.snapshot import Snapshot, arrow_table
@@ -41,6 +43,8 @@ log = logging.getLogger(__name__)
 # The tables of functions are filled when these are imported.
 FILLED = (functions_of_objects, functions_of_sessions, functions_of_texts)
 MEMORY_LIMIT = "256MB"
+# The engine's advice for large answers, which are none of these.
+warnings.filterwarnings("ignore", message="Arrow output on a DB-API result")
 SNAPSHOTS_KEPT = 4
 SETTINGS = (
     "SET TimeZone = 'UTC'",
@@ -58,6 +62,7 @@ class CatalogEngine:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._database: duckdb.DuckDBPyConnection | None = None
+        self._connections = RelationConnections(self._new_connection)
         self._contexts: dict[int, SessionContext] = {}
         self._keys = itertools.count(1)
         self._snapshots: dict[int, Snapshot] = {}
@@ -101,21 +106,25 @@ class CatalogEngine:
         key = next(self._keys)
         printing = Printing(context, key, declared, values)
         printed = print_query(printing, query, None)
-        connection = self._connection()
+        tables = {RELATION_PREFIX + name: self._table(context, name) for name in printing.used}
         self._contexts[key] = context
         try:
-            for name in printing.used:
-                connection.register(RELATION_PREFIX + name, self._table(context, name))
-            with self._lock:
-                self._running[token] = connection
-            return printed, connection.sql(shown(printing, printed)).to_arrow_table()
+            with self._connections.taken(tables) as connection:
+                return printed, self._answer(connection, shown(printing, printed), token)
         except duckdb.Error as error:
             raise self._client_error(error, text, printed) from error
         finally:
+            del self._contexts[key]
+
+    def _answer(self, connection: duckdb.DuckDBPyConnection, statement: str, token: Hashable) -> pa.Table:
+        with self._lock:
+            self._running[token] = connection
+        try:
+            # A relation would be bound twice, which takes longer than most of these queries run.
+            return connection.execute(statement).to_arrow_table()
+        finally:
             with self._lock:
                 self._running.pop(token, None)
-            del self._contexts[key]
-            connection.close()
 
     def explain(self, query: Query, context: SessionContext) -> tuple[str, list[str]]:
         """Return the embedded engine's text of a query, and the relations of the catalog that it reads."""
@@ -132,6 +141,7 @@ class CatalogEngine:
 
     def close(self) -> None:
         """Release the database; no query runs."""
+        self._connections.close()
         if self._database is not None:
             self._database.close()
 
@@ -149,7 +159,7 @@ class CatalogEngine:
         message = "this query on the catalog is not supported yet"
         return SqlError("0A000", message, detail=str(error).splitlines()[0])
 
-    def _connection(self) -> duckdb.DuckDBPyConnection:
+    def _new_connection(self) -> duckdb.DuckDBPyConnection:
         with self._lock:
             if self._database is None:
                 database = duckdb.connect(":memory:", config={"threads": 1, "memory_limit": MEMORY_LIMIT})

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 
 import pyarrow as pa
@@ -65,19 +65,24 @@ class Snapshot:
 
     def rows(self, name: str) -> list[Row]:
         """Return the rows of a relation of pg_catalog."""
+        return [*static_rows(name), *self._live_rows(name)]
+
+    def _live_rows(self, name: str) -> list[Row]:
+        """Return those that not every database has."""
         found = self._rows.get(name)
         if found is None:
             live = LIVE_ROWS.get(name)
-            found = [*static_rows(name), *(live(self.image) if live is not None else ())]
-            self._rows[name] = found
+            found = self._rows[name] = [] if live is None else live(self.image)
         return found
 
     def table(self, relation: CatalogRelation) -> pa.Table:
         """Return the rows of a relation as Arrow."""
         found = self._tables.get(relation.key)
         if found is None:
-            rows = self.rows(relation.name) if relation.schema == "pg_catalog" else []
-            found = arrow_table(relation, rows)
+            found = static_table(relation)
+            live = self._live_rows(relation.name) if relation.schema == "pg_catalog" else []
+            if live:
+                found = pa.concat_tables([found, arrow_table(relation, live)])
             self._tables[relation.key] = found
         return found
 
@@ -135,6 +140,12 @@ class Snapshot:
     def type_text(self, oid: int, modifier: int | None) -> str:
         """Return a type as format_type prints it."""
         return type_text(oid, modifier, lambda number: self.row("pg_type", number))
+
+
+@cache
+def static_table(relation: CatalogRelation) -> pa.Table:
+    """Return the rows of a relation that every database has as Arrow: the same object each time."""
+    return arrow_table(relation, static_rows(relation.name) if relation.schema == "pg_catalog" else [])
 
 
 def arrow_table(relation: CatalogRelation, rows: list[dict[str, Any]]) -> pa.Table:
