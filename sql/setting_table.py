@@ -116,7 +116,7 @@ TABLE: tuple[Setting, ...] = (
         "query_memory_max", "1048576", "integer", "Sets how much memory the rows of streams may take that one query collects.", unit="kB",
         minimum=64,
     ),
-    enumeration("password_encryption", "scram-sha-256", ("scram-sha-256",), "Chooses the algorithm for encrypting passwords."),
+    enumeration("password_encryption", "scram-sha-256", ("md5", "scram-sha-256"), "Chooses the algorithm for encrypting passwords."),
     boolean("quote_all_identifiers", "off", "When generating SQL fragments, quote all identifiers."),
     string("role", "none", "Sets the current role."),
     boolean("row_security", "on", "Enable row security."),

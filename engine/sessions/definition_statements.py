@@ -357,7 +357,9 @@ class DefinitionStatements:
         session = self._session
         identity, roles = session.identity, image.roles
         settings = session.settings
-        work = RoleWork(image, identity.current(roles), identity.session(roles), settings.time_zone, settings.database)
+        encryption = settings.value("password_encryption")
+        who = identity.current(roles), identity.session(roles)
+        work = RoleWork(image, *who, settings.time_zone, settings.database, encryption)
         tag = await session.in_worker(run_access_statement, statement, work)
         for notice in work.notices:
             session.notice(*notice)

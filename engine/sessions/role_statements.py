@@ -25,13 +25,17 @@ MD5_CHARACTERS = 35
 
 @dataclass
 class RoleWork:
-    """One statement at work. current, session: the oids of who says it. notices: (sqlstate, text, severity)."""
+    """One statement at work. current, session: the oids of who says it. notices: (sqlstate, text, severity).
+
+    password_encryption: the setting; only passwords that are verifiers already do not depend on it.
+    """
 
     image: CatalogImage
     current: int
     session: int
     time_zone: str
     database: str = "antumbra"
+    password_encryption: str = "scram-sha-256"
     notices: list[tuple[str, str, str]] = field(default_factory=list)
 
     def notice(self, sqlstate: str, text: str, severity: str) -> None:
@@ -260,6 +264,8 @@ def _verifier(password: str | None, work: RoleWork) -> str | None:
     if password.startswith("md5") and len(password) == MD5_CHARACTERS:
         raise not_supported("an md5 password", hint="Give the password itself, or a SCRAM-SHA-256 verifier.")
     given = read_verifier(password)
+    if given is None and work.password_encryption != "scram-sha-256":
+        raise not_supported("an md5 password", hint="SET password_encryption = 'scram-sha-256'.")
     return str(make_verifier(password) if given is None else given)
 
 

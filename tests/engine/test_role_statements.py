@@ -158,6 +158,17 @@ def test_a_verifier_is_kept_as_it_is_given(world: World) -> None:
     assert answer[0] == "E 0A000: an md5 password is not supported yet"
 
 
+def test_passwords_that_would_be_kept_as_md5_are_refused(world: World) -> None:
+    client = world.client()
+    client.run("SET password_encryption = md5")
+    (answer,) = client.ask_in_full("CREATE ROLE ann PASSWORD 'pencil'")
+    assert answer[0] == "E 0A000: an md5 password is not supported yet"
+    # What is a verifier already is kept as it is, whatever the setting.
+    client.run(f"CREATE ROLE ann PASSWORD '{make_verifier('pencil', b'0123456789abcdef', 5000)}'")
+    client.run("RESET password_encryption")
+    client.run("ALTER ROLE ann PASSWORD 'pencil'")
+
+
 def test_a_password_is_in_no_repr(world: World) -> None:
     world.client().run("CREATE ROLE ann PASSWORD 'verysecret'")
     assert "SCRAM" not in repr(world.database.image.roles)
