@@ -35,8 +35,6 @@ from views.stream_grouping import StreamGrouping, cut_groupings
 LOOK_AGAIN_S = 0.005
 # Pieces with fewer rows than this on average become one.
 PIECE_ROWS_MIN = 1024
-# A ring with fewer bytes is rather collected than folded: the embedded engine has nothing to compile.
-FOLDED_BYTES_MIN = 1 << 26
 NO_VALUES = np.zeros(0, dtype=np.uint8)
 
 
@@ -45,7 +43,7 @@ class ScanSettings:
     """How a statement scans streams.
 
     from_newest: begin behind what is there; bytes_max: of all that it collects; now_us: its now(); spark_groups_min: from how many groups
-    on Spark runs what lies above them, -1: never.
+    on Spark runs what lies above them, -1: never; kernel_bytes_min: of rows in a ring for groupings to be folded and not collected.
     """
 
     from_newest: bool
@@ -53,6 +51,7 @@ class ScanSettings:
     bytes_max: int
     now_us: int
     spark_groups_min: int = -1
+    kernel_bytes_min: int = 0
 
 
 @dataclass
@@ -166,7 +165,8 @@ def is_folded(stream: Stream, settings: ScanSettings) -> bool:
     """Tell whether groupings over a stream are to run in kernels: they may take a second to compile, which a few rows are not worth."""
     ring = stream.ring
     rows_count = ring.tuples_count - ring.oldest_tid
-    return timeout_of(stream, settings) > 0 or rows_count * stream.row_bytes > min(FOLDED_BYTES_MIN, settings.bytes_max)
+    bytes_count = rows_count * stream.row_bytes
+    return timeout_of(stream, settings) > 0 or bytes_count >= min(settings.kernel_bytes_min, settings.bytes_max)
 
 
 def begin(

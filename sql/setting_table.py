@@ -113,6 +113,11 @@ TABLE: tuple[Setting, ...] = (
         minimum=-1,
     ),
     Setting(
+        "min_stream_kernel_size", "65536", "integer",
+        "Sets how many bytes of rows a stream must hold for groupings over it to run in kernels, and not over a copy of them.",
+        unit="kB",
+    ),
+    Setting(
         "query_memory_max", "1048576", "integer", "Sets how much memory the rows of streams may take that one query collects.", unit="kB",
         minimum=64,
     ),

@@ -240,6 +240,11 @@ class Settings:
         return int(self.value("view_staleness"))
 
     @property
+    def min_stream_kernel_bytes(self) -> int:
+        """min_stream_kernel_size: from how many bytes of a ring on groupings over a stream run in kernels."""
+        return int(self.value("min_stream_kernel_size")) * 1024
+
+    @property
     def min_spark_groups(self) -> int:
         """min_spark_groups: from how many groups of streams on Spark runs what lies above them; -1: never."""
         return int(self.value("min_spark_groups"))

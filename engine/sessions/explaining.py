@@ -16,7 +16,7 @@ from engine.definitions import part_definitions, twin_of
 from engine.query_views import reads_stream
 from engine.sessions.explain_analyze import SHARED, Facts, facts_now, ms
 from engine.stream import Stream
-from engine.stream_scans import FOLDED_BYTES_MIN, streams_among
+from engine.stream_scans import streams_among
 from engine.tables.sequence_functions import SequenceSession, in_session, uses_sequences
 from engine.whole_versions import whole_query, with_whole_views
 from sql.bind.query import bind_query
@@ -264,7 +264,7 @@ def grouping_lines(bound: BoundQuery, image: CatalogImage) -> list[str]:
     _, groupings = cut_groupings([bound.root], names)
     if not groupings:
         return []
-    head = f"Folded in kernels when stream_timeout is set, or the ring has more than {FOLDED_BYTES_MIN >> 20} MB:"
+    head = "Folded in kernels when stream_timeout is set, or the ring holds min_stream_kernel_size:"
     return [head, *("  " + line for grouping in groupings for line in stream_lines(grouping.plan.stream))]
 
 

@@ -200,7 +200,8 @@ def scan_settings(settings: Settings, transaction: Transaction) -> ScanSettings:
     """Return how a session's statement scans streams."""
     timeout_s = settings.stream_timeout_ms / 1000
     bytes_max, now_us = settings.query_memory_max_bytes, transaction.now_us
-    return ScanSettings(settings.scans_from_latest, timeout_s, bytes_max, now_us, settings.min_spark_groups)
+    groups_min, bytes_min = settings.min_spark_groups, settings.min_stream_kernel_bytes
+    return ScanSettings(settings.scans_from_latest, timeout_s, bytes_max, now_us, groups_min, bytes_min)
 
 
 def view_inputs(

@@ -73,8 +73,7 @@ def test_one_kernel_answers_for_all_constants(server: AntumbraServer, postgres: 
             connection.autocommit = True
             connection.execute(f"CREATE {how.format(COLUMNS)}".encode())
             connection.execute("SET TimeZone = 'UTC'")
-        # A scan that may wait folds in kernels.
-        ours.execute("SET stream_timeout = '1ms'")
+        ours.execute("SET min_stream_kernel_size = 0")
         data = rows(choice, 400)
         for connection in (ours, theirs):
             with connection.cursor() as cursor:

@@ -106,11 +106,11 @@ def test_answers_are_those_of_postgresql(posts: Connection, postgres: PostgresCl
         for connection in (oracle, posts):
             for text in POSTS:
                 connection.execute(text.encode())
-        for timeout in ("0", "1ms"):
-            # With a timeout, groupings are folded in kernels.
-            posts.execute(f"SET stream_timeout = '{timeout}'".encode())
+        # Over a copy of the rows, and folded in kernels.
+        for setting in ("min_stream_kernel_size = '64MB'", "min_stream_kernel_size = 0", "stream_timeout = '1ms'"):
+            posts.execute(f"SET {setting}".encode())
             for query in QUERIES:
-                assert answer(posts, query) == answer(oracle, query), f"{query} with stream_timeout = {timeout}"
+                assert answer(posts, query) == answer(oracle, query), f"{query} with {setting}"
         posts.execute("RESET ALL")
 
 
@@ -446,7 +446,7 @@ def test_explain_names_what_is_scanned(posts: Connection) -> None:
     assert lines[-1] == "Stream posts: tuples 0 to -1 are in the ring; columns copied: uid, score"
     lines = [line for (line,) in posts.execute("EXPLAIN SELECT uid, count(*) FROM posts GROUP BY uid").fetchall()]
     assert lines[-3:] == [
-        "Folded in kernels when stream_timeout is set, or the ring has more than 64 MB:",
+        "Folded in kernels when stream_timeout is set, or the ring holds min_stream_kernel_size:",
         "  Group by uid: count(*) AS count (pipeline breaker)",
         "    Scan stream posts",
     ]
