@@ -10,19 +10,21 @@ import codecs
 import re
 from dataclasses import dataclass
 
+from sql import euc_jp
 from sql.errors import SqlError
-
-# How many bytes of a character PostgreSQL shows at most.
-SHOWN_BYTES_MAX = 4
 
 
 @dataclass(frozen=True)
 class ClientEncoding:
-    """One encoding. codec: Python's name of it. form: what a character that is not ASCII looks like, whether or not it stands for one."""
+    """One encoding. codec: Python's name of it. form: what a character that is not ASCII looks like, whether or not it stands for one.
+
+    begun: as much of a character as its beginning announces and is there, for errors.
+    """
 
     name: str
     codec: str
     form: re.Pattern[bytes] = re.compile(rb"[\x80-\xff]")
+    begun: re.Pattern[bytes] = re.compile(rb".{1,2}", re.DOTALL)
 
     @property
     def converts(self) -> bool:
@@ -50,8 +52,8 @@ class ClientEncoding:
         found = self.form.match(data, start)
         if found is not None:
             return _without_equivalent(found[0], self.name, "UTF8")
-        length = SHOWN_BYTES_MAX if data[start + 1 : start + 2].isdigit() and self is GB18030 else 2
-        return invalid_bytes(data[start : start + length], self.name)
+        begun = self.begun.match(data, start)
+        return invalid_bytes(begun[0] if begun is not None else b"", self.name)
 
 
 class ReceivedText:
@@ -109,8 +111,17 @@ def _hexadecimal(data: bytes) -> str:
 UTF8 = ClientEncoding("UTF8", "utf-8")
 # No encoding: bytes are not converted, so they are those of UTF8.
 SQL_ASCII = ClientEncoding("SQL_ASCII", "utf-8")
-GB18030 = ClientEncoding(
-    "GB18030", "gb18030", re.compile(rb"[\x81-\xfe](?:[0-9][\x81-\xfe][0-9]|[\x40-\x7e\x80-\xfe])")
+_GB18030 = ClientEncoding(
+    "GB18030",
+    "gb18030",
+    re.compile(rb"[\x81-\xfe](?:[0-9][\x81-\xfe][0-9]|[\x40-\x7e\x80-\xfe])"),
+    re.compile(rb".[0-9].{0,2}|.{1,2}", re.DOTALL),
+)
+_EUC_JP = ClientEncoding(
+    "EUC_JP",
+    euc_jp.NAME,
+    re.compile(rb"\x8e[\xa1-\xdf]|\x8f[\xa1-\xfe]{2}|[\xa1-\xfe]{2}"),
+    re.compile(rb"\x8f.{0,2}|.{1,2}", re.DOTALL),
 )
 _LATIN = {1: 1, 2: 2, 3: 3, 4: 4, 5: 9, 6: 10, 7: 13, 8: 14, 9: 15, 10: 16}
 _ALIASES = {"win": "win1251", "alt": "win866", "koi8": "koi8r"} | dict.fromkeys(
@@ -120,7 +131,7 @@ _ALIASES = {"win": "win1251", "alt": "win866", "koi8": "koi8r"} | dict.fromkeys(
 
 def _table() -> dict[str, ClientEncoding]:
     """Return the encodings by their names without punctuation."""
-    found = {"utf8": UTF8, "unicode": UTF8, "sqlascii": SQL_ASCII, "gb18030": GB18030}
+    found = {"utf8": UTF8, "unicode": UTF8, "sqlascii": SQL_ASCII, "gb18030": _GB18030, "eucjp": _EUC_JP}
     found["euccn"] = ClientEncoding("EUC_CN", "gb2312", re.compile(rb"[\xa1-\xfe]{2}"))
     found["koi8r"] = ClientEncoding("KOI8R", "koi8-r")
     found["koi8u"] = ClientEncoding("KOI8U", "koi8-u")
@@ -136,7 +147,7 @@ def _table() -> dict[str, ClientEncoding]:
 ENCODINGS = _table()
 OTHER_ENCODINGS = frozenset(
     """
-    big5 eucjis2004 eucjp euckr euctw gbk johab mskanji muleinternal shiftjis shiftjis2004 sjis uhc win932 win936 win949 win950
+    big5 eucjis2004 euckr euctw gbk johab mskanji muleinternal shiftjis shiftjis2004 sjis uhc win932 win936 win949 win950
     windows932 windows936 windows949 windows950
     """.split()
 )

@@ -13,7 +13,7 @@ from tests.oracle.antumbra import AntumbraServer
 from tests.oracle.postgres import PostgresCluster
 
 Connection = psycopg.Connection[Any]
-ENCODINGS = ("latin1", "latin9", "win1252", "euc_cn", "gb18030", "sql_ascii", "utf8")
+ENCODINGS = ("latin1", "latin9", "win1252", "euc_cn", "euc_jp", "gb18030", "sql_ascii", "utf8")
 FORMATS = ("s", "t", "b")
 
 
@@ -138,7 +138,7 @@ def test_copies_from(server: AntumbraServer, postgres: PostgresCluster, data: by
 
     dsn = f"host=127.0.0.1 port={server.port} user=someone dbname=antumbra"
     # Not SQL_ASCII: PostgreSQL 15 takes bytes then that are no UTF-8.
-    for encoding in ("latin1", "latin9", "win1252", "euc_cn", "gb18030", "utf8"):
+    for encoding in ("latin1", "latin9", "win1252", "euc_cn", "euc_jp", "gb18030", "utf8"):
         assert answered(dsn, encoding, work) == answered(postgres.dsn, encoding, work), encoding
 
 

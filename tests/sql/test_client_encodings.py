@@ -40,8 +40,11 @@ def test_characters(postgres: PostgresCluster, name: str) -> None:
         own + random.Random(name).sample(CHARACTERS, 60) if len(own) < 40_000 else random.Random(name).sample(own, 4000)
     )
     sequences = [bytes((first,)) for first in range(1, 256)]
-    if name in ("EUC_CN", "GB18030"):
+    if name in ("EUC_CN", "EUC_JP", "GB18030"):
         sequences = [bytes((first, second)) for first in range(0x7F, 256, 3) for second in range(1, 256)]
+    if name == "EUC_JP":
+        sequences += [bytes((0x8F, first, second)) for first in range(0xA0, 0x100) for second in range(0xA0, 0x100, 2)]
+        sequences += [bytes((first, second)) for first in (0x8E, 0xA1, 0xAD) for second in range(0xA0, 0x100)]
     with postgres.connect() as connection:
         connection.execute(QUIET_FUNCTIONS)
         found = connection.execute(
@@ -88,6 +91,9 @@ ERRORS = [
     ("EUC_CN", b"\xa1", "22021", 'invalid byte sequence for encoding "EUC_CN": 0xa1'),
     ("EUC_CN", b"\xa1 x", "22021", 'invalid byte sequence for encoding "EUC_CN": 0xa1 0x20'),
     ("EUC_CN", b"\xaa\xa1", "22P05", 'character with byte sequence 0xaa 0xa1 in encoding "EUC_CN" has no equivalent in encoding "UTF8"'),
+    ("EUC_JP", b"\x8f\xa1", "22021", 'invalid byte sequence for encoding "EUC_JP": 0x8f 0xa1'),
+    ("EUC_JP", b"\x8f\xa1 x", "22021", 'invalid byte sequence for encoding "EUC_JP": 0x8f 0xa1 0x20'),
+    ("EUC_JP", b"x\xf9\xa1", "22P05", 'character with byte sequence 0xf9 0xa1 in encoding "EUC_JP" has no equivalent in encoding "UTF8"'),
     ("GB18030", b"\x81\x30\x81", "22021", 'invalid byte sequence for encoding "GB18030": 0x81 0x30 0x81'),
     ("UTF8", b"\xe2\x82", "22021", 'invalid byte sequence for encoding "UTF8": 0xe2 0x82'),
 ]  # fmt: skip
@@ -114,13 +120,13 @@ def test_a_text_without_equivalent() -> None:
     assert (caught.value.sqlstate, caught.value.message) == ("22P05", message)
 
 
-def test_pieces_are_cut_anywhere() -> None:
-    gb18030 = encoding_named("gb18030")
-    assert gb18030 is not None and not UTF8.converts
-    text = "aé€\U0001f600z"
-    data = gb18030.encoded(text)
+@pytest.mark.parametrize(("name", "text"), [("gb18030", "aé€\U0001f600z"), ("euc-jp", "aあｱ丂ⅷz"), ("latin1", "aéz")])
+def test_pieces_are_cut_anywhere(name: str, text: str) -> None:
+    encoding = encoding_named(name)
+    assert encoding is not None and not UTF8.converts
+    data = encoding.encoded(text)
     for size in range(1, len(data)):
-        stream = ReceivedText(gb18030)
+        stream = ReceivedText(encoding)
         pieces = [stream.feed(data[start : start + size]) for start in range(0, len(data), size)]
         pieces.append(stream.feed(b"", is_end=True))
         assert (b"".join(piece for piece, _ in pieces), {error for _, error in pieces}) == (text.encode(), {None})
