@@ -11,6 +11,7 @@ from sql.catalog import ColumnDescription
 from sql.client_encodings import UTF8
 from sql.datatypes import SqlType
 from sql.errors import SqlError
+from sql.input_styles import USUAL, InputStyles
 from sql.literals import apply_modifier, binary_value, input_value
 from views.view import ContinuousView
 
@@ -70,7 +71,9 @@ BINARY_ERRORS = HEADER_ERRORS | {
 SHOWN_BYTES_MAX = 100
 
 
-def value_error(error: RowError, columns: tuple[ColumnDescription, ...], relation: str, time_zone: str) -> SqlError:
+def value_error(
+    error: RowError, columns: tuple[ColumnDescription, ...], relation: str, time_zone: str, styles: InputStyles = USUAL
+) -> SqlError:
     """Return the client's error for a bad value of `columns[error.column]`, or for a line that has none."""
     if error.column < 0 or error.column >= len(columns):
         return line_error(error)
@@ -84,7 +87,7 @@ def value_error(error: RowError, columns: tuple[ColumnDescription, ...], relatio
         return SqlError(error.sqlstate, f'missing data for column "{column.name}"')
     if error.code not in LINE_ERRORS:
         try:
-            input_value(error.field, column.type, time_zone, None)
+            input_value(error.field, column.type, time_zone, None, styles)
         except SqlError as exact:
             return exact
     return SqlError(error.sqlstate, error.message)
@@ -101,12 +104,14 @@ def line_error(error: RowError) -> SqlError:
     return SqlError(error.sqlstate, error.message, hint=LINE_HINTS.get(error.code))
 
 
-def copy_error(error: RowError, columns: tuple[ColumnDescription, ...], relation: str, time_zone: str) -> SqlError:
+def copy_error(
+    error: RowError, columns: tuple[ColumnDescription, ...], relation: str, time_zone: str, styles: InputStyles = USUAL
+) -> SqlError:
     """Return the client's error for a bad COPY line, with PostgreSQL's CONTEXT."""
     place = f"COPY {relation}, line {error.line}"
     if error.raw is not None or error.code in BINARY_ERRORS:
         return binary_error(error, columns, relation, place)
-    result = value_error(error, columns, relation, time_zone)
+    result = value_error(error, columns, relation, time_zone, styles)
     if error.code in UNREAD_LINE_ERRORS:
         result.context = place
     elif error.code in LINE_ERRORS or error.column < 0:

@@ -1,4 +1,4 @@
-"""Text output in the forms that a session may ask for beside the usual ones: IntervalStyle, bytea_output, extra_float_digits.
+"""Text output in the forms that a session may ask for beside the usual ones: IntervalStyle, bytea_output, extra_float_digits, DateStyle.
 
 Enters: Arrow arrays in the forms of views. Leaves: EncodedColumn. Few sessions ask for them,
 so each different value is made in Python, once.
@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ringbuffer.calendar import HOUR_US, MINUTE_US, SECOND_US
+from ringbuffer.date_styles import styled_dates
 from ringbuffer.encoded_column import EncodedColumn, string_column
 
 MONTHS_OF_YEAR = 12
@@ -29,6 +30,7 @@ class Forms(NamedTuple):
     interval_style: str = "postgres"
     bytea_output: str = "hex"
     float_digits: int = 1
+    date_style: str = "ISO, MDY"
 
 
 def other_text(array: pa.Array, family: str, forms: Forms) -> EncodedColumn | None:
@@ -41,6 +43,8 @@ def other_text(array: pa.Array, family: str, forms: Forms) -> EncodedColumn | No
         case "float4" | "float8" if forms.float_digits <= 0:
             digits = max(SURE_DIGITS[family] + forms.float_digits, 1)
             return _texts(array, lambda value: short_float(value, digits))
+        case "date" | "timestamp" | "timestamptz" if not forms.date_style.startswith("ISO"):
+            return styled_dates(array, family, forms.zone, forms.date_style)
     return None
 
 
@@ -121,7 +125,25 @@ def iso_interval(value: dict[str, int]) -> str:
     return f"P{date}T{clock}" if clock else f"P{date}"
 
 
+def sql_interval(value: dict[str, int]) -> str:
+    """Return an interval in IntervalStyle sql_standard; one that the standard has no form for, with a sign before each part."""
+    parts = fields_of(value)
+    years, months, days, hours, minutes, micros = (abs(part) for part in parts)
+    clock = f"{hours}:{minutes:02d}:{'0' if micros < 10 * SECOND_US else ''}{seconds_text(micros)}"
+    if not any(parts):
+        return "0"
+    has_both = any(parts[:2]) and any(parts[2:])
+    if has_both or (min(parts) < 0 < max(parts)):
+        signs = ["-" if min(some) < 0 else "+" for some in (parts[:2], parts[2:3], parts[3:])]
+        return f"{signs[0]}{years}-{months} {signs[1]}{days} {signs[2]}{clock}"
+    sign = "-" if min(parts) < 0 else ""
+    if years or months:
+        return f"{sign}{years}-{months}"
+    return f"{sign}{days} {clock}" if days else f"{sign}{clock}"
+
+
 INTERVAL_FORMS: dict[str, Callable[[dict[str, int]], str]] = {
     "postgres_verbose": verbose_interval,
     "iso_8601": iso_interval,
+    "sql_standard": sql_interval,
 }

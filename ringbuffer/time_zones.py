@@ -31,9 +31,11 @@ PROBE_DAYS = 28
 CYCLE_US = ERA_DAYS * DAY_US
 RULES_GO_ON_US = int(datetime(LAST_YEAR - 1, 1, 1, tzinfo=UTC).timestamp()) * SECOND_US
 ALWAYS = -(1 << 63)
+# The second year that Python has; no zone changed before it.
+FIRST_US = int(datetime(2, 1, 1, tzinfo=UTC).timestamp()) * SECOND_US
 
 # A POSIX zone: an abbreviation and the hours west of UTC, as in 'UTC+3', '<+0530>-05:30' and, without abbreviation, '-05:30'.
-POSIX_ZONE = re.compile(r"(?:<[^<>]*>|[A-Za-z]*)([+-]?)(\d{1,3})(?::(\d{1,2}))?(?::(\d{1,2}))?")
+POSIX_ZONE = re.compile(r"(?:<([^<>]*)>|([A-Za-z]*))([+-]?)(\d{1,3})(?::(\d{1,2}))?(?::(\d{1,2}))?")
 POSIX_HOURS_MAX = 167
 
 TZIF_HEADER_BYTES = 44
@@ -68,13 +70,23 @@ def find_zone(name: str) -> zoneinfo.ZoneInfo | int:
     except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError):
         pass
     match = POSIX_ZONE.fullmatch(name)
-    if match is not None and int(match[2]) <= POSIX_HOURS_MAX:
-        seconds = int(match[2]) * 3600 + int(match[3] or 0) * 60 + int(match[4] or 0)
-        return seconds if match[1] == "-" else -seconds
+    if match is not None and int(match[4]) <= POSIX_HOURS_MAX:
+        seconds = int(match[4]) * 3600 + int(match[5] or 0) * 60 + int(match[6] or 0)
+        return seconds if match[3] == "-" else -seconds
     for known in zoneinfo.available_timezones():
         if known.lower() == name.lower():
             return zoneinfo.ZoneInfo(known)
     raise UnknownZoneError(name)
+
+
+def zone_abbreviation(us: int, name: str) -> str:
+    """Return what the time of a zone is called at an instant, '' where a fixed zone has no name for it."""
+    fixed = POSIX_ZONE.fullmatch(name)
+    if fixed is not None:
+        return fixed[1] or fixed[2] or ""
+    cycles = max(0, (us - RULES_GO_ON_US) // CYCLE_US + 1)
+    moment = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=max(us - cycles * CYCLE_US, FIRST_US))
+    return moment.astimezone(zoneinfo.ZoneInfo(name)).tzname() or ""
 
 
 def read_transitions(key: str) -> tuple[list[tuple[int, int]], bool]:

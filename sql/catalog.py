@@ -9,6 +9,7 @@ from typing import Protocol, runtime_checkable
 from sql.datatypes import TIMESTAMPTZ, SqlType
 from sql.enum_types import EnumType
 from sql.expressions import Expression
+from sql.input_styles import USUAL, InputStyles, input_styles
 from sql.relation_keys import TEMPORARY, temporary_schema
 from sql.relations import BoundQuery
 from sql.search_path import path_names, path_text
@@ -143,6 +144,14 @@ class SessionSettings:
     is_shared: bool = False
     session_user: str = "antumbra"
     has_temporary: bool = False
+
+    @property
+    def input_styles(self) -> InputStyles:
+        """How constants are read: the order in DateStyle, and IntervalStyle."""
+        if not self.variables:
+            return USUAL
+        known = dict(self.variables)
+        return input_styles(known.get("datestyle", "ISO, MDY"), known.get("intervalstyle", "postgres"))
 
     @property
     def named_path(self) -> tuple[str, ...]:

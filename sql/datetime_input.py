@@ -1,7 +1,8 @@
-"""PostgreSQL's text input of date, timestamp and timestamptz (DateStyle ISO, MDY): fields by shape, then their meaning.
+"""PostgreSQL's text input of date, timestamp and timestamptz: fields by shape, then their meaning.
 
-Enters: text, and the zone that a timestamptz without one is in. Leaves: days or microseconds since 1970-01-01. Follows PostgreSQL's
-ParseDateTime and DecodeDateTime. What depends on the clock ('now', 'today') is 0A000 here: bind makes calls of it.
+Enters: text, the order in which the session writes dates (MDY, DMY or YMD), and the zone that a timestamptz without one is in. Leaves:
+days or microseconds since 1970-01-01. Follows PostgreSQL's ParseDateTime and DecodeDateTime. What depends on the clock ('now', 'today') is
+0A000 here: bind makes calls of it.
 """
 
 from __future__ import annotations
@@ -82,7 +83,7 @@ class OutOfRangeError(Exception):
 
 @dataclass
 class Fields:
-    """What has been read so far. time_us is microseconds of the day; offset_s seconds east of Greenwich.
+    """What has been read so far. time_us is microseconds of the day; offset_s seconds east of Greenwich; order: what 1/2/3 is.
 
     is_dated: of a time of day, whether a date stands before it. day_of_year: instead of month and day, from 1. awaits_julian: a J was read,
     and the number of the day is to come.
@@ -100,17 +101,18 @@ class Fields:
     half: str = ""
     before_christ: bool = False
     special: str = ""
+    order: str = "MDY"
     is_dated: bool = False
     day_of_year: int = 0
     awaits_julian: bool = False
 
 
-def date_value(text: str, position: int | None = None) -> int:
+def date_value(text: str, position: int | None = None, order: str = "MDY") -> int:
     """Return the days since 1970-01-01 that `text` means as a date."""
     iso = ISO.fullmatch(text)
     if iso is not None and iso[4] is None and (days := iso_days(iso)) is not None:
         return days
-    found = read(text, "date", position)
+    found = read(text, "date", position, order)
     if found.special in INFINITE:
         return INFINITE[found.special] * DATE_INFINITY
     days = 0 if found.special == "epoch" else date_of(found, text, "date", position)
@@ -119,14 +121,14 @@ def date_value(text: str, position: int | None = None) -> int:
     return days
 
 
-def timestamp_value(text: str, zone: str, position: int | None = None) -> int:
+def timestamp_value(text: str, zone: str, position: int | None = None, order: str = "MDY") -> int:
     """Return the microseconds since 1970-01-01 that `text` means; `zone` '' is a timestamp without time zone."""
     iso = ISO.fullmatch(text)
     if iso is not None and (days := iso_days(iso)) is not None and (clock := iso_time(iso)) is not None:
         local = days * DAY_US + clock
         return local_to_utc_us(local, zone) if zone else local
     kind = "timestamp with time zone" if zone else "timestamp"
-    found = read(text, kind, position)
+    found = read(text, kind, position, order)
     if found.special in INFINITE:
         return INFINITE[found.special] * TIMESTAMP_INFINITY
     if found.special == "epoch":
@@ -161,10 +163,10 @@ def iso_time(match: re.Match[str]) -> int | None:
     return ((hour * 60 + minute) * 60 + second) * SECOND_US + int((match[7] or "").ljust(6, "0"))
 
 
-def read(text: str, kind: str, position: int | None) -> Fields:
+def read(text: str, kind: str, position: int | None, order: str) -> Fields:
     """Return the fields of `text`, or raise PostgreSQL's error."""
     try:
-        return read_fields(text, position)
+        return read_fields(text, position, order)
     except InvalidTextError:
         raise SqlError("22007", f'invalid input syntax for type {kind}: "{text}"', position) from None
     except OutOfRangeError as error:
@@ -207,8 +209,8 @@ def checked_date(found: Fields) -> int:
     return days_from_civil(year, month, day)
 
 
-def read_fields(text: str, position: int | None) -> Fields:
-    found = Fields()
+def read_fields(text: str, position: int | None, order: str) -> Fields:
+    found = Fields(order=order)
     for match in SHAPES.finditer(text):
         piece = match[0]
         if found.awaits_julian and match.lastgroup not in (None, "number"):
@@ -280,7 +282,7 @@ def finish_time(found: Fields) -> None:
 
 
 def read_date(found: Fields, piece: str) -> None:
-    """Read a date of which all parts hang together: month names first, then numbers in the order MDY or YMD."""
+    """Read a date of which all parts hang together: month names first, then numbers."""
     if found.year is not None or found.special:
         raise InvalidTextError
     parts = re.split(r"[-/.]", piece)
@@ -320,14 +322,16 @@ def place_number(found: Fields, digits: str) -> None:
     if len(digits) == 3 and have_year and not (have_month or have_day) and 1 <= value <= 366:
         found.day_of_year, found.month, found.day = value, 1, 1
     elif not (have_year or have_month or have_day):
-        if wide:
+        if wide or found.order == "YMD":
             set_year(found, digits, value)
+        elif found.order == "DMY":
+            found.day = value
         else:
             found.month = value
     elif have_year and not have_month:
         found.month = value
     elif have_month and not have_year and not have_day:
-        if found.text_month and wide:
+        if found.text_month and (wide or found.order == "YMD"):
             set_year(found, digits, value)
         else:
             found.day = value

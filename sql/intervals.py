@@ -62,11 +62,12 @@ class Token:
     text: str
 
 
-def interval_value(text: str, fields: str = "", position: int | None = None) -> Interval:
-    """Return the interval that `text` means."""
+def interval_value(text: str, fields: str = "", position: int | None = None, style: str = "postgres") -> Interval:
+    """Return the interval that `text` means in a session with this IntervalStyle."""
     try:
         try:
-            span = decode(tokens_of(text), fields)
+            tokens = tokens_of(text)
+            span = decode(all_negative(tokens) if style == "sql_standard" else tokens, fields)
         except BadFormatError:
             span = read_iso(text)
     except BadFormatError:
@@ -97,6 +98,14 @@ def tokens_of(text: str) -> list[Token]:
     return found
 
 
+def all_negative(tokens: list[Token]) -> list[Token]:
+    """Return the pieces with the minus that stands before the first one before all numbers and times, if there is no other sign."""
+    signs = [token.text[:1] for token in tokens if token.text[:1] in ("+", "-")]
+    if signs != ["-"] or tokens[0].text[:1] != "-":
+        return tokens
+    return [Token(token.kind, f"-{token.text}") if token.kind in ("time", "number") else token for token in tokens]
+
+
 def decode(tokens: list[Token], fields: str) -> Span:
     """Read the pieces from the right, so that a unit is known before its number."""
     span, unit, seen, before = Span(), "", frozenset[str](), False
@@ -108,7 +117,8 @@ def decode(tokens: list[Token], fields: str) -> Span:
             elif (unit := UNITS.get(token.text[:TOKEN_LETTERS_MAX], "")) == "":
                 raise BadFormatError
         elif token.kind == "time":
-            span.micros = clock_micros(token.text, fields)
+            size = clock_micros(token.text.removeprefix("-"), fields)
+            span.micros = -size if token.text[0] == "-" else size
             unit, found = "day", CLOCK
         elif token.kind == "signed" and (micros := signed_clock(token.text, fields)) is not None:
             span.micros = micros

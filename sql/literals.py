@@ -16,6 +16,7 @@ from sql.datetime_input import date_value, timestamp_value
 from sql.errors import SqlError
 from sql.expressions import LiteralValue
 from sql.identifiers import char_value, name_value, oid_value
+from sql.input_styles import USUAL, InputStyles
 from sql.interval_values import within
 from sql.intervals import interval_value
 from sql.json_text import json_check
@@ -59,17 +60,21 @@ BOOLEANS = {
 BOOLEANS |= {"on": True, "off": False, "of": False, "1": True, "0": False}
 
 
-def input_value(text: str, kind: SqlType, zone: str = "UTC", position: int | None = None) -> LiteralValue:
+def input_value(
+    text: str, kind: SqlType, zone: str = "UTC", position: int | None = None, styles: InputStyles = USUAL
+) -> LiteralValue:
     """Return the value that `text` has as `kind`, with its length or (p,s) applied as an assignment does."""
-    return apply_modifier(unmodified_value(text, kind, zone, position), kind, position)
+    return apply_modifier(unmodified_value(text, kind, zone, position, styles), kind, position)
 
 
-def unmodified_value(text: str, kind: SqlType, zone: str, position: int | None) -> LiteralValue:
+def unmodified_value(
+    text: str, kind: SqlType, zone: str, position: int | None, styles: InputStyles = USUAL
+) -> LiteralValue:
     """Return the value before lengths, (p,s) and digits of a second are applied."""
     if kind.is_array:
         element = kind.element
         return tuple(
-            None if item is None else unmodified_value(item, element, zone, position)
+            None if item is None else unmodified_value(item, element, zone, position, styles)
             for item in array_elements(text, position)
         )
     if kind.enum is not None:
@@ -91,17 +96,17 @@ def unmodified_value(text: str, kind: SqlType, zone: str, position: int | None) 
             # With (p,s) a value of more than 38 digits may still round to one that fits.
             return decimal_value(text, position) if kind.precision is None else unlimited_decimal(text, position)
         case "date":
-            return date_value(text, position)
+            return date_value(text, position, styles.date_order)
         case "timestamp":
-            return timestamp_value(text, "", position)
+            return timestamp_value(text, "", position, styles.date_order)
         case "timestamptz":
-            return timestamp_value(text, zone, position)
+            return timestamp_value(text, zone, position, styles.date_order)
         case "time":
-            return time_value(text, position)
+            return time_value(text, position, styles.date_order)
         case "timetz":
-            return zoned_time_value(text, zone, position)
+            return zoned_time_value(text, zone, position, styles.date_order)
         case "interval":
-            return interval_value(text, kind.fields, position)
+            return interval_value(text, kind.fields, position, styles.interval_style)
         case "uuid":
             return uuid_value(text, position)
         case "bytea":

@@ -21,16 +21,18 @@ SHOWN_UNITS = {
     "kB": (("TB", 1 << 30), ("GB", 1 << 20), ("MB", 1 << 10), ("kB", 1)),
     "B": (("TB", 1 << 40), ("GB", 1 << 30), ("MB", 1 << 20), ("kB", 1 << 10), ("B", 1)),
 }
-DATE_ORDERS = frozenset({"mdy", "us", "noneuro", "noneuropean"})
-OTHER_ORDERS = frozenset({"dmy", "ymd", "euro", "european"})
-OTHER_STYLES = frozenset({"sql", "postgres", "german"})
+# The words of a DateStyle, behind those with * there may stand anything.
+DATE_STYLES = {"iso": "ISO", "sql": "SQL", "postgres*": "Postgres", "german*": "German"}
+DATE_ORDERS = {"ymd": "YMD", "dmy": "DMY", "euro*": "DMY", "mdy": "MDY", "us": "MDY", "noneuro*": "MDY"}
 # A zone as a number of hours.
 HOURS = re.compile(r"\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,2})?")
-NOT_YET = {("IntervalStyle", "sql_standard")}
 
 
-def checked_value(setting: Setting, text: str) -> str:
-    """Return the value in the form that is kept; integers are in their base unit, without it."""
+def checked_value(setting: Setting, text: str, current: str = "", usual: str = "") -> str:
+    """Return the value in the form that is kept; integers are in their base unit, without it.
+
+    current: the value that it has so far; usual: the one that it started with.
+    """
     match setting.kind:
         case "bool":
             return bool_value(setting, text)
@@ -41,7 +43,7 @@ def checked_value(setting: Setting, text: str) -> str:
         case "timezone":
             return zone_value(setting, text)
         case "datestyle":
-            return date_style(setting, text)
+            return date_style(setting, text, current or setting.default, usual or setting.default)
         case "encoding":
             return encoding(setting, text)
         case "isolation":
@@ -92,9 +94,6 @@ def integer_value(setting: Setting, text: str) -> str:
 def enum_value(setting: Setting, text: str) -> str:
     word = text.lower()
     if word in setting.choices:
-        if (setting.name, word) in NOT_YET:
-            # It also changes how the signs of an interval are read.
-            raise not_supported(f'{setting.name} "{text}"')
         return word
     aliases = {"true": "on", "yes": "on", "1": "on", "false": "off", "no": "off", "0": "off", "debug": "debug2"}
     if aliases.get(word) in setting.choices:
@@ -122,17 +121,43 @@ def zone_value(setting: Setting, text: str) -> str:
     raise invalid(setting, text)
 
 
-def date_style(setting: Setting, text: str) -> str:
-    for word in text.lower().replace(",", " ").split():
-        if word in OTHER_ORDERS or word in OTHER_STYLES:
-            raise not_supported(f'DateStyle "{text}"', hint='Dates are written as "ISO, MDY".')
-        if word not in DATE_ORDERS and word not in ("iso", "default"):
-            raise SqlError(
-                "22023",
-                f'invalid value for parameter "{setting.name}": "{text}"',
-                detail=f'Unrecognized key word: "{word}".',
-            )
-    return "ISO, MDY"
+def date_style(setting: Setting, text: str, current: str, usual: str) -> str:
+    """Return the style and the order that `text` names; what it does not name stays as it is. usual: what DEFAULT stands for."""
+    style, order = current.split(", ")
+    styles: set[str] = set()
+    orders: set[str] = set()
+    for word in date_style_words(setting, text):
+        if word == "default":
+            style, order = (next(iter(styles), usual.split(", ")[0]), next(iter(orders), usual.split(", ")[1]))
+        elif (named := named_by(word, DATE_STYLES)) is not None:
+            style = named
+            styles.add(named)
+            if named == "German" and not orders:
+                order = "DMY"
+        elif (named := named_by(word, DATE_ORDERS)) is not None:
+            order = named
+            orders.add(named)
+        else:
+            raise invalid(setting, text, detail=f'Unrecognized key word: "{word}".')
+    if len(styles) > 1 or len(orders) > 1:
+        raise invalid(setting, text, detail='Conflicting "datestyle" specifications.')
+    return f"{style}, {order}"
+
+
+def date_style_words(setting: Setting, text: str) -> list[str]:
+    """Return the words of a list in lower case."""
+    words = [word.strip().strip('"').lower() for word in text.split(",")] if text.strip() else []
+    if any(len(word.split()) != 1 for word in words):
+        raise invalid(setting, text, detail="List syntax is invalid.")
+    return words
+
+
+def named_by(word: str, names: dict[str, str]) -> str | None:
+    """Return what a word stands for; behind a name that ends in *, anything may follow."""
+    for name, meaning in names.items():
+        if word == name or (name.endswith("*") and word.startswith(name[:-1])):
+            return meaning
+    return None
 
 
 def encoding(setting: Setting, text: str) -> str:

@@ -14,6 +14,7 @@ from types import MappingProxyType
 from sql.catalog import SessionSettings
 from sql.client_encodings import UTF8, ClientEncoding, encoding_named
 from sql.errors import SqlError
+from sql.input_styles import InputStyles
 from sql.lexer import refuse_unsafe_strings
 from sql.names import did_you_mean
 from sql.setting_table import BY_NAME, MESSAGE_LEVELS, SERIALIZABLE, TABLE, TRANSACTION_DEFAULTS, Setting
@@ -26,8 +27,8 @@ OPTION = re.compile(r"(?:\\.|\S)+")
 # A dotted name is the client's own; anything may be in it.
 CUSTOM_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_$]*(?:\.[A-Za-z_][A-Za-z0-9_$]*)+")
 
-# What the text of values depends on: TimeZone, IntervalStyle, bytea_output, extra_float_digits.
-Shown = tuple[str, str, str, int]
+# What the text of values depends on: TimeZone, IntervalStyle, bytea_output, extra_float_digits, DateStyle.
+Shown = tuple[str, str, str, int, str]
 
 
 @dataclass(frozen=True)
@@ -145,9 +146,14 @@ class Settings:
 
     @property
     def shown(self) -> Shown:
-        """TimeZone, IntervalStyle, bytea_output and extra_float_digits: what the text of values depends on."""
+        """TimeZone, IntervalStyle, bytea_output, extra_float_digits and DateStyle: what the text of values depends on."""
         digits = int(self.value("extra_float_digits"))
-        return self.time_zone, self.value("intervalstyle"), self.value("bytea_output"), digits
+        return self.time_zone, self.value("intervalstyle"), self.value("bytea_output"), digits, self.value("datestyle")
+
+    @property
+    def input_styles(self) -> InputStyles:
+        """How texts are read as values, beside TimeZone."""
+        return self.captured().input_styles
 
     @property
     def read_only(self) -> bool:
@@ -299,7 +305,7 @@ class Settings:
         if value is None:
             kept = self._start.get(lowered, "")
         else:
-            kept = checked_value(setting, value)
+            kept = checked_value(setting, value, self.value(lowered), self._start[lowered])
         if lowered in IDENTITY:
             self._become(lowered, kept, local)
         self._change(lowered, kept, local or lowered in TRANSACTION_DEFAULTS)

@@ -15,6 +15,7 @@ from sql.datetime_input import (
     Fields,
     InvalidTextError,
     OutOfRangeError,
+    checked_date,
     finish_time,
     out_of_range,
     read_date,
@@ -30,14 +31,15 @@ UNITS_US = (1_000_000, 100_000, 10_000, 1_000, 100, 10, 1)
 ISO = re.compile(r"([01]\d|2[0-3]):([0-5]\d)(?::([0-5]\d)(?:\.(\d{1,6}))?)?")
 
 
-def time_value(text: str, position: int | None = None) -> int:
+def time_value(text: str, position: int | None = None, order: str = "MDY") -> int:
     """Return the microseconds since midnight that `text` means."""
     iso = ISO.fullmatch(text)
     if iso is not None:
         seconds = (int(iso[1]) * 60 + int(iso[2])) * 60 + int(iso[3] or 0)
         return seconds * SECOND_US + int((iso[4] or "").ljust(6, "0"))
     try:
-        found = read_fields(text, position)
+        found = read_fields(text, position, order)
+        checked_date(found)
     except InvalidTextError:
         raise SqlError("22007", f'invalid input syntax for type time: "{text}"', position) from None
     except OutOfRangeError as error:
@@ -46,9 +48,9 @@ def time_value(text: str, position: int | None = None) -> int:
     return found.time_us
 
 
-def read_fields(text: str, position: int | None) -> Fields:
+def read_fields(text: str, position: int | None, order: str) -> Fields:
     # A number that stands alone is a time of day, as behind a date.
-    found = Fields(year=2000, month=1, day=1)
+    found = Fields(year=2000, month=1, day=1, order=order)
     date: tuple[int | None, int | None, int | None] = (2000, 1, 1)
     pieces = [match for match in SHAPES.finditer(text) if match.lastgroup is not None]
     for index, match in enumerate(pieces):

@@ -21,10 +21,10 @@ YEARS = range(2020, 2038)
 ZONE_S_END = 16 * 3600
 
 
-def zoned_time_value(text: str, zone: str, position: int | None = None) -> ZonedTime:
+def zoned_time_value(text: str, zone: str, position: int | None = None, order: str = "MDY") -> ZonedTime:
     """Return the time with time zone that `text` means in a session whose TimeZone is `zone`. Raises 22007, 22008 and 22009."""
     try:
-        found = read_fields(text, position)
+        found = read_fields(text, position, order)
         dated = found.is_dated
         local_us = checked_date(found) * DAY_US + (found.time_us or 0)
     except InvalidTextError:

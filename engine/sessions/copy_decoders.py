@@ -16,6 +16,7 @@ from sql.catalog import ColumnDescription, RelationDescription
 from sql.client_encodings import ClientEncoding, ReceivedText
 from sql.errors import SqlError, not_supported
 from sql.expressions import LiteralValue
+from sql.input_styles import InputStyles
 from sql.literals import input_value
 from sql.statements.statement import CopyOptions
 
@@ -49,12 +50,14 @@ def _is_raw(physical: PhysicalType, family: str) -> bool:
     return physical == PhysicalType.TEXT and family not in ("text", "varchar")
 
 
-def field_fallback(columns: Sequence[ColumnDescription], time_zone: str) -> Callable[[int, str], LiteralValue]:
+def field_fallback(
+    columns: Sequence[ColumnDescription], time_zone: str, styles: InputStyles
+) -> Callable[[int, str], LiteralValue]:
     """Return what decoders ask for a field they do not know: (column, text) -> value; it raises RowError."""
 
     def value(index: int, text: str) -> LiteralValue:
         try:
-            return input_value(text, columns[index].type, time_zone)
+            return input_value(text, columns[index].type, time_zone, None, styles)
         except SqlError as error:
             raise RowError(CODE_OF_SQLSTATE.get(error.sqlstate, INVALID_TEXT), 0, index, text) from None
 

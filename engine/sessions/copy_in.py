@@ -17,6 +17,7 @@ from engine.string_admission import FullBufferError
 from ringbuffer.columns import Morsel
 from ringbuffer.error_codes import RowError
 from sql.errors import SqlError
+from sql.input_styles import InputStyles
 from sql.statements.statement import CopyOptions
 from sql.wire import writer
 
@@ -41,6 +42,7 @@ class CopyIn:
         image: CatalogImage,
         now_us: int,
         time_zone: str,
+        styles: InputStyles,
         publish_ms: int | None,
         waits: bool,
         waits_for_log: bool,
@@ -55,6 +57,7 @@ class CopyIn:
         self._image = image
         self._now_us = now_us
         self._time_zone = time_zone
+        self._styles = styles
         self._publish_ms = publish_ms
         self._published_rows = 0
         self._said_published = False
@@ -68,7 +71,7 @@ class CopyIn:
         self._is_finished = False
         self._header_match = HeaderMatch(target.entry.description.name, target.columns, options)
         self._decoder = make_decoder(
-            target.entry.description, target.layout, target.fallback(time_zone), options, time_zone
+            target.entry.description, target.layout, target.fallback(time_zone, styles), options, time_zone
         )
         self._stage = self._new_stage()
 
@@ -185,4 +188,5 @@ class CopyIn:
 
     def _error(self, error: RowError) -> SqlError:
         target = self._target
-        return self.with_published(copy_error(error, target.columns, target.entry.description.name, self._time_zone))
+        relation = target.entry.description.name
+        return self.with_published(copy_error(error, target.columns, relation, self._time_zone, self._styles))

@@ -33,6 +33,7 @@ from sql.catalog import ColumnDescription, RelationDescription
 from sql.datatypes import TEXT
 from sql.errors import SqlError
 from sql.expressions import Column, Expression, Literal
+from sql.input_styles import InputStyles
 from sql.relations import OutputColumn, Project, Relation, Scan
 from sql.statements.statement import CopyFrom
 from sql.wire import writer
@@ -81,6 +82,7 @@ class CopyIntoTable:
         statement: CopyFrom,
         open_writer: Callable[[], TableWriter],
         time_zone: str,
+        styles: InputStyles,
         block_bytes: int,
     ) -> None:
         self.rows_count = 0
@@ -89,6 +91,7 @@ class CopyIntoTable:
         self._is_binary = statement.options.format == "binary"
         self._open_writer = open_writer
         self._time_zone = time_zone
+        self._styles = styles
         self._block_bytes = block_bytes
         self._pieces: list[bytes | memoryview] = []
         self._pieces_bytes = 0
@@ -174,7 +177,7 @@ class CopyIntoTable:
                 yield from self._decoder.finish()
         except RowError as error:
             relation = self._target.entry.description
-            raise copy_error(error, self._target.columns, relation.name, self._time_zone) from None
+            raise copy_error(error, self._target.columns, relation.name, self._time_zone, self._styles) from None
 
     def _add(self, given: pa.Table) -> None:
         """Check rows and keep them until they are worth inserting."""
@@ -183,7 +186,9 @@ class CopyIntoTable:
             array = values.combine_chunks()
             if not _has_kernel(column):
                 assert layout.physical == PhysicalType.TEXT, layout
-                array = _received(column, array) if self._is_binary else _read(column, array, self._time_zone)
+                array = (
+                    _received(column, array) if self._is_binary else _read(column, array, self._time_zone, self._styles)
+                )
             arrays.append(array)
         rows = pa.Table.from_arrays(arrays, names=[column.name for column in self._target.columns])
         table = self._table_writer()
@@ -224,7 +229,7 @@ class CopyIntoTable:
 
     def _new_decoder(self, header: bool) -> CopyDecoder | BinaryDecoder:
         target = self._target
-        fallback = field_fallback(target.columns, self._time_zone)
+        fallback = field_fallback(target.columns, self._time_zone, self._styles)
         options = replace(self._options, header=header)
         return make_decoder(target.entry.description, target.layout, fallback, options, self._time_zone)
 
@@ -274,9 +279,9 @@ def _field_layout(column: ColumnDescription) -> ColumnLayout:
     return column_layout(replace(column, not_null=False))
 
 
-def _read(column: ColumnDescription, texts: pa.Array, time_zone: str) -> pa.Array:
+def _read(column: ColumnDescription, texts: pa.Array, time_zone: str, styles: InputStyles) -> pa.Array:
     try:
-        return text_array(texts, column.type, time_zone)
+        return text_array(texts, column.type, time_zone, styles)
     except FieldError as error:
         raise _ColumnError(column.name, error) from None
 

@@ -23,6 +23,7 @@ from sql.bind.write_target import listed_columns
 from sql.catalog import ARRIVAL, ColumnDescription, SessionSettings
 from sql.errors import SqlError
 from sql.expressions import Call, Expression, Literal, LiteralValue
+from sql.input_styles import InputStyles
 from sql.relation_keys import as_written
 from sql.relations import OutputColumn, Values
 from sql.schemas import found_key
@@ -53,9 +54,9 @@ class InsertTarget:
         """The columns that the statement gives."""
         return tuple((*self.entry.stream.stored, ARRIVAL)[place] for place in self.targets)
 
-    def fallback(self, time_zone: str) -> Callable[[int, str], LiteralValue]:
+    def fallback(self, time_zone: str, styles: InputStyles) -> Callable[[int, str], LiteralValue]:
         """Return what decoders ask for a field they do not know: (column, text) -> value; it raises RowError."""
-        return field_fallback(self.columns, time_zone)
+        return field_fallback(self.columns, time_zone, styles)
 
     def rows(self, given: Morsel, now_us: int) -> Morsel:
         """Return the given columns as whole rows of the stream; now_us: the transaction's now()."""

@@ -20,7 +20,6 @@ from sql.bind.insert import BoundInsert, bind_insert
 from sql.bind.query import bind_query
 from sql.bind.update import BoundUpdate, bind_update
 from sql.catalog import Catalog
-from sql.client_encodings import UTF8, ClientEncoding
 from sql.datatypes import JSON, TEXT, UNKNOWN, SqlType, by_oid
 from sql.errors import SqlError
 from sql.expressions import Literal
@@ -161,8 +160,8 @@ class Portal:
         """Format codes of the result columns, in Bind's short form."""
         return self.message.result_formats
 
-    def decode_parameters(self, time_zone: str, encoding: ClientEncoding = UTF8) -> None:
-        """Read the parameter values, whose texts are in `encoding`, as literals.
+    def decode_parameters(self, settings: Settings) -> None:
+        """Read the parameter values, whose texts are read as `settings` say, as literals.
 
         Raises 22P02, 22P03 and the like for a bad one, with its number in CONTEXT.
         """
@@ -171,7 +170,7 @@ class Portal:
         found: list[Literal] = []
         for value, kind, code in zip(self.message.parameters(), types, formats, strict=True):
             try:
-                found.append(_literal(value, kind, code, time_zone, encoding, len(found) + 1))
+                found.append(_literal(value, kind, code, settings, len(found) + 1))
             except SqlError as error:
                 name = f'portal "{self.message.portal}"' if self.message.portal else "unnamed portal"
                 error.context = f"{name} parameter ${len(found) + 1}"
@@ -238,15 +237,14 @@ def _declared(oid: int, image: CatalogImage) -> SqlType | None:
     return None if kind == UNKNOWN else kind
 
 
-def _literal(
-    value: bytes | None, kind: SqlType, format_code: int, time_zone: str, encoding: ClientEncoding, number: int
-) -> Literal:
+def _literal(value: bytes | None, kind: SqlType, format_code: int, settings: Settings, number: int) -> Literal:
     if value is None:
         return Literal(None, kind)
     if format_code == 0:
-        return Literal(input_value(text_value(value, encoding), kind, time_zone, None), kind)
+        text = text_value(value, settings.encoding)
+        return Literal(input_value(text, kind, settings.time_zone, None, settings.input_styles), kind)
     try:
-        return Literal(binary_value(value, kind, encoding), kind)
+        return Literal(binary_value(value, kind, settings.encoding), kind)
     except SqlError as error:
         if error.message == WRONG_FORMAT:
             error.message += f" in bind parameter {number}"

@@ -286,7 +286,7 @@ class Session:
         prepared.refresh(image, self.settings)
         self.runner.describe(prepared)
         if not self._hot.decode_row(portal, image) and prepared.parameter_types:
-            portal.decode_parameters(self.settings.time_zone, self.settings.encoding)
+            portal.decode_parameters(self.settings)
         portal.check_result_formats()
         self.names.portals[message.portal] = portal
         self.connection.write(writer.BIND_COMPLETE)
@@ -328,7 +328,7 @@ class Session:
             if portal.row is not None:
                 # The catalog has changed since Bind, or the row may not be inserted: the general way wants values.
                 portal.row = None
-                portal.decode_parameters(self.settings.time_zone, self.settings.encoding)
+                portal.decode_parameters(self.settings)
         return self._execute_slow(portal, message.row_limit)
 
     async def _execute_slow(self, portal: Portal, row_limit: int) -> None:

@@ -141,7 +141,8 @@ class WriteStatements:
         )
         target = copy_target(entry, statement.columns, condition)
         block_bytes = self._database.config.copy_block_bytes
-        return CopyIntoTable(target, statement, open_writer, session.settings.time_zone, block_bytes)
+        zone, styles = session.settings.time_zone, session.settings.input_styles
+        return CopyIntoTable(target, statement, open_writer, zone, styles, block_bytes)
 
     def _copy_into_stream(
         self, statement: CopyFrom, entry: StreamEntry, image: CatalogImage, transaction: Transaction, autocommit: bool
@@ -166,6 +167,7 @@ class WriteStatements:
             image,
             transaction.now_us,
             settings.time_zone,
+            settings.input_styles,
             publish_ms or None,
             settings.waits_for_room,
             settings.waits_for_log,

@@ -15,6 +15,7 @@ from sql.datatypes import SqlType
 from sql.emit.constants import unscaled_value
 from sql.errors import SqlError
 from sql.expressions import LiteralValue
+from sql.input_styles import InputStyles
 from sql.literals import input_value
 from views.arrow_schema import arrow_type
 
@@ -59,7 +60,7 @@ def column_array(values: Sequence[LiteralValue], kind: SqlType) -> pa.Array:
     return pa.array(values, target) if read_as is None else pa.array(values, read_as).cast(target)
 
 
-def text_array(texts: pa.Array, kind: SqlType, time_zone: str) -> pa.Array:
+def text_array(texts: pa.Array, kind: SqlType, time_zone: str, styles: InputStyles) -> pa.Array:
     """Return texts as values of `kind`, with its length or (p,s) applied. Raises FieldError for the first row that is none."""
     quick = _plain_form(texts, kind)
     if quick is not None:
@@ -68,7 +69,7 @@ def text_array(texts: pa.Array, kind: SqlType, time_zone: str) -> pa.Array:
     values: list[LiteralValue] = []
     for place, text in enumerate(encoded.dictionary.to_pylist()):
         try:
-            values.append(input_value(text, kind, time_zone, None))
+            values.append(input_value(text, kind, time_zone, None, styles))
         except SqlError as error:
             # The dictionary is in the order of first occurrence, so no row before it is bad.
             raise FieldError(pc.index(encoded.indices, place).as_py(), text, error) from None

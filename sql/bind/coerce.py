@@ -10,7 +10,19 @@ from sql.bind.context import BindContext
 from sql.casts import can_cast, needs_zone, plain_name
 from sql.datatypes import SqlType, scaled_numeric
 from sql.errors import SqlError, not_supported
-from sql.expressions import Call, Case, Cast, Column, Expression, Literal, OuterColumn, Parameter, Subquery
+from sql.expressions import (
+    Call,
+    Case,
+    Cast,
+    Column,
+    Expression,
+    Literal,
+    LiteralValue,
+    OuterColumn,
+    Parameter,
+    Subquery,
+)
+from sql.input_styles import USUAL
 from sql.literals import apply_modifier, input_value, integer_value, unmodified_value
 
 INTEGERS = ("int2", "int4", "int8")
@@ -34,6 +46,8 @@ def coerce(
         return folded
     if target.family in TEXTS:
         require_usual_form(source, context, position)
+    elif source.family in TEXTS:
+        require_usual_reading(target, context, position)
     zone = context.settings.time_zone if needs_zone(source.family, target.family) else ""
     return Cast(expression, cast_type(source, target), explicit, zone, position)
 
@@ -46,10 +60,22 @@ def require_usual_form(source: SqlType, context: BindContext, position: int | No
         "bytea": "bytea_output",
         "float4": "extra_float_digits",
         "float8": "extra_float_digits",
+        "date": "datestyle",
+        "timestamp": "datestyle",
+        "timestamptz": "datestyle",
     }.get(family)
     value = dict(context.settings.variables).get(name or "")
-    if value is not None and not (name == "extra_float_digits" and int(value) > 0):
+    if value is not None and not (name == "extra_float_digits" and int(value) > 0) and not value.startswith("ISO,"):
         raise not_supported(f'a cast of {plain_name(source)} to text with {name} = "{value}"', position)
+
+
+def require_usual_reading(target: SqlType, context: BindContext, position: int | None) -> None:
+    """Raise 0A000 for texts, known when the query runs, that the session reads otherwise than those that have set nothing."""
+    family = target.element.family if target.is_array else target.family
+    if context.settings.input_styles.reads_otherwise(family):
+        name = "intervalstyle" if family == "interval" else "datestyle"
+        value = dict(context.settings.variables)[name]
+        raise not_supported(f'a cast of text to {plain_name(target)} with {name} = "{value}"', position)
 
 
 def stripped(expression: Expression) -> Expression:
@@ -91,12 +117,27 @@ def coerce_literal(literal: Literal, target: SqlType, context: BindContext, expl
     clock = clock_value(text, target, context, position)
     if clock is not None:
         return clock
-    value = unmodified_value(text, target, context.settings.time_zone, position)
+    value = constant_value(text, target, context, position)
     value = apply_modifier(value, target, None, explicit)
     kind = target
     if isinstance(value, Decimal) and target.precision is None:
         kind = scaled_numeric(scale_of(value))
     return Literal(value, kind, position)
+
+
+def constant_value(text: str, target: SqlType, context: BindContext, position: int | None) -> LiteralValue:
+    """Return the value of a constant. Raises 0A000 in definitions, which are read again without the session, where it would be another."""
+    settings = context.settings
+    value = unmodified_value(text, target, settings.time_zone, position, settings.input_styles)
+    if settings.is_shared and settings.input_styles != USUAL:
+        try:
+            same = value == unmodified_value(text, target, settings.time_zone, position)
+        except SqlError:
+            same = False
+        if not same:
+            hint = "Write dates as 2000-12-31, and a sign for each part of an interval."
+            raise not_supported(f'"{text}" in a definition', position, hint=hint)
+    return value
 
 
 def scale_of(value: Decimal) -> int | None:

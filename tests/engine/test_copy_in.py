@@ -16,6 +16,7 @@ from engine.sessions.insert import make_target
 from engine.staging import StatementStage
 from engine.transaction import Transaction
 from sql.errors import SqlError
+from sql.input_styles import USUAL
 from sql.parse import parse
 from sql.statements.statement import CopyFrom
 from tests.end_to_end.raw_client import COPY_DONE, copy_data
@@ -51,7 +52,7 @@ def open_copy(world: World, options: str = "", publish_ms: int | None = None) ->
     assert isinstance(statement, CopyFrom)
     target = make_target(entry, None, world.database.tables, 0)
     return CopyIn(
-        world.database, target, statement.options, image, 0, "UTC", publish_ms, waits=False, waits_for_log=True
+        world.database, target, statement.options, image, 0, "UTC", USUAL, publish_ms, waits=False, waits_for_log=True
     )
 
 

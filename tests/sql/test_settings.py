@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sql.errors import SqlError
+from sql.input_styles import USUAL, InputStyles
 from sql.setting_table import Setting
 from sql.settings import Settings, canonical_name
 
@@ -103,7 +104,6 @@ def test_values_are_shown_in_postgres_form(name: str, value: str, shown: str) ->
         ("server_version", "1", "55P02", 'parameter "server_version" cannot be changed'),
         ("client_encoding", "SJIS", "0A000", 'client_encoding "SJIS" is not supported yet'),
         ("client_encoding", "LATIN99", "22023", 'invalid value for parameter "client_encoding": "LATIN99"'),
-        ("datestyle", "german", "0A000", 'DateStyle "german" is not supported yet'),
     ],
 )  # fmt: skip
 def test_bad_values(name: str, value: str, sqlstate: str, message: str) -> None:
@@ -158,14 +158,53 @@ def test_local_ends_with_the_transaction() -> None:
 
 def test_output_forms() -> None:
     settings = Settings()
-    assert settings.shown == ("UTC", "postgres", "hex", 1)
-    for name, value in (("IntervalStyle", "ISO_8601"), ("bytea_output", "escape"), ("extra_float_digits", "0")):
+    assert settings.shown == ("UTC", "postgres", "hex", 1, "ISO, MDY")
+    for name, value in (
+        ("IntervalStyle", "ISO_8601"),
+        ("bytea_output", "escape"),
+        ("extra_float_digits", "0"),
+        ("DateStyle", "german"),
+    ):
         settings.set(name, value)
         with pytest.raises(SqlError, match="22023"):
             settings.set(name, "nonsense")
-    assert settings.shown == ("UTC", "iso_8601", "escape", 0)
-    with pytest.raises(SqlError, match="0A000"):
-        settings.set("IntervalStyle", "sql_standard")
+    assert settings.shown == ("UTC", "iso_8601", "escape", 0, "German, DMY")
+
+
+def test_input_styles() -> None:
+    settings = Settings()
+    assert settings.input_styles == USUAL
+    settings.set("DateStyle", "ymd")
+    settings.set("IntervalStyle", "sql_standard")
+    assert settings.input_styles == InputStyles("YMD", "sql_standard")
+    assert settings.captured().input_styles == settings.input_styles
+    assert [family for family in ("date", "timetz", "interval", "text", "int4") if settings.input_styles.reads_otherwise(family)] == [
+        "date", "timetz", "interval"
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [("German", "German, DMY"), ("german, mdy", "German, MDY"), ("sql", "SQL, YMD"), ("European", "ISO, DMY"), ("NonEuro", "ISO, MDY"),
+     ("default", "ISO, MDY"), ("default, german", "German, DMY"), ("german, default", "German, MDY"), ("postgresql", "Postgres, YMD"),
+     ("", "ISO, YMD"), ('"SQL", "us"', "SQL, MDY")],
+)  # fmt: skip
+def test_date_styles(value: str, shown: str) -> None:
+    settings = Settings()
+    settings.set("DateStyle", "iso, ymd")
+    settings.set("DateStyle", value)
+    assert settings.show("datestyle") == shown
+
+
+@pytest.mark.parametrize(
+    ("value", "detail"),
+    [("a b", "List syntax is invalid."), ("iso,", "List syntax is invalid."), ("iso, x", 'Unrecognized key word: "x".'),
+     ("iso, sql", 'Conflicting "datestyle" specifications.'), ("us, euro", 'Conflicting "datestyle" specifications.')],
+)  # fmt: skip
+def test_bad_date_styles(value: str, detail: str) -> None:
+    with pytest.raises(SqlError, match="22023") as error:
+        Settings().set("DateStyle", value)
+    assert error.value.detail == detail
 
 
 @pytest.mark.parametrize(

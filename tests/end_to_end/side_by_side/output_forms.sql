@@ -13,6 +13,18 @@ SET IntervalStyle = iso_8601;
 SELECT * FROM shown ORDER BY id;
 COPY (SELECT id, i, s FROM shown ORDER BY id) TO STDOUT;
 SELECT interval 'P1Y2M3DT4H5M6.7S', interval '-1 day 2 hours', interval '-1 min 1.5 s', interval '2 hours';
+SET IntervalStyle = sql_standard;
+SELECT * FROM shown ORDER BY id;
+COPY (SELECT id, i, s FROM shown ORDER BY id) TO STDOUT;
+SELECT interval '-1 day 2 hours', interval '1 day -2 hours', interval '-3 mons 1 day', interval '1.5 s', interval '-1 min 1.5 s', interval '-1-2 3 4:05:06';
+SELECT interval '-1-2', interval '-1 2:03:04', interval '-1 +2:03:04', interval '-1 day 2 hours ago', interval '1 day -2 hours', interval '-23:59:59.9', interval 'P-1Y2M';
+SELECT interval '1-2 -3 4:05:06', interval '1-2 3', interval '100 days', interval '-12 hours', interval '59.000001 s', interval '-1 year 2 days' = interval '-1 year -2 days';
+INSERT INTO shown (id, i) VALUES (12, '-1 day 2 hours') RETURNING i;
+COPY shown (id, i, s) FROM STDIN;
+13	-1 2:03:04	{-1 day 2 hours,-1 day +2 hours}
+\.
+SELECT id, i, s FROM shown WHERE id > 11 ORDER BY id;
+DELETE FROM shown WHERE id > 11;
 SET bytea_output = escape;
 SELECT id, b, d FROM shown ORDER BY id;
 COPY (SELECT id, b, d FROM shown ORDER BY id) TO STDOUT (FORMAT csv);
