@@ -16,7 +16,8 @@ from engine.definitions import part_definitions, twin_of
 from engine.query_views import reads_stream
 from engine.sessions.explain_analyze import SHARED, Facts, facts_now, ms
 from engine.stream import Stream
-from engine.stream_scans import streams_among
+from engine.stream_scans import ScanSettings, is_folded, streams_among
+from engine.stream_upper import is_work
 from engine.tables.sequence_functions import SequenceSession, in_session, uses_sequences
 from engine.whole_versions import whole_query, with_whole_views
 from sql.bind.query import bind_query
@@ -27,14 +28,14 @@ from sql.setting_values import parse_bool
 from sql.statements.statement import CreateView, Explain
 from sql.trees import rewrite_everywhere
 from views.definition import ViewDefinition, define_view
-from views.plan.explain import explain_plan, explain_select, relation_lines, stream_lines
+from views.plan.explain import EMBEDDED, explain_plan, explain_select, relation_lines, stream_lines
 from views.plan.kept import bytes_per_group, kernel_file_name
 from views.plan.parts import without_parts
 from views.plan.planner import PlannedView, plan_view
 from views.plan.prepare import prepared_parts
 from views.plan.shown import STREAM, UPPER, Shown, dot_lines, fact_lines, json_form, shown_query, shown_view
 from views.plan.text import identifier
-from views.stream_grouping import cut_groupings
+from views.stream_grouping import StreamGrouping, cut_groupings
 from views.view import ContinuousView
 
 if TYPE_CHECKING:
@@ -65,6 +66,7 @@ def explain(
     database: Database,
     image: CatalogImage,
     settings: SessionSettings,
+    scanning: ScanSettings,
     measured: Measured | None = None,
 ) -> list[str]:
     """Return the plan of a SELECT or a CREATE VIEW, one string per line. Raises what the statement itself would raise.
@@ -107,9 +109,17 @@ def explain(
         views += [shown_running(view, database, known) for view, known in left.items()]
         return in_form(form, shown_query(over, database.tables.explain(over), views, summary))
     needed = needed_columns(bound.root)
-    streams = [stream_line(stream, needed[stream.name]) for stream in streams_among(bound.relations, image)]
-    lines = [*explain_select(replace(bound, root=over), list(facts), database.tables), *streams]
-    lines += grouping_lines(bound, image)
+    streams = streams_among(bound.relations, image)
+    folded = frozenset(stream.name for stream in streams if is_folded(stream, scanning))
+    (rest,), groupings = cut_groupings([over], folded) if folded else ([over], [])
+    engine = EMBEDDED
+    if groupings and scanning.spark_groups_min >= 0 and database.spark_is_ready and is_work(rest):
+        engine = f"Spark from {scanning.spark_groups_min} groups on (min_spark_groups), else in {EMBEDDED}"
+    lines = explain_select(replace(bound, root=rest), list(facts), database.tables, engine)
+    lines += [stream_line(stream, needed[stream.name]) for stream in streams]
+    lines += grouping_lines("Folded in kernels:", groupings)
+    _, collected = cut_groupings([rest], frozenset(stream.name for stream in streams))
+    lines += grouping_lines("Collected; folded in kernels when the ring holds min_stream_kernel_size:", collected)
     lines += [groups_line(view, known) for view, known in facts.items()]
     lines += [line for whole in wholes for line in whole_lines(whole, image, database)]
     if measured is not None or is_on(statement, "verbose"):
@@ -258,14 +268,10 @@ def retroactive_lines(parts: list[tuple[ViewDefinition, BoundQuery]]) -> list[st
     return ["Tables are joined with the groups, so that a change counts for all rows (stream_join = retroactive)"]
 
 
-def grouping_lines(bound: BoundQuery, image: CatalogImage) -> list[str]:
-    """Return which groupings over streams a scan folds its rows into, instead of keeping them."""
-    names = frozenset(stream.name for stream in streams_among(bound.relations, image))
-    _, groupings = cut_groupings([bound.root], names)
-    if not groupings:
-        return []
-    head = "Folded in kernels when stream_timeout is set, or the ring holds min_stream_kernel_size:"
-    return [head, *("  " + line for grouping in groupings for line in stream_lines(grouping.plan.stream))]
+def grouping_lines(head: str, groupings: Sequence[StreamGrouping]) -> list[str]:
+    """Return groupings over streams below a line that says what becomes of their rows."""
+    lines = ["  " + line for grouping in groupings for line in stream_lines(grouping.plan.stream)]
+    return [head, *lines] if lines else []
 
 
 def stream_line(stream: Stream, needed: frozenset[int]) -> str:

@@ -158,8 +158,9 @@ class ReadStatements:
                 raise not_supported("EXPLAIN of a query on the catalog and on other relations")
             return await explain_catalog(session, statement, explained)
         measured = await self._measured(statement, transaction) if is_on(statement, "analyze") else None
+        settings, scanning = session.settings.captured(), scan_settings(session.settings, transaction)
         lines = await session.in_worker(
-            explain, statement, self._database, session.runner.image(), session.settings.captured(), measured
+            explain, statement, self._database, session.runner.image(), settings, scanning, measured
         )
         kind = JSON if statement.options.get("format") == "json" else TEXT
         return text_outcome("EXPLAIN", ["QUERY PLAN"], [[line] for line in lines], kind)

@@ -446,10 +446,22 @@ def test_explain_names_what_is_scanned(posts: Connection) -> None:
     assert lines[-1] == "Stream posts: tuples 0 to -1 are in the ring; columns copied: uid, score"
     lines = [line for (line,) in posts.execute("EXPLAIN SELECT uid, count(*) FROM posts GROUP BY uid").fetchall()]
     assert lines[-3:] == [
-        "Folded in kernels when stream_timeout is set, or the ring holds min_stream_kernel_size:",
+        "Collected; folded in kernels when the ring holds min_stream_kernel_size:",
         "  Group by uid: count(*) AS count (pipeline breaker)",
         "    Scan stream posts",
     ]
+    posts.execute("SET min_stream_kernel_size = 0")
+    ordered = "EXPLAIN SELECT uid, count(*) FROM posts GROUP BY uid ORDER BY 2"
+    lines = [line for (line,) in posts.execute(ordered).fetchall()]
+    embedded = "the embedded engine (DuckDB)"
+    # Spark may still be starting.
+    engines = (embedded, f"Spark from 1 groups on (min_spark_groups), else in {embedded}")
+    assert lines[0] in [f"Query on groups of streams and stored versions, in {engine}" for engine in engines]
+    assert lines[1:3] == ["  Sort: count", '    Scan rows "groups 0"']
+    assert lines[-3] == "Folded in kernels:"
+    posts.execute("SET min_spark_groups = -1")
+    ((first,), *_) = posts.execute(ordered).fetchall()
+    assert first == f"Query on groups of streams and stored versions, in {embedded}"
 
 
 def test_a_scan_while_the_ring_is_made_anew(server: AntumbraServer) -> None:

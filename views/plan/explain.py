@@ -38,6 +38,7 @@ from views.protocols import UpperExecutor
 from views.view import ContinuousView
 
 INDENT = "  "
+EMBEDDED = "the embedded engine (DuckDB)"
 
 
 class QueryPrinter(Protocol):
@@ -79,11 +80,14 @@ def explain_plan(planned: PlannedView, definition: ViewDefinition, kernel: Path,
     return lines
 
 
-def explain_select(bound: BoundQuery, views: Sequence[ContinuousView], printer: QueryPrinter) -> list[str]:
-    """Return how a SELECT is answered: the embedded engine and its SQL, then which version of which view."""
-    over_streams = any(scan.kind == "stream" for scan in scans(bound.root))
-    inputs_text = "streams and stored versions" if over_streams else "stored versions"
-    lines = [f"Query on {inputs_text}, in the embedded engine (DuckDB)", *_indented(relation_lines(bound.root))]
+def explain_select(
+    bound: BoundQuery, views: Sequence[ContinuousView], printer: QueryPrinter, engine: str = EMBEDDED
+) -> list[str]:
+    """Return how a SELECT is answered: the engine and the embedded engine's SQL, then which version of which view."""
+    kinds = {scan.kind for scan in scans(bound.root)}
+    names = {"stream": "streams", "rows": "groups of streams"}
+    read = " and ".join([*(name for kind, name in names.items() if kind in kinds), "stored versions"])
+    lines = [f"Query on {read}, in {engine}", *_indented(relation_lines(bound.root))]
     lines += [INDENT + "DuckDB SQL:", *_indented(_indented(printer.explain(bound.root).splitlines()))]
     if len(views) > 1:
         lines.append("All views are cut at one position per stream, between two commits")
