@@ -126,6 +126,7 @@ TEXTS: dict[str, tuple[Signature, ...]] = {
     "octet_length": OCTETS,
     "bit_length": (*text_function("bit_length", result="int4"), *one("bytea_bits", "bytea", result="int4")),
     "get_byte": one("get_byte", "bytea", "int4", result="int4"),
+    "set_byte": one("set_byte", "bytea", "int4", "int4", result="bytea"),
     **{f"sha{bits}": one(f"sha{bits}", "bytea", result="bytea") for bits in (224, 256, 384, 512)},
     "substring": SUBSTRING,
     "substr": (*SUBSTRING[:2], *BYTES_PART),

@@ -27,11 +27,18 @@ def byte_at(data: bytes, index: int) -> int:
     return data[index]
 
 
+def with_byte(data: bytes, index: int, value: int) -> bytes:
+    """Return set_byte, which takes the lowest eight bits. Raises 2202E."""
+    byte_at(data, index)
+    return data[:index] + bytes([value & 0xFF]) + data[index + 1 :]
+
+
 _BYTES = "BLOB"
 BYTES_SPECIFICATIONS: list[tuple[str, list[str], str, Callable[..., Any]]] = [
     ("bytes_part", [_BYTES, "INTEGER", "INTEGER"], _BYTES, part),
     ("bytes_position", [_BYTES, _BYTES], "INTEGER", lambda data, wanted: data.find(wanted) + 1),
     ("bytes_get", [_BYTES, "INTEGER"], "INTEGER", byte_at),
+    ("bytes_set", [_BYTES, "INTEGER", "INTEGER"], _BYTES, with_byte),
     ("bytes_md5", [_BYTES], "VARCHAR", lambda data: hashlib.md5(data, usedforsecurity=False).hexdigest()),
     ("bytes_sha224", [_BYTES], _BYTES, lambda data: hashlib.sha224(data).digest()),
     ("bytes_sha256", [_BYTES], _BYTES, lambda data: hashlib.sha256(data).digest()),

@@ -142,6 +142,7 @@ DUCKDB_TEXT_RULES: Mapping[str, Mapping[str, Rule]] = {
     "bytea_position": {"bytea": "bytes_position({0}, {1})"},
     "bytea_md5": {"bytea": "bytes_md5({0})"},
     "get_byte": {"bytea": "bytes_get({0}, {1})"},
+    "set_byte": {"bytea": "bytes_set({0}, {1}, {2})"},
     **{f"sha{bits}": {"bytea": f"bytes_sha{bits}({{0}})"} for bits in (224, 256, 384, 512)},
     "jsonb_contains": {"jsonb": "jsonb_contains({0}, {1})"},
     "jsonb_contained": {"jsonb": "jsonb_contains({1}, {0})"},

@@ -42,6 +42,7 @@ c like 'a' ; c ~ 'a$' ; octet_length(c) ; concat(c, '|', cc) ; c ilike 'A   ' ; 
 c not like '% ' ; at || 'x'::text ; ai || '{7}' ; 1 || ai
 format('%s|', c) ; concat(iv, ti, u, by, jb, ai, b) ; jb || 'x'::text ; iv || 'x' ; by || '\\x00'
 substring(by from 2 for 1) ; substr(by, 0) ; substring(by, -1, 3) ; md5(by) ; sha256(by) ; bit_length(by) ; get_byte(by, 0)
+set_byte(by, 0, 321)
 position(by in by2) ; jb @> '1' ; jb @> '[1]' ; jb <@ '[1, 2, [3], "a"]' ; jb ? 'a' ; jb ?| array['k', 'a']
 jb ?& array['b', null] ; jb @> jb ; jb @> '{"a": {}}'
 jb @> '[]' ; jb <@ '{"k": 3, "long key": 1, "b": 2}'
