@@ -23,6 +23,7 @@ NEGATED = {"not_like": "like", "not_ilike": "ilike", "not_matches": "matches", "
 SWAPPED = {
     "days_add_date": "date_add_days",
     "time_at_date": "date_at_time",
+    "timetz_at_date": "date_at_timetz",
     "interval_add_time": "time_add",
     "interval_add_timetz": "timetz_add",
     "times_interval": "interval_multiply",

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from sql.datatypes import TIMESTAMP, scaled_numeric
+from sql.datatypes import scaled_numeric
 from sql.emit.expressions import ExpressionPrinter, Rule
 from sql.emit.rule_arguments import literal_text
 from sql.emit.time_fields import FIELD_DIGITS
 from sql.expressions import Call
+from sql.interval_values import SECOND_US
 
 PARTS = ("months", "days", "micros")
 DAY_US = 86_400_000_000
@@ -70,10 +71,13 @@ def _negated(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
 
 
 def _date_at_time(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
-    date = node.arguments[0].type
+    """A date at a time of day; with a time zone, at the instant that it is there."""
+    date, clock = node.arguments[0].type, texts[1]
+    if node.arguments[1].type.family == "timetz":
+        clock = f"(({clock}).micros + CAST(({clock}).west AS BIGINT) * {SECOND_US})"
     micros = printer.micros(texts[0], date)
-    moved = f"{micros} + CASE WHEN {printer.finite(texts[0], date)} THEN 1 ELSE 0 END * {texts[1]}"
-    return printer.moment(f"({moved})", TIMESTAMP.family)
+    moved = f"{micros} + CASE WHEN {printer.finite(texts[0], date)} THEN 1 ELSE 0 END * {clock}"
+    return printer.moment(f"({moved})", node.type.family)
 
 
 def _time_moved(sign: str) -> Rule:
@@ -165,6 +169,7 @@ SPAN_RULES: Mapping[str, Mapping[str, Rule]] = {
     "time_subtract": {"time": _time_moved("-")},
     "time_difference": {"time": _time_difference},
     "date_at_time": {"date": _date_at_time},
+    "date_at_timetz": {"date": _date_at_time},
 }
 
 TYPE_RULES: Mapping[str, Mapping[str, Rule]] = {

@@ -32,6 +32,7 @@ extract(decade from iv) ; extract(century from iv) ; extract(millennium from iv)
 date_part('second', iv) ; date_part('day', iv) ; date_trunc('hour', iv) ; date_trunc('month', iv) ; date_trunc('decade', iv)
 date_trunc('quarter', iv) ; date_trunc('second', iv) ; date_trunc('week', iv) ; extract(hour from ti) ; extract(second from ti)
 extract(epoch from ti) ; date_part('minute', ti) ; date_part('epoch', ti) ; extract(day from ti)
+date '2000-01-02' + tt ; tt + date '2000-01-02'
 tt + iv ; iv + tt ; tt - iv ; tt = '12:00+00' ; tt > '12:00-03' ; greatest(tt, '12:00+00') ; tt::text
 c || 'x' ; length(c) ; upper(c) ; c || vc ; c = t ; c = vc ; c = 'a' ; c < 'b' ; cc = 'a  ' ; c like 'a%' ; coalesce(c, 'zz')
 coalesce(iv, '1 day') ; nullif(iv, '30 days') ; greatest(iv, iv2) ; least(iv, '1 mon') ; greatest(c, 'b') ; greatest(n, 3)
