@@ -49,6 +49,7 @@ DOORS = {
         "engine/embedded/functions.py",
         "engine/embedded/scalar_functions.py",
         "engine/system_catalog/catalog_engine.py",
+        "engine/system_catalog/relation_connections.py",
         "engine/tables/table_store.py",
         "engine/tables/table_transaction.py",
         "engine/tables/sequence_functions.py",

@@ -108,18 +108,7 @@ def explain(
         views = [shown_whole(whole, left, image, database) for whole in wholes]
         views += [shown_running(view, database, known) for view, known in left.items()]
         return in_form(form, shown_query(over, database.tables.explain(over), views, summary))
-    needed = needed_columns(bound.root)
-    streams = streams_among(bound.relations, image)
-    folded = frozenset(stream.name for stream in streams if is_folded(stream, scanning))
-    (rest,), groupings = cut_groupings([over], folded) if folded else ([over], [])
-    engine = EMBEDDED
-    if groupings and scanning.spark_groups_min >= 0 and database.spark_is_ready and is_work(rest):
-        engine = f"Spark from {scanning.spark_groups_min} groups on (min_spark_groups), else in {EMBEDDED}"
-    lines = explain_select(replace(bound, root=rest), list(facts), database.tables, engine)
-    lines += [stream_line(stream, needed[stream.name]) for stream in streams]
-    lines += grouping_lines("Folded in kernels:", groupings)
-    _, collected = cut_groupings([rest], frozenset(stream.name for stream in streams))
-    lines += grouping_lines("Collected; folded in kernels when the ring holds min_stream_kernel_size:", collected)
+    lines = select_lines(bound, over, list(facts), streams_among(bound.relations, image), scanning, database)
     lines += [groups_line(view, known) for view, known in facts.items()]
     lines += [line for whole in wholes for line in whole_lines(whole, image, database)]
     if measured is not None or is_on(statement, "verbose"):
@@ -266,6 +255,30 @@ def retroactive_lines(parts: list[tuple[ViewDefinition, BoundQuery]]) -> list[st
     if parts[0][0].joins.stream_join != "retroactive":
         return []
     return ["Tables are joined with the groups, so that a change counts for all rows (stream_join = retroactive)"]
+
+
+def select_lines(
+    bound: BoundQuery,
+    over: Relation,
+    views: list[ContinuousView],
+    streams: Sequence[Stream],
+    scanning: ScanSettings,
+    database: Database,
+) -> list[str]:
+    """Return how a SELECT is answered, and what becomes of the rows of its streams. over: the query over whole versions."""
+    folded = frozenset(stream.name for stream in streams if is_folded(stream, scanning))
+    (rest,), groupings = cut_groupings([over], folded) if folded else ([over], [])
+    _, collected = cut_groupings([rest], frozenset(stream.name for stream in streams))
+    engine = EMBEDDED
+    if groupings and scanning.spark_groups_min >= 0 and database.spark_is_ready and is_work(rest):
+        engine = f"Spark from {scanning.spark_groups_min} groups on (min_spark_groups), else in {EMBEDDED}"
+    needed = needed_columns(bound.root)
+    return [
+        *explain_select(replace(bound, root=rest), views, database.tables, engine),
+        *(stream_line(stream, needed[stream.name]) for stream in streams),
+        *grouping_lines("Folded in kernels:", groupings),
+        *grouping_lines("Collected; folded in kernels when the ring holds min_stream_kernel_size:", collected),
+    ]
 
 
 def grouping_lines(head: str, groupings: Sequence[StreamGrouping]) -> list[str]:
