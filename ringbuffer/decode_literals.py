@@ -7,6 +7,8 @@ type is a RowError. Strings are read by the input function, numbers are cast in 
 
 from __future__ import annotations
 
+from typing import Self
+
 import numpy as np
 
 from ringbuffer import error_codes as codes
@@ -65,11 +67,16 @@ class LiteralDecoder:
     def __init__(self, layout: Layout, fallback: Fallback | None = None, time_zone: str | None = None) -> None:
         self._plan = RowPlan(layout)
         self._fallback = fallback
-        self._transitions, self._offsets = NO_ZONE if time_zone is None else zone_table(time_zone)
+        self.in_zone(time_zone)
         self._state = np.zeros(STATE_WORDS, dtype=np.int64)
         self._slow = np.zeros((FALLBACKS_MAX, 4), dtype=np.int64)
         self._buffer = np.zeros(4096, dtype=np.uint8)
         self._view = self._buffer.data
+
+    def in_zone(self, time_zone: str | None) -> Self:
+        """Read times without a zone as those of this one from now on; None: it is not known here."""
+        self._transitions, self._offsets = NO_ZONE if time_zone is None else zone_table(time_zone)
+        return self
 
     def decode(self, text: bytes, start: int) -> Morsel | None:
         """Return the rows `(literal, ...), ...` at text[start:] up to an optional semicolon. RowError.position is in bytes."""
@@ -109,9 +116,9 @@ class LiteralDecoder:
 DECODERS = PerLayout(LiteralDecoder)
 
 
-def decode_literals(text: bytes, start: int, layout: Layout) -> Morsel | None:
-    """Decode with a decoder that is kept for the layout: no fallback, no zone, one thread (the event loop's)."""
-    return DECODERS.get(layout).decode(text, start)
+def decode_literals(text: bytes, start: int, layout: Layout, time_zone: str | None = None) -> Morsel | None:
+    """Decode with a decoder that is kept for the layout: no fallback, one thread (the event loop's)."""
+    return DECODERS.get(layout).in_zone(time_zone).decode(text, start)
 
 
 @kernel

@@ -7,6 +7,8 @@ first bad value as a RowError. Must not know statements.
 
 from __future__ import annotations
 
+from typing import Self
+
 import numpy as np
 import numpy.typing as npt
 
@@ -101,11 +103,16 @@ class ParameterDecoder:
     def __init__(self, layout: Layout, fallback: Fallback | None = None, time_zone: str | None = None) -> None:
         self._plan = RowPlan(layout)
         self._fallback = fallback
-        self._transitions, self._offsets = NO_ZONE if time_zone is None else zone_table(time_zone)
+        self.in_zone(time_zone)
         self._state = np.zeros(STATE_WORDS, dtype=np.int64)
         self._slow = np.zeros((FALLBACKS_MAX, 4), dtype=np.int64)
         self._buffer = np.zeros(1024, dtype=np.uint8)
         self._view = self._buffer.data
+
+    def in_zone(self, time_zone: str | None) -> Self:
+        """Read times without a zone as those of this one from now on; None: it is not known here."""
+        self._transitions, self._offsets = NO_ZONE if time_zone is None else zone_table(time_zone)
+        return self
 
     def decode(
         self, data: bytes | bytearray | memoryview, starts: npt.NDArray[np.int64], formats: npt.NDArray[np.int8]
@@ -139,10 +146,14 @@ DECODERS = PerLayout(ParameterDecoder)
 
 
 def decode_parameters(
-    data: bytes | bytearray | memoryview, starts: npt.NDArray[np.int64], formats: npt.NDArray[np.int8], layout: Layout
+    data: bytes | bytearray | memoryview,
+    starts: npt.NDArray[np.int64],
+    formats: npt.NDArray[np.int8],
+    layout: Layout,
+    time_zone: str | None = None,
 ) -> Morsel:
-    """Decode with a decoder that is kept for the layout: no fallback, no zone, one thread (the event loop's)."""
-    return DECODERS.get(layout).decode(data, starts, formats)
+    """Decode with a decoder that is kept for the layout: no fallback, one thread (the event loop's)."""
+    return DECODERS.get(layout).in_zone(time_zone).decode(data, starts, formats)
 
 
 @kernel

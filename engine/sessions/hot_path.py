@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from ringbuffer.columns import Morsel
 
 HEADS_KEPT_MAX = 1024
+# What may stand behind a statement and is no part of its text.
+AFTER = "; \t\r\n\f"
 INSERTED_ONE = writer.command_complete("INSERT 0 1")
 
 
@@ -49,7 +51,7 @@ class HotPath:
             return None
         match = HEAD.match(text)
         if match is None:
-            return self._kept_answer(answer_key(text, (), session.settings, described=False), image)
+            return self._kept_answer(answer_key(text.rstrip(AFTER), (), session.settings, described=False), image)
         if session.settings.read_only:
             return None
         head = match.group(0)
@@ -58,7 +60,7 @@ class HotPath:
             return None
         prefix = head.encode()
         try:
-            given = decode_literals(text.encode(), len(prefix), target.layout)
+            given = decode_literals(text.encode(), len(prefix), target.layout, session.settings.time_zone)
         except RowError:
             return None
         if given is None:
@@ -74,7 +76,8 @@ class HotPath:
         message = portal.message
         formats = expand(message.parameter_formats, len(row.layout))
         try:
-            portal.given = row.decode(message.payload, message.parameters_offset, formats)
+            zone = self._session.settings.time_zone
+            portal.given = row.decode(message.payload, message.parameters_offset, formats, zone)
         except RowError:
             return False
         portal.row = row

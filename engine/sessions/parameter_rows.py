@@ -50,10 +50,10 @@ class ParameterRow:
     starts: npt.NDArray[np.int64] = field(default_factory=lambda: np.zeros(1, dtype=np.int64))
     packets: dict[bytes, InsertPacket] = field(default_factory=dict)
 
-    def decode(self, payload: bytes, start: int, formats: Sequence[int]) -> Morsel:
+    def decode(self, payload: bytes, start: int, formats: Sequence[int], time_zone: str) -> Morsel:
         """Return the target's columns of one Bind. start: offset of its first length word. Raises RowError."""
         self.starts[0] = start
-        given = decode_parameters(payload, self.starts, _format_codes(tuple(formats)), self.layout)
+        given = decode_parameters(payload, self.starts, _format_codes(tuple(formats)), self.layout, time_zone)
         if self.layout is not self.target.layout:
             columns = zip(given.data, self.target.layout, strict=True)
             given = replace(given, data=tuple(_as_column(data, layout) for data, layout in columns))

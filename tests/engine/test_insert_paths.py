@@ -42,7 +42,14 @@ TEXTS = {
     "v": ["", "abcde", "äöüäö", "abcdef", "ab   ", "abcde  "],
     "d": ["2020-02-29", "2021-02-29", "1999-12-31", "0001-01-01", "20200101", "Jan 1, 2020"],
     "ts": ["2020-01-01 12:34:56.789", "2020-01-01", "2020-01-01T00:00:00", "2020-01-01 24:00:01", "epoch"],
-    "tz": ["2020-01-01 12:00:00+02", "2020-06-01 12:00:00", "2020-01-01 00:00:00 Europe/Paris", "2020-01-01 00:00:00Z"],
+    "tz": [
+        "2020-01-01 12:00:00+02",
+        "2020-06-01 12:00:00",
+        "2020-03-29 02:30:00",
+        "2020-10-25 02:30:00",
+        "2020-01-01 00:00:00 Europe/Paris",
+        "2020-01-01 00:00:00Z",
+    ],
 }
 # Written without quotes.
 NUMBERS = ["0", "-1", "1.5", "2.5", "-0.0005", "1e2", "32768", "3000000000", "123456789012345678901", "+4", "- 5", ".5"]
@@ -97,6 +104,29 @@ def test_literals(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
         fast_count += client.session._hot.try_query(text, client.session.runner.image()) is not None
         client.run("ROLLBACK")
     assert accepted_count > CASES / 5 and fast_count > CASES / 10
+
+
+def test_times_without_a_zone_take_the_fast_way_in_each_zone(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    clients = {zone: world.client() for zone in ("Europe/Berlin", "America/New_York", "+03:30", "UTC")}
+    world.client().run("CREATE FOREIGN TABLE moments (tz timestamptz) SERVER stream")
+    prepared = "INSERT INTO moments VALUES ($1)"
+    for time in ("2020-01-01 12:00", "2020-03-29 02:30", "2020-10-25 02:30", "2020-11-01 01:30"):
+        # The decoder is the layout's, whichever session has used it last.
+        for zone, client in clients.items():
+            client.run(f"SET TimeZone = '{zone}'")
+            text = f"INSERT INTO moments VALUES ('{time}')"
+            with monkeypatch.context() as patch:
+                patch.setattr(HotPath, "try_query", lambda *_: None)
+                patch.setattr(HotPath, "decode_row", lambda *_: False)
+                expected = staged_by(client, text)[1]
+            client.run("BEGIN")
+            assert client.session._hot.try_query(text, client.session.runner.image()) is not None
+            client.run("ROLLBACK")
+            by_parameter = staged_by(client, parse(prepared), bind([time.encode()]), execute(), SYNC)[1]
+            assert comparable(staged_by(client, text)[1]) == comparable(by_parameter) == comparable(expected), (
+                time,
+                zone,
+            )
 
 
 @pytest.mark.parametrize("way", ["literals", "parameters", "general"])
