@@ -305,7 +305,9 @@ class Settings:
         if value is None:
             kept = self._start.get(lowered, "")
         else:
-            kept = checked_value(setting, value, self.value(lowered), self._start[lowered])
+            # One with a dot is not there before it is set.
+            so_far = (self.value(lowered), self._start[lowered]) if lowered in self._start else ()
+            kept = checked_value(setting, value, *so_far)
         if lowered in IDENTITY:
             self._become(lowered, kept, local)
         self._change(lowered, kept, local or lowered in TRANSACTION_DEFAULTS)
