@@ -83,6 +83,13 @@ class Privileges:
             for one in self.grants[oid]
         )
 
+    def may_pass_on(self, roles: Roles, role: int, oid: int, letters: str) -> bool:
+        """Tell whether a role may grant one of the privileges to others."""
+        mine = roles.reached_from(role, inheriting=True)
+        if letters and (roles.is_superuser(role) or self.owner(oid) in mine):
+            return True
+        return any(one.grantee in mine and set(letters) & set(one.options) for one in self.grants.get(oid, ()))
+
     def may_grant(self, roles: Roles, role: int, oid: int, everything: str) -> tuple[int, str]:
         """Return as whom a role grants, and which privileges it can."""
         owner = self.owner(oid)

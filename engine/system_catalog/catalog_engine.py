@@ -21,7 +21,12 @@ from duckdb.func import FunctionNullHandling, PythonUDFType
 from engine.catalog import CatalogImage
 from engine.embedded.duckdb_errors import sql_error
 from engine.embedded.error_mark import marked
-from engine.system_catalog import functions_of_objects, functions_of_sessions, functions_of_texts
+from engine.system_catalog import (
+    functions_of_objects,
+    functions_of_privileges,
+    functions_of_sessions,
+    functions_of_texts,
+)
 from engine.system_catalog.calls import FUNCTION_PREFIX
 from engine.system_catalog.casts import output, print_list_as_texts
 from engine.system_catalog.catalog_functions import FUNCTIONS, INTERNAL, CatalogFunction
@@ -41,7 +46,7 @@ from sql.syntax import Query
 log = logging.getLogger(__name__)
 
 # The tables of functions are filled when these are imported.
-FILLED = (functions_of_objects, functions_of_sessions, functions_of_texts)
+FILLED = (functions_of_objects, functions_of_privileges, functions_of_sessions, functions_of_texts)
 MEMORY_LIMIT = "256MB"
 # The engine's advice for large answers, which are none of these.
 warnings.filterwarnings("ignore", message="Arrow output on a DB-API result")

@@ -1,4 +1,4 @@
-"""Functions about the session and the server: settings, search_path, privileges, sizes, and the like; casts of OIDs."""
+"""Functions about the session and the server: settings, search_path, sizes, and the like; casts of OIDs."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from decimal import ROUND_HALF_UP, Decimal
 from typing import TYPE_CHECKING, Any
 
 from engine.embedded.text_functions import quote_ident as quoted_name
-from engine.roles import FIRST_FREE_OID, PUBLIC
 from engine.system_catalog.catalog_functions import catalog_function, constant
 from engine.system_catalog.registered_types import KINDS
 from engine.system_catalog.rows_time_zones import abbreviation_rows, zone_rows
@@ -20,31 +19,6 @@ if TYPE_CHECKING:
     from engine.system_catalog.session_context import SessionContext
 
 ENCODINGS = {6: "UTF8", 0: "SQL_ASCII"}
-# What has_..._privilege takes, by its kind of object.
-TABLE_LETTERS = {"select": "r", "insert": "a", "update": "w", "references": "x"}
-PRIVILEGES: dict[str, dict[str, str]] = {
-    "table": {**TABLE_LETTERS, "delete": "d", "truncate": "D", "trigger": "t"},
-    "any_column": TABLE_LETTERS,
-    "column": TABLE_LETTERS,
-    "sequence": {"usage": "U", "select": "r", "update": "w"},
-    "schema": {"create": "C", "usage": "U"},
-    "database": {"create": "C", "connect": "c", "temporary": "T", "temp": "T"},
-    "function": {"execute": "X"},
-    "type": {"usage": "U"},
-    "language": {"usage": "U"},
-    "server": {"usage": "U"},
-    "foreign_data_wrapper": {"usage": "U"},
-    "tablespace": {"create": "C"},
-}
-OBJECTS = {
-    "table": "regclass",
-    "any_column": "regclass",
-    "column": "regclass",
-    "sequence": "regclass",
-    "schema": "regnamespace",
-    "type": "regtype",
-    "function": "regprocedure",
-}
 SIZE_UNITS = ("bytes", "kB", "MB", "GB", "TB", "PB")
 SIZE_LIMIT = 10 * 1024
 SIZE_EXPONENTS = {"b": 0, **{unit.lower(): index for index, unit in enumerate(SIZE_UNITS)}}
@@ -195,78 +169,6 @@ def _to_registered(kind: str) -> None:
 
 for _kind in KINDS:
     _to_registered(_kind)
-
-
-# Privileges.
-
-
-def _has_privilege(kind: str) -> None:
-    count = 4 if kind == "column" else 3
-
-    def run(context: SessionContext, *given: str | None) -> bool | None:
-        # The first argument, the role, can be left out: what is given then ends before the last place.
-        values = list(given) if given[-1] is not None else list(given[:-1])
-        if None in values:
-            return None
-        role, thing = context.role, str(values[-3 if kind == "column" else -2])
-        if len(values) == count:
-            role = _role(context, str(values[0]))
-        words = [one.strip() for one in str(values[-1]).removeprefix("=").split(",")]
-        letters = "".join(PRIVILEGES[kind].get(_privilege(kind, word), "") for word in words)
-        return _may(context, kind, role, thing, letters)
-
-    catalog_function(" ".join(["object"] * count), "bool", required=count - 1, name=f"has_{kind}_privilege")(run)
-
-
-def _privilege(kind: str, word: str) -> str:
-    name = word.lower().removesuffix(" with grant option")
-    if name not in PRIVILEGES[kind]:
-        raise SqlError("22023", f'unrecognized privilege type: "{word}"')
-    return name
-
-
-def _role(context: SessionContext, value: str) -> int:
-    """Return the role that an argument means. Raises 42704."""
-    if value.startswith("#"):
-        return int(value[1:])
-    if value == "=public":
-        return PUBLIC
-    role = context.snapshot.image.roles.by_name.get(value[1:])
-    if role is None:
-        raise SqlError("42704", f'role "{value[1:]}" does not exist')
-    return role.oid
-
-
-def _may(context: SessionContext, kind: str, role: int, thing: str, letters: str) -> bool | None:
-    """Tell whether a role has one of the privileges: NULL for an OID of nothing. Raises what a name of nothing raises."""
-    registered = OBJECTS.get(kind)
-    image = context.snapshot.image
-    if registered is None:
-        return True
-    oid = context.registered(registered, thing[1:]) if thing.startswith("=") else int(thing[1:])
-    relation = {"regclass": "pg_class", "regnamespace": "pg_namespace", "regtype": "pg_type", "regprocedure": "pg_proc"}
-    if context.snapshot.row(relation[registered], oid) is None:
-        return None
-    if oid < FIRST_FREE_OID and oid not in image.schemas.values():
-        # Everybody reads the catalog and calls functions, and nobody writes there.
-        return bool(set(letters) & set("rUX")) or image.roles.is_superuser(role)
-    return image.privileges.may(image.roles, role, oid, letters)
-
-
-for _kind in PRIVILEGES:
-    _has_privilege(_kind)
-
-
-@catalog_function("object object object", "bool", required=2)
-def pg_has_role(context: SessionContext, *given: str | None) -> bool | None:
-    """Tell whether a role is a member of another one."""
-    values = list(given) if given[-1] is not None else list(given[:-1])
-    if None in values:
-        return None
-    role = _role(context, str(values[0])) if len(values) == len(given) else context.role
-    roles = context.snapshot.image.roles
-    other, word = _role(context, str(values[-2])), str(values[-1]).removeprefix("=").lower()
-    return roles.has_privileges_of(role, other) if word.startswith("usage") else roles.is_member(role, other)
 
 
 # Sizes: the rows are in one file, whose share per relation nobody counts.

@@ -114,9 +114,15 @@ class SessionContext:
             raise SqlError("42725", f'more than one function named "{text}"', position)
         if found is None:
             code, what = UNDEFINED.get(kind, "42883"), KINDS[kind][3]
-            shown = f'{what} "{text}"'
-            raise SqlError(code, f"{shown} does not exist", position)
+            if kind == "regclass":
+                self._require_schema(name_parts(text), position)
+            shown = ".".join(name_parts(text)) if kind in ("regclass", "regnamespace", "regrole") else text
+            raise SqlError(code, f'{what} "{shown}" does not exist', position)
         return found
+
+    def _require_schema(self, parts: tuple[str, ...], position: int | None) -> None:
+        if len(parts) > 1 and self.snapshot.schema_oid(meant_schema(parts[-2], self.settings)) is None:
+            raise SqlError("3F000", f'schema "{parts[-2]}" does not exist', position)
 
     def registered_or_none(self, kind: str, text: str) -> int | None:
         """Return the OID of what `text` names, None where there is nothing. Raises 42602 for what is no name."""

@@ -38,6 +38,11 @@ NAMES = {
     "pg_collation": ("collname", "collnamespace"),
     "pg_namespace": ("nspname", ""),
     "pg_authid": ("rolname", ""),
+    "pg_database": ("datname", ""),
+    "pg_language": ("lanname", ""),
+    "pg_tablespace": ("spcname", ""),
+    "pg_foreign_server": ("srvname", ""),
+    "pg_foreign_data_wrapper": ("fdwname", ""),
 }
 
 
@@ -105,6 +110,17 @@ class Snapshot:
             self._by_name[name] = found
         number = self.schema_oid(schema) if namespace else 0
         return None if number is None else found.get((number, wanted))
+
+    def columns(self, oid: int) -> list[Row]:
+        """Return the rows of pg_attribute of a relation."""
+        return self._columns.get(oid, [])
+
+    @cached_property
+    def _columns(self) -> dict[int, list[Row]]:
+        found: dict[int, list[Row]] = {}
+        for row in self.rows("pg_attribute"):
+            found.setdefault(row["attrelid"], []).append(row)
+        return found
 
     @cached_property
     def descriptions(self) -> dict[tuple[int, int], list[tuple[int, str]]]:
