@@ -43,19 +43,27 @@ def rows_above(
     leaves = scans(root)
     groups = {scan.name: inputs[scan.name] for scan in leaves if scan.kind == "rows"}
     is_small = not groups or sum(rows.num_rows for rows in groups.values()) < groups_min
-    if groups_min < 0 or is_small or not database.spark_is_ready or not is_work(root):
-        return None
-    if any(scan.kind not in LEAVES for scan in leaves) or uses_sequences(root):
+    if groups_min < 0 or is_small or not database.spark_is_ready or not is_for_spark(root):
         return None
     names = [scan.name for scan in leaves if scan.kind == "table"]
     try:
-        check_upper(root)
         tables = {} if transaction.tables is None else TransactionTables(transaction.tables).read_all(names)
         return database.upper.run(job_name(token), root, groups, tables)
     except SqlError as error:
         if error.sqlstate != "0A000":
             raise
         return None
+
+
+def is_for_spark(root: Relation) -> bool:
+    """Tell whether a query over groups is real work that Spark can do as PostgreSQL does."""
+    if not is_work(root) or uses_sequences(root) or any(scan.kind not in LEAVES for scan in scans(root)):
+        return False
+    try:
+        check_upper(root)
+    except SqlError:
+        return False
+    return True
 
 
 def is_work(root: Relation) -> bool:

@@ -1,8 +1,8 @@
-"""'Did you mean' for names of relations, columns, functions, types and settings."""
+"""Names in messages: 'did you mean' for relations, columns, functions, types and settings, and lists of names."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from sql.relation_keys import dotted, name_of, schema_of, written_schema
 
@@ -39,3 +39,11 @@ def distance(left: str, right: str, swaps: bool = False) -> int:
             current.append(best)
         before, previous = previous, current
     return previous[-1]
+
+
+def quoted_list(names: Sequence[str]) -> str:
+    """Return names in double quotes as an English list."""
+    quoted = [f'"{name}"' for name in names]
+    if len(quoted) < 3:
+        return " and ".join(quoted)
+    return ", ".join(quoted[:-1]) + ", and " + quoted[-1]

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from sql.catalog import SessionSettings
 from sql.errors import SqlError
+from sql.names import quoted_list
 from sql.relation_keys import name_of
 from sql.statements.create_view import OPTIONS
 from sql.statements.statement import CreateView
@@ -23,7 +24,7 @@ class JoinChoice:
     """How a view joins a stream with tables and other streams.
 
     eager_grouping: whether a stream may be grouped below a join that no stream pipeline can probe. stream_join: which
-    state of a table a stream's row meets: 'frozen', the only one there is,
+    state of a table a stream's row meets: 'frozen', the one that was there when the view was made and can't be changed,
     'arrival', the one at its commit, or 'retroactive', the one of the reader.
     """
 
@@ -151,6 +152,6 @@ def define_view(statement: CreateView, oid: int, settings: SessionSettings) -> V
 def _checked(name: str, value: str) -> str:
     folded = value.lower()
     if folded not in OPTIONS[name]:
-        choices = " and ".join(f'"{choice}"' for choice in OPTIONS[name])
+        choices = quoted_list(OPTIONS[name])
         raise SqlError("22023", f'invalid value for option "{name}": "{value}"', detail=f"Valid values are {choices}.")
     return folded

@@ -17,9 +17,9 @@ from engine.query_views import reads_stream
 from engine.sessions.explain_analyze import SHARED, Facts, facts_now, ms
 from engine.stream import Stream
 from engine.stream_scans import ScanSettings, is_folded, streams_among
-from engine.stream_upper import is_work
+from engine.stream_upper import is_for_spark, is_work
 from engine.tables.sequence_functions import SequenceSession, in_session, uses_sequences
-from engine.whole_versions import whole_query, with_whole_views
+from engine.whole_versions import over_groups, whole_query, with_whole_views
 from sql.bind.query import bind_query
 from sql.catalog import SessionSettings
 from sql.needed_columns import needed_columns
@@ -87,12 +87,14 @@ def explain(
             shown = [shown_definition(definition, part, image, database) for definition, part in parts]
             if not whole:
                 rest, _ = rest_of(bound, parts)
-                sql: dict[str, object] = {"DuckDB SQL": database.tables.explain(rest)}
+                engine, sql = upper_sql(rest, scanning, database)
                 runs = "for each version of its parts"
-                shown = [Shown("upper", UPPER, runs, "DuckDB", relation_lines(rest), sql, shown)]
+                shown = [Shown("upper", UPPER, runs, engine, relation_lines(rest), {f"{engine} SQL": sql}, shown)]
             return in_form(form, shown[0])
         return (
-            plan_lines(*parts[0], image, database) if whole else split_lines(explained, bound, parts, image, database)
+            plan_lines(*parts[0], image, database)
+            if whole
+            else split_lines(explained, bound, parts, image, scanning, database)
         )
     if uses_sequences(bound.root):
         bound = replace(bound, root=in_session(bound.root, SequenceSession(image)))
@@ -105,12 +107,12 @@ def explain(
     if form != "text":
         summary = {} if measured is None else measured.summary
         left = dict(facts)
-        views = [shown_whole(whole, left, image, database) for whole in wholes]
+        views = [shown_whole(whole, left, image, scanning, database) for whole in wholes]
         views += [shown_running(view, database, known) for view, known in left.items()]
         return in_form(form, shown_query(over, database.tables.explain(over), views, summary))
     lines = select_lines(bound, over, list(facts), streams_among(bound.relations, image), scanning, database)
     lines += [groups_line(view, known) for view, known in facts.items()]
-    lines += [line for whole in wholes for line in whole_lines(whole, image, database)]
+    lines += [line for whole in wholes for line in whole_lines(whole, image, scanning, database)]
     if measured is not None or is_on(statement, "verbose"):
         for view, known in facts.items():
             planned = PlannedView(view.plan, view.schema, view.time_dependent, ())
@@ -135,17 +137,30 @@ def labelled(root: Relation, image: CatalogImage) -> Relation:
     return rewrite_everywhere(root, named)
 
 
-def whole_lines(whole: QueryViewEntry, image: CatalogImage, database: Database) -> list[str]:
+def upper_sql(root: Relation, scanning: ScanSettings, database: Database) -> tuple[str, str]:
+    """Return which engine runs what is above the parts of a view, and its text."""
+    seen = over_groups(root)
+    if scanning.spark_groups_min >= 0 and is_for_spark(seen):
+        return "Spark", database.upper.explain(seen)
+    return "DuckDB", database.tables.explain(root)
+
+
+def upper_lines(root: Relation, scanning: ScanSettings, database: Database) -> list[str]:
+    """Return what is above the parts of a view, and what runs it."""
+    engine, sql = upper_sql(root, scanning, database)
+    return [
+        "  " + line for line in [*relation_lines(root), f"{engine} SQL:", *("  " + line for line in sql.splitlines())]
+    ]
+
+
+def whole_lines(whole: QueryViewEntry, image: CatalogImage, scanning: ScanSettings, database: Database) -> list[str]:
     """Return what is above the parts of a view that is made of several."""
     root = labelled(whole_query(whole).root, image)
     name = identifier(whole.description.name)
-    sql = database.tables.explain(root).splitlines()
     made = database.wholes.made(whole)
     return [
         f"Upper pipeline of view {name}: for each version of its parts and tables, kept, and shared by its readers",
-        *("  " + line for line in relation_lines(root)),
-        "  DuckDB SQL:",
-        *("    " + line for line in sql),
+        *upper_lines(root, scanning, database),
         *([] if made is None else [f"  {count_text(made)}"]),
     ]
 
@@ -157,17 +172,22 @@ def count_text(made: tuple[int, float]) -> str:
 
 
 def shown_whole(
-    whole: QueryViewEntry, left: dict[ContinuousView, Facts], image: CatalogImage, database: Database
+    whole: QueryViewEntry,
+    left: dict[ContinuousView, Facts],
+    image: CatalogImage,
+    scanning: ScanSettings,
+    database: Database,
 ) -> Shown:
     """Return the pipelines of a view that is made of several. left: the views that nothing has been made of yet."""
     parts = [entry.view for oid in whole.parts if isinstance(entry := image.by_oid(oid), ViewEntry)]
     below = [shown_running(view, database, left.pop(view)) for view in parts if view in left]
     root = labelled(whole_query(whole).root, image)
     made = database.wholes.made(whole)
-    facts: dict[str, object] = {"View": whole.description.name, "DuckDB SQL": database.tables.explain(root)}
+    engine, sql = upper_sql(root, scanning, database)
+    facts: dict[str, object] = {"View": whole.description.name, f"{engine} SQL": sql}
     if made is not None:
         facts |= {"Rows": made[0], "Upper Time": ms(made[1])}
-    return Shown("upper", UPPER, "for each version of its parts", "DuckDB", relation_lines(root), facts, below)
+    return Shown("upper", UPPER, "for each version of its parts", engine, relation_lines(root), facts, below)
 
 
 def groups_line(view: ContinuousView, facts: Facts) -> str:
@@ -234,6 +254,7 @@ def split_lines(
     bound: BoundQuery,
     parts: list[tuple[ViewDefinition, BoundQuery]],
     image: CatalogImage,
+    scanning: ScanSettings,
     database: Database,
 ) -> list[str]:
     """Return the plan of a view over several groupings of streams: what reads them, and the continuous view of each."""
@@ -243,7 +264,7 @@ def split_lines(
         f"View {identifier(statement.name)} over {count} of streams, kept for it as parts; for each version of these runs",
         *retroactive_lines(parts),
         *(group.replace("eager", "Eager", 1) for group in eager),
-        *explain_select(replace(bound, root=rest), (), database.tables),
+        *upper_lines(rest, scanning, database),
     ]
     for definition, part in parts:
         lines += plan_lines(definition, part, image, database)

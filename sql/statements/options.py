@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 from sql.errors import SqlError
 from sql.grammar.cursor import Cursor
 from sql.grammar.keywords import RESERVED
-from sql.names import did_you_mean
+from sql.names import did_you_mean, quoted_list
 
 
 def foreign_options(cursor: Cursor, valid: Collection[str]) -> dict[str, str]:
@@ -50,7 +50,7 @@ def relation_options(cursor: Cursor, valid: Mapping[str, tuple[str, ...]]) -> di
         elif name in found:
             cursor.defer(SqlError("22023", f'parameter "{name}" specified more than once'))
         elif value not in valid[name]:
-            allowed = " and ".join(f'"{item}"' for item in valid[name])
+            allowed = quoted_list(valid[name])
             message = f'invalid value for option "{name}": {value}'
             cursor.defer(SqlError("22023", message, position, detail=f"Valid values are {allowed}."))
         found[name] = value

@@ -154,3 +154,19 @@ def test_the_choice_of_the_join_is_shown(client: SessionClient) -> None:
 def test_refusals(client: SessionClient, statement: str, error: str) -> None:
     answers = [answer for answer, _ in client.ask_in_full(statement)]
     assert answers == [f"E {error}"]
+
+
+def test_what_is_above_the_parts_of_a_view_runs_in_spark(client: SessionClient) -> None:
+    client.run(
+        "CREATE VIEW parted AS SELECT a.k, b.n FROM s a JOIN (SELECT k, count(*) AS n FROM s GROUP BY k) b ON a.k = b.k GROUP BY a.k, b.n"
+    )
+    (text,) = lines(client, "EXPLAIN (FORMAT JSON) SELECT * FROM parted")
+    upper = next(part for part in pipelines(json.loads(text)[0]["Plan"]) if part.get("View") == "parted")
+    assert upper["Engine"] == "Spark" and "`part 1 of parted`" in upper["Spark SQL"]
+    shown = lines(client, "EXPLAIN SELECT * FROM parted")
+    assert "  Spark SQL:" in shown
+    client.run("SET min_spark_groups = -1")
+    (text,) = lines(client, "EXPLAIN (FORMAT JSON) SELECT * FROM parted")
+    upper = next(part for part in pipelines(json.loads(text)[0]["Plan"]) if part.get("View") == "parted")
+    assert upper["Engine"] == "DuckDB" and '"part 1 of parted"' in upper["DuckDB SQL"]
+    client.run("RESET min_spark_groups")

@@ -6,12 +6,13 @@ Enters: a bound tree, or the pipelines it was cut into. Leaves: nothing, or SqlE
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import pairwise
 
 from ringbuffer.hash_table import JOINS_MAX
 from sql.emit_spark import emit_spark
 from sql.errors import SqlError
-from sql.expressions import AggregateCall, Expression
+from sql.expressions import AggregateCall, Expression, SortKey
 from sql.relations import Aggregate, Filter, Join, Limit, Project, Recursive, Relation, Scan, SetOperation, Sort, Window
 from sql.trees import operator_expressions, subqueries_of
 from sql.trees import scans as leaves
@@ -19,7 +20,7 @@ from views.plan.nodes import Probe, StreamPipeline
 from views.plan.properties import properties, scans, stream_path
 from views.plan.steps import pipeline_expressions
 from views.plan.text import aggregate_text, expression_text, identifier, key_text, window_text
-from views.plan.trees import inputs, relation_uses_now, substitute_now, walk_relation
+from views.plan.trees import inputs, relation_uses_now, substitute, substitute_now, walk_relation
 
 RULE_A = (
     "Rule (a): the first pipeline breaker above a stream must be a grouping, since that is what is kept of its tuples."
@@ -66,7 +67,7 @@ def check_shape(root: Relation) -> None:
         hint = f"Group first, then use the window function: SELECT ..., {part} FROM (SELECT ..., ... FROM {stream} GROUP BY ...) g."
         raise refused("a window function directly over a stream", part, RULE_A, hint)
     if isinstance(breaker, Sort):
-        part = "ORDER BY " + ", ".join(key_text(key) for key in breaker.keys) + " LIMIT"
+        part = "ORDER BY " + ", ".join(key_text(key) for key in _keys_below(breaker)) + " LIMIT"
         hint = "Group below it, or read the view with ORDER BY and LIMIT."
         raise refused("ORDER BY with LIMIT directly over a stream", part, RULE_D, hint)
     if isinstance(breaker, Limit):
@@ -176,6 +177,14 @@ def _first_breaker(root: Relation) -> Relation | None:
         if not isinstance(relation, Scan | Project | Filter | Join):
             return relation
     return None
+
+
+def _keys_below(sort: Sort) -> list[SortKey]:
+    """Return the keys of an ORDER BY in terms of what its select list is computed from, since hidden columns have no names."""
+    if not isinstance(sort.input, Project):
+        return list(sort.keys)
+    values = [expression for _, expression in sort.input.items]
+    return [replace(key, expression=substitute(key.expression, values)) for key in sort.keys]
 
 
 def _check_build(probe: Probe) -> None:
