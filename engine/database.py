@@ -7,6 +7,7 @@ lock is held for pointer swaps and small folds only: never for Spark, a merge in
 from __future__ import annotations
 
 import asyncio
+import itertools
 import logging
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -71,6 +72,8 @@ class Database:
         self.stream_options = StreamOptions(config.stream_capacity_default, config.stream_string_bytes_default)
         self.clock = clock
         self.started_us = clock.now_us()
+        # Of transactions that ask: later starts give greater ones.
+        self._numbers = itertools.count(self.started_us)
         self.storage = storage
         self.image = CatalogImage()
         self.ddl_lock = asyncio.Lock()
@@ -254,6 +257,12 @@ class Database:
                         self.store.hold(transaction.tables, journal)
                 self._pin_views(transaction, read_views)
         return transaction.tables
+
+    def number_of(self, transaction: Transaction, assign: bool) -> int | None:
+        """Return the number of a transaction, one of its own for each; assign: also to one that has only read."""
+        if transaction.number is None and (assign or transaction.writes):
+            transaction.number = next(self._numbers)
+        return transaction.number
 
     def begin_reading(self, transaction: Transaction) -> None:
         """Fix what a transaction block reads, tables and views, unless that is done. May wait."""

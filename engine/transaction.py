@@ -57,7 +57,8 @@ class Transaction:
     the views are that it may read; versions: of those that it has read. waits_for_log: COMMIT is answered when its rows are durable
     (synchronous_commit). arrival_us: when its rows arrived, which is settled at COMMIT. serializable: it fails rather than do what no order
     of serializable transactions, one after the other, would do. holds_snapshot: its client uses savepoints. notices: channels and payloads
-    of NOTIFY, each once; listening: LISTEN (True) and UNLISTEN (False) by channel, None for all channels. Both happen at COMMIT.
+    of NOTIFY, each once; listening: LISTEN (True) and UNLISTEN (False) by channel, None for all channels. Both happen at COMMIT. number:
+    what txid_current() has said.
     """
 
     now_us: int
@@ -81,6 +82,12 @@ class Transaction:
     savepoints: list[Savepoint] = field(default_factory=list)
     notices: dict[tuple[str, str], None] = field(default_factory=dict)
     listening: list[tuple[str | None, bool]] = field(default_factory=list)
+    number: int | None = None
+
+    @property
+    def writes(self) -> bool:
+        """True once there is anything that COMMIT makes more than an end."""
+        return bool(self.operations) or (self.tables is not None and self.tables.changed)
 
     @property
     def is_durable(self) -> bool:

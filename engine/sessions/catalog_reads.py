@@ -57,10 +57,20 @@ def session_context(
                 return list(stream_statistics.stream_statistics(streams).to_pylist())
         return live.get(relation)
 
-    now_us = 0 if session is None else session.block.current().now_us
-    configure = settings.set_config
+    transaction = None if session is None else session.block.current()
+
+    def number(assign: bool) -> int | None:
+        return None if session is None or transaction is None else session.database.number_of(transaction, assign)
+
     return SessionContext(
-        engine.snapshot(image), settings.captured(), role, settings.show_all, activity, configure, now_us
+        engine.snapshot(image),
+        settings.captured(),
+        role,
+        settings.show_all,
+        activity,
+        settings.set_config,
+        number,
+        0 if transaction is None else transaction.now_us,
     )
 
 

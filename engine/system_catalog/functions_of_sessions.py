@@ -42,6 +42,18 @@ def set_config(context: SessionContext, name: str | None, value: str | None, loc
     return context.configure(name, value, bool(local))
 
 
+@catalog_function("", "int8")
+def txid_current(context: SessionContext) -> int | None:
+    """Return the number of the transaction."""
+    return context.transaction_number(True)
+
+
+@catalog_function("", "int8")
+def txid_current_if_assigned(context: SessionContext) -> int | None:
+    """Return the number of a transaction that has written or was asked for it."""
+    return context.transaction_number(False)
+
+
 SETTING_FIELDS = ",".join(
     f"{name} {kind}"
     for name, kind in (

@@ -22,7 +22,7 @@ TYPES = REGISTERED | {"xid", "oidvector", "int2vector", "aclitem"}
 WORDS = re.compile(
     r"\bpg_|information_schema|reg(?:class|type|proc|namespace|role|oper|collation)|format_type|_privilege|"
     r"_description|current_schemas|aclexplode|_expandarray|parse_ident|int2vector|oidvector|aclitem|\bxid\b|getdatabaseencoding|"
-    r"inet_(?:server|client)_|current_setting",
+    r"inet_(?:server|client)_|current_setting|txid_current",
     re.IGNORECASE,
 )
 

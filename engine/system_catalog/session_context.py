@@ -33,7 +33,8 @@ class SessionContext:
     """A snapshot as one session's statement sees it. role: the oid of what the session acts as. shown: the rows of SHOW ALL.
 
     activity: the rows of a relation that are this session's own, None for any other relation. configure: sets a setting of the session
-    and returns it. now_us: the time, in microseconds since 1970.
+    and returns it. transaction_number: the number of the transaction; where it has none yet and need not have one, None, unless told to
+    assign it. now_us: the time, in microseconds since 1970.
     """
 
     snapshot: Snapshot
@@ -42,6 +43,7 @@ class SessionContext:
     shown: Callable[[], Sequence[Sequence[str]]]
     activity: Callable[[str], list[dict[str, Any]] | None]
     configure: Callable[[str | None, str | None, bool], str]
+    transaction_number: Callable[[bool], int | None]
     now_us: int
 
     @property
