@@ -40,8 +40,8 @@ def test_numbers_of_transactions(name: str, request: pytest.FixtureRequest) -> N
                 assert written == value(client, CURRENT) > mine
             assert value(client, "SELECT count(*) FROM numbered WHERE txid_current() > 0") == 1
             assert value(client, ASSIGNED) is None
-            kept = client.cursor()
-            seen = [kept.execute(CURRENT, prepare=True).fetchall()[0][0] for _ in range(3)]
+            kept: psycopg.Cursor[Any] = client.cursor()
+            seen = [int(str(kept.execute(CURRENT, prepare=True).fetchall()[0][0])) for _ in range(3)]
             assert seen == sorted(set(seen))
         finally:
             client.execute("DROP TABLE numbered")
