@@ -93,7 +93,7 @@ class PassingRows:
                 scan.looked_s = time.monotonic()
                 rows = self._engine.run(self._root, {scan.stream.name: as_table(morsel, scan)}, self._token)
                 if self._left is not None:
-                    rows = rows.slice(0, self._left)
+                    rows = rows.slice(0, min(self._left, rows.num_rows))
                     self._left -= rows.num_rows
                 if rows.num_rows:
                     return rows

@@ -53,11 +53,11 @@ def encode_copy_rows(
     form: CopyFormat,
     forms: Forms,
     header: bool,
+    rows_count: int,
 ) -> bytes:
     """Return the rows as framed CopyData messages, each one line. header: these are the first rows, so the header goes before them."""
     encoded = [text_column(column, family, forms) for column, family in zip(columns, families, strict=True)]
     first = encode_header(names, form) if header and form.header else b""
-    rows_count = len(encoded[0].ends) - 1 if encoded else 0
     if rows_count == 0:
         return first
     if form.format == "text":
@@ -83,7 +83,7 @@ def _text_rows(encoded: Sequence[EncodedColumn], form: CopyFormat, rows_count: i
         letters[byte] = byte
     for byte, letter in LETTERS.items():
         letters[byte] = ord(letter)
-    sizes = np.full(rows_count, HEAD_BYTES + len(encoded), dtype=np.int64)
+    sizes = np.full(rows_count, HEAD_BYTES + max(len(encoded), 1), dtype=np.int64)
     for column in encoded:
         add_text_sizes(column.data, column.ends, column.valid, letters, len(null), sizes)
     out, cursors = _messages(sizes)
@@ -103,7 +103,7 @@ def _csv_rows(encoded: Sequence[EncodedColumn], names: Sequence[str], form: Copy
         _quoted(column, name, form, null, special, len(encoded) == 1)
         for column, name in zip(encoded, names, strict=True)
     ]
-    sizes = np.full(rows_count, HEAD_BYTES + len(encoded), dtype=np.int64)
+    sizes = np.full(rows_count, HEAD_BYTES + max(len(encoded), 1), dtype=np.int64)
     for column, flags in zip(encoded, quoted, strict=True):
         add_csv_sizes(column.data, column.ends, column.valid, flags, quote, escape, len(null), sizes)
     out, cursors = _messages(sizes)
@@ -131,6 +131,8 @@ def _messages(sizes: npt.NDArray[np.int64]) -> tuple[Bytes, npt.NDArray[np.int64
     out = np.empty(int(ends[-1]), dtype=np.uint8)
     cursors = ends - sizes
     put_message_heads(sizes, out, cursors)
+    # A line ends behind its last column, or where there is none.
+    out[ends - 1] = NEWLINE
     return out, cursors
 
 

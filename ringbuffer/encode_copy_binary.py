@@ -23,12 +23,12 @@ HEAD_BYTES = 5
 
 
 def encode_binary_rows(
-    columns: Sequence[pa.Array | pa.ChunkedArray], families: Sequence[str], begins: bool, ends: bool
+    columns: Sequence[pa.Array | pa.ChunkedArray], families: Sequence[str], begins: bool, ends: bool, rows_count: int
 ) -> bytes:
     """Return the rows as framed CopyData messages. begins, ends: the header goes before them, the end marker behind them."""
     data = b""
-    if columns and len(columns[0]):
-        rows, row_ends = encode_data_rows(columns, families, [BINARY_FORMAT] * len(columns), Forms("UTC"))
+    if rows_count:
+        rows, row_ends = encode_data_rows(columns, families, [BINARY_FORMAT] * len(columns), Forms("UTC"), rows_count)
         messages = np.frombuffer(rows, dtype=np.uint8).copy()
         messages[0] = COPY_DATA
         messages[row_ends[:-1]] = COPY_DATA

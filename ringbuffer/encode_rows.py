@@ -34,13 +34,14 @@ def encode_data_rows(
     families: Sequence[str],
     formats: Sequence[int],
     forms: Forms,
+    rows_count: int,
 ) -> tuple[bytes, npt.NDArray[np.int64]]:
-    """Return the DataRow messages of all rows, and the offset where each ends (int64[rows]). There is at least one column."""
+    """Return the DataRow messages of all rows, and the offset where each ends (int64[rows])."""
     encoded = [
         binary_column(column, family) if code == BINARY_FORMAT else text_column(column, family, forms)
         for column, family, code in zip(columns, families, formats, strict=True)
     ]
-    return assemble_rows(encoded, len(encoded[0].ends) - 1)
+    return assemble_rows(encoded, rows_count)
 
 
 def assemble_rows(encoded: Sequence[EncodedColumn], rows_count: int) -> tuple[bytes, npt.NDArray[np.int64]]:

@@ -40,6 +40,7 @@ def warm_up_encoders() -> None:
     families = [family for family, _ in SAMPLES]
     columns = [column for _, column in SAMPLES]
     for code in (TEXT_FORMAT, BINARY_FORMAT):
-        encode_data_rows(columns, families, [code] * len(columns), Forms("UTC"))
+        encode_data_rows(columns, families, [code] * len(columns), Forms("UTC"), len(columns[0]))
     for name in ("text", "csv"):
-        encode_copy_rows(columns, families, families, CopyFormat(name, delimiter=","), Forms("UTC"), header=False)
+        form = CopyFormat(name, delimiter=",")
+        encode_copy_rows(columns, families, families, form, Forms("UTC"), header=False, rows_count=len(columns[0]))

@@ -18,6 +18,7 @@ from types import MappingProxyType
 import duckdb
 import pyarrow as pa
 
+from engine.embedded.columnless import for_duckdb
 from engine.embedded.duckdb_errors import error_in_stream, sql_error
 from engine.embedded.functions import register_functions
 from engine.embedded.result_forms import in_forms
@@ -53,7 +54,7 @@ class PassingRows:
     """Rows that DuckDB reads in one statement. Until its transaction ends it keeps what was registered: this, without the rows."""
 
     def __init__(self, rows: pa.Table) -> None:
-        self._rows = rows
+        self._rows = for_duckdb(rows)
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         """Return the rows in the form of Arrow's stream interface."""
@@ -241,7 +242,7 @@ def register_input(cursor: Cursor, scan: Scan, table: pa.Table) -> None:
     if cursor.inputs.get(name) is table:
         cursor.inputs.move_to_end(name)
         return
-    named = table.rename_columns(list(column_names(scan.schema)))
+    named = for_duckdb(table.rename_columns(list(column_names(scan.schema))))
     if scan.kind in PASSING:
         cursor.passing[name] = PassingRows(named)
         cursor.connection.register(name, cursor.passing[name])

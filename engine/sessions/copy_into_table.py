@@ -31,7 +31,7 @@ from sql.bind.substitute import substitute_now
 from sql.bind.write_target import ROWS, columns_schema, listed_columns, stored
 from sql.catalog import ColumnDescription, RelationDescription
 from sql.datatypes import TEXT
-from sql.errors import SqlError
+from sql.errors import SqlError, not_supported
 from sql.expressions import Column, Expression, Literal
 from sql.input_styles import InputStyles
 from sql.relations import OutputColumn, Project, Relation, Scan
@@ -67,6 +67,8 @@ def copy_target(
 ) -> CopyTarget:
     """Return the target of a column list and WHERE. Raises 42703 and 42701 with the name's position."""
     relation = entry.description
+    if not relation.columns:
+        raise not_supported("COPY into a table without columns")
     targets = listed_columns(relation, names)
     layout = tuple(_field_layout(relation.columns[index]) for index in targets)
     kept = None if where is None else Project(Scan(ROWS, "rows", columns_schema(relation)), (("kept", where),))

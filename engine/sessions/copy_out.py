@@ -159,14 +159,14 @@ def encoded(
     names = [column.name for column in schema]
     families = [encoded_family(kind) for kind in types]
     for start in range(0, max(table.num_rows, 1), COPY_ROWS_PER_MESSAGE):
-        rows = table.slice(start, COPY_ROWS_PER_MESSAGE)
+        rows = table.slice(start, min(COPY_ROWS_PER_MESSAGE, table.num_rows - start))
         first = begins and start == 0
         if options.format == "binary":
             data = encode_binary_rows(
-                rows.columns, families, first, ends and start + COPY_ROWS_PER_MESSAGE >= table.num_rows
+                rows.columns, families, first, ends and start + COPY_ROWS_PER_MESSAGE >= table.num_rows, rows.num_rows
             )
         else:
-            data = encode_copy_rows(rows.columns, names, families, form, forms, header=first)
+            data = encode_copy_rows(rows.columns, names, families, form, forms, header=first, rows_count=rows.num_rows)
         if data and encoding.converts:
             data = sent_copy(data, types if options.format == "binary" else None, encoding)
         if data:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from engine.embedded.columnless import concatenated
 from engine.sessions.prepared import Portal, Prepared
 from engine.sessions.results import Outcome
 from engine.transaction import Transaction
@@ -135,7 +136,8 @@ class Movement:
         found = max(last, 0) if count is None else min(count, max(last, 0))
         rows = self._rows(last - found, found)
         outcome.sent = last - found + 1 if count is not None and found == count else 0
-        return rows.take(pa.array(range(found - 1, -1, -1), pa.int64())) if found > 1 else rows
+        # Rows without columns are alike.
+        return rows.take(pa.array(range(found - 1, -1, -1), pa.int64())) if found > 1 and rows.num_columns else rows
 
     def _again(self) -> pa.Table:
         """Return the row that the cursor is on, if it is on one."""
@@ -197,4 +199,4 @@ async def collect(outcome: Outcome, rows_count: int | None) -> None:
         if piece is None:
             outcome.more = None
             return
-        outcome.table = pa.concat_tables([outcome.table, piece])
+        outcome.table = concatenated([outcome.table, piece])

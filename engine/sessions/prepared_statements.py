@@ -76,7 +76,7 @@ class PreparedStatements:
         schema = tuple(OutputColumn(f"p{number}", value.type) for number, value in enumerate(given))
         row = session.database.tables.run(substitute_now(Values((given,), schema), now_us), {}, session)
         families = [encoded_family(value.type) for value in given]
-        message, _ = encode_data_rows(row.columns, families, [0] * len(families), Forms(zone))
+        message, _ = encode_data_rows(row.columns, families, [0] * len(families), Forms(zone), row.num_rows)
         found, start = [], HEAD_BYTES
         for kind in kinds:
             (length,) = struct.unpack_from("!i", message, start)

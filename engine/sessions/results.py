@@ -110,7 +110,7 @@ def encode(
 ) -> tuple[bytes, npt.NDArray[np.int64]]:
     """Return all rows as DataRow messages, and the end offset of each."""
     families = [encoded_family(column.type) for column in schema]
-    return encode_data_rows(table.columns, families, list(expand(formats, len(schema))), forms)
+    return encode_data_rows(table.columns, families, list(expand(formats, len(schema))), forms, table.num_rows)
 
 
 async def send_rows(

@@ -238,7 +238,7 @@ class WriteStatements:
         try:
             for start in range(0, rows.num_rows, MORSEL_ROWS):
                 self._session.check_cancelled()
-                piece = morsel_from_arrow(rows.slice(start, MORSEL_ROWS), target.layout)
+                piece = morsel_from_arrow(rows.slice(start, min(MORSEL_ROWS, rows.num_rows - start)), target.layout)
                 stage.add(target.rows(piece, transaction.now_us))
         except BaseException:
             stage.close()

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 import pyarrow as pa
 
+from engine.embedded.columnless import rows_alone
 from engine.tables.arrow_values import column_array
 from sql.catalog import RelationDescription
 from sql.expressions import Cast, Column, Expression, Literal, LiteralValue
@@ -27,6 +28,8 @@ class NotConstantError(Exception):
 def literal_rows(source: Relation, relation: RelationDescription) -> pa.Table | None:
     """Return the rows, if they are all constants: VALUES of literals, with literals as defaults around them."""
     columns = relation.columns
+    if not columns:
+        return rows_alone(len(source.rows)) if isinstance(source, Values) else None
     items: Sequence[Expression]
     if isinstance(source, Values):
         values, items = source, [Column(index, "", column.type) for index, column in enumerate(source.schema)]

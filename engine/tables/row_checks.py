@@ -78,7 +78,7 @@ def check_failures(
 def row_text(relation: RelationDescription, row: pa.Table, time_zone: str) -> str:
     """Return the values of one row as DETAIL shows them."""
     families = [encoded_family(column.type) for column in relation.columns]
-    message, _ = encode_data_rows(row.columns, families, [0] * len(families), Forms(time_zone))
+    message, _ = encode_data_rows(row.columns, families, [0] * len(families), Forms(time_zone), 1)
     shown = []
     start = DATA_ROW_HEAD_BYTES
     for _ in families:

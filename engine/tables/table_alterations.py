@@ -140,8 +140,6 @@ class Alteration:
         column = self._column(change, f'column "{change.name}" of relation "{self._name}" does not exist')
         if column is None:
             return
-        if len(self.entry.description.columns) == 1:
-            raise not_supported("a table without columns", change.position)
         what = f"column {column.name} of table {self._name}"
         views = views_using(self.work.image, self.entry, column.number)
         found = [Dependent(view, what) for view in views]

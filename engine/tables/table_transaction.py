@@ -109,8 +109,8 @@ class TableTransaction:
         They were checked already (NOT NULL, CHECK). Raises 23505 with constraint, DETAIL and table, and 40001.
         """
         numbers = [column.number for column in table.description.columns]
-        target = ", ".join(f"c{number}" for number in numbers)
-        values = ", ".join(f"v{number}" for number in numbers)
+        target = ", ".join((TOUCHED, *(f"c{number}" for number in numbers)))
+        values = ", ".join(("0", *(f"v{number}" for number in numbers)))
         text = f'INSERT INTO stored.{table.physical} ({target}) SELECT {values} FROM "{ROWS}"'
         named = rows.rename_columns([f"v{number}" for number in numbers])
         if self.journal is not None and self.journal.holds and rows.num_rows:
@@ -179,7 +179,7 @@ class TableTransaction:
         root = self._in_session(root)
         text = self._engine.explain(root, {scan.name: table_source(source, scan)})
         target = ", ".join(f"c{column.number}" for column in table.description.columns)
-        insert = f"INSERT INTO stored.{table.physical} ({target}) {text}"
+        insert = f"INSERT INTO stored.{table.physical} ({target or TOUCHED}) {text}"
         self._execute(Step(insert, repeatable=not has_volatile(root)))
 
     def fetch(self, text: str, schema: Schema, rows: pa.Table | None = None) -> pa.Table:

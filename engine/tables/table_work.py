@@ -76,8 +76,7 @@ class TableWork:
             table_scan(before), tuple((column.name, item) for column, item in zip(columns, items, strict=True))
         )
         self.tables.image = self.image
-        if columns:
-            self.tables.insert_from(built, substitute_now(root, now_us), before)
+        self.tables.insert_from(built, substitute_now(root, now_us), before)
         self.tables.execute_ddl(f"DROP TABLE stored.{before.physical}")
         for constraint in built.description.constraints:
             if checked and constraint.is_key:

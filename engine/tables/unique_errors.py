@@ -62,7 +62,7 @@ def unique_violation(
 def values_text(values: Sequence[pa.ChunkedArray], columns: Sequence[ColumnDescription], time_zone: str) -> list[str]:
     """Return the values of one row as PostgreSQL prints them; there is no NULL among them."""
     families = [encoded_family(column.type) for column in columns]
-    message, _ = encode_data_rows(values, families, [0] * len(families), Forms(time_zone))
+    message, _ = encode_data_rows(values, families, [0] * len(families), Forms(time_zone), 1)
     shown: list[str] = []
     start = DATA_ROW_HEAD_BYTES
     for _ in families:

@@ -7,6 +7,7 @@ from sql.bind.expressions import Binder
 from sql.bind.scope import Scope
 from sql.bind.select import bind_target
 from sql.bind.write_target import ROWS
+from sql.errors import SqlError
 from sql.relations import Project, Relation, Scan, Schema
 from sql.syntax import Target
 
@@ -17,4 +18,6 @@ def bind_returning(targets: tuple[Target, ...], scope: Scope, schema: Schema, co
         return None
     binder = Binder(scope, context, "RETURNING")
     outputs = [output for target in targets for output in bind_target(target, binder)]
+    if not outputs:
+        raise SqlError("42601", "RETURNING must have at least one column", targets[0].position)
     return Project(Scan(ROWS, "rows", schema), tuple((output.name, output.expression) for output in outputs))

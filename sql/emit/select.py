@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from itertools import count
 from textwrap import indent
 
-from sql.datatypes import SqlType
+from sql.datatypes import INT8, SqlType
 from sql.emit.aggregates import aggregate_text, window_text
 from sql.emit.block import Block, Dialect, row_count
 from sql.emit.conjuncts import conjunct_texts
@@ -21,7 +21,7 @@ from sql.emit.names import column_names
 from sql.emit.set_operations import every_column, has_own_order, recursive, recursive_scan, set_operation, spread_sets
 from sql.emit.subqueries import subquery_text
 from sql.errors import not_supported
-from sql.expressions import Column, Expression, Literal, OuterColumn, Subquery
+from sql.expressions import AggregateCall, Column, Expression, Literal, OuterColumn, Subquery
 from sql.relations import (
     Aggregate,
     Distinct,
@@ -184,6 +184,10 @@ class SelectPrinter:
     def aggregate(self, node: Aggregate) -> Block:
         if node.sets is not None and self.dialect.is_limited:
             return self.block(spread_sets(node))
+        if not node.keys and not node.aggregates:
+            # An aggregate is what makes one row of all.
+            counted = replace(node, aggregates=(("?rows?", AggregateCall("count_star", (), INT8)),))
+            return self.project(Project(counted, ()))
         return self.grouped(self.rows(node.input), node)
 
     def grouped(self, block: Block, node: Aggregate, rank: str | None = None) -> Block:
@@ -212,8 +216,6 @@ class SelectPrinter:
                 if is_grouping
                 else aggregate_text(printer, call)
             )
-        if not columns:
-            raise not_supported("grouping that yields no column")
         if node.sets is not None:
             sets = (f"({', '.join(groups[index] for index in chosen)})" for chosen in node.sets)
             groups = [f"GROUPING SETS ({', '.join(sets)})"]

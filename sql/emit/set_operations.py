@@ -114,21 +114,25 @@ def recursive(select: SelectPrinter, node: Recursive) -> Block:
     if not node.all and has_own_order(node.schema):
         raise not_supported("a recursive UNION of numerics with digits of their own")
     name = recursive_name(select, node.name)
-    columns = ", ".join(select.dialect.identifier(column) for column in column_names(node.schema))
     start, step = (side(select, part, node.schema) for part in (node.start, node.step))
     union = "UNION ALL" if node.all else "UNION"
     alias = select.next_alias()
     body = indent(f"({start})\n{union}\n({step})", "  ")
-    source = f"(\n{words} {name}({columns}) AS (\n{body}\n)\nSELECT * FROM {name}\n) AS {alias}"
+    source = f"(\n{words} {name}{column_list(select, node.schema)} AS (\n{body}\n)\nSELECT * FROM {name}\n) AS {alias}"
     return Block(source, select.references(alias, node.schema), node.schema)
 
 
 def recursive_scan(select: SelectPrinter, node: Scan) -> Block:
     """Return what the last step has found."""
     alias = select.next_alias()
-    columns = ", ".join(select.dialect.identifier(column) for column in column_names(node.schema))
-    source = f"{recursive_name(select, node.name)} AS {alias}({columns})"
+    source = f"{recursive_name(select, node.name)} AS {alias}{column_list(select, node.schema)}"
     return Block(source, select.references(alias, node.schema), node.schema)
+
+
+def column_list(select: SelectPrinter, schema: Schema) -> str:
+    """Return the names of columns in parentheses, nothing where there are none."""
+    names = ", ".join(select.dialect.identifier(column) for column in column_names(schema))
+    return f"({names})" if names else ""
 
 
 def recursive_name(select: SelectPrinter, name: str) -> str:

@@ -29,8 +29,7 @@ class Cursor:
     """Walks over the tokens of one message.
 
     deferred: the first error that waits for the end of the text. stray_defaults: positions of DEFAULT that no rule has taken yet.
-    empty_targets_allowed: the next SELECT may have no target list, because it is that of an EXISTS. in_substring: SIMILAR may stand
-    without TO. target_start: where the item of a target list began that is being read.
+    in_substring: SIMILAR may stand without TO. target_start: where the item of a target list began that is being read.
     """
 
     def __init__(self, text: str) -> None:
@@ -42,7 +41,6 @@ class Cursor:
         self.parameters_allowed = True
         self.deferred: SqlError | None = None
         self.stray_defaults: list[int] = []
-        self.empty_targets_allowed = False
         self.in_substring = False
         self.target_start: int | None = None
 

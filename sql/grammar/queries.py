@@ -16,7 +16,6 @@ from sql.grammar.cursor import AFTER_TARGETS, Cursor
 from sql.syntax import (
     Body,
     CommonTable,
-    Constant,
     Expression,
     Query,
     SelectBody,
@@ -179,15 +178,8 @@ def select(cursor: Cursor) -> SelectBody:
     """Read SELECT up to its WINDOW clause."""
     position = cursor.position
     cursor.expect("select")
-    may_be_empty, cursor.empty_targets_allowed = cursor.empty_targets_allowed, False
     distinct = distinct_clause(cursor)
-    if distinct is None and at_empty_targets(cursor):
-        # EXISTS asks for rows only, so that any constant may stand for no column.
-        items: tuple[Target, ...] = (Target(Constant("integer", "1", position), None, position),)
-        if not may_be_empty:
-            cursor.refuse("a SELECT without columns", cursor.position)
-    else:
-        items = targets(cursor)
+    items = () if distinct is None and at_empty_targets(cursor) else targets(cursor)
     into_clause(cursor)
     from_items = from_clause.from_items(cursor) if cursor.accept("from") else ()
     where = grammar.expression(cursor) if cursor.accept("where") else None

@@ -91,13 +91,11 @@ def strict_row(cursor: Cursor) -> Row:
 
 
 def exists(cursor: Cursor) -> Expression:
-    """Read EXISTS (query); its SELECT may be without columns."""
+    """Read EXISTS (query)."""
     first = cursor.index
     position = cursor.position
     cursor.expect("exists")
-    cursor.empty_targets_allowed = True
     query = queries.parenthesised(cursor)
-    cursor.empty_targets_allowed = False
     return Subquery("exists", query, None, "", position, cursor.text_since(first))
 
 

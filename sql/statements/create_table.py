@@ -83,13 +83,11 @@ Elements = tuple[tuple[TableColumn, ...], tuple[Constraint, ...], tuple[LikeRela
 
 def elements(cursor: Cursor, table: str) -> Elements:
     """Read (columns, constraints and likes)."""
-    position = cursor.position
     cursor.expect_operator("(")
     columns: list[TableColumn] = []
     constraints: list[Constraint] = []
     likes: list[LikeRelation] = []
     if cursor.accept_operator(")"):
-        cursor.refuse("a table without columns", position)
         return (), (), ()
     while True:
         if cursor.at("like"):

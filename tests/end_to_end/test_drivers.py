@@ -155,6 +155,42 @@ def test_asyncpg_prepares_anew_after_a_table_has_changed(server: AntumbraServer)
     asyncio.run(use())
 
 
+@pytest.mark.parametrize("binary", [False, True])
+def test_psycopg_rows_without_columns(server: AntumbraServer, binary: bool) -> None:
+    with server.connect() as connection:
+        connection.execute("CREATE TABLE columnless ()")
+        for prepare in (False, True):
+            connection.execute("INSERT INTO columnless DEFAULT VALUES", prepare=prepare)
+        cursor = connection.cursor(binary=binary)
+        found = cursor.execute("SELECT FROM columnless WHERE %s < 2", (1,), prepare=True)
+        assert (found.statusmessage, found.description, found.fetchall()) == ("SELECT 2", [], [(), ()])
+        with cursor.copy("COPY columnless TO STDOUT (FORMAT binary)") as copy:
+            assert list(copy.rows()) == [(), ()]
+        with pytest.raises(psycopg.errors.FeatureNotSupported), cursor.copy("COPY columnless FROM STDIN") as copy:
+            copy.write(b"\n")
+        connection.execute("DROP TABLE columnless")
+
+
+def test_asyncpg_rows_without_columns(server: AntumbraServer) -> None:
+    async def work() -> None:
+        connection = await asyncpg.connect(host="127.0.0.1", port=server.port, user="someone", database="postgres")
+        try:
+            assert [tuple(row) for row in await connection.fetch("SELECT FROM generate_series(1, $1)", 3)] == [
+                (),
+                (),
+                (),
+            ]
+            statement = await connection.prepare("SELECT")
+            assert statement.get_attributes() == ()
+            async with connection.transaction():
+                rows = [tuple(row) async for row in connection.cursor("SELECT FROM generate_series(1, 5)", prefetch=2)]
+            assert rows == [()] * 5
+        finally:
+            await connection.close()
+
+    asyncio.run(work())
+
+
 def test_asyncpg_pool_cleans_its_connections(server: AntumbraServer) -> None:
     async def work() -> None:
         pool = await asyncpg.create_pool(

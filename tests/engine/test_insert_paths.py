@@ -195,7 +195,7 @@ def check_binary(
     arrow = client.arrow_rows(staged[0])
     values: list[bytes | None] = []
     for column in columns:
-        data, _ = encode_data_rows([arrow.column(column)], [families[column]], [1], Forms("UTC"))
+        data, _ = encode_data_rows([arrow.column(column)], [families[column]], [1], Forms("UTC"), arrow.num_rows)
         length = int.from_bytes(data[7:11], "big", signed=True)
         values.append(None if length < 0 else data[11 : 11 + length])
     answer, again = staged_by(client, statement, bind(values, formats=(1,)), execute(), SYNC)

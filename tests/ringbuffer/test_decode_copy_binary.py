@@ -145,9 +145,9 @@ def test_rows_go_out_as_they_came(count: int) -> None:
     types = (pa.int64(), pa.string(), pa.int32(), pa.binary())
     columns = [pa.array([row[index] for row in rows], kind) for index, kind in enumerate(types)]
     families = ("int8", "text", "int4", "bytea")
-    messages = payloads(encode_binary_rows(columns, families, True, True))
+    messages = payloads(encode_binary_rows(columns, families, True, True, count))
     assert len(messages) == count + 1
     assert rows_of(BinaryDecoder(LAYOUT, RAW), messages) == rows
-    assert encode_binary_rows(columns, families, False, False) == b"".join(
+    assert encode_binary_rows(columns, families, False, False, count) == b"".join(
         b"d" + struct.pack(">i", len(data) + 4) + data for data in map(tuple_of, rows)
     )

@@ -21,7 +21,7 @@ CSV = CopyFormat("csv", ",", "")
 def lines(columns: list[pa.Array], form: CopyFormat, header: bool = True) -> list[str]:
     names = [f"c{index}" for index in range(len(columns))]
     families = ["text" if pa.types.is_string(column.type) else "int8" for column in columns]
-    data = encode_copy_rows(columns, names, families, form, Forms("UTC"), header)
+    data = encode_copy_rows(columns, names, families, form, Forms("UTC"), header, len(columns[0]))
     return [body.decode() for body in messages(data, b"d")]
 
 
@@ -113,3 +113,9 @@ def test_agrees_with_postgres(postgres: PostgresCluster) -> None:
             ) as copy:
                 expected = [bytes(piece).decode() for piece in copy]
             assert lines(used, form) == expected, (form, names)
+
+
+@pytest.mark.parametrize("form", [CopyFormat(), CSV])
+def test_rows_without_columns_are_empty_lines(form: CopyFormat) -> None:
+    data = encode_copy_rows([], [], [], form, Forms("UTC"), False, 2)
+    assert messages(data, b"d") == [b"\n", b"\n"]

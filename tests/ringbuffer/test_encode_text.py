@@ -119,8 +119,8 @@ def test_agrees_with_postgres(postgres: PostgresCluster, zone: str) -> None:
         variable_numeric(source, ROWS)
     ]
     names = [f"c{index}" for index in range(len(families))]
-    binary, _ = encode_data_rows(columns, families, [1] * len(columns), Forms(zone))
-    text, _ = encode_data_rows(columns, families, [0] * len(columns), Forms(zone))
+    binary, _ = encode_data_rows(columns, families, [1] * len(columns), Forms(zone), len(columns[0]))
+    text, _ = encode_data_rows(columns, families, [0] * len(columns), Forms(zone), len(columns[0]))
     rows = messages(binary, b"D")
     with postgres.connect() as connection:
         connection.execute("SET TimeZone = '" + zone + "'")

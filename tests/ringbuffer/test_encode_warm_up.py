@@ -67,9 +67,15 @@ def test_warm_up_compiles_all_that_results_need() -> None:
     for rows_count in (20, 1, 0):
         some = [column.slice(0, rows_count) for column in columns]
         for code in (0, 1):
-            encode_data_rows(some, families, [code] * len(families), Forms("Europe/Berlin"))
+            encode_data_rows(some, families, [code] * len(families), Forms("Europe/Berlin"), rows_count)
         for form in (CopyFormat(header=True), CopyFormat("csv", ",", "", header=True, force_quote=None)):
             encode_copy_rows(
-                some, [str(index) for index in range(len(families))], families, form, Forms("UTC"), header=True
+                some,
+                [str(index) for index in range(len(families))],
+                families,
+                form,
+                Forms("UTC"),
+                header=True,
+                rows_count=rows_count,
             )
     assert compiled_counts() == before

@@ -45,6 +45,9 @@ def check_sources(root: Relation) -> None:
             _check_subqueries(expression)
         if sum(properties(part).contains_stream for part in inputs(relation)) > 1:
             raise _refused_streams(relation)
+    if not root.schema:
+        hint = "Select a column, for example count(*)."
+        raise refused("a continuous view without columns", "its select list is empty", None, hint)
     path = stream_path(root)
     for operator, below in pairwise(path):
         _check_operator(operator, below)
