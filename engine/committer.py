@@ -136,6 +136,8 @@ class Committer:
             for stage in stages:
                 stage.make_room()
             if transaction.is_durable:
+                if transaction.tables is not None:
+                    transaction.tables.references.check_deferred()
                 self._commit_tables(transaction, stages)
             elif stages:
                 waiting = Waiting()

@@ -39,13 +39,16 @@ ARRIVAL = ColumnDescription("arrival_timestamp", TIMESTAMPTZ, not_null=True)
 class KeyReference:
     """What a foreign key refers to: a table by its oid, columns by their attnums.
 
-    on_delete, on_update: 'no action', 'restrict', 'cascade' or 'set null'.
+    on_delete, on_update: 'no action', 'restrict', 'cascade' or 'set null'. deferrable: SET CONSTRAINTS may put it off to COMMIT; deferred:
+    it is put off unless that says otherwise.
     """
 
     oid: int
     columns: tuple[int, ...]
     on_delete: str = "no action"
     on_update: str = "no action"
+    deferrable: bool = False
+    deferred: bool = False
 
 
 KEYS = frozenset({"primary key", "unique", "unique index"})

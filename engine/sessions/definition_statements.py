@@ -328,6 +328,7 @@ class DefinitionStatements:
             truncated(statement, tables.image), tables.image, statement.cascade, self._session.notice
         ):
             refuse_joined(entry.description.name, tables.image.entries.values())
+            tables.references.refuse_waiting(entry, "TRUNCATE")
             tables.truncate(entry)
 
     # Sequences

@@ -11,17 +11,19 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from engine.catalog import CatalogImage, Entry, StreamEntry, TableEntry
+from engine.sessions.constraint_statements import set_constraints
 from engine.sessions.copy_in import CopyIn
 from engine.sessions.copy_into_table import CopyIntoTable
 from engine.sessions.cursors import Cursors
 from engine.sessions.definition_statements import ALTER_TAGS, TYPE_TAGS, DefinitionStatements
 from engine.sessions.insert import InsertTarget, evaluate_rows, make_target
 from engine.sessions.lock_statements import lock_tables
-from engine.sessions.prepared import SHOW_ALL_COLUMNS, Prepared
+from engine.sessions.prepared import Prepared
 from engine.sessions.prepared_statements import PreparedStatements
 from engine.sessions.read_statements import ReadStatements
 from engine.sessions.resolving import resolved
 from engine.sessions.results import Outcome, text_outcome
+from engine.sessions.setting_statements import set_variable, show
 from engine.sessions.temporary import TemporaryRelations
 from engine.sessions.write_statements import WriteStatements, refuse_read_only
 from engine.staging import StatementStage
@@ -37,7 +39,6 @@ from sql.grammar.cursor import read_name
 from sql.names import did_you_mean
 from sql.relations import BoundQuery, Project, Values
 from sql.schemas import found_key
-from sql.settings import canonical_name
 from sql.statements.access import (
     AlterRole,
     ChangeOwner,
@@ -62,7 +63,17 @@ from sql.statements.objects import (
     DropType,
     RenameIndex,
 )
-from sql.statements.session_statement import CloseCursor, Declare, Execute, Fetch, Listen, LockTable, Notify, Prepare
+from sql.statements.session_statement import (
+    CloseCursor,
+    Declare,
+    Execute,
+    Fetch,
+    Listen,
+    LockTable,
+    Notify,
+    Prepare,
+    SetConstraints,
+)
 from sql.statements.statement import (
     AlterSequence,
     AlterTable,
@@ -242,9 +253,9 @@ class StatementRunner:
             case Explain():
                 return await self._reads.explain(statement, transaction)
             case SetVariable():
-                return self._set(statement, transaction)
+                return set_variable(self._session, statement, transaction, self._in_block(transaction))
             case Show():
-                return self._show(statement)
+                return show(self._session.settings, statement)
             case Prepare():
                 return self._prepared_statements.prepare(statement, transaction.now_us)
             case Declare():
@@ -269,6 +280,8 @@ class StatementRunner:
                 return self._maintain(statement, transaction)
             case LockTable():
                 return await lock_tables(self._session, statement, self.image(), self._in_block(transaction))
+            case SetConstraints():
+                return await set_constraints(self._session, statement, transaction, self._in_block(transaction))
             case Checkpoint():
                 # In a transaction too, as in PostgreSQL: what is uncommitted has no part in it.
                 await self._session.in_worker(self._database.checkpoint, self._session.check_cancelled)
@@ -423,24 +436,8 @@ class StatementRunner:
 
     # Session.
 
-    def _set(self, statement: SetVariable, transaction: Transaction) -> Outcome:
-        begun = transaction.pins is not None or transaction.tables is not None or bool(transaction.operations)
-        if begun and statement.name == "transaction" and "isolation level" in (statement.value or ""):
-            raise SqlError("25001", "SET TRANSACTION ISOLATION LEVEL must be called before any query")
-        self._session.settings.set(statement.name, statement.value, statement.local)
-        if statement.local and not self._in_block(transaction):
-            what = "SET TRANSACTION" if statement.name == "transaction" else "SET LOCAL"
-            self._session.notice("25P01", f"{what} can only be used in transaction blocks", "WARNING")
-        return Outcome("RESET" if statement.text[:5].lower() == "reset" else "SET")
-
     def _in_block(self, transaction: Transaction) -> bool:
         return transaction.explicit or self.in_sequence
-
-    def _show(self, statement: Show) -> Outcome:
-        settings = self._session.settings
-        if statement.name == "all":
-            return text_outcome("SHOW", SHOW_ALL_COLUMNS, settings.show_all())
-        return text_outcome("SHOW", [canonical_name(statement.name)], [[settings.show(statement.name)]])
 
     def _maintain(self, statement: Maintenance, transaction: Transaction) -> Outcome:
         """VACUUM and ANALYZE: DuckDB keeps its statistics with every write, and gives room free at its checkpoints."""

@@ -97,7 +97,8 @@ def _reference_text(context: SessionContext, row: Row) -> str:
     columns = ", ".join(_column_names(context, row["confrelid"], row["confkey"]))
     actions = ((" ON UPDATE ", row["confupdtype"]), (" ON DELETE ", row["confdeltype"]))
     shown = "".join(event + ACTION_WORDS[code] for event, code in actions if code != "a")
-    return f"REFERENCES {name}({columns}){shown}"
+    timing = " DEFERRABLE" * bool(row["condeferrable"]) + " INITIALLY DEFERRED" * bool(row["condeferred"])
+    return f"REFERENCES {name}({columns}){shown}{timing}"
 
 
 def _column_names(context: SessionContext, relation: int, numbers: list[int]) -> list[str]:

@@ -66,6 +66,7 @@ def _reference(reference: KeyReference, image: CatalogImage) -> Row:
     return {
         "confrelid": reference.oid, "confkey": list(reference.columns), "confupdtype": ACTIONS[reference.on_update],
         "confdeltype": ACTIONS[reference.on_delete], "confmatchtype": "s",
+        "condeferrable": reference.deferrable, "condeferred": reference.deferred,
         "conindid": part_oid("index", reference.oid, covering[frozenset(reference.columns)]),
     }  # fmt: skip
 

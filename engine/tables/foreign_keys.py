@@ -1,8 +1,8 @@
 """Foreign keys while rows are written: what a statement has to look at when it ends, what ON DELETE and ON UPDATE do, what COMMIT compares.
 
 Enters: rows that a statement inserts, changes and deletes. Leaves: changes of the rows that refer to them, and 23503 at the end of the
-statement for a row that refers to nothing. Nobody waits here: of two transactions, one of which refers to what the other removes, the
-second to commit fails with 40001. Must not know sessions.
+statement, or at COMMIT where the key is deferred, for a row that refers to nothing. Nobody waits here: of two transactions, one of which
+refers to what the other removes, the second to commit fails with 40001. Must not know sessions.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import pyarrow.compute as pc
 
 from engine.catalog import CatalogImage, Entry, TableEntry
 from engine.embedded.duckdb_errors import CONFLICT
+from engine.tables.deferral import Deferral, Key
 from engine.tables.row_checks import check_rows
 from engine.tables.unique_errors import key_text, values_text
 from sql.catalog import ColumnDescription, ConstraintDescription, KeyReference
@@ -60,21 +61,33 @@ class Removal:
     rows: pa.Table | None = None
 
 
+@dataclass(frozen=True)
+class Addition:
+    """Rows that were written and refer to others: of the link's columns, called v<number>."""
+
+    link: Link
+    rows: pa.Table
+
+
 class References:
-    """The foreign keys of one transaction. needed, removed: oids of tables that rows refer to, and that keys were taken from."""
+    """The foreign keys of one transaction. needed, removed: oids of tables that rows refer to, and that keys were taken from.
+
+    deferral: what is looked at later.
+    """
 
     def __init__(self, transaction: TableTransaction) -> None:
         self.needed: set[int] = set()
         self.removed: set[int] = set()
+        self.deferral: Deferral[Addition | Removal] = Deferral()
         self._transaction = transaction
-        self._added: list[tuple[Link, pa.Table]] = []
+        self._added: list[Addition] = []
         self._taken: list[Removal] = []
 
     def add(self, table: TableEntry, rows: pa.Table, columns: Collection[int] | None = None) -> None:
         """Rows are written. rows: all columns, called v<number>; columns: those that have changed, None for new rows."""
         for link in links_from(table, self._transaction.image):
             if columns is None or not set(columns).isdisjoint(link.constraint.columns):
-                self._added.append((link, rows.select([f"v{number}" for number in link.constraint.columns])))
+                self._added.append(Addition(link, rows.select([f"v{number}" for number in link.constraint.columns])))
 
     def before(
         self, table: TableEntry, rowids: pa.ChunkedArray, columns: Collection[int] | None = None
@@ -105,12 +118,61 @@ class References:
             taken, self._taken = self._taken, []
             for removal in taken:
                 self._answer(removal, now_us)
-            for link, rows in added:
-                self._require_parents(link, rows)
+            for addition in added:
+                if self._waits(addition.link):
+                    self.deferral = self.deferral.with_check(addition)
+                else:
+                    self._require_parents(addition.link, addition.rows)
 
-    def forget(self) -> None:
-        """The statement has failed: there is nothing to look at."""
+    def forget(self, deferral: Deferral[Addition | Removal]) -> None:
+        """The statement has failed: there is nothing to look at, but what had waited before."""
         self._added, self._taken = [], []
+        self.deferral = deferral
+
+    def set_mode(self, keys: Collection[Key] | None, deferred: bool) -> None:
+        """Do SET CONSTRAINTS; keys: None for ALL. What need not wait any more is looked at. Raises 23503."""
+        self.deferral = self.deferral.with_mode(keys, deferred)
+        if not deferred:
+            self.deferral, due = self.deferral.split(lambda check: self._waits(check.link))
+            self._look_at(due)
+
+    def check_deferred(self) -> None:
+        """Look at all that has waited for COMMIT. Raises 23503."""
+        self.deferral, due = self.deferral.split(lambda _: False)
+        self._look_at(due)
+
+    def refuse_waiting(self, table: TableEntry, statement: str) -> None:
+        """Raise 55006 if rows of this table wait for COMMIT to be looked at: the statement would change what they mean."""
+        name, oid = table.description.name, table.description.oid
+        for check in self.deferral.waiting:
+            written = check.link.child if isinstance(check, Addition) else check.link.parent
+            if written.description.oid == oid:
+                raise SqlError("55006", f'cannot {statement} "{name}" because it has pending trigger events')
+
+    def _waits(self, link: Link) -> bool:
+        return self.deferral.waits(link.child.description.oid, link.constraint)
+
+    def _look_at(self, due: Iterable[Addition | Removal]) -> None:
+        """Look at what has waited; of rows, at those that are still there."""
+        for check in due:
+            link = self._link_today(check.link)
+            if link is None:
+                continue
+            if isinstance(check, Removal):
+                self._require_no_children(replace(check, link=link), strict=False)
+            else:
+                self._require_parents(link, check.rows, still_there=True)
+
+    def _link_today(self, link: Link) -> Link | None:
+        """Return a foreign key as it is now, None when it is gone."""
+        child = self._transaction.image.by_oid(link.child.description.oid)
+        if not isinstance(child, TableEntry):
+            return None
+        same = (link.constraint.columns, link.reference.oid, link.reference.columns)
+        for one in links_from(child, self._transaction.image):
+            if (one.constraint.columns, one.reference.oid, one.reference.columns) == same:
+                return one
+        return None
 
     def _answer(self, removal: Removal, now_us: int) -> None:
         reference = removal.link.reference
@@ -121,6 +183,8 @@ class References:
             self._delete_children(removal)
         elif action in ("cascade", "set null"):
             self._set_children(removal, now_us, to_null=action == "set null")
+        elif action == "no action" and self._waits(removal.link):
+            self.deferral = self.deferral.with_check(removal)
         else:
             # A key that was deleted may not be there again in another row either, where it is RESTRICT.
             self._require_no_children(removal, strict=action == "restrict" and removal.rows is None)
@@ -130,7 +194,10 @@ class References:
         columns = ", ".join(f"c{number} AS v{number}" for number in link.constraint.columns)
         self._require_parents(link, None, f"(SELECT {columns} FROM stored.{link.child.physical})")
 
-    def _require_parents(self, link: Link, rows: pa.Table | None, source: str = ROWS) -> None:
+    def _require_parents(
+        self, link: Link, rows: pa.Table | None, source: str = ROWS, still_there: bool = False
+    ) -> None:
+        """Raise 23503 if one of the rows refers to nothing; still_there: rows that are gone need not."""
         self.needed.add(link.parent.description.oid)
         numbers = link.constraint.columns
         filled = " AND ".join(f"r.v{number} IS NOT NULL" for number in numbers)
@@ -140,9 +207,13 @@ class References:
         columns = columns_numbered(link.child, numbers)
         text = (
             f"SELECT {', '.join(f'r.v{number}' for number in numbers)} FROM {source} AS r WHERE {filled} "
-            f"AND NOT EXISTS (SELECT 1 FROM stored.{link.parent.physical} AS p WHERE {same}) LIMIT 1"
+            f"AND NOT EXISTS (SELECT 1 FROM stored.{link.parent.physical} AS p WHERE {same})"
         )
-        found = self._transaction.fetch(text, tuple(OutputColumn(one.name, one.type) for one in columns), rows)
+        if still_there:
+            kept = " AND ".join(f"c.c{number} = r.v{number}" for number in numbers)
+            text += f" AND EXISTS (SELECT 1 FROM stored.{link.child.physical} AS c WHERE {kept})"
+        schema = tuple(OutputColumn(one.name, one.type) for one in columns)
+        found = self._transaction.fetch(f"{text} LIMIT 1", schema, rows)
         if found.num_rows:
             key = key_text(columns, values_text(found.columns, columns, self._transaction.time_zone))
             child, parent = link.child.description.name, link.parent.description.name

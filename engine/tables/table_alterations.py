@@ -61,6 +61,7 @@ OTHER_PASS = 3
 def alter_table(statement: AlterTable, entry: TableEntry, work: TableWork, now_us: int) -> None:
     """Do all actions of the statement."""
     refuse_in_use(work.image, entry)
+    work.tables.references.refuse_waiting(entry, "ALTER TABLE")
     alteration = Alteration(entry, work, now_us)
     for change in sorted(statement.changes, key=lambda change: PASSES.get(change.action, OTHER_PASS)):
         alteration.do(change)
@@ -97,6 +98,7 @@ class Alteration:
             "set not null": self._set_not_null,
             "drop not null": self._drop_not_null,
             "add constraint": self._add_constraint,
+            "alter constraint": self._alter_constraint,
             "drop constraint": self._drop_constraint,
             "rename constraint": self._rename_constraint,
             "options": self._refuse_options,
@@ -286,6 +288,21 @@ class Alteration:
         self.work.require_distinct(after, made)
         # DuckDB has no index added to a table that this transaction has changed already.
         self._put(self.work.rebuild(before, after, columns_of(before), self._now_us))
+
+    def _alter_constraint(self, change: TableChange) -> None:
+        description = self.entry.description
+        found = next((one for one in description.constraints if one.name == change.name and not one.is_index), None)
+        if found is None:
+            message = f'constraint "{change.name}" of relation "{self._name}" does not exist'
+            raise SqlError("42704", message)
+        if found.reference is None:
+            message = f'constraint "{change.name}" of relation "{self._name}" is not a foreign key constraint'
+            raise SqlError("42809", message)
+        reference = replace(found.reference, deferrable=change.deferrable, deferred=change.deferred)
+        constraints = tuple(
+            replace(one, reference=reference) if one is found else one for one in description.constraints
+        )
+        self._put(replace(self.entry, description=replace(description, constraints=constraints)))
 
     def _drop_constraint(self, change: TableChange) -> None:
         description = self.entry.description

@@ -54,7 +54,14 @@ def with_reference(entry: TableEntry, constraint: Constraint, work: TableWork) -
         name,
         "foreign key",
         tuple(one.number for one in child_columns),
-        reference=KeyReference(parent.description.oid, numbers, reference.on_delete, reference.on_update),
+        reference=KeyReference(
+            parent.description.oid,
+            numbers,
+            reference.on_delete,
+            reference.on_update,
+            reference.deferrable,
+            reference.deferred,
+        ),
     )
     return replace(entry, description=replace(description, constraints=(*description.constraints, made)))
 

@@ -209,12 +209,13 @@ class TableTransaction:
         """Return where the transaction stands, for `roll_back_to`."""
         steps_count = 0 if self.journal is None else self.journal.steps_count
         written, unguarded = dict(self.written), frozenset(self.unguarded)
-        return TableMark(steps_count, self.changed, written, unguarded, frozenset(self._decisive))
+        decisive, deferral = frozenset(self._decisive), self.references.deferral
+        return TableMark(steps_count, self.changed, written, unguarded, decisive, deferral)
 
     def roll_back_to(self, mark: TableMark, image: CatalogImage) -> None:
         """Undo what was done since the mark; `image` is the catalog that it had. Raises 40001, 0A000, and 57014 when interrupted."""
         self.image = image
-        self.references.forget()
+        self.references.forget(mark.deferral)
         assert self.journal is not None, "savepoints are of transaction blocks"
         if self._is_dead or self.journal.steps_count != mark.steps_count:
             steps = self.journal.back_to(mark.steps_count)

@@ -10,12 +10,14 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import pyarrow as pa
 
 from engine.catalog import TableEntry
 from engine.embedded.duckdb_errors import CONFLICT
 from engine.embedded.query_engine import Cursor, passing_rows
+from engine.tables.deferral import Deferral
 from sql.errors import SqlError
 
 # Spare transactions of a block from the moment at which its snapshot is not the newest any more.
@@ -47,6 +49,7 @@ class TableMark:
     written: dict[str, TableEntry] = field(default_factory=dict)
     unguarded: frozenset[str] = frozenset()
     decisive: frozenset[tuple[str, str]] = frozenset()
+    deferral: Deferral[Any] = field(default_factory=Deferral)
 
 
 class WriteJournal:

@@ -11,7 +11,7 @@ from sql.grammar import expressions as grammar
 from sql.grammar.cursor import Cursor
 from sql.grammar.types import type_name
 from sql.statements.columns import resolved, table_column
-from sql.statements.constraints import at_table_constraint, table_constraint
+from sql.statements.constraints import at_table_constraint, attributes, table_constraint
 from sql.statements.statement import AlterTable, OptionChange, TableChange
 from sql.statements.update import written_name
 from sql.syntax import TypeName
@@ -80,8 +80,12 @@ def action(cursor: Cursor, table: str, foreign: bool) -> TableChange | None:
     if cursor.accept("drop"):
         return removal(cursor)
     if cursor.accept("alter"):
-        if cursor.at("constraint"):
-            raise not_supported("ALTER CONSTRAINT", position)
+        if cursor.accept("constraint"):
+            place = cursor.position
+            name = cursor.name()
+            timing = attributes(cursor)
+            deferred = bool(timing.deferred)
+            return TableChange("alter constraint", name, deferrable=timing.can_wait, deferred=deferred, position=place)
         cursor.accept("column")
         return column_change(cursor)
     if cursor.accept("options"):

@@ -12,10 +12,13 @@ from sql.grammar.cursor import Cursor
 from sql.grammar.types import type_name
 from sql.statements.constraints import (
     check_condition,
-    constraint_attributes,
+    column_timing,
     generated_column,
     index_options,
+    misplaced_attribute,
     nulls_treatment,
+    refuse_waiting,
+    timed,
 )
 from sql.statements.foreign_key import reference
 from sql.statements.options import generic_options
@@ -126,7 +129,7 @@ def column_constraint(cursor: Cursor, found: Found) -> bool:
     elif cursor.at("collate"):
         grammar.collation(cursor)
         return True
-    elif constraint_attributes(cursor):
+    elif misplaced_attribute(cursor):
         return True
     word = cursor.accept_any("not", "null", "unique", "primary", "check", "default", "generated", "references")
     match word:
@@ -148,12 +151,13 @@ def column_constraint(cursor: Cursor, found: Found) -> bool:
             else:
                 nulls_treatment(cursor)
             index_options(cursor)
+            refuse_waiting(cursor, column_timing(cursor))
             found.constraints.append(Constraint(kind, name, ((found.name, found.position),), position=position))
         case "generated":
             generated(cursor, found, position)
         case "references":
             columns = ((found.name, found.position),)
-            target = reference(cursor)
+            target = timed(reference(cursor), column_timing(cursor))
             found.constraints.append(Constraint("foreign key", name, columns, position=position, reference=target))
         case _:
             return False

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
+
 from sql.errors import SqlError, not_supported
 from sql.grammar import expressions as grammar
 from sql.grammar.cursor import Cursor
 from sql.statements.foreign_key import reference
 from sql.statements.options import storage_parameters
+from sql.statements.references import Reference
 from sql.statements.statement import Constraint
 from sql.syntax import Expression
 
@@ -27,15 +30,14 @@ def table_constraint(cursor: Cursor) -> Constraint | None:
         cursor.fail()
     if word == "check":
         condition, text = check_condition(cursor)
-        attributes(cursor)
+        plain_attributes(cursor, "CHECK constraints cannot be marked DEFERRABLE")
         return Constraint("check", name, (), condition, text, position)
     if word == "foreign":
         cursor.expect("key")
         columns = cursor.names_in_parentheses()
         cursor.expect("references")
         target = reference(cursor)
-        attributes(cursor)
-        return Constraint("foreign key", name, columns, position=position, reference=target)
+        return Constraint("foreign key", name, columns, position=position, reference=timed(target, attributes(cursor)))
     if word == "exclude":
         raise not_supported("an EXCLUDE constraint", position)
     if word == "primary":
@@ -54,7 +56,7 @@ def table_constraint(cursor: Cursor) -> Constraint | None:
         cursor.names_in_parentheses()
         cursor.refuse("INCLUDE", include_position)
     index_options(cursor)
-    attributes(cursor)
+    plain_attributes(cursor)
     return Constraint("primary key" if word == "primary" else "unique", name, columns, position=position)
 
 
@@ -94,27 +96,100 @@ def index_options(cursor: Cursor) -> None:
         cursor.refuse("TABLESPACE", position)
 
 
-def constraint_attributes(cursor: Cursor) -> bool:
-    """Read [NOT] DEFERRABLE or INITIALLY DEFERRED | IMMEDIATE; constraints are checked at once, so that others are refused."""
-    position = cursor.position
-    if cursor.accept("not", "deferrable") or cursor.accept("initially", "immediate"):
+@dataclass
+class Timing:
+    """[NOT] DEFERRABLE and INITIALLY DEFERRED | IMMEDIATE as written, None where nothing is said. position: of the first that defers."""
+
+    deferrable: bool | None = None
+    deferred: bool | None = None
+    position: int | None = None
+
+    def read(self, cursor: Cursor) -> bool:
+        """Read one of the attributes; False when none is next."""
+        position = cursor.position
+        if cursor.accept("not", "deferrable"):
+            self._set_deferrable(cursor, False, position)
+        elif cursor.accept("deferrable"):
+            self._set_deferrable(cursor, True, position)
+        elif cursor.accept("initially", "immediate"):
+            self._set_deferred(cursor, False, position)
+        elif cursor.accept("initially", "deferred"):
+            self._set_deferred(cursor, True, position)
+        elif cursor.accept("initially"):
+            cursor.fail()
+        else:
+            return False
+        if self.deferred and self.deferrable is False:
+            cursor.defer(SqlError("42601", "constraint declared INITIALLY DEFERRED must be DEFERRABLE", position))
+        if self.position is None and (self.deferrable or self.deferred):
+            self.position = position
         return True
-    if cursor.accept("deferrable") or cursor.accept("initially", "deferred"):
-        cursor.refuse("a deferrable constraint", position)
-        return True
-    if cursor.accept("initially"):
-        cursor.fail()
-    return False
+
+    @property
+    def can_wait(self) -> bool:
+        """True for a constraint that SET CONSTRAINTS may put off."""
+        return bool(self.deferrable or self.deferred)
+
+    def _set_deferrable(self, cursor: Cursor, value: bool, position: int) -> None:
+        if self.deferrable is not None:
+            message = "multiple DEFERRABLE/NOT DEFERRABLE clauses not allowed"
+            cursor.defer(SqlError("42601", message, position))
+        self.deferrable = value
+
+    def _set_deferred(self, cursor: Cursor, value: bool, position: int) -> None:
+        if self.deferred is not None:
+            message = "multiple INITIALLY IMMEDIATE/DEFERRED clauses not allowed"
+            cursor.defer(SqlError("42601", message, position))
+        self.deferred = value
 
 
-def attributes(cursor: Cursor) -> None:
+def attributes(cursor: Cursor) -> Timing:
     """Read the attributes after a constraint of the table."""
+    timing = Timing()
     while True:
         position = cursor.position
         if cursor.accept("not", "valid"):
             cursor.refuse("NOT VALID", position)
-        elif not (constraint_attributes(cursor) or cursor.accept("no", "inherit")):
-            return
+        elif not (timing.read(cursor) or cursor.accept("no", "inherit")):
+            return timing
+
+
+def plain_attributes(cursor: Cursor, message: str = "") -> None:
+    """Read the attributes after a constraint that is looked at when a row is written, and refuse those that would put it off."""
+    refuse_waiting(cursor, attributes(cursor), message)
+
+
+def refuse_waiting(cursor: Cursor, timing: Timing, message: str = "") -> None:
+    """Refuse to put off a key, or, with PostgreSQL's message, what it does not put off either."""
+    if timing.position is None:
+        return
+    if message:
+        cursor.defer(SqlError("0A000", message, timing.position))
+    else:
+        cursor.refuse("a deferrable key", timing.position)
+
+
+def timed(target: Reference, timing: Timing) -> Reference:
+    """Return what a foreign key refers to with the attributes behind it."""
+    return replace(target, deferrable=timing.can_wait, deferred=bool(timing.deferred))
+
+
+def column_timing(cursor: Cursor) -> Timing:
+    """Read the attributes that stand right behind a key or a foreign key of a column."""
+    timing = Timing()
+    while timing.read(cursor):
+        pass
+    return timing
+
+
+def misplaced_attribute(cursor: Cursor) -> bool:
+    """Read an attribute that stands behind no constraint which could have it, an error; False when none is next."""
+    position, first = cursor.position, cursor.index
+    if not Timing().read(cursor):
+        return False
+    words = " ".join(cursor.text_since(first).upper().split())
+    cursor.defer(SqlError("42601", f"misplaced {words} clause", position))
+    return True
 
 
 def refuse_inheritance(cursor: Cursor) -> None:

@@ -90,5 +90,14 @@ class LockTable:
     nowait: bool
 
 
-# What is about all sessions.
-SharedStatement = Listen | Notify | LockTable
+@dataclass(frozen=True)
+class SetConstraints:
+    """SET CONSTRAINTS. names: as written, None for ALL. deferred: DEFERRED, not IMMEDIATE."""
+
+    text: str
+    names: tuple[str, ...] | None
+    deferred: bool
+
+
+# What is about all sessions, or about the transaction.
+SharedStatement = Listen | Notify | LockTable | SetConstraints

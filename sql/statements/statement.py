@@ -145,8 +145,9 @@ class TableChange:
     """One action of ALTER TABLE or ALTER FOREIGN TABLE.
 
     action: 'add column', 'drop column', 'rename column', 'rename', 'set schema', 'set type', 'set default', 'drop default', 'set not null',
-    'drop not null', 'add constraint', 'drop constraint', 'rename constraint', 'options'. name: the column or constraint that it is
-    about; new_name: of a renaming. if_exists: also ADD COLUMN IF NOT EXISTS.
+    'drop not null', 'add constraint', 'alter constraint', 'drop constraint', 'rename constraint', 'options'. name: the column or
+    constraint that it is about; new_name: of a renaming. if_exists: also ADD COLUMN IF NOT EXISTS. deferrable, deferred: of ALTER
+    CONSTRAINT.
     """
 
     action: str
@@ -162,6 +163,8 @@ class TableChange:
     cascade: bool = False
     position: int | None = None
     options: tuple[OptionChange, ...] = ()
+    deferrable: bool = False
+    deferred: bool = False
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from sql.errors import not_supported
 from sql.grammar.cursor import Cursor
 from sql.statements.options import signed_number
+from sql.statements.session_statement import SetConstraints
 from sql.statements.statement import SetVariable, Show
 from sql.statements.transaction import transaction_modes
 
@@ -12,7 +13,7 @@ from sql.statements.transaction import transaction_modes
 SPELLED = {"names": "client_encoding", "schema": "search_path", "role": "role"}
 
 
-def set_variable(cursor: Cursor) -> SetVariable:
+def set_variable(cursor: Cursor) -> SetVariable | SetConstraints:
     """Read SET from its first word."""
     first = cursor.index
     cursor.expect("set")
@@ -32,8 +33,8 @@ def set_variable(cursor: Cursor) -> SetVariable:
             raise not_supported("SET TRANSACTION SNAPSHOT", cursor.position)
         modes = required_modes(cursor)
         return SetVariable(cursor.text_since(first), "transaction", modes, local=True)
-    if cursor.at("constraints") and cursor.ahead(1).kind == "word":
-        raise not_supported("SET CONSTRAINTS", cursor.position)
+    if cursor.at("constraints") and not local and cursor.ahead(1).value not in ("=", "to", "."):
+        return set_constraints(cursor, first)
     if cursor.accept("session", "authorization"):
         name, value = "session_authorization", spelled_value(cursor)
     elif cursor.accept("time", "zone"):
@@ -47,6 +48,21 @@ def set_variable(cursor: Cursor) -> SetVariable:
             cursor.fail()
         value = values(cursor)
     return SetVariable(cursor.text_since(first), name, value, local)
+
+
+def set_constraints(cursor: Cursor, first: int) -> SetConstraints:
+    """Read CONSTRAINTS ALL | names, and DEFERRED | IMMEDIATE."""
+    cursor.expect("constraints")
+    names: tuple[str, ...] | None = None
+    if not cursor.accept("all"):
+        found = [cursor.relation_name()]
+        while cursor.accept_operator(","):
+            found.append(cursor.relation_name())
+        names = tuple(found)
+    word = cursor.accept_any("deferred", "immediate")
+    if word is None:
+        cursor.fail()
+    return SetConstraints(cursor.text_since(first), names, word == "deferred")
 
 
 def required_modes(cursor: Cursor) -> str:

@@ -113,7 +113,8 @@ WHERE a.attnum > 0 AND NOT a.attisdropped AND c.relkind IN ('r', 'v', 'f', 'p')
 -- information_schema.table_constraints
 SELECT current_database(), n.nspname, o.conname, current_database(), n.nspname, c.relname,
     CASE o.contype WHEN 'c' THEN 'CHECK' WHEN 'f' THEN 'FOREIGN KEY' WHEN 'p' THEN 'PRIMARY KEY' WHEN 'u' THEN 'UNIQUE' END,
-    'NO', 'NO', 'YES', CASE WHEN o.contype = 'u' THEN 'YES' END
+    CASE WHEN o.condeferrable THEN 'YES' ELSE 'NO' END, CASE WHEN o.condeferred THEN 'YES' ELSE 'NO' END, 'YES',
+    CASE WHEN o.contype = 'u' THEN 'YES' END
 FROM pg_constraint o JOIN pg_class c ON c.oid = o.conrelid JOIN pg_namespace n ON n.oid = c.relnamespace
 WHERE o.contype IN ('c', 'f', 'p', 'u') AND c.relkind IN ('r', 'p')
 UNION ALL

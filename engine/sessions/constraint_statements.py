@@ -1,0 +1,61 @@
+"""SET CONSTRAINTS.
+
+Enters: the statement and its transaction. Leaves: when foreign keys of this transaction are looked at from now on; those that need not wait
+any more are looked at before it ends.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from engine.catalog import CatalogImage, TableEntry
+from engine.sessions.results import Outcome
+from engine.tables.deferral import Key
+from sql.catalog import SessionSettings
+from sql.errors import SqlError
+from sql.relation_keys import name_of, schema_of, written_schema
+from sql.schemas import keys_of
+from sql.statements.session_statement import SetConstraints
+
+if TYPE_CHECKING:
+    from engine.sessions.session import Session
+    from engine.transaction import Transaction
+
+
+async def set_constraints(
+    session: Session, statement: SetConstraints, transaction: Transaction, in_block: bool
+) -> Outcome:
+    """Do SET CONSTRAINTS. Raises 3F000, 42704, 42809, and 23503 for what has waited so far."""
+    if not in_block:
+        session.notice("25P01", "SET CONSTRAINTS can only be used in transaction blocks", "WARNING")
+    tables = await session.in_worker(session.database.begin_tables, transaction)
+    keys = None if statement.names is None else named_keys(statement, tables.image, session.settings.captured())
+    await session.in_worker(tables.references.set_mode, keys, statement.deferred)
+    return Outcome("SET CONSTRAINTS")
+
+
+def named_keys(statement: SetConstraints, image: CatalogImage, settings: SessionSettings) -> set[Key]:
+    """Return the deferrable constraints that the names mean: all of that name in the first schema that has one."""
+    found: set[Key] = set()
+    for written in statement.names or ():
+        schema = written_schema(written)
+        if schema is not None and schema not in image.schemas:
+            raise SqlError("3F000", f'schema "{schema}" does not exist')
+        named = next((keys for key in keys_of(written, settings) if (keys := constraints_of(key, image))), None)
+        if named is None:
+            raise SqlError("42704", f'constraint "{name_of(written)}" does not exist')
+        if statement.deferred and not all(named.values()):
+            raise SqlError("42809", f'constraint "{name_of(written)}" is not deferrable')
+        found |= named.keys()
+    return found
+
+
+def constraints_of(key: str, image: CatalogImage) -> dict[Key, bool]:
+    """Return the constraints of a name in a schema, and whether each is deferrable. key: schema and name, as of a relation."""
+    return {
+        (entry.description.oid, one.name): one.reference is not None and one.reference.deferrable
+        for entry in image.entries.values()
+        if isinstance(entry, TableEntry) and schema_of(entry.description.name) == schema_of(key)
+        for one in entry.description.constraints
+        if one.name == name_of(key) and not one.is_index
+    }
