@@ -6,7 +6,7 @@ join's: left, then right). Must not know how anything is executed, nor what a pi
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from sql.datatypes import INT8, SqlType
@@ -15,10 +15,14 @@ from sql.expressions import AggregateCall, Expression, SortKey, WindowCall
 
 @dataclass(frozen=True, slots=True)
 class OutputColumn:
-    """Name and type of one column that an operator yields."""
+    """Name and type of one column that an operator yields.
+
+    origin: of an answer's column, OID and attnum of the relation's column that it is, (0, 0) for any other; for drivers alone.
+    """
 
     name: str
     type: SqlType
+    origin: tuple[int, int] = field(default=(0, 0), compare=False)
 
 
 Schema = tuple[OutputColumn, ...]

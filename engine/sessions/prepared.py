@@ -25,6 +25,7 @@ from sql.errors import SqlError
 from sql.expressions import Literal
 from sql.literal_binary import WRONG_FORMAT, binary_value, text_value
 from sql.literals import input_value
+from sql.origins import returned, with_origins
 from sql.parse import parse
 from sql.relations import BoundQuery, OutputColumn, Schema
 from sql.settings import Settings, canonical_name
@@ -125,13 +126,13 @@ class Prepared:
             )
         else:
             self.bound = bind_query(select.query, catalog, settings.captured(), self.declared, locks=True)
-            self.schema = self.bound.root.schema
+            self.schema = with_origins(self.bound, catalog)
             self.parameter_types = self.bound.parameters
 
     def _keep(self, bound: BoundInsert | BoundUpdate | BoundDelete) -> None:
         self.bound = bound
         self.parameter_types = bound.parameters
-        self.schema = None if bound.returning is None else bound.returning.schema
+        self.schema = None if bound.returning is None else returned(bound.returning, bound.relation)
 
 
 @dataclass

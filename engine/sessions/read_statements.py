@@ -34,6 +34,7 @@ from sql.bind.query import bind_query
 from sql.datatypes import JSON, TEXT, SqlType
 from sql.errors import not_supported
 from sql.expressions import Literal
+from sql.origins import with_origins
 from sql.relations import BoundQuery, Schema
 from sql.statements.statement import CopyTo, Explain, Select
 from views.arrow_schema import arrow_schema
@@ -128,7 +129,7 @@ class ReadStatements:
         async def more() -> pa.Table | None:
             return await session.in_scanner(rows.next)
 
-        return bound.root.schema, more
+        return with_origins(bound, session.runner.image()), more
 
     async def copy_to(self, statement: CopyTo, transaction: Transaction) -> Outcome:
         """Do COPY ... TO."""

@@ -32,6 +32,7 @@ from engine.whole_versions import over_groups, sources_of, whole_query, with_who
 from ringbuffer.output_forms import Forms
 from sql.bind.substitute import substitute_now, substitute_parameters
 from sql.expressions import Literal
+from sql.origins import with_origins
 from sql.relations import BoundQuery, LockedRead, Relation
 from sql.settings import Settings
 from sql.wire import writer
@@ -131,7 +132,7 @@ def read(
     versions = tuple((one, one.committed) for one in data)
     if transaction.tables is not None and reusable:
         reusable = not tables.changed and all(version <= tables.snapshot for _, version in versions)
-    return Reading(Outcome("SELECT #", bound.root.schema, table), views, versions, reusable)
+    return Reading(Outcome("SELECT #", with_origins(bound, image), table), views, versions, reusable)
 
 
 def whole_version(

@@ -93,8 +93,9 @@ def text_outcome(tag: str, names: Sequence[str], rows: Sequence[Sequence[str | N
 
 def row_description(schema: Schema, formats: Sequence[int]) -> bytes:
     """Return the RowDescription of `schema`; formats as in Bind (none, one, or one per column)."""
+    codes = expand(formats, len(schema))
     return writer.row_description(
-        [(column.name, column.type, code) for column, code in zip(schema, expand(formats, len(schema)), strict=True)]
+        [(column.name, column.type, code, column.origin) for column, code in zip(schema, codes, strict=True)]
     )
 
 

@@ -25,6 +25,7 @@ from sql.bind.substitute import substitute_now, substitute_parameters
 from sql.bind.update import BoundUpdate
 from sql.bind.write_target import ROWS
 from sql.expressions import Column, Literal
+from sql.origins import returned
 from sql.relations import Project, Relation
 from views.arrow_schema import arrow_schema
 
@@ -116,7 +117,8 @@ class TableWriter:
     def _outcome(self, word: str, count: int, returning: Relation | None, rows: pa.Table) -> Outcome:
         if returning is None:
             return Outcome(f"{word} {count}")
-        return Outcome(f"{word} {count}", returning.schema, self._projected(returning, rows))
+        schema = returned(returning, self.entry.description)
+        return Outcome(f"{word} {count}", schema, self._projected(returning, rows))
 
     def _projected(self, returning: Relation, rows: pa.Table) -> pa.Table:
         """Return the rows as RETURNING shows them; plain columns need no engine."""

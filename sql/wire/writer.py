@@ -72,11 +72,11 @@ def ready_for_query(status: str) -> bytes:
     return READY_FOR_QUERY[status]
 
 
-def row_description(fields: Iterable[tuple[str, SqlType, int]]) -> bytes:
-    """Return RowDescription of (name, type, format) columns; format 0 text, 1 binary. No column belongs to a table."""
+def row_description(fields: Iterable[tuple[str, SqlType, int, tuple[int, int]]]) -> bytes:
+    """Return RowDescription of (name, type, format, origin) columns; format 0 text, 1 binary; origin: OID and attnum, or (0, 0)."""
     parts = [
-        _string(name) + _FIELD.pack(0, 0, kind.oid, kind.size_bytes, kind.typmod, format_code)
-        for name, kind, format_code in fields
+        _string(name) + _FIELD.pack(*origin, kind.oid, kind.size_bytes, kind.typmod, format_code)
+        for name, kind, format_code, origin in fields
     ]
     return message(b"T", _INT16.pack(len(parts)) + b"".join(parts))
 

@@ -85,9 +85,9 @@ class FakeSession:
                 [self.value] = message.parameters()
                 write(writer.BIND_COMPLETE)
             case Describe(kind="S"):
-                write(writer.parameter_description([25]) + writer.row_description([("value", TEXT, 0)]))
+                write(writer.parameter_description([25]) + writer.row_description([("value", TEXT, 0, (0, 0))]))
             case Describe():
-                write(writer.row_description([("value", TEXT, 0)]))
+                write(writer.row_description([("value", TEXT, 0, (0, 0))]))
             case Execute():
                 write(writer.data_row([self.value]) + writer.command_complete("SELECT 1"))
             case Close():
@@ -133,7 +133,7 @@ class FakeSession:
         return None
 
     def answer(self, text: str) -> None:
-        self.connection.write(writer.row_description([("value", TEXT, 0)]) + writer.data_row([text.encode()]))
+        self.connection.write(writer.row_description([("value", TEXT, 0, (0, 0))]) + writer.data_row([text.encode()]))
         self.finish("SELECT 1")
 
     def finish(self, tag: str) -> None:
@@ -159,7 +159,7 @@ class FakeSession:
         self.answer(text)
 
     async def big(self, rows_count: int) -> None:
-        self.connection.write(writer.row_description([("n", INT4, 0)]))
+        self.connection.write(writer.row_description([("n", INT4, 0, (0, 0))]))
         for _ in range(rows_count):
             self.connection.write(writer.data_row([b"7" * 1000]))
             await self.connection.drain()

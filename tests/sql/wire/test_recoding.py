@@ -18,7 +18,7 @@ LATIN1 = ENCODINGS["latin1"]
 def test_messages_that_tell_where_their_text_is() -> None:
     error = SqlError("42P01", 'relation "é" does not exist', hint="ü", position=15)
     in_utf8 = (
-        writer.row_description([("é", TEXT, 0), ("b", INT4, 1), ("ü", INT4, 1)])
+        writer.row_description([("é", TEXT, 0, (0, 0)), ("b", INT4, 1, (16384, 2)), ("ü", INT4, 1, (0, 0))])
         + writer.error_response(error)
         + writer.parameter_status("application_name", "é")
         + writer.notification_response(233, "é", "ü")

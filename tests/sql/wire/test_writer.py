@@ -41,10 +41,10 @@ def test_ready_for_query(status: str) -> None:
 
 def test_row_description() -> None:
     fields = [
-        ("n", datatypes.numeric(10, 2), 1),
-        ("größe", datatypes.SqlType("varchar", length=7), 0),
-        ("b", datatypes.BOOL, 0),
-        ("?column?", datatypes.UNKNOWN, 0),
+        ("n", datatypes.numeric(10, 2), 1, (16_384, 3)),
+        ("größe", datatypes.SqlType("varchar", length=7), 0, (0, 0)),
+        ("b", datatypes.BOOL, 0, (0, 0)),
+        ("?column?", datatypes.UNKNOWN, 0, (0, 0)),
     ]
     description = decoded(theirs.RowDescription, writer.row_description(fields))
     read = [
@@ -60,7 +60,7 @@ def test_row_description() -> None:
         for field in description.fields
     ]
     assert read == [
-        ("n", 0, 0, 1700, -1, (10 << 16 | 2) + 4, 1),
+        ("n", 16_384, 3, 1700, -1, (10 << 16 | 2) + 4, 1),
         ("größe", 0, 0, 1043, -1, 11, 0),
         ("b", 0, 0, 16, 1, -1, 0),
         ("?column?", 0, 0, 705, -2, -1, 0),
