@@ -125,25 +125,27 @@ async def explain_catalog(session: Session, statement: Explain, select: Select) 
     """Do EXPLAIN of a query on the catalog: what it reads, and the embedded engine's text; with ANALYZE rows and time, too."""
     engine, image = session.database.system_catalog, session.runner.image()
     context = session_context(engine, image, session.settings, session)
-    facts: dict[str, object] = {}
+    measured: Measured | None = None
     if is_on(statement, "analyze"):
         began_s = session.database.clock.monotonic_s()
         outcome = await read_catalog(session, select, (), ())
         passed_s = session.database.clock.monotonic_s() - began_s
-        facts = Measured(0 if outcome.table is None else outcome.table.num_rows, passed_s, {}).summary
+        measured = Measured(0 if outcome.table is None else outcome.table.num_rows, passed_s, {})
     sql, used = await session.in_worker(engine.explain, select.query, context)
     form = statement.options.get("format", "text")
     if form != "text":
         reads = [f"Scan {name}" for name in used]
-        lines = in_form(
-            form, Shown("query", "Query", "on each read", "DuckDB", reads, {"DuckDB SQL": sql, **facts}, ())
-        )
+        facts: dict[str, object] = {"DuckDB SQL": sql} if measured is None else {"DuckDB SQL": sql, **measured.counted}
+        if len(used) == 1:
+            facts["Relation Name"] = used[0].rpartition(".")[2]
+        lines = in_form(form, Shown("query", "Query", "on each read", "DuckDB", reads, facts, ()), measured)
     else:
         lines = [
             "Query on the catalog, in an embedded engine of its own (DuckDB)",
             *(f"  Scan {name}" for name in used),
         ]
-        lines += ["  DuckDB SQL:", f"    {sql}", *(f"{name}: {value}" for name, value in facts.items())]
+        lines += ["  DuckDB SQL:", f"    {sql}"]
+        lines += [] if measured is None else [f"{name}: {value}" for name, value in measured.summary.items()]
     return text_outcome("EXPLAIN", ["QUERY PLAN"], [[line] for line in lines], JSON if form == "json" else TEXT)
 
 

@@ -23,10 +23,12 @@ from engine.whole_versions import over_groups, whole_query, with_whole_views
 from sql.bind.query import bind_query
 from sql.catalog import SessionSettings
 from sql.needed_columns import needed_columns
+from sql.origins import RELATIONS
+from sql.relation_keys import name_of
 from sql.relations import BoundQuery, Relation, Scan
 from sql.setting_values import parse_bool
 from sql.statements.statement import CreateView, Explain
-from sql.trees import rewrite_everywhere
+from sql.trees import rewrite_everywhere, scans
 from views.definition import ViewDefinition, define_view
 from views.plan.explain import EMBEDDED, explain_plan, explain_select, relation_lines, stream_lines
 from views.plan.kept import bytes_per_group, kernel_file_name
@@ -52,8 +54,13 @@ class Measured:
 
     @property
     def summary(self) -> dict[str, object]:
-        """What is known of the whole query."""
+        """What is known of the whole query, for people."""
         return {"Actual Rows": self.rows_count, "Execution Time": ms(self.passed_s)}
+
+    @property
+    def counted(self) -> dict[str, object]:
+        """The same for programs, with PostgreSQL's names and units: milliseconds."""
+        return {"Actual Total Time": round(self.passed_s * 1000, 3), "Actual Rows": self.rows_count, "Actual Loops": 1}
 
 
 def is_on(statement: Explain, name: str) -> bool:
@@ -90,7 +97,7 @@ def explain(
                 engine, sql = upper_sql(rest, scanning, database)
                 runs = "for each version of its parts"
                 shown = [Shown("upper", UPPER, runs, engine, relation_lines(rest), {f"{engine} SQL": sql}, shown)]
-            return in_form(form, shown[0])
+            return in_form(form, shown[0], None)
         return (
             plan_lines(*parts[0], image, database)
             if whole
@@ -105,11 +112,11 @@ def explain(
     over, wholes = with_whole_views(bound.root, bound.relations, image)
     over = labelled(over, image)
     if form != "text":
-        summary = {} if measured is None else measured.summary
+        facts_of_all = only_relation(bound.root) | ({} if measured is None else measured.counted)
         left = dict(facts)
         views = [shown_whole(whole, left, image, scanning, database) for whole in wholes]
         views += [shown_running(view, database, known) for view, known in left.items()]
-        return in_form(form, shown_query(over, database.tables.explain(over), views, summary))
+        return in_form(form, shown_query(over, database.tables.explain(over), views, facts_of_all), measured)
     lines = select_lines(bound, over, list(facts), streams_among(bound.relations, image), scanning, database)
     lines += [groups_line(view, known) for view, known in facts.items()]
     lines += [line for whole in wholes for line in whole_lines(whole, image, scanning, database)]
@@ -198,9 +205,20 @@ def groups_line(view: ContinuousView, facts: Facts) -> str:
     return f"View {name}: {stream['Groups']} groups are kept, {stream['Groups Waiting']} wait, {size} bytes each"
 
 
-def in_form(form: str, shown: Shown) -> list[str]:
+def only_relation(root: Relation) -> dict[str, object]:
+    """Return the relation that a query reads if it reads no other one, as programs look for it."""
+    names = {scan.name for scan in scans(root) if scan.kind in RELATIONS}
+    return {"Relation Name": name_of(names.pop())} if len(names) == 1 else {}
+
+
+def in_form(form: str, shown: Shown, measured: Measured | None) -> list[str]:
     """Return pipelines in the form DOT or JSON."""
-    return dot_lines(shown) if form == "dot" else [json.dumps([{"Plan": json_form(shown)}], indent=2)]
+    if form == "dot":
+        return dot_lines(shown)
+    plan: dict[str, object] = {"Plan": json_form(shown)}
+    if measured is not None:
+        plan["Execution Time"] = round(measured.passed_s * 1000, 3)
+    return [json.dumps([plan], indent=2)]
 
 
 def shown_running(view: ContinuousView, database: Database, facts: Facts) -> Shown:

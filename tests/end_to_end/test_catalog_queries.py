@@ -22,6 +22,8 @@ def test_copy_and_explain(server: AntumbraServer) -> None:
         assert "  Scan pg_catalog.pg_attribute" in lines and "  DuckDB SQL:" in lines
         (measured,) = connection.execute("EXPLAIN (ANALYZE, FORMAT JSON) SELECT * FROM pg_am").fetchone() or ()
         assert isinstance(measured, list) and measured[0]["Plan"]["Actual Rows"] == 2
+        assert measured[0]["Plan"]["Relation Name"] == "pg_am"
+        assert 0 < measured[0]["Plan"]["Actual Total Time"] <= measured[0]["Execution Time"]
         with pytest.raises(errors.FeatureNotSupported):
             connection.execute("COPY (SELECT * FROM copied_shape, pg_am) TO STDOUT")
         connection.execute("DROP TABLE copied_shape")

@@ -89,6 +89,29 @@ def test_analyze_runs_the_query_and_tells_the_refresh(client: SessionClient) -> 
     assert client.rows("SELECT sum(n) FROM v") == ["D [b'3']"]
 
 
+@pytest.mark.parametrize(
+    ("query", "name"),
+    [
+        ("SELECT * FROM v", "v"),
+        ("SELECT max(n) FROM (SELECT n FROM v) x WHERE n > 1", "v"),
+    ],
+)
+def test_programs_find_what_was_measured_where_postgres_has_it(client: SessionClient, query: str, name: str) -> None:
+    (text,) = lines(client, f"EXPLAIN (FORMAT JSON) {query}")
+    (plan,) = json.loads(text)
+    assert plan["Plan"]["Relation Name"] == name
+    assert "Actual Total Time" not in plan["Plan"] and "Execution Time" not in plan
+    (text,) = lines(client, f"EXPLAIN (ANALYZE, FORMAT JSON) {query}")
+    (plan,) = json.loads(text)
+    assert 0 < plan["Plan"]["Actual Total Time"] <= plan["Execution Time"]
+    assert isinstance(plan["Plan"]["Actual Rows"], int) and plan["Plan"]["Actual Loops"] == 1
+
+
+def test_a_query_over_several_relations_is_of_none(client: SessionClient) -> None:
+    (text,) = lines(client, "EXPLAIN (FORMAT JSON) SELECT * FROM v, (SELECT count(*) FROM s) AS x")
+    assert "Relation Name" not in json.loads(text)[0]["Plan"]
+
+
 def test_verbose_shows_the_pipelines_and_runs_nothing(client: SessionClient) -> None:
     client.run("INSERT INTO s VALUES (4, 1)")
     shown = lines(client, "EXPLAIN VERBOSE SELECT * FROM v")
