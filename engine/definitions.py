@@ -21,6 +21,7 @@ from sql.bind.insert import bind_default
 from sql.bind.query import bind_query
 from sql.catalog import ARRIVAL, ColumnDescription, RelationDescription, SessionSettings
 from sql.errors import SqlError
+from sql.record_types import require_stored
 from sql.relation_keys import name_of
 from sql.relations import BoundQuery, Relation
 from sql.statements.statement import CreateStream, CreateView
@@ -98,7 +99,10 @@ def build_continuous_view(
     Raises what bind and the split refuse, and 53100 or 58030 when the kernels can't be written.
     """
     definition = define_view(statement, image.next_oid, settings)
-    return new_view(definition, bind_query(statement.query, image, settings), image, kernels, executor, tables)
+    bound = bind_query(statement.query, image, settings)
+    for column in bound.root.schema:
+        require_stored(column.name, column.type)
+    return new_view(definition, bound, image, kernels, executor, tables)
 
 
 def new_view(

@@ -29,6 +29,7 @@ from sql.enum_types import EnumType
 from sql.errors import SqlError
 from sql.expressions import Cast, Column, Expression, Literal
 from sql.parse import parse
+from sql.record_types import require_stored
 from sql.relations import BoundQuery, OutputColumn, Project, Relation, Scan, Schema
 from sql.statements.statement import CreateView
 from sql.trees import relation_names, rewrite_everywhere
@@ -189,6 +190,8 @@ def bind_view(
     bound = bind_query(statement.query, then, source.settings)
     named = _named(_over_parts(bound.root, parts, image), statement.column_names)
     root = rewrite_everywhere(named, lambda node: _of_today(node, then))
+    for column in root.schema:
+        require_stored(column.name, column.type)
     query = BoundQuery(root, (), relation_names(root), bound.stable)
     columns = tuple(
         ColumnDescription(column.name, column.type, number=number) for number, column in enumerate(root.schema, 1)

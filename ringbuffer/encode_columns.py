@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 from ringbuffer import encode_types
 from ringbuffer.encode_arrays import binary_lists, text_lists
 from ringbuffer.encode_binary import binary_column as plain_binary
+from ringbuffer.encode_records import RecordFamily, binary_records, text_records
 from ringbuffer.encode_text import text_column as plain_text
 from ringbuffer.encoded_column import EncodedColumn, one_array, string_column
 from ringbuffer.labels import LabelFamily
@@ -37,6 +38,11 @@ def text_column(column: pa.Array | pa.ChunkedArray, family: str, forms: Forms) -
         scalar = array.values if family.endswith("[]") else array
         labels = string_column(family.labels.texts_of(scalar))
         return text_lists(array, labels) if family.endswith("[]") else labels
+    if isinstance(family, RecordFamily):
+        rows = array.values if family.endswith("[]") else array
+        parts = zip(rows.flatten(), family.fields, strict=False)
+        records = text_records(rows, [text_column(part, kind, forms) for part, (kind, _) in parts])
+        return text_lists(array, records) if family.endswith("[]") else records
     if family in REGISTERED:
         family = "oid"
         if pa.types.is_struct(array.type):
@@ -68,6 +74,12 @@ def binary_column(column: pa.Array | pa.ChunkedArray, family: str) -> EncodedCol
         scalar = array.values if family.endswith("[]") else array
         labels = string_column(family.labels.texts_of(scalar))
         return binary_lists(array, labels, family.labels.oid) if family.endswith("[]") else labels
+    if isinstance(family, RecordFamily):
+        rows = array.values if family.endswith("[]") else array
+        parts = zip(rows.flatten(), family.fields, strict=False)
+        encoded = [binary_column(part, kind) for part, (kind, _) in parts]
+        records = binary_records(rows, encoded, [oid for _, oid in family.fields])
+        return binary_lists(array, records, family.oid) if family.endswith("[]") else records
     if family in REGISTERED:
         family = "oid"
         if pa.types.is_struct(array.type):

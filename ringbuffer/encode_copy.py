@@ -14,7 +14,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from ringbuffer.encode_columns import text_column
-from ringbuffer.encode_rows import put_int32
+from ringbuffer.encode_fields import put_int32
 from ringbuffer.encode_text import is_valid
 from ringbuffer.encoded_column import ALL_VALID, Bytes, EncodedColumn, Offsets, frozen
 from ringbuffer.jit import kernel

@@ -15,8 +15,8 @@ import pyarrow as pa
 
 from ringbuffer.encode_binary import put_int16
 from ringbuffer.encode_columns import binary_column, text_column
-from ringbuffer.encode_text import is_valid
-from ringbuffer.encoded_column import Bytes, EncodedColumn, Offsets
+from ringbuffer.encode_fields import add_sizes, put_fields, put_int32
+from ringbuffer.encoded_column import Bytes, EncodedColumn
 from ringbuffer.jit import kernel
 from ringbuffer.output_forms import Forms
 
@@ -59,24 +59,6 @@ def assemble_rows(encoded: Sequence[EncodedColumn], rows_count: int) -> tuple[by
 
 
 @kernel
-def add_sizes(ends: Offsets, valid: Bytes, sizes: npt.NDArray[np.int64]) -> None:
-    """Add the bytes of each value to the size of its row. ends: int64[n + 1]; valid: uint8[n] or empty; sizes: int64[n]."""
-    for row in range(len(sizes)):
-        if is_valid(valid, row):
-            sizes[row] += ends[row + 1] - ends[row]
-
-
-@kernel
-def put_int32(out: Bytes, at: int, value: int) -> int:
-    """Write a big-endian int32; return where it ends."""
-    out[at] = (value >> 24) & 0xFF
-    out[at + 1] = (value >> 16) & 0xFF
-    out[at + 2] = (value >> 8) & 0xFF
-    out[at + 3] = value & 0xFF
-    return at + 4
-
-
-@kernel
 def put_heads(sizes: npt.NDArray[np.int64], columns_count: int, out: Bytes, cursors: npt.NDArray[np.int64]) -> None:
     """Write type, length and count of each row at its cursor, and move the cursor behind them. sizes, cursors: int64[n]."""
     for row in range(len(sizes)):
@@ -84,19 +66,3 @@ def put_heads(sizes: npt.NDArray[np.int64], columns_count: int, out: Bytes, curs
         out[at] = DATA_ROW
         at = put_int32(out, at + 1, sizes[row] - 1)
         cursors[row] = put_int16(out, at, columns_count)
-
-
-@kernel
-def put_fields(data: Bytes, ends: Offsets, valid: Bytes, out: Bytes, cursors: npt.NDArray[np.int64]) -> None:
-    """Write one column: length and bytes of each value, -1 for NULL, at its row's cursor. ends: int64[n + 1]; cursors: int64[n]."""
-    for row in range(len(cursors)):
-        at = cursors[row]
-        if is_valid(valid, row):
-            start, end = ends[row], ends[row + 1]
-            at = put_int32(out, at, end - start)
-            for index in range(start, end):
-                out[at] = data[index]
-                at += 1
-            cursors[row] = at
-        else:
-            cursors[row] = put_int32(out, at, -1)

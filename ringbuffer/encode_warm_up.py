@@ -8,6 +8,7 @@ from decimal import Decimal
 import pyarrow as pa
 
 from ringbuffer.encode_copy import CopyFormat, encode_copy_rows
+from ringbuffer.encode_records import record_family
 from ringbuffer.encode_rows import BINARY_FORMAT, TEXT_FORMAT, encode_data_rows
 from ringbuffer.output_forms import Forms
 
@@ -32,6 +33,10 @@ SAMPLES: tuple[tuple[str, pa.Array], ...] = (
     ("bytea", pa.array([b"a", None], pa.binary())),
     ("jsonb", pa.array(["1", None], pa.string())),
     ("text[]", pa.array([["a", None], None], pa.list_(pa.string()))),
+    (
+        record_family(2249, [("text", 25)], is_array=False),
+        pa.array([{"f1": "a"}, None], pa.struct([("f1", pa.string())])),
+    ),
 )
 
 

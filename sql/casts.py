@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from sql.datatypes import FAMILIES, SqlType, element_family, family_row
 from sql.enum_types import EnumFamily
 from sql.errors import SqlError
+from sql.record_types import RecordFamily
 
 IMPLICIT: dict[str, frozenset[str]] = {
     "int2": frozenset({"int4", "int8", "numeric", "float4", "float8", "oid"}),
@@ -76,7 +77,7 @@ def cast_context(source: str, target: str) -> str | None:
 
 def is_known(family: str) -> bool:
     """Tell whether values of the family have a text."""
-    return family in FAMILIES or isinstance(family, EnumFamily)
+    return family in FAMILIES or isinstance(family, EnumFamily | RecordFamily)
 
 
 def can_cast(source: str, target: str, context: str) -> bool:
@@ -102,6 +103,8 @@ def preferred(family: str) -> bool:
 
 def has_equality(family: str) -> bool:
     """Tell whether values of the family can be compared, grouped and ordered."""
+    if isinstance(family, RecordFamily):
+        return all(has_equality(kind.family) for kind in family.record.types)
     return family.removesuffix("[]") != "json"
 
 
@@ -114,6 +117,8 @@ def require_equality(kinds: Iterable[SqlType], position: int | None = None) -> N
 
 def needs_zone(source: str, target: str) -> bool:
     """Tell whether the session's TimeZone decides the result of the conversion."""
+    if isinstance(source, RecordFamily):
+        return any(needs_zone(kind.family, "text") for kind in source.record.types)
     zoned = {source.removesuffix("[]"), target.removesuffix("[]")}
     if target.removesuffix("[]") == "timetz" and source != target:
         return True

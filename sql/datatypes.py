@@ -2,7 +2,7 @@
 
 Enters: a type's name. Leaves: `SqlType`, an immutable, hashable value. numpy, Arrow and Spark forms are strings, so that this
 room imports none of them. An array's family is that of its elements and '[]': 'int4[]'. The families of enum types are not in the
-table: they know their own row (`family_row`).
+table: they know their own row (`family_row`), and so do those of records.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from sql.enum_types import EnumFamily, EnumType, enum_family
+from sql.record_types import RecordFamily, RecordType, record_family
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +46,16 @@ class SqlType:
     def is_enum(self) -> bool:
         """True for an enum type, not for arrays of it."""
         return self.enum is not None and not self.is_array
+
+    @property
+    def record(self) -> RecordType | None:
+        """The fields that a value, or an array's element, has; None for all that is no record."""
+        return self.family.record if isinstance(self.family, RecordFamily) else None
+
+    @property
+    def is_record(self) -> bool:
+        """True for a record, not for arrays of it."""
+        return self.record is not None and not self.is_array
 
     @property
     def oid(self) -> int:
@@ -105,6 +116,8 @@ class SqlType:
     @property
     def has_own_order(self) -> bool:
         """True where comparing the physical forms is not PostgreSQL's comparison: values compare by their keys (`comparable`)."""
+        if self.record is not None and not self.is_array:
+            return any(kind.has_own_order for kind in self.record.types)
         # Of arrays with NULL in them each engine has its own order.
         return self.is_array or self.family in ("bpchar", "interval", "timetz", "jsonb") or self.is_variable_numeric
 
@@ -203,6 +216,12 @@ FAMILIES: dict[str, TypeFamily] = SCALARS | {
 
 def family_row(family: str) -> TypeFamily:
     """Return what the table says of a family; of an enum's, what an integer has under the enum's name."""
+    if isinstance(family, RecordFamily):
+        record, category = family.record, "C" if family.record.relation else "P"
+        row = TypeFamily(
+            record.name, record.oid, -1, category, False, "", "struct", "STRUCT", "STRUCT", record.array_oid
+        )
+        return array_row(row) if family.is_array else row
     if not isinstance(family, EnumFamily):
         return FAMILIES[family]
     enum, number = family.enum, SCALARS["int8"]
@@ -216,12 +235,21 @@ def element_family(family: str) -> str:
     """Return the family of an array's elements; a scalar's is its own."""
     if isinstance(family, EnumFamily):
         return enum_family(family.enum)
+    if isinstance(family, RecordFamily):
+        return record_family(family.record)
     return family.removesuffix("[]")
 
 
 def array_family(family: str) -> str:
     """Return the family of arrays of a scalar."""
+    if isinstance(family, RecordFamily):
+        return record_family(family.record, is_array=True)
     return enum_family(family.enum, is_array=True) if isinstance(family, EnumFamily) else f"{family}[]"
+
+
+def record_type(record: RecordType) -> SqlType:
+    """Return the type of the values of a record."""
+    return SqlType(record_family(record))
 
 
 def enum_type(enum: EnumType) -> SqlType:

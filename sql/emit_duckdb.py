@@ -15,12 +15,14 @@ from sql.emit.constants import civil_date, civil_text, decimal_text, unscaled_va
 from sql.emit.duckdb_aggregates import DUCKDB_AGGREGATES
 from sql.emit.duckdb_rules import CASTS, RULES
 from sql.emit.expressions import ExpressionPrinter, SubqueryRule
+from sql.emit.record_rules import field_text
 from sql.emit.select import SelectPrinter, alias_letter
 from sql.emit.table_functions import duckdb_table_function
 from sql.enum_types import EnumFamily
 from sql.errors import not_supported
 from sql.expressions import Literal, WindowCall, WindowFrame
 from sql.literal_output import infinite_text
+from sql.record_types import RecordType
 from sql.relations import Relation, TableFunction
 
 COMPARISONS = {"eq": "=", "ne": "<>", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
@@ -91,6 +93,9 @@ class DuckDbExpressions(ExpressionPrinter):
     aggregates = DUCKDB_AGGREGATES
 
     def type_name(self, kind: SqlType) -> str:
+        if kind.record is not None:
+            fields = [f"f{number} {self.type_name(field)}" for number, field in enumerate(kind.record.types, 1)]
+            return f"STRUCT({', '.join(fields) or 'f1 BOOLEAN'}){'[]' if kind.is_array else ''}"
         if kind.family != "numeric":
             return kind.row.duckdb
         return VARIABLE_NUMERIC if kind.display_scale is None else f"DECIMAL(38,{kind.display_scale})"
@@ -147,6 +152,10 @@ class DuckDbExpressions(ExpressionPrinter):
 
     def mapped(self, text: str, change: Callable[[str], str]) -> str:
         return f"list_transform({text}, lambda item: {change('item')})"
+
+    def with_fields(self, text: str, record: RecordType, change: Callable[[str, SqlType], str]) -> str:
+        fields = [change(field_text(text, place), kind) for place, kind in enumerate(record.types)]
+        return f"CASE WHEN {text} IS NOT NULL THEN row({', '.join(fields)}) END"
 
     def check_frame(self, frame: WindowFrame, call: WindowCall) -> None:
         offsets = [bound[1] for bound in (frame.start, frame.end) if isinstance(bound[1], Literal)]

@@ -20,6 +20,7 @@ from sql.emit.table_functions import spark_table_function
 from sql.enum_types import EnumFamily
 from sql.errors import SqlError, not_supported
 from sql.expressions import Expression, Literal, WindowCall, WindowFrame
+from sql.record_types import RecordType
 from sql.relations import Relation, TableFunction
 from sql.special_numbers import SPECIAL_SCALE
 
@@ -196,6 +197,9 @@ class SparkExpressions(ExpressionPrinter):
 
     def mapped(self, text: str, change: Callable[[str], str]) -> str:
         return f"transform({text}, item -> {change('item')})"
+
+    def with_fields(self, text: str, record: RecordType, change: Callable[[str, SqlType], str]) -> str:
+        raise not_supported("a row as a value in the upper part of a continuous view")
 
     def check_frame(self, frame: WindowFrame, call: WindowCall) -> None:
         if frame.unit == "groups" or frame.exclusion:

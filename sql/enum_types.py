@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from sql.errors import SqlError, not_supported
-from sql.relation_keys import PUBLIC, name_of, quoted, schema_of
+from sql.relation_keys import shown_key
 
 # Room for 24 labels one after the other in the middle of the last two, as the 24 bits of PostgreSQL's enumsortorder have; at the ends
 # 2^39 labels fit.
@@ -41,8 +41,7 @@ class EnumType:
     @property
     def shown(self) -> str:
         """The name, with its schema unless that is public."""
-        name = quoted(name_of(self.name))
-        return name if schema_of(self.name) == PUBLIC else f"{quoted(schema_of(self.name))}.{name}"
+        return shown_key(self.name)
 
     @cached_property
     def numbers(self) -> dict[str, int]:

@@ -13,7 +13,7 @@ from sql.byte_values import bytea_value, uuid_value
 from sql.civil import DAY_US, TIMESTAMP_US_END, TIMESTAMP_US_MIN, is_infinite
 from sql.datatypes import SqlType
 from sql.datetime_input import date_value, timestamp_value
-from sql.errors import SqlError
+from sql.errors import SqlError, not_supported
 from sql.expressions import LiteralValue
 from sql.identifiers import char_value, name_value, oid_value
 from sql.input_styles import USUAL, InputStyles
@@ -79,6 +79,10 @@ def unmodified_value(
         )
     if kind.enum is not None:
         return kind.enum.number(text, position)
+    if kind.record is not None:
+        if kind.record.relation:
+            raise not_supported(f"input of the type {kind.record.name}", position)
+        raise SqlError("0A000", "input of anonymous composite types is not implemented", position)
     match kind.family:
         case "int2" | "int4" | "int8":
             return integer_value(text, kind, position)

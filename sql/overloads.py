@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from sql.casts import can_cast, category, common_family, preferred
 from sql.datatypes import element_family as scalar_family
 from sql.enum_types import EnumFamily
+from sql.record_types import RecordFamily
 from sql.signatures import PSEUDO, Signature
 
 
@@ -49,6 +50,8 @@ def fits(wanted: str, family: str) -> bool:
         return family.endswith("[]") or family == "unknown"
     if wanted == "enum":
         return family == "unknown" or (isinstance(family, EnumFamily) and not family.is_array)
+    if wanted == "record":
+        return family == "unknown" or (isinstance(family, RecordFamily) and not family.is_array)
     if wanted in PSEUDO:
         return True
     # An array is taken only as it is: PostgreSQL's operators and functions on arrays are polymorphic.
@@ -59,6 +62,8 @@ def elements_agree(candidate: Signature, families: Sequence[str]) -> bool:
     """Tell whether the elements of arrays, and what stands beside them, have a common type; and whether all enums are of one."""
     if "enum" in candidate.arguments:
         return len({family for family in families if isinstance(family, EnumFamily)}) == 1
+    if "record" in candidate.arguments:
+        return any(isinstance(family, RecordFamily) for family in families)
     if "array" not in candidate.arguments:
         return True
     return element_family(candidate, families) is not None

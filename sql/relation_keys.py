@@ -91,6 +91,12 @@ def described(key: str) -> str:
     return name if is_known else f"{MARK}{quoted(schema_of(key))}{MARK}{MARK}{name}"
 
 
+def shown_key(key: str) -> str:
+    """Return the name of a key as types are shown: with its schema unless that is public."""
+    name = quoted(name_of(key))
+    return name if schema_of(key) == PUBLIC else f"{quoted(schema_of(key))}.{name}"
+
+
 def quoted(name: str) -> str:
     """Return a name as SQL takes it: in double quotes where it needs them."""
     return name if PLAIN.fullmatch(name) and name not in NEEDS_QUOTES else '"' + name.replace('"', '""') + '"'

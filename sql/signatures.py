@@ -27,7 +27,8 @@ ORDERED = (
 )
 
 # Pseudo-types. 'any': whatever it is. 'element' and 'array': all elements of one call are of one type. 'enum': all are of one enum.
-PSEUDO = frozenset({"any", "element", "enum", "array"})
+# 'record': records that have the same fields.
+PSEUDO = frozenset({"any", "element", "enum", "array", "record"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +81,7 @@ def comparison(canonical: str) -> tuple[Signature, ...]:
             if left != right:
                 result = wider(left, right, group)
                 found.append(Signature(canonical, (left, right), "bool", (result, result)))
-    return (*found, Signature(canonical, ("array", "array"), "bool"), Signature(canonical, ("enum", "enum"), "bool"))
+    return (*found, *(Signature(canonical, (kind, kind), "bool") for kind in ("array", "enum", "record")))
 
 
 def unary(canonical: str, families: tuple[str, ...]) -> list[Signature]:

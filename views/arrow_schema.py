@@ -10,6 +10,7 @@ from functools import lru_cache
 import pyarrow as pa
 
 from ringbuffer.columns import ColumnLayout, Layout, PhysicalType
+from ringbuffer.encode_records import record_family
 from ringbuffer.labels import Labels, label_family
 from sql.catalog import ColumnDescription
 from sql.datatypes import SqlType
@@ -58,7 +59,10 @@ FIXED_FORMS: dict[str, pa.DataType] = {
 
 
 def encoded_family(kind: SqlType) -> str:
-    """Return the family by which encoders know a type: an enum's has its labels with it."""
+    """Return the family by which encoders know a type: an enum's has its labels with it, a record's its fields."""
+    if kind.record is not None:
+        fields = [(encoded_family(field), field.oid) for field in kind.record.types]
+        return record_family(kind.record.oid, fields, kind.is_array)
     return kind.family if kind.enum is None else label_family(labels_of(kind.enum), kind.is_array)
 
 
@@ -74,6 +78,10 @@ def arrow_type(sql_type: SqlType) -> pa.DataType:
         return pa.list_(arrow_type(sql_type.element))
     if sql_type.is_enum:
         return pa.int64()
+    if sql_type.record is not None:
+        fields = [(f"f{number}", arrow_type(kind)) for number, kind in enumerate(sql_type.record.types, 1)]
+        # A row without fields has one that nobody reads: DuckDB knows no empty struct.
+        return pa.struct(fields or [("f1", pa.bool_())])
     if sql_type.family != "numeric":
         return FIXED_FORMS[sql_type.family]
     if sql_type.display_scale is None:

@@ -29,6 +29,7 @@ from sql.interval_values import Interval, interval_text, within
 from sql.intervals import interval_value
 from sql.jsonb_text import jsonb_scalar
 from sql.literals import input_value
+from sql.record_text import record_text
 from sql.time_input import time_text
 from sql.zoned_time import (
     ZonedTime,
@@ -265,6 +266,7 @@ TYPE_SPECIFICATIONS: list[tuple[str, list[str], str, Scalar]] = [
     ("jsonb_number", [_TEXT, _TEXT], NUMERIC_TYPE, jsonb_number),
     ("jsonb_key", [_TEXT], "BLOB", jsonb_key),
     ("array_text", ["VARCHAR[]"], _TEXT, array_text),
+    ("record_text", ["VARCHAR[]"], _TEXT, record_text),
     ("array_elements", [_TEXT], "VARCHAR[]", array_elements),
     ("oid_from_text", [_TEXT], "BIGINT", oid_value),
     ("oid_from_int8", ["BIGINT"], "BIGINT", oid_from_int8),

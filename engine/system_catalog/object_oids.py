@@ -1,4 +1,4 @@
-"""OIDs of what has none of its own in our catalog: row types, constraints, indexes, defaults, rules.
+"""OIDs of what has none of its own in our catalog, besides row types (`sql.record_types`): constraints, indexes, defaults, rules.
 
 They are computed from the OID of the relation and what does not change about the object, so that they are the same after a restart. All
 are positive as int4, and far from those that are given out one by one.
@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import zlib
 
-ROW_TYPES = 1 << 29
-ROW_ARRAYS = ROW_TYPES + (1 << 27)
 # What types of the database look like to catalogs, and arrays of them: anyenum and integer[].
 OWN_TYPE, OWN_ARRAY = 3500, 1007
 # Everything else lies behind it.
@@ -26,16 +24,6 @@ SERVER = 15_001
 HEAP, BTREE = 2, 403
 DEFAULT_TABLESPACE = 1663
 C_COLLATION, DEFAULT_COLLATION = 950, 100
-
-
-def row_type_oid(relation: int) -> int:
-    """Return the OID of the type of a relation's rows."""
-    return ROW_TYPES + relation
-
-
-def row_array_oid(relation: int) -> int:
-    """Return the OID of the type of arrays of a relation's rows."""
-    return ROW_ARRAYS + relation
 
 
 def part_oid(kind: str, relation: int, name: str | int) -> int:

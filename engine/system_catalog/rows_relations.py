@@ -26,7 +26,6 @@ from engine.system_catalog.object_oids import (
     OWNER,
     SERVER,
     part_oid,
-    row_type_oid,
 )
 from engine.system_catalog.source_texts import default_text
 from engine.system_catalog.static_rows import (
@@ -38,6 +37,7 @@ from engine.system_catalog.static_rows import (
 )
 from sql.catalog import ColumnDescription
 from sql.datatypes import BOOL, INT8, SqlType
+from sql.record_types import row_type_oid
 from sql.relation_keys import in_temporary_schema, name_of
 
 KINDS: dict[type, str] = {StreamEntry: "f", ViewEntry: "v", QueryViewEntry: "v", TableEntry: "r", SequenceEntry: "S"}

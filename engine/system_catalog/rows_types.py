@@ -6,13 +6,15 @@ from collections.abc import Callable
 from functools import cache
 
 from engine.catalog import CatalogImage
-from engine.system_catalog.object_oids import OWN_ARRAY, OWN_TYPE, row_array_oid, row_type_oid
+from engine.system_catalog.object_oids import OWN_ARRAY, OWN_TYPE
 from engine.system_catalog.rows_relations import visible_entries
 from engine.system_catalog.static_rows import Row, static_rows
 from sql.enum_types import STEP
+from sql.record_types import ARRAY_OID as RECORD_ARRAY
+from sql.record_types import OID as RECORD
+from sql.record_types import row_array_oid, row_type_oid
 from sql.relation_keys import name_of
 
-RECORD, RECORD_ARRAY = 2249, 2287
 # enum_in, enum_out, enum_recv, enum_send.
 ENUM_FUNCTIONS = {"typinput": 3506, "typoutput": 3507, "typreceive": 3532, "typsend": 3533}
 

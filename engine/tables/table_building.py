@@ -20,6 +20,7 @@ from sql.bind.insert import bind_default
 from sql.catalog import ColumnDescription, RelationDescription
 from sql.datatypes import TEXT, SqlType
 from sql.errors import SqlError
+from sql.record_types import require_stored
 from sql.relation_keys import quoted_key
 from sql.relations import Schema
 from sql.statements.statement import CreateTable, TableColumn
@@ -54,6 +55,7 @@ def build_table_as(statement: CreateTable, schema: Schema, work: TableWork) -> T
     names = [*statement.column_names, *(column.name for column in schema[len(statement.column_names) :])]
     entry = empty_table(statement.name, work)
     for name, column in zip(names, schema, strict=True):
+        require_stored(name, column.type)
         entry = with_column(entry, TableColumn(name, stored_type(column.type)), work)
     work.image = work.image.with_entry(entry)
     work.create(entry)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from sql.bind import arrays, calls, operators, rows, subqueries, table_functions
+from sql.bind import arrays, calls, operators, record_values, rows, subqueries, table_functions
 from sql.bind.coerce import coerce, explicit_cast, require_boolean, scale_of
 from sql.bind.common_type import common_type, unify
 from sql.bind.context import BindContext
@@ -116,9 +116,9 @@ class Binder:
             case ArrayComparison():
                 return arrays.array_comparison(self, node)
             case FieldSelection():
-                raise not_supported("selection of a field of a composite value", node.position)
+                return record_values.field_selection(self, node)
             case Row():
-                raise rows.row_value(node)
+                return record_values.row_value(self, node)
             case Star():
                 raise SqlError("42601", 'row expansion via "*" is not supported here', node.position)
 
@@ -203,6 +203,8 @@ def test(binder: Binder, node: Test) -> Expression:
         operand = binder.bind(node.operand)
         if isinstance(operand, Literal):
             operand = settle(operand, binder.context)
+        if operand.type.is_record:
+            return rows.record_is_null(operand, node.negated, node.position, node.text)
         return Call("is_not_null" if node.negated else "is_null", (operand,), BOOL, node.position, node.text)
     words = f"IS {'NOT ' if node.negated else ''}{node.kind.upper()}"
     operand = binder.bind_boolean(node.operand, words)
@@ -214,7 +216,7 @@ def test(binder: Binder, node: Test) -> Expression:
 
 
 def distinctness(binder: Binder, node: Distinctness) -> Expression:
-    if isinstance(node.left, Row) or isinstance(node.right, Row):
+    if isinstance(node.left, Row) and isinstance(node.right, Row):
         return rows.row_distinct(binder, node.left, node.right, node.negated, node.position, node.text)
     equal = operators.binary(binder, "=", binder.bind(node.left), binder.bind(node.right), node.position, node.text)
     assert isinstance(equal, Call)

@@ -148,7 +148,10 @@ def bind_table(item: Table, context: BindContext) -> tuple[Relation, Scope]:
     if len(relation.schema) > len(found.row):
         place = Column(len(found.row), ROW_ID.name, ROW_ID.type)
         hidden.append(ScopeColumn(ROW_ID.name, place, alias, hidden=True))
-    table = ScopeTable(alias, (*scope.visible, *hidden), found.name, key_of(found), item.alias is not None)
+    oid = 0 if found.kind == "statistics" else found.oid
+    table = ScopeTable(
+        alias, (*scope.visible, *hidden), found.name, key_of(found), item.alias is not None, relation_oid=oid
+    )
     return relation, Scope([table], scope.visible, len(relation.schema))
 
 
@@ -241,6 +244,13 @@ def side_by_side(left: Scope, right: Scope) -> Scope:
     return Scope([*left.tables, *tables], [*left.visible, *visible], left.width + right.width, left.outer)
 
 
+def missing_where(scope: Scope, is_filled: bool) -> Scope:
+    """Return the scope of one side of a join. is_filled: with NULLs where no row of it is found."""
+    if not is_filled:
+        return scope
+    return replace(scope, tables=[replace(table, may_be_missing=True) for table in scope.tables])
+
+
 def bind_join(
     item: JoinClause, context: BindContext, base: Outer | None, hidden: Scope | None
 ) -> tuple[Relation, Scope]:
@@ -249,7 +259,11 @@ def bind_join(
     refused = item.kind in ("right", "full")
     right, right_scope, lateral = bind_beside(item.right, left_scope, context, base, refused)
     check_aliases(left_scope, right_scope, item.position)
-    scope = surrounded(side_by_side(left_scope, right_scope), blind(context, base, hidden))
+    both = side_by_side(
+        missing_where(left_scope, item.kind in ("right", "full")),
+        missing_where(right_scope, item.kind in ("left", "full")),
+    )
+    scope = surrounded(both, blind(context, base, hidden))
     if item.kind == "cross":
         return Join(left, right, "cross", None, lateral), scope
     using = item.using

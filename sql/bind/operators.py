@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from sql.bind.coerce import coerce
 from sql.bind.polymorphic import converted, result_type
+from sql.bind.record_values import check_alike
 from sql.casts import can_cast, plain_name
 from sql.datatypes import BOOL, INT4, INT8, INTERVAL, TEXT, TIMESTAMP, SqlType
 from sql.errors import SqlError, not_supported
@@ -14,7 +15,8 @@ from sql.expressions import Call, Cast, Expression, Literal
 from sql.operators import BINARY_OPERATORS, PREFIX_OPERATORS
 from sql.overloads import AmbiguousError, choose
 from sql.signatures import Signature
-from sql.syntax import Operation, Row
+from sql.syntax import Expression as Syntax
+from sql.syntax import Operation, Row, Subquery
 
 if TYPE_CHECKING:
     from sql.bind.expressions import Binder
@@ -37,14 +39,22 @@ MANY_HINT = "Could not choose a best candidate operator. You might need to add e
 
 def operation(binder: Binder, node: Operation) -> Expression:
     """Bind a unary or binary operator."""
-    if any(isinstance(operand, Row) for operand in node.operands) and len(node.operands) == 2:
+    if is_row_comparison(*node.operands):
         from sql.bind.rows import row_operation
 
-        return row_operation(binder, node.operator, *node.operands, node.position, node.text)
+        left, right = node.operands
+        return row_operation(binder, node.operator, left, right, node.position, node.text)
     operands = [binder.bind(operand) for operand in node.operands]
     if len(operands) == 2:
         return binary(binder, node.operator, operands[0], operands[1], node.position, node.text)
     return prefix(binder, node.operator, operands[0], node.position, node.text)
+
+
+def is_row_comparison(left: Syntax, right: Syntax | None = None) -> bool:
+    """Tell whether items are compared one by one: a row beside a row, or beside a subquery."""
+    return isinstance(left, Row) and (
+        isinstance(right, Row) or (isinstance(right, Subquery) and right.kind == "scalar")
+    )
 
 
 def prefix(binder: Binder, operator: str, operand: Expression, position: int, text: str) -> Expression:
@@ -63,6 +73,8 @@ def binary(binder: Binder, operator: str, left: Expression, right: Expression, p
         left, right = text_operands(binder, left, right)
     if operator in PATTERNS:
         left = with_blanks(left)
+    if left.type.is_record or right.type.is_record:
+        check_alike(left, right)
     signature = pick(BINARY_OPERATORS.get(operator, ()), operator, [left, right], position)
     if not signature.canonical:
         raise not_supported(f"the operator {type_name(left)} {operator} {type_name(right)}", position)

@@ -24,6 +24,8 @@ def converted(signature: Signature, operands: Sequence[Expression], context: Bin
             found.append(coerce(operand, TEXT, context) if operand.type.family == "unknown" else operand)
         elif family in ("element", "enum"):
             found.append(coerce(operand, element, context))
+        elif family == "record":
+            found.append(coerce(operand, next(one.type for one in operands if one.type.is_record), context))
         elif family == "array":
             found.append(coerce(operand, array_of(element), context))
         else:

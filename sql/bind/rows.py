@@ -1,6 +1,7 @@
 """Rows of values beside each other: (a, b) = (c, d), (a, b) < (c, d), IN, IS NULL, IS DISTINCT FROM, compared item by item.
 
-A row is never a value of its own here: it is taken apart into comparisons of its items, in PostgreSQL's order of NULLs.
+A row that is written beside another one is taken apart into comparisons of its items, in PostgreSQL's order of NULLs; rows as values
+are in `sql.bind.record_values`.
 """
 
 from __future__ import annotations
@@ -8,10 +9,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sql.bind.operators import binary
+from sql.bind.record_values import fields_of
 from sql.bind.subqueries import row_of_subquery
 from sql.casts import plain_name
 from sql.datatypes import BOOL
-from sql.errors import SqlError, not_supported
+from sql.errors import SqlError
 from sql.expressions import Call, Expression
 from sql.syntax import Expression as Syntax
 from sql.syntax import Row, Subquery
@@ -24,20 +26,13 @@ COMPARED = ("=", "<>", "<", "<=", ">", ">=")
 
 def row_operation(binder: Binder, operator: str, left: Syntax, right: Syntax, position: int, text: str) -> Expression:
     """Bind a comparison with a row on its left side."""
-    if not isinstance(left, Row):
-        raise row_value(right)
-    if isinstance(right, Subquery) and right.kind == "scalar":
+    assert isinstance(left, Row), left
+    if isinstance(right, Subquery):
         ones = [binder.bind(item) for item in left.items]
         return compare(binder, operator, ones, row_of_subquery(binder, right, len(ones), position), position, text)
-    if not isinstance(right, Row):
-        raise row_value(left)
+    assert isinstance(right, Row), right
     ones = [binder.bind(item) for item in left.items]
     return compare(binder, operator, ones, [binder.bind(item) for item in right.items], position, text)
-
-
-def row_value(node: Syntax) -> SqlError:
-    """Return the refusal of a row as a value."""
-    return not_supported("a row as a value", node.position)
 
 
 def compare(
@@ -85,15 +80,15 @@ def row_in_list(binder: Binder, operand: Row, items: tuple[Syntax, ...], positio
     found = []
     for item in items:
         if not isinstance(item, Row):
-            raise row_value(operand)
+            found.append(binary(binder, "=", binder.bind(operand), binder.bind(item), position, text))
+            continue
         found.append(compare(binder, "=", ones, [binder.bind(part) for part in item.items], position, text))
     return joined("or", tuple(found), position, text)
 
 
 def row_distinct(binder: Binder, left: Syntax, right: Syntax, negated: bool, position: int, text: str) -> Expression:
     """Bind row IS [NOT] DISTINCT FROM row."""
-    if not isinstance(left, Row) or not isinstance(right, Row):
-        raise row_value(left if isinstance(left, Row) else right)
+    assert isinstance(left, Row) and isinstance(right, Row), (left, right)
     if len(left.items) != len(right.items):
         raise SqlError("42601", "unequal number of entries in row expressions", position)
     name = "is_not_distinct" if negated else "is_distinct"
@@ -103,6 +98,13 @@ def row_distinct(binder: Binder, left: Syntax, right: Syntax, negated: bool, pos
         assert isinstance(equal, Call), "an equality is a call"
         pairs.append(Call(name, equal.arguments, BOOL, position, text))
     return joined("and" if negated else "or", tuple(pairs), position, text)
+
+
+def record_is_null(operand: Expression, negated: bool, position: int, text: str) -> Expression:
+    """Bind record IS [NOT] NULL, which asks all of its fields, too."""
+    name = "is_not_null" if negated else "is_null"
+    fields = fields_of(operand) or [operand]
+    return joined("and", tuple(Call(name, (field,), BOOL, position, text) for field in fields), position, text)
 
 
 def row_is_null(binder: Binder, operand: Row, negated: bool, position: int, text: str) -> Expression:

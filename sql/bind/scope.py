@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from sql.bind.closures import Closure, Outer, Passage, pass_in
+from sql.bind.record_values import record_value
 from sql.datatypes import SqlType
 from sql.errors import SqlError, not_supported
 from sql.expressions import Column, Expression
@@ -30,13 +31,18 @@ class ScopeColumn:
 
 @dataclass(frozen=True, slots=True)
 class ScopeTable:
-    """A table of the FROM clause under its alias. key: places of the columns of its primary key. has_alias: it was written."""
+    """A table of the FROM clause under its alias. key: places of the columns of its primary key. has_alias: it was written.
+
+    relation_oid: of what has a type for its rows. may_be_missing: an outer join fills its columns with NULL where no row of it is found.
+    """
 
     alias: str
     columns: tuple[ScopeColumn, ...]
     relation: str = ""
     key: tuple[int, ...] = ()
     has_alias: bool = False
+    may_be_missing: bool = False
+    relation_oid: int = 0
 
     def is_called(self, parts: tuple[str, ...]) -> bool:
         """Tell whether a qualifier means this table: with a schema, one that has no alias."""
@@ -144,8 +150,12 @@ class Scope:
                 raise SqlError("42702", f'column reference "{wanted}" is ambiguous', name.position)
             if found:
                 return brought(*found[0], name.position)
-        if any(table.alias == wanted for level in self.levels() for scope, _ in level for table in scope.tables):
-            raise not_supported("a whole row as a value", name.position)
+        for level in self.levels():
+            called = [(table, path) for scope, path in level for table in scope.tables if table.alias == wanted]
+            if len(called) > 1:
+                raise SqlError("42P09", f'table reference "{wanted}" is ambiguous', name.position)
+            if called:
+                return whole_row(*called[0], name.position)
         raise SqlError("42703", f'column "{wanted}" does not exist', name.position, hint=self.hint(wanted, None))
 
     def qualified_column(self, name: Name) -> Expression:
@@ -191,6 +201,17 @@ class Scope:
         if close > min(limit, 3) or len(best) > 2:
             return None
         return f"Perhaps you meant to reference the {' or the '.join(best)}."
+
+
+def whole_row(table: ScopeTable, closures: tuple[Closure, ...], position: int) -> Expression:
+    """Return the row of a table as a value."""
+    if table.may_be_missing:
+        # Its columns do not tell a row of NULLs from no row.
+        raise not_supported("a whole row of the side of an outer join that may be missing", position)
+    columns = [column for column in table.columns if not column.hidden]
+    values = [brought(column, closures, position) for column in columns]
+    relation = (table.relation_oid, table.relation) if table.relation_oid else None
+    return record_value(values, [column.name for column in columns], position, table.alias, relation)
 
 
 def brought(column: ScopeColumn, closures: tuple[Closure, ...], position: int) -> Expression:

@@ -93,7 +93,8 @@ def target_scope(relation: RelationDescription, alias: str | None, width: int) -
         ScopeColumn(column.name, Column(index, column.name, column.type), known_as)
         for index, column in enumerate(relation.columns)
     ]
-    return Scope([ScopeTable(known_as, tuple(columns), relation.name)], columns, width)
+    table = ScopeTable(known_as, tuple(columns), relation.name, relation_oid=relation.oid)
+    return Scope([table], columns, width)
 
 
 def joined_target(
@@ -141,7 +142,7 @@ def without_identity(scope: Scope, relation: RelationDescription) -> Scope:
     def column(known: ScopeColumn) -> ScopeColumn:
         return replace(known, expression=map_expression(known.expression, moved))
 
-    tables = [ScopeTable(table.alias, tuple(map(column, table.columns)), table.relation) for table in scope.tables]
+    tables = [replace(table, columns=tuple(map(column, table.columns)), key=()) for table in scope.tables]
     return Scope(tables, list(map(column, scope.visible)), scope.width - 1)
 
 

@@ -13,6 +13,7 @@ from sql.emit.enum_rules import ENUM_CASTS, ENUM_RULES
 from sql.emit.expressions import ExpressionPrinter, cast_table, rule_table
 from sql.emit.math_rules import DUCKDB_MATH_RULES
 from sql.emit.numeric_rules import NUMERIC_RULES
+from sql.emit.record_rules import RECORD_CASTS, RECORD_RULES
 from sql.emit.shared_rules import INTEGERS, SHARED_RULES, divisor_guarded
 from sql.emit.text_rules import DUCKDB_TEXT_RULES
 from sql.emit.time_rules import TIME_RULES, date_difference
@@ -50,6 +51,7 @@ RULES = (
     | rule_table(DUCKDB_ARRAY_RULES)
     | rule_table(DUCKDB_DATE_RULES)
     | rule_table(ENUM_RULES)
+    | rule_table(RECORD_RULES)
     | rule_table(
         {
             # Not as operators: those its optimizer moves to the other side of a comparison with a constant, and their overflow is lost.
@@ -92,6 +94,7 @@ CASTS = cast_table(
         **SHARED_CASTS,
         **TYPE_CASTS,
         **ENUM_CASTS,
+        **RECORD_CASTS,
         # Rounds half to even from floats and half away from zero from decimals.
         "float4 float8 numeric > int2 int4 int8": plain,
         "bool int2 int4 int8 numeric > text": to_text("CAST({0} AS VARCHAR)"),

@@ -30,6 +30,7 @@ from sql.expressions import (
     WindowCall,
     WindowFrame,
 )
+from sql.record_types import RecordType
 
 NUMERIC_DIGITS_MAX = 38
 
@@ -67,13 +68,15 @@ def form_of(kind: SqlType) -> str:
         return "array"
     if kind.is_enum:
         return "enum"
+    if kind.is_record:
+        return "record"
     return "text" if kind.family in TEXT_FAMILIES else kind.family
 
 
 def target_form(kind: SqlType) -> str:
     """Return what a cast's rule is found by: a form that texts or arrays share, or the family. A name is cut."""
     form = form_of(kind)
-    return form if form in ("text", "array", "enum") and kind.family != "name" else kind.family
+    return form if form in ("text", "array", "enum", "record") and kind.family != "name" else kind.family
 
 
 def is_null_literal(node: Expression) -> bool:
@@ -186,6 +189,10 @@ class ExpressionPrinter(ABC):
     @abstractmethod
     def mapped(self, text: str, change: Callable[[str], str]) -> str:
         """Return an array with every element changed."""
+
+    @abstractmethod
+    def with_fields(self, text: str, record: RecordType, change: Callable[[str, SqlType], str]) -> str:
+        """Return a record with every field changed."""
 
     @abstractmethod
     def check_frame(self, frame: WindowFrame, call: WindowCall) -> None:
@@ -325,6 +332,8 @@ class ExpressionPrinter(ABC):
             return (
                 self.mapped(text, lambda item: self.comparable_text(item, element)) if element.has_own_order else text
             )
+        if kind.record is not None:
+            return self.with_fields(text, kind.record, self.comparable_text)
         if kind.family == "bpchar":
             return self.blank_trimmed(text)
         return f"{kind.family}_key({text})"

@@ -36,7 +36,7 @@ from sql.volatility import is_constant
 # Functions that cannot raise on any operand: what they guard need not be evaluated lazily.
 NEVER_FAILS = frozenset(
     "eq ne lt le gt ge is_distinct is_not_distinct and or not is_true is_not_true is_false is_not_false is_null "
-    "is_not_null padded_text in_list coalesce nullif greatest least like ilike concat_op lower upper length "
+    "is_not_null padded_text row field in_list coalesce nullif greatest least like ilike concat_op lower upper length "
     "octet_length trim_both trim_left trim_right replace left right strpos starts_with reverse concat date_trunc "
     "extract date_part".split()
 )

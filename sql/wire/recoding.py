@@ -152,10 +152,24 @@ def _binary(value: bytes, kind: SqlType, recode: Recode) -> bytes:
         return value
     if kind.is_array:
         return _binary_array(value, kind.element, recode)
+    if kind.record is not None:
+        return _binary_record(value, kind.record.types, recode)
     if kind.enum is not None or kind.family in TEXT_FAMILIES:
         return recode(value)
     # Before jsonb stands a version.
     return value[:1] + recode(value[1:]) if kind.family == "jsonb" else value
+
+
+def _binary_record(value: bytes, kinds: Sequence[SqlType], recode: Recode) -> bytes:
+    source = ArrayBytes(value)
+    source.take(4)
+    parts = [value[: source.place]]
+    for kind in kinds:
+        parts.append(source.take(4))
+        length = source.int32()
+        item = _binary(source.take(length), kind, recode) if length >= 0 else b""
+        parts += (struct.pack("!i", len(item) if length >= 0 else length), item)
+    return b"".join(parts)
 
 
 def _binary_array(value: bytes, element: SqlType, recode: Recode) -> bytes:

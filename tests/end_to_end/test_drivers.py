@@ -7,10 +7,12 @@ import datetime
 import subprocess
 from collections.abc import Iterator
 from decimal import Decimal
+from typing import Any
 
 import asyncpg
 import psycopg
 import pytest
+from psycopg.types.composite import CompositeInfo, register_composite
 
 from tests.oracle.antumbra import AntumbraServer
 
@@ -186,6 +188,43 @@ def test_asyncpg_rows_without_columns(server: AntumbraServer) -> None:
                 rows = [tuple(row) async for row in connection.cursor("SELECT FROM generate_series(1, 5)", prefetch=2)]
             assert rows == [()] * 5
         finally:
+            await connection.close()
+
+    asyncio.run(work())
+
+
+@pytest.mark.parametrize("binary", [False, True])
+def test_psycopg_rows_as_values(server: AntumbraServer, binary: bool) -> None:
+    with server.connect() as connection:
+        connection.execute("CREATE TABLE composed (a int, b text, c numeric(6,2), d int[])")
+        connection.execute("INSERT INTO composed VALUES (1, 'x y', 1.5, '{1,2}'), (2, NULL, NULL, NULL)")
+        info = CompositeInfo.fetch(connection, "composed")
+        assert info is not None
+        register_composite(info, connection)
+        cursor = connection.cursor(binary=binary)
+        rows: list[Any] = cursor.execute("SELECT composed FROM composed ORDER BY a").fetchall()
+        assert [tuple(row[0]) for row in rows] == [(1, "x y", Decimal("1.50"), [1, 2]), (2, None, None, None)]
+        assert rows[0][0].b == "x y"
+        assert cursor.execute("SELECT array_agg(t ORDER BY a) FROM composed t").fetchone() == (
+            [row[0] for row in rows],
+        )
+        words = cursor.execute("SELECT ROW('a,b'::text, NULL, ''::text), ROW()").fetchone()
+        assert words == (("a,b", None, ""), ())
+        connection.execute("DROP TABLE composed")
+
+
+def test_asyncpg_rows_as_values(server: AntumbraServer) -> None:
+    async def work() -> None:
+        connection = await asyncpg.connect(host="127.0.0.1", port=server.port, user="someone", database="postgres")
+        try:
+            await connection.execute("CREATE TABLE composed (a int, b text, c numeric(6,2), d int[])")
+            await connection.execute("INSERT INTO composed VALUES (1, 'x', 1.5, '{1,2}')")
+            found = await connection.fetchval("SELECT composed FROM composed")
+            assert dict(found) == {"a": 1, "b": "x", "c": Decimal("1.50"), "d": [1, 2]}
+            assert await connection.fetchval("SELECT array_agg(t) FROM composed t") == [found]
+            assert tuple(await connection.fetchval("SELECT ROW($1::int, $2::text, NULL)", 1, "b")) == (1, "b", None)
+        finally:
+            await connection.execute("DROP TABLE composed")
             await connection.close()
 
     asyncio.run(work())

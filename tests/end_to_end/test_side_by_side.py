@@ -77,7 +77,7 @@ def answer(connection: psycopg.Connection[Any], statement: str, data: str, binar
 def own_types(connection: psycopg.Connection[Any]) -> dict[int, str]:
     """Return the names of the database's own types, whose OIDs are others in each server."""
     found = connection.execute(
-        f"SELECT oid, typname FROM pg_type WHERE oid >= {FIRST_OWN_OID} AND typcategory IN ('A', 'E')"
+        f"SELECT oid, typname FROM pg_type WHERE oid >= {FIRST_OWN_OID} AND typcategory IN ('A', 'C', 'E')"
     )
     return dict(found.fetchall())
 

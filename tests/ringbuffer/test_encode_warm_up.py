@@ -8,7 +8,17 @@ from types import ModuleType
 import pyarrow as pa
 
 from engine.tables.arrow_values import column_array
-from ringbuffer import encode_arrays, encode_binary, encode_copy, encode_rows, encode_text, encode_types, shortest_float
+from ringbuffer import (
+    encode_arrays,
+    encode_binary,
+    encode_copy,
+    encode_fields,
+    encode_records,
+    encode_rows,
+    encode_text,
+    encode_types,
+    shortest_float,
+)
 from ringbuffer.encode_copy import CopyFormat, encode_copy_rows
 from ringbuffer.encode_rows import encode_data_rows
 from ringbuffer.encode_warm_up import warm_up_encoders
@@ -23,6 +33,8 @@ MODULES: tuple[ModuleType, ...] = (
     encode_types,
     encode_arrays,
     encode_rows,
+    encode_fields,
+    encode_records,
     encode_copy,
     shortest_float,
 )
@@ -55,7 +67,7 @@ def compiled_counts() -> dict[str, int]:
 def test_warm_up_compiles_all_that_results_need() -> None:
     warm_up_encoders()
     before = compiled_counts()
-    assert before["ringbuffer.encode_rows.put_fields"] == 1
+    assert before["ringbuffer.encode_fields.put_fields"] == 1
     source = random.Random(1)
     columns = [random_column(source, family, 20) for family in FAMILIES] + [variable_numeric(source, 20)]
     columns += [pa.array([None] * 20, arrow_form(family)) for family in FAMILIES]
@@ -63,7 +75,9 @@ def test_warm_up_compiles_all_that_results_need() -> None:
         column_array([random_value(SqlType(family), source) for _ in range(20)], SqlType(family))
         for family in NEW_FAMILIES
     ]
-    families = [*FAMILIES, "numeric", *FAMILIES, *NEW_FAMILIES]
+    columns.append(pa.array([{"f1": number, "f2": "a b"} for number in range(20)]))
+    record = encode_records.record_family(2249, [("int8", 20), ("text", 25)], is_array=False)
+    families = [*FAMILIES, "numeric", *FAMILIES, *NEW_FAMILIES, record]
     for rows_count in (20, 1, 0):
         some = [column.slice(0, rows_count) for column in columns]
         for code in (0, 1):

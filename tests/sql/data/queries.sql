@@ -200,7 +200,8 @@ select count(*) from s having a > 1
 select 1 from s having true
 select 1 where true
 select a from s where a > all(1)
-select s from s
+select q from (select 1 as x, null) q
+select q from s left join (select 1 as x) q on true
 select s.* from s
 select v.* from s
 select *
