@@ -1,4 +1,4 @@
-"""Static pipelines: the build sides of a view's joins, run once in Spark and kept as join tables.
+"""Static pipelines: the build sides of a view's joins, run once and kept as join tables: in Spark, unless a table's columns are all of it.
 
 Enters: the probes of a stream pipeline, and the tables of one consistent read. Leaves: a `JoinTable` per probe, in the form that the
 generated kernel expects, in `Joins` that change where the tables may. Must not know kernels, nor how the tables are read.
@@ -88,8 +88,16 @@ def run_static_pipelines(
 
     Raises SqlError for what fails on the tables' rows.
     """
-    rows = [executor.run(view, probe.build, {}, tables) for probe in stream.probes]
+    rows = [_build_rows(view, probe, tables, executor) for probe in stream.probes]
     return Joins(joined(stream, rows), rows if keeps_rows else ())
+
+
+def _build_rows(view: str, probe: Probe, tables: Mapping[str, TableExport], executor: UpperExecutor) -> pa.Table:
+    """Return a build side's rows. A table's own need no engine: starting a JVM for them would take seconds."""
+    if probe.stored is None:
+        return executor.run(view, probe.build, {}, tables)
+    name, places = probe.stored
+    return tables[name].table.select(list(places))
 
 
 def joined(stream: StreamPipeline, rows: Sequence[pa.Table]) -> tuple[JoinTable, ...]:

@@ -72,8 +72,15 @@ def test_without_preload_spark_starts_with_the_first_statement_that_needs_it(tmp
         client.execute(
             "CREATE VIEW ranked AS SELECT *, rank() OVER (ORDER BY n DESC) AS place FROM (TABLE counted) AS c"
         )
+        # What a join reads of a table as it is stored needs no Spark, either.
+        client.execute("CREATE TABLE names (key integer PRIMARY KEY, name text)")
+        client.execute("INSERT INTO names VALUES (1, 'one'), (3, 'three')")
+        client.execute(
+            "CREATE VIEW named AS SELECT name, count(*) AS n FROM events LEFT JOIN names USING (key) GROUP BY name"
+        )
         client.execute("INSERT INTO events VALUES (1), (1), (2)")
         assert client.execute("SELECT * FROM ranked ORDER BY 1").fetchall() == [(1, 2, 1), (2, 1, 2)]
+        assert client.execute("SELECT * FROM named ORDER BY 1").fetchall() == [("one", 2), (None, 1)]
         assert jvms(server.process_id) == []
         client.execute(
             "CREATE VIEW windowed AS SELECT k, rank() OVER (ORDER BY n) FROM (SELECT key AS k, count(*) AS n FROM events GROUP BY 1) AS g"

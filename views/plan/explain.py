@@ -135,11 +135,13 @@ def static_lines(probe: Probe, executor: UpperExecutor, stream_join: str) -> lis
     """Return the pipeline of a build side, what rows of the stream meet of it, and what is kept of it."""
     schema = probe.build.schema
     again = ", and again when its tables change" if stream_join == "arrival" else ""
-    lines = [f"Static pipeline {identifier(probe.name)}: once, at CREATE VIEW, in Spark{again}"]
+    how = "in Spark" if probe.stored is None else "as stored"
+    lines = [f"Static pipeline {identifier(probe.name)}: once, at CREATE VIEW, {how}{again}"]
     if any(True for _ in relation_names(probe.build)):
         lines.append(f"{INDENT}Rows meet its tables as they are {MET[stream_join]} (stream_join = {stream_join})")
     lines += _indented(relation_lines(probe.build))
-    lines += [INDENT + "Spark SQL:", *_indented(_indented(executor.explain(probe.build).splitlines()))]
+    if probe.stored is None:
+        lines += [INDENT + "Spark SQL:", *_indented(_indented(executor.explain(probe.build).splitlines()))]
     keys = ", ".join(identifier(schema[place].name) for _, place in probe.keys) or "none, every row matches"
     kept = ", ".join(identifier(column.name) for column in schema[: probe.kept]) or "only how many rows match"
     return [*lines, f"{INDENT}Join table: keys {keys}; yields {kept}"]

@@ -8,8 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from sql.datatypes import SqlType
-from sql.expressions import AggregateCall, Expression
-from sql.relations import Relation, Schema
+from sql.expressions import AggregateCall, Column, Expression
+from sql.relations import Project, Relation, Scan, Schema
 from sql.trees import relation_names, scans
 
 # The aggregate that a DISTINCT ON is made of: the value of its argument in the first row in its order.
@@ -20,7 +20,7 @@ FIRST = "first"
 class Probe:
     """A join in a stream pipeline: a row meets the rows of a build side whose keys are equal, and the build side's columns follow its own.
 
-    name: of the tables, for people. build: the static pipeline, which Spark runs once; a match yields its first `kept` columns, the
+    name: of the tables, for people. build: the static pipeline, which runs once; a match yields its first `kept` columns, the
     others are keys only. kind: 'inner', or 'left', which keeps a row without a match, with NULLs. keys: pairs of an expression over
     the row so far and a column of `build`; without any, all rows match. guards: conditions of a left join on the row so far, without
     which nothing matches. filters: what is kept of the longer rows.
@@ -33,6 +33,17 @@ class Probe:
     keys: tuple[tuple[Expression, int], ...]
     guards: tuple[Expression, ...]
     filters: tuple[Expression, ...]
+
+    @property
+    def stored(self) -> tuple[str, tuple[int, ...]] | None:
+        """The table whose rows the build side has, and the places of its columns there; None: there is something to compute."""
+        build = self.build
+        if isinstance(build, Scan):
+            return (build.name, tuple(range(len(build.schema)))) if build.kind == "table" else None
+        if not isinstance(build, Project) or not isinstance(build.input, Scan) or build.input.kind != "table":
+            return None
+        places = tuple(item.index for _, item in build.items if isinstance(item, Column))
+        return (build.input.name, places) if len(places) == len(build.items) else None
 
 
 @dataclass(frozen=True)

@@ -76,9 +76,13 @@ def shown_view(
 
 def shown_static(probe: Probe, executor: UpperExecutor, stream_join: str) -> Shown:
     """Return the pipeline of a build side."""
-    facts = {"Breaker": "join table", "Stream Join": stream_join, "Spark SQL": executor.explain(probe.build)}
+    facts = {"Breaker": "join table", "Stream Join": stream_join}
+    engine = "DuckDB"
+    if probe.stored is None:
+        engine = "Spark"
+        facts["Spark SQL"] = executor.explain(probe.build)
     title = f"Static pipeline {identifier(probe.name)}"
-    return Shown("static", title, "once, at CREATE VIEW", "Spark", relation_lines(probe.build), facts)
+    return Shown("static", title, "once, at CREATE VIEW", engine, relation_lines(probe.build), facts)
 
 
 def shown_query(root: Relation, sql: str, views: Sequence[Shown], facts: Mapping[str, object]) -> Shown:
