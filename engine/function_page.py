@@ -30,8 +30,10 @@ from views.plan.kernel_support import kernel_supports
 
 PAGE = Path(__file__).parents[1] / "sql" / "FUNCTIONS.md"
 TABLE = "t"
-# What stands for the pseudo-types of signatures.
+# What stands for the pseudo-types of signatures, and a value of the one that no column has.
 EXAMPLES = {"any": "text", "element": "int4", "array": "int4[]"}
+PSEUDO_NAMES = {"any": "any", "record": "record"}
+ROW = "row(c_int4, c_text)"
 # Arguments that must be constants: function -> (place, SQL).
 CONSTANTS: Mapping[str, Mapping[int, str]] = {
     "date_trunc": {0: "'hour'", 2: "'Europe/Berlin'"},
@@ -132,7 +134,7 @@ def argument_texts(name: str, signature: Signature) -> list[str]:
     if name in DATE_FIELDS and signature.arguments[1] == "date":
         constants[0] = "'year'"
     texts = [
-        constants.get(place, column_name(EXAMPLES.get(family, family)))
+        constants.get(place, ROW if family == "record" else column_name(EXAMPLES.get(family, family)))
         for place, family in enumerate(signature.arguments)
     ]
     if signature.canonical in SHIFTS:
@@ -143,7 +145,7 @@ def argument_texts(name: str, signature: Signature) -> list[str]:
 def shown(signature: Signature) -> str:
     """Return the types of an overload's arguments."""
     names = [
-        FAMILIES[family].sql_name if family in FAMILIES else f"any{family}".replace("anyany", "any")
+        FAMILIES[family].sql_name if family in FAMILIES else PSEUDO_NAMES.get(family, f"any{family}")
         for family in signature.arguments
     ]
     return ("(" + ", ".join(names) + (", ..." if signature.variadic else "") + ")").replace("|", "\\|")
