@@ -60,9 +60,12 @@ class QueryMaker:
         maker = self._maker(scope.terms)
         items = [maker.term(family, 1).text for family in families]
         where = f" WHERE {maker.condition(1)}" if self._random.random() < 0.5 else ""
-        order = ", ".join(str(index + 1) for index, family in enumerate(families) if family not in ("json", "interval"))
-        ordering = f" ORDER BY {order}" if order else ""
-        return f"SELECT {', '.join(items)} FROM {scope.text}{where}{ordering} LIMIT {self._random.randint(1, 6)}"
+        # Equal values may have two texts, or none to compare: which of them LIMIT keeps follows from their text.
+        order = ", ".join(
+            f"({item})::text" if family in ("json", "interval", "numeric") else str(index + 1)
+            for index, (item, family) in enumerate(zip(items, families, strict=True))
+        )
+        return f"SELECT {', '.join(items)} FROM {scope.text}{where} ORDER BY {order} LIMIT {self._random.randint(1, 6)}"
 
     def body(self, kind: str, depth: int) -> Body:
         """Return a query of one kind."""
