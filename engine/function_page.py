@@ -49,6 +49,8 @@ CONSTANTS: Mapping[str, Mapping[int, str]] = {
     "ntile": {0: "4"},
     "round": {1: "1"},
     "trunc": {1: "1"},
+    "row_to_json": {1: "true"},
+    "array_to_json": {1: "true"},
     "like": {1: "'a%'"},
     "notlike": {1: "'a%'"},
     **{name: {1: "'a+'"} for name in ("regexp_like", "~", "~*", "!~", "!~*", "~~", "!~~", "~~*", "!~~*")},
@@ -137,6 +139,8 @@ def argument_texts(name: str, signature: Signature) -> list[str]:
         constants.get(place, ROW if family == "record" else column_name(EXAMPLES.get(family, family)))
         for place, family in enumerate(signature.arguments)
     ]
+    if signature.canonical == "json_of_pairs":
+        texts *= 2
     if signature.canonical in SHIFTS:
         texts[signature.arguments.index("interval")] = "interval '1 month'"
     return texts

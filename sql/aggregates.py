@@ -81,6 +81,15 @@ AGGREGATES: dict[str, tuple[Signature, ...]] = {
         Signature("", ("bytea", "bytea"), "bytea"),
     ),
     "array_agg": one("array_agg", "element", result="array"),
+    # Bound as array_agg by `sql.bind.json_values`.
+    **{
+        name: signatures
+        for family in ("json", "jsonb")
+        for name, signatures in (
+            (f"{family}_agg", one("array_agg", "element", result=family)),
+            (f"{family}_object_agg", one("array_agg", "any", "any", result=family)),
+        )
+    },
 }
 
 # Their one sort key stands in WITHIN GROUP, and comes last among the arguments.

@@ -285,6 +285,24 @@ ENUMS: dict[str, tuple[Signature, ...]] = {
     "enum_range": (*one("enum_range", "enum", result="array"), *one("enum_range", "enum", "enum", result="array")),
 }
 
+# Their arguments may be of any types, but not unknown ones: `sql.bind.json_values` binds them.
+JSON_MAKERS: dict[str, tuple[Signature, ...]] = {
+    "to_json": one("json_of_value", "element", result="json"),
+    "to_jsonb": one("json_of_value", "element", result="jsonb"),
+    **{
+        name: (*one("json_of_value", kind, result="json"), *one("json_of_value", kind, "bool", result="json"))
+        for name, kind in (("row_to_json", "record"), ("array_to_json", "array"))
+    },
+    **{
+        f"{family}_build_{what}": (
+            *one(canonical, "any", result=family, variadic=True),
+            *one(canonical, result=family),
+        )
+        for family in ("json", "jsonb")
+        for what, canonical in (("array", "json_of_values"), ("object", "json_of_pairs"))
+    },
+}
+
 OTHERS: dict[str, tuple[Signature, ...]] = {
     "gen_random_uuid": one("gen_random_uuid", result="uuid"),
     "num_nulls": one("num_nulls", "any", result="int4", variadic=True),
@@ -307,7 +325,9 @@ OTHERS: dict[str, tuple[Signature, ...]] = {
     ),
 }
 
-FUNCTIONS: dict[str, tuple[Signature, ...]] = with_missing({**MATH, **TEXTS, **DATES, **ARRAYS, **ENUMS, **OTHERS})
+FUNCTIONS: dict[str, tuple[Signature, ...]] = with_missing(
+    {**MATH, **TEXTS, **DATES, **ARRAYS, **ENUMS, **JSON_MAKERS, **OTHERS}
+)
 
 # Set-returning functions: where these stand in FROM or in a select list, bind makes a `TableFunction` of them.
 TABLE_FUNCTIONS: dict[str, tuple[Signature, ...]] = {

@@ -41,15 +41,15 @@ NAMES = frozenset(
     acosd asind atan2d atand acosh asinh atanh cosd cotd setseed sind tand
     bit_count convert convert_from convert_to get_bit is_normalized normalize parse_ident set_bit set_byte
     to_ascii unistr
-    array_fill array_to_json
+    array_fill
     overlaps timeofday pg_sleep_for pg_sleep_until
-    json_array_elements json_array_elements_text json_build_array json_build_object json_each json_each_text json_extract_path
+    json_array_elements json_array_elements_text json_each json_each_text json_extract_path
     json_extract_path_text json_object json_object_keys json_populate_record json_populate_recordset json_strip_nulls json_to_record
-    json_to_recordset jsonb_array_elements jsonb_array_elements_text jsonb_build_array jsonb_build_object jsonb_concat jsonb_each
+    json_to_recordset jsonb_array_elements jsonb_array_elements_text jsonb_concat jsonb_each
     jsonb_each_text jsonb_extract_path jsonb_extract_path_text jsonb_insert jsonb_object jsonb_object_keys jsonb_path_exists
     jsonb_path_exists_tz jsonb_path_match jsonb_path_match_tz jsonb_path_query jsonb_path_query_array jsonb_path_query_array_tz
     jsonb_path_query_first jsonb_path_query_first_tz jsonb_path_query_tz jsonb_populate_record jsonb_populate_recordset jsonb_pretty
-    jsonb_set jsonb_set_lax jsonb_strip_nulls jsonb_to_record jsonb_to_recordset row_to_json to_json to_jsonb
+    jsonb_set jsonb_set_lax jsonb_strip_nulls jsonb_to_record jsonb_to_recordset
     datemultirange daterange int4multirange int4range int8multirange int8range isempty lower_inc lower_inf nummultirange numrange
     range_merge tsmultirange tsrange tstzmultirange tstzrange upper_inc upper_inf
     array_to_tsvector get_current_ts_config json_to_tsvector jsonb_to_tsvector numnode phraseto_tsquery plainto_tsquery querytree setweight
@@ -73,9 +73,7 @@ NAMES = frozenset(
     pg_trigger_depth pg_type_is_visible
     """.split()
 )
-AGGREGATE_NAMES = frozenset(
-    "json_agg json_object_agg jsonb_agg jsonb_object_agg range_agg range_intersect_agg xmlagg".split()
-)
+AGGREGATE_NAMES = frozenset("range_agg range_intersect_agg xmlagg".split())
 
 
 def with_missing(table: Mapping[str, tuple[Signature, ...]]) -> dict[str, tuple[Signature, ...]]:

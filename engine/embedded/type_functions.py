@@ -27,6 +27,15 @@ from sql.identifiers import OID_END, char_text, char_value, name_value, oid_valu
 from sql.interval_shift import shifted_us
 from sql.interval_values import Interval, interval_text, within
 from sql.intervals import interval_value
+from sql.json_output import (
+    json_array_text,
+    json_members_text,
+    json_number,
+    json_object_text,
+    json_quoted,
+    json_record_text,
+    json_time,
+)
 from sql.jsonb_text import jsonb_scalar
 from sql.literals import input_value
 from sql.record_text import record_text
@@ -234,7 +243,7 @@ def reader(kind: SqlType) -> Scalar:
     return lambda text: input_value(text, kind)
 
 
-_TEXT = "VARCHAR"
+_TEXT, _TEXTS = "VARCHAR", "VARCHAR[]"
 TYPE_SPECIFICATIONS: list[tuple[str, list[str], str, Scalar]] = [
     ("interval_text", [INTERVAL_TYPE], _TEXT, interval_text),
     ("interval_from_text", [_TEXT, _TEXT], INTERVAL_TYPE, interval_value),
@@ -265,9 +274,16 @@ TYPE_SPECIFICATIONS: list[tuple[str, list[str], str, Scalar]] = [
     ("jsonb_bool", [_TEXT], "BOOLEAN", jsonb_bool),
     ("jsonb_number", [_TEXT, _TEXT], NUMERIC_TYPE, jsonb_number),
     ("jsonb_key", [_TEXT], "BLOB", jsonb_key),
-    ("array_text", ["VARCHAR[]"], _TEXT, array_text),
-    ("record_text", ["VARCHAR[]"], _TEXT, record_text),
-    ("array_elements", [_TEXT], "VARCHAR[]", array_elements),
+    ("json_quoted", [_TEXT], _TEXT, json_quoted),
+    ("json_number", [_TEXT], _TEXT, json_number),
+    ("json_time", [_TEXT], _TEXT, json_time),
+    ("json_array_text", [_TEXTS, _TEXT], _TEXT, json_array_text),
+    ("json_record_text", [_TEXTS, _TEXTS, _TEXT], _TEXT, json_record_text),
+    ("json_object_text", [_TEXTS, _TEXTS, _TEXT], _TEXT, json_object_text),
+    ("json_members_text", [_TEXTS, _TEXTS], _TEXT, json_members_text),
+    ("array_text", [_TEXTS], _TEXT, array_text),
+    ("record_text", [_TEXTS], _TEXT, record_text),
+    ("array_elements", [_TEXT], _TEXTS, array_elements),
     ("oid_from_text", [_TEXT], "BIGINT", oid_value),
     ("oid_from_int8", ["BIGINT"], "BIGINT", oid_from_int8),
     ("name_from_text", [_TEXT], _TEXT, name_value),

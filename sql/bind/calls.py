@@ -8,6 +8,7 @@ from sql.aggregates import AGGREGATES, ORDERED_SET_AGGREGATES, WINDOW_FUNCTIONS
 from sql.bind import aggregates, homes, table_functions, time_functions, windows
 from sql.bind.coerce import coerce, require_usual_form
 from sql.bind.common_type import unify
+from sql.bind.json_values import JSON_NAMES, json_call
 from sql.bind.operators import binary, comparison_signature, finish, type_name, with_blanks
 from sql.bind.places import start_of
 from sql.bind.polymorphic import converted
@@ -43,6 +44,8 @@ MANY_HINT = "Could not choose a best candidate function. You might need to add e
 def call(binder: Binder, node: FunctionCall) -> Expression:
     """Bind a call."""
     name = node.name
+    if name in JSON_NAMES:
+        return json_call(binder, node)
     if name in AGGREGATES or name in ORDERED_SET_AGGREGATES or name in AGGREGATE_NAMES:
         if name in AGGREGATE_NAMES:
             raise not_supported(f"the aggregate {name}", node.position)

@@ -11,6 +11,7 @@ from sql.emit.cast_rules import SHARED_CASTS, plain, to_text
 from sql.emit.date_rules import DUCKDB_DATE_RULES
 from sql.emit.enum_rules import ENUM_CASTS, ENUM_RULES
 from sql.emit.expressions import ExpressionPrinter, cast_table, rule_table
+from sql.emit.json_rules import JSON_RULES
 from sql.emit.math_rules import DUCKDB_MATH_RULES
 from sql.emit.numeric_rules import NUMERIC_RULES
 from sql.emit.record_rules import RECORD_CASTS, RECORD_RULES
@@ -52,6 +53,7 @@ RULES = (
     | rule_table(DUCKDB_DATE_RULES)
     | rule_table(ENUM_RULES)
     | rule_table(RECORD_RULES)
+    | rule_table(JSON_RULES)
     | rule_table(
         {
             # Not as operators: those its optimizer moves to the other side of a comparison with a constant, and their overflow is lost.

@@ -39,6 +39,10 @@ CastRule = str | Callable[["ExpressionPrinter", Cast, str], str]
 
 # Functions whose numeric operands keep their own scales: the result's scale is not that of the widest operand.
 KEEPS_SCALES = frozenset({"multiply", "round", "trunc", "ceil", "floor", "sign"})
+# Functions that take each operand in its own form.
+OWN_FORMS = frozenset(
+    {"row", "json_of_value", "json_of_values", "json_of_pairs", "json_of_elements", "json_of_members"}
+)
 # Functions that evaluate their later operands only where the earlier ones do not decide.
 LAZY = frozenset({"and", "or", "coalesce"})
 TEXT_FAMILIES = frozenset({"text", "varchar", "name", "unknown"})
@@ -258,6 +262,8 @@ class ExpressionPrinter(ABC):
 
     def operands(self, node: Call) -> list[str]:
         """Return the operands' texts, numeric ones in one form and (but for products) one scale."""
+        if node.function in OWN_FORMS:
+            return [self.text(argument) for argument in node.arguments]
         numerics = [argument.type for argument in node.arguments if argument.type.family == "numeric"]
         if not numerics:
             return [self.operand(node, index) for index in range(len(node.arguments))]

@@ -13,7 +13,10 @@ from sql.expressions import Call, Cast, Literal
 def _row(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
     record = node.type.record
     assert record is not None, node
-    items = [printer.fit(item, kind) for item, kind in zip(node.arguments, record.types, strict=True)]
+    items = [
+        printer.fit(item, kind) if isinstance(item, Literal) else printer.fit_text(text, item.type, kind)
+        for item, text, kind in zip(node.arguments, texts, record.types, strict=True)
+    ]
     return f"CAST(row({', '.join(items) or 'NULL'}) AS {printer.type_name(node.type)})"
 
 
