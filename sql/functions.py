@@ -303,6 +303,26 @@ JSON_MAKERS: dict[str, tuple[Signature, ...]] = {
     },
 }
 
+JSON_CHANGES: dict[str, tuple[Signature, ...]] = {
+    **{f"{family}_strip_nulls": one("json_strip_nulls", family, result=family) for family in ("json", "jsonb")},
+    **{
+        f"{family}_extract_path{form}": one(
+            f"json_extract_path{form}", family, "text", result="text" if form else family, variadic=True
+        )
+        for family in ("json", "jsonb")
+        for form in ("", "_text")
+    },
+    **{
+        name: (
+            *one(name, "jsonb", "text[]", "jsonb", result="jsonb"),
+            *one(name, "jsonb", "text[]", "jsonb", "bool", result="jsonb"),
+        )
+        for name in ("jsonb_set", "jsonb_insert")
+    },
+    "jsonb_concat": one("jsonb_concat", "jsonb", "jsonb", result="jsonb"),
+    "jsonb_pretty": one("jsonb_pretty", "jsonb", result="text"),
+}
+
 OTHERS: dict[str, tuple[Signature, ...]] = {
     "gen_random_uuid": one("gen_random_uuid", result="uuid"),
     "num_nulls": one("num_nulls", "any", result="int4", variadic=True),
@@ -326,11 +346,31 @@ OTHERS: dict[str, tuple[Signature, ...]] = {
 }
 
 FUNCTIONS: dict[str, tuple[Signature, ...]] = with_missing(
-    {**MATH, **TEXTS, **DATES, **ARRAYS, **ENUMS, **JSON_MAKERS, **OTHERS}
+    {**MATH, **TEXTS, **DATES, **ARRAYS, **ENUMS, **JSON_MAKERS, **JSON_CHANGES, **OTHERS}
 )
 
 # Set-returning functions: where these stand in FROM or in a select list, bind makes a `TableFunction` of them.
+# Functions of two columns: what each of these is made of. The names with a blank are nobody's but the binder's.
+JSON_MEMBERS: dict[str, dict[str, tuple[Signature, ...]]] = {
+    f"{family}_each{form}": {
+        f"{family}_each{form} key": one(f"{family}_each{form} key", family, result="text"),
+        f"{family}_each{form} value": one(f"{family}_each{form} value", family, result="text" if form else family),
+    }
+    for family in ("json", "jsonb")
+    for form in ("", "_text")
+}
 TABLE_FUNCTIONS: dict[str, tuple[Signature, ...]] = {
+    **{
+        name: one(name, family, result=result)
+        for family in ("json", "jsonb")
+        for name, result in (
+            (f"{family}_array_elements", family),
+            (f"{family}_array_elements_text", "text"),
+            (f"{family}_object_keys", "text"),
+        )
+    },
+    # In a select list they would be rows.
+    **{name: one("", name.split("_")[0], result="text") for name in JSON_MEMBERS},
     "generate_series": (
         *(
             Signature("generate_series", (family,) * count, family)

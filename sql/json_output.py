@@ -9,32 +9,26 @@ import re
 from collections.abc import Sequence
 
 from sql.errors import SqlError
+from sql.jsonb_text import string_text
 
 NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
 TIME = re.compile(r"(?P<date>[0-9]+-[0-9]{2}-[0-9]{2}) (?P<time>[0-9:.]+)(?P<zone>[+-][0-9:]+)?(?P<era> BC)?")
-SHORT = {'"': '\\"', "\\": "\\\\", "\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
-ESCAPES = {number: f"\\u{number:04x}" for number in range(32)} | {ord(sign): text for sign, text in SHORT.items()}
 HOURS_BYTES = len("+00")
-
-
-def json_quoted(text: str) -> str:
-    """Return a text as a JSON string; only what JSON does not take as it is is escaped."""
-    return f'"{text.translate(ESCAPES)}"'
 
 
 def json_number(text: str) -> str:
     """Return a number's text; NaN and the infinities, which JSON does not have, are strings."""
-    return text if NUMBER.fullmatch(text) else json_quoted(text)
+    return text if NUMBER.fullmatch(text) else string_text(text)
 
 
 def json_time(text: str) -> str:
     """Return a date or a timestamp, printed in the style ISO, as XML Schema writes it: a T before the time, the zone with its minutes."""
     found = TIME.fullmatch(text)
     if found is None:
-        return json_quoted(text)
+        return string_text(text)
     zone = found["zone"] or ""
     minutes = ":00" if len(zone) == HOURS_BYTES else ""
-    return json_quoted(f"{found['date']}T{found['time']}{zone}{minutes}{found['era'] or ''}")
+    return string_text(f"{found['date']}T{found['time']}{zone}{minutes}{found['era'] or ''}")
 
 
 def json_array_text(items: Sequence[str | None], separator: str) -> str:

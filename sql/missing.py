@@ -30,10 +30,8 @@ OVERLOADS: Mapping[str, str] = {
     "timezone": "interval timestamp | interval timestamptz | text timetz | interval timetz",
     "width_bucket": "element array",
     # Operators.
-    "-": "jsonb text | jsonb int4 | jsonb text[]",
     "~~": "bytea bytea",
     "!~~": "bytea bytea",
-    "#-": "jsonb text[]",
 }
 
 NAMES = frozenset(
@@ -43,13 +41,10 @@ NAMES = frozenset(
     to_ascii unistr
     array_fill
     overlaps timeofday pg_sleep_for pg_sleep_until
-    json_array_elements json_array_elements_text json_each json_each_text json_extract_path
-    json_extract_path_text json_object json_object_keys json_populate_record json_populate_recordset json_strip_nulls json_to_record
-    json_to_recordset jsonb_array_elements jsonb_array_elements_text jsonb_concat jsonb_each
-    jsonb_each_text jsonb_extract_path jsonb_extract_path_text jsonb_insert jsonb_object jsonb_object_keys jsonb_path_exists
+    json_object json_populate_record json_populate_recordset json_to_record json_to_recordset jsonb_object jsonb_path_exists
     jsonb_path_exists_tz jsonb_path_match jsonb_path_match_tz jsonb_path_query jsonb_path_query_array jsonb_path_query_array_tz
-    jsonb_path_query_first jsonb_path_query_first_tz jsonb_path_query_tz jsonb_populate_record jsonb_populate_recordset jsonb_pretty
-    jsonb_set jsonb_set_lax jsonb_strip_nulls jsonb_to_record jsonb_to_recordset
+    jsonb_path_query_first jsonb_path_query_first_tz jsonb_path_query_tz jsonb_populate_record jsonb_populate_recordset
+    jsonb_set_lax jsonb_to_record jsonb_to_recordset
     datemultirange daterange int4multirange int4range int8multirange int8range isempty lower_inc lower_inf nummultirange numrange
     range_merge tsmultirange tsrange tstzmultirange tstzrange upper_inc upper_inf
     array_to_tsvector get_current_ts_config json_to_tsvector jsonb_to_tsvector numnode phraseto_tsquery plainto_tsquery querytree setweight

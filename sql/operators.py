@@ -71,7 +71,12 @@ def json_access(key: str) -> tuple[Signature, ...]:
 
 OPERATORS: dict[str, tuple[Signature, ...]] = {
     "+": tuple(PLUS),
-    "-": tuple(MINUS),
+    "-": (
+        *MINUS,
+        Signature("jsonb_delete_name", ("jsonb", "text"), "jsonb"),
+        Signature("jsonb_delete_item", ("jsonb", "int4"), "jsonb"),
+        Signature("jsonb_delete_names", ("jsonb", "text[]"), "jsonb"),
+    ),
     "*": (
         *arithmetic("multiply", NUMBERS),
         Signature("interval_multiply", ("interval", "float8"), "interval"),
@@ -89,7 +94,7 @@ OPERATORS: dict[str, tuple[Signature, ...]] = {
     "||": (
         Signature("concat_op", ("text", "text"), "text"),
         Signature("concat_op", ("bytea", "bytea"), "bytea"),
-        Signature("", ("jsonb", "jsonb"), "jsonb"),
+        Signature("jsonb_concat", ("jsonb", "jsonb"), "jsonb"),
         Signature("array_cat", ("array", "array"), "array"),
         Signature("array_append", ("array", "element"), "array"),
         Signature("array_prepend", ("element", "array"), "array"),
@@ -116,6 +121,7 @@ OPERATORS: dict[str, tuple[Signature, ...]] = {
         Signature("array_contained", ("array", "array"), "bool"),
         Signature("jsonb_contained", ("jsonb", "jsonb"), "bool"),
     ),
+    "#-": one("jsonb_delete_path", "jsonb", "text[]", result="jsonb"),
     "?": one("jsonb_exists", "jsonb", "text", result="bool"),
     "?|": one("jsonb_exists_any", "jsonb", "text[]", result="bool"),
     "?&": one("jsonb_exists_all", "jsonb", "text[]", result="bool"),

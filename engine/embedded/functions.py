@@ -28,6 +28,8 @@ from engine.embedded.arrow_numerics import (
 from engine.embedded.bytes_functions import BYTES_SPECIFICATIONS
 from engine.embedded.error_mark import marked
 from engine.embedded.json_functions import JSON_SPECIFICATIONS
+from engine.embedded.json_sets import JSON_SETS
+from engine.embedded.jsonb_changes import JSONB_CHANGES
 from engine.embedded.math_functions import MATH_SPECIFICATIONS, NULL_MATH_SPECIFICATIONS
 from engine.embedded.number_formats import NUMBER_SPECIFICATIONS
 from engine.embedded.series import SERIES_SPECIFICATIONS
@@ -98,6 +100,8 @@ def register_functions(connection: duckdb.DuckDBPyConnection) -> None:
         *TIME_SPECIFICATIONS,
         *NUMBER_SPECIFICATIONS,
         *JSON_SPECIFICATIONS,
+        *JSON_SETS,
+        *JSONB_CHANGES,
         *BYTES_SPECIFICATIONS,
     ):
         _register(connection, name, arguments, result, rows_of(name, function, arguments, result))

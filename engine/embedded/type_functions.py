@@ -32,11 +32,10 @@ from sql.json_output import (
     json_members_text,
     json_number,
     json_object_text,
-    json_quoted,
     json_record_text,
     json_time,
 )
-from sql.jsonb_text import jsonb_scalar
+from sql.jsonb_text import jsonb_scalar, string_text
 from sql.literals import input_value
 from sql.record_text import record_text
 from sql.time_input import time_text
@@ -274,7 +273,7 @@ TYPE_SPECIFICATIONS: list[tuple[str, list[str], str, Scalar]] = [
     ("jsonb_bool", [_TEXT], "BOOLEAN", jsonb_bool),
     ("jsonb_number", [_TEXT, _TEXT], NUMERIC_TYPE, jsonb_number),
     ("jsonb_key", [_TEXT], "BLOB", jsonb_key),
-    ("json_quoted", [_TEXT], _TEXT, json_quoted),
+    ("json_quoted", [_TEXT], _TEXT, string_text),
     ("json_number", [_TEXT], _TEXT, json_number),
     ("json_time", [_TEXT], _TEXT, json_time),
     ("json_array_text", [_TEXTS, _TEXT], _TEXT, json_array_text),

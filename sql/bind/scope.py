@@ -34,6 +34,7 @@ class ScopeTable:
     """A table of the FROM clause under its alias. key: places of the columns of its primary key. has_alias: it was written.
 
     relation_oid: of what has a type for its rows. may_be_missing: an outer join fills its columns with NULL where no row of it is found.
+    is_value: its one column is what its name means as a value: it is a function that returns no rows of columns.
     """
 
     alias: str
@@ -43,6 +44,7 @@ class ScopeTable:
     has_alias: bool = False
     may_be_missing: bool = False
     relation_oid: int = 0
+    is_value: bool = False
 
     def is_called(self, parts: tuple[str, ...]) -> bool:
         """Tell whether a qualifier means this table: with a schema, one that has no alias."""
@@ -205,6 +207,8 @@ class Scope:
 
 def whole_row(table: ScopeTable, closures: tuple[Closure, ...], position: int) -> Expression:
     """Return the row of a table as a value."""
+    if table.is_value:
+        return brought(table.columns[0], closures, position)
     if table.may_be_missing:
         # Its columns do not tell a row of NULLs from no row.
         raise not_supported("a whole row of the side of an outer join that may be missing", position)
@@ -230,7 +234,7 @@ def placed(expression: Expression, position: int) -> Expression:
     return expression
 
 
-def table_scope(alias: str, columns: list[tuple[str, SqlType]], relation: str = "") -> Scope:
-    """Return the scope of one table whose columns are the whole row."""
+def table_scope(alias: str, columns: list[tuple[str, SqlType]], relation: str = "", is_value: bool = False) -> Scope:
+    """Return the scope of one table whose columns are the whole row; is_value: see ScopeTable."""
     found = [ScopeColumn(name, Column(index, name, kind), alias) for index, (name, kind) in enumerate(columns)]
-    return Scope([ScopeTable(alias, tuple(found), relation)], found, len(found))
+    return Scope([ScopeTable(alias, tuple(found), relation, is_value=is_value)], found, len(found))

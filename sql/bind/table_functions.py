@@ -17,7 +17,7 @@ from sql.bind.virtual import SETS, SetCall
 from sql.datatypes import INT8, TEXT, scaled_numeric
 from sql.errors import SqlError, not_supported
 from sql.expressions import Column, Expression, Literal
-from sql.functions import TABLE_FUNCTIONS
+from sql.functions import JSON_MEMBERS, TABLE_FUNCTIONS
 from sql.overloads import AmbiguousError, choose
 from sql.relations import Join, OutputColumn, Project, Relation, TableFunction, Values
 from sql.syntax import FunctionCall, FunctionTable
@@ -27,6 +27,12 @@ if TYPE_CHECKING:
     from sql.bind.context import BindContext
     from sql.bind.expressions import Binder
 
+SET_FUNCTIONS = TABLE_FUNCTIONS | {
+    name: column for columns in JSON_MEMBERS.values() for name, column in columns.items()
+}
+# Functions whose one column has a name of its own.
+NAMED_VALUE = frozenset(f"{family}_array_elements{form}" for family in ("json", "jsonb") for form in ("", "_text"))
+VALUE = "value"
 MOVE_HINT = "You might be able to move the set-returning function into a LATERAL FROM item."
 
 
@@ -39,8 +45,8 @@ def bind_function_table(item: FunctionTable, scope: Scope, context: BindContext)
     alias = item.alias or item.calls[0].label
     names = [call.label for call in calls]
     if len(calls) == 1:
-        names = [alias]
-    if calls[0].name not in TABLE_FUNCTIONS and len(calls) == 1:
+        names = [VALUE if calls[0].name in NAMED_VALUE else alias]
+    if len(calls) == 1 and calls[0].name not in SET_FUNCTIONS:
         relation = single_row(binder, calls[0], names[0], item.ordinality)
     else:
         relation = function_rows(binder, calls, names, item.ordinality)
@@ -51,13 +57,18 @@ def bind_function_table(item: FunctionTable, scope: Scope, context: BindContext)
         raise SqlError("42P10", message)
     visible = [*item.column_aliases, *(column.name for column in schema[len(item.column_aliases) :])]
     named = zip(visible, schema, strict=True)
-    return relation, table_scope(alias, [(name, column.type) for name, column in named])
+    is_value = len(calls) == 1 and not item.ordinality
+    return relation, table_scope(alias, [(name, column.type) for name, column in named], is_value=is_value)
 
 
 def spread(calls: tuple[FunctionCall, ...]) -> tuple[FunctionCall, ...]:
-    """Return the calls with unnest of several arrays as one call for each."""
+    """Return the calls with unnest of several arrays as one call for each, and members of JSON objects as one for names, one for values."""
     found: list[FunctionCall] = []
     for call in calls:
+        if call.name in JSON_MEMBERS:
+            columns = tuple(JSON_MEMBERS[call.name])
+            found += [replace(call, name=column, label=column.split()[1]) for column in columns]
+            continue
         if call.name == "unnest" and len(call.arguments) > 1:
             found += [replace(call, arguments=(argument,)) for argument in call.arguments]
         else:
@@ -77,7 +88,7 @@ def function_rows(binder: Binder, calls: tuple[FunctionCall, ...], names: list[s
     """Return the rows of set-returning functions side by side."""
     bound = []
     for call in calls:
-        if call.name not in TABLE_FUNCTIONS:
+        if call.name not in SET_FUNCTIONS:
             raise not_supported(f"the function {call.name} beside others in FROM", call.position)
         refuse_decorations(call)
         bound.append(resolve(binder, call))
@@ -103,11 +114,11 @@ def resolve(binder: Binder, node: FunctionCall) -> SetCall:
 
     operands = [binder.bind(argument) for argument in node.arguments]
     families = [operand.type.family for operand in operands]
-    written = f"{node.name}({', '.join(type_name(operand) for operand in operands)})"
+    written = f"{node.name.split()[0]}({', '.join(type_name(operand) for operand in operands)})"
     if families == ["unknown"] and node.name == "unnest":
         raise SqlError("42725", f"function {written} is not unique", node.position, hint=MANY_HINT)
     try:
-        found = choose(TABLE_FUNCTIONS[node.name], families)
+        found = choose(SET_FUNCTIONS[node.name], families)
     except AmbiguousError:
         raise SqlError("42725", f"function {written} is not unique", node.position, hint=MANY_HINT) from None
     if found is None:

@@ -9,7 +9,7 @@ from sql.emit.expressions import ExpressionPrinter, Rule
 from sql.emit.record_rules import field_text
 from sql.emit.type_casts import output_text
 from sql.expressions import Call, Cast, Literal
-from sql.json_output import json_quoted
+from sql.jsonb_text import string_text
 
 NUMBERS = frozenset({"int2", "int4", "int8", "float4", "float8", "numeric"})
 TIMES = frozenset({"date", "timestamp", "timestamptz"})
@@ -23,7 +23,7 @@ def json_value(printer: ExpressionPrinter, text: str, kind: SqlType, cast: Cast,
         items = printer.mapped(text, lambda item: json_value(printer, item, kind.element, cast))
         return f"json_array_text({items}, {printer.quoted(separator)})"
     if kind.record is not None:
-        names = texts([printer.quoted(json_quoted(name)) for name, _ in kind.record.fields])
+        names = texts([printer.quoted(string_text(name)) for name, _ in kind.record.fields])
         fields = enumerate(kind.record.types)
         values = texts([json_value(printer, field_text(text, place), field, cast) for place, field in fields])
         made = f"json_record_text({names}, {values}, {printer.quoted(separator)})"
@@ -98,10 +98,55 @@ def _of_members(printer: ExpressionPrinter, node: Call, printed: list[str]) -> s
     return f"json_members_text({keys}, {values})"
 
 
+def _with_path(name: str, default: str) -> Rule:
+    """Return a change at a path, whose last argument may be left out."""
+
+    def rule(printer: ExpressionPrinter, node: Call, printed: list[str]) -> str:
+        given = printed if len(printed) > 3 else [*printed, default]
+        return f"{name}({', '.join(given)})"
+
+    return rule
+
+
+def _extracted(name: str) -> Rule:
+    """Return what lies at the path that the later arguments are."""
+    return lambda printer, node, printed: f"{name}({printed[0]}, {texts(printed[1:])})"
+
+
+def json_set(printer: ExpressionPrinter, name: str, text: str) -> str | None:
+    """Return what a function returns as rows, as a list; None for a function that is not of JSON. name: its canonical one."""
+    function, _, column = name.partition(" ")
+    found = SETS.get(column or function.partition("_")[2])
+    if found is None:
+        return None
+    if function.endswith("_text") and column == "value":
+        found = "json_value_texts"
+    return f"{found}({text}, {printer.quoted(function)})"
+
+
+# By what stands behind json_ or jsonb_ in the name of a function, and by the names of the columns of those with two.
+SETS = {
+    "array_elements": "json_items",
+    "array_elements_text": "json_item_texts",
+    "object_keys": "json_names",
+    "key": "json_names",
+    "value": "json_values",
+}
 JSON_RULES: Mapping[str, Mapping[str, Rule]] = {
     "json_of_value": {"any": _of_value},
     "json_of_values": {"any": _of_values},
     "json_of_pairs": {"any": _of_pairs},
     "json_of_elements": {"any": _of_elements},
     "json_of_members": {"any": _of_members},
+    "jsonb_concat": {"jsonb": "jsonb_concatenated({0}, {1})"},
+    "jsonb_delete_name": {"jsonb": "jsonb_without_name({0}, {1})"},
+    "jsonb_delete_names": {"jsonb": "jsonb_without_names({0}, {1})"},
+    "jsonb_delete_item": {"jsonb": "jsonb_without_item({0}, {1})"},
+    "jsonb_delete_path": {"jsonb": "jsonb_without_path({0}, {1})"},
+    "jsonb_set": {"jsonb": _with_path("jsonb_with_value", "TRUE")},
+    "jsonb_insert": {"jsonb": _with_path("jsonb_with_inserted", "FALSE")},
+    "json_strip_nulls": {"json": "json_without_nulls({0})", "jsonb": "jsonb_without_nulls({0})"},
+    "jsonb_pretty": {"jsonb": "jsonb_lines({0})"},
+    "json_extract_path": {"any": _extracted("json_path")},
+    "json_extract_path_text": {"any": _extracted("json_path_text")},
 }

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from sql.datatypes import TEXT, SqlType, scaled_numeric
 from sql.emit.expressions import ExpressionPrinter
+from sql.emit.json_rules import json_set
 from sql.emit.names import column_names
 from sql.errors import not_supported
 from sql.expressions import Expression, Literal
@@ -89,7 +90,10 @@ def other_array(printer: ExpressionPrinter, name: str, texts: list[str]) -> str:
             return f"regexp_split({texts[0]}, {texts[1]}, {texts[2] if len(texts) > 2 else no_options})"
         case "regexp_matches":
             return f"regexp_every_match({texts[0]}, {texts[1]}, {texts[2] if len(texts) > 2 else no_options})"
-    raise not_supported(f"the function {name} in FROM")
+    json = json_set(printer, name, texts[0])
+    if json is None:
+        raise not_supported(f"the function {name} in FROM")
+    return json
 
 
 def is_nonzero(node: Expression) -> bool:
