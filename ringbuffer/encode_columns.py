@@ -17,7 +17,7 @@ from ringbuffer.encoded_column import EncodedColumn, one_array, string_column
 from ringbuffer.labels import LabelFamily
 from ringbuffer.output_forms import Forms, other_text
 
-STRINGS = frozenset({"bpchar", "uuid", "json", "jsonb", "name"})
+STRINGS = frozenset({"bpchar", "uuid", "json", "jsonb", "inet", "cidr", "name"})
 
 # Types of oids that stand for names. Where they are to be shown by name, the caller gives structs of oid (int64) and name (string).
 REGISTERED = frozenset({"regproc", "regclass", "regtype", "regnamespace", "regrole"})
@@ -26,7 +26,7 @@ REGISTERED = frozenset({"regproc", "regclass", "regtype", "regnamespace", "regro
 ELEMENT_OIDS = {
     "bool": 16, "bytea": 17, "int8": 20, "int2": 21, "int4": 23, "text": 25, "json": 114, "float4": 700, "float8": 701, "bpchar": 1042,
     "varchar": 1043, "date": 1082, "time": 1083, "timestamp": 1114, "timestamptz": 1184, "interval": 1186, "numeric": 1700,
-    "uuid": 2950, "jsonb": 3802, "oid": 26, "name": 19, "char": 18,
+    "uuid": 2950, "jsonb": 3802, "inet": 869, "cidr": 650, "oid": 26, "name": 19, "char": 18,
     "timetz": 1266, "regproc": 24, "regclass": 2205, "regtype": 2206, "regnamespace": 4089, "regrole": 4096,
 }  # fmt: skip
 
@@ -104,6 +104,8 @@ def binary_column(column: pa.Array | pa.ChunkedArray, family: str) -> EncodedCol
             return encode_types.bytes_column(array)
         case "uuid":
             return encode_types.uuid_binary(array)
+        case "inet" | "cidr":
+            return encode_types.address_binary(array, family == "cidr")
         case "jsonb":
             return encode_types.jsonb_binary(array)
     return plain_binary(array, family)

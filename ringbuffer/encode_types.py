@@ -6,6 +6,7 @@ formats.
 
 from __future__ import annotations
 
+import ipaddress
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,8 @@ TIME_BYTES_MAX = 16
 # '-178956970 years -8 mons -2147483648 days -2562047788:00:54.775808'
 INTERVAL_BYTES_MAX = 80
 UUID_TEXT_BYTES = 36
+# As PostgreSQL numbers IPv4 and IPv6.
+ADDRESS_FAMILIES = {4: 2, 6: 3}
 UUID_BYTES = 16
 INTERVAL_BINARY = np.dtype([("micros", ">i8"), ("days", ">i4"), ("months", ">i4")])
 JSONB_VERSION = 1
@@ -112,6 +115,20 @@ def jsonb_binary(array: pa.Array) -> EncodedColumn:
     ends = np.empty(len(array) + 1, dtype=np.int64)
     prefix_each(source.data, source.ends, source.valid, JSONB_VERSION, out, ends)
     return EncodedColumn(frozen(out), ends, source.valid)
+
+
+def address_binary(array: pa.Array, is_cidr: bool) -> EncodedColumn:
+    """Return family, bits of the network, whether it is a cidr, bytes of the address, and the address."""
+    return bytes_column(
+        pa.array([None if text is None else _address(text, is_cidr) for text in array.to_pylist()], pa.binary())
+    )
+
+
+def _address(text: str, is_cidr: bool) -> bytes:
+    host, _, bits = text.partition("/")
+    address = ipaddress.ip_address(host)
+    head = bytes([ADDRESS_FAMILIES[address.version], int(bits or address.max_prefixlen), is_cidr, len(address.packed)])
+    return head + address.packed
 
 
 def oid_binary(array: pa.Array) -> EncodedColumn:

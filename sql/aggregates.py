@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sql.signatures import INTEGERS, NUMBERS, TIMES, Signature, one
 
-EXTREMES = (*NUMBERS, "text", "bpchar", *TIMES, "time", "timetz", "interval", "oid")
+EXTREMES = (*NUMBERS, "text", "bpchar", *TIMES, "time", "timetz", "interval", "inet", "oid")
 
 
 def statistic(canonical: str) -> tuple[Signature, ...]:

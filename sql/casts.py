@@ -26,6 +26,7 @@ IMPLICIT: dict[str, frozenset[str]] = {
     "name": frozenset({"text"}),
     "char": frozenset({"text"}),
     "time": frozenset({"interval", "timetz"}),
+    "cidr": frozenset({"inet"}),
 }
 
 ASSIGNMENT: dict[str, frozenset[str]] = {
@@ -38,6 +39,7 @@ ASSIGNMENT: dict[str, frozenset[str]] = {
     "timestamptz": frozenset({"date", "timestamp", "time", "timetz"}),
     "timetz": frozenset({"time"}),
     "interval": frozenset({"time"}),
+    "inet": frozenset({"cidr"}),
     "json": frozenset({"jsonb"}),
     "jsonb": frozenset({"json"}),
     "oid": frozenset({"int4", "int8"}),

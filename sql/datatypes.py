@@ -12,6 +12,9 @@ from dataclasses import dataclass, replace
 from sql.enum_types import EnumFamily, EnumType, enum_family
 from sql.record_types import RecordFamily, RecordType, record_family
 
+# Types whose values compare by keys that are made of them.
+KEYED_FAMILIES = frozenset({"bpchar", "interval", "timetz", "jsonb", "inet", "cidr"})
+
 
 @dataclass(frozen=True, slots=True)
 class SqlType:
@@ -119,7 +122,7 @@ class SqlType:
         if self.record is not None and not self.is_array:
             return any(kind.has_own_order for kind in self.record.types)
         # Of arrays with NULL in them each engine has its own order.
-        return self.is_array or self.family in ("bpchar", "interval", "timetz", "jsonb") or self.is_variable_numeric
+        return self.is_array or self.family in KEYED_FAMILIES or self.is_variable_numeric
 
     @property
     def is_variable_numeric(self) -> bool:
@@ -188,6 +191,8 @@ SCALARS: dict[str, TypeFamily] = {
     "bytea": TypeFamily("bytea", 17, -1, "U", False, "", "binary", "BINARY", "BLOB", 1001),
     "json": TypeFamily("json", 114, -1, "U", False, "", "string", "STRING", "VARCHAR", 199),
     "jsonb": TypeFamily("jsonb", 3802, -1, "U", False, "", "string", "STRING", "VARCHAR", 3807),
+    "inet": TypeFamily("inet", 869, -1, "I", True, "", "string", "STRING", "VARCHAR", 1041),
+    "cidr": TypeFamily("cidr", 650, -1, "I", False, "", "string", "STRING", "VARCHAR", 651),
     "void": TypeFamily("void", 2278, 4, "P", False, "", "string", "STRING", "VARCHAR"),
     "oid": TypeFamily("oid", 26, 4, "N", True, "", "int64", "BIGINT", "BIGINT", 1028),
     "name": TypeFamily("name", 19, 64, "S", False, "", "string", "STRING", "VARCHAR", 1003),
@@ -293,6 +298,8 @@ UUID = SqlType("uuid")
 BYTEA = SqlType("bytea")
 JSON = SqlType("json")
 JSONB = SqlType("jsonb")
+INET = SqlType("inet")
+CIDR = SqlType("cidr")
 VOID = SqlType("void")
 OID = SqlType("oid")
 NAME = SqlType("name")

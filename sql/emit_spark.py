@@ -166,7 +166,7 @@ class SparkExpressions(ExpressionPrinter):
                 raise not_supported("a comparison of an array from a subquery in Spark")
             # NULL elements come last in PostgreSQL, first in Spark.
             return self.mapped(text, lambda item: f"struct({item} IS NULL, {self.comparable_text(item, kind.element)})")
-        if kind.family in ("jsonb", "timetz"):
+        if kind.family in ("jsonb", "timetz", "inet", "cidr"):
             raise not_supported(
                 f"a comparison of {kind.sql_name} in Spark", hint="Compare in the SELECT that reads the view."
             )

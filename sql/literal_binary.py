@@ -23,6 +23,7 @@ from sql.expressions import LiteralValue
 from sql.identifiers import received_char, received_name
 from sql.json_text import json_check
 from sql.jsonb_text import jsonb_value
+from sql.network_addresses import received_address
 from sql.zoned_time import ZONE_S_END
 
 EPOCH_2000_DAYS = 10_957
@@ -71,6 +72,8 @@ def binary_value(data: bytes, kind: SqlType, encoding: ClientEncoding = UTF8) ->
     if family == "uuid":
         require_size(data, UUID_BYTES)
         return uuid_text(data.hex())
+    if family in ("inet", "cidr"):
+        return received_address(data, family == "cidr")
     if family == "interval":
         require_size(data, struct.calcsize(">qii"))
         micros, days, months = struct.unpack(">qii", data)

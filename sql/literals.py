@@ -22,6 +22,7 @@ from sql.intervals import interval_value
 from sql.json_text import json_check
 from sql.jsonb_text import jsonb_value
 from sql.literal_binary import binary_value
+from sql.network_addresses import cidr_value, inet_value
 from sql.number_input import (
     DIGITS_MAX,
     WHITESPACE,
@@ -113,6 +114,10 @@ def unmodified_value(
             return interval_value(text, kind.fields, position, styles.interval_style)
         case "uuid":
             return uuid_value(text, position)
+        case "inet":
+            return inet_value(text, position)
+        case "cidr":
+            return cidr_value(text, position)
         case "bytea":
             return bytea_value(text, position)
         case "jsonb":

@@ -50,7 +50,6 @@ NAMES = frozenset(
     array_to_tsvector get_current_ts_config json_to_tsvector jsonb_to_tsvector numnode phraseto_tsquery plainto_tsquery querytree setweight
     strip to_tsquery to_tsvector ts_debug ts_delete ts_filter ts_headline ts_lexize ts_parse ts_rank ts_rank_cd ts_rewrite ts_stat
     ts_token_type tsquery_phrase tsvector_to_array websearch_to_tsquery
-    abbrev broadcast family host hostmask inet_merge inet_same_family masklen netmask network set_masklen
     area bound_box box center circle diagonal diameter height isclosed isopen lseg npoints path pclose point polygon popen radius
     slope width
     cursor_to_xml database_to_xml query_to_xml schema_to_xml table_to_xml xpath xpath_exists

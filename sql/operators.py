@@ -28,6 +28,8 @@ PLUS = [
     Signature("date_at_timetz", ("date", "timetz"), "timestamptz"),
     Signature("timetz_at_date", ("timetz", "date"), "timestamptz"),
     Signature("interval_add_time", ("interval", "time"), "time"),
+    Signature("inet_add", ("inet", "int8"), "inet"),
+    Signature("add_inet", ("int8", "inet"), "inet"),
     Signature("date_at_time", ("date", "time"), "timestamp"),
     Signature("time_at_date", ("time", "date"), "timestamp"),
 ]
@@ -42,6 +44,8 @@ MINUS = [
     Signature("time_subtract", ("time", "interval"), "time"),
     Signature("timetz_subtract", ("timetz", "interval"), "timetz"),
     Signature("time_difference", ("time", "time"), "interval"),
+    Signature("inet_subtract", ("inet", "int8"), "inet"),
+    Signature("inet_difference", ("inet", "inet"), "int8"),
 ]
 
 
@@ -111,8 +115,10 @@ OPERATORS: dict[str, tuple[Signature, ...]] = {
     "&": bits("bit_and"),
     "|": bits("bit_or"),
     "#": bits("bit_xor"),
-    "<<": shift("shift_left"),
-    ">>": shift("shift_right"),
+    "<<": (*shift("shift_left"), Signature("inet_within", ("inet", "inet"), "bool")),
+    ">>": (*shift("shift_right"), Signature("inet_holds", ("inet", "inet"), "bool")),
+    "<<=": one("inet_within_or_equal", "inet", "inet", result="bool"),
+    ">>=": one("inet_holds_or_equal", "inet", "inet", result="bool"),
     "@>": (
         Signature("array_contains", ("array", "array"), "bool"),
         Signature("jsonb_contains", ("jsonb", "jsonb"), "bool"),
@@ -125,7 +131,10 @@ OPERATORS: dict[str, tuple[Signature, ...]] = {
     "?": one("jsonb_exists", "jsonb", "text", result="bool"),
     "?|": one("jsonb_exists_any", "jsonb", "text[]", result="bool"),
     "?&": one("jsonb_exists_all", "jsonb", "text[]", result="bool"),
-    "&&": one("array_overlaps", "array", "array", result="bool"),
+    "&&": (
+        *one("array_overlaps", "array", "array", result="bool"),
+        *one("inet_overlaps", "inet", "inet", result="bool"),
+    ),
     "->": json_access(""),
     "->>": json_access("_text"),
     "#>": tuple(Signature("json_path", (family, "text[]"), family) for family in ("json", "jsonb")),

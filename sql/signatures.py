@@ -21,6 +21,7 @@ ORDERED = (
     "uuid",
     "bytea",
     "jsonb",
+    "inet",
     "oid",
     "name",
     "char",

@@ -20,7 +20,7 @@ CHARACTERS_MAX = 10_485_760
 # Types of PostgreSQL that are refused by name; the rest does not exist.
 REFUSED = frozenset(
     """
-    bit box cidr circle hstore inet int4range int8range jsonpath line lseg macaddr macaddr8 money numrange path pg_lsn
+    bit box circle hstore int4range int8range jsonpath line lseg macaddr macaddr8 money numrange path pg_lsn
     point polygon record regclass regcollation regconfig regdictionary regnamespace regoper regoperator regproc regprocedure regrole
     regtype tid tsquery tsrange tstzrange daterange tsvector txid_snapshot varbit xid xid8 cid xml int2vector oidvector refcursor
     """.split()
@@ -28,8 +28,8 @@ REFUSED = frozenset(
 # What a person may write, for "did you mean"; and what other systems call a type.
 SPELLINGS = tuple(
     """
-    bigint boolean bytea character date decimal integer interval json jsonb numeric real smallint text time timetz timestamp timestamptz
-    uuid varchar
+    bigint boolean bytea character cidr date decimal inet integer interval json jsonb numeric real smallint text time timetz timestamp
+    timestamptz uuid varchar
     """.split()
 )
 ELSEWHERE = {"double": "double precision", "string": "text", "datetime": "timestamp", "tinyint": "smallint"}

@@ -11,6 +11,7 @@ from sql.datatypes import SqlType
 from sql.expressions import LiteralValue
 from sql.jsonb_text import jsonb_value
 from sql.literals import apply_modifier
+from sql.network_addresses import cidr_of
 
 DAY_US = 86_400_000_000
 TEXTS = (
@@ -30,6 +31,10 @@ TEXTS = (
     "it's",
     "new\nline",
 )
+ADDRESSES = (
+    "10.1.2.3", "10.1.2.3/8", "10.0.0.0/8", "10.0.0.0/16", "0.0.0.0/0", "255.255.255.255", "9.8.7.6", "::1", "2001:db8::1/64", "::/0",
+    "::ffff:1.2.3.4", "2001:db8:0:1::/64",
+)  # fmt: skip
 JSONS = (
     "1", "1.50", "-0.1e3", "null", "true", '"text"', '"\\u00e9\\n"', "[]", "{}", "[1, 2, [3]]", '{"b": 1, "a": {"c": null}}',
     '{"long key": 1, "k": 2, "k": 3}', "[true, false, 0]", '"a"', '"b"', "[null]", "10", "2",
@@ -57,6 +62,10 @@ def random_value(kind: SqlType, numbers: Random) -> LiteralValue:
         case "numeric":
             value = Decimal(draw(-(10 ** draw(1, 30)), 10**12)).scaleb(-draw(0, 8))
             return apply_modifier(value or value.copy_abs(), kind)
+        case "inet":
+            return numbers.choice(ADDRESSES)
+        case "cidr":
+            return cidr_of(numbers.choice(ADDRESSES))
         case "date":
             return numbers.choice((0, 10_957, DATE_INFINITY, -DATE_INFINITY, draw(-800_000, 200_000)))
         case "timestamp" | "timestamptz":

@@ -52,6 +52,8 @@ FIXED_FORMS: dict[str, pa.DataType] = {
     "bytea": pa.binary(),
     "json": pa.string(),
     "jsonb": pa.string(),
+    "inet": pa.string(),
+    "cidr": pa.string(),
     **dict.fromkeys(("oid", "regproc", "regclass", "regtype", "regnamespace", "regrole"), pa.int64()),
     "name": pa.string(),
     "char": pa.string(),

@@ -17,6 +17,7 @@ import pyarrow as pa
 from duckdb.func import FunctionNullHandling, PythonUDFType
 
 from engine.embedded import civil_time, decimals, scalar_functions, special_numerics
+from engine.embedded.address_functions import ADDRESS_SPECIFICATIONS
 from engine.embedded.arrow_numerics import (
     decimal_array,
     decimal_integers,
@@ -101,6 +102,7 @@ def register_functions(connection: duckdb.DuckDBPyConnection) -> None:
         *NUMBER_SPECIFICATIONS,
         *JSON_SPECIFICATIONS,
         *JSON_SETS,
+        *ADDRESS_SPECIFICATIONS,
         *JSONB_CHANGES,
         *BYTES_SPECIFICATIONS,
     ):

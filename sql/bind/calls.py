@@ -163,4 +163,7 @@ def as_output_text(binder: Binder, operand: Expression) -> Expression:
         words = (Literal("t", TEXT), Literal("f", TEXT))
         branches = ((operand, words[0]), (Call("not", (operand,), SqlType("bool")), words[1]))
         return Case(branches, Literal(None, TEXT), TEXT)
+    if operand.type.family == "inet":
+        # A cast to text shows the bits of every network.
+        return Call("inet_output", (operand,), TEXT)
     return coerce(with_blanks(operand), TEXT, binder.context)

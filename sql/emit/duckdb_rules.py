@@ -6,6 +6,7 @@ something else, one of `engine/embedded/functions.py` stands in: LPAD with an em
 
 from __future__ import annotations
 
+from sql.emit.address_rules import ADDRESS_RULES
 from sql.emit.array_rules import DUCKDB_ARRAY_RULES
 from sql.emit.cast_rules import SHARED_CASTS, plain, to_text
 from sql.emit.date_rules import DUCKDB_DATE_RULES
@@ -54,6 +55,7 @@ RULES = (
     | rule_table(ENUM_RULES)
     | rule_table(RECORD_RULES)
     | rule_table(JSON_RULES)
+    | rule_table(ADDRESS_RULES)
     | rule_table(
         {
             # Not as operators: those its optimizer moves to the other side of a comparison with a constant, and their overflow is lost.

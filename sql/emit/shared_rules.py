@@ -16,7 +16,7 @@ from sql.errors import not_supported
 from sql.expressions import Call, Literal
 
 COMPARABLE = "bool int2 int4 int8 float4 float8 numeric text date timestamp timestamptz time uuid bytea oid char enum"
-KEYED = "variable bpchar interval timetz jsonb array record"
+KEYED = "variable bpchar interval timetz jsonb inet array record"
 INT4_MAX = 2**31 - 1
 INTEGERS = "int2 int4 int8"
 LOWER, UPPER = "abcdefghijklmnopqrstuvwxyz", "ABCDEFGHIJKLMNOPQRSTUVWXYZ"

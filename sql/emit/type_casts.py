@@ -17,7 +17,10 @@ from sql.expressions import Cast, Column
 from sql.zoned_time import fixed_west_s
 
 DAY_US = 86_400_000_000
-SCALARS = "bool int2 int4 int8 numeric variable float4 float8 date timestamp timestamptz time timetz interval uuid bytea json jsonb"
+SCALARS = (
+    "bool int2 int4 int8 numeric variable float4 float8 date timestamp timestamptz time timetz interval uuid bytea json jsonb inet "
+    "cidr"
+)
 NUMBERS = "int2 int4 int8 float4 float8 numeric"
 
 
@@ -107,7 +110,7 @@ def output_text(printer: ExpressionPrinter, text: str, kind: SqlType, node: Cast
     """Return the text that the output function of `kind` prints, which for some types is not what a cast to text gives."""
     if kind.family == "bool":
         return f"CASE WHEN {text} THEN 't' WHEN NOT {text} THEN 'f' END"
-    return text if form_of(kind) in ("text", "bpchar") else converted(printer, text, kind, TEXT, node)
+    return text if form_of(kind) in ("text", "bpchar", "inet") else converted(printer, text, kind, TEXT, node)
 
 
 def _array_to_text(printer: ExpressionPrinter, node: Cast, text: str) -> str:
@@ -152,7 +155,7 @@ SHARED_TYPE_CASTS: Mapping[str, CastRule] = {
 TYPE_CASTS: Mapping[str, CastRule] = {
     **SHARED_TYPE_CASTS,
     f"{SCALARS} oid char array > bpchar": to_padded,
-    "bpchar > time timetz interval uuid bytea json jsonb oid array": from_padded,
+    "bpchar > time timetz interval uuid bytea json jsonb inet cidr oid array": from_padded,
     "time > text": lambda printer, node, text: limited(f"time_text({text})", node),
     "text > time": with_digits("time_from_text({0})"),
     "time > time": with_digits("{0}"),
@@ -179,6 +182,14 @@ TYPE_CASTS: Mapping[str, CastRule] = {
     "text json > jsonb": "jsonb_from_text({0})",
     "jsonb > bool": "jsonb_bool({0})",
     f"jsonb > {NUMBERS}": _jsonb_number,
+    "inet > text": lambda printer, node, text: limited(f"inet_show({text})", node),
+    "cidr > text": lambda printer, node, text: limited(text, node),
+    "text > inet": "inet_from_text({0})",
+    "text > cidr": "cidr_from_text({0})",
+    "inet > cidr": "cidr_of({0})",
+    "cidr > inet": "inet_of({0})",
+    "inet > inet": "{0}",
+    "cidr > cidr": "{0}",
     "oid > oid": "{0}",
     "int2 int4 > oid": "(CAST({0} AS BIGINT) & 4294967295)",
     "int8 > oid": "oid_from_int8({0})",

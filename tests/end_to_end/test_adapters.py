@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import datetime
 import io
+import ipaddress
 import math
 import uuid
 from collections.abc import Awaitable, Callable
@@ -44,6 +45,8 @@ VALUES: dict[str, list[Any]] = {
     "timestamptz": [datetime.datetime(2020, 1, 2, 3, 4, 5, tzinfo=EAST)],
     "interval": [datetime.timedelta(0), datetime.timedelta(days=-3, seconds=5, microseconds=7)],
     "uuid": [uuid.UUID(int=5)],
+    "inet": [ipaddress.ip_interface("1.2.3.4/8"), ipaddress.ip_interface("2001:db8::1/64")],
+    "cidr": [ipaddress.ip_network("10.0.0.0/8"), ipaddress.ip_network("::/0")],
     "oid": [0, 2**32 - 1],
 }
 ARRAYS: dict[str, list[Any]] = {

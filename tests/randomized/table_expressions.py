@@ -8,15 +8,42 @@ from tests.randomized.expressions import FAMILIES, INTEGERS, ExpressionMaker, Te
 from tests.randomized.table_columns import DOMAINS
 from tests.randomized.values import literal
 
-TABLE_ONLY = ("interval", "time", "uuid", "bytea", "jsonb", "json", "bpchar", "int4[]", "text[]", "bool[]", "date[]")
+TABLE_ONLY = (
+    "interval",
+    "time",
+    "uuid",
+    "bytea",
+    "inet",
+    "jsonb",
+    "json",
+    "bpchar",
+    "int4[]",
+    "text[]",
+    "bool[]",
+    "date[]",
+)
 PATTERNS = ("a", "^a.*c$", "[a-c]+", "(b|x)", "\\d", "^$", "é", "l{2}o?", "\\mhello")
 SPANS = ("1 day", "-2 hours", "1 mon", "1 year 1 day", "00:00:00.5")
 FORMATS = ("YYYY-MM-DD", "HH24:MI:SS", "Day DD Mon", "IYYY-IW", "Q", "FMMonth, FMDDth YYYY", "HH12 AM")
 # Families whose values compare with < and the like everywhere.
-COMPARED = (*FAMILIES[1:], "interval", "time", "uuid", "bytea", "bpchar")
+COMPARED = (*FAMILIES[1:], "interval", "time", "uuid", "bytea", "inet", "bpchar")
 ASSIGNED = {"int2": "int4", "varchar": "text"}
 KEYABLE = frozenset(
-    (*FAMILIES, "int2", "varchar", "time", "uuid", "bytea", "jsonb", "bpchar", "int4[]", "text[]", "bool[]", "date[]")
+    (
+        *FAMILIES,
+        "int2",
+        "varchar",
+        "time",
+        "uuid",
+        "bytea",
+        "inet",
+        "jsonb",
+        "bpchar",
+        "int4[]",
+        "text[]",
+        "bool[]",
+        "date[]",
+    )
 ) - {"float4", "float8"}
 
 
@@ -75,6 +102,7 @@ class TableExpressionMaker(ExpressionMaker):
             "text[]": self._array,
             "bytea": self._bytes,
             "uuid": self._uuid,
+            "inet": self._inet,
         }.get(family)
         return made(family, depth) if made is not None else self.leaf(family)
 
@@ -115,6 +143,13 @@ class TableExpressionMaker(ExpressionMaker):
             "nested": f"({left} -> 'b' -> 0)",
         }
         if family == "jsonb":
+            texts["concat"] = f"({left} || {self.leaf('jsonb').text})"
+            texts["strip nulls"] = f"jsonb_strip_nulls({left})"
+            texts["build array"] = f"jsonb_build_array({left}, {self.leaf('int4').text}, {self.leaf('text').text})"
+            texts["build object"] = f"jsonb_build_object('k', {left}, {self.leaf('int4').text}::text || 'x', 1)"
+            texts["of value"] = (
+                f"to_jsonb({self.leaf(self.random.choice(['text', 'int4', 'bool', 'timestamp', 'int4[]'])).text})"
+            )
             texts["cast"] = f"({self.leaf('json').text})::jsonb"
         return self._chosen(family, texts, family, fixed=family == "jsonb")
 
@@ -145,6 +180,18 @@ class TableExpressionMaker(ExpressionMaker):
             "md5": f"md5({self.term('text', depth - 1).text})::uuid",
         }
         return self._chosen("uuid", texts, family)
+
+    def _inet(self, family: str, depth: int) -> Term:
+        left = self.term(family, depth - 1).text
+        texts = {
+            "cast": f"(({left})::text)::inet",
+            "network": f"network({left})::inet",
+            "broadcast": f"broadcast({left})",
+            "masklen": f"set_masklen({left}, {self.random.choice(['8', '20', '32', '-1'])})",
+            "host": f"host({left})::inet",
+            "netmask": f"netmask({left})",
+        }
+        return self._chosen("inet", texts, family)
 
     def _more(self, family: str, depth: int) -> Term | None:
         """Return an expression of a stream's type that only tables and SELECT have."""

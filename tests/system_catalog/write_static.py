@@ -23,7 +23,7 @@ FOLDER = Path(__file__).parents[2] / "engine" / "system_catalog" / "static"
 TYPES = """
 bool int2 int4 int8 float4 float8 numeric text varchar bpchar date time timetz timestamp timestamptz interval uuid bytea json jsonb unknown
 name char oid xid xid8 cid tid int2vector oidvector regproc regprocedure regoper regoperator regclass regcollation regtype regrole
-regnamespace aclitem pg_node_tree pg_lsn inet pg_ndistinct pg_dependencies pg_mcv_list refcursor
+regnamespace aclitem pg_node_tree pg_lsn inet cidr pg_ndistinct pg_dependencies pg_mcv_list refcursor
 """.split()
 
 RELATIONS = """
