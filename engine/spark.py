@@ -44,6 +44,12 @@ appender.none.name = none
 LOG_SETTINGS_NAME = "log4j2.properties"
 HEAP_MB_MIN = 512
 
+EXCLUDED_RULES = (
+    # It breaks the plan of a union of two parts of one input.
+    "org.apache.spark.sql.catalyst.optimizer.RemoveRedundantAliases",
+    # It makes a date of an infinite timestamp that is compared with one, which overflows.
+    "org.apache.spark.sql.catalyst.optimizer.UnwrapCastInBinaryComparison",
+)
 # What the answers depend on, then what the latency depends on.
 SETTINGS = {
     "spark.sql.ansi.enabled": "true",
@@ -62,8 +68,7 @@ SETTINGS = {
     "spark.sql.adaptive.enabled": "false",
     "spark.sql.shuffle.partitions": "1",
     "spark.sql.leafNodeDefaultParallelism": "1",
-    # It breaks the plan of a union of two parts of one input.
-    "spark.sql.optimizer.excludedRules": "org.apache.spark.sql.catalyst.optimizer.RemoveRedundantAliases",
+    "spark.sql.optimizer.excludedRules": ",".join(EXCLUDED_RULES),
     "spark.sql.optimizer.runtime.bloomFilter.enabled": "false",
     "spark.sql.codegen.cache.maxEntries": "1000",
     "spark.scheduler.mode": "FAIR",

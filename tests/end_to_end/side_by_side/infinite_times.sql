@@ -89,3 +89,12 @@ SELECT count(*) FROM si WHERE t < 'now' AND d > 'today';
 INSERT INTO si VALUES (20, 'today', 'now', 'tomorrow');
 SELECT d = current_date, t <= now()::timestamp, z = current_date + 1 FROM si WHERE id = 20;
 DROP FOREIGN TABLE si CASCADE;
+-- Constants of a plan that no row reaches.
+CREATE FOREIGN TABLE sn (c0 double precision, c1 date, c2 varchar(8)) SERVER stream;
+CREATE TABLE keys (id integer PRIMARY KEY, key varchar(8));
+INSERT INTO keys VALUES (1, 'a'), (2, 'bb'), (3, NULL);
+CREATE VIEW nowhere AS SELECT d1 AS k0, bool_or(d1 IS NOT NULL) AS a0, d1 + interval '1 day' AS a1 FROM (SELECT c1 AS d1, c2 AS d2 FROM sn WHERE (SELECT count(*) FROM keys AS j WHERE c2 = j.key AND (date '2023-04-17' NOT BETWEEN date '2021-12-28' AND date '2019-08-06')) < 2) AS d GROUP BY 1 HAVING 444 = 642;
+INSERT INTO sn VALUES (1, '2020-01-01', 'a'), (2, 'infinity', 'b'), (3, NULL, NULL);
+SELECT * FROM nowhere;
+DROP FOREIGN TABLE sn CASCADE;
+DROP TABLE keys;
