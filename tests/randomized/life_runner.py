@@ -179,11 +179,14 @@ class LifeRun:
         return {letter for letter in TABLE_COLUMNS if self._case.relations[letter] in words}
 
     def _check_in_use(self, tables: set[str], ours: Answer) -> None:
-        """Raise MismatchError unless the error names a frozen view that has a table below its grouping, and says what to do."""
+        """Raise MismatchError unless the error names a frozen view that has a table below its grouping, and says what to do.
+
+        A transaction that began before a view was renamed knows it by the name that it had.
+        """
         holders = [
-            one.name for one in self._living.values() if one.choice == "frozen" and one.view.shape.below & tables
+            one.view.name for one in self._living.values() if one.choice == "frozen" and one.view.shape.below & tables
         ]
-        if not any(f'"{name}"' in ours.message for name in holders) or "retroactive" not in ours.message:
+        if not any(f'"{name}' in ours.message for name in holders) or "retroactive" not in ours.message:
             self._fail(f"refused, where {holders} are frozen: {ours.message}")
 
     def _check_not_frozen(self, write: Write, ours: Answer) -> None:
@@ -256,8 +259,10 @@ class LifeRun:
 
     def _read(self, step: Step) -> None:
         names = list(self._living)
-        if step.word == "stale" and names:
-            self._read_stale(self._random.choice(names))
+        # What reads other views may show what these were before it was there.
+        lowest = [name for name, one in self._living.items() if not one.view.shape.views]
+        if step.word == "stale" and lowest:
+            self._read_stale(self._random.choice(lowest))
             return
         if step.word == "one" and names:
             names = [self._random.choice(names)]
