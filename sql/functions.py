@@ -363,7 +363,6 @@ FUNCTIONS: dict[str, tuple[Signature, ...]] = with_missing(
     {**MATH, **TEXTS, **DATES, **ARRAYS, **ENUMS, **JSON_MAKERS, **JSON_CHANGES, **ADDRESSES, **OTHERS}
 )
 
-# Set-returning functions: where these stand in FROM or in a select list, bind makes a `TableFunction` of them.
 # Functions of two columns: what each of these is made of. The names with a blank are nobody's but the binder's.
 JSON_MEMBERS: dict[str, dict[str, tuple[Signature, ...]]] = {
     f"{family}_each{form}": {
@@ -373,6 +372,7 @@ JSON_MEMBERS: dict[str, dict[str, tuple[Signature, ...]]] = {
     for family in ("json", "jsonb")
     for form in ("", "_text")
 }
+# Set-returning functions: where these stand in FROM or in a select list, bind makes a `TableFunction` of them.
 TABLE_FUNCTIONS: dict[str, tuple[Signature, ...]] = {
     **{
         name: one(name, family, result=result)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 
 from sql.catalog import Catalog, KnowsSchemas, KnowsTypes, RelationDescription, SessionSettings
 from sql.enum_types import EnumType
-from sql.errors import SqlError
+from sql.errors import SqlError, not_supported
 from sql.relation_keys import TEMPORARY, dotted, name_of, relation_key, temporary_schema, unknown, written_schema
 
 SYSTEM = "pg_catalog"
@@ -42,13 +42,22 @@ def find_relation(written: str, catalog: Catalog, settings: SessionSettings) -> 
 
 
 def find_type(written: str, catalog: Catalog, settings: SessionSettings) -> EnumType | None:
-    """Return the type of the database that a name as written means. Raises 3F000 for a schema that is not there."""
+    """Return the type of the database that a name as written means.
+
+    Raises 3F000 for a schema that is not there, 0A000 for the type of a relation's rows.
+    """
     if not isinstance(catalog, KnowsTypes):
         return None
     schema = written_schema(written)
     if schema is not None and isinstance(catalog, KnowsSchemas) and not catalog.has_schema(schema):
         raise SqlError("3F000", f'schema "{schema}" does not exist')
-    return next((found for key in keys_of(written, settings) if (found := catalog.type(key)) is not None), None)
+    for key in keys_of(written, settings):
+        found = catalog.type(key)
+        if found is not None:
+            return found
+        if catalog.relation(key) is not None:
+            raise not_supported(f"the type of the rows of {written} in a cast or a definition")
+    return None
 
 
 def found_key(written: str, settings: SessionSettings, is_there: Callable[[str], object]) -> str:

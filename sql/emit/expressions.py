@@ -30,6 +30,7 @@ from sql.expressions import (
     WindowCall,
     WindowFrame,
 )
+from sql.functions import VIEW_CHANGES
 from sql.record_types import RecordType
 
 NUMERIC_DIGITS_MAX = 38
@@ -45,6 +46,7 @@ OWN_FORMS = frozenset(
 )
 # Functions that evaluate their later operands only where the earlier ones do not decide.
 LAZY = frozenset({"and", "or", "coalesce"})
+ALONE_HINT = "Call it in a SELECT of nothing else."
 TEXT_FAMILIES = frozenset({"text", "varchar", "name", "unknown"})
 
 
@@ -246,7 +248,8 @@ class ExpressionPrinter(ABC):
         rule = self.rules.get((node.function, form)) or self.rules.get((node.function, "any"))
         if rule is None:
             families = ", ".join(argument.type.sql_name for argument in node.arguments)
-            raise not_supported(f"function {node.function}({families})", node.position)
+            hint = ALONE_HINT if node.function in VIEW_CHANGES else None
+            raise not_supported(f"function {node.function}({families})", node.position, hint)
         texts = self.operands(node)
         return rule.format(*texts) if isinstance(rule, str) else rule(self, node, texts)
 

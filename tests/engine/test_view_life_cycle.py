@@ -279,6 +279,11 @@ def test_refusals(server: Server, statement: str, error: str) -> None:
     server.world.close()
 
 
+def test_activate_among_other_things_is_told_to_be_alone(server: Server) -> None:
+    ((_, fields),) = server.client.ask_in_full("SELECT activate('v'), 1")
+    assert fields["hint"] == "Call it in a SELECT of nothing else."
+
+
 def test_comments_outlive_a_crash_and_go_with_what_they_are_on(server: Server) -> None:
     server.client.run(
         "CREATE TABLE kept (a int)",
