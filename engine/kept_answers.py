@@ -1,6 +1,6 @@
-"""Answers that are kept, encoded, until something they depend on changes.
+"""Answers that are kept until something they depend on changes, and encoded once they are asked for again.
 
-Enters: encoded answers with the versions of views and tables that they were made from. Leaves: the same bytes, as long as they are what
+Enters: what encodes an answer, with the versions of views and tables that it was made from. Leaves: its bytes, as long as they are what
 a new run would give. Must not know sessions or the protocol.
 """
 
@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from engine.catalog import TableData
@@ -22,17 +24,23 @@ ViewVersions = tuple[tuple[ContinuousView, Version], ...]
 TableVersions = tuple[tuple[TableData, int], ...]
 
 KEPT_ANSWERS_MAX = 256
+# Of an Arrow table whose answer is worth keeping.
 KEPT_ANSWER_BYTES_MAX = 1 << 20
 
 
 @dataclass(frozen=True)
 class KeptAnswer:
-    """An encoded answer, and the versions of views and of tables that it holds for."""
+    """An answer, and the versions of views and of tables that it holds for. encode: returns its bytes."""
 
     image_version: int
     versions: ViewVersions
     tables: TableVersions
-    data: bytes
+    encode: Callable[[], bytes]
+
+    @cached_property
+    def data(self) -> bytes:
+        """The encoded answer. Most texts come only once: theirs never are."""
+        return self.encode()
 
     def holds(self, image: CatalogImage) -> bool:
         """True while the answer is what a new run would give."""
@@ -44,7 +52,7 @@ class KeptAnswer:
 
 
 class KeptAnswers:
-    """Encoded answers by (text, settings that shape them), least recently used out first. One per database; thread-safe."""
+    """Answers by (text, settings that shape them), least recently used out first. One per database; thread-safe."""
 
     def __init__(self) -> None:
         self._answers: OrderedDict[object, KeptAnswer] = OrderedDict()
@@ -80,9 +88,7 @@ class KeptAnswers:
                 del self._answers[key]
 
     def keep(self, key: object, answer: KeptAnswer) -> None:
-        """Keep an answer, if it is small."""
-        if len(answer.data) > KEPT_ANSWER_BYTES_MAX:
-            return
+        """Keep an answer, which is small: see KEPT_ANSWER_BYTES_MAX."""
         with self._lock:
             self._answers[key] = answer
             self._answers.move_to_end(key)

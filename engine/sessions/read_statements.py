@@ -47,6 +47,18 @@ if TYPE_CHECKING:
 NOTHING_GIVEN: Mapping[str, pa.Table] = MappingProxyType({})
 
 
+def once(bind: Callable[[CatalogImage], BoundQuery]) -> Callable[[CatalogImage], BoundQuery]:
+    """Return what binds one statement, for who asks for it several times: anew only to another image."""
+    known: list[tuple[CatalogImage, BoundQuery]] = []
+
+    def bound_to(image: CatalogImage) -> BoundQuery:
+        if not known or known[-1][0] is not image:
+            known.append((image, bind(image)))
+        return known[-1][1]
+
+    return bound_to
+
+
 class ReadStatements:
     """Runs the reading statements of one session."""
 
@@ -67,6 +79,7 @@ class ReadStatements:
             return await read_catalog(self._session, statement, parameters, declared)
         settings = self._session.settings
 
+        @once
         def bound_to(image: CatalogImage) -> BoundQuery:
             if prepared is None:
                 return bind_query(statement.query, image, settings.captured(), locks=True)
@@ -139,6 +152,7 @@ class ReadStatements:
         if query is not None:
             return await copy_catalog(session, statement, query)
 
+        @once
         def bound_to(image: CatalogImage) -> BoundQuery:
             return bind_copied(statement, image, session.settings.captured())
 

@@ -50,24 +50,22 @@ def answer_key(text: str, formats: tuple[int, ...], settings: Settings, describe
 
 
 def keep(answers: KeptAnswers, text: str, image: CatalogImage, reading: Reading, settings: Settings) -> None:
-    """Keep the answer of a SELECT, encoded for both protocols, unless it is large or depends on the time."""
-    outcome = reading.outcome
-    if (
-        not reading.reusable
-        or outcome.table is None
-        or outcome.schema is None
-        or outcome.table.nbytes > KEPT_ANSWER_BYTES_MAX
-    ):
+    """Keep the answer of a SELECT for both protocols, in texts, unless it is large or depends on the time."""
+    table, schema, forms = reading.outcome.table, reading.outcome.schema, Forms(*settings.shown)
+    if not reading.reusable or table is None or schema is None or table.nbytes > KEPT_ANSWER_BYTES_MAX:
         return
-    rows, _ = encode(outcome.table, outcome.schema, (), Forms(*settings.shown))
-    end = writer.command_complete(f"SELECT {outcome.table.num_rows}")
-    simple = row_description(outcome.schema, ()) + rows + end
-    formats = (0,) * len(outcome.schema)
-    for key, data in (
+
+    def rows() -> bytes:
+        return encode(table, schema, (), forms)[0] + writer.command_complete(f"SELECT {table.num_rows}")
+
+    def simple() -> bytes:
+        return row_description(schema, ()) + rows()
+
+    for key, answer in (
         (answer_key(text, (), settings, described=False), simple),
-        (answer_key(text, formats, settings, described=True), rows + end),
+        (answer_key(text, (0,) * len(schema), settings, described=True), rows),
     ):
-        answers.keep(key, KeptAnswer(image.version, reading.versions, reading.tables, data))
+        answers.keep(key, KeptAnswer(image.version, reading.versions, reading.tables, answer))
 
 
 @dataclass

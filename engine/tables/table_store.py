@@ -21,6 +21,7 @@ from engine.disk_errors import disk_error
 from engine.embedded.duckdb_errors import sql_error
 from engine.embedded.query_engine import Cursor, QueryEngine
 from engine.storage import Storage
+from engine.tables.kept_snapshots import KeptSnapshots
 from engine.tables.sequence_functions import SequenceSession, register_sequence_functions
 from engine.tables.table_transaction import TableTransaction
 from engine.tables.write_journal import WriteJournal
@@ -42,7 +43,7 @@ SCHEMA = (
 
 
 class TableStore:
-    """The open file. commits_count: how many transactions have changed tables or the catalog since the start.
+    """The open file.
 
     lock: held from a DuckDB COMMIT until what it made is visible to everybody, and while a snapshot is taken, so that a snapshot, the
     catalog image and `commits_count` belong together. It is taken before the commit lock of `engine.database`.
@@ -54,7 +55,6 @@ class TableStore:
         """Open or make the file. Raises SqlError XX001, 53100 and 58030, and OSError when the folder can't be made."""
         self.path = folder / FILE_NAME
         self.lock = threading.Lock()
-        self.commits_count = 0
         # The number of the last serializable one among them.
         self._serialized = 0
         self._holding: weakref.WeakSet[TableTransaction] = weakref.WeakSet()
@@ -70,6 +70,7 @@ class TableStore:
         except duckdb.Error as error:
             raise SqlError(DAMAGED, f"{self.path} can't be opened: {str(error).splitlines()[0]}") from None
         self.engine.add_functions(register_sequence_functions)
+        self._snapshots = KeptSnapshots(self.engine)
         self._log = self.engine.take_cursor().connection
         try:
             schemas = {name for (name,) in self._log.execute("SELECT schema_name FROM duckdb_schemas()").fetchall()}
@@ -97,18 +98,25 @@ class TableStore:
 
     def close(self) -> None:
         """Close the file; no transaction is open."""
-        self._log.close()
-        self.engine.close()
+        with self._snapshots.none_open():
+            self._log.close()
+            self.engine.close()
 
     # Transactions
+
+    @property
+    def commits_count(self) -> int:
+        """How many transactions have changed tables or the catalog since the start."""
+        return self._snapshots.commits_count
 
     def begin(self, image: CatalogImage, sequences: SequenceSession | None = None) -> TableTransaction:
         """Return a new transaction, whose snapshot is now. The caller holds `lock`; `image` is the catalog that it sees.
 
         sequences: the session's knowledge of them, None where none can be used.
         """
-        transaction = TableTransaction(self.engine, self._open_snapshot(), self.commits_count, image, sequences)
-        transaction.reopen = self._reopened
+        cursor = self._snapshots.take() or self._open_snapshot()
+        transaction = TableTransaction(self.engine, cursor, self.commits_count, image, sequences)
+        transaction.reopen, transaction.keep = self._reopened, self._snapshots.give
         return transaction
 
     def hold(self, transaction: TableTransaction, journal: WriteJournal) -> None:
@@ -160,14 +168,14 @@ class TableStore:
                 detail="Another serializable transaction has committed since this one began to read.",
                 hint="The transaction might succeed if retried.",
             )
-        with self._log_lock:
+        with self._log_lock, self._snapshots.none_open():
             if not self._write_ahead.exists():
                 # DuckDB begins a log after each of its checkpoints. Were its name not durable, that would be known only after the COMMIT.
                 self._commit_own(("INSERT INTO catalog.transactions VALUES (0)", ()))
             self._require_synced()
             self._open_spares(transaction)
             transaction.commit(self._storage)
-        self.commits_count += 1
+            self._snapshots.advance()
         if transaction.serializable:
             self._serialized = self.commits_count
         for table in transaction.written.values():
@@ -253,7 +261,8 @@ class TableStore:
             self._log.begin()
             for text, values in statements:
                 self._log.execute(text, list(values))
-            self._storage.commit_tables(self._log)
+            with self._snapshots.none_open():
+                self._storage.commit_tables(self._log)
         except BaseException as error:
             with suppress(duckdb.Error):
                 self._log.rollback()

@@ -51,6 +51,7 @@ class TableTransaction:
     were first written to. unguarded: physical tables whose keys are as new as the transaction: DuckDB looks at them at COMMIT only.
     changed: True once there is anything that COMMIT makes durable. time_zone: for the texts of errors. serializable: see
     `TableStore.commit`. journal: of a transaction block; reopen: returns a cursor with a fresh transaction that has this one's snapshot.
+    keep: takes a cursor whose snapshot, of this number, the next reader may have as well; False: it may not.
     locks: what its session has locked. references: what it does to foreign keys; whoever runs a statement lets it `check` at the end.
 
     `_decisive`: (table, constraint) of the unique keys that an ON CONFLICT of this transaction has looked at in its snapshot.
@@ -74,9 +75,12 @@ class TableTransaction:
         self.serializable = False
         self.journal: WriteJournal | None = None
         self.reopen: Callable[[TableTransaction], Cursor] | None = None
+        self.keep: Callable[[Cursor, int], bool] | None = None
         self.references = References(self)
         self.locks: SessionLocks | None = None
         self._is_dead = False
+        # Nothing but tables was read: nothing has been registered or written.
+        self._is_untouched = True
         self._decisive: set[tuple[str, str]] = set()
         self._engine = engine
         self._cursor: Cursor | None = cursor
@@ -92,9 +96,9 @@ class TableTransaction:
         caller rolls it back.
         """
         root = self._in_session(root)
-        sources = {
-            scan.name: table_source(self._table(scan.name), scan) for scan in scans(root) if scan.kind == "table"
-        }
+        read = list(scans(root))
+        sources = {scan.name: table_source(self._table(scan.name), scan) for scan in read if scan.kind == "table"}
+        self._is_untouched = self._is_untouched and all(scan.name in sources for scan in read)
         with self._running() as cursor:
             # After an error they go with the DuckDB transaction, which takes no more commands.
             self._is_dead = True
@@ -184,6 +188,7 @@ class TableTransaction:
 
     def fetch(self, text: str, schema: Schema, rows: pa.Table | None = None) -> pa.Table:
         """Return the answer to a query in DuckDB's own words. rows: what `ROWS` is in it."""
+        self._is_untouched = self._is_untouched and rows is None
         with self._running() as cursor:
             try:
                 with passing_rows(cursor.connection, ROWS, rows):
@@ -252,7 +257,9 @@ class TableTransaction:
             return
         with self._lock:
             self._cursor = None
-        self._let_go(cursor)
+        is_as_begun = self._is_untouched and not self._is_dead
+        if not (is_as_begun and self.keep is not None and self.keep(cursor, self.snapshot)):
+            self._let_go(cursor)
         self._drop_spares()
 
     def interrupt(self) -> None:
@@ -361,7 +368,7 @@ class TableTransaction:
                 raise duplicate_key(table, constraint, key_text(columns, texts))
 
     def _perform(self, cursor: Cursor, step: Step) -> None:
-        self._is_dead = True
+        self._is_untouched, self._is_dead = False, True
         count = perform(cursor, step)
         self._is_dead = False
         if self.journal is not None:
@@ -370,6 +377,7 @@ class TableTransaction:
     def _begin_anew(self) -> None:
         """Take a fresh DuckDB transaction with the same snapshot. Raises 40001."""
         assert self.reopen is not None
+        self._is_untouched = False
         # The old one ends last: as long as any is open, DuckDB gives rows no other numbers.
         cursor = self.reopen(self)
         with self._lock:

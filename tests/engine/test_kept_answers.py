@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import weakref
+from functools import partial
 
 import pytest
 
@@ -112,7 +113,26 @@ def test_a_row_limit_is_respected(client: SessionClient) -> None:
 def test_how_many_are_kept(world: World) -> None:
     answers, image = KeptAnswers(), world.database.image
     for number in range(KEPT_ANSWERS_MAX + 1):
-        answers.keep(number, KeptAnswer(image.version, (), (), b"x"))
-    assert answers.find(0, image, None) is None and answers.find(KEPT_ANSWERS_MAX, image, None) == b"x"
-    answers.keep("large", KeptAnswer(image.version, (), (), bytes(KEPT_ANSWER_BYTES_MAX + 1)))
-    assert answers.find("large", image, None) is None
+        answers.keep(number, KeptAnswer(image.version, (), (), partial(bytes, str(number), "ascii")))
+    assert answers.find(0, image, None) is None and answers.find(KEPT_ANSWERS_MAX, image, None) == b"256"
+
+
+def test_a_large_answer_is_not_kept(client: SessionClient) -> None:
+    client.run(f"CREATE TABLE texts AS SELECT repeat('x', {KEPT_ANSWER_BYTES_MAX // 2}) AS t")
+    for count, kept in ((1, True), (3, False)):
+        text = f"SELECT t FROM texts, generate_series(1, {count})"
+        client.ask(text)
+        assert is_kept(client, text) is kept
+
+
+def test_an_answer_is_encoded_when_it_is_asked_for_again(world: World) -> None:
+    answers, image = KeptAnswers(), world.database.image
+    encoded = []
+
+    def encode() -> bytes:
+        encoded.append(1)
+        return b"x"
+
+    answers.keep("text", KeptAnswer(image.version, (), (), encode))
+    assert not encoded
+    assert [answers.find("text", image, None) for _ in range(3)] == [b"x"] * 3 and len(encoded) == 1
