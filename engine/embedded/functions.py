@@ -15,6 +15,7 @@ import duckdb
 import numpy as np
 import pyarrow as pa
 from duckdb.func import FunctionNullHandling, PythonUDFType
+from duckdb.sqltypes import DuckDBPyType
 
 from engine.embedded import civil_time, decimals, scalar_functions, special_numerics
 from engine.embedded.address_functions import ADDRESS_SPECIFICATIONS
@@ -74,6 +75,9 @@ KEY_FIELDS = [
 # Half a dozen copies of them are in memory before the client has them; PostgreSQL stops at 1 GB for each text.
 BATCH_CHARACTERS_MAX = 256 * 1024 * 1024
 POSITIONAL = inspect.Parameter.POSITIONAL_ONLY
+
+# Those that were read, by their names.
+TYPES: dict[str, DuckDBPyType] = {}
 
 Scalar = Callable[..., Any]
 ArrowFunction = Callable[..., pa.Array]
@@ -144,12 +148,20 @@ def _register(
     connection.create_function(
         name,
         function,
-        [connection.dtype(argument) for argument in arguments],
-        connection.dtype(result),
+        [type_of(connection, argument) for argument in arguments],
+        type_of(connection, result),
         type=PythonUDFType.ARROW,
         null_handling=FunctionNullHandling.SPECIAL,
         side_effects=volatile,
     )
+
+
+def type_of(connection: duckdb.DuckDBPyConnection, name: str) -> DuckDBPyType:
+    """Return one of DuckDB's types; to read a name takes as long as to make a function known, and there are few names."""
+    found = TYPES.get(name)
+    if found is None:
+        found = TYPES[name] = connection.dtype(name)
+    return found
 
 
 def rows_of(name: str, function: Scalar, arguments: Sequence[str], result: str, strict: bool = True) -> ArrowFunction:

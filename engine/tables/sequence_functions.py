@@ -20,6 +20,7 @@ from duckdb.func import FunctionNullHandling, PythonUDFType
 from engine.catalog import CatalogImage, SequenceEntry
 from engine.embedded.arrow_numerics import one_array
 from engine.embedded.error_mark import marked
+from engine.embedded.functions import type_of
 from engine.tables.backend_functions import Backend, advisory_rows, notify_rows, set_rows, signal_rows, sleep_rows
 from sql.catalog import SessionSettings
 from sql.datatypes import INT8
@@ -186,8 +187,8 @@ def register_sequence_functions(connection: duckdb.DuckDBPyConnection) -> None:
         connection.create_function(
             name,
             function,
-            [connection.dtype(argument) for argument in arguments],
-            connection.dtype(result),
+            [type_of(connection, argument) for argument in arguments],
+            type_of(connection, result),
             type=PythonUDFType.ARROW,
             null_handling=FunctionNullHandling.SPECIAL,
             side_effects=True,
