@@ -86,7 +86,7 @@ format: setup
 
 lock: setup
 	@$(BIN)/uv pip compile pyproject.toml --all-extras --universal --python-version 3.11 --generate-hashes \
-	    --no-config --no-emit-index-url --no-annotate --no-header --quiet --output-file requirements.lock
+	    --no-emit-package pandas --no-emit-package python-dateutil --no-config --no-emit-index-url --no-annotate --no-header --quiet --output-file requirements.lock
 
 clean:
 	rm -rf .mypy_cache .ruff_cache .pytest_cache .import_linter_cache build dist spark-warehouse artifacts metastore_db derby.log

@@ -132,7 +132,7 @@ setup_venv() {
     { install_packages --require-hashes --no-deps -r "$work/spark.lock" && .venv/bin/python -m engine.spark_archive; } &
     spark=$!
     jobs="$kernels $spark"
-    install_packages --require-hashes -r "$work/others.lock"
+    install_packages --require-hashes --no-deps -r "$work/others.lock"
     install_packages --no-deps --no-build-isolation -e .
     wait "$spark"
     wait "$kernels"

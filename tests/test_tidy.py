@@ -257,3 +257,4 @@ def test_requirements_lock_is_of_this_pyproject() -> None:
     assert "://" not in lock
     entries = re.findall(r"^[a-z0-9.-]+==.*", lock, re.MULTILINE)
     assert all(entry.endswith("\\") for entry in entries), "an entry has no hash"
+    assert "pandas==" not in lock, "pyarrow would import it at each start: see pyproject.toml"
