@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from typing import Any
 
 from engine.catalog import (
@@ -59,6 +59,9 @@ FORMS: dict[str, Mapping[str, type]] = {
     "sequence": {"name": str, "oid": int, "number": int, "definition": dict},
     "query": {"name": str, "oid": int, "text": str, "time_zone": str, "columns": list, "used": list},
 }
+
+
+TYPE_FIELDS = tuple(one.name for one in fields(SqlType))
 
 
 def catalog_text(image: CatalogImage) -> str:
@@ -120,7 +123,7 @@ def plain_entry(entry: Entry) -> dict[str, object]:
 
 def plain_type(kind: SqlType) -> dict[str, object]:
     """Return a type: its family, which of an own type is a text with its oid, and what else is not None."""
-    return {name: value for name, value in asdict(kind).items() if value is not None}
+    return {name: value for name in TYPE_FIELDS if (value := getattr(kind, name)) is not None}
 
 
 def type_of(plain: Mapping[str, Any], image: CatalogImage) -> SqlType:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
@@ -166,6 +166,14 @@ class QueryEngine:
         """Take a cursor back; no transaction is open on it."""
         with self._lock:
             self._idle.append(cursor)
+
+    def roll_back(self, cursor: Cursor) -> None:
+        """Take a cursor back with the transaction that is open on it. What was registered in that is gone with it."""
+        # DuckDB has rolled it back itself when COMMIT failed; what else is wrong, the next statement is told.
+        with suppress(duckdb.Error):
+            cursor.connection.rollback()
+        cursor.inputs.clear()
+        self.give_back(cursor)
 
     def interrupt(self, token: Hashable) -> None:
         """Stop the call that runs under `token`, if any; from another thread."""

@@ -47,8 +47,7 @@ class KeptSnapshots:
             kept, self._kept = self._kept, []
         try:
             for cursor in kept:
-                cursor.connection.rollback()
-                self._engine.give_back(cursor)
+                self._engine.roll_back(cursor)
             yield
         finally:
             with self._lock:

@@ -132,8 +132,7 @@ class TableStore:
             # DuckDB takes the snapshot when the file is first read.
             cursor.connection.execute("SELECT format FROM catalog.definitions").fetchall()
         except duckdb.Error as error:
-            cursor.connection.rollback()
-            self.engine.give_back(cursor)
+            self.engine.roll_back(cursor)
             raise sql_error(error) from error
         return cursor
 

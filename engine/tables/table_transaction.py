@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -259,7 +259,7 @@ class TableTransaction:
             self._cursor = None
         is_as_begun = self._is_untouched and not self._is_dead
         if not (is_as_begun and self.keep is not None and self.keep(cursor, self.snapshot)):
-            self._let_go(cursor)
+            self._engine.roll_back(cursor)
         self._drop_spares()
 
     def interrupt(self) -> None:
@@ -383,15 +383,7 @@ class TableTransaction:
         with self._lock:
             before, self._cursor = self._cursor, cursor
         assert before is not None, "the transaction is over"
-        self._let_go(before)
-
-    def _let_go(self, cursor: Cursor) -> None:
-        # DuckDB has rolled it back itself when COMMIT failed.
-        with suppress(duckdb.TransactionException):
-            cursor.connection.rollback()
-        # What was registered during the transaction is gone with it.
-        cursor.inputs.clear()
-        self._engine.give_back(cursor)
+        self._engine.roll_back(before)
 
     @contextmanager
     def _running(self) -> Iterator[Cursor]:
@@ -417,7 +409,7 @@ class TableTransaction:
         journal, self.journal = self.journal, None
         if journal is not None:
             for spare in journal.end():
-                self._let_go(spare)
+                self._engine.roll_back(spare)
 
 
 def key_columns(table: TableEntry, constraint: ConstraintDescription) -> list[ColumnDescription]:
