@@ -22,21 +22,35 @@ class Evidence:
     histogram: Counter[str] = field(default_factory=Counter)
     failures: list[str] = field(default_factory=list)
 
+    @property
+    def path(self) -> Path:
+        """Where it is kept."""
+        return FOLDER / f"{self.suite}.json"
+
+    def go_on(self) -> None:
+        """Take over what a run of this commit from this seed has left that was cut off and had no failure."""
+        known = json.loads(self.path.read_text()) if self.path.is_file() else {}
+        if (known.get("commit"), known.get("seed"), known.get("failures")) == (head_commit(), self.seed, []):
+            self.cases, self.seconds = known["cases"], known["seconds"]
+            self.histogram = Counter(known["histogram"])
+
     def write(self) -> Path:
         """Write tests/evidence/<suite>.json and return its path."""
-        commit = subprocess.run(
-            ["git", "rev-parse", "HEAD"], cwd=FOLDER.parent, capture_output=True, text=True, check=False
-        ).stdout.strip()
         FOLDER.mkdir(exist_ok=True)
-        path = FOLDER / f"{self.suite}.json"
         content = {
             "suite": self.suite,
-            "commit": commit,
+            "commit": head_commit(),
             "seed": self.seed,
             "cases": self.cases,
             "seconds": round(self.seconds, 1),
             "histogram": dict(sorted(self.histogram.items())),
             "failures": self.failures,
         }
-        path.write_text(json.dumps(content, indent=1) + "\n")
-        return path
+        self.path.write_text(json.dumps(content, indent=1) + "\n")
+        return self.path
+
+
+def head_commit() -> str:
+    """Return the commit that is checked out."""
+    command = ["git", "rev-parse", "HEAD"]
+    return subprocess.run(command, cwd=FOLDER.parent, capture_output=True, text=True, check=False).stdout.strip()

@@ -77,6 +77,9 @@ class TableWriter:
         return self._draw(kind, table, self._random.choice([3, 6, 12, 25]))
 
     def _draw(self, kind: str, table: Table, rows: int | None = None) -> Statement:
+        if not table.columns:
+            # ALTER TABLE has dropped the last one.
+            kind = "default values"
         self._counts[f"write {kind}"] += 1
         count = rows or self._random.choice([1, 1, 2, 5])
         match kind:
