@@ -19,6 +19,18 @@ CASES_DEFAULT = 700
 SECONDS_DEFAULT = 240.0
 SEED_DEFAULT = 20_261_120
 
+# The longest files, which begin first: no worker is to be left alone with one at the end.
+LONGEST = (
+    "sqlalchemy_suite/test_sqlalchemy_suite.py",
+    "tpch/test_tpch.py",
+    "engine/test_serve.py",
+    "end_to_end/test_view_shapes.py",
+    "end_to_end/test_eager_grouping.py",
+    "randomized/test_random.py",
+    "bench/test_durability.py",
+    "bench/test_stream_relation.py",
+)
+
 # Every JVM of a test run is short: its second compiler would take a third of the run's processor time and never earn it back.
 os.environ.setdefault("JAVA_TOOL_OPTIONS", "-XX:TieredStopAtLevel=1")
 
@@ -33,7 +45,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Whatever needs a server of either kind is slow."""
+    """Whatever needs a server of either kind is slow. The longest files come first."""
+    ranks = {Path(__file__).parent / name: rank for rank, name in enumerate(LONGEST)}
+    items.sort(key=lambda item: ranks.get(item.path, len(ranks)))
     for item in items:
         starts_server = isinstance(item, pytest.Function) and {"server", "postgres"} & set(item.fixturenames)
         if starts_server or "end_to_end" in item.path.parts:
