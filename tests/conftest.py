@@ -47,6 +47,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Whatever needs a server of either kind is slow. The longest files come first."""
     ranks = {Path(__file__).parent / name: rank for rank, name in enumerate(LONGEST)}
+    assert all(path.is_file() for path in ranks), "LONGEST names a file that is not there"
     items.sort(key=lambda item: ranks.get(item.path, len(ranks)))
     for item in items:
         starts_server = isinstance(item, pytest.Function) and {"server", "postgres"} & set(item.fixturenames)
