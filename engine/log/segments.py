@@ -20,6 +20,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
+
 from engine.log.records import Bytes, Record, later_records, record_at
 from engine.storage import Storage, StoredFile
 from ringbuffer.log_rows import ALIGNMENT
@@ -139,7 +141,7 @@ def parts_of(names: list[str]) -> list[tuple[int, str]]:
 
 def is_blank(data: memoryview, offset: int) -> bool:
     """Tell whether nothing was ever written to the rest of a segment."""
-    return not bytes(data[offset:]).strip(b"\0")
+    return not np.any(np.frombuffer(data[offset:], dtype=np.uint8))
 
 
 def number_of(name: str) -> int:
