@@ -14,7 +14,6 @@ from ringbuffer.fields import Bytes, parse_bool, parse_integer, parse_numeric_co
 from ringbuffer.jit import inlined_kernel, kernel
 from ringbuffer.labels import label_number
 from ringbuffer.memory import (
-    borrowed,
     copy_bytes,
     load_byte,
     load_int32,
@@ -275,8 +274,6 @@ def store_lines(
     used: int, transitions: Transitions, offsets: Offsets,
 ) -> tuple[int, int]:  # fmt: skip
     """-> (rows stored from `row` on, bytes of heap that are used then) of `rows` lines whose fields' `ends` are known."""
-    buffer, ends, form, columns = borrowed(buffer), borrowed(ends), borrowed(form), borrowed(columns)
-    heap, transitions, offsets = borrowed(heap), borrowed(transitions), borrowed(offsets)
     count = columns.shape[0]
     row_bytes = columns[count - 1, PREFIX] + columns[count - 1, WIDTH]
     for column in range(count):

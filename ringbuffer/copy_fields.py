@@ -10,7 +10,7 @@ from __future__ import annotations
 from ringbuffer.byte_masks import BLOCK_BYTES, equal_mask, high_mask, ones_count
 from ringbuffer.fields import Bytes
 from ringbuffer.jit import inlined_kernel, kernel
-from ringbuffer.memory import borrowed, load_byte, trailing_zeros
+from ringbuffer.memory import load_byte, trailing_zeros
 from ringbuffer.row_block import Array
 from ringbuffer.store_field import check_encoding
 
@@ -66,7 +66,6 @@ def find_fields(
     Places are counted from `start`; ends[0] is -1, and the field i of all lies between ends[i] + 1 and ends[i + 1]. 64 bytes behind
     `end` can be read.
     """
-    buffer, ends = borrowed(buffer), borrowed(ends)
     address = buffer.ctypes.data + start
     size = min(end - start, SPAN_BYTES_MAX)
     room = ends.shape[0] - BLOCK_BYTES - 1

@@ -12,7 +12,6 @@ from ringbuffer.copy_lines import CONSUMED, ENDED, EOL, EOL_NEWLINE, EOL_UNKNOWN
 from ringbuffer.copy_rows import decode_lines
 from ringbuffer.fields import Bytes
 from ringbuffer.jit import kernel
-from ringbuffer.memory import borrowed
 from ringbuffer.row_block import Array
 from ringbuffer.slow_fields import FALLBACKS_MAX
 from ringbuffer.time_zones import Offsets, Transitions
@@ -32,10 +31,6 @@ def decode_copy(
     """-> rows stored in `block`. classes uint8[256]; form: see copy_columns; ends: see copy_fields, empty when no line is to count as
     plain; state, fields int64[columns + 1, 3], fallbacks int64[n, 6]: see copy_lines.
     """
-    buffer, classes, null_text, columns = borrowed(buffer), borrowed(classes), borrowed(null_text), borrowed(columns)
-    transitions, offsets, block, heap = borrowed(transitions), borrowed(offsets), borrowed(block), borrowed(heap)
-    fields, fallbacks, state = borrowed(fields), borrowed(fallbacks), borrowed(state)
-    form, ends = borrowed(form), borrowed(ends)
     columns_count = columns.shape[0]
     row = 0
     others = 1 if ends.shape[0] > 0 else capacity

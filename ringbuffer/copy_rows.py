@@ -39,7 +39,7 @@ from ringbuffer.copy_lines import (
 from ringbuffer.copy_text_line import read_text_line
 from ringbuffer.fields import Bytes
 from ringbuffer.jit import inlined_kernel, kernel
-from ringbuffer.memory import borrowed, signed_word
+from ringbuffer.memory import signed_word
 from ringbuffer.row_block import FORCE, KIND, NOT_NULL, PADDING_BYTES, TEXT, Array
 from ringbuffer.slow_fields import FALLBACKS_MAX
 from ringbuffer.store_field import check_encoding, store_field, store_null
@@ -63,9 +63,6 @@ def decode_lines(
     heap: Bytes, fields: Array, fallbacks: Array, state: Array,
 ) -> int:  # fmt: skip
     """-> rows stored in `block` then, from `row` on, below `rows_end`; see copy_morsel."""
-    buffer, classes, null_text, columns = borrowed(buffer), borrowed(classes), borrowed(null_text), borrowed(columns)
-    transitions, offsets, block, heap = borrowed(transitions), borrowed(offsets), borrowed(block), borrowed(heap)
-    fields, fallbacks, state = borrowed(fields), borrowed(fallbacks), borrowed(state)
     columns_count = columns.shape[0]
     state[CONSUMED] = start
     while row < rows_end and state[FALLBACKS_USED] < FALLBACKS_MAX and state[ENDED] == 0:

@@ -16,7 +16,7 @@ from ringbuffer.columns import Layout, Morsel
 from ringbuffer.error_codes import RowError
 from ringbuffer.fields import Bytes, is_space, parse_numeric_column
 from ringbuffer.jit import inlined_kernel, kernel
-from ringbuffer.memory import borrowed, store_byte, store_int16, store_int32, store_word
+from ringbuffer.memory import store_byte, store_int16, store_int32, store_word
 from ringbuffer.row_block import (
     BOOL,
     DATE,
@@ -127,13 +127,6 @@ def decode_literal_rows(
     heap: Bytes, slow: Array, state: Array,
 ) -> tuple[int, int]:  # fmt: skip
     """-> (rows, error or UNSURE): see LiteralDecoder. slow int64[n, 4]: see slow_fields."""
-    buffer, columns, transitions, offsets = (
-        borrowed(buffer),
-        borrowed(columns),
-        borrowed(transitions),
-        borrowed(offsets),
-    )
-    block, heap, slow, state = borrowed(block), borrowed(heap), borrowed(slow), borrowed(state)
     columns_count = columns.shape[0]
     state[HEAP_USED] = 0
     state[SLOW_USED] = 0

@@ -27,7 +27,6 @@ from ringbuffer.fields import Bytes, parse_numeric_column
 from ringbuffer.jit import inlined_kernel, kernel
 from ringbuffer.labels import label_number
 from ringbuffer.memory import (
-    borrowed,
     float32_from_bits,
     float_from_bits,
     signed_word,
@@ -162,9 +161,6 @@ def decode_parameter_rows(
     offsets: Offsets, block: Bytes, capacity: int, heap: Bytes, slow: Array, state: Array,
 ) -> tuple[int, int, int]:  # fmt: skip
     """-> (error, heap bytes used, slow fields): see ParameterDecoder. slow int64[n, 4]: see slow_fields."""
-    buffer, starts, formats, columns = borrowed(buffer), borrowed(starts), borrowed(formats), borrowed(columns)
-    transitions, offsets, block, heap = borrowed(transitions), borrowed(offsets), borrowed(block), borrowed(heap)
-    slow, state = borrowed(slow), borrowed(state)
     base = block.ctypes.data
     used = 0
     slow_used = 0

@@ -18,13 +18,15 @@ import numba
 
 Function = TypeVar("Function", bound=Callable[..., object])
 
-# Python and other kernels call a kernel, so it needs no entry for C.
+# Python and other kernels call a kernel, so it needs no entry for C. Its caller keeps the arrays alive, and it makes none, so nothing needs
+# to be counted: with numba's runtime, references are counted atomically wherever an array is passed on.
 OPTIONS: dict[str, Any] = {
     "nogil": True,
     "cache": True,
     "error_model": "numpy",
     "boundscheck": False,
     "no_cfunc_wrapper": True,
+    "_nrt": False,
 }
 PACKAGE = Path(__file__).resolve().parent
 IMPORT = re.compile(rb"^(?:from|import) ringbuffer\.(\w+)", re.MULTILINE)

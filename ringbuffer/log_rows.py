@@ -21,7 +21,7 @@ from ringbuffer.arrow import compact_morsel, words_of
 from ringbuffer.checksums import crc32_of
 from ringbuffer.columns import DTYPES, INLINE_BYTES_MAX, WIDE, Layout, Morsel, PhysicalType
 from ringbuffer.jit import entry_of, kernel
-from ringbuffer.memory import borrowed, copy_bytes, load_byte, load_word, store_byte, store_int32, store_word
+from ringbuffer.memory import copy_bytes, load_byte, load_word, store_byte, store_int32, store_word
 from ringbuffer.packed_rows import PACKED, is_packed, unpack_rows
 from ringbuffer.row_block import PerLayout
 from ringbuffer.strings import LENGTH_MASK, heap_bytes
@@ -245,7 +245,6 @@ def pack_row(
 
     head uint8[VALUES_OFFSET]: the record up to its values, with zeros for what changes; places int64[columns, 5]: see SOURCE to HEAP.
     """
-    buffer, head, places = borrowed(buffer), borrowed(head), borrowed(places)
     columns_count = places.shape[0]
     values_size = 0
     heap_size = 0
@@ -305,7 +304,6 @@ def check_rows(block: Array, table: Array, rows_count: int, heap_start: int) -> 
 
     block uint8[n]: the rows behind their counts; table int64[columns, 2]: WIDTH and KIND. A NULL's words are made zero.
     """
-    block, table = borrowed(block), borrowed(table)
     values = block.ctypes.data
     heap = values + heap_start
     heap_size = block.shape[0] - heap_start

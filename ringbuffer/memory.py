@@ -155,22 +155,6 @@ def _prefetch(typing: Any, address: Any) -> Any:
     return types.void(types.int64), generate
 
 
-def _borrowed(typing: Any, array: Any) -> Any:
-    """borrowed(array) -> the same array without a reference count of its own; the caller keeps `array` alive.
-
-    numba counts references atomically wherever an array is passed to a function that is not inlined: with a dozen arrays that was
-    200 ns of the 300 ns that a row of COPY took.
-    """
-
-    def generate(context: Any, builder: Any, signature: Any, words: Any) -> Any:
-        value = cgutils.create_struct_proxy(signature.return_type)(context, builder, value=words[0])
-        value.meminfo = cgutils.get_null_value(value.meminfo.type)
-        value.parent = cgutils.get_null_value(value.parent.type)
-        return value._getvalue()
-
-    return array(array), generate
-
-
 copy_bytes: Any = intrinsic(_copy_bytes)
 multiply_unsigned: Any = intrinsic(_multiply_unsigned)
 float_from_bits: Any = intrinsic(_float_from_bits)
@@ -180,5 +164,4 @@ bits_of_float: Any = intrinsic(_bits_of_float)
 atomic_add: Any = intrinsic(_atomic_add)
 load_acquire: Any = intrinsic(_load_acquire)
 store_release: Any = intrinsic(_store_release)
-borrowed: Any = intrinsic(_borrowed)
 prefetch: Any = intrinsic(_prefetch)

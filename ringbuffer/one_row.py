@@ -19,7 +19,6 @@ from ringbuffer.decode_literals import decode_literal_rows
 from ringbuffer.decode_parameters import HEAP_SPARE_BYTES, STATE_WORDS, decode_parameter_rows, signed_int32
 from ringbuffer.fields import Bytes
 from ringbuffer.jit import entry_of, kernel
-from ringbuffer.memory import borrowed
 from ringbuffer.row_block import CAPACITY_STEP, PADDING_BYTES, Array, RowPlan
 from ringbuffer.slow_fields import NO_ZONE
 from ringbuffer.time_zones import Offsets, Transitions
@@ -98,9 +97,6 @@ def fill_row(
     offsets: Offsets, block: Bytes, heap: Bytes, slow: Array, state: Array,
 ) -> bool:  # fmt: skip
     """-> whether buffer[:size] is one block whose values could all be decoded into the block's row 0."""
-    buffer, starts, formats, columns = borrowed(buffer), borrowed(starts), borrowed(formats), borrowed(columns)
-    transitions, offsets, block, heap = borrowed(transitions), borrowed(offsets), borrowed(block), borrowed(heap)
-    slow, state = borrowed(slow), borrowed(state)
     at = 0
     for _ in range(columns.shape[0]):
         if at + 4 > size:

@@ -43,7 +43,6 @@ from ringbuffer.lanes import (
     words_to_words,
 )
 from ringbuffer.memory import (
-    borrowed,
     copy_bytes,
     load_byte,
     load_int32,
@@ -245,7 +244,6 @@ def bounds_of(values: int, kind: int, step: int, rows: int) -> tuple[int, int, i
 @kernel
 def plan_columns(places: Array, rows: int, table: Array) -> int:
     """-> bytes of the table and the packed columns; table int64[columns, 3] gets how each is packed."""
-    places, table = borrowed(places), borrowed(table)
     size: int = ENTRY_BYTES * places.shape[0]
     for column in range(places.shape[0]):
         kind = places[column, KIND]
@@ -312,7 +310,6 @@ def pack_values(values: int, kind: int, step: int, rows: int, base: int, width: 
 @kernel
 def pack_columns(places: Array, rows: int, table: Array, heap: Array, block: Array) -> None:
     """Write the table and the columns to block uint8[n], which has room for what `plan_columns` said and SPARE_BYTES more."""
-    places, table, heap, block = borrowed(places), borrowed(table), borrowed(heap), borrowed(block)
     target = block.ctypes.data
     copy_bytes(target, table.ctypes.data, ENTRY_BYTES * places.shape[0])
     target += ENTRY_BYTES * places.shape[0]
@@ -350,7 +347,6 @@ def pack_strings(words: int, rows: int, heap: int, heap_size: int, target: int) 
 @kernel
 def check_sizes(block: Array, size: int, table: Array, form: Array, rows: int) -> tuple[int, int]:
     """-> (problem, column): whether all columns lie in block uint8[size], of which exactly all is used."""
-    block, table, form = borrowed(block), borrowed(table), borrowed(form)
     at = ENTRY_BYTES * table.shape[0]
     for column in range(table.shape[0]):
         width, nulls = table[column, WIDTH], table[column, HAS_NULLS]
@@ -377,7 +373,6 @@ def unpack_columns(block: Array, table: Array, places: Array, rows: int, heap: A
 
     heap uint8[n]: has room for all strings, and SPARE_BYTES more.
     """
-    block, table, places, heap = borrowed(block), borrowed(table), borrowed(places), borrowed(heap)
     source = block.ctypes.data + ENTRY_BYTES * table.shape[0]
     used = 0
     for column in range(table.shape[0]):

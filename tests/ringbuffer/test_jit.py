@@ -14,7 +14,6 @@ from ringbuffer.jit import entry_of, kernel, sources_stamp
 from ringbuffer.memory import (
     atomic_add,
     bits_of_float,
-    borrowed,
     copy_bytes,
     float_from_bits,
     load_acquire,
@@ -26,7 +25,6 @@ from ringbuffer.memory import (
 @kernel
 def exercise(words: np.ndarray[tuple[int], np.dtype[np.int64]]) -> tuple[int, int, int, float]:
     """-> (word before an addition, word after it, high word of 2^63 * 6, 1.5 through its bits); words int64[4]."""
-    words = borrowed(words)
     address = words.ctypes.data
     store_release(address, 5)
     before = atomic_add(address, 3)
@@ -43,10 +41,10 @@ def test_stamp_covers_imports(tmp_path: Path, monkeypatch: object) -> None:
     stamp = sources_stamp(Path(exercise.__code__.co_filename) if hasattr(exercise, "__code__") else Path(__file__))
     assert stamp == sources_stamp(Path(__file__))
     file = tmp_path / "generated.py"
-    file.write_text("from ringbuffer.memory import borrowed\n")
+    file.write_text("from ringbuffer.memory import copy_bytes\n")
     with_memory = sources_stamp(file)
     sources_stamp.cache_clear()
-    file.write_text("from ringbuffer.memory import borrowed\nfrom ringbuffer.fields import parse_bool\n")
+    file.write_text("from ringbuffer.memory import copy_bytes\nfrom ringbuffer.fields import parse_bool\n")
     assert sources_stamp(file) != with_memory
     assert jit.IMPORT.findall(b"import os\nfrom ringbuffer.strings import x\n") == [b"strings"]
 

@@ -122,10 +122,9 @@ class FinishKernelWriter:
     def _module(self) -> GeneratedModule:
         """Put header, prologue and loop around the body."""
         arguments = list(ARGUMENTS)
-        prologue = [f"control = {self.writer.use('memory', 'borrowed')}(control)"]
+        prologue: list[str] = []
         if self.writer.uses_scratch:
             arguments.append(("scratch", "int64[::1]"))
-            prologue.append("scratch = borrowed(scratch)")
         if self.columns.has_texts:
             arguments.append(("heap", "uint8[::1]"))
             prologue.append(f"input_heap = {self.writer.use('int128', 'signed_word')}(heap.ctypes.data)")

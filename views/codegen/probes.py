@@ -181,7 +181,6 @@ class ProbeWriter:
         """Return the lines before the loop over the rows."""
         lines = []
         for side in self.sides:
-            lines += [f"{side.stem}_{name} = borrowed({side.stem}_{name})" for name in ("index", "rows")]
             if side.uses_heap:
                 address = self.writer.use("join_table", "HEAP_ADDRESS")
                 lines.append(f"{side.stem}_heap = {side.stem}_index[{address}]")

@@ -259,13 +259,10 @@ class StreamKernelWriter:
     def _module(self) -> GeneratedModule:
         """Put header, prologue and loop around the body."""
         arguments = list(ARGUMENTS)
-        prologue = [f"{name} = borrowed({name})" for name in ("control", "slots", "rows")]
-        self.writer.use("memory", "borrowed")
         arguments += self.probes.arguments()
-        prologue += self.probes.prologue()
+        prologue = self.probes.prologue()
         if self.writer.uses_scratch:
             arguments.append(("scratch", "int64[::1]"))
-            prologue.append("scratch = borrowed(scratch)")
         if self.columns.has_texts:
             arguments.append(("heap", "uint8[::1]"))
             prologue.append(f"input_heap = {self.writer.use('int128', 'signed_word')}(heap.ctypes.data)")
