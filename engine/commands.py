@@ -257,4 +257,5 @@ def server_limits(config: ServerConfig) -> ServerLimits:
         message_bytes_max=config.message_bytes_max,
         read_high_water_bytes=config.read_high_water_bytes,
         write_high_water_bytes=config.write_high_water_bytes,
+        busy_poll_us=config.busy_poll_us,
     )

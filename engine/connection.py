@@ -73,6 +73,7 @@ class Connection(asyncio.Protocol):
         self.secret_key = 0
         self._server = server
         self._limits = server.limits
+        self._busy_polling = server.busy_polling
         self._packet_bytes_max = min(PACKET_BYTES_MAX, server.limits.message_bytes_max)
         self._loop = asyncio.get_running_loop()
         self._transport: asyncio.Transport | None = None
@@ -208,6 +209,7 @@ class Connection(asyncio.Protocol):
             reply = session.end_packet(error)
             if outlet is not None:
                 outlet.send(reply)
+        self._busy_polling.answered(self.process_id)
         self._packet_waits = False
         if self._packet_ended is not None:
             self._packet_ended.set_result(None)
@@ -237,6 +239,7 @@ class Connection(asyncio.Protocol):
         self._startup_timer = self._loop.call_later(self._limits.startup_wait_s_max, self._startup_timed_out)
 
     def data_received(self, data: bytes) -> None:
+        self._busy_polling.received()
         if data[0] in _PACKET_KINDS and len(data) <= self._packet_bytes_max and self._answer_packet(data):
             return
         self._queued_bytes += len(data)

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from engine.authentication import Authenticator
+from engine.busy_polling import BusyPolling
 from engine.connection import REPLY_BATCH_BYTES, Connection
 from engine.session_protocol import SessionProtocol
 from sql.errors import SqlError
@@ -31,6 +32,7 @@ class ServerLimits:
     read_high_water_bytes: received but not yet handled bytes of a connection, above which its socket is not read.
     write_high_water_bytes: replies that the client has not taken, above which its messages wait.
     strangers_max: sockets whose clients are not let in yet.
+    busy_poll_us: for how long the next statement of a client that waits for COMMIT is looked for, see `engine.busy_polling`.
     """
 
     connections_max: int = 100
@@ -40,11 +42,13 @@ class ServerLimits:
     message_bytes_max: int = 256 * 1024 * 1024
     read_high_water_bytes: int = 4 * 1024 * 1024
     write_high_water_bytes: int = 1024 * 1024
+    busy_poll_us: int = 200
 
     def __post_init__(self) -> None:
         assert self.connections_max > 0 and self.strangers_max > 0
         assert self.message_bytes_max >= self.read_high_water_bytes > 0
         assert self.write_high_water_bytes >= REPLY_BATCH_BYTES
+        assert self.busy_poll_us >= 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +106,7 @@ class Server:
         self.limits = limits
         self.door = door
         self.open_session = open_session
+        self.busy_polling = BusyPolling(asyncio.get_running_loop(), limits.busy_poll_us)
         self.connections: set[Connection] = set()
         self.strangers: set[Connection] = set()
         self.sessions: dict[int, Connection] = {}

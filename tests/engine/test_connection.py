@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import Iterator
 from contextlib import suppress
 
@@ -50,6 +51,19 @@ def test_waits_for_the_log(client: RawClient, world: FakeWorld) -> None:
     (_, body), _ = client.until_ready()
     assert error_fields(body)["C"] == "58030"
     assert client.ask(query("packet x")) == b"DZ" and not world.handled
+
+
+def test_a_client_that_goes_on_at_once_is_looked_for(client: RawClient, world: FakeWorld) -> None:
+    """Also while it does not come, and in between statements of others."""
+    other = RawClient(world)
+    other.log_in()
+    for turn in range(30):
+        begin_packet(client, world).log_answers()
+        assert client.until_ready() == [(b"D", b"\0\1\0\0\0\1x"), (b"Z", b"I")]
+        if turn % 10 == 5:
+            time.sleep(0.01)
+            assert other.ask(query("packet x")) == b"DZ"
+    other.close()
 
 
 def test_what_comes_meanwhile_waits(client: RawClient, world: FakeWorld) -> None:
