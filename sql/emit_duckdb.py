@@ -88,6 +88,7 @@ class DuckDbExpressions(ExpressionPrinter):
     """Expressions for DuckDB."""
 
     division = "//"
+    hides_conditions = True
     rules = RULES
     casts = CASTS
     aggregates = DUCKDB_AGGREGATES

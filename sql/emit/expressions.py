@@ -109,6 +109,8 @@ class ExpressionPrinter(ABC):
 
     # The operator of integers that rounds towards zero.
     division: str
+    # Whether the engine's optimizer must not see into some conditions (`sql/emit/opaque_conditions.py`).
+    hides_conditions = False
     rules: Mapping[tuple[str, str], Rule]
     casts: Mapping[tuple[str, str], CastRule]
     aggregates: Mapping[str, Callable[[Any], str]]

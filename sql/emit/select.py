@@ -51,7 +51,7 @@ CONSTANT_KEY = re.compile(r"\(*(-?[\d.]+|'(?:[^']|'')*'|NULL|TRUE|FALSE)\)*( DES
 class SelectPrinter:
     """Prints relations; one instance per statement and scope. outer: the texts of the arguments of the scope's closure.
 
-    letter: what aliases begin with, as no column does (`alias_letter`).
+    letter: what aliases begin with, as no column does (`alias_letter`). stored: the texts of columns that come from tables as they are.
     """
 
     dialect: Dialect
@@ -59,6 +59,7 @@ class SelectPrinter:
     letter: str
     outer: tuple[str, ...] = ()
     numbers: Iterator[int] = field(default_factory=lambda: count(1))
+    stored: set[str] = field(default_factory=set)
 
     def statement(self, root: Relation) -> str:
         """Return the SQL text of `root`."""
@@ -113,7 +114,9 @@ class SelectPrinter:
         name = self.sources[node.name]
         # A subquery stands as it is: the columns of a durable table under their names.
         source = f"{name if name.startswith('(SELECT ') else self.dialect.identifier(name)} AS {alias}"
-        return Block(source, self.references(alias, node.schema), node.schema)
+        columns = self.references(alias, node.schema)
+        self.stored.update(columns)
+        return Block(source, columns, node.schema)
 
     def table_function(self, node: TableFunction) -> Block:
         source, columns = self.dialect.table_function(self.printer(()), node, self.next_alias())
@@ -146,7 +149,7 @@ class SelectPrinter:
         if block.is_cut or block.distinct or block.stage in ("windows", "items"):
             block = self.wrap(block)
         block = self.around_subqueries(block, node)
-        texts = conjunct_texts(self.printer(block.columns), node.predicate)
+        texts = conjunct_texts(self.printer(block.columns), node.predicate, self.stored)
         if block.stage == "groups":
             return replace(block, having=(*block.having, *texts))
         return replace(block, where=(*block.where, *texts))
@@ -315,7 +318,7 @@ class SelectPrinter:
             source = f"{left.source}\nCROSS JOIN {right.source}"
         else:
             word = "INNER" if node.kind == "cross" else node.kind.upper()
-            texts = () if node.condition is None else conjunct_texts(self.printer(columns), node.condition)
+            texts = () if node.condition is None else conjunct_texts(self.printer(columns), node.condition, self.stored)
             source = f"{left.source}\n{word} JOIN {right.source} ON {' AND '.join(texts) or 'TRUE'}"
         return Block(source, columns, node.schema, single=False)
 
@@ -337,6 +340,7 @@ class SelectPrinter:
         """Return a new SELECT over `block` as a subquery; its order is repeated outside, where it counts."""
         alias = self.next_alias()
         columns = self.references(alias, block.schema)
+        self.stored.update(new for new, old in zip(columns, block.columns, strict=True) if old in self.stored)
         source = f"(\n{indent(self.render(block), '  ')}\n) AS {alias}"
         return Block(source, columns, block.schema, order=block.order)
 
