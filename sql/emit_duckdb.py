@@ -13,6 +13,7 @@ from sql.datatypes import FAMILIES, SqlType
 from sql.emit.block import NEGATIVE_COUNTS
 from sql.emit.constants import civil_date, civil_text, decimal_text, unscaled_value
 from sql.emit.duckdb_aggregates import DUCKDB_AGGREGATES
+from sql.emit.duckdb_optimizer import chosen_value, conjunct
 from sql.emit.duckdb_rules import CASTS, RULES
 from sql.emit.expressions import ExpressionPrinter, SubqueryRule
 from sql.emit.record_rules import field_text
@@ -20,7 +21,7 @@ from sql.emit.select import SelectPrinter, alias_letter
 from sql.emit.table_functions import duckdb_table_function
 from sql.enum_types import EnumFamily
 from sql.errors import not_supported
-from sql.expressions import Literal, WindowCall, WindowFrame
+from sql.expressions import Expression, Literal, WindowCall, WindowFrame
 from sql.literal_output import infinite_text
 from sql.record_types import RecordType
 from sql.relations import Relation, TableFunction
@@ -88,7 +89,6 @@ class DuckDbExpressions(ExpressionPrinter):
     """Expressions for DuckDB."""
 
     division = "//"
-    hides_conditions = True
     rules = RULES
     casts = CASTS
     aggregates = DUCKDB_AGGREGATES
@@ -100,6 +100,12 @@ class DuckDbExpressions(ExpressionPrinter):
         if kind.family != "numeric":
             return kind.row.duckdb
         return VARIABLE_NUMERIC if kind.display_scale is None else f"DECIMAL(38,{kind.display_scale})"
+
+    def chosen(self, text: str, kind: SqlType) -> str:
+        return chosen_value(text, kind)
+
+    def conjunct(self, text: str, node: Expression) -> str:
+        return conjunct(text, node, self.columns)
 
     def quoted(self, value: str) -> str:
         return "'" + value.replace("'", "''") + "'"

@@ -5,17 +5,14 @@ A conjunct that may raise is guarded by the ones before it that read the same FR
 
 from __future__ import annotations
 
-from collections.abc import Collection
-
 from sql.emit.expressions import ExpressionPrinter
 from sql.emit.failing import can_fail
-from sql.emit.opaque_conditions import hidden, needs_hiding
 from sql.expressions import Call, Expression, Subquery
 from sql.trees import columns_of
 
 
-def conjunct_texts(printer: ExpressionPrinter, predicate: Expression, stored: Collection[str]) -> tuple[str, ...]:
-    """Return texts that are all true exactly where `predicate` is. stored: the texts of the columns that are those of tables."""
+def conjunct_texts(printer: ExpressionPrinter, predicate: Expression) -> tuple[str, ...]:
+    """Return texts that are all true exactly where `predicate` is."""
     safe: list[tuple[frozenset[str], str]] = []
     texts = []
     for conjunct in conjuncts(predicate):
@@ -28,8 +25,7 @@ def conjunct_texts(printer: ExpressionPrinter, predicate: Expression, stored: Co
             with printer.guard():
                 text = f"CASE WHEN {' AND '.join(guards)} THEN {printer.text(conjunct)} ELSE FALSE END"
         printer.is_condition = False
-        if printer.hides_conditions and not is_membership(conjunct) and needs_hiding(conjunct, printer.columns, stored):
-            text = hidden(text)
+        text = printer.conjunct(text, conjunct)
         if not can_fail(conjunct):
             safe.append((items, text))
         texts.append(text)

@@ -109,8 +109,6 @@ class ExpressionPrinter(ABC):
 
     # The operator of integers that rounds towards zero.
     division: str
-    # Whether the engine's optimizer must not see into some conditions (`sql/emit/opaque_conditions.py`).
-    hides_conditions = False
     rules: Mapping[tuple[str, str], Rule]
     casts: Mapping[tuple[str, str], CastRule]
     aggregates: Mapping[str, Callable[[Any], str]]
@@ -209,6 +207,14 @@ class ExpressionPrinter(ABC):
     @abstractmethod
     def frame_offset(self, value: Literal) -> str:
         """Return the constant offset of a RANGE frame."""
+
+    def chosen(self, text: str, kind: SqlType) -> str:
+        """Return the value of a CASE or the like as the engine's optimizer may see it."""
+        return text
+
+    def conjunct(self, text: str, node: Expression) -> str:
+        """Return the text of a condition as the engine's optimizer may see it: true for the same rows."""
+        return text
 
     def text(self, node: Expression) -> str:
         """Return the engine's SQL of `node`."""
@@ -327,7 +333,8 @@ class ExpressionPrinter(ABC):
             with self.guard():
                 text += f" THEN {self.fit(result, node.type)}"
         with self.guard():
-            return f"{text} ELSE {self.fit(node.default, node.type)} END"
+            text += f" ELSE {self.fit(node.default, node.type)} END"
+        return self.chosen(text, node.type)
 
     def comparable(self, node: Expression) -> str:
         """Return what orders and groups the values of `node`: itself, or its key where the engine's own order is another one."""

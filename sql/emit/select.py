@@ -51,7 +51,7 @@ CONSTANT_KEY = re.compile(r"\(*(-?[\d.]+|'(?:[^']|'')*'|NULL|TRUE|FALSE)\)*( DES
 class SelectPrinter:
     """Prints relations; one instance per statement and scope. outer: the texts of the arguments of the scope's closure.
 
-    letter: what aliases begin with, as no column does (`alias_letter`). stored: the texts of columns that come from tables as they are.
+    letter: what aliases begin with, as no column does (`alias_letter`).
     """
 
     dialect: Dialect
@@ -59,7 +59,6 @@ class SelectPrinter:
     letter: str
     outer: tuple[str, ...] = ()
     numbers: Iterator[int] = field(default_factory=lambda: count(1))
-    stored: set[str] = field(default_factory=set)
 
     def statement(self, root: Relation) -> str:
         """Return the SQL text of `root`."""
@@ -114,9 +113,7 @@ class SelectPrinter:
         name = self.sources[node.name]
         # A subquery stands as it is: the columns of a durable table under their names.
         source = f"{name if name.startswith('(SELECT ') else self.dialect.identifier(name)} AS {alias}"
-        columns = self.references(alias, node.schema)
-        self.stored.update(columns)
-        return Block(source, columns, node.schema)
+        return Block(source, self.references(alias, node.schema), node.schema)
 
     def table_function(self, node: TableFunction) -> Block:
         source, columns = self.dialect.table_function(self.printer(()), node, self.next_alias())
@@ -149,7 +146,7 @@ class SelectPrinter:
         if block.is_cut or block.distinct or block.stage in ("windows", "items"):
             block = self.wrap(block)
         block = self.around_subqueries(block, node)
-        texts = conjunct_texts(self.printer(block.columns), node.predicate, self.stored)
+        texts = conjunct_texts(self.printer(block.columns), node.predicate)
         if block.stage == "groups":
             return replace(block, having=(*block.having, *texts))
         return replace(block, where=(*block.where, *texts))
@@ -318,7 +315,7 @@ class SelectPrinter:
             source = f"{left.source}\nCROSS JOIN {right.source}"
         else:
             word = "INNER" if node.kind == "cross" else node.kind.upper()
-            texts = () if node.condition is None else conjunct_texts(self.printer(columns), node.condition, self.stored)
+            texts = () if node.condition is None else conjunct_texts(self.printer(columns), node.condition)
             source = f"{left.source}\n{word} JOIN {right.source} ON {' AND '.join(texts) or 'TRUE'}"
         return Block(source, columns, node.schema, single=False)
 
@@ -340,7 +337,6 @@ class SelectPrinter:
         """Return a new SELECT over `block` as a subquery; its order is repeated outside, where it counts."""
         alias = self.next_alias()
         columns = self.references(alias, block.schema)
-        self.stored.update(new for new, old in zip(columns, block.columns, strict=True) if old in self.stored)
         source = f"(\n{indent(self.render(block), '  ')}\n) AS {alias}"
         return Block(source, columns, block.schema, order=block.order)
 

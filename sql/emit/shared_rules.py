@@ -46,14 +46,16 @@ def _in_list(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
 
 def _coalesce(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
     fitted = [printer.fit(argument, node.type) for argument in node.arguments]
-    return fitted[0] if len(fitted) == 1 else f"coalesce({', '.join(fitted)})"
+    return fitted[0] if len(fitted) == 1 else printer.chosen(f"coalesce({', '.join(fitted)})", node.type)
 
 
 def _extreme(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
     """GREATEST and LEAST: NULLs don't count."""
     fitted = [printer.fit(argument, node.type) for argument in node.arguments]
-    if not node.type.has_own_order or len(fitted) == 1:
-        return fitted[0] if len(fitted) == 1 else f"{node.function}({', '.join(fitted)})"
+    if len(fitted) == 1:
+        return fitted[0]
+    if not node.type.has_own_order:
+        return printer.chosen(f"{node.function}({', '.join(fitted)})", node.type)
     text = fitted[0]
     if form_of(node.type) != "variable":
         return _extreme_by_key(printer, node, fitted)
@@ -70,14 +72,16 @@ def _extreme_by_key(printer: ExpressionPrinter, node: Call, texts: list[str]) ->
         )
     left, right = (printer.comparable_text(text, node.type) for text in texts)
     sign = ">=" if node.function == "greatest" else "<="
-    return f"CASE WHEN {texts[1]} IS NULL OR {left} {sign} {right} THEN {texts[0]} ELSE {texts[1]} END"
+    text = f"CASE WHEN {texts[1]} IS NULL OR {left} {sign} {right} THEN {texts[0]} ELSE {texts[1]} END"
+    return printer.chosen(text, node.type)
 
 
 def _nullif(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
     first, second = texts
     kept = printer.fit(node.arguments[0], node.type)
     first, second = keys(printer, node, texts)
-    return f"CASE WHEN {first} = {second} THEN {printer.literal(Literal(None, node.type))} ELSE {kept} END"
+    text = f"CASE WHEN {first} = {second} THEN {printer.literal(Literal(None, node.type))} ELSE {kept} END"
+    return printer.chosen(text, node.type)
 
 
 def _negate_integer(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:

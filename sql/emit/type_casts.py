@@ -109,7 +109,7 @@ def _jsonb_number(printer: ExpressionPrinter, node: Cast, text: str) -> str:
 def output_text(printer: ExpressionPrinter, text: str, kind: SqlType, node: Cast) -> str:
     """Return the text that the output function of `kind` prints, which for some types is not what a cast to text gives."""
     if kind.family == "bool":
-        return f"CASE WHEN {text} THEN 't' WHEN NOT {text} THEN 'f' END"
+        return printer.chosen(f"CASE WHEN {text} THEN 't' WHEN NOT {text} THEN 'f' END", TEXT)
     return text if form_of(kind) in ("text", "bpchar", "inet") else converted(printer, text, kind, TEXT, node)
 
 

@@ -85,4 +85,15 @@ UPDATE c SET v = p.k FROM c p WHERE p.k = c.k AND CASE WHEN p.k = 2 THEN 'e' END
 UPDATE c SET v = 'range' WHERE n >= 4 AND n < 5.5;
 DELETE FROM c WHERE CASE WHEN k = 1 THEN 'e' END ~ 'e' RETURNING k;
 SELECT k, v FROM c ORDER BY k;
+-- Comparisons of what is always NULL.
+CREATE TABLE one AS SELECT 1 AS k, time '10:00' AS t, 'ab' AS s, 'ab'::bytea AS y, true AS o;
+SELECT k FROM one WHERE CASE WHEN t IS NULL THEN 'x' END >= 'x';
+SELECT k, CASE WHEN t IS NULL THEN 'x' END > s FROM one;
+SELECT k, CASE WHEN t < '09:00' THEN 'x'::bytea END = 'y'::bytea FROM one;
+SELECT k FROM one WHERE CASE WHEN NOT o THEN 'x' END IN ('y', 'z') OR s = 'ab';
+SELECT k, nullif(s, s) = 'y', nullif('x', CASE WHEN o THEN 'x' END) = s, coalesce(nullif(s, 'ab'), CASE WHEN NOT o THEN 'c' END) < 'b' FROM one;
+SELECT k, greatest(CASE WHEN NOT o THEN 'x' END, CASE WHEN t IS NULL THEN 'y' END) = 'z', concat(nullif(o, true)) = 'u', nullif(o, true)::text = 'u' FROM one;
+SELECT k, CASE WHEN NOT o THEN 'x'::char(3) END = 'y', CASE WHEN NOT o THEN '1'::jsonb END = '2', CASE WHEN NOT o THEN inet '::1' END < inet '::2', CASE WHEN NOT o THEN uuid '00000000-0000-0000-0000-000000000001' END = '00000000-0000-0000-0000-000000000002' FROM one;
+SELECT x, count(*) FROM (SELECT CASE WHEN t IS NULL THEN 'x' END AS x FROM one) q WHERE x < 'y' GROUP BY x;
+DROP TABLE one;
 DROP TABLE c;

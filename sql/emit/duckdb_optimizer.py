@@ -1,0 +1,46 @@
+"""What DuckDB 2.0's optimizer gets wrong, and the forms in which it leaves an expression as it is.
+
+- Its statistics know the texts of `CASE WHEN a = 3 THEN 'e' END`. Where they show that the CASE is always NULL, or that a test of it is
+  never false, the test is replaced by one that holds for other rows (`a IS NOT NULL`), or the statement ends with an error
+  ("BindBuiltinScalarFunction did not return a BoundFunctionExpression"). They don't see into a row.
+- Two bounds on one value become a BETWEEN, which it has not got for arrays and structures. It does not look into a COALESCE.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sql.datatypes import SqlType
+from sql.expressions import Call, Column, Expression, OuterColumn
+from sql.trees import walk
+
+BOUNDS = frozenset({"lt", "le", "gt", "ge"})
+# Types whose values have such statistics.
+WITH_STATISTICS = frozenset({"VARCHAR", "BLOB"})
+
+
+def chosen_value(text: str, kind: SqlType) -> str:
+    """Return the value of a CASE, a COALESCE or the like so that nothing is concluded from the values that it may have."""
+    return f"struct_extract(row({text}), 1)" if kind.row.duckdb in WITH_STATISTICS else text
+
+
+def conjunct(text: str, node: Expression, columns: Sequence[str]) -> str:
+    """Return a condition that is true where `text` is. columns: the texts of the columns that it reads, by index.
+
+    What joins FROM items, or a subquery with the row outside, stays as it is, or the join would not be found.
+    """
+    nodes = list(walk(node))
+    if not any(isinstance(part, Call) and _is_composite_bound(part) for part in nodes):
+        return text
+    items = {columns[part.index].partition(".")[0] for part in nodes if isinstance(part, Column)}
+    joins = len(items) > 1 or (items and any(isinstance(part, OuterColumn) for part in nodes))
+    return text if joins else f"COALESCE({text}, FALSE)"
+
+
+def _is_composite_bound(node: Call) -> bool:
+    """True for an ordering of what DuckDB has as lists or structures."""
+    kinds = (argument.type for argument in node.arguments)
+    return node.function in BOUNDS and any(
+        kind.is_array or kind.is_record or kind.is_variable_numeric or kind.family in ("interval", "timetz")
+        for kind in kinds
+    )
