@@ -129,7 +129,11 @@ setup_venv() {
     .venv/bin/python -m compileall -q sql ringbuffer views engine bench
     .venv/bin/python -m engine.warm_up &
     kernels=$!
-    { install_packages --require-hashes --no-deps -r "$work/spark.lock" && .venv/bin/python -m engine.spark_archive; } &
+    # PySpark comes as sources: the wheel that is made of them, half a gigabyte, need not be compressed to be unpacked at once.
+    {
+        install_packages --require-hashes --no-deps --config-settings=--build-option=--compression=stored -r "$work/spark.lock" &&
+            .venv/bin/python -m engine.spark_archive
+    } &
     spark=$!
     jobs="$kernels $spark"
     install_packages --require-hashes --no-deps -r "$work/others.lock"
