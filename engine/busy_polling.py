@@ -11,6 +11,7 @@ The idea is that of the sockets' busy polling in Linux (SO_BUSY_POLL), above the
 from __future__ import annotations
 
 import asyncio
+import os
 import time
 
 
@@ -49,6 +50,8 @@ class BusyPolling:
     def _look(self) -> None:
         # With a callback waiting, the loop asks the sockets without sleeping. It lets go of the interpreter meanwhile.
         if self._answered_ns and time.perf_counter_ns() - self._answered_ns < self._wait_ns:
+            # The client may be waiting for this very processor.
+            os.sched_yield()
             self._loop.call_soon(self._look)
         else:
             self._is_looking = False
