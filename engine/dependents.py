@@ -18,7 +18,7 @@ from engine.catalog import (
     ViewEntry,
     is_part,
 )
-from engine.query_views import still_binds, uses
+from engine.query_views import columns_used, uses
 from sql.errors import SqlError
 from sql.expressions import Call, Literal
 from sql.relation_keys import described, quoted_key
@@ -154,13 +154,10 @@ def defaults_using(table: TableEntry, sequence: SequenceEntry) -> list[int]:
 
 def views_using(image: CatalogImage, table: TableEntry, number: int) -> list[Entry]:
     """Return the views that directly use a column."""
-    columns = tuple(column for column in table.description.columns if column.number != number)
-    without = replace(table, description=replace(table.description, columns=columns))
-    changed = image.with_replaced(table.description.name, without)
     found: list[Entry] = []
     for entry in image.entries.values():
         if isinstance(entry, QueryViewEntry) and uses(entry, table.description.oid):
-            if not still_binds(entry, changed):
+            if number in columns_used(entry, image, table.description.oid):
                 found.append(entry)
         elif isinstance(entry, ViewEntry) and reads(entry, table):
             found.append(entry)

@@ -27,12 +27,13 @@ from sql.catalog import Catalog, ColumnDescription, KnowsTypes, RelationDescript
 from sql.datatypes import TEXT
 from sql.enum_types import EnumType
 from sql.errors import SqlError
-from sql.expressions import Cast, Column, Expression, Literal
+from sql.expressions import Call, Cast, Column, Expression, Literal
+from sql.needed_columns import needed_columns
 from sql.parse import parse
 from sql.record_types import require_stored
 from sql.relations import BoundQuery, OutputColumn, Project, Relation, Scan, Schema
 from sql.statements.statement import CreateView
-from sql.trees import relation_names, rewrite_everywhere
+from sql.trees import map_relation, relation_names, rewrite_everywhere
 from views.plan.parts import without_parts
 from views.plan.prepare import prepared_parts
 from views.plan.rules.drop_order_by import drop_order_by
@@ -212,13 +213,27 @@ def bound_again(image: CatalogImage) -> CatalogImage:
     return image
 
 
-def still_binds(entry: QueryViewEntry, image: CatalogImage) -> bool:
-    """Tell whether a view means the same over `image`, where something is gone that it may have used."""
-    try:
-        again = bound_anew(entry, image)
-    except SqlError:
-        return False
-    return again.description.columns == entry.description.columns
+def columns_used(entry: QueryViewEntry, image: CatalogImage, oid: int) -> frozenset[int]:
+    """Return the numbers of the columns of a table that a view's text uses, those that a star or a natural join means among them.
+
+    A whole row as a value uses none: it is the row that there is.
+    """
+    (statement,) = parse(entry.source.text)
+    assert isinstance(statement, CreateView), entry.source.text
+    then = AsThen(image, {relation.name: relation for relation in entry.used})
+    root = bind_query(statement.query, then, entry.source.settings).root
+    needed = needed_columns(map_relation(root, _without_whole_rows))
+    found: set[int] = set()
+    for used in entry.used:
+        description = then.relation(used.name) if used.oid == oid else None
+        if description is not None:
+            found.update(description.columns[index].number for index in needed.get(used.name, ()))
+    return frozenset(found)
+
+
+def _without_whole_rows(node: Expression) -> Expression | None:
+    record = node.type.record
+    return Literal(None, node.type) if record is not None and record.relation and isinstance(node, Call) else None
 
 
 def uses(entry: Entry, oid: int) -> bool:
