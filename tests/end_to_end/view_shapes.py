@@ -73,6 +73,8 @@ SHAPES = {
     "t_exists_s": "select id, name from a where exists (select 1 from s where s.k = a.id)",
     "t_notexists_s": "select id, name from a where not exists (select 1 from s where s.k = a.id)",
     "t_notin_s": "select id from a where id not in (select k from s where v > 3)",
+    "t_leftnull_s": "select a.id, a.name, s.v from a left join s on s.k = a.id and s.v > 3 where s.k is null and a.g is not null",
+    "t_rightnull_s": "select id, t from s right join a on k = id where k is null",
     "t_scalar_s": "select id, (select sum(v) from s where s.k = a.id) x from a",
     "t_scalar_s3": "select id, (select max(v) from s) x from a",
     "over_cvs": "select x.k, n, m from base_v x join base_w y on x.k = y.k",

@@ -16,6 +16,7 @@ from views.definition import JoinChoice
 from views.plan.eager_grouping import EagerGrouping
 from views.plan.parts import cut_parts
 from views.plan.properties import scans
+from views.plan.rules.anti_joins import anti_joins
 from views.plan.rules.combine_groupings import combine_groupings
 from views.plan.rules.distinct_to_grouping import grouped
 from views.plan.rules.first_rows import first_rows
@@ -67,4 +68,4 @@ def _prepared(root: Relation, eager: EagerGrouping) -> Relation:
             relation = step(relation)
         return relation
 
-    return rewrite_everywhere(group_subqueries(root, streams), step_all)
+    return rewrite_everywhere(group_subqueries(rewrite_everywhere(root, anti_joins), streams), step_all)
