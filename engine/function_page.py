@@ -37,6 +37,7 @@ ROW = "row(c_int4, c_text)"
 # Arguments that must be constants: function -> (place, SQL).
 CONSTANTS: Mapping[str, Mapping[int, str]] = {
     "date_trunc": {0: "'hour'", 2: "'Europe/Berlin'"},
+    "date_bin": {0: "'1 hour'", 2: "'2001-01-01'"},
     "extract": {0: "'hour'"},
     "date_part": {0: "'hour'"},
     "timezone": {0: "'Europe/Berlin'"},

@@ -7,8 +7,16 @@ Timestamps end with the year 294246, where 64 bits from 1970 on do; PostgreSQL c
 
 from __future__ import annotations
 
-from ringbuffer.arithmetic import add_int64
-from ringbuffer.error_codes import DATE_RANGE, INFINITE_DATES, INFINITE_FIELD, OK, TIMESTAMP_RANGE
+from ringbuffer.arithmetic import add_int64, subtract_int64
+from ringbuffer.error_codes import (
+    BIN_ORIGIN,
+    DATE_RANGE,
+    INFINITE_DATES,
+    INFINITE_FIELD,
+    INTERVAL_RANGE,
+    OK,
+    TIMESTAMP_RANGE,
+)
 from ringbuffer.jit import kernel
 from ringbuffer.numeric import numeric_add, numeric_divide
 
@@ -210,6 +218,22 @@ def date_trunc_days(unit: int, days: int) -> int:
         elif unit == MILLENNIUM:
             year = (year - 1) // 1000 * 1000 + 1
     return days_from_civil(year, month, 1)
+
+
+@kernel
+def date_bin_us(width: int, us: int, origin: int) -> tuple[int, int]:
+    """Return (start of the bin that holds the timestamp, error). Bins are `width` > 0 microseconds wide, and one begins at `origin`."""
+    if is_infinite_timestamp(us):
+        return us, OK
+    if is_infinite_timestamp(origin):
+        return 0, BIN_ORIGIN
+    distance, error = subtract_int64(us, origin)
+    if error != OK:
+        return 0, INTERVAL_RANGE
+    start, error = subtract_int64(us, distance % width)
+    if error != OK or check_timestamp(start) != OK:
+        return 0, TIMESTAMP_RANGE
+    return start, OK
 
 
 @kernel

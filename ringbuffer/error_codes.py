@@ -64,6 +64,7 @@ NAN_TO_BIGINT = 74
 INFINITY_TO_SMALLINT = 75
 INFINITY_TO_INTEGER = 76
 INFINITY_TO_BIGINT = 77
+BIN_ORIGIN = 78
 # 80-89: COPY BINARY. COPY_FIELD_COUNT has its words in the error's `field`.
 COPY_SIGNATURE = 80
 COPY_FLAGS = 81
@@ -87,6 +88,7 @@ MESSAGES: dict[int, tuple[str, str]] = {
     REAL_RANGE: ("22003", "real out of range"),
     TIMESTAMP_RANGE: ("22008", "timestamp out of range"),
     DATE_RANGE: ("22008", "date out of range"),
+    BIN_ORIGIN: ("22008", "origin out of range"),
     INFINITE_DATES: ("22008", "cannot subtract infinite dates"),
     INFINITE_FIELD: ("0A000", "EXTRACT of an infinite time is not supported yet"),
     NAN_TO_SMALLINT: ("0A000", "cannot convert NaN to smallint"),

@@ -41,6 +41,17 @@ def interval_text(value: Interval) -> str:
     return " ".join(parts)
 
 
+def bin_width_us(stride: Interval) -> int:
+    """Return the microseconds of date_bin's stride. Raises SqlError 0A000 for months, 22008 for what is not above zero."""
+    months, days, micros = stride
+    if months:
+        raise SqlError("0A000", "timestamps cannot be binned into intervals containing months or years")
+    width = days * DAY_US + micros
+    if width <= 0:
+        raise SqlError("22008", "stride must be greater than zero")
+    return width
+
+
 def truncated(value: int, divisor: int) -> int:
     """Return the quotient rounded towards zero."""
     return value // divisor if value >= 0 else -(-value // divisor)

@@ -29,7 +29,7 @@ from sql.civil import (
 )
 from sql.datetime_input import ZONE_HOURS_MAX
 from sql.errors import SqlError
-from sql.interval_values import MONTH_DAYS, SECOND_US, Interval, checked, span_us, truncated
+from sql.interval_values import MONTH_DAYS, SECOND_US, Interval, bin_width_us, checked, span_us, truncated
 from sql.zone_names import zone_meant
 
 EPOCH_2000_S = 946_684_800
@@ -63,13 +63,13 @@ def date_bin(stride: Interval, source: int, origin: int) -> int:
         return source
     if is_infinite(origin):
         raise SqlError("22008", "origin out of range")
-    months, days, micros = stride
-    if months:
-        raise SqlError("0A000", "timestamps cannot be binned into intervals containing months or years")
-    width = days * DAY_US + micros
-    if width <= 0:
-        raise SqlError("22008", "stride must be greater than zero")
-    return source - (source - origin) % width
+    width, distance = bin_width_us(stride), source - origin
+    if not -(1 << 63) <= distance < 1 << 63:
+        raise SqlError("22008", "interval out of range")
+    start = source - distance % width
+    if start < TIMESTAMP_US_MIN:
+        raise SqlError("22008", "timestamp out of range")
+    return start
 
 
 def justify_hours(value: Interval) -> Interval:

@@ -6,6 +6,7 @@ from decimal import Decimal
 
 from sql.errors import not_supported
 from sql.expressions import Cast, Expression, Literal
+from sql.interval_values import bin_width_us
 
 
 def literal_text(node: Expression, what: str, null: str | None = None) -> str:
@@ -33,3 +34,11 @@ def literal_number(node: Expression, what: str) -> float | None:
     if not isinstance(node, Literal) or not isinstance(node.value, int | float | Decimal | None):
         raise not_supported(f"{what} that is not a constant")
     return None if node.value is None else float(node.value)
+
+
+def literal_bin_us(node: Expression) -> int:
+    """Return the microseconds of date_bin's stride. Raises SqlError for one that is no constant, or that date_bin does not take."""
+    match node:
+        case Literal(value=(int(months), int(days), int(micros))):
+            return bin_width_us((months, days, micros))
+    raise not_supported("a stride that is not a constant")

@@ -6,17 +6,20 @@ something else, one of `engine/spark_functions.java` stands in: CEIL of a double
 
 from __future__ import annotations
 
+from sql.civil import is_infinite
 from sql.emit.cast_rules import SHARED_CASTS, plain, to_text
 from sql.emit.enum_rules import SHARED_ENUM_CASTS
 from sql.emit.expressions import ExpressionPrinter, Rule, cast_table, rule_table
 from sql.emit.math_rules import SPARK_MATH_RULES
 from sql.emit.numeric_rules import NUMERIC_RULES
+from sql.emit.rule_arguments import literal_bin_us
 from sql.emit.shared_rules import INTEGERS, SHARED_RULES
 from sql.emit.text_rules import SPARK_TEXT_RULES
 from sql.emit.time_rules import TIME_RULES, date_difference
 from sql.emit.type_casts import SHARED_TYPE_CASTS
 from sql.emit.type_rules import SPARK_TYPE_RULES
-from sql.expressions import Call, Cast
+from sql.errors import not_supported
+from sql.expressions import Call, Cast, Literal
 
 
 def _divide_integer(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
@@ -44,6 +47,17 @@ def _moved_date(sign: str) -> Rule:
     return rule
 
 
+def _date_bin(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
+    """Strides and origins are constants; an infinite time stays what it is."""
+    stride, source, origin = node.arguments
+    width = literal_bin_us(stride)
+    if not isinstance(origin, Literal) or not isinstance(origin.value, int) or is_infinite(origin.value):
+        raise not_supported("an origin that is not a finite constant", node.position)
+    micros = printer.micros(texts[1], source.type)
+    start = printer.moment(f"({micros} - pmod({micros} - ({origin.value}L), {width}L))", node.type.family)
+    return f"CASE WHEN {printer.finite(texts[1], source.type)} THEN {start} ELSE {texts[1]} END"
+
+
 RULES = (
     rule_table(SHARED_RULES)
     | rule_table(NUMERIC_RULES)
@@ -66,6 +80,7 @@ RULES = (
             "trim_left": {"text": "trim(LEADING {1} FROM {0})"},
             "trim_right": {"text": "trim(TRAILING {1} FROM {0})"},
             "starts_with": {"text": "startswith({0}, {1})"},
+            "date_bin": {"interval": _date_bin},
             "date_difference": {"date": date_difference("datediff({0}, {1})")},
             "date_add_days": {"date": _moved_date("+")},
             "date_subtract_days": {"date": _moved_date("-")},

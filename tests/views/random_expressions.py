@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from sql.civil import DAY_US
 from sql.datatypes import (
     BOOL,
     DATE,
@@ -17,6 +18,7 @@ from sql.datatypes import (
     INT2,
     INT4,
     INT8,
+    INTERVAL,
     TEXT,
     TIMESTAMP,
     SqlType,
@@ -318,8 +320,12 @@ class ExpressionMaker:
         return Call(self.choose.choice(("date_add_days", "date_subtract_days")), (self.of("date", depth), days), DATE)
 
     def moment(self, depth: int) -> Expression:
-        """Return date_trunc or a cast to timestamp."""
+        """Return date_trunc, date_bin or a cast to timestamp."""
         if self.choose.random() < 0.4:
             return Cast(self.of("date", depth), TIMESTAMP)
+        if self.choose.random() < 0.4:
+            stride = Literal((0, self.choose.randint(0, 3), self.choose.randint(1, DAY_US)), INTERVAL)
+            origin = Literal(self.choose.randint(-DAY_US, 30_000 * DAY_US), TIMESTAMP)
+            return Call("date_bin", (stride, self.of("timestamp", depth), origin), TIMESTAMP)
         unit = self.choose.choice(("second", "minute", "hour", "day", "week", "month", "year"))
         return Call("date_trunc", (Literal(unit, TEXT), self.of("timestamp", depth)), TIMESTAMP)

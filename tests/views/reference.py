@@ -487,5 +487,6 @@ STRICT: dict[str, Callable[[Call, list[Value]], Value]] = {
     "date_subtract_days": lambda node, v: v[0] - v[1],
     "date_difference": lambda node, v: v[0] - v[1],
     "date_trunc": date_trunc,
+    "date_bin": lambda node, v: v[1] - (v[1] - v[2]) % (v[0][1] * DAY_US + v[0][2]),
     "extract": extract,
 }

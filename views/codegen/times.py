@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ringbuffer.calendar import FIELD_CODES, UNIT_CODES
+from sql.emit.rule_arguments import literal_bin_us
 from sql.emit.time_fields import GROWING_FIELDS
 from sql.errors import not_supported
 from sql.expressions import Call, Case, Cast
@@ -61,6 +62,14 @@ def write_date_trunc(writer: ExpressionWriter, node: Call | Cast | Case) -> Valu
     else:
         call = f"{out.use('calendar', 'date_trunc_us')}({unit}, {value.word})"
     return writer.strict(node, call, (value,), "unit_start", fallible=True)
+
+
+def write_date_bin(writer: ExpressionWriter, node: Call | Cast | Case) -> Value:
+    """date_bin(constant interval, timestamp, origin)."""
+    assert isinstance(node, Call)
+    source, origin = (writer.evaluate(moment) for moment in node.arguments[1:])
+    call = f"{writer.writer.use('calendar', 'date_bin_us')}({literal_bin_us(node.arguments[0])}, {source.word}, {origin.word})"
+    return writer.strict(node, call, (source, origin), "bin_start", fallible=True)
 
 
 def write_extract(writer: ExpressionWriter, node: Call | Cast | Case) -> Value:
@@ -126,6 +135,7 @@ FUNCTIONS: dict[str, FunctionWriter] = {
     **dict.fromkeys(("date_add_days", "date_subtract_days", "date_difference"), write_date_arithmetic),
     "add_interval": write_add_interval,
     "date_trunc": write_date_trunc,
+    "date_bin": write_date_bin,
     "extract": write_extract,
     "date_part": write_date_part,
     "isfinite": write_isfinite,
