@@ -41,14 +41,17 @@ def interval_text(value: Interval) -> str:
     return " ".join(parts)
 
 
-def bin_width_us(stride: Interval) -> int:
-    """Return the microseconds of date_bin's stride. Raises SqlError 0A000 for months, 22008 for what is not above zero."""
+def bin_width_us(stride: Interval, position: int | None = None) -> int:
+    """Return the microseconds of date_bin's stride. position: where it is written, if that is known.
+
+    Raises SqlError 0A000 for months, 22008 for what is not above zero.
+    """
     months, days, micros = stride
     if months:
-        raise SqlError("0A000", "timestamps cannot be binned into intervals containing months or years")
+        raise SqlError("0A000", "timestamps cannot be binned into intervals containing months or years", position)
     width = days * DAY_US + micros
     if width <= 0:
-        raise SqlError("22008", "stride must be greater than zero")
+        raise SqlError("22008", "stride must be greater than zero", position)
     return width
 
 

@@ -40,5 +40,5 @@ def literal_bin_us(node: Expression) -> int:
     """Return the microseconds of date_bin's stride. Raises SqlError for one that is no constant, or that date_bin does not take."""
     match node:
         case Literal(value=(int(months), int(days), int(micros))):
-            return bin_width_us((months, days, micros))
+            return bin_width_us((months, days, micros), node.position)
     raise not_supported("a stride that is not a constant")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
+from typing import cast
 
 from sql.expressions import (
     AggregateCall,
@@ -22,6 +23,7 @@ from sql.expressions import (
     Subquery,
     WindowCall,
 )
+from sql.interval_values import Interval, interval_text
 from sql.relation_keys import shown
 from sql.trees import relation_names
 
@@ -155,6 +157,8 @@ def _literal(literal: Literal) -> str:
         return f"date '{(EPOCH + timedelta(days=value)).date()}'" if abs(value) < 700_000 else f"date({value})"
     if family in ("timestamp", "timestamptz") and isinstance(value, int):
         return _timestamp(value, family)
+    if family == "interval" and isinstance(value, tuple):
+        return f"interval '{interval_text(cast(Interval, value))}'"
     if isinstance(value, Decimal) and not value.is_finite():
         return f"'{value}'::numeric"
     return str(value)
