@@ -12,6 +12,10 @@ import numpy as np
 
 from ringbuffer.error_codes import (
     BIGINT_RANGE,
+    BUCKETS_COUNT,
+    BUCKETS_EMPTY,
+    BUCKETS_INFINITE,
+    BUCKETS_NAN,
     DIVISION_BY_ZERO,
     FLOAT_OVERFLOW,
     FLOAT_UNDERFLOW,
@@ -372,3 +376,68 @@ def power(a: float, b: float) -> tuple[float, int]:
     if value == 0.0 and a != 0.0 and not np.isinf(a) and not np.isinf(b):
         return 0.0, FLOAT_UNDERFLOW
     return value, OK
+
+
+@kernel
+def shift_left_int64(value: int, count: int) -> int:
+    """Return value << count, of which processors take the last six bits."""
+    return value << (count & 63)
+
+
+@kernel
+def shift_right_int64(value: int, count: int) -> int:
+    """Return value >> count with the sign kept."""
+    return value >> (count & 63)
+
+
+@kernel
+def shift_left_int32(value: int, count: int) -> int:
+    """Return value << (the last five bits of count), in 32 bits."""
+    return sign_extended(value << (count & 31), 32)
+
+
+@kernel
+def shift_right_int32(value: int, count: int) -> int:
+    """Return value >> (the last five bits of count) with the sign kept."""
+    return value >> (count & 31)
+
+
+@kernel
+def shift_left_int16(value: int, count: int) -> int:
+    """Return value << (the last five bits of count), in 16 bits."""
+    return sign_extended(value << (count & 31), 16)
+
+
+@kernel
+def shift_right_int16(value: int, count: int) -> int:
+    """Return value >> (the last five bits of count) with the sign kept."""
+    return value >> (count & 31)
+
+
+@kernel
+def sign_extended(value: int, bits: int) -> int:
+    """Return the number that the last `bits` bits are."""
+    return value << (64 - bits) >> (64 - bits)
+
+
+@kernel
+def width_bucket(operand: float, low: float, high: float, count: int) -> tuple[int, int]:
+    """Return (number of the bucket of `count` equal ones that holds the operand, error); 0 before the first, count + 1 behind the last."""
+    if count <= 0:
+        return 0, BUCKETS_COUNT
+    if operand != operand or low != low or high != high:
+        return 0, BUCKETS_NAN
+    if np.isinf(low) or np.isinf(high):
+        return 0, BUCKETS_INFINITE
+    if low == high:
+        return 0, BUCKETS_EMPTY
+    if low < high:
+        is_before, is_behind, part = operand < low, operand >= high, (operand - low) / (high - low)
+    else:
+        is_before, is_behind, part = operand > low, operand <= high, (low - operand) / (low - high)
+    if is_before:
+        return 0, OK
+    if is_behind:
+        return limit_int32(count + 1)
+    # The quotient may round to one.
+    return min(int(count * part), count - 1) + 1, OK

@@ -7,6 +7,8 @@ Timestamps end with the year 294246, where 64 bits from 1970 on do; PostgreSQL c
 
 from __future__ import annotations
 
+import numpy as np
+
 from ringbuffer.arithmetic import add_int64, subtract_int64
 from ringbuffer.error_codes import (
     BIN_ORIGIN,
@@ -15,6 +17,7 @@ from ringbuffer.error_codes import (
     INFINITE_FIELD,
     INTERVAL_RANGE,
     OK,
+    TIMESTAMP_NAN,
     TIMESTAMP_RANGE,
 )
 from ringbuffer.jit import kernel
@@ -36,6 +39,7 @@ TIMESTAMP_US_END = TIMESTAMP_DAYS_END * DAY_US
 # 'infinity'; the negative is '-infinity'.
 DATE_INFINITY = 2**31 - 1
 TIMESTAMP_INFINITY = 2**63 - 1
+EPOCH_2000_S = 10_957 * 86_400
 INFINITY = float("inf")
 
 ERA_DAYS = 146_097
@@ -234,6 +238,22 @@ def date_bin_us(width: int, us: int, origin: int) -> tuple[int, int]:
     if error != OK or check_timestamp(start) != OK:
         return 0, TIMESTAMP_RANGE
     return start, OK
+
+
+@kernel
+def timestamp_from_epoch(seconds: float) -> tuple[int, int]:
+    """Return (to_timestamp(seconds since 1970), error); rounded to even as seconds since 2000, as float8_timestamptz does."""
+    if seconds != seconds:
+        return 0, TIMESTAMP_NAN
+    if seconds == np.inf:
+        return TIMESTAMP_INFINITY, OK
+    if seconds == -np.inf:
+        return -TIMESTAMP_INFINITY, OK
+    if not TIMESTAMP_US_MIN / 1e6 <= seconds < TIMESTAMP_US_END / 1e6:
+        return 0, TIMESTAMP_RANGE
+    us = int(np.rint((seconds - EPOCH_2000_S) * 1e6)) + EPOCH_2000_S * 1_000_000
+    error = check_timestamp(us)
+    return us if error == OK else 0, error
 
 
 @kernel

@@ -65,6 +65,7 @@ INFINITY_TO_SMALLINT = 75
 INFINITY_TO_INTEGER = 76
 INFINITY_TO_BIGINT = 77
 BIN_ORIGIN = 78
+TIMESTAMP_NAN = 79
 # 80-89: COPY BINARY. COPY_FIELD_COUNT has its words in the error's `field`.
 COPY_SIGNATURE = 80
 COPY_FLAGS = 81
@@ -76,6 +77,12 @@ COPY_AFTER_END = 86
 COPY_FIELD_COUNT = 87
 COPY_FIELD_SIZE = 88
 COPY_END = 89
+# 90-99: more functions.
+FIELD_ZERO = 90
+BUCKETS_COUNT = 91
+BUCKETS_NAN = 92
+BUCKETS_INFINITE = 93
+BUCKETS_EMPTY = 94
 
 MESSAGES: dict[int, tuple[str, str]] = {
     DIVISION_BY_ZERO: ("22012", "division by zero"),
@@ -89,6 +96,12 @@ MESSAGES: dict[int, tuple[str, str]] = {
     TIMESTAMP_RANGE: ("22008", "timestamp out of range"),
     DATE_RANGE: ("22008", "date out of range"),
     BIN_ORIGIN: ("22008", "origin out of range"),
+    TIMESTAMP_NAN: ("22008", "timestamp cannot be NaN"),
+    FIELD_ZERO: ("22023", "field position must not be zero"),
+    BUCKETS_COUNT: ("2201G", "count must be greater than zero"),
+    BUCKETS_NAN: ("2201G", "operand, lower bound, and upper bound cannot be NaN"),
+    BUCKETS_INFINITE: ("2201G", "lower and upper bounds must be finite"),
+    BUCKETS_EMPTY: ("2201G", "lower bound cannot equal upper bound"),
     INFINITE_DATES: ("22008", "cannot subtract infinite dates"),
     INFINITE_FIELD: ("0A000", "EXTRACT of an infinite time is not supported yet"),
     NAN_TO_SMALLINT: ("0A000", "cannot convert NaN to smallint"),

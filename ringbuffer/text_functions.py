@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ringbuffer.columns import INLINE_BYTES_MAX
-from ringbuffer.error_codes import NEGATIVE_LENGTH, OK, SCRATCH_FULL, TEXT_TOO_LONG, VALUE_TOO_LONG
+from ringbuffer.error_codes import FIELD_ZERO, NEGATIVE_LENGTH, OK, SCRATCH_FULL, TEXT_TOO_LONG, VALUE_TOO_LONG
 from ringbuffer.jit import kernel
 from ringbuffer.memory import copy_bytes, load_byte, store_byte
 from ringbuffer.text_values import (
@@ -183,6 +183,29 @@ def text_right(w0: int, w1: int, heap: int, count: int) -> tuple[int, int, int, 
         return cut_text(w0, w1, heap, -count, INT32_MAX)
     address = text_address(w0, w1, heap)
     return cut_text(w0, w1, heap, max(count_chars(address, w0 & LENGTH_MASK) - count, 0), INT32_MAX)
+
+
+@kernel
+def text_split_part(w0: int, w1: int, heap: int, d0: int, d1: int, dheap: int, field: int) -> tuple[int, int, int, int]:
+    """Return (w0, w1, heap, error) of the part of a string between two delimiters, from 1, or from the end with a negative number."""
+    if field == 0:
+        return 0, 0, 0, FIELD_ZERO
+    address = text_address(w0, w1, heap)
+    delimiter = text_address(d0, d1, dheap)
+    length, step = w0 & LENGTH_MASK, d0 & LENGTH_MASK
+    parts_count = 1
+    if step > 0:
+        parts_count += count_bytes(address, length, delimiter, step)
+    if field < 0:
+        field += parts_count + 1
+    if field < 1 or field > parts_count:
+        return 0, 0, 0, OK
+    start = 0
+    for _ in range(field - 1):
+        start = find_bytes(address, length, delimiter, step, start) + step
+    end = length if field == parts_count else find_bytes(address, length, delimiter, step, start)
+    w0, w1 = make_text(address + start, end - start)
+    return w0, w1, 0, OK
 
 
 @kernel

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,10 @@ import pytest
 from ringbuffer import arithmetic
 from ringbuffer.error_codes import (
     BIGINT_RANGE,
+    BUCKETS_COUNT,
+    BUCKETS_EMPTY,
+    BUCKETS_INFINITE,
+    BUCKETS_NAN,
     DIVISION_BY_ZERO,
     FLOAT_OVERFLOW,
     FLOAT_UNDERFLOW,
@@ -100,3 +105,37 @@ def test_nan_is_equal_to_itself_and_greatest() -> None:
         for j, b in enumerate(order):
             assert arithmetic.compare_float64(a, b) == (i > j) - (i < j)
     assert arithmetic.compare_float64(0.0, -0.0) == 0
+
+
+def test_buckets() -> None:
+    """Against exact fractions, away from a bucket's edges: at these a quotient of doubles may round."""
+    chooser = random.Random(SEED)
+    for _ in range(CASES):
+        low, high = chooser.uniform(-1e3, 1e3), chooser.uniform(-1e3, 1e3)
+        operand, count = chooser.uniform(-2e3, 2e3), chooser.choice([1, 2, 7, 1000, 2**31 - 2])
+        exact = count * (Fraction(operand) - Fraction(low)) / (Fraction(high) - Fraction(low))
+        if 0 <= exact < count and (count > 1000 or abs(exact - round(exact)) < 1e-9):
+            continue
+        expected = 0 if exact < 0 else count + 1 if exact >= count else int(exact) + 1
+        assert arithmetic.width_bucket(operand, low, high, count) == (expected, OK), (operand, low, high, count)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        ((1.0, 0.0, 10.0, 5), (1, OK)),
+        ((0.0, 0.0, 10.0, 5), (1, OK)),
+        ((10.0, 0.0, 10.0, 5), (6, OK)),
+        ((10.0, 10.0, 0.0, 5), (1, OK)),
+        ((0.0, 10.0, 0.0, 5), (6, OK)),
+        ((math.inf, 0.0, 10.0, 2**31 - 1), (0, INTEGER_RANGE)),
+        ((-math.inf, 0.0, 10.0, 5), (0, OK)),
+        ((1.0, 0.0, 10.0, 0), (0, BUCKETS_COUNT)),
+        ((math.nan, 0.0, 10.0, 5), (0, BUCKETS_NAN)),
+        ((1.0, -math.inf, 10.0, 5), (0, BUCKETS_INFINITE)),
+        ((1.0, 2.0, 2.0, 5), (0, BUCKETS_EMPTY)),
+        ((math.nextafter(10.0, 0.0), 0.0, 10.0, 3), (3, OK)),
+    ],
+)
+def test_edges_of_buckets(arguments: tuple[float, float, float, int], expected: tuple[int, int]) -> None:
+    assert arithmetic.width_bucket(*arguments) == expected

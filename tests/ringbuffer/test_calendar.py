@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import random
 from calendar import monthrange
 from datetime import UTC, datetime, timedelta
 
 from ringbuffer import calendar
 from ringbuffer.calendar import DAY_US, FIELD_CODES, UNIT_CODES
-from ringbuffer.error_codes import DATE_RANGE, OK, TIMESTAMP_RANGE
+from ringbuffer.error_codes import BIN_ORIGIN, DATE_RANGE, INTERVAL_RANGE, OK, TIMESTAMP_NAN, TIMESTAMP_RANGE
 from tests.ringbuffer.kernel_values import civil_of, days_of
 
 SEED = 20_261_120
@@ -171,3 +172,38 @@ def test_dates_plus_days() -> None:
     assert calendar.date_add_days(last, 1) == (0, DATE_RANGE)
     assert calendar.date_add_days(last, 0) == (last, OK)
     assert calendar.date_subtract_days(calendar.DATE_DAYS_MIN, 1) == (0, DATE_RANGE)
+
+
+def test_bins() -> None:
+    chooser = random.Random(SEED)
+    for _ in range(CASES):
+        us, origin = (microseconds(moments(chooser)) for _ in range(2))
+        width = chooser.choice([1, 7, 1_000_000, 900_000_000, DAY_US, 10_000 * DAY_US])
+        start, error = calendar.date_bin_us(width, us, origin)
+        if error == TIMESTAMP_RANGE:
+            assert us - width < calendar.TIMESTAMP_US_MIN
+            continue
+        assert error == OK and start <= us < start + width and (start - origin) % width == 0, (width, us, origin)
+
+
+def test_edges_of_bins() -> None:
+    infinity, least, last = calendar.TIMESTAMP_INFINITY, calendar.TIMESTAMP_US_MIN, calendar.TIMESTAMP_US_END - 1
+    assert calendar.date_bin_us(5, infinity, infinity) == (infinity, OK)
+    assert calendar.date_bin_us(5, -infinity, 0) == (-infinity, OK)
+    assert calendar.date_bin_us(5, 0, infinity) == (0, BIN_ORIGIN)
+    assert calendar.date_bin_us(5, last, least) == (0, INTERVAL_RANGE)
+    assert calendar.date_bin_us(10, least, least + 1) == (0, TIMESTAMP_RANGE)
+    assert calendar.date_bin_us(2**63 - 1, least, 0) == (0, TIMESTAMP_RANGE)
+
+
+def test_moments_of_seconds() -> None:
+    chooser = random.Random(SEED)
+    for _ in range(CASES):
+        seconds = chooser.choice([chooser.uniform(-1e10, 1e11), chooser.randrange(-(10**9), 10**10) / 10**6])
+        expected = round((seconds - 946_684_800) * 1e6) + 946_684_800_000_000
+        assert calendar.timestamp_from_epoch(float(seconds)) == (expected, OK), seconds
+    assert calendar.timestamp_from_epoch(math.nan) == (0, TIMESTAMP_NAN)
+    assert calendar.timestamp_from_epoch(math.inf) == (calendar.TIMESTAMP_INFINITY, OK)
+    assert calendar.timestamp_from_epoch(-math.inf) == (-calendar.TIMESTAMP_INFINITY, OK)
+    assert calendar.timestamp_from_epoch(1e300) == (0, TIMESTAMP_RANGE)
+    assert calendar.timestamp_from_epoch(-1e12) == (0, TIMESTAMP_RANGE)

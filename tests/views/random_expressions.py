@@ -243,6 +243,8 @@ class ExpressionMaker:
 
     def number_function(self, family: str, depth: int) -> Expression:
         """Return a function that yields a number."""
+        if family in ("int2", "int4", "int8") and self.choose.random() < 0.4:
+            return self.bits(SqlType(family), depth)
         if family == "int4":
             name = self.choose.choice(("length", "octet_length", "strpos", "date_difference"))
             if name == "date_difference":
@@ -263,6 +265,16 @@ class ExpressionMaker:
         if name in ("round", "trunc") and self.choose.random() < 0.7:
             return self.numeric_call(name, (operand, Literal(self.choose.randint(-2, 5), INT4)))
         return self.numeric_call(name, (operand,))
+
+    def bits(self, kind: SqlType, depth: int) -> Expression:
+        """Return an operator of bits."""
+        name = self.choose.choice(("bit_and", "bit_or", "bit_xor", "bit_not", "shift_left", "shift_right"))
+        operand = self.of(kind.family, depth)
+        if name == "bit_not":
+            return Call(name, (operand,), kind)
+        if name.startswith("shift"):
+            return Call(name, (operand, Literal(self.choose.randint(-3, 70), INT4)), kind)
+        return Call(name, (operand, self.of(kind.family, depth)), kind)
 
     def cast_to_number(self, family: str, depth: int) -> Expression:
         """Return a cast from another number."""
@@ -288,6 +300,7 @@ class ExpressionMaker:
                 "left",
                 "right",
                 "concat",
+                "split_part",
                 "cast",
                 "varchar",
             )
@@ -306,6 +319,9 @@ class ExpressionMaker:
             return Call(name, (operand, Literal(self.choose.randint(-2, 6), INT4), Literal(count, INT4)), TEXT)
         if name in ("left", "right"):
             return Call(name, (operand, Literal(self.choose.randint(-3, 14), INT4)), TEXT)
+        if name == "split_part":
+            separator, field = self.choose.choice(("a", "b", "ab", " ", "")), self.choose.choice((-3, -2, -1, 1, 2, 3))
+            return Call(name, (operand, Literal(separator, TEXT), Literal(field, INT4)), TEXT)
         if name == "trim_both":
             return Call(name, (operand, Literal(self.choose.choice((" ", "a", "ab ")), TEXT)), TEXT)
         if name == "replace":

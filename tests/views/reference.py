@@ -9,15 +9,15 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, timedelta
 from decimal import ROUND_HALF_UP, Context, Decimal
 from typing import Any
-from zoneinfo import ZoneInfo
 
 import numpy as np
 
 from sql.datatypes import SqlType
 from sql.expressions import Call, Case, Cast, Column, Expression, Literal
+from tests.views.reference_times import DAY_US, date_bin, date_trunc, extract
 
 Value = Any
 Row = Sequence[Value]
@@ -26,8 +26,6 @@ EXACT = Context(prec=400, Emax=10_000, Emin=-10_000)
 LIMIT = 10**38
 RANGES = {"int2": 2**15, "int4": 2**31, "int8": 2**63}
 FLOATS = ("float4", "float8")
-DAY_US = 86_400_000_000
-EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 @dataclass
@@ -318,36 +316,19 @@ def ascii_case(text: str, upper: bool) -> str:
     return "".join((letter.upper() if upper else letter.lower()) if letter.isascii() else letter for letter in text)
 
 
-def local(us: int, zone: str) -> int:
-    moment = (EPOCH + timedelta(microseconds=us)).astimezone(ZoneInfo(zone))
-    offset = moment.utcoffset()
-    assert offset is not None
-    return us + offset // timedelta(microseconds=1)
+def shifted(node: Call, value: int) -> int:
+    """Return the number that the last bits of `value` are."""
+    bits = {"int2": 16, "int4": 32, "int8": 64}[node.type.family]
+    return (value + (1 << (bits - 1))) % (1 << bits) - (1 << (bits - 1))
 
 
-def date_trunc(node: Call, values: list[Value]) -> int:
-    unit, us, *zone = values
-    assert not zone, "zoned truncation is tested with its kernels"
-    sizes = {"day": DAY_US, "hour": 3_600_000_000, "minute": 60_000_000, "second": 1_000_000}
-    if unit in sizes:
-        return int(us // sizes[unit] * sizes[unit])
-    day = date(1970, 1, 1) + timedelta(days=us // DAY_US)
-    if unit == "week":
-        day -= timedelta(days=day.weekday())
-    else:
-        day = day.replace(day=1, month=1 if unit == "year" else day.month)
-    return (day - date(1970, 1, 1)).days * DAY_US
-
-
-def extract(node: Call, values: list[Value]) -> Decimal:
-    field, value, *_ = values
-    us = value * DAY_US if node.arguments[1].type.family == "date" else value
-    if field == "epoch":
-        return Decimal(us).scaleb(-6) if node.type.display_scale == 6 else Decimal(us // 1_000_000)
-    moment = EPOCH + timedelta(microseconds=us)
-    if field == "second":
-        return Decimal(us % 60_000_000).scaleb(-6)
-    return Decimal((moment.weekday() + 1) % 7 if field == "dow" else int(getattr(moment, field)))
+def split_part(node: Call, values: list[Value]) -> str:
+    text, separator, field = values
+    if not text:
+        return ""
+    parts = text.split(separator) if separator else [text]
+    index = field - 1 if field > 0 else len(parts) + field
+    return parts[index] if 0 <= index < len(parts) else ""
 
 
 def cast(value: Value, node: Cast) -> Value:
@@ -487,6 +468,13 @@ STRICT: dict[str, Callable[[Call, list[Value]], Value]] = {
     "date_subtract_days": lambda node, v: v[0] - v[1],
     "date_difference": lambda node, v: v[0] - v[1],
     "date_trunc": date_trunc,
-    "date_bin": lambda node, v: v[1] - (v[1] - v[2]) % (v[0][1] * DAY_US + v[0][2]),
+    "bit_and": lambda node, v: v[0] & v[1],
+    "bit_or": lambda node, v: v[0] | v[1],
+    "bit_xor": lambda node, v: v[0] ^ v[1],
+    "bit_not": lambda node, v: ~v[0],
+    "shift_left": lambda node, v: shifted(node, v[0] << (v[1] & (63 if node.type.family == "int8" else 31))),
+    "shift_right": lambda node, v: v[0] >> (v[1] & (63 if node.type.family == "int8" else 31)),
+    "split_part": split_part,
+    "date_bin": date_bin,
     "extract": extract,
 }

@@ -8,6 +8,7 @@ from views.codegen.expressions import ExpressionWriter, FunctionWriter
 from views.codegen.values import INTEGERS, Value, has_known_scale, numeric_function
 
 WIDTHS = {"int2": "int16", "int4": "int32", "int8": "int64", "float4": "float32", "float8": "float64"}
+BITS = {"bit_and": "&", "bit_or": "|", "bit_xor": "^"}
 ROOTS = {"sqrt": "square_root", "ln": "natural_logarithm", "exp": "exponential", "power": "power"}
 
 
@@ -112,6 +113,33 @@ def write_root(writer: ExpressionWriter, node: Call | Cast | Case) -> Value:
     return writer.strict(node, call, values, f"{node.function}_result", fallible=True)
 
 
+def write_bits(writer: ExpressionWriter, node: Call | Cast | Case) -> Value:
+    """&, |, # and ~ of integers, which are words of 64 bits with their sign."""
+    assert isinstance(node, Call)
+    values = tuple(writer.evaluate(argument) for argument in node.arguments)
+    words = [value.word for value in values]
+    call = f"(~{words[0]})" if node.function == "bit_not" else f"({f' {BITS[node.function]} '.join(words)})"
+    return writer.strict(node, call, values, "bits", fallible=False)
+
+
+def write_shift(writer: ExpressionWriter, node: Call | Cast | Case) -> Value:
+    """<< and >> of integers."""
+    assert isinstance(node, Call)
+    value, count = (writer.evaluate(argument) for argument in node.arguments)
+    name = writer.writer.use("arithmetic", f"{node.function}_{WIDTHS[node.type.family]}")
+    return writer.strict(node, f"{name}({value.word}, {count.word})", (value, count), "shifted", fallible=False)
+
+
+def write_width_bucket(writer: ExpressionWriter, node: Call | Cast | Case) -> Value:
+    """width_bucket of double precision."""
+    assert isinstance(node, Call)
+    if node.arguments[0].type.family != "float8":
+        raise not_supported(f"{node.text or 'width_bucket'} of numeric in a continuous view", node.position)
+    values = tuple(writer.evaluate(argument) for argument in node.arguments)
+    call = f"{writer.writer.use('arithmetic', 'width_bucket')}({', '.join(value.word for value in values)})"
+    return writer.strict(node, call, values, "bucket", fallible=True)
+
+
 FUNCTIONS: dict[str, FunctionWriter] = {
     **dict.fromkeys(("add", "subtract", "multiply", "divide", "modulo"), write_binary),
     "negate": write_negate,
@@ -119,4 +147,7 @@ FUNCTIONS: dict[str, FunctionWriter] = {
     **dict.fromkeys(("round", "trunc", "ceil", "floor"), write_rounding),
     "sign": write_sign,
     **dict.fromkeys(ROOTS, write_root),
+    **dict.fromkeys((*BITS, "bit_not"), write_bits),
+    **dict.fromkeys(("shift_left", "shift_right"), write_shift),
+    "width_bucket": write_width_bucket,
 }

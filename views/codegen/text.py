@@ -21,6 +21,7 @@ PLAIN: dict[str, tuple[str, bool, bool]] = {
     "reverse": ("text_reverse", True, True),
     "left": ("text_left", False, True),
     "right": ("text_right", False, True),
+    "split_part": ("text_split_part", False, True),
 }
 TRIMS = {"trim_both": "True, True", "trim_left": "True, False", "trim_right": "False, True"}
 MEASURES = {"length": "text_char_length", "octet_length": "text_octet_length", "strpos": "text_position"}

@@ -1,0 +1,22 @@
+-- Functions over a stream's rows, in the kernels of views.
+CREATE FOREIGN TABLE readings (id integer, s smallint, i integer, l bigint, f double precision, t text) SERVER stream;
+CREATE VIEW bits AS SELECT id, s & 12::smallint AS s_and, s | 3::smallint AS s_or, s # 255::smallint AS s_xor, ~s AS s_not, i & l AS mixed, ~l AS l_not, count(*) AS n
+  FROM readings GROUP BY 1, 2, 3, 4, 5, 6, 7;
+CREATE VIEW shifts AS SELECT id, s << 3 AS s3, s << 15 AS s15, s >> 2 AS sr, i << 33 AS i33, i >> 31 AS ir, l << 65 AS l65, l >> 3 AS lr, i << -1 AS back, count(*) AS n
+  FROM readings GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9;
+CREATE VIEW buckets AS SELECT width_bucket(f, 0, 100, 10) AS up, width_bucket(f, 100, 0, 4) AS down, width_bucket(f, -1e6, 1e6, 1000) AS wide, count(*) AS n, min(f) AS least
+  FROM readings WHERE f <> 'NaN' GROUP BY 1, 2, 3;
+CREATE VIEW parts AS SELECT id, split_part(t, ',', 1) AS one, split_part(t, ',', 2) AS two, split_part(t, ',', -1) AS last, split_part(t, ', ', -2) AS wide,
+  split_part(t, '', 1) AS whole, split_part(t, 'ä', i % 3 + 4) AS varied, count(*) AS n FROM readings GROUP BY 1, 2, 3, 4, 5, 6, 7;
+CREATE VIEW moments AS SELECT id, to_timestamp(f) AS of_float, to_timestamp(l) AS of_bigint, date_trunc('hour', to_timestamp(i)) AS hour, count(*) AS n
+  FROM readings WHERE abs(f) < 1e9 OR abs(f) = 'infinity' GROUP BY 1, 2, 3, 4;
+INSERT INTO readings VALUES (1, 5, -7, 1234567890123, 0, 'a,b,c'), (2, -32768, 2147483647, 9223372036, 99.999, ',x,'), (3, 32767, -2147483648, -9223372036, 100, ''),
+  (4, 0, 0, 0, -0.0000001, 'one, two, three and what is longer than that'), (5, NULL, NULL, NULL, NULL, NULL), (6, -1, -1, -1, 0.1234565, 'äöä, ü,ä'),
+  (7, 1, 1, 1, 'infinity', 'aaa'), (8, 2, 2, 2, '-infinity', ','), (9, 3, 1700000000, 3, 123456789.1234565, 'no separator'), (10, 77, 10, 10, 'NaN', ', , ,');
+SELECT * FROM bits ORDER BY id;
+SELECT * FROM shifts ORDER BY id;
+SELECT * FROM buckets ORDER BY up, down, wide;
+SELECT * FROM parts ORDER BY id;
+SELECT * FROM moments ORDER BY id;
+DROP VIEW bits, shifts, buckets, parts, moments;
+DROP FOREIGN TABLE readings;
