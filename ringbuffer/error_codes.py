@@ -83,6 +83,7 @@ BUCKETS_COUNT = 91
 BUCKETS_NAN = 92
 BUCKETS_INFINITE = 93
 BUCKETS_EMPTY = 94
+INPUT_RANGE = 95
 
 MESSAGES: dict[int, tuple[str, str]] = {
     DIVISION_BY_ZERO: ("22012", "division by zero"),
@@ -101,6 +102,7 @@ MESSAGES: dict[int, tuple[str, str]] = {
     BUCKETS_COUNT: ("2201G", "count must be greater than zero"),
     BUCKETS_NAN: ("2201G", "operand, lower bound, and upper bound cannot be NaN"),
     BUCKETS_INFINITE: ("2201G", "lower and upper bounds must be finite"),
+    INPUT_RANGE: ("22003", "input is out of range"),
     BUCKETS_EMPTY: ("2201G", "lower bound cannot equal upper bound"),
     INFINITE_DATES: ("22008", "cannot subtract infinite dates"),
     INFINITE_FIELD: ("0A000", "EXTRACT of an infinite time is not supported yet"),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from sql.errors import not_supported
 from sql.expressions import Call, Case, Cast
 from views.codegen.expressions import ExpressionWriter, FunctionWriter
@@ -9,6 +11,7 @@ from views.codegen.values import INTEGERS, Value, has_known_scale, numeric_funct
 
 WIDTHS = {"int2": "int16", "int4": "int32", "int8": "int64", "float4": "float32", "float8": "float64"}
 BITS = {"bit_and": "&", "bit_or": "|", "bit_xor": "^"}
+OF_FLOATS = frozenset("sin cos tan cot asin acos atan atan2 sinh cosh tanh degrees radians cbrt log10".split())
 ROOTS = {"sqrt": "square_root", "ln": "natural_logarithm", "exp": "exponential", "power": "power"}
 
 
@@ -102,15 +105,21 @@ def write_sign(writer: ExpressionWriter, node: Call | Cast | Case) -> Value:
 
 
 def write_root(writer: ExpressionWriter, node: Call | Cast | Case) -> Value:
-    """sqrt, ln, exp, power of double precision."""
+    """sqrt, ln, exp, power, angles and the like, of double precision."""
     assert isinstance(node, Call)
     if node.type.family != "float8":
         written = node.text or f"{node.function}()"
         raise not_supported(f"{written} of {node.type.sql_name} in a continuous view", node.position)
     values = tuple(writer.evaluate(argument) for argument in node.arguments)
     words = ", ".join(value.word for value in values)
-    call = f"{writer.writer.use('arithmetic', ROOTS[node.function])}({words})"
+    place = ("trigonometry", node.function) if node.function in OF_FLOATS else ("arithmetic", ROOTS[node.function])
+    call = f"{writer.writer.use(*place)}({words})"
     return writer.strict(node, call, values, f"{node.function}_result", fallible=True)
+
+
+def write_pi(writer: ExpressionWriter, node: Call | Cast | Case) -> Value:
+    """pi()."""
+    return Value((repr(math.pi),))
 
 
 def write_bits(writer: ExpressionWriter, node: Call | Cast | Case) -> Value:
@@ -146,7 +155,8 @@ FUNCTIONS: dict[str, FunctionWriter] = {
     "abs": write_abs,
     **dict.fromkeys(("round", "trunc", "ceil", "floor"), write_rounding),
     "sign": write_sign,
-    **dict.fromkeys(ROOTS, write_root),
+    **dict.fromkeys((*ROOTS, *sorted(OF_FLOATS)), write_root),
+    "pi": write_pi,
     **dict.fromkeys((*BITS, "bit_not"), write_bits),
     **dict.fromkeys(("shift_left", "shift_right"), write_shift),
     "width_bucket": write_width_bucket,

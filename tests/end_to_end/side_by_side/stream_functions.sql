@@ -20,3 +20,16 @@ SELECT * FROM parts ORDER BY id;
 SELECT * FROM moments ORDER BY id;
 DROP VIEW bits, shifts, buckets, parts, moments;
 DROP FOREIGN TABLE readings;
+CREATE FOREIGN TABLE angles (id integer, x double precision, y double precision) SERVER stream;
+CREATE VIEW circles AS SELECT id, sin(x) AS sin, cos(x) AS cos, tan(x) AS tan, cot(y) AS cot, atan(x) AS atan, atan2(y, x) AS atan2, count(*) AS n FROM angles GROUP BY 1, 2, 3, 4, 5, 6, 7;
+CREATE VIEW turns AS SELECT id, degrees(x) AS degrees, radians(y) AS radians, cbrt(x) AS cbrt, tanh(x) AS tanh, sinh(x) AS sinh, cosh(y) AS cosh, pi() * x AS pi, count(*) AS n FROM angles GROUP BY 1, 2, 3, 4, 5, 6, 7, 8;
+CREATE VIEW inverses AS SELECT id, asin(x / 1000) AS asin, acos(y / 1000) AS acos, log(abs(x)) AS log, log10(y * y) AS log10, count(*) AS n FROM angles WHERE x <> 0 AND y <> 0 AND abs(x) < 1e3 AND abs(y) < 1e3 GROUP BY 1, 2, 3, 4, 5;
+CREATE VIEW metres AS SELECT id, round(2 * 6371000 * asin(sqrt(power(sin(radians(y - 52.5) / 2), 2) + cos(radians(52.5)) * cos(radians(y)) * power(sin(radians(x - 13.4) / 2), 2)))) AS away, count(*) AS n
+  FROM angles WHERE abs(x) <= 180 AND abs(y) <= 90 GROUP BY 1, 2;
+INSERT INTO angles VALUES (1, 0, 1), (2, 1, -1), (3, -0.5, 0.001), (4, 13.3777, 52.5163), (5, 123.456, 89.9), (6, -180, -90), (7, NULL, 1), (8, 1e-300, 3), (9, 700, 700), (10, 'NaN', 'NaN');
+SELECT * FROM circles ORDER BY id;
+SELECT * FROM turns ORDER BY id;
+SELECT * FROM inverses ORDER BY id;
+SELECT * FROM metres ORDER BY id;
+DROP VIEW circles, turns, inverses, metres;
+DROP FOREIGN TABLE angles;
