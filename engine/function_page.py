@@ -38,6 +38,7 @@ ROW = "row(c_int4, c_text)"
 CONSTANTS: Mapping[str, Mapping[int, str]] = {
     "date_trunc": {0: "'hour'", 2: "'Europe/Berlin'"},
     "date_bin": {0: "'1 hour'", 2: "'2001-01-01'"},
+    "to_char": {1: "'99'"},
     "extract": {0: "'hour'"},
     "date_part": {0: "'hour'"},
     "timezone": {0: "'Europe/Berlin'"},

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from views.codegen import arithmetic, casts, comparisons, logic, text, times
+from views.codegen import arithmetic, casts, comparisons, logic, templates, text, times
 from views.codegen.expressions import FunctionWriter
 
 FUNCTIONS: dict[str, FunctionWriter] = {
@@ -10,6 +10,7 @@ FUNCTIONS: dict[str, FunctionWriter] = {
     **casts.FUNCTIONS,
     **comparisons.FUNCTIONS,
     **logic.FUNCTIONS,
+    **templates.FUNCTIONS,
     **text.FUNCTIONS,
     **times.FUNCTIONS,
 }
