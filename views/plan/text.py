@@ -120,6 +120,8 @@ def _call(call: Call) -> str:
         return f"{_operand(arguments[0])} IN ({', '.join(expression_text(part) for part in arguments[1:])})"
     if function == "extract" and isinstance(arguments[0], Literal):
         return f"EXTRACT({arguments[0].value!s} FROM {', '.join(expression_text(part) for part in arguments[1:])})"
+    if function == "format_time":
+        return f"to_char({', '.join(expression_text(part) for part in arguments[:2])})"
     if function == "add_interval":
         return f"{_operand(arguments[0])} + {_interval(arguments[1:4])}"
     return f"{function}({', '.join(expression_text(part) for part in arguments)})"
