@@ -214,9 +214,9 @@ def bound_again(image: CatalogImage) -> CatalogImage:
 
 
 def columns_used(entry: QueryViewEntry, image: CatalogImage, oid: int) -> frozenset[int]:
-    """Return the numbers of the columns of a table that a view's text uses, those that a star or a natural join means among them.
+    """Return the numbers of the columns of a table that a view's rows depend on, those that a star or a natural join means among them.
 
-    A whole row as a value uses none: it is the row that there is.
+    A star in a derived table uses only what is looked at of it, and a whole row as a value no column: it is the row that there is.
     """
     (statement,) = parse(entry.source.text)
     assert isinstance(statement, CreateView), entry.source.text

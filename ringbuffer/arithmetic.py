@@ -379,39 +379,15 @@ def power(a: float, b: float) -> tuple[float, int]:
 
 
 @kernel
-def shift_left_int64(value: int, count: int) -> int:
-    """Return value << count, of which processors take the last six bits."""
-    return value << (count & 63)
+def shift_left(value: int, count: int, bits: int) -> int:
+    """Return value << count in 16, 32 or 64 bits; processors look at the last five bits of the count, of 64 bits at the last six."""
+    return sign_extended(value << (count & (63 if bits == 64 else 31)), bits)
 
 
 @kernel
-def shift_right_int64(value: int, count: int) -> int:
+def shift_right(value: int, count: int, bits: int) -> int:
     """Return value >> count with the sign kept."""
-    return value >> (count & 63)
-
-
-@kernel
-def shift_left_int32(value: int, count: int) -> int:
-    """Return value << (the last five bits of count), in 32 bits."""
-    return sign_extended(value << (count & 31), 32)
-
-
-@kernel
-def shift_right_int32(value: int, count: int) -> int:
-    """Return value >> (the last five bits of count) with the sign kept."""
-    return value >> (count & 31)
-
-
-@kernel
-def shift_left_int16(value: int, count: int) -> int:
-    """Return value << (the last five bits of count), in 16 bits."""
-    return sign_extended(value << (count & 31), 16)
-
-
-@kernel
-def shift_right_int16(value: int, count: int) -> int:
-    """Return value >> (the last five bits of count) with the sign kept."""
-    return value >> (count & 31)
+    return value >> (count & (63 if bits == 64 else 31))
 
 
 @kernel

@@ -5,17 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from ringbuffer.format_time import DAYS, MONTHS, NAMES_WIDTH
 from sql.civil import DAY_US, civil_from_days, days_from_civil, is_infinite, utc_offset_us
 from sql.errors import not_supported
 from sql.time_templates import Item, items_of
 from sql.zone_names import fixed_abbreviation, fixed_seconds
 
-MONTHS = "January February March April May June July August September October November December".split()
-DAYS = "Sunday Monday Tuesday Wednesday Thursday Friday Saturday".split()
 ROMAN = "I II III IV V VI VII VIII IX X XI XII".split()
 SECOND_US = 1_000_000
 JULIAN_EPOCH_DAY = 2_440_588
-NAME_WIDTH = 9
 
 
 def formatted(micros: int, template: str, zone: str = "") -> str | None:
@@ -78,7 +76,7 @@ def printed(item: Item, parts: Parts) -> str:
         word = MONTHS[parts.month - 1] if upper in ("MONTH", "MON") else DAYS[parts.weekday]
         word = word if upper in ("MONTH", "DAY") else word[:3]
         word = word.upper() if name == upper else word.lower() if name == name.lower() else word
-        return word.ljust(NAME_WIDTH) if item.fill and upper in ("MONTH", "DAY") else word
+        return word.ljust(NAMES_WIDTH) if item.fill and upper in ("MONTH", "DAY") else word
     if upper in ("AM", "PM", "A.M.", "P.M.", "BC", "AD", "B.C.", "A.D."):
         return era_or_half(name, parts)
     if upper == "RM":

@@ -8,7 +8,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from engine.embedded.time_formats import DAYS, JULIAN_EPOCH_DAY, MONTHS, SECOND_US
+from engine.embedded.time_formats import JULIAN_EPOCH_DAY, SECOND_US
+from ringbuffer.format_time import DAYS, MONTHS
 from sql.civil import DAY_US, days_from_civil, days_in_month, local_to_utc_us
 from sql.errors import SqlError, not_supported
 from sql.time_templates import Item, items_of

@@ -21,7 +21,7 @@ from tests.randomized.progress import Progress
 from tests.randomized.refusals import SHARE_MAX, unknown_refusals
 from tests.randomized.sharing import Share, make_any_case
 
-# Its cases are to be run whole in CI, where they take five minutes of both cores, or more on a slower machine: of the time that is given.
+# Of the time that is given: all cases of a CI run take three minutes of both cores when nothing else runs, and more beside other tests.
 SECONDS_SHARE = 3
 # Of fewer statements the share that is refused says nothing.
 STATEMENTS_MIN = 1000

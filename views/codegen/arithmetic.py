@@ -135,8 +135,9 @@ def write_shift(writer: ExpressionWriter, node: Call | Cast | Case) -> Value:
     """<< and >> of integers."""
     assert isinstance(node, Call)
     value, count = (writer.evaluate(argument) for argument in node.arguments)
-    name = writer.writer.use("arithmetic", f"{node.function}_{WIDTHS[node.type.family]}")
-    return writer.strict(node, f"{name}({value.word}, {count.word})", (value, count), "shifted", fallible=False)
+    bits = {"int2": 16, "int4": 32, "int8": 64}[node.type.family]
+    call = f"{writer.writer.use('arithmetic', node.function)}({value.word}, {count.word}, {bits})"
+    return writer.strict(node, call, (value, count), "shifted", fallible=False)
 
 
 def write_width_bucket(writer: ExpressionWriter, node: Call | Cast | Case) -> Value:
