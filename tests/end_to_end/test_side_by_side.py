@@ -20,6 +20,7 @@ from tests.oracle.postgres import PostgresCluster
 
 FOLDER = Path(__file__).parent / "side_by_side"
 FIRST_OWN_OID = 16_384
+RECORD_OID = 2_249
 STREAM = re.compile(r"(CREATE|DROP) FOREIGN TABLE (.*?)( SERVER stream)?", re.DOTALL)
 
 
@@ -66,7 +67,7 @@ def answer(connection: psycopg.Connection[Any], statement: str, data: str, binar
             names = own_types(connection)
             types = [names.get(result.ftype(column), result.ftype(column)) for column in range(result.nfields)]
             rows = [
-                [named(result.get_value(row, column), names) for column in range(result.nfields)]
+                [named(result.get_value(row, column), types[column], names) for column in range(result.nfields)]
                 for row in range(result.ntuples)
             ]
             return types, rows
@@ -82,8 +83,13 @@ def own_types(connection: psycopg.Connection[Any]) -> dict[int, str]:
     return dict(found.fetchall())
 
 
-def named(value: bytes | None, names: dict[int, str]) -> bytes | None:
-    """Return a value with names in the place of OIDs, which arrays have in binary form."""
+def named(value: bytes | None, of_type: int | str, names: dict[int, str]) -> bytes | None:
+    """Return a value with names in the place of OIDs, which arrays and rows of own types have in binary form.
+
+    Only there: the bytes of a number may be those of an OID.
+    """
+    if of_type != RECORD_OID and not isinstance(of_type, str):
+        return value
     for oid, name in names.items():
         value = None if value is None else value.replace(oid.to_bytes(4, "big"), name.encode())
     return value
