@@ -18,10 +18,11 @@ from sql.emit.block import Block, Dialect, row_count
 from sql.emit.conjuncts import conjunct_texts
 from sql.emit.expressions import ExpressionPrinter
 from sql.emit.names import column_names
-from sql.emit.set_operations import every_column, has_own_order, recursive, recursive_scan, set_operation, spread_sets
+from sql.emit.set_operations import every_column, has_own_order, recursive, recursive_scan, set_operation
 from sql.emit.subqueries import subquery_text
 from sql.errors import not_supported
 from sql.expressions import AggregateCall, Column, Expression, Literal, OuterColumn, Subquery
+from sql.grouping_sets import spread_sets
 from sql.relations import (
     Aggregate,
     Distinct,

@@ -87,4 +87,25 @@ SHAPES = {
     "first_rows_below": "select sum(v) from (select distinct on (k, t) k, v from s where v > 1 order by k, t, v desc) x",
     "first_rows_joined": "select distinct on (a.name) a.name, s.v, s.t from s join a on a.id = s.k "
     "order by a.name, s.v desc, s.t, s.d",
+    "union_eager": "select s.k, r.v from s join r on s.k = r.k union select k, v from s where v > 15",
+    "union_theta": "select t from s where exists (select 1 from a where name = s.t and name >= s.t or g > s.k) union select c from o",
+    "intersect_theta": "select k from s where exists (select 1 from b where b.x > s.v and b.k < s.k) intersect select k from r",
+    "exceptall_eager": "select s.k, o.w from s join o on s.k = o.k except all select k, v from r",
+    "unionall_eager": "select k, count(*), sum(v), count(distinct v) dv from (select a.id k, s.v from a left join s on s.k = a.id "
+    "union all select k, v from r) u group by rollup (k)",
+    "unionall_theta": "select k, count(*) from (select k, v from s union all select k, v from r) u where exists "
+    "(select 1 from b where b.x > u.v and b.k < u.k) group by k",
+    "unionall_outer": "select a.name, count(u.v), avg(u.v), max(u.t) from a left join (select k, v, t from s where v > 0 union all "
+    "select k, v + 1, t from r) u on u.k = a.id and u.v > a.g group by a.name",
+    "unionall_stream": "select u.k, count(*), sum(u.v), max(o.w) from (select k, v from s union all select k, v from r) u join o "
+    "on o.k = u.k group by u.k",
+    "t_notexists_unionall": "select id from a where not exists (select 1 from (select k, v from s union all select k, v from r) u "
+    "where u.k = a.id and u.v < a.g)",
+    "gsets_deviation": "select k, t, stddev(v), variance(d) va, grouping(k, t) g, count(*) from s group by cube (k, t)",
+    "distinct_deviation": "select k, count(distinct t), stddev(v) sd, sum(v) from s group by k",
+    "distinct_deviation_gsets": "select t, k, count(distinct d), var_pop(v) vp from s group by grouping sets ((t, k), (t), ()) "
+    "having count(*) > 1",
+    "unionall_xor": "select k, bit_xor(v), bit_or(v) from (select k, v from s union all select k, v from r) u group by k",
+    "first_rows_unionall": "select distinct on (k) k, v, t from (select k, v, t from s union all select k, v + 1, t from r union all select "
+    "id, g, name from a) u where v > 0 order by k, v desc, t",
 }

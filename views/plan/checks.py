@@ -18,6 +18,7 @@ from sql.trees import operator_expressions, subqueries_of
 from sql.trees import scans as leaves
 from views.plan.nodes import Probe, StreamPipeline
 from views.plan.properties import properties, scans, stream_path
+from views.plan.rules.combine_groupings import is_combined
 from views.plan.steps import pipeline_expressions
 from views.plan.text import aggregate_text, expression_text, identifier, key_text, window_text
 from views.plan.trees import inputs, relation_uses_now, substitute, substitute_now, walk_relation
@@ -44,7 +45,7 @@ def check_sources(root: Relation) -> None:
         for expression in operator_expressions(relation):
             _check_subqueries(expression)
         if sum(properties(part).contains_stream for part in inputs(relation)) > 1:
-            raise _refused_streams(relation)
+            raise _refused_streams(relation, root)
     if not root.schema:
         hint = "Select a column, for example count(*)."
         raise refused("a continuous view without columns", "its select list is empty", None, hint)
@@ -78,13 +79,11 @@ def check_shape(root: Relation) -> None:
         part = "LIMIT" if bound is None else f"LIMIT {expression_text(bound)}"
         raise refused("LIMIT directly over a stream", part, RULE_D, "Group below it, or read the view with LIMIT.")
     assert isinstance(breaker, Aggregate), f"{type(breaker).__name__} over a stream"
-    if breaker.sets is not None:
-        part = "GROUPING SETS, ROLLUP or CUBE"
-        hint = "Group by all keys first: SELECT ... FROM (SELECT ... GROUP BY ...) g GROUP BY ROLLUP (...)."
-        raise refused("more than one grouping set over a stream", part, RULE_A, hint)
-    for _, call in breaker.aggregates:
-        if call.distinct:
-            raise _refused_distinct(breaker, call, stream)
+    assert breaker.sets is None, "grouping sets over a stream are groupings of their own"
+    distinct = [call for _, call in breaker.aggregates if call.distinct]
+    if distinct:
+        call = next((call for call in distinct if not is_combined(call)), distinct[0])
+        raise _refused_distinct(breaker, call, stream)
 
 
 def check_stream(stream: StreamPipeline) -> None:
@@ -145,11 +144,20 @@ def _check_subqueries(expression: Expression) -> None:
             raise refused("a stream inside a subquery expression", part, RULE_C, hint, subquery.position)
 
 
-def _refused_streams(relation: Relation) -> SqlError:
+def _refused_streams(relation: Relation, root: Relation) -> SqlError:
     """Return the refusal of an operator with a stream on both sides."""
     hint = "Group each of them in a subquery of its own: FROM (SELECT ... GROUP BY ...) a JOIN (SELECT ... GROUP BY ...) b."
     if isinstance(relation, Join):
         return refused("a join of streams in a continuous view", _join_text(relation), RULE_C, hint)
+    above = [part for part in walk_relation(root) if isinstance(part, Aggregate) and relation in walk_relation(part)]
+    if not above:
+        hint = "Add GROUP BY or an aggregate: SELECT ..., count(*) FROM (... UNION ALL ...) u GROUP BY ..."
+        return refused(f"{_node_text(relation)} of streams without a grouping", _node_text(relation), RULE_A, hint)
+    for _, call in above[-1].aggregates:
+        if not is_combined(call):
+            what = f"{call.function} over {_node_text(relation)} of streams"
+            hint = "Ask for counts, sums, averages and extremes, which follow from those of each side, or make a view of each stream."
+            return refused(what, aggregate_text(call), RULE_A, hint, call.position)
     hint = "Group each of them in a subquery of its own."
     return refused("a query over several streams in a continuous view", _node_text(relation), RULE_C, hint)
 

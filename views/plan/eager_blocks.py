@@ -13,11 +13,12 @@ from dataclasses import dataclass, field, replace
 from sql.catalog import ARRIVAL
 from sql.datatypes import INT8
 from sql.expressions import AggregateCall, Call, Case, Cast, Column, Expression, Literal
-from sql.relations import Aggregate, Filter, Join, Relation, Scan, Schema
+from sql.relations import Aggregate, Filter, Join, Project, Relation, Scan, Schema
 from sql.trees import aggregate_expressions, children, map_aggregate, map_expression, relation_names
 from views.plan.checks import RULE_B, refused
 from views.plan.join_graph import conjunction, equality, moved
 from views.plan.kernel_support import kernel_supports
+from views.plan.rules.combine_groupings import union_sides
 from views.plan.rules.push_key_conditions import CANNOT_FAIL
 from views.plan.steps import unique_names
 from views.plan.stream_region import Leaf, Outer, Region, is_closed
@@ -35,7 +36,7 @@ COUNT = AggregateCall("count_star", (), INT8)
 
 @dataclass(eq=False)
 class Block:
-    """The groups of a stream. leaves: the stream's, then those of tables; conditions: between them.
+    """The groups of a stream, or of a UNION ALL. leaves: the stream's, then those of tables; conditions: between them.
 
     keys and calls are over the columns of all leaves of the region.
     """
@@ -46,10 +47,10 @@ class Block:
     calls: list[AggregateCall] = field(default_factory=list)
 
     @property
-    def stream(self) -> str:
-        """The stream's name."""
-        assert self.leaves[0].stream is not None
-        return self.leaves[0].stream
+    def streams(self) -> str:
+        """The stream's name, for people; those of a UNION ALL."""
+        names = [identifier(name) for name in self.leaves[0].streams]
+        return f"stream {names[0]}" if len(names) == 1 else f"streams {', '.join(names)}"
 
     @property
     def nullable(self) -> bool:
@@ -88,12 +89,9 @@ class Block:
     def is_whole(self) -> bool:
         """Return whether it would keep every column of the stream."""
         own = self.leaves[0]
-        if not isinstance(own.relation, Scan):
-            return False
-        shown = [
-            index for index, column in zip(own.columns, own.relation.schema, strict=True) if column.name != ARRIVAL.name
-        ]
-        return self.has_all(shown)
+        kept = {column.index for key in self.keys if isinstance(column := _unwidened(key), Column)}
+        places = [index for index, place in enumerate(own.columns) if place in kept]
+        return any(_keeps_all(side, places) for side in union_sides(own.relation))
 
     def supports(self, expression: Expression) -> bool:
         """Return whether kernels can evaluate an expression over its rows."""
@@ -225,7 +223,7 @@ class Blocks:
 
     def _begun(self, member: Leaf | Outer, region: Region) -> Block | Leaf | Outer:
         """Return a member with a stream as a block; what kernels can't evaluate of its filters is evaluated over groups."""
-        if isinstance(member, Outer) or member.stream is None:
+        if isinstance(member, Outer) or not member.streams:
             return member
         block = Block([member])
         left = [part for part in member.filters if not block.supports(part)]
@@ -237,12 +235,15 @@ class Blocks:
     def _find_same(self, region: Region) -> None:
         """Note the columns of tables that are equal to columns of streams wherever the region has a row."""
         streams = {
-            index for member in region.members if isinstance(member, Leaf) and member.stream for index in member.columns
+            index
+            for member in region.members
+            if isinstance(member, Leaf) and member.streams
+            for index in member.columns
         }
         tables = {
             index
             for member in region.members
-            if isinstance(member, Leaf) and not member.stream
+            if isinstance(member, Leaf) and not member.streams
             for index in member.columns
         }
         for condition in region.conditions:
@@ -355,6 +356,17 @@ class Blocks:
         return needed
 
 
+def _keeps_all(relation: Relation, places: Sequence[int]) -> bool:
+    """Return whether some columns of a stream under filters and projections are all that it has."""
+    if isinstance(relation, Filter):
+        return _keeps_all(relation.input, places)
+    if isinstance(relation, Project):
+        items = [relation.items[place][1] for place in places]
+        return _keeps_all(relation.input, [item.index for item in items if isinstance(item, Column)])
+    shown = {index for index, column in enumerate(relation.schema) if column.name != ARRIVAL.name}
+    return isinstance(relation, Scan) and relation.kind == "stream" and shown <= set(places)
+
+
 def _both_ways(condition: Expression) -> list[tuple[Expression, Expression]]:
     pair = equality(condition) if is_closed(condition) else None
     return [] if pair is None else [pair, pair[::-1]]
@@ -395,6 +407,13 @@ def _is_wider(cast: Cast) -> bool:
     if new.family in ("numeric", "float8"):
         return plain and old.family in (*INTEGERS, "numeric", "float4")
     return plain and old.family in ("text", "varchar", "bpchar") and new.family in ("text", "varchar")
+
+
+def _unwidened(expression: Expression) -> Expression:
+    """Return what is cast to a wider type, which has other values exactly where it has."""
+    while isinstance(expression, Cast) and _is_wider(expression):
+        expression = expression.operand
+    return expression
 
 
 def call_name(call: AggregateCall) -> str:

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field, replace
 from sql.datatypes import BOOL, INT8
 from sql.errors import SqlError
 from sql.expressions import AggregateCall, Call, Column, Expression, Literal, OuterColumn, Subquery
-from sql.relations import Aggregate, Distinct, Filter, Join, Project, Relation
+from sql.relations import Aggregate, Distinct, Filter, Join, Project, Relation, SetOperation
 from sql.trees import (
     aggregate_expressions,
     map_aggregate,
@@ -33,6 +33,7 @@ from views.definition import JoinChoice
 from views.plan.checks import RULE_B, RULE_C, refused
 from views.plan.eager_blocks import COUNT, Block, Blocks, call_name, is_of_kernels
 from views.plan.join_graph import conjunction, equality
+from views.plan.nodes import FIRST
 from views.plan.properties import scans
 from views.plan.reweighting import (
     Weighted,
@@ -45,7 +46,7 @@ from views.plan.reweighting import (
     times,
 )
 from views.plan.stream_region import Leaf, Outer, Region, take_apart, ungrouped_streams
-from views.plan.text import aggregate_text, identifier
+from views.plan.text import aggregate_text, expression_text
 from views.plan.trees import columns_of, conjuncts, inputs, substitute
 
 IN_STREAMS = ("inner", "cross")
@@ -65,19 +66,12 @@ class EagerGrouping:
             return relation
         if any(_of_streams(part) for item in operator_expressions(relation) for part in subqueries_of(item)):
             relation = map_operator(relation, self._subquery)
-        if isinstance(relation, Distinct):
-            columns = tuple(
-                (column.name, Column(index, column.name, column.type)) for index, column in enumerate(relation.schema)
-            )
-            grouped = Aggregate(relation.input, columns, ())
-            found = self.step(grouped)
-            return relation if found is grouped else found
         if not isinstance(relation, Aggregate) or not ungrouped_streams(relation.input):
             return relation
         if not self._is_needed(relation):
             return relation
         region = take_apart(relation.input)
-        if region is None:
+        if region is None or _is_only_union(region):
             return relation
         return _Rewrite(region, self).grouped(relation)
 
@@ -113,6 +107,13 @@ class EagerGrouping:
             if scans(other, "stream") or scans(other, "view"):
                 return True
         return not isinstance(relation, Aggregate | Distinct) and any(self._joins(below) for below in inputs(relation))
+
+
+def _is_only_union(region: Region) -> bool:
+    """Return whether a grouping joins nothing, but has streams of a UNION ALL below it that its aggregates don't let apart."""
+    (first, *others) = region.members
+    closed = not any(_has_closure(part) for part in (*region.conditions, *region.items))
+    return closed and not others and isinstance(first, Leaf) and isinstance(first.relation, SetOperation)
 
 
 def _compares_sides(join: Join) -> bool:
@@ -179,7 +180,8 @@ class _Rewrite:
         return _put_together(grouping, source, [built.over(key) for key in keys], weighted)
 
     def _refused(self, call: AggregateCall, streams_count: int) -> SqlError:
-        what = f"{call.function} over rows that are grouped before they are joined"
+        name = "DISTINCT ON" if call.function == FIRST else call.function
+        what = f"{name} over rows that are grouped before they are joined"
         if streams_count > 1:
             hint = "Group each stream in a subquery of its own, and join the groups."
             return refused(what, aggregate_text(call), RULE_C, hint, call.position)
@@ -239,10 +241,9 @@ class _Rewrite:
         for block in blocks.all:
             if block.is_whole():
                 raise _refused_whole(block)
-            added = [key.name for key in block.keys if isinstance(key, Column) and key not in keys]
+            added = ", ".join(expression_text(key) for key in block.keys if key not in keys)
             if added:
-                names = ", ".join(identifier(name) for name in added)
-                self.eager.groups.append(f"eager grouping groups stream {identifier(block.stream)} also by {names}")
+                self.eager.groups.append(f"eager grouping groups {block.streams} also by {added}")
 
 
 class _Built:
@@ -373,7 +374,7 @@ def _name(expression: Expression) -> str:
 
 
 def _refused_whole(block: Block) -> SqlError:
-    names = ", ".join(identifier(key.name) for key in block.keys if isinstance(key, Column))
+    names = ", ".join(expression_text(key) for key in block.keys)
     hint = "Ask for fewer columns of it above the join, or group it in a subquery of its own."
-    what = f"eager grouping that would keep every column of stream {identifier(block.stream)}"
-    return refused(what, f"{identifier(block.stream)} grouped by {names}", RULE_C, hint)
+    what = f"eager grouping that would keep every column of {block.streams}"
+    return refused(what, f"{block.streams} grouped by {names}", RULE_C, hint)

@@ -8,7 +8,9 @@ since a view's parts are found again in it by their numbers.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from sql.relations import Relation
 from sql.trees import rewrite_everywhere
@@ -17,18 +19,19 @@ from views.plan.eager_grouping import EagerGrouping
 from views.plan.parts import cut_parts
 from views.plan.properties import scans
 from views.plan.rules.anti_joins import anti_joins
-from views.plan.rules.combine_groupings import combine_groupings
+from views.plan.rules.combine_groupings import combine_groupings, split_unions
 from views.plan.rules.distinct_to_grouping import grouped
 from views.plan.rules.first_rows import first_rows
 from views.plan.rules.group_set_operations import group_set_operations
 from views.plan.rules.join_subqueries import join_subqueries
+from views.plan.rules.separate_groupings import separate_distinct, separate_sets
 from views.plan.rules.unnest_laterals import unnest_laterals
 from views.subquery_grouping import group_subqueries
 
-# Of one operator each, whose inputs have been through all of them.
-BEFORE = (unnest_laterals, join_subqueries, first_rows, grouped, group_set_operations)
-AFTER = (combine_groupings,)
-
+# Of one operator each, whose inputs have been through all of them. Eager grouping comes between: it looks at the groupings that the first
+# ones make, and what it groups may be a UNION ALL again.
+BEFORE = ((unnest_laterals, join_subqueries, first_rows, grouped, group_set_operations, split_unions),)
+AFTER = ((separate_sets,), (separate_distinct,), (combine_groupings,))
 
 ALONE = JoinChoice(eager_grouping=False)
 
@@ -54,18 +57,21 @@ def prepared_parts(root: Relation, joins: JoinChoice) -> Prepared:
     """Return a query in that form, with eager grouping. Raises 0A000 for what that refuses."""
     eager = EagerGrouping(joins)
     form = _prepared(root, eager)
-    return Prepared(form, cut_parts(form, eager.is_made), tuple(eager.groups))
+    return Prepared(form, cut_parts(form, eager.is_made), tuple(dict.fromkeys(eager.groups)))
 
 
 def _prepared(root: Relation, eager: EagerGrouping) -> Relation:
     streams = frozenset(scans(root, "stream"))
     if not streams:
         return root
-    steps = (*BEFORE, eager.step, *AFTER)
+    root = rewrite_everywhere(root, anti_joins)
+    root = group_subqueries(root, streams)
+    for steps in (*BEFORE, (eager.step,), *AFTER):
+        root = rewrite_everywhere(root, partial(_all, steps))
+    return root
 
-    def step_all(relation: Relation) -> Relation:
-        for step in steps:
-            relation = step(relation)
-        return relation
 
-    return rewrite_everywhere(group_subqueries(rewrite_everywhere(root, anti_joins), streams), step_all)
+def _all(steps: Sequence[Callable[[Relation], Relation]], relation: Relation) -> Relation:
+    for step in steps:
+        relation = step(relation)
+    return relation

@@ -1,5 +1,7 @@
 """The joins between streams and a grouping, taken apart: leaves, inner joins of any number of members, outer joins of two regions.
 
+Streams that UNION ALL puts together are one leaf.
+
 Enters: the input of a grouping. Leaves: a `Region`, whose expressions address the columns of all its leaves side by side, wherever they
 stand. Conditions are as far down as they may be. Must not know what is grouped.
 """
@@ -10,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from sql.expressions import Column, Expression, OuterColumn
-from sql.relations import Aggregate, Distinct, Filter, Join, Project, Relation, Scan
+from sql.relations import Aggregate, Distinct, Filter, Join, Project, Relation, Scan, SetOperation
 from sql.trees import inputs, operator_expressions, subqueries_of, walk
 from views.plan.join_graph import factored
 from views.plan.trees import columns_of, conjuncts, substitute, uses_now
@@ -20,13 +22,13 @@ from views.plan.trees import columns_of, conjuncts, substitute, uses_now
 class Leaf:
     """A part of the tree that is not taken apart. start: its first column among those of all leaves.
 
-    stream: the name of the stream that it scans and does not group, None if there is none. nullable: an outer join may put NULLs in the
-    place of its rows. filters: what all of its rows must pass; only a stream's leaf has them.
+    streams: the names of the streams that it scans and does not group: one, or those of a UNION ALL. nullable: an outer join may put
+    NULLs in the place of its rows. filters: what all of its rows must pass; only a stream's leaf has them.
     """
 
     relation: Relation
     start: int
-    stream: str | None
+    streams: tuple[str, ...]
     nullable: bool
     filters: list[Expression] = field(default_factory=list)
 
@@ -129,7 +131,7 @@ class _Maker:
     def flatten(self, relation: Relation, region: Region, nullable: bool) -> list[Expression] | None:
         """Put a part of the tree into a region and return its columns over those of all leaves."""
         of_tables = not ungrouped_streams(relation) and not _is_inner_join(relation)
-        if of_tables or isinstance(relation, Scan):
+        if of_tables or isinstance(relation, Scan) or (isinstance(relation, SetOperation) and _is_flat(relation)):
             return self._leaf(relation, region, nullable)
         match relation:
             case Filter():
@@ -153,8 +155,8 @@ class _Maker:
         return None
 
     def _leaf(self, relation: Relation, region: Region, nullable: bool) -> list[Expression]:
-        stream = next(iter(ungrouped_streams(relation)), None)
-        region.members.append(Leaf(relation, self._width, stream, nullable))
+        streams = tuple(dict.fromkeys(ungrouped_streams(relation)))
+        region.members.append(Leaf(relation, self._width, streams, nullable))
         start = self._width
         self._width += len(relation.schema)
         return [Column(start + index, column.name, column.type) for index, column in enumerate(relation.schema)]
@@ -192,7 +194,9 @@ def _computes(relation: Relation) -> bool:
 
 
 def _is_flat(relation: Relation) -> bool:
-    """Return whether a part is one stream under filters and projections that can be evaluated when a row comes."""
+    """Return whether a part is streams, put together by UNION ALL, under filters and projections that can be evaluated when a row comes."""
+    if isinstance(relation, SetOperation) and relation.kind == "union" and relation.all:
+        return all(_is_flat(side) or not ungrouped_streams(side) for side in (relation.left, relation.right))
     if isinstance(relation, Filter | Project):
         return all(is_closed(part) for part in operator_expressions(relation)) and _is_flat(relation.input)
     return isinstance(relation, Scan)
@@ -207,7 +211,7 @@ def _push_down(region: Region) -> None:
             _push_into(member.conditions, padded)
             _push_down(member.left)
             _push_down(member.right)
-        elif member.stream is not None:
+        elif member.streams:
             own = [part for part in region.conditions if _is_of(part, frozenset(member.columns)) and is_closed(part)]
             member.filters += own
             region.conditions = [part for part in region.conditions if part not in own]

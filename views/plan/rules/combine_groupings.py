@@ -20,25 +20,27 @@ from views.plan.reweighting import COUNTS, FLOATS, REPEATED
 from views.plan.tail import EXACT_FAMILIES, quotient, sum_type
 from views.plan.trees import meaning
 
-COMBINED = (*COUNTS, *REPEATED, "sum", "avg", "grouping")
+# What the same function makes of its own results, each taken once.
+REPEATED_ONCE = (*REPEATED, "bit_xor")
+COMBINED = (*COUNTS, *REPEATED_ONCE, "sum", "avg", "grouping")
+
+
+def split_unions(relation: Relation) -> Relation:
+    """Return an operator as it is, or a grouping of the groups of each side in the place of one over a UNION ALL."""
+    if not isinstance(relation, Aggregate) or not _can_combine(relation):
+        return relation
+    sides = union_sides(relation.input)
+    return Combination(relation).over(sides) if len(sides) > 1 else relation
 
 
 def combine_groupings(relation: Relation) -> Relation:
     """Return an operator as it is, or the groupings in the place of one."""
-    if (
-        not isinstance(relation, Aggregate)
-        or not is_ungrouped(relation.input)
-        or any(True for _ in open_columns(relation))
-    ):
+    if not isinstance(relation, Aggregate) or not _can_combine(relation):
         return relation
     sides = union_sides(relation.input)
     several = relation.sets is not None and relation.sets != (tuple(range(len(relation.keys))),)
     distinct = any(_is_distinct(call) for _, call in relation.aggregates)
-    if len(sides) == 1 and not several and not distinct:
-        return relation
-    if not all(_can_combine(call) for _, call in relation.aggregates):
-        return relation
-    return Combination(relation).over(sides)
+    return Combination(relation).over(sides) if len(sides) > 1 or several or distinct else relation
 
 
 def union_sides(relation: Relation) -> list[Relation]:
@@ -65,6 +67,15 @@ def union_all(sides: list[Relation]) -> Relation:
     for side in sides[1:]:
         whole = SetOperation("union", True, whole, side, sides[0].schema)
     return whole
+
+
+def is_combined(call: AggregateCall) -> bool:
+    """Return whether an aggregate can be made of those of finer groups."""
+    if call.order_by or call.function not in COMBINED:
+        return False
+    if call.function in ("sum", "avg"):
+        return call.arguments[0].type.family in (*EXACT_FAMILIES, *FLOATS)
+    return True
 
 
 @dataclass
@@ -121,7 +132,7 @@ class Combination:
             index = self._finer_key(call)
             column = Column(len(self.grouping.keys) + index, f"distinct{index}", call.arguments[0].type)
             return [(name, replace(call, arguments=(column,), filter=None))], ""
-        if call.function in REPEATED:
+        if call.function in REPEATED_ONCE:
             return [(name, replace(call, distinct=False, arguments=(self._part(name, call),), filter=None))], ""
         if call.function != "avg":
             return [self._summed(name, call)], "count" if call.function in COUNTS else ""
@@ -163,12 +174,11 @@ def _is_distinct(call: AggregateCall) -> bool:
     return call.distinct and call.function not in REPEATED
 
 
-def _can_combine(call: AggregateCall) -> bool:
-    if call.order_by or call.function not in COMBINED:
+def _can_combine(grouping: Aggregate) -> bool:
+    """Return whether a grouping is a stream's first, and its aggregates can be made of finer ones."""
+    if not is_ungrouped(grouping.input) or any(True for _ in open_columns(grouping)):
         return False
-    if call.function in ("sum", "avg"):
-        return call.arguments[0].type.family in (*EXACT_FAMILIES, *FLOATS)
-    return True
+    return all(is_combined(call) for _, call in grouping.aggregates)
 
 
 def _key(call: AggregateCall) -> AggregateCall:

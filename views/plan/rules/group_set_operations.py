@@ -21,7 +21,7 @@ from sql.relations import (
     TableFunction,
 )
 from views.plan.properties import is_ungrouped
-from views.plan.rules.combine_groupings import combine_groupings, typed, union_all
+from views.plan.rules.combine_groupings import split_unions, typed, union_all
 from views.plan.rules.distinct_to_grouping import grouped
 from views.plan.tail import sum_type
 
@@ -37,7 +37,7 @@ def group_set_operations(relation: Relation) -> Relation:
     if not any(is_ungrouped(side) for side in sides):
         return relation
     if not relation.all:
-        left, right = (combine_groupings(grouped(Distinct(side))) if is_ungrouped(side) else side for side in sides)
+        left, right = (split_unions(grouped(Distinct(side))) if is_ungrouped(side) else side for side in sides)
         return SetOperation(relation.kind, False, left, right, relation.schema)
     return _as_often(relation)
 
@@ -55,7 +55,7 @@ def _as_often(relation: SetOperation) -> Relation:
         counts = [ZERO, ZERO]
         items: list[tuple[str, Expression]] = [*keys, ("n0", counts[0]), ("n1", counts[1])]
         items[width + place] = (f"n{place}", Column(width, "n", INT8))
-        counted.append(Project(combine_groupings(groups) if is_ungrouped(side) else groups, tuple(items)))
+        counted.append(Project(split_unions(groups) if is_ungrouped(side) else groups, tuple(items)))
     sums = tuple(
         (f"n{place}", AggregateCall("sum", (Column(width + place, f"n{place}", INT8),), sum_type(INT8)))
         for place in (0, 1)
