@@ -106,6 +106,8 @@ SHAPES = {
     "distinct_deviation_gsets": "select t, k, count(distinct d), var_pop(v) vp from s group by grouping sets ((t, k), (t), ()) "
     "having count(*) > 1",
     "unionall_xor": "select k, bit_xor(v), bit_or(v) from (select k, v from s union all select k, v from r) u group by k",
-    "first_rows_unionall": "select distinct on (k) k, v, t from (select k, v, t from s union all select k, v + 1, t from r union all select "
-    "id, g, name from a) u where v > 0 order by k, v desc, t",
+    "first_rows_unionall": "select distinct on (k) k, v, t from (select k, v, t from s union all select k, v + 1, t from r union all "
+    "select id, g, name from a) u where v > 0 order by k, v desc, t",
+    "row_with_groups": "select s.v, count(*), max(q.c) from s join (select k, count(*) c from r group by k) q on q.k = s.k group by s.v",
+    "row_with_distinct": "select count(*), sum(v) from s natural join (select distinct k from o) q",
 }

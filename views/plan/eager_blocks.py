@@ -146,7 +146,8 @@ class Blocks:
                 self._cluster(region, part, [self.canonical(key) for key in keys], calls, stream_join == "arrival")
         if stream_join == "arrival":
             for leaf in (one for members in self._members.values() for one in members if isinstance(one, Leaf)):
-                raise _refused_arrival(leaf)
+                if leaf.is_of_tables:
+                    raise _refused_arrival(leaf)
         self._regions = list(region.regions())
         self._outers = list(region.outer_joins())
 
@@ -294,7 +295,8 @@ class Blocks:
     def _linked(self, region: Region, banned: set[int]) -> list[tuple[Block, list[Leaf]]]:
         """Return which tables equalities link with each block of a region, directly or by other such tables."""
         members = self._members[id(region)]
-        free = [one for one in members if isinstance(one, Leaf) and one.start not in banned and one.relation.schema]
+        leaves = [one for one in members if isinstance(one, Leaf) and one.is_of_tables and one.relation.schema]
+        free = [leaf for leaf in leaves if leaf.start not in banned]
         pairs = [
             (columns_of(ours), columns_of(theirs))
             for condition in self._conditions[id(region)]

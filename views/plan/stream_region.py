@@ -15,6 +15,7 @@ from sql.expressions import Column, Expression, OuterColumn
 from sql.relations import Aggregate, Distinct, Filter, Join, Project, Relation, Scan, SetOperation
 from sql.trees import inputs, operator_expressions, subqueries_of, walk
 from views.plan.join_graph import factored
+from views.plan.properties import scans
 from views.plan.trees import columns_of, conjuncts, substitute, uses_now
 
 
@@ -36,6 +37,11 @@ class Leaf:
     def columns(self) -> range:
         """Its columns among those of all leaves."""
         return range(self.start, self.start + len(self.relation.schema))
+
+    @property
+    def is_of_tables(self) -> bool:
+        """Whether a stream's kernel could probe its rows, which are neither a stream's nor groups of one."""
+        return not scans(self.relation, "stream") and not scans(self.relation, "view")
 
 
 @dataclass(eq=False)

@@ -116,6 +116,8 @@ STREAM_JOINS = (
         "GROUP BY b HAVING sum(v) > 0"
     ),
     "SELECT s.b, r.tag, count(*), grouping(s.b) FROM s JOIN r USING (a) GROUP BY ROLLUP (s.b, r.tag)",
+    "SELECT count(*), sum(x) FROM r JOIN (SELECT DISTINCT a FROM s) g USING (a)",
+    "SELECT label, sum(x) FROM r, t, (SELECT a, count(*) AS n FROM r GROUP BY a) g WHERE r.a = g.a AND t.a = r.c AND n > 1 GROUP BY label",
     "SELECT g.n, count(*), sum(x) FROM r JOIN (SELECT a, count(*) AS n FROM s GROUP BY a) g USING (a) GROUP BY g.n",
 )
 TABLE_JOINS = (
