@@ -44,7 +44,10 @@ def check_sources(root: Relation) -> None:
     for relation in walk_relation(root):
         for expression in operator_expressions(relation):
             _check_subqueries(expression)
-        if sum(properties(part).contains_stream for part in inputs(relation)) > 1:
+    # What is refused of the lowest one is the reason for those above it.
+    several = [part for part in walk_relation(root) if _stream_inputs(part) > 1]
+    for relation in several:
+        if not any(_has_below(relation, other) for other in several):
             raise _refused_streams(relation, root)
     if not root.schema:
         hint = "Select a column, for example count(*)."
@@ -144,12 +147,20 @@ def _check_subqueries(expression: Expression) -> None:
             raise refused("a stream inside a subquery expression", part, RULE_C, hint, subquery.position)
 
 
+def _stream_inputs(relation: Relation) -> int:
+    return sum(properties(part).contains_stream for part in inputs(relation))
+
+
+def _has_below(relation: Relation, other: Relation) -> bool:
+    return any(below is other for part in inputs(relation) for below in walk_relation(part))
+
+
 def _refused_streams(relation: Relation, root: Relation) -> SqlError:
     """Return the refusal of an operator with a stream on both sides."""
     hint = "Group each of them in a subquery of its own: FROM (SELECT ... GROUP BY ...) a JOIN (SELECT ... GROUP BY ...) b."
     if isinstance(relation, Join):
         return refused("a join of streams in a continuous view", _join_text(relation), RULE_C, hint)
-    above = [part for part in walk_relation(root) if isinstance(part, Aggregate) and relation in walk_relation(part)]
+    above = [part for part in walk_relation(root) if isinstance(part, Aggregate) and _has_below(part, relation)]
     if not above:
         hint = "Add GROUP BY or an aggregate: SELECT ..., count(*) FROM (... UNION ALL ...) u GROUP BY ..."
         return refused(f"{_node_text(relation)} of streams without a grouping", _node_text(relation), RULE_A, hint)
