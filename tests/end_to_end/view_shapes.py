@@ -110,4 +110,6 @@ SHAPES = {
     "select id, g, name from a) u where v > 0 order by k, v desc, t",
     "row_with_groups": "select s.v, count(*), max(q.c) from s join (select k, count(*) c from r group by k) q on q.k = s.k group by s.v",
     "row_with_distinct": "select count(*), sum(v) from s natural join (select distinct k from o) q",
+    "outer_of_joined": "select a.name, count(z), sum(z) from a left join (select s.k, coalesce(s.v, 0) + coalesce(b.x, 1) z from s left "
+    "join b on b.k = s.k where s.v > 0 union all select k, v from r) q on q.k = a.id group by a.name",
 }

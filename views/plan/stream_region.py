@@ -200,12 +200,23 @@ def _computes(relation: Relation) -> bool:
 
 
 def _is_flat(relation: Relation) -> bool:
-    """Return whether a part is streams, put together by UNION ALL, under filters and projections that can be evaluated when a row comes."""
+    """Return whether a stream pipeline can yield a part: streams, put together by UNION ALL, under filters, projections and probes."""
     if isinstance(relation, SetOperation) and relation.kind == "union" and relation.all:
         return all(_is_flat(side) or not ungrouped_streams(side) for side in (relation.left, relation.right))
+    if not all(is_closed(part) for part in operator_expressions(relation)):
+        return False
     if isinstance(relation, Filter | Project):
-        return all(is_closed(part) for part in operator_expressions(relation)) and _is_flat(relation.input)
-    return isinstance(relation, Scan)
+        return _is_flat(relation.input)
+    return isinstance(relation, Scan) or (isinstance(relation, Join) and _is_probe(relation))
+
+
+def _is_probe(join: Join) -> bool:
+    """Return whether a join probes tables with the rows of what is flat."""
+    of_left = bool(ungrouped_streams(join.left))
+    stream, tables = (join.left, join.right) if of_left else (join.right, join.left)
+    if join.lateral is not None or join.kind not in ("inner", "cross", "left" if of_left else "right"):
+        return False
+    return _is_flat(stream) and not scans(tables, "stream") and not scans(tables, "view")
 
 
 def _push_down(region: Region) -> None:

@@ -177,6 +177,14 @@ SIDES = (
         "SELECT q.a, count(*), min(y) FROM (SELECT a FROM s UNION ALL SELECT c FROM u UNION ALL SELECT c FROM r) q "
         "FULL JOIN t ON t.a = q.a GROUP BY q.a"
     ),
+    (
+        "SELECT label, count(m), sum(m) FROM t LEFT JOIN (SELECT s.a, coalesce(s.b, 0) + coalesce(z, 1) AS m FROM u RIGHT JOIN s ON c = b) "
+        "q ON q.a = t.a GROUP BY label"
+    ),
+    (
+        "SELECT q.a, count(*), sum(z) FROM r JOIN (SELECT s.a, z FROM s JOIN u ON u.c = s.b AND z > s.a UNION ALL SELECT a, c FROM r "
+        "WHERE x > 0) q USING (a) GROUP BY q.a"
+    ),
 )
 
 
