@@ -2,6 +2,7 @@
 
     EXISTS (SELECT * FROM s WHERE k = outer AND c)             ->  EXISTS of the distinct k of (s WHERE c), where k = outer
     (SELECT sum(v) FROM s WHERE k = outer AND c)               ->  the one row, if any, of (s WHERE c GROUP BY k) where k = outer
+    (SELECT v FROM s WHERE k = outer ORDER BY t LIMIT 1)       ->  the one row, if any, of the first rows by k where k = outer; LATERAL, too
     x IN (SELECT v FROM s WHERE c)                             ->  IN the distinct v
 
 Enters: bound queries. Leaves: the same queries with a grouping over the stream that no outer row has a part in. Only what can't fail
@@ -15,10 +16,11 @@ from dataclasses import dataclass, field, replace
 
 from sql.datatypes import BOOL, INT8, SqlType
 from sql.expressions import AggregateCall, Call, Case, Cast, Column, Expression, Literal, OuterColumn, Subquery
-from sql.relations import Aggregate, Distinct, Filter, Project, Relation
+from sql.relations import Aggregate, Distinct, Filter, Join, Limit, Project, Relation, Sort
 from sql.trees import (
     aggregate_expressions,
     map_aggregate,
+    map_expression,
     map_operator,
     open_columns,
     relation_names,
@@ -26,6 +28,8 @@ from sql.trees import (
     subqueries_of,
 )
 from views.plan.join_graph import conjunction
+from views.plan.nodes import FIRST
+from views.plan.rules.first_rows import deciding_keys
 from views.plan.rules.push_key_conditions import cannot_fail
 from views.plan.trees import conjuncts, parts, substitute, walk
 
@@ -34,6 +38,7 @@ COUNTS = ("count", "count_star")
 TAKEN = (*COUNTS, "sum", "avg", "min", "max")
 ORDERED = ("int2", "int4", "int8", "float4", "float8", "numeric", "text", "varchar", "date", "timestamp", "timestamptz")
 INTEGERS = ("int2", "int4", "int8")
+TEXTS = ("text", "varchar")
 CHOOSING = ("coalesce", "greatest", "least")
 
 
@@ -74,11 +79,16 @@ def group_subqueries(root: Relation, stream_names: frozenset[str]) -> Relation:
         relation = _grouped(part, stream_names)
         return None if relation is part.relation else replace(part, relation=relation)
 
-    return rewrite_everywhere(root, lambda node: map_operator(node, change))
+    def step(node: Relation) -> Relation:
+        if isinstance(node, Join) and node.lateral is not None:
+            node = replace(node, right=_with_first_row(node.right, stream_names))
+        return map_operator(node, change)
+
+    return rewrite_everywhere(root, step)
 
 
 def _grouped(subquery: Subquery, stream_names: frozenset[str]) -> Relation:
-    relation = _with_grouped_scalars(subquery.relation)
+    relation = _with_first_row(_with_grouped_scalars(subquery.relation), stream_names)
     if relation is not subquery.relation or subquery.kind not in ("exists", "any", "all"):
         return relation
     flat = flat_relation(relation)
@@ -118,6 +128,42 @@ def _with_grouped_scalars(relation: Relation) -> Relation:
     single = Aggregate(flat.picked(grouping), (), largest)
     items = [(name, _or_zero(call, Column(at, name, call.type))) for at, (name, call) in enumerate(relation.aggregates)]
     return Project(single, tuple(items))
+
+
+def _with_first_row(relation: Relation, stream_names: frozenset[str]) -> Relation:
+    """Return a subquery's relation with the first of the rows that the outer row asks for taken out of the first rows of all."""
+    if isinstance(relation, Filter | Project):
+        below = _with_first_row(relation.input, stream_names)
+        return relation if below is relation.input else replace(relation, input=below)
+    if not isinstance(relation, Limit) or not _is_one_row(relation) or not isinstance(relation.input, Sort):
+        return relation
+    flat = flat_relation(relation.input.input)
+    if flat is None or not relation_names(flat.bottom) & stream_names or _has_breaker(flat.bottom):
+        return relation
+    order = [replace(key, expression=substitute(key.expression, flat.items)) for key in relation.input.keys]
+    if not all(_is_safe(key.expression) for key in order) or any(_has_subquery(item) for item in flat.items):
+        return relation
+    deciding = deciding_keys(order, flat.keys)
+    # What is made of the row's columns is made for the outer row alone.
+    columns = {part.index: part for item in flat.items for part in walk(item) if isinstance(part, Column)}
+    firsts = [
+        (column.name, AggregateCall(FIRST, (column,), column.type, order_by=deciding)) for column in columns.values()
+    ]
+    # Without keys there is a group of no rows, too.
+    grouping = Aggregate(flat.source, flat.named_keys, (*firsts, ("rows", AggregateCall("count_star", (), INT8))))
+    start = len(flat.keys)
+    there = Call("gt", (Column(start + len(firsts), "rows", INT8), Literal(0, INT8)), BOOL)
+    places = {index: Column(at, column.name, column.type) for at, (index, column) in enumerate(columns.items(), start)}
+    items = [
+        map_expression(item, lambda part: places[part.index] if isinstance(part, Column) else None)
+        for item in flat.items
+    ]
+    named = zip([column.name for column in relation.schema], items, strict=True)
+    return Project(flat.picked(Filter(grouping, there)), tuple(named))
+
+
+def _is_one_row(limit: Limit) -> bool:
+    return isinstance(limit.limit, Literal) and limit.limit.value == 1 and limit.offset is None
 
 
 def _or_zero(call: AggregateCall, value: Expression) -> Expression:
@@ -194,6 +240,8 @@ def _widens(source: SqlType, target: SqlType) -> bool:
     families = (source.family, target.family)
     if all(one in INTEGERS for one in families):
         return INTEGERS.index(families[0]) <= INTEGERS.index(families[1])
+    if all(one in TEXTS for one in families):
+        return target == target.without_modifier()
     # A date has its timestamp up to the year 294276.
     plain = families[1] == "numeric" and target.precision is None
     return families == ("date", "timestamp") or (families[0] in INTEGERS and plain)

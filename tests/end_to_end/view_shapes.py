@@ -112,4 +112,10 @@ SHAPES = {
     "row_with_distinct": "select count(*), sum(v) from s natural join (select distinct k from o) q",
     "outer_of_joined": "select a.name, count(z), sum(z) from a left join (select s.k, coalesce(s.v, 0) + coalesce(b.x, 1) z from s left "
     "join b on b.k = s.k where s.v > 0 union all select k, v from r) q on q.k = a.id group by a.name",
+    "first_scalar": "select a.id, (select s.t from s where s.k = a.id and s.v > 0 order by s.v desc, s.t, s.d limit 1) x from a",
+    "first_scalar_all": "select a.id, (select v + a.id from s order by v desc limit 1) x from a",
+    "first_lateral": "select a.name, l.v, l.t from a left join lateral (select v + 1 v, t from s where s.k = a.id order by s.v desc, t "
+    "limit 1) l on true",
+    "first_of_group": "select k, n from (select k, count(*) n from s group by k) g where n > (select w from o where o.k = g.k order by w "
+    "limit 1)",
 }

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from sql.errors import SqlError
-from sql.relations import Aggregate, Distinct, OutputColumn, Relation, Scan, Schema
+from sql.relations import Aggregate, Distinct, Join, OutputColumn, Relation, Scan, Schema
 from sql.trees import map_operator, open_columns, operator_expressions, subqueries_of, walk_relation
 from views.plan.checks import check_upper
 from views.plan.properties import properties, scans
@@ -25,7 +25,7 @@ def cut_parts(root: Relation, always: bool = False) -> tuple[Relation, ...]:
     in_subqueries = len(sources) > sum(isinstance(part, Scan) and part.kind in KINDS for part in walk_relation(root))
     if not scans(root, "stream"):
         return ()
-    if len(sources) < 2 and not in_subqueries and not always and not _is_beyond_spark(root):
+    if len(sources) < 2 and not (in_subqueries or always or _is_asked_laterally(root) or _is_beyond_spark(root)):
         return ()
     parts = tuple(dict.fromkeys(_groupings(root)))
     rest = without_parts(root, parts, [""] * len(parts))
@@ -67,6 +67,12 @@ def _groupings(relation: Relation) -> Iterator[Relation]:
     for item in operator_expressions(relation):
         for subquery in subqueries_of(item):
             yield from _groupings(subquery.relation)
+
+
+def _is_asked_laterally(root: Relation) -> bool:
+    """Return whether the groups of a stream are what LATERAL looks at for each row of something else."""
+    laterals = (part for part in walk_relation(root) if isinstance(part, Join) and part.lateral is not None)
+    return any(scans(join.right, "stream") for join in laterals)
 
 
 def _is_beyond_spark(root: Relation) -> bool:

@@ -43,7 +43,7 @@ def _firsts(relation: Relation, call: WindowCall, columns: Sequence[tuple[str, C
     if not is_ungrouped(relation):
         return relation
     keys = tuple((_name(key, number), key) for number, key in enumerate(call.partition_by))
-    order = _deciding(call.order_by, call.partition_by)
+    order = deciding_keys(call.order_by, call.partition_by)
     items: list[tuple[str, Expression]] = []
     firsts: list[tuple[str, AggregateCall]] = []
     for name, value in columns:
@@ -67,7 +67,7 @@ def _firsts_of_all(sides: Sequence[Relation], window: Window, columns: Sequence[
     return Filter(Window(union_all(marked), ((name, first),)), _is_one(Column(width + 1, name, INT8), BOOL))
 
 
-def _deciding(order: tuple[SortKey, ...], keys: tuple[Expression, ...]) -> tuple[SortKey, ...]:
+def deciding_keys(order: Sequence[SortKey], keys: Sequence[Expression]) -> tuple[SortKey, ...]:
     """Return the sort keys that rows of one group can differ in, each once."""
     kept: dict[Expression, SortKey] = {}
     for key in order:
