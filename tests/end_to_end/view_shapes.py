@@ -118,4 +118,8 @@ SHAPES = {
     "limit 1) l on true",
     "first_of_group": "select k, n from (select k, count(*) n from s group by k) g where n > (select w from o where o.k = g.k order by w "
     "limit 1)",
+    "first_by_number": "select k, v, t, rn from (select k, v, t, row_number() over (partition by k order by v desc, t, d) rn from s) x "
+    "where rn = 1 and v > 0",
+    "first_by_number_unionall": "select sum(v), count(*) from (select *, row_number() over (partition by k, t order by v desc) rn from "
+    "(select k, v, t from s union all select k, v, t from r) u) x where 2 > rn",
 }

@@ -1,7 +1,7 @@
 """DISTINCT ON over a stream as a grouping: by its expressions, with the first row of each group in the query's ORDER BY.
 
-Bound it is a row_number of which the first is kept. The order belongs to the grouping; rows that are equal in it are in order of arrival.
-Over a UNION ALL it is the first of the first rows of each side.
+Bound it is a row_number of which the first is kept; whoever writes that has the same. The order belongs to the grouping; rows that are
+equal in it are in order of arrival. Over a UNION ALL it is the first of the first rows of each side.
 """
 
 from __future__ import annotations
@@ -9,33 +9,71 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from sql.datatypes import BOOL, INT8, SqlType
+from sql.datatypes import BOOL, INT8
 from sql.expressions import AggregateCall, Call, Column, Expression, Literal, SortKey, WindowCall
 from sql.relations import Aggregate, Filter, Project, Relation, Window
+from sql.trees import map_expression
+from views.plan.join_graph import conjunction
 from views.plan.nodes import FIRST
 from views.plan.properties import is_ungrouped
 from views.plan.rules.combine_groupings import union_all, union_sides
+from views.plan.trees import columns_of, conjuncts, substitute
+
+TURNED = {"ge": "le", "gt": "lt"}
 
 
 def first_rows(relation: Relation) -> Relation:
-    """Return an operator as it is, or the grouping that a DISTINCT ON is."""
-    if not isinstance(relation, Filter) or not isinstance(relation.input, Window):
+    """Return an operator as it is, or the grouping that a DISTINCT ON, or a condition on row_number(), is."""
+    if not isinstance(relation, Filter):
         return relation
-    window = relation.input
-    below = window.input
-    (name, call), *others = window.calls
-    place = Column(len(below.schema), name, INT8)
-    is_first = isinstance(relation.predicate, Call) and relation.predicate == _is_one(place, relation.predicate.type)
-    if others or call.function != "row_number" or not call.partition_by or not is_first or not is_ungrouped(below):
+    window, items = _below_projections(relation.input)
+    if not isinstance(window, Window) or not is_ungrouped(window.input):
         return relation
-    columns = [(column.name, Column(index, column.name, column.type)) for index, column in enumerate(below.schema)]
-    sides: list[Relation] = [_firsts(side, call, columns) for side in union_sides(below)]
-    found = sides[0] if len(sides) == 1 else _firsts_of_all(sides, window, columns)
-    return Project(found, (*columns, (name, Literal(1, INT8))))
+    (_, call), *others = window.calls
+    place = len(window.input.schema)
+    conditions = conjuncts(substitute(relation.predicate, items))
+    left = [part for part in conditions if not _says_first(part, place)]
+    if others or call.function != "row_number" or not call.partition_by or len(left) == len(conditions):
+        return relation
+    sides = union_sides(window.input)
+    asked = {index for part in (*items, *left) for index in columns_of(part)} if len(sides) == 1 else range(place)
+    columns = [
+        (column.name, Column(index, column.name, column.type))
+        for index, column in enumerate(window.input.schema)
+        if index in asked
+    ]
+    firsts = [_firsts(side, call, columns) for side in sides]
+    found = firsts[0] if len(firsts) == 1 else _firsts_of_all(firsts, window, columns)
+    known: dict[int, Expression] = {value.index: replace(value, index=at) for at, (_, value) in enumerate(columns)}
+    known[place] = Literal(1, INT8)
+
+    def moved(expression: Expression) -> Expression:
+        return map_expression(expression, lambda part: known[part.index] if isinstance(part, Column) else None)
+
+    if left:
+        found = Filter(found, conjunction([moved(part) for part in left]))
+    names = [column.name for column in relation.schema]
+    return Project(found, tuple(zip(names, (moved(item) for item in items), strict=True)))
 
 
-def _is_one(place: Column, kind: SqlType) -> Call:
-    return Call("eq", (place, Literal(1, INT8)), kind)
+def _below_projections(relation: Relation) -> tuple[Relation, list[Expression]]:
+    """Return what is below projections, and their items over its columns."""
+    if isinstance(relation, Project):
+        below, items = _below_projections(relation.input)
+        return below, [substitute(item, items) for _, item in relation.items]
+    return relation, [Column(index, column.name, column.type) for index, column in enumerate(relation.schema)]
+
+
+def _says_first(condition: Expression, place: int) -> bool:
+    """Return whether a condition lets a row through exactly if its number, the column at `place`, is 1."""
+    if not isinstance(condition, Call) or len(condition.arguments) != 2:
+        return False
+    left, right = condition.arguments
+    function = condition.function
+    if isinstance(left, Literal):
+        left, right, function = right, left, TURNED.get(function, function)
+    is_number = isinstance(left, Column) and left.index == place
+    return is_number and isinstance(right, Literal) and (function, right.value) in (("eq", 1), ("le", 1), ("lt", 2))
 
 
 def _firsts(relation: Relation, call: WindowCall, columns: Sequence[tuple[str, Column]]) -> Relation:
@@ -64,7 +102,8 @@ def _firsts_of_all(sides: Sequence[Relation], window: Window, columns: Sequence[
         Project(side, (*columns, ("side", Literal(number, INT8)))) for number, side in enumerate(sides)
     ]
     first = replace(call, order_by=(*call.order_by, SortKey(Column(width, "side", INT8))))
-    return Filter(Window(union_all(marked), ((name, first),)), _is_one(Column(width + 1, name, INT8), BOOL))
+    is_first = Call("eq", (Column(width + 1, name, INT8), Literal(1, INT8)), BOOL)
+    return Filter(Window(union_all(marked), ((name, first),)), is_first)
 
 
 def deciding_keys(order: Sequence[SortKey], keys: Sequence[Expression]) -> tuple[SortKey, ...]:
