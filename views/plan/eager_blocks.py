@@ -10,27 +10,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-from sql.catalog import ARRIVAL
 from sql.datatypes import INT8
-from sql.expressions import AggregateCall, Call, Case, Cast, Column, Expression, Literal
-from sql.relations import Aggregate, Filter, Join, Project, Relation, Scan, Schema
+from sql.expressions import AggregateCall, Column, Expression
+from sql.relations import Aggregate, Filter, Join, Relation, Schema
 from sql.trees import aggregate_expressions, children, map_aggregate, map_expression, relation_names
 from views.plan.checks import RULE_B, refused
+from views.plan.eager_keys import ARGUMENTS, SAFE, STRICT, is_made_of, is_of_kernels, keeps_all, unwidened
 from views.plan.join_graph import conjunction, equality, moved
 from views.plan.kernel_support import kernel_supports
 from views.plan.rules.combine_groupings import union_sides
-from views.plan.rules.push_key_conditions import CANNOT_FAIL
 from views.plan.steps import unique_names
 from views.plan.stream_region import Leaf, Outer, Region, is_closed
 from views.plan.text import identifier
 from views.plan.trees import columns_of
 
-INTEGERS = ("int2", "int4", "int8")
-# Yield NULL of NULL.
-STRICT = frozenset({"add", "subtract", "multiply", "negate"})
-SAFE = CANNOT_FAIL | {"like", "ilike", "extract", "coalesce"}
-# What overflows fails the insert, also of a row that joins nothing; else every row would have to be kept.
-ARGUMENTS = SAFE | STRICT
 COUNT = AggregateCall("count_star", (), INT8)
 
 
@@ -89,9 +82,9 @@ class Block:
     def is_whole(self) -> bool:
         """Return whether it would keep every column of the stream."""
         own = self.leaves[0]
-        kept = {column.index for key in self.keys if isinstance(column := _unwidened(key), Column)}
+        kept = {column.index for key in self.keys if isinstance(column := unwidened(key), Column)}
         places = [index for index, place in enumerate(own.columns) if place in kept]
-        return any(_keeps_all(side, places) for side in union_sides(own.relation))
+        return any(keeps_all(side, places) for side in union_sides(own.relation))
 
     def supports(self, expression: Expression) -> bool:
         """Return whether kernels can evaluate an expression over its rows."""
@@ -196,7 +189,7 @@ class Blocks:
         (block,) = found.values()
         for part in parts:
             constant = not columns_of(part)
-            if not is_closed(part) or not _is_made_of(part, STRICT if block.nullable else ARGUMENTS):
+            if not is_closed(part) or not is_made_of(part, STRICT if block.nullable else ARGUMENTS):
                 return None
             if (not constant and self._block_of(part) is not block) or (constant and block.nullable):
                 return None
@@ -216,7 +209,7 @@ class Blocks:
         return (
             not block.nullable
             and is_closed(expression)
-            and _is_made_of(expression, SAFE)
+            and is_made_of(expression, SAFE)
             and bool(expression.type.row.kernel)
             and not expression.type.has_own_order
             and block.supports(expression)
@@ -358,17 +351,6 @@ class Blocks:
         return needed
 
 
-def _keeps_all(relation: Relation, places: Sequence[int]) -> bool:
-    """Return whether some columns of a stream under filters and projections are all that it has."""
-    if isinstance(relation, Filter):
-        return _keeps_all(relation.input, places)
-    if isinstance(relation, Project):
-        items = [relation.items[place][1] for place in places]
-        return _keeps_all(relation.input, [item.index for item in items if isinstance(item, Column)])
-    shown = {index for index, column in enumerate(relation.schema) if column.name != ARRIVAL.name}
-    return isinstance(relation, Scan) and relation.kind == "stream" and shown <= set(places)
-
-
 def _both_ways(condition: Expression) -> list[tuple[Expression, Expression]]:
     pair = equality(condition) if is_closed(condition) else None
     return [] if pair is None else [pair, pair[::-1]]
@@ -377,45 +359,6 @@ def _both_ways(condition: Expression) -> list[tuple[Expression, Expression]]:
 def _is_inside(condition: Expression, columns: frozenset[int]) -> bool:
     found = columns_of(condition)
     return bool(found) and found <= columns and is_closed(condition)
-
-
-def is_of_kernels(expression: Expression) -> bool:
-    """Return whether kernels have forms for all columns of an expression."""
-    if isinstance(expression, Column):
-        return bool(expression.type.row.kernel)
-    return all(is_of_kernels(part) for part in children(expression))
-
-
-def _is_made_of(expression: Expression, functions: frozenset[str]) -> bool:
-    """Return whether an expression is columns and constants under such functions, and casts that no value fails."""
-    if isinstance(expression, Column | Literal):
-        return True
-    if isinstance(expression, Cast):
-        if not _is_wider(expression):
-            return False
-    elif isinstance(expression, Case):
-        if functions is STRICT:
-            return False
-    elif not isinstance(expression, Call) or expression.function not in functions:
-        return False
-    return all(_is_made_of(part, functions) for part in children(expression))
-
-
-def _is_wider(cast: Cast) -> bool:
-    old, new = cast.operand.type, cast.type
-    if old.family in INTEGERS and new.family in INTEGERS:
-        return INTEGERS.index(old.family) <= INTEGERS.index(new.family)
-    plain = new == new.without_modifier()
-    if new.family in ("numeric", "float8"):
-        return plain and old.family in (*INTEGERS, "numeric", "float4")
-    return plain and old.family in ("text", "varchar", "bpchar") and new.family in ("text", "varchar")
-
-
-def _unwidened(expression: Expression) -> Expression:
-    """Return what is cast to a wider type, which has other values exactly where it has."""
-    while isinstance(expression, Cast) and _is_wider(expression):
-        expression = expression.operand
-    return expression
 
 
 def call_name(call: AggregateCall) -> str:

@@ -31,7 +31,8 @@ from sql.trees import (
 )
 from views.definition import JoinChoice
 from views.plan.checks import RULE_B, RULE_C, refused
-from views.plan.eager_blocks import COUNT, Block, Blocks, call_name, is_of_kernels
+from views.plan.eager_blocks import COUNT, Block, Blocks, call_name
+from views.plan.eager_keys import is_of_kernels
 from views.plan.join_graph import conjunction, equality
 from views.plan.nodes import FIRST
 from views.plan.properties import scans
