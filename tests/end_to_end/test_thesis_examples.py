@@ -234,7 +234,7 @@ def test_streams_that_are_not_grouped_are_refused(clients: tuple[Connection, Con
     for query, what in {
         "SELECT string_agg(part::text, ',') FROM part_usage JOIN part_restock USING (part)": "string_agg over rows",
         f"SELECT stddev(r.amount) FROM part_usage JOIN ({RESTOCKED}) r USING (part)": "stddev_samp over rows",
-        "SELECT part FROM part_usage UNION ALL SELECT part FROM part_restock": "a query over several streams",
+        "SELECT part FROM part_usage UNION ALL SELECT part FROM part_restock": "UNION ALL of streams without a grouping",
         f"SELECT * FROM ({USED}) u, LATERAL (SELECT stddev(amount) AS s FROM part_restock WHERE part = u.part) r": "stddev_samp over",
     }.items():
         with pytest.raises(psycopg.errors.FeatureNotSupported, match=what):
