@@ -27,18 +27,17 @@ from sql.trees import (
     rewrite_everywhere,
     subqueries_of,
 )
+from views.plan.casts import widens
 from views.plan.join_graph import conjunction
 from views.plan.nodes import FIRST
 from views.plan.rules.first_rows import deciding_keys
 from views.plan.rules.push_key_conditions import cannot_fail
-from views.plan.trees import conjuncts, parts, substitute, walk
+from views.plan.trees import parts, substitute, taken_apart, walk
 
 # Of one value max yields that value; count of no row is no NULL.
 COUNTS = ("count", "count_star")
 TAKEN = (*COUNTS, "sum", "avg", "min", "max")
 ORDERED = ("int2", "int4", "int8", "float4", "float8", "numeric", "text", "varchar", "date", "timestamp", "timestamptz")
-INTEGERS = ("int2", "int4", "int8")
-TEXTS = ("text", "varchar")
 CHOOSING = ("coalesce", "greatest", "least")
 
 
@@ -181,29 +180,16 @@ def _is_taken(call: AggregateCall) -> bool:
 
 def flat_relation(relation: Relation) -> Flat | None:
     """Return filters and projections as one, their conditions on the outer row apart; None where these are no equalities of keys."""
-    flat = _flattened(relation)
-    if any(True for _ in open_columns(flat.bottom)):
+    bottom, conditions, items = taken_apart(relation)
+    flat = Flat(bottom, items)
+    if any(True for _ in open_columns(bottom)):
         return None
-    conditions, flat.conditions = flat.conditions, []
     for condition in conditions:
         if _is_safe(condition):
             flat.conditions.append(condition)
         elif not _take_equality(condition, flat):
             return None
     return flat
-
-
-def _flattened(relation: Relation) -> Flat:
-    if isinstance(relation, Filter):
-        flat = _flattened(relation.input)
-        flat.conditions += conjuncts(substitute(relation.predicate, flat.items))
-        return flat
-    if isinstance(relation, Project):
-        flat = _flattened(relation.input)
-        flat.items = [substitute(item, flat.items) for _, item in relation.items]
-        return flat
-    columns = enumerate(relation.schema)
-    return Flat(relation, [Column(index, column.name, column.type) for index, column in columns])
 
 
 def _take_equality(condition: Expression, flat: Flat) -> bool:
@@ -228,23 +214,17 @@ def _is_safe(expression: Expression) -> bool:
     if not _has(expression, Column) or cannot_fail(expression):
         return True
     if isinstance(expression, Cast):
-        return _widens(expression.operand.type, expression.type) and _is_safe(expression.operand)
+        return _has_cast(expression.operand.type, expression.type) and _is_safe(expression.operand)
     known = isinstance(expression, Case) or (
         isinstance(expression, Call) and (cannot_fail(replace(expression, arguments=())) or _has_value(expression))
     )
     return known and all(_is_safe(part) for part in parts(expression))
 
 
-def _widens(source: SqlType, target: SqlType) -> bool:
-    """Return whether every value of a type is one of the other type."""
-    families = (source.family, target.family)
-    if all(one in INTEGERS for one in families):
-        return INTEGERS.index(families[0]) <= INTEGERS.index(families[1])
-    if all(one in TEXTS for one in families):
-        return target == target.without_modifier()
+def _has_cast(source: SqlType, target: SqlType) -> bool:
+    """Return whether every value of a type has one of the other type."""
     # A date has its timestamp up to the year 294276.
-    plain = families[1] == "numeric" and target.precision is None
-    return families == ("date", "timestamp") or (families[0] in INTEGERS and plain)
+    return widens(source, target) or (source.family, target.family) == ("date", "timestamp")
 
 
 def _has_value(call: Call) -> bool:

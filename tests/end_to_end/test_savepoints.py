@@ -131,12 +131,15 @@ def test_a_loop_of_inserts_that_fail(both: Both) -> None:
     both.same("CREATE TABLE sp_loop (k int PRIMARY KEY)")
     both.same("BEGIN ISOLATION LEVEL REPEATABLE READ")
     both.same("INSERT INTO sp_loop VALUES (0)")
+    failures = 0
     for number in range(1, 100):
         both.same("SAVEPOINT s")
         failed = both.same(f"INSERT INTO sp_loop VALUES ({number // 2})")[0] == "error"
+        failures += failed
         both.same("ROLLBACK TO s" if failed else "RELEASE s")
         both.same(f"INSERT INTO sp_other VALUES ({9_000_000 + number})", neighbour=True)
     both.same("COMMIT")
+    assert failures == 50
     both.same("SELECT * FROM sp_loop ORDER BY k")
     both.same("DROP TABLE sp_loop")
 

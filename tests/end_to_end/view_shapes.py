@@ -122,4 +122,6 @@ SHAPES = {
     "where rn = 1 and v > 0",
     "first_by_number_unionall": "select sum(v), count(*) from (select *, row_number() over (partition by k, t order by v desc) rn from "
     "(select k, v, t from s union all select k, v, t from r) u) x where 2 > rn",
+    "t_scalar_unionall": "select a.id, (select sum(u.v + a.g) from (select v from s union all select v from r) u) x, (select count(*) from "
+    "(select k, v from s union all select k, v from r) u where u.v < a.g) y from a",
 }

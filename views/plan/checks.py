@@ -161,10 +161,10 @@ def _refused_streams(relation: Relation, root: Relation) -> SqlError:
     if isinstance(relation, Join):
         return refused("a join of streams in a continuous view", _join_text(relation), RULE_C, hint)
     above = [part for part in walk_relation(root) if isinstance(part, Aggregate) and _has_below(part, relation)]
-    if not above:
+    if not above and isinstance(relation, SetOperation) and relation.all:
         hint = "Add GROUP BY or an aggregate: SELECT ..., count(*) FROM (... UNION ALL ...) u GROUP BY ..."
         return refused(f"{_node_text(relation)} of streams without a grouping", _node_text(relation), RULE_A, hint)
-    for _, call in above[-1].aggregates:
+    for _, call in above[-1].aggregates if above else ():
         if not is_combined(call):
             what = f"{call.function} over {_node_text(relation)} of streams"
             hint = "Ask for counts, sums, averages and extremes, which follow from those of each side, or make a view of each stream."

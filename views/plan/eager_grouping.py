@@ -72,7 +72,7 @@ class EagerGrouping:
         if not self._is_needed(relation):
             return relation
         region = take_apart(relation.input)
-        if region is None or _is_only_union(region):
+        if region is None or (_is_union(region) and not all(can_reweight(call) for _, call in relation.aggregates)):
             return relation
         return _Rewrite(region, self).grouped(relation)
 
@@ -110,11 +110,10 @@ class EagerGrouping:
         return not isinstance(relation, Aggregate | Distinct) and any(self._joins(below) for below in inputs(relation))
 
 
-def _is_only_union(region: Region) -> bool:
-    """Return whether a grouping joins nothing, but has streams of a UNION ALL below it that its aggregates don't let apart."""
+def _is_union(region: Region) -> bool:
+    """Return whether a region joins nothing, but has streams of a UNION ALL."""
     (first, *others) = region.members
-    closed = not any(_has_closure(part) for part in (*region.conditions, *region.items))
-    return closed and not others and isinstance(first, Leaf) and isinstance(first.relation, SetOperation)
+    return not others and isinstance(first, Leaf) and isinstance(first.relation, SetOperation)
 
 
 def _compares_sides(join: Join) -> bool:

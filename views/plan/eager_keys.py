@@ -11,9 +11,9 @@ from sql.catalog import ARRIVAL
 from sql.expressions import Call, Case, Cast, Column, Expression, Literal
 from sql.relations import Filter, Project, Relation, Scan
 from sql.trees import children
+from views.plan.casts import widens
 from views.plan.rules.push_key_conditions import CANNOT_FAIL
 
-INTEGERS = ("int2", "int4", "int8")
 # Yield NULL of NULL.
 STRICT = frozenset({"add", "subtract", "multiply", "negate"})
 SAFE = CANNOT_FAIL | {"like", "ilike", "extract", "coalesce"}
@@ -33,7 +33,7 @@ def is_made_of(expression: Expression, functions: frozenset[str]) -> bool:
     if isinstance(expression, Column | Literal):
         return True
     if isinstance(expression, Cast):
-        if not _is_wider(expression):
+        if not widens(expression.operand.type, expression.type):
             return False
     elif isinstance(expression, Case):
         if functions is STRICT:
@@ -41,25 +41,6 @@ def is_made_of(expression: Expression, functions: frozenset[str]) -> bool:
     elif not isinstance(expression, Call) or expression.function not in functions:
         return False
     return all(is_made_of(part, functions) for part in children(expression))
-
-
-def _is_wider(cast: Cast) -> bool:
-    old, new = cast.operand.type, cast.type
-    if old.family in INTEGERS and new.family in INTEGERS:
-        return INTEGERS.index(old.family) <= INTEGERS.index(new.family)
-    plain = new == new.without_modifier()
-    if new.family in ("numeric", "float8"):
-        return plain and old.family in (*INTEGERS, "numeric", "float4")
-    return plain and old.family in ("text", "varchar", "bpchar") and new.family in ("text", "varchar")
-
-
-def unwidened(expression: Expression) -> Expression:
-    """Return what is cast to a wider type, which has other values exactly where it has."""
-    while isinstance(expression, Cast) and _is_wider(expression):
-        if expression.type.family == "float8" and expression.operand.type.family in ("int8", "numeric"):
-            break
-        expression = expression.operand
-    return expression
 
 
 def keeps_all(relation: Relation, places: Sequence[int]) -> bool:

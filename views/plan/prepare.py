@@ -8,9 +8,7 @@ since a view's parts are found again in it by their numbers.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
 
 from sql.relations import Relation
 from sql.trees import rewrite_everywhere
@@ -28,10 +26,10 @@ from views.plan.rules.separate_groupings import separate_distinct, separate_sets
 from views.plan.rules.unnest_laterals import unnest_laterals
 from views.subquery_grouping import group_subqueries
 
-# Of one operator each, whose inputs have been through all of them. Eager grouping comes between: it looks at the groupings that the first
-# ones make, and what it groups may be a UNION ALL again.
-BEFORE = ((unnest_laterals, join_subqueries, first_rows, grouped, group_set_operations, split_unions),)
-AFTER = ((separate_sets,), (separate_distinct,), (combine_groupings,))
+# Of one operator each, whose inputs have been through all of them.
+BEFORE = (unnest_laterals, join_subqueries, first_rows, grouped, group_set_operations, split_unions)
+# Each sees the groupings that those before it have made. Eager grouping comes first: what it groups may be a UNION ALL again.
+AFTER = (separate_sets, separate_distinct, split_unions, combine_groupings)
 
 ALONE = JoinChoice(eager_grouping=False)
 
@@ -64,14 +62,13 @@ def _prepared(root: Relation, eager: EagerGrouping) -> Relation:
     streams = frozenset(scans(root, "stream"))
     if not streams:
         return root
-    root = rewrite_everywhere(root, anti_joins)
-    root = group_subqueries(root, streams)
-    for steps in (*BEFORE, (eager.step,), *AFTER):
-        root = rewrite_everywhere(root, partial(_all, steps))
+
+    def before(relation: Relation) -> Relation:
+        for step in BEFORE:
+            relation = step(relation)
+        return relation
+
+    root = group_subqueries(rewrite_everywhere(root, anti_joins), streams)
+    for step in (before, eager.step, *AFTER):
+        root = rewrite_everywhere(root, step)
     return root
-
-
-def _all(steps: Sequence[Callable[[Relation], Relation]], relation: Relation) -> Relation:
-    for step in steps:
-        relation = step(relation)
-    return relation

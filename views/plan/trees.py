@@ -12,7 +12,7 @@ from dataclasses import replace
 from sql.bind.substitute import substitute_now
 from sql.errors import SqlError
 from sql.expressions import Call, Case, Cast, Column, Expression, OuterColumn, Subquery
-from sql.relations import Relation
+from sql.relations import Filter, Project, Relation
 from sql.trees import children as parts
 from sql.trees import columns_of as column_references
 from sql.trees import inputs, map_expression, rewrite_bottom_up, walk, walk_relation, with_inputs
@@ -20,6 +20,7 @@ from sql.trees import map_expression as rewrite
 from sql.trees import operator_expressions as expressions
 
 __all__ = [
+    "TURNED",
     "columns_of",
     "conjuncts",
     "expressions",
@@ -31,12 +32,15 @@ __all__ = [
     "rewrite_bottom_up",
     "substitute",
     "substitute_now",
+    "taken_apart",
     "uses_now",
     "walk",
     "walk_relation",
     "with_inputs",
 ]
 
+# A comparison, and the same one with its sides exchanged.
+TURNED = {"lt": "gt", "gt": "lt", "le": "ge", "ge": "le"}
 # Putting an expression in can double it per level of nesting; no query written by hand comes near this.
 EXPRESSION_NODES_MAX = 20_000
 
@@ -104,3 +108,14 @@ def conjuncts(predicate: Expression) -> tuple[Expression, ...]:
     if isinstance(predicate, Call) and predicate.function == "and":
         return tuple(condition for part in predicate.arguments for condition in conjuncts(part))
     return (predicate,)
+
+
+def taken_apart(relation: Relation) -> tuple[Relation, list[Expression], list[Expression]]:
+    """Return what is below filters and projections, the conditions over its columns, and the items."""
+    if isinstance(relation, Project):
+        base, conditions, items = taken_apart(relation.input)
+        return base, conditions, [substitute(item, items) for _, item in relation.items]
+    if isinstance(relation, Filter):
+        base, conditions, items = taken_apart(relation.input)
+        return base, [*conditions, *conjuncts(substitute(relation.predicate, items))], items
+    return relation, [], [Column(index, column.name, column.type) for index, column in enumerate(relation.schema)]

@@ -34,13 +34,12 @@ def split_unions(relation: Relation) -> Relation:
 
 
 def combine_groupings(relation: Relation) -> Relation:
-    """Return an operator as it is, or the groupings in the place of one."""
+    """Return an operator as it is, or a grouping of finer groups in the place of one with several sets or DISTINCT."""
     if not isinstance(relation, Aggregate) or not _can_combine(relation):
         return relation
-    sides = union_sides(relation.input)
     several = relation.sets is not None and relation.sets != (tuple(range(len(relation.keys))),)
     distinct = any(_is_distinct(call) for _, call in relation.aggregates)
-    return Combination(relation).over(sides) if len(sides) > 1 or several or distinct else relation
+    return Combination(relation).over([relation.input]) if several or distinct else relation
 
 
 def union_sides(relation: Relation) -> list[Relation]:

@@ -17,21 +17,18 @@ from views.plan.join_graph import conjunction
 from views.plan.nodes import FIRST
 from views.plan.properties import is_ungrouped
 from views.plan.rules.combine_groupings import union_all, union_sides
-from views.plan.trees import columns_of, conjuncts, substitute
-
-TURNED = {"ge": "le", "gt": "lt"}
+from views.plan.trees import TURNED, columns_of, taken_apart
 
 
 def first_rows(relation: Relation) -> Relation:
     """Return an operator as it is, or the grouping that a DISTINCT ON, or a condition on row_number(), is."""
     if not isinstance(relation, Filter):
         return relation
-    window, items = _below_projections(relation.input)
+    window, conditions, items = taken_apart(relation)
     if not isinstance(window, Window) or not is_ungrouped(window.input):
         return relation
     (_, call), *others = window.calls
     place = len(window.input.schema)
-    conditions = conjuncts(substitute(relation.predicate, items))
     left = [part for part in conditions if not _says_first(part, place)]
     if others or call.function != "row_number" or not call.partition_by or len(left) == len(conditions):
         return relation
@@ -54,14 +51,6 @@ def first_rows(relation: Relation) -> Relation:
         found = Filter(found, conjunction([moved(part) for part in left]))
     names = [column.name for column in relation.schema]
     return Project(found, tuple(zip(names, (moved(item) for item in items), strict=True)))
-
-
-def _below_projections(relation: Relation) -> tuple[Relation, list[Expression]]:
-    """Return what is below projections, and their items over its columns."""
-    if isinstance(relation, Project):
-        below, items = _below_projections(relation.input)
-        return below, [substitute(item, items) for _, item in relation.items]
-    return relation, [Column(index, column.name, column.type) for index, column in enumerate(relation.schema)]
 
 
 def _says_first(condition: Expression, place: int) -> bool:

@@ -19,14 +19,13 @@ from sql.relations import Aggregate, Distinct, Filter, Join, OutputColumn, Proje
 from sql.trees import map_aggregate, map_operator, open_columns, operator_expressions, subqueries_of
 from views.plan.join_graph import conjunction
 from views.plan.properties import is_ungrouped, scans
-from views.plan.trees import conjuncts, rewrite, substitute, walk
+from views.plan.trees import TURNED, conjuncts, rewrite, substitute, walk
 from views.subquery_grouping import COUNTS, ORDERED, Flat, flat_relation
 
 TRUE = Literal(True, BOOL)
 FALSE = Literal(False, BOOL)
 UNKNOWN = Literal(None, BOOL)
 NEGATED = {"eq": "ne", "ne": "eq", "lt": "ge", "ge": "lt", "gt": "le", "le": "gt"}
-TURNED = {"lt": "gt", "gt": "lt", "le": "ge", "ge": "le"}
 EXTREMES = {"lt": "max", "le": "max", "gt": "min", "ge": "min"}
 
 

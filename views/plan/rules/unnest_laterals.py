@@ -18,7 +18,7 @@ from sql.trees import open_columns, subqueries_of
 from sql.volatility import is_volatile
 from views.plan.join_graph import conjunction
 from views.plan.properties import is_ungrouped, scans
-from views.plan.trees import conjuncts, rewrite, substitute
+from views.plan.trees import conjuncts, rewrite, substitute, taken_apart
 
 TRUE = Literal(True, BOOL)
 
@@ -39,17 +39,6 @@ def unnest_laterals(relation: Relation) -> Relation:
     if any(True for part in parts for _ in subqueries_of(part)):
         return relation
     return _joined(relation, relation.lateral, base, conditions, items)
-
-
-def taken_apart(relation: Relation) -> tuple[Relation, list[Expression], list[Expression]]:
-    """Return what is below filters and projections, the conditions over its columns, and the items."""
-    if isinstance(relation, Project):
-        base, conditions, items = taken_apart(relation.input)
-        return base, conditions, [substitute(item, items) for _, item in relation.items]
-    if isinstance(relation, Filter):
-        base, conditions, items = taken_apart(relation.input)
-        return base, [*conditions, *conjuncts(substitute(relation.predicate, items))], items
-    return relation, [], [Column(index, column.name, column.type) for index, column in enumerate(relation.schema)]
 
 
 def _with_values(join: Join, arguments: tuple[Expression, ...]) -> Relation:
