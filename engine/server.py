@@ -11,6 +11,7 @@ import hmac
 import itertools
 import secrets
 import ssl
+import sys
 from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass
 from typing import TypeVar
@@ -23,6 +24,10 @@ from sql.errors import SqlError
 from sql.wire.messages import CancelRequest
 
 T = TypeVar("T")
+
+# How long a thread may keep the interpreter from the event loop, which needs it after each sync of the disk. Python's own 5 ms are what
+# the slowest INSERTs beside refreshes wait for, once or twice (bench/interference.py).
+SWITCH_INTERVAL_S = 0.0005
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +69,7 @@ OpenSession = Callable[[Connection, Mapping[str, str]], SessionProtocol]
 
 def run(main: Coroutine[object, None, T]) -> T:
     """Run `main` on uvloop where it is installed (about a fifth faster here), else on asyncio's own loop."""
+    sys.setswitchinterval(SWITCH_INTERVAL_S)
     try:
         import uvloop
     except ImportError:
