@@ -1,21 +1,19 @@
 """Do refreshes hold up inserts? Single INSERTs at half of the highest rate, with and without a reader who refreshes without pause.
 
 pgbench sends at fixed times, whatever has been answered (--rate), and a latency counts from the time at which an INSERT was to be sent.
-The view ranks its groups, so each refresh goes through Spark, which has one thread of lower priority. Minutes without refreshes and with
-them take turns, twice. Prints a table with thresholds and a checksum; `--write` puts it into bench/README.md.
+The view ranks its groups, so each refresh goes through Spark, which has one thread of the lowest priority. Minutes without refreshes and
+with them take turns, twice. Prints a table with thresholds and a checksum; `--write` puts it into bench/README.md.
 """
 
 from __future__ import annotations
 
 import argparse
-import os
 import subprocess
 import sys
 import tempfile
 import threading
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -27,9 +25,8 @@ from bench.workload import CREATE_STREAM, INSERT_SCRIPT, RANKED_QUERY
 from engine.child import Child, child_server
 from tests.oracle.postgres import find_programs
 
-OPTIONS = ("--set", "spark_threads=1")
+OPTIONS = ("--set", "spark_threads=1", "--set", "spark_idle_priority=on")
 READ = "SELECT count(*) FROM ranked"
-NICENESS = 10
 CONNECTIONS_COUNT = 4
 
 
@@ -86,7 +83,6 @@ def measure(sizes: Sizes) -> Found:
                 # A Spark that has just begun is slower; not what is asked here.
                 client.execute("INSERT INTO events VALUES (1, 1.00, 1, 'x', '2026-05-01 12:00:00')")
                 client.execute(READ.encode())
-            lower_priority(child)
             trial = Inserting(child.port, "antumbra", script, "prepared", CONNECTIONS_COUNT)
             highest, inserted = trial.run(sizes.trial_s)
             rate = highest / 2
@@ -143,16 +139,6 @@ def refresh(child: Child, ends: threading.Event) -> int:
             client.execute(READ.encode())
             count += 1
     return count
-
-
-def lower_priority(child: Child) -> None:
-    """Lower the priority of all threads of the server's JVM."""
-    for process in Path("/proc").iterdir():
-        with suppress(OSError, ValueError, IndexError):
-            parent = int((process / "stat").read_text().rsplit(")", 1)[1].split()[1])
-            if parent == child.process_id and "java" in (process / "comm").read_text():
-                for thread in (process / "task").iterdir():
-                    os.setpriority(os.PRIO_PROCESS, int(thread.name), NICENESS)
 
 
 def percentile(values: Sequence[float], share: float) -> float:

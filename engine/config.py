@@ -86,10 +86,11 @@ class ServerConfig:
     result_bytes_max: int = 2 * GIB
 
     # Spark, which runs the upper pipelines of views. spark_preload: it is started with the server, not by the first statement that needs
-    # it.
+    # it. spark_idle_priority: it has only the processor time that nothing else wants.
     spark_preload: bool = True
     spark_memory_mb: int = 1024
     spark_threads: int = 2
+    spark_idle_priority: bool = False
 
     def __post_init__(self) -> None:
         for problem in self._problems():

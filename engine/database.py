@@ -84,7 +84,12 @@ class Database:
         )
         self.tables = self.store.engine
         self.system_catalog = CatalogEngine()
-        self._spark = SparkRuntime(config.spark_memory_mb, config.spark_threads, config.data_dir / "spark")
+        self._spark = SparkRuntime(
+            config.spark_memory_mb,
+            config.spark_threads,
+            config.data_dir / "spark",
+            is_idle_priority=config.spark_idle_priority,
+        )
         self.upper = SparkUpperExecutor(self._spark)
         self.committed_tables = CommittedTables(self.store, lambda: self.image)
         self.commit_lock = threading.Lock()

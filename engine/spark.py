@@ -88,11 +88,17 @@ class SparkRuntime:
     """Owns the JVM. `start` returns at once; `session` waits until Spark answers queries, and starts it if none lives."""
 
     def __init__(
-        self, memory_mb_max: int, threads_count: int, folder: Path, classes: SparkClasses | None = None
+        self,
+        memory_mb_max: int,
+        threads_count: int,
+        folder: Path,
+        classes: SparkClasses | None = None,
+        is_idle_priority: bool = False,
     ) -> None:
         assert memory_mb_max >= HEAP_MB_MIN and threads_count >= 1
         self._memory_mb_max = memory_mb_max
         self._threads_count = threads_count
+        self._is_idle_priority = is_idle_priority
         self._folder = folder.absolute()
         self._classes = classes if classes is not None else spark_classes(self._folder)
         self._lock = threading.Lock()
@@ -199,6 +205,8 @@ class SparkRuntime:
         """Start the JVM, compile our functions in it, and open the session."""
         configuration = spark_configuration(self._folder, self._classes, self._memory_mb_max, self._threads_count)
         self._gateway = launch_java(self._folder, self._classes, configuration)
+        if self._is_idle_priority:
+            give_way(self.process_id)
         if self._stopped:
             raise RuntimeError("stopped while starting")
         compile_functions(self._gateway, self._classes)
@@ -252,6 +260,20 @@ def launch_java(folder: Path, classes: SparkClasses, configuration: SparkConf) -
     with (folder / "spark.log").open("ab") as log:
         start: Callable[..., Any] = launch_gateway
         return start(conf=configuration, popen_kwargs={"stdout": log, "stderr": log})
+
+
+def give_way(process_id: int) -> None:
+    """Let all threads of a process, and those that they start, run only where nothing else wants to (SCHED_IDLE). Raises OSError.
+
+    A nice value would not do: who wakes up waits for the end of the other's time slice, some milliseconds.
+    """
+    done: set[int] = set()
+    while left := {int(name) for name in os.listdir(f"/proc/{process_id}/task")} - done:
+        for thread in left:
+            # It may have ended.
+            with suppress(ProcessLookupError):
+                os.sched_setscheduler(thread, os.SCHED_IDLE, os.sched_param(0))
+        done |= left
 
 
 def register_functions(session: Any, gateway: JavaGateway) -> None:

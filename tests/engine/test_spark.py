@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from multiprocessing import get_context
 from pathlib import Path
@@ -38,6 +39,25 @@ def stop_while_starting(folder: Path) -> None:
 def test_spark_starts_with_the_archive_of_set_up(spark: SparkRuntime) -> None:
     spark.session()
     assert str(shared_folder() / ARCHIVE_NAME) in Path(f"/proc/{spark.process_id}/maps").read_text()
+
+
+def test_idle_priority_is_that_of_all_threads_of_spark(tmp_path: Path) -> None:
+    process = get_context("spawn").Process(target=start_with_idle_priority, args=(tmp_path / "spark",))
+    process.start()
+    process.join()
+    assert process.exitcode == 0
+
+
+def start_with_idle_priority(folder: Path) -> None:
+    runtime = SparkRuntime(512, 1, folder, is_idle_priority=True)
+    try:
+        assert runtime.session().sql("SELECT count(*) AS n FROM range(10)").toArrow().to_pylist() == [{"n": 10}]
+        threads = [int(name) for name in os.listdir(f"/proc/{runtime.process_id}/task")]
+        assert len(threads) > 10
+        assert {os.sched_getscheduler(thread) for thread in threads} == {os.SCHED_IDLE}
+        assert os.sched_getscheduler(0) == os.SCHED_OTHER
+    finally:
+        runtime.stop()
 
 
 def test_without_an_archive_the_functions_are_compiled_in_the_data_folder(tmp_path: Path) -> None:
