@@ -14,11 +14,14 @@ import asyncio
 import os
 import time
 
+# How long nothing is looked for after somebody else has taken the processor instead.
+REST_NS = 1_000_000_000
+
 
 class BusyPolling:
     """The looking for one event loop. wait_us: for how long after an answer, 0: never."""
 
-    __slots__ = ("_answered_ns", "_client", "_is_looking", "_loop", "_pays", "_wait_ns")
+    __slots__ = ("_answered_ns", "_client", "_is_looking", "_loop", "_pays", "_rests_until_ns", "_wait_ns")
 
     def __init__(self, loop: asyncio.AbstractEventLoop, wait_us: int) -> None:
         self._loop = loop
@@ -29,6 +32,7 @@ class BusyPolling:
         # Whether the last answer was followed by a packet within `wait_us`.
         self._pays = False
         self._is_looking = False
+        self._rests_until_ns = 0
 
     def received(self) -> None:
         """A packet has come, from any client."""
@@ -43,15 +47,19 @@ class BusyPolling:
         if client != self._client:
             self._client, self._pays = client, False
         self._answered_ns = time.perf_counter_ns()
-        if self._pays and not self._is_looking:
+        if self._pays and not self._is_looking and self._answered_ns >= self._rests_until_ns:
             self._is_looking = True
             self._loop.call_soon(self._look)
 
     def _look(self) -> None:
         # With a callback waiting, the loop asks the sockets without sleeping. It lets go of the interpreter meanwhile.
-        if self._answered_ns and time.perf_counter_ns() - self._answered_ns < self._wait_ns:
+        began_ns = time.perf_counter_ns()
+        if self._answered_ns and began_ns - self._answered_ns < self._wait_ns:
             # The client may be waiting for this very processor.
             os.sched_yield()
-            self._loop.call_soon(self._look)
-        else:
-            self._is_looking = False
+            if time.perf_counter_ns() - began_ns < self._wait_ns:
+                self._loop.call_soon(self._look)
+                return
+            # It was no client, but work that goes on until the next tick, of any priority. Who sleeps is given the processor sooner.
+            self._rests_until_ns = began_ns + REST_NS
+        self._is_looking = False

@@ -86,7 +86,7 @@ class ServerConfig:
     result_bytes_max: int = 2 * GIB
 
     # Spark, which runs the upper pipelines of views. spark_preload: it is started with the server, not by the first statement that needs
-    # it. spark_idle_priority: it has only the processor time that nothing else wants.
+    # it. spark_idle_priority: it has only the time of so many processors that nothing else wants.
     spark_preload: bool = True
     spark_memory_mb: int = 1024
     spark_threads: int = 2

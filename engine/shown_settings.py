@@ -44,7 +44,7 @@ DESCRIPTIONS = {
     "spark_preload": "Starts Spark with the server, not with the first statement that needs it.",
     "spark_memory_mb": "Sets the heap of Spark, in megabytes.",
     "spark_threads": "Sets the number of cores that Spark uses.",
-    "spark_idle_priority": "Gives Spark only the processor time that nothing else on the machine wants.",
+    "spark_idle_priority": "Gives Spark only the time of spark_threads processors that nothing else on the machine wants.",
 }
 POSTGRES_NAMES = {"host": "listen_addresses", "connections_max": "max_connections", "data_dir": "data_directory"}
 

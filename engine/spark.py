@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import os
+import shutil
 import subprocess
 import threading
 import warnings
@@ -24,8 +25,9 @@ from pyspark.errors import PySparkException
 from pyspark.java_gateway import launch_gateway
 from pyspark.sql import SparkSession
 
-from engine.spark_classes import SparkClasses, compile_functions, spark_classes
+from engine.spark_classes import SparkClasses, compile_classes, spark_classes
 from engine.spark_functions import FUNCTIONS, result_type_json
+from engine.spark_pipelines import SparkPipelines
 from sql.errors import SqlError
 
 log = logging.getLogger(__name__)
@@ -43,6 +45,8 @@ appender.none.name = none
 """
 LOG_SETTINGS_NAME = "log4j2.properties"
 HEAP_MB_MIN = 512
+# Rows on their way to the JVM and back.
+EXCHANGE_NAME = "exchange"
 
 EXCLUDED_RULES = (
     # It breaks the plan of a union of two parts of one input.
@@ -106,6 +110,7 @@ class SparkRuntime:
         self._thread: threading.Thread | None = None
         self._failure: BaseException | None = None
         self._session: Any = None
+        self._pipelines: SparkPipelines | None = None
         self._gateway: Any = None
         self._last_status = 0
         self._stopped = False
@@ -131,10 +136,19 @@ class SparkRuntime:
             raise SqlError("58000", "Spark is not running", detail=detail)
         return self._session
 
-    def exit_status(self, session: Any) -> int | None:
-        """Return how the JVM of a session has ended, whose connections have failed; None: it lives."""
+    def pipelines(self) -> SparkPipelines:
+        """Return what runs pipelines in the session; waits and raises as `session` does."""
+        while True:
+            self.session()
+            pipelines = self._pipelines
+            # None: this JVM has just been found dead by somebody else.
+            if pipelines is not None:
+                return pipelines
+
+    def exit_status(self, pipelines: SparkPipelines) -> int | None:
+        """Return how the JVM has ended in which they ran, whose connections have failed; None: it lives."""
         with self._lock:
-            if session is not self._session:
+            if pipelines is not self._pipelines:
                 return self._last_status
             process = self._gateway.proc
         with suppress(subprocess.TimeoutExpired):
@@ -189,13 +203,14 @@ class SparkRuntime:
         """Make room for another JVM."""
         self._last_status = self._gateway.proc.returncode
         end_java(self._gateway)
-        self._session = self._gateway = self._failure = None
+        self._session = self._pipelines = self._gateway = self._failure = None
         self._ready.clear()
 
     def _start(self) -> None:
         try:
             self._session = self._started_session()
-            self._session.sql("SELECT count(*) FROM range(10) GROUP BY id % 2").toArrow()
+            self._pipelines = SparkPipelines(self._session, self._folder / EXCHANGE_NAME)
+            self._pipelines.run("first", {}, "SELECT count(*) FROM range(10) GROUP BY id % 2")
         except (RuntimeError, OSError, ValueError, Py4JError, PySparkException) as error:
             self._failure = error
         finally:
@@ -206,10 +221,10 @@ class SparkRuntime:
         configuration = spark_configuration(self._folder, self._classes, self._memory_mb_max, self._threads_count)
         self._gateway = launch_java(self._folder, self._classes, configuration)
         if self._is_idle_priority:
-            give_way(self.process_id)
+            give_way(self.process_id, self._threads_count)
         if self._stopped:
             raise RuntimeError("stopped while starting")
-        compile_functions(self._gateway, self._classes)
+        compile_classes(self._gateway, self._classes)
         context = SparkContext(conf=configuration, gateway=self._gateway)
         session = SparkSession(context)
         register_functions(session, self._gateway)
@@ -248,7 +263,8 @@ def spark_configuration(folder: Path, classes: SparkClasses, memory_mb_max: int,
 def launch_java(folder: Path, classes: SparkClasses, configuration: SparkConf) -> Any:
     """Start the JVM with its output in `folder`; return PySpark's gateway to it. Raises OSError and RuntimeError."""
     quiet_python_logs()
-    for needed in (folder / "local", folder / "warehouse", classes.configuration):
+    shutil.rmtree(folder / EXCHANGE_NAME, ignore_errors=True)
+    for needed in (folder / "local", folder / "warehouse", folder / EXCHANGE_NAME, classes.configuration):
         needed.mkdir(parents=True, exist_ok=True)
     if not classes.are_packed:
         classes.functions.mkdir(exist_ok=True)
@@ -262,17 +278,20 @@ def launch_java(folder: Path, classes: SparkClasses, configuration: SparkConf) -
         return start(conf=configuration, popen_kwargs={"stdout": log, "stderr": log})
 
 
-def give_way(process_id: int) -> None:
-    """Let all threads of a process, and those that they start, run only where nothing else wants to (SCHED_IDLE). Raises OSError.
+def give_way(process_id: int, processors_count: int) -> None:
+    """Let a process, and what its threads start, run only where nothing else wants to, on so many processors. Raises OSError.
 
-    A nice value would not do: who wakes up waits for the end of the other's time slice, some milliseconds.
+    SCHED_IDLE, since for a nice value who wakes up waits for the end of the other's time slice, some milliseconds. Even so a processor
+    may go on with it until the next tick (a lazily preempting Linux wakes no other processor), so another one is left free of it.
     """
+    processors = sorted(os.sched_getaffinity(0))[:processors_count]
     done: set[int] = set()
     while left := {int(name) for name in os.listdir(f"/proc/{process_id}/task")} - done:
         for thread in left:
             # It may have ended.
             with suppress(ProcessLookupError):
                 os.sched_setscheduler(thread, os.SCHED_IDLE, os.sched_param(0))
+                os.sched_setaffinity(thread, processors)
         done |= left
 
 

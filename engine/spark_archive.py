@@ -11,7 +11,6 @@ import shutil
 import tempfile
 import zipfile
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 from py4j.protocol import Py4JError
@@ -20,13 +19,13 @@ from pyspark.errors import PySparkException
 from engine.spark import SparkRuntime, end_java, launch_java, spark_configuration
 from engine.spark_classes import (
     ARCHIVE_NAME,
-    SOURCE,
     SparkClasses,
     archived_classes,
     compiled,
     own_classes,
     shared_folder,
 )
+from engine.spark_pipelines import SparkPipelines
 from sql.errors import SqlError
 
 MEMORY_MB = 1024
@@ -71,7 +70,7 @@ def make_archive(folder: Path) -> None:
         )
         runtime = SparkRuntime(MEMORY_MB, 1, Path(name) / "dumping", dumping)
         try:
-            run_queries(runtime.session())
+            run_queries(runtime.pipelines())
         finally:
             runtime.stop(DUMP_S_MAX)
     new.replace(folder / ARCHIVE_NAME)
@@ -89,7 +88,7 @@ def write_jar(jar: Path, folder: Path) -> None:
     without = own_classes(folder)
     gateway = launch_java(folder, without, spark_configuration(folder, without, MEMORY_MB, 1))
     try:
-        classes = compiled(gateway, SOURCE.read_text())
+        classes = compiled(gateway)
     finally:
         end_java(gateway)
     with zipfile.ZipFile(jar, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -97,11 +96,10 @@ def write_jar(jar: Path, folder: Path) -> None:
             archive.writestr(name, code)
 
 
-def run_queries(session: Any) -> None:
+def run_queries(pipelines: SparkPipelines) -> None:
     """Run a query of each kind."""
-    session.createDataFrame(ROWS).createOrReplaceTempView("rows")
     for text in QUERIES:
-        session.sql(text).toArrow()
+        pipelines.run("archived", {"rows": ROWS}, text)
 
 
 if __name__ == "__main__":

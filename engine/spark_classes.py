@@ -1,7 +1,7 @@
-"""What Spark's JVM loads beside Spark: our functions, and the archive of parsed classes that halves the time of its start.
+"""What Spark's JVM loads beside Spark: our functions and pipelines, and the archive of parsed classes that halves the time of its start.
 
-Two places. Set-up makes one beside the installed packages, for all data folders: the functions in a jar, and an archive of everything
-that Spark loads (application class data sharing, JEP 350). Where it is missing, each data folder compiles the functions for itself. An
+Two places. Set-up makes one beside the installed packages, for all data folders: these in a jar, and an archive of everything
+that Spark loads (application class data sharing, JEP 350). Where it is missing, each data folder compiles them for itself. An
 archive holds for one Java and for one class path, by name and time of change; the JVM checks that and starts without it otherwise.
 """
 
@@ -15,7 +15,7 @@ from pathlib import Path
 
 from py4j.java_gateway import JavaGateway
 
-SOURCE = Path(__file__).with_name("spark_functions.java")
+SOURCES = tuple(Path(__file__).with_name(name) for name in ("spark_functions.java", "spark_pipelines.java"))
 ARCHIVE_NAME = "classes.jsa"
 
 
@@ -37,8 +37,8 @@ class SparkClasses:
 
 
 def shared_folder() -> Path:
-    """Return where set-up keeps what all servers of this installation share; it changes with the source of our functions."""
-    return Path(sys.prefix).resolve() / "share" / "antumbra" / f"spark-{digest(SOURCE.read_bytes())[:16]}"
+    """Return where set-up keeps what all servers of this installation share; it changes with our sources in Java."""
+    return Path(sys.prefix).resolve() / "share" / "antumbra" / f"spark-{sources_digest()}"
 
 
 def spark_classes(own: Path) -> SparkClasses:
@@ -65,26 +65,28 @@ def archived_classes(folder: Path) -> SparkClasses:
     return SparkClasses(folder / "functions.jar", folder / "configuration", options)
 
 
-def compile_functions(gateway: JavaGateway, classes: SparkClasses) -> None:
-    """Compile `spark_functions.java` with Spark's own compiler, unless a jar has it or this text is compiled there already."""
+def compile_classes(gateway: JavaGateway, classes: SparkClasses) -> None:
+    """Compile our Java with Spark's own compiler, unless a jar has it or these texts are compiled there already."""
     if classes.are_packed:
         return
-    source = SOURCE.read_text()
-    stamp = classes.functions / f"{digest(source.encode())[:16]}.compiled"
+    stamp = classes.functions / f"{sources_digest()}.compiled"
     if classes_are_whole(stamp):
         return
-    write_classes(stamp, compiled(gateway, source))
+    write_classes(stamp, compiled(gateway))
 
 
-def compiled(gateway: JavaGateway, source: str) -> dict[str, bytes]:
-    """Return the class files of a Java source by their paths in a folder or a jar."""
-    compiler = gateway.jvm.org.codehaus.janino.SimpleCompiler()
-    compiler.cook(source)
-    classes = compiler.getBytecodes()
-    # An array, since the end of a Java iterator is an exception that PySpark would convert before there is a session.
-    names = classes.keySet().toArray()
-    found = (names[index] for index in range(len(names)))
-    return {name.replace(".", "/") + ".class": bytes(classes[name]) for name in found}
+def compiled(gateway: JavaGateway) -> dict[str, bytes]:
+    """Return the class files of our Java sources by their paths in a folder or a jar."""
+    found: dict[str, bytes] = {}
+    for source in SOURCES:
+        compiler = gateway.jvm.org.codehaus.janino.SimpleCompiler()
+        compiler.cook(source.read_text())
+        classes = compiler.getBytecodes()
+        # An array, since the end of a Java iterator is an exception that PySpark would convert before there is a session.
+        names = classes.keySet().toArray()
+        for name in (names[index] for index in range(len(names))):
+            found[name.replace(".", "/") + ".class"] = bytes(classes[name])
+    return found
 
 
 def write_classes(stamp: Path, classes: Mapping[str, bytes]) -> None:
@@ -104,6 +106,11 @@ def classes_are_whole(stamp: Path) -> bool:
         return bool(listed) and all(digest((stamp.parent / name).read_bytes()) == told for told, name in listed)
     except (OSError, ValueError):
         return False
+
+
+def sources_digest() -> str:
+    """Return what tells these sources from others."""
+    return digest(b"".join(source.read_bytes() for source in SOURCES))[:16]
 
 
 def digest(data: bytes) -> str:

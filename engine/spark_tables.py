@@ -10,10 +10,10 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
 
 import pyarrow as pa
 
+from engine.spark_pipelines import SparkPipelines
 from sql.emit.names import column_names
 from sql.relations import Scan
 from views.protocols import TableExport
@@ -44,26 +44,26 @@ class SparkTables:
     def __init__(self, bytes_max: int) -> None:
         self._bytes_max = bytes_max
         self._lock = threading.Lock()
-        self._session: Any = None
+        self._pipelines: SparkPipelines | None = None
         self._tables: dict[str, SparkTable] = {}
 
     @contextmanager
-    def view_of(self, session: Any, scan: Scan, export: TableExport) -> Iterator[str]:
+    def view_of(self, pipelines: SparkPipelines, scan: Scan, export: TableExport) -> Iterator[str]:
         """Yield the name of a view that has the rows of `export` for as long as the context is open."""
-        table = self._taken(session, scan, export)
+        table = self._taken(pipelines, scan, export)
         try:
             yield table.view
         finally:
             with self._lock:
                 table.users -= 1
-            self._drop_unused(session, [table])
+            self._drop_unused(pipelines, [table])
 
-    def _taken(self, session: Any, scan: Scan, export: TableExport) -> SparkTable:
+    def _taken(self, pipelines: SparkPipelines, scan: Scan, export: TableExport) -> SparkTable:
         """Return the table of an export, made if it is not there; it is not dropped before its users are gone."""
         with self._lock:
-            if session is not self._session:
+            if pipelines is not self._pipelines:
                 # Another JVM has none of them.
-                self._session = session
+                self._pipelines = pipelines
                 self._tables.clear()
             known = self._tables.pop(scan.name, None)
             if known is not None:
@@ -72,7 +72,7 @@ class SparkTables:
                     known.users += 1
                     return known
         made = SparkTable(export.version, scan, f"table_{next(NUMBERS)}", export.table.nbytes, users=1)
-        make_view(session, made.view, scan, export.table)
+        pipelines.make_view(made.view, named_rows(scan, export.table))
         with self._lock:
             old = self._tables.pop(scan.name, None)
             self._tables[scan.name] = made
@@ -81,21 +81,21 @@ class SparkTables:
                 gone.append(self._tables.pop(next(iter(self._tables))))
             for table in gone:
                 table.replaced = True
-        self._drop_unused(session, gone)
+        self._drop_unused(pipelines, gone)
         return made
 
     @property
     def _bytes_count(self) -> int:
         return sum(table.bytes_count for table in self._tables.values())
 
-    def _drop_unused(self, session: Any, tables: list[SparkTable]) -> None:
+    def _drop_unused(self, pipelines: SparkPipelines, tables: list[SparkTable]) -> None:
         for table in tables:
             with self._lock:
                 unused = table.replaced and table.users == 0
             if unused:
-                session.catalog.dropTempView(table.view)
+                pipelines.drop_view(table.view)
 
 
-def make_view(session: Any, name: str, scan: Scan, rows: pa.Table) -> None:
-    """Make `rows` known to the session's SQL under `name`, with the names of columns that printed SQL uses for `scan`."""
-    session.createDataFrame(rows.rename_columns(list(column_names(scan.schema)))).createOrReplaceTempView(name)
+def named_rows(scan: Scan, rows: pa.Table) -> pa.Table:
+    """Return `rows` with the names of columns that printed SQL uses for `scan`."""
+    return rows.rename_columns(list(column_names(scan.schema)))

@@ -11,7 +11,6 @@ import itertools
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
-from typing import Any
 
 import pyarrow as pa
 from py4j.protocol import Py4JError, Py4JJavaError
@@ -20,7 +19,8 @@ from pyspark.errors import PySparkException
 from engine.embedded.result_forms import in_forms
 from engine.spark import SparkRuntime
 from engine.spark_errors import sql_error
-from engine.spark_tables import SparkTables, make_view
+from engine.spark_pipelines import SparkPipelines
+from engine.spark_tables import SparkTables, named_rows
 from sql.emit_spark import emit_spark
 from sql.errors import SqlError
 from sql.relations import Relation
@@ -57,11 +57,11 @@ class SparkUpperExecutor:
         """
         status = 0
         for _ in range(RUNS_MAX):
-            session = self._runtime.session()
+            pipelines = self._runtime.pipelines()
             try:
-                return self._rows(session, view, relation, inputs, tables)
+                return self._rows(pipelines, view, relation, inputs, tables)
             except (PySparkException, Py4JError, OSError, EOFError):
-                ended = self._runtime.exit_status(session)
+                ended = self._runtime.exit_status(pipelines)
                 if ended is None:
                     raise
                 status = ended
@@ -69,7 +69,7 @@ class SparkUpperExecutor:
 
     def _rows(
         self,
-        session: Any,
+        pipelines: SparkPipelines,
         view: str,
         relation: Relation,
         inputs: Mapping[str, pa.Table],
@@ -77,17 +77,15 @@ class SparkUpperExecutor:
     ) -> pa.Table:
         number = next(self._numbers)
         leaves = scans(relation)
-        groups = [scan for scan in leaves if scan.name not in tables]
-        names = {scan.name: f"groups_{number}_{index}" for index, scan in enumerate(groups)}
-        with self._job(session, view, number) as job, ExitStack() as used:
+        groups = {f"groups_{number}_{index}": scan for index, scan in enumerate(leaves) if scan.name not in tables}
+        names = {scan.name: name for name, scan in groups.items()}
+        with self._job(view, number) as job, ExitStack() as used:
             try:
-                for scan in groups:
-                    make_view(session, names[scan.name], scan, inputs[scan.name])
-                    used.callback(session.catalog.dropTempView, names[scan.name])
                 for scan in leaves:
                     if scan.name in tables:
-                        names[scan.name] = used.enter_context(self._tables.view_of(session, scan, tables[scan.name]))
-                result = session.sql(emit_spark(relation, names)).toArrow()
+                        names[scan.name] = used.enter_context(self._tables.view_of(pipelines, scan, tables[scan.name]))
+                rows = {name: named_rows(scan, inputs[scan.name]) for name, scan in groups.items()}
+                result = pipelines.run(job, rows, emit_spark(relation, names))
             except (PySparkException, Py4JJavaError) as error:
                 raise self._client_error(job, error) from error
         return in_forms(result, relation.schema)
@@ -109,10 +107,9 @@ class SparkUpperExecutor:
         return emit_spark(relation, {scan.name: scan.name for scan in scans(relation)})
 
     @contextmanager
-    def _job(self, session: Any, view: str, number: int) -> Iterator[str]:
-        """Name this thread's Spark jobs, so that `cancel` finds them by the view."""
-        job = f"{view} {number}"
-        session.sparkContext.setJobGroup(job, f"refresh of {view}", interruptOnCancel=True)
+    def _job(self, view: str, number: int) -> Iterator[str]:
+        """Name the Spark jobs of a pipeline, so that `cancel` finds them by the view."""
+        job = f"job_{number}"
         with self._lock:
             self._running.setdefault(view, set()).add(job)
         try:

@@ -9,7 +9,7 @@ from typing import Any, cast
 import pytest
 
 from engine import busy_polling
-from engine.busy_polling import BusyPolling
+from engine.busy_polling import REST_NS, BusyPolling
 
 WAIT_US = 200
 
@@ -40,6 +40,13 @@ class World:
         self.polling = BusyPolling(cast(asyncio.AbstractEventLoop, self.loop), wait_us)
         clock: Any = type("Clock", (), {"perf_counter_ns": lambda _: self.now_us * 1000})
         monkeypatch.setattr(busy_polling, "time", clock())
+
+        self.yield_us = 0
+        monkeypatch.setattr(busy_polling, "os", type("Os", (), {"sched_yield": lambda _: self.pass_by()})())
+
+    def pass_by(self) -> None:
+        """Others have the processor for so long."""
+        self.now_us += self.yield_us
 
     def statement(self, client: int, after_us: int) -> None:
         """A client sends a statement so long after the last answer, and gets one."""
@@ -81,6 +88,22 @@ def test_stops_after_the_time(world: World) -> None:
     world.statement(1, 1000)
     assert not world.loop.waiting
     world.statement(1, 10)
+    assert world.loop.waiting
+
+
+def test_sleeps_for_a_second_where_others_have_work_for_the_processor(world: World) -> None:
+    world.statement(1, 0)
+    world.statement(1, 10)
+    world.yield_us = WAIT_US
+    assert world.loop.turn() and not world.loop.waiting
+    world.yield_us = 0
+    quick_us = WAIT_US // 2
+    # One of them ends a second after it began to look for the client.
+    for _ in range(REST_NS // 1000 // quick_us - 3):
+        world.statement(1, quick_us)
+        assert not world.loop.waiting
+    for _ in range(3):
+        world.statement(1, quick_us)
     assert world.loop.waiting
 
 

@@ -55,6 +55,9 @@ def start_with_idle_priority(folder: Path) -> None:
         threads = [int(name) for name in os.listdir(f"/proc/{runtime.process_id}/task")]
         assert len(threads) > 10
         assert {os.sched_getscheduler(thread) for thread in threads} == {os.SCHED_IDLE}
+        assert {frozenset(os.sched_getaffinity(thread)) for thread in threads} == {
+            frozenset({min(os.sched_getaffinity(0))})
+        }
         assert os.sched_getscheduler(0) == os.SCHED_OTHER
     finally:
         runtime.stop()

@@ -48,16 +48,16 @@ def test_a_table_is_made_once_per_version_and_dropped_when_nobody_uses_it(spark:
     tables = SparkTables(BYTES_MAX)
     before = views_of(session)
     first, second = TableExport(1, table_of("groups", [(1, "one")])), TableExport(2, table_of("groups", []))
-    with tables.view_of(session, SCAN, first) as old:
-        with tables.view_of(session, SCAN, first) as again:
+    with tables.view_of(spark.pipelines(), SCAN, first) as old:
+        with tables.view_of(spark.pipelines(), SCAN, first) as again:
             assert again == old
-        with tables.view_of(session, SCAN, second) as new:
+        with tables.view_of(spark.pipelines(), SCAN, second) as new:
             assert new != old
             assert session.sql(f"SELECT count(*) FROM {old}").collect()[0][0] == 1, "somebody still reads it"
         assert old in views_of(session)
     assert views_of(session) - before == {new}
     for number in range(TABLES_KEPT_MAX):
-        with tables.view_of(session, Scan(f"t{number}", "table", SCAN.schema), first):
+        with tables.view_of(spark.pipelines(), Scan(f"t{number}", "table", SCAN.schema), first):
             pass
     assert new not in views_of(session) and len(views_of(session) - before) == TABLES_KEPT_MAX
 
@@ -69,11 +69,11 @@ def test_tables_that_nobody_reads_take_a_bounded_room(spark: SparkRuntime) -> No
     before = views_of(session)
     made = []
     for number in range(4):
-        with tables.view_of(session, Scan(f"t{number}", "table", SCAN.schema), TableExport(1, rows)) as name:
+        with tables.view_of(spark.pipelines(), Scan(f"t{number}", "table", SCAN.schema), TableExport(1, rows)) as name:
             made.append(name)
     assert views_of(session) - before == set(made[2:])
     tables = SparkTables(rows.nbytes - 1)
-    with tables.view_of(session, SCAN, TableExport(1, rows)) as name:
+    with tables.view_of(spark.pipelines(), SCAN, TableExport(1, rows)) as name:
         assert name in views_of(session), "its reader needs it"
     assert name not in views_of(session)
 
