@@ -49,7 +49,8 @@ def child_server(data_dir: Path, port: int = 0, options: Sequence[str] = (), mod
     module: what is run instead of `engine`, with the same arguments.
     """
     command = [sys.executable, "-m", module, "serve", "--port", str(port), "--data-dir", str(data_dir), *options]
-    # A process group of its own: Ctrl-C reaches the parent alone, which then stops the server in order.
+    # A process group of its own: Ctrl-C reaches the parent alone, which then stops the server in order. The
+    # parent's session, in which Linux compares priorities.
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, process_group=0)
     try:
         yield Child(wait_until_ready(process), process.pid)

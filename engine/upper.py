@@ -16,6 +16,7 @@ import pyarrow as pa
 from py4j.protocol import Py4JError, Py4JJavaError
 from pyspark.errors import PySparkException
 
+from engine.disk_errors import disk_error
 from engine.embedded.result_forms import in_forms
 from engine.spark import SparkRuntime
 from engine.spark_errors import sql_error
@@ -53,16 +54,19 @@ class SparkUpperExecutor:
     ) -> pa.Table:
         """Return the rows of `relation` over `inputs` and `tables`, in order.
 
-        Raises SqlError for what PostgreSQL would raise, 57014 after `cancel`, and 53200 or 58000 when Spark dies of it.
+        Raises SqlError for what PostgreSQL would raise, 57014 after `cancel`, 53200 or 58000 when Spark dies of it, and
+        53100 or 58030 where rows can't be written for it.
         """
         status = 0
         for _ in range(RUNS_MAX):
             pipelines = self._runtime.pipelines()
             try:
                 return self._rows(pipelines, view, relation, inputs, tables)
-            except (PySparkException, Py4JError, OSError, EOFError):
+            except (PySparkException, Py4JError, OSError, EOFError) as error:
                 ended = self._runtime.exit_status(pipelines)
                 if ended is None:
+                    if isinstance(error, OSError):
+                        raise disk_error(error, "hand rows to Spark") from error
                     raise
                 status = ended
         raise self._runtime.death(status)

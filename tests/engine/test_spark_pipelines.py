@@ -11,7 +11,9 @@ import pytest
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 
+from engine.disk_errors import disk_error
 from engine.spark import EXCHANGE_NAME, SparkRuntime
+from engine.spark_errors import sql_error
 from engine.spark_pipelines import BATCH_ROWS_MAX, SparkPipelines
 from views.arrow_schema import INTERVAL, TIMETZ, VARIABLE_NUMERIC
 
@@ -91,3 +93,18 @@ def test_a_failure_leaves_nothing_behind(spark: SparkRuntime, pipelines: SparkPi
             pipelines.run("failing", rows, sql)
         assert left_behind(spark) == before
     assert pipelines.run("after", rows, "SELECT max(k) AS k FROM numbers").to_pylist() == [{"k": 1}]
+
+
+def test_a_full_disk_is_told_as_such(spark: SparkRuntime, pipelines: SparkPipelines) -> None:
+    before = left_behind(spark)
+    folder, rows = pipelines._folder, {"full_input": pa.table({"k": [1]})}
+    (folder / "full_job").symlink_to("/dev/full")
+    with pytest.raises(Py4JJavaError) as failure:
+        pipelines.run("full_job", rows, "SELECT k FROM full_input")
+    assert getattr(sql_error(failure.value), "sqlstate", None) == "53100"
+    (folder / "full_input").symlink_to("/dev/full")
+    with pytest.raises(OSError, match="No space left on device") as refused:
+        pipelines.run("job", rows, "SELECT k FROM full_input")
+    assert disk_error(refused.value, "hand rows to Spark").sqlstate == "53100"
+    assert left_behind(spark) == before
+    assert pipelines.run("job", rows, "SELECT k FROM full_input").to_pylist() == [{"k": 1}]
