@@ -168,6 +168,11 @@ def obtain(view: ContinuousView, wanted: Cut, engines: Engines, reader: Reader) 
                 _finish_kept(wanted, engines, reader)
             else:
                 _refresh_next(view, engines, reader)
+        except SqlError as failure:
+            # What ran was for all who read the view, of whom another one may have cancelled: then it is run again.
+            if failure.sqlstate != QUERY_CANCELED:
+                raise
+            reader.check_cancelled()
         finally:
             with view.changed:
                 view.upkeep.refreshing = False

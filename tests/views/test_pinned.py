@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -136,13 +137,19 @@ def test_a_cancelled_read_of_a_block_can_be_done_again() -> None:
     pins = pinned(database, pair)
     database.commit([2], pair)
     database.read(pair[0])
+    asked = threading.Event()
 
-    def refuse() -> None:
+    def cancel() -> None:
+        asked.set()
         raise cancelled()
 
-    database.executor.before = refuse
+    def check_cancelled() -> None:
+        if asked.is_set():
+            raise cancelled()
+
+    database.executor.before = cancel
     with pytest.raises(SqlError, match="57014"):
-        seen(database, pins, pair)
+        seen(database, pins, pair, check_cancelled)
     database.executor.before = lambda: None
     assert seen(database, pins, pair) == (1, 1)
     pins.release()
