@@ -36,19 +36,22 @@ public final class SparkPipelines {
      * Writes the answer of `sql` into the file called `job` of `folder`, as an Arrow stream. inputs: lines, by turns the name of a view,
      * which is that of its file too, and its schema; these views are gone afterwards. `job` names Spark's jobs, for cancelling.
      */
-    public static void run(SparkSession session, String job, String folder, String inputs, String sql) throws Throwable {
+    public static void run(SparkSession session, String job, String folder, String inputs, String sql) throws IOException {
         session.sparkContext().setJobGroup(job, job, true);
-        SparkSession.setActiveSession(session);
         String[] lines = inputs.isEmpty() ? new String[0] : inputs.split("\n");
         try {
             for (int i = 0; i < lines.length; i += 2) {
                 makeView(session, lines[i], lines[i + 1], folder + "/" + lines[i]);
             }
-            Dataset rows = session.sql(sql);
-            write(session, rows, folder + "/" + job);
+            write(session, session.sql(sql), folder + "/" + job);
         } finally {
             for (int i = 0; i < lines.length; i += 2) dropView(session, lines[i]);
         }
+    }
+
+    /** Stops what runs under the name of `job`, and what would follow. */
+    public static void cancel(SparkSession session, String job) {
+        session.sparkContext().cancelJobGroupAndFutureJobs(job);
     }
 
     private static void write(SparkSession session, final Dataset rows, String file) throws IOException {

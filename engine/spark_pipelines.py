@@ -26,7 +26,8 @@ class SparkPipelines:
         self._folder = folder
         self._session = session._jsparkSession
         methods = session._jvm.antumbra.SparkPipelines
-        self._run, self._make_view, self._drop_view = methods.run, methods.makeView, methods.dropView
+        self._run, self._cancel = methods.run, methods.cancel
+        self._make_view, self._drop_view = methods.makeView, methods.dropView
 
     def make_view(self, name: str, rows: pa.Table) -> None:
         """Make `rows` known to SQL under `name`, which is also that of a file meanwhile."""
@@ -58,6 +59,10 @@ class SparkPipelines:
         finally:
             for file in files:
                 file.unlink(missing_ok=True)
+
+    def cancel(self, job: str) -> None:
+        """Stop `run` of `job`, from another thread, whatever it has come to; it raises then, unless it needs nothing more of Spark."""
+        self._cancel(self._session, job)
 
 
 def write_rows(file: Path, rows: pa.Table) -> str:

@@ -7,7 +7,7 @@ as PostgreSQL does. Must not scan streams.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -26,18 +26,13 @@ if TYPE_CHECKING:
 LEAVES = ("rows", "table")
 
 
-def job_name(token: object) -> str:
-    """Return the name under which `cancel` of the upper executor finds what runs for a session."""
-    return f"session {id(token)}"
-
-
 def rows_above(
     database: Database,
     transaction: Transaction,
     root: Relation,
     inputs: Mapping[str, pa.Table],
     groups_min: int,
-    token: object,
+    token: Hashable,
 ) -> pa.Table | None:
     """Return the rows of a query over groups, in order. groups_min: with fewer groups, or -1, None. Raises SqlError."""
     leaves = scans(root)
@@ -48,7 +43,7 @@ def rows_above(
     names = [scan.name for scan in leaves if scan.kind == "table"]
     try:
         tables = {} if transaction.tables is None else TransactionTables(transaction.tables).read_all(names)
-        return database.upper.run(job_name(token), root, groups, tables)
+        return database.upper.run(token, root, groups, tables)
     except SqlError as error:
         if error.sqlstate != "0A000":
             raise

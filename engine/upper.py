@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 
 import pyarrow as pa
@@ -41,13 +41,13 @@ class SparkUpperExecutor:
         self._runtime = runtime
         self._numbers = itertools.count(1)
         self._lock = threading.Lock()
-        self._running: dict[str, set[str]] = {}
+        self._running: dict[Hashable, set[str]] = {}
         self._cancelled: set[str] = set()
         self._tables = SparkTables(int(runtime.heap_bytes_max * TABLES_SHARE))
 
     def run(
         self,
-        view: str,
+        token: Hashable,
         relation: Relation,
         inputs: Mapping[str, pa.Table],
         tables: Mapping[str, TableExport],
@@ -61,7 +61,7 @@ class SparkUpperExecutor:
         for _ in range(RUNS_MAX):
             pipelines = self._runtime.pipelines()
             try:
-                return self._rows(pipelines, view, relation, inputs, tables)
+                return self._rows(pipelines, token, relation, inputs, tables)
             except (PySparkException, Py4JError, OSError, EOFError) as error:
                 ended = self._runtime.exit_status(pipelines)
                 if ended is None:
@@ -74,7 +74,7 @@ class SparkUpperExecutor:
     def _rows(
         self,
         pipelines: SparkPipelines,
-        view: str,
+        token: Hashable,
         relation: Relation,
         inputs: Mapping[str, pa.Table],
         tables: Mapping[str, TableExport],
@@ -83,7 +83,7 @@ class SparkUpperExecutor:
         leaves = scans(relation)
         groups = {f"groups_{number}_{index}": scan for index, scan in enumerate(leaves) if scan.name not in tables}
         names = {scan.name: name for name, scan in groups.items()}
-        with self._job(view, number) as job, ExitStack() as used:
+        with self._job(token, number) as job, ExitStack() as used:
             try:
                 for scan in leaves:
                     if scan.name in tables:
@@ -94,36 +94,40 @@ class SparkUpperExecutor:
                 raise self._client_error(job, error) from error
         return in_forms(result, relation.schema)
 
-    def cancel(self, view: str) -> None:
-        """Stop what runs for `view`, if anything; from another thread."""
+    def runs_for(self, token: Hashable) -> bool:
+        """Tell whether there is anything for `cancel` to stop."""
+        return token in self._running
+
+    def cancel(self, token: Hashable) -> None:
+        """Stop what runs for `token`, if anything; from another thread."""
         with self._lock:
-            jobs = tuple(self._running.get(view, ()))
+            jobs = tuple(self._running.get(token, ()))
             self._cancelled.update(jobs)
         if not (jobs and self._runtime.is_ready):
             return
         # What runs on a JVM that dies sees that itself.
         with suppress(Py4JError, OSError):
             for job in jobs:
-                self._runtime.session().sparkContext.cancelJobGroup(job)
+                self._runtime.pipelines().cancel(job)
 
     def explain(self, relation: Relation) -> str:
         """Return the SQL text that `run` executes, its inputs under their own names."""
         return emit_spark(relation, {scan.name: scan.name for scan in scans(relation)})
 
     @contextmanager
-    def _job(self, view: str, number: int) -> Iterator[str]:
-        """Name the Spark jobs of a pipeline, so that `cancel` finds them by the view."""
+    def _job(self, token: Hashable, number: int) -> Iterator[str]:
+        """Name the Spark jobs of a pipeline, so that `cancel` finds them by the token."""
         job = f"job_{number}"
         with self._lock:
-            self._running.setdefault(view, set()).add(job)
+            self._running.setdefault(token, set()).add(job)
         try:
             yield job
         finally:
             with self._lock:
                 self._cancelled.discard(job)
-                self._running[view].discard(job)
-                if not self._running[view]:
-                    del self._running[view]
+                self._running[token].discard(job)
+                if not self._running[token]:
+                    del self._running[token]
 
     def _client_error(self, job: str, error: Exception) -> Exception:
         with self._lock:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from typing import NamedTuple, Protocol
 
 import pyarrow as pa
@@ -39,7 +39,7 @@ class UpperExecutor(Protocol):
 
     def run(
         self,
-        view: str,
+        token: Hashable,
         relation: Relation,
         inputs: Mapping[str, pa.Table],
         tables: Mapping[str, TableExport],
@@ -47,6 +47,7 @@ class UpperExecutor(Protocol):
         """Return the rows of `relation` in the forms of `views.arrow_schema`.
 
         Its Scan leaves of kind 'groups' read `inputs` by name, those of kind 'table' read `tables`.
+        token: who waits for it, and can have it cancelled, whatever else runs for the same view.
         Raises SqlError for what PostgreSQL would raise (22012, 22003, ...) and 57014 when cancelled.
         """
 

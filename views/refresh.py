@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from time import perf_counter
 
@@ -31,11 +31,13 @@ MOMENTS = itertools.count(1)
 class Reader:
     """The statement that reads. now_us: its transaction's now(). check_cancelled: raises 57014 once the client has cancelled.
 
-    staleness_us: it is content with versions that were the answer so long ago.
+    token: the name under which what Spark runs for it can be cancelled. staleness_us: it is content with versions that were the answer
+    so long ago.
     """
 
     now_us: int
     check_cancelled: Callable[[], None]
+    token: Hashable = None
     staleness_us: int = 0
 
 
@@ -168,11 +170,6 @@ def obtain(view: ContinuousView, wanted: Cut, engines: Engines, reader: Reader) 
                 _finish_kept(wanted, engines, reader)
             else:
                 _refresh_next(view, engines, reader)
-        except SqlError as failure:
-            # What ran was for all who read the view, of whom another one may have cancelled: then it is run again.
-            if failure.sqlstate != QUERY_CANCELED:
-                raise
-            reader.check_cancelled()
         finally:
             with view.changed:
                 view.upkeep.refreshing = False
@@ -298,7 +295,7 @@ def _finished(target: Cut, table: pa.Table, engines: Engines, reader: Reader) ->
         relation = substitute_now(plan.upper.relation, now_us) if view.time_dependent else plan.upper.relation
         exports = engines.tables.read_all(view.upper_tables) if view.upper_tables else {}
         table_versions = {name: export.version for name, export in exports.items()}
-        table = engines.executor.run(view.definition.name, relation, {plan.upper.groups: table}, exports)
+        table = engines.executor.run(reader.token, relation, {plan.upper.groups: table}, exports)
         phases.spark_s = perf_counter() - began_s
     began_s = perf_counter()
     if plan.tail is not None:

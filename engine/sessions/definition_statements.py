@@ -232,7 +232,7 @@ class DefinitionStatements:
         entry = build_table_as(statement, bound.root.schema, work)
         if not statement.with_data:
             return 0
-        reader = Reader(transaction.now_us, session.check_cancelled)
+        reader = Reader(transaction.now_us, session.check_cancelled, session)
         scanning = scan_settings(session.settings, transaction)
         known = substitute_now(bound.root, transaction.now_us)
         (root,), inputs = scan_inputs(

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from engine.catalog import CatalogImage, Entry, ViewEntry
+from engine.catalog import CatalogImage, ViewEntry
 from engine.sessions.catalog_reads import copy_catalog, explain_catalog, parts_of, read_catalog
 from engine.sessions.copy_out import bind_copied, copied_catalog, copy_outcome, passing_outcome
 from engine.sessions.explain_analyze import facts_measured
@@ -23,7 +23,6 @@ from engine.sessions.reading import Reading, keep, read, scan_settings, settled_
 from engine.sessions.results import Outcome, text_outcome
 from engine.stream_rows import PassingRows, passes_rows
 from engine.stream_scans import streams_among
-from engine.stream_upper import job_name
 from engine.system_catalog.catalog_parts import reads_others
 from engine.system_catalog.routing import asks_catalog
 from engine.tables.backend_functions import WAITING
@@ -223,22 +222,11 @@ class ReadStatements:
             begins = transaction.tables is None
             run = session.in_scanner if waits else session.in_worker
             scanning = scan_settings(session.settings, transaction)
-            reader = Reader(transaction.now_us, session.check_cancelled, session.settings.view_staleness_ms * 1000)
-            refreshing = (name for name in bound.relations if has_upper_part(image.entries.get(name)))
-            session.refreshing = (*refreshing, job_name(session))
-            try:
-                reading = await run(
-                    read, self._database, transaction, image, bound, parameters, reader, scanning, session, given
-                )
-            finally:
-                session.refreshing = ()
+            staleness_us = session.settings.view_staleness_ms * 1000
+            reader = Reader(transaction.now_us, session.check_cancelled, session, staleness_us)
+            reading = await run(read, self._database, transaction, image, bound, parameters, reader, scanning, given)
             if begins and not bound.relations and not transaction.is_durable:
                 # It has read nothing: what comes after a wait for a lock is to see what those before have done.
                 transaction.end_tables()
             if reading is not None:
                 return image, bound, reading
-
-
-def has_upper_part(entry: Entry | None) -> bool:
-    """Tell whether this is a view whose reading may wait for Spark."""
-    return isinstance(entry, ViewEntry) and entry.view.plan.upper is not None

@@ -86,7 +86,6 @@ def read(
     parameters: tuple[Literal, ...],
     reader: Reader,
     scanning: ScanSettings,
-    token: object,
     given: Mapping[str, pa.Table],
 ) -> Reading | None:
     """Run a bound query; blocks, so call it on a worker thread. Raises SqlError. given: rows that are there, by the names of their scans.
@@ -114,11 +113,11 @@ def read(
 
     def run(query: Relation, seen: Relation) -> pa.Table:
         """Run a query where that is done; seen: as Spark would take it."""
-        above = rows_above(database, transaction, seen, inputs, scanning.spark_groups_min, token)
+        above = rows_above(database, transaction, seen, inputs, scanning.spark_groups_min, reader.token)
         if above is not None:
             return above
         known = transaction.tables
-        return database.tables.run(query, inputs, token) if known is None else known.query(query, inputs)
+        return database.tables.run(query, inputs, reader.token) if known is None else known.query(query, inputs)
 
     for whole in wholes:
         inputs[whole.description.name] = whole_version(database, transaction, image, whole, run, reader)

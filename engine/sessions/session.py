@@ -72,8 +72,6 @@ class Session:
         self.block = TransactionBlock(self)
         self.runner = StatementRunner(self)
         self.identity = Identity(settings, role, user, lambda: self.runner.image().roles)
-        # Views whose upper pipelines a running statement may be waiting for.
-        self.refreshing: tuple[str, ...] = ()
         # Whether the client uses savepoints: its transaction blocks keep their snapshots then.
         self.is_simple = self.has_savepoints = False
         self._loop = asyncio.get_running_loop()
@@ -137,8 +135,9 @@ class Session:
         transaction = self.block.open
         if transaction is not None and transaction.tables is not None:
             transaction.tables.interrupt()
-        for name in self.refreshing:
-            self.database.workers.submit(self.database.upper.cancel, name)
+        if self.database.upper.runs_for(self):
+            # It waits for the JVM to answer.
+            self.database.workers.submit(self.database.upper.cancel, self)
         waiting = self._waiting
         if waiting is not None:
             self._loop.call_soon_threadsafe(waiting.cancel)

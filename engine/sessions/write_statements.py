@@ -18,7 +18,6 @@ from engine.sessions.copy_in import CopyIn
 from engine.sessions.copy_into_table import CopyIntoTable, copy_target
 from engine.sessions.insert import make_target
 from engine.sessions.prepared import Prepared
-from engine.sessions.read_statements import has_upper_part
 from engine.sessions.reading import scan_inputs, scan_settings, views_among
 from engine.sessions.results import Outcome
 from engine.sessions.row_locks import read_locked
@@ -59,13 +58,10 @@ class WriteStatements:
     ) -> Outcome:
         """Do INSERT, UPDATE or DELETE of a table, or an INSERT into a stream whose rows come from a query."""
         session = self._session
-        try:
-            image = session.runner.image()
-            bound = await session.with_text(statement.text, self._bound, statement, image, prepared)
-            # It may wait: for room in a stream, or for those who have locks.
-            return await session.in_scanner(self._write, statement, image, bound, transaction, parameters, prepared)
-        finally:
-            session.refreshing = ()
+        image = session.runner.image()
+        bound = await session.with_text(statement.text, self._bound, statement, image, prepared)
+        # It may wait: for room in a stream, or for those who have locks.
+        return await session.in_scanner(self._write, statement, image, bound, transaction, parameters, prepared)
 
     def open_copy(self, statement: CopyFrom, transaction: Transaction, autocommit: bool) -> CopyIn | CopyIntoTable:
         """Return the COPY that takes the data. Raises what the statement has wrong. autocommit: it is a transaction of its own."""
@@ -195,8 +191,7 @@ class WriteStatements:
                 f'cannot insert into stream "{bound.relation.name}" from a query that reads it',
                 hint="Keep the query's rows with CREATE TABLE AS, and insert from the table.",
             )
-        reader = Reader(transaction.now_us, session.check_cancelled)
-        session.refreshing = tuple(name for name in bound.relations if has_upper_part(image.entries.get(name)))
+        reader = Reader(transaction.now_us, session.check_cancelled, session)
         bound = settled(bound, parameters, transaction.now_us)
         roots, scanning = queries_of(bound), scan_settings(session.settings, transaction)
         roots, inputs = scan_inputs(self._database, transaction, image, bound.relations, roots, reader, scanning)

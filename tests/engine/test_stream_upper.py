@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from typing import Any, cast
 
 import pyarrow as pa
@@ -29,7 +30,9 @@ class Upper:
         self.error = error
         self.ran: list[tuple[Relation, set[str]]] = []
 
-    def run(self, view: str, relation: Relation, inputs: dict[str, pa.Table], tables: dict[str, object]) -> pa.Table:
+    def run(
+        self, token: Hashable, relation: Relation, inputs: dict[str, pa.Table], tables: dict[str, object]
+    ) -> pa.Table:
         self.ran.append((relation, set(inputs)))
         if self.error is not None:
             raise self.error

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -27,6 +27,7 @@ pytestmark = pytest.mark.slow
 BATCH = 12
 RANDOM_COUNT = 60
 REFRESH_S_MAX = 2.0
+CANCEL_S_MAX = 20.0
 FAILING = (
     "1 / i", "i % s", "s + s", "i * i", "l + l", "-i", "n / 0.0", "f / f", "f * 10", "r * r", "sqrt(f)", "ln(f)", "f::integer",
     "w::integer", "c::integer", "c::boolean", "n::numeric(4,1)", "l::smallint", "split_part(c, 'a', 0)", "power(f, 0.5::float8)",
@@ -120,23 +121,36 @@ def test_errors(oracle: psycopg.Connection[Any], sut: Sut) -> None:
         assert difference(oracle_answer(oracle, query), sut.answer(query)) is None, text
 
 
-def test_cancel(upper: SparkUpperExecutor, inputs: dict[str, pa.Table]) -> None:
-    relation = bound("select count(*) from t a, t b, t c, t d, t e, t f where a.id + b.id + c.id > d.id + e.id + f.id")
-    failures: list[SqlError] = []
+def test_cancel_stops_what_runs_for_one_and_nothing_else(
+    upper: SparkUpperExecutor, inputs: dict[str, pa.Table]
+) -> None:
+    slow = bound("select count(*) from t a, t b, t c, t d, t e, t f where a.id + b.id + c.id > d.id + e.id + f.id")
+    rather_slow = bound("select count(*) from t a, t b, t c, t d where a.id + b.id > c.id + d.id")
+    me, other = object(), object()
+    with ThreadPoolExecutor(2) as threads:
+        stopped = threads.submit(upper.run, me, slow, inputs, {})
+        while not upper.runs_for(me):
+            time.sleep(0)
+        going_on = threads.submit(upper.run, other, rather_slow, inputs, {})
+        # Once, and at once: it may be planning still.
+        upper.cancel(me)
+        with pytest.raises(SqlError, match="57014"):
+            stopped.result(CANCEL_S_MAX)
+        assert going_on.result().num_rows == 1
+    assert not upper.runs_for(me) and not upper.runs_for(other)
 
-    def run() -> None:
-        try:
-            upper.run("slow", relation, inputs, {})
-        except SqlError as error:
-            failures.append(error)
 
-    thread = threading.Thread(target=run)
-    thread.start()
-    while thread.is_alive():
-        time.sleep(0.2)
-        upper.cancel("slow")
-    thread.join()
-    assert [error.sqlstate for error in failures] == ["57014"]
+@pytest.mark.parametrize("wait_s", [0.01, 0.05, 0.3])
+def test_a_cancel_is_not_lost_whenever_it_comes(
+    wait_s: float, upper: SparkUpperExecutor, inputs: dict[str, pa.Table]
+) -> None:
+    slow = bound("select count(*) from t a, t b, t c, t d, t e, t f where a.id + b.id + c.id > d.id + e.id + f.id")
+    with ThreadPoolExecutor(1) as threads:
+        stopped = threads.submit(upper.run, "me", slow, inputs, {})
+        time.sleep(wait_s)
+        upper.cancel("me")
+        with pytest.raises(SqlError, match="57014"):
+            stopped.result(CANCEL_S_MAX)
 
 
 def test_warm_refresh_of_1000_groups(upper: SparkUpperExecutor, inputs: dict[str, pa.Table]) -> None:

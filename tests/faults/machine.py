@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import shutil
 import threading
-from collections.abc import Awaitable, Iterator, Mapping
+from collections.abc import Awaitable, Hashable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from random import Random
@@ -239,7 +239,7 @@ class EmbeddedUpper:
         self._engine: QueryEngine | None = None
 
     def run(
-        self, view: str, relation: Relation, inputs: Mapping[str, pa.Table], tables: Mapping[str, TableExport]
+        self, token: Hashable, relation: Relation, inputs: Mapping[str, pa.Table], tables: Mapping[str, TableExport]
     ) -> pa.Table:
         self._engine = self._engine or QueryEngine(ENGINE_BYTES_MAX, threads_count=1)
         return self._engine.run(relation, {**inputs, **{name: export.table for name, export in tables.items()}})

@@ -7,7 +7,7 @@ with every generated line; Spark's SQL is shown as the executor's business, whic
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from pathlib import Path
 
 import pyarrow as pa
@@ -66,7 +66,7 @@ class NoSpark:
     """An executor that only explains."""
 
     def run(
-        self, view: str, relation: Relation, inputs: Mapping[str, pa.Table], tables: Mapping[str, TableExport]
+        self, token: Hashable, relation: Relation, inputs: Mapping[str, pa.Table], tables: Mapping[str, TableExport]
     ) -> pa.Table:
         raise AssertionError("EXPLAIN runs nothing")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from typing import cast
 
 import numpy as np
@@ -91,11 +91,13 @@ class FakeExecutor:
     def __init__(self, before: Callable[[], None] = lambda: None) -> None:
         self.before = before
         self.runs: list[Relation] = []
+        self.tokens: list[Hashable] = []
 
     def run(
-        self, view: str, relation: Relation, inputs: Mapping[str, pa.Table], tables: Mapping[str, TableExport]
+        self, token: Hashable, relation: Relation, inputs: Mapping[str, pa.Table], tables: Mapping[str, TableExport]
     ) -> pa.Table:
         self.runs.append(relation)
+        self.tokens.append(token)
         self.before()
         return inputs["groups"]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from pathlib import Path
 
 import pyarrow as pa
@@ -81,7 +81,7 @@ def test_the_upper_pipeline_is_warmed_up_and_its_tail_finishes(tmp_path: Path) -
 
         def run(
             self,
-            view: str,
+            token: Hashable,
             relation: Relation,
             inputs: Mapping[str, pa.Table],
             tables: Mapping[str, TableExport],

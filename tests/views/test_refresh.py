@@ -176,14 +176,10 @@ def test_cancelling_the_reader_who_refreshes_lets_the_next_one_go_on() -> None:
         if outcome is not None:
             raise outcome
 
-    def refuse_later() -> None:
-        if go_on.is_set():
-            raise cancelled()
-
     database, (view, state) = Database(FakeExecutor(hold)), make_view(upper=True)
     database.commit([6], (view, state))
     with ThreadPoolExecutor(2) as pool:
-        first = pool.submit(database.read, view, check_cancelled=refuse_later)
+        first = pool.submit(database.read, view)
         assert entered.wait(WAIT_S)
         second = pool.submit(database.read, view)
         until(lambda: view.cuts[0].waiting == 2)
@@ -195,18 +191,12 @@ def test_cancelling_the_reader_who_refreshes_lets_the_next_one_go_on() -> None:
     assert state.merged == [6]
 
 
-def test_who_refreshes_for_another_reader_that_is_cancelled_does_it_again() -> None:
-    outcomes = [cancelled(), cancelled(), None]
-
-    def fail() -> None:
-        outcome = outcomes.pop(0)
-        if outcome is not None:
-            raise outcome
-
-    database, (view, state) = Database(FakeExecutor(fail)), make_view(upper=True)
-    database.commit([6], (view, state))
-    assert rows(database.read(view)["v"]) == (6, 1)
-    assert not outcomes and state.merged == [6] and not view.cuts
+def test_what_spark_runs_for_a_reader_is_known_by_that_reader() -> None:
+    database, pair = Database(), make_view(upper=True)
+    database.commit([6], pair)
+    token = object()
+    cut([pair[0]], database.lock, database.engines, Reader(0, lambda: None, token))
+    assert database.executor.tokens == [token]
 
 
 def test_a_waiting_reader_can_be_cancelled() -> None:
