@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Callable
 from multiprocessing import get_context
 from pathlib import Path
 
@@ -18,12 +19,16 @@ pytestmark = pytest.mark.slow
 STOP_S_MAX = 20.0
 
 
-def test_stop_while_starting(tmp_path: Path) -> None:
-    # A process has one JVM at most, and this one has that of all other tests.
-    process = get_context("spawn").Process(target=stop_while_starting, args=(tmp_path / "spark",))
+def in_a_process(check: Callable[[Path], None], folder: Path) -> None:
+    """Check in another process: one has one JVM at most, and this one has that of all other tests."""
+    process = get_context("spawn").Process(target=check, args=(folder,))
     process.start()
     process.join()
     assert process.exitcode == 0
+
+
+def test_stop_while_starting(tmp_path: Path) -> None:
+    in_a_process(stop_while_starting, tmp_path / "spark")
 
 
 def stop_while_starting(folder: Path) -> None:
@@ -42,10 +47,7 @@ def test_spark_starts_with_the_archive_of_set_up(spark: SparkRuntime) -> None:
 
 
 def test_idle_priority_is_that_of_all_threads_of_spark(tmp_path: Path) -> None:
-    process = get_context("spawn").Process(target=start_with_idle_priority, args=(tmp_path / "spark",))
-    process.start()
-    process.join()
-    assert process.exitcode == 0
+    in_a_process(start_with_idle_priority, tmp_path / "spark")
 
 
 def start_with_idle_priority(folder: Path) -> None:
@@ -64,10 +66,7 @@ def start_with_idle_priority(folder: Path) -> None:
 
 
 def test_without_an_archive_the_functions_are_compiled_in_the_data_folder(tmp_path: Path) -> None:
-    process = get_context("spawn").Process(target=start_without_archive, args=(tmp_path / "spark",))
-    process.start()
-    process.join()
-    assert process.exitcode == 0
+    in_a_process(start_without_archive, tmp_path / "spark")
     assert list((tmp_path / "spark" / "classes").glob("*.compiled"))
 
 
