@@ -1,11 +1,8 @@
 """Looks for a client's next packet instead of sleeping until it comes, where it is expected at once.
 
-Enters: when packets come and when they are answered. Leaves: turns of the event loop that do nothing but look at the sockets, for `wait_us`
-after an answer at most. Who waits for a COMMIT and then sends the next statement does so within a few microseconds, but a processor that
-sleeps meanwhile takes a hundred to wake up, half as long as a sync of the disk. Only a client that goes on by itself is waited for: with
-several, the loop has work. Must not know connections.
-
-The idea is that of the sockets' busy polling in Linux (SO_BUSY_POLL), above the sockets.
+Enters: when packets come and when they are answered. Leaves: the packet, straight from the socket to its client; where that can't be, turns
+of the event loop that do nothing but look at the sockets. Who waits for a COMMIT and then sends the next statement does so within a few
+microseconds. Only a client that goes on by itself is waited for: with several, the loop has work. Must not know messages.
 """
 
 from __future__ import annotations
@@ -13,53 +10,84 @@ from __future__ import annotations
 import asyncio
 import os
 import time
+from typing import Protocol
 
-# How long nothing is looked for after somebody else has taken the processor instead.
-REST_NS = 1_000_000_000
+from engine.looking import Looking
+from engine.outlet import NO_DESCRIPTOR
+from ringbuffer.packet_look import PacketLook
+
+PACKET_BYTES_MAX = 64 * 1024
+# The loop serves others at least so often, who may have sent something too.
+LOOK_NS_MAX = 20_000
+
+
+class Client(Protocol):
+    """A client as far as it is looked for."""
+
+    @property
+    def descriptor(self) -> int:
+        """Of its socket, while what is read from that is what it has sent; otherwise NO_DESCRIPTOR."""
+
+    def data_received(self, data: bytes) -> None:
+        """Take what the client has sent."""
 
 
 class BusyPolling:
-    """The looking for one event loop. wait_us: for how long after an answer, 0: never."""
+    """The looking for one event loop."""
 
-    __slots__ = ("_answered_ns", "_client", "_is_looking", "_loop", "_pays", "_rests_until_ns", "_wait_ns")
+    __slots__ = ("_answered_ns", "_client", "_is_looking", "_look", "_looking", "_loop")
 
-    def __init__(self, loop: asyncio.AbstractEventLoop, wait_us: int) -> None:
+    def __init__(self, loop: asyncio.AbstractEventLoop, looking: Looking) -> None:
         self._loop = loop
-        self._wait_ns = wait_us * 1000
-        self._client = 0
+        self._looking = looking
+        self._look = PacketLook(PACKET_BYTES_MAX)
+        self._client: Client | None = None
         # When the last answer went out, while its client has not sent anything yet; otherwise 0.
         self._answered_ns = 0
-        # Whether the last answer was followed by a packet within `wait_us`.
-        self._pays = False
         self._is_looking = False
-        self._rests_until_ns = 0
 
     def received(self) -> None:
         """A packet has come, from any client."""
         if self._answered_ns:
-            self._pays = time.perf_counter_ns() - self._answered_ns < self._wait_ns
+            looking = self._looking
+            looking.pays = time.perf_counter_ns() - self._answered_ns < looking.wait_ns
             self._answered_ns = 0
 
-    def answered(self, client: int) -> None:
-        """What the client of this number waited for is on its way; begin to look, if that was worth it the last time."""
-        if not self._wait_ns:
+    def answered(self, client: Client) -> None:
+        """What the client waited for is on its way; begin to look for its next packet, if that was worth it the last time."""
+        looking = self._looking
+        if not looking.wait_ns:
             return
-        if client != self._client:
-            self._client, self._pays = client, False
-        self._answered_ns = time.perf_counter_ns()
-        if self._pays and not self._is_looking and self._answered_ns >= self._rests_until_ns:
+        if client is not self._client:
+            self._client, looking.pays = client, False
+        self._answered_ns = now_ns = time.perf_counter_ns()
+        if not self._is_looking and looking.due_ns(now_ns):
             self._is_looking = True
-            self._loop.call_soon(self._look)
+            self._loop.call_soon(self._look_once)
 
-    def _look(self) -> None:
-        # With a callback waiting, the loop asks the sockets without sleeping. It lets go of the interpreter meanwhile.
+    def forget(self, client: Client) -> None:
+        """The client is gone."""
+        if client is self._client:
+            self._client = None
+
+    def _look_once(self) -> None:
+        client, looking = self._client, self._looking
         began_ns = time.perf_counter_ns()
-        if self._answered_ns and began_ns - self._answered_ns < self._wait_ns:
-            # The client may be waiting for this very processor.
-            os.sched_yield()
-            if time.perf_counter_ns() - began_ns < self._wait_ns:
-                self._loop.call_soon(self._look)
+        if client is not None and self._answered_ns and began_ns - self._answered_ns < looking.wait_ns:
+            descriptor = client.descriptor
+            if descriptor == NO_DESCRIPTOR:
+                # With a callback waiting, the loop asks the sockets without sleeping. The client may be waiting for this very processor.
+                os.sched_yield()
+                is_displaced = time.perf_counter_ns() - began_ns >= looking.wait_ns
+            else:
+                packet = self._look.look(descriptor, LOOK_NS_MAX, looking.wait_ns)
+                if packet:
+                    self._is_looking = False
+                    client.data_received(packet)
+                    return
+                is_displaced = self._look.was_displaced
+            if not is_displaced:
+                self._loop.call_soon(self._look_once)
                 return
-            # It was no client, but work that goes on until the next tick, of any priority. Who sleeps is given the processor sooner.
-            self._rests_until_ns = began_ns + REST_NS
+            looking.rest()
         self._is_looking = False

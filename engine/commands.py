@@ -183,6 +183,7 @@ async def listen(config: ServerConfig, tls: ssl.SSLContext | None) -> None:
                 config.host,
                 config.port,
                 server_limits(config),
+                database.looking,
                 door(database, tls),
                 partial(open_session, database),
                 partial(announce, database),
@@ -257,5 +258,4 @@ def server_limits(config: ServerConfig) -> ServerLimits:
         message_bytes_max=config.message_bytes_max,
         read_high_water_bytes=config.read_high_water_bytes,
         write_high_water_bytes=config.write_high_water_bytes,
-        busy_poll_us=config.busy_poll_us,
     )

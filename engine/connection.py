@@ -12,13 +12,13 @@ import logging
 import socket
 import ssl
 import sys
-import types
 from collections import deque
 from collections.abc import Awaitable, Sequence
 from typing import TYPE_CHECKING, cast
 
 from engine.admission import Admission
-from engine.outlet import Outlet
+from engine.bug_barrier import BugBarrier
+from engine.outlet import NO_DESCRIPTOR, Outlet
 from engine.session_protocol import SessionProtocol
 from engine.sessions.first_step import first_step
 from engine.sessions.statement_timeout import terminated
@@ -92,7 +92,7 @@ class Connection(asyncio.Protocol):
         self._packet_waits = False
         self._packet_ended: asyncio.Future[None] | None = None
         self._current: FrontendMessage | None = None
-        self._barrier = _BugBarrier(self)
+        self._barrier = BugBarrier(self)
         self._ending: asyncio.Task[None] | None = None
 
     # What the session uses.
@@ -149,6 +149,11 @@ class Connection(asyncio.Protocol):
             and self._current is None
             and self._transport is not None
         )
+
+    @property
+    def descriptor(self) -> int:
+        """See `engine.busy_polling`."""
+        return NO_DESCRIPTOR if self._outlet is None or self._reading_is_paused else self._outlet.descriptor
 
     @property
     def is_open(self) -> bool:
@@ -209,7 +214,7 @@ class Connection(asyncio.Protocol):
             reply = session.end_packet(error)
             if outlet is not None:
                 outlet.send(reply)
-        self._busy_polling.answered(self.process_id)
+        self._busy_polling.answered(self)
         self._packet_waits = False
         if self._packet_ended is not None:
             self._packet_ended.set_result(None)
@@ -259,6 +264,7 @@ class Connection(asyncio.Protocol):
 
     def connection_lost(self, exc: BaseException | None) -> None:
         self._transport = self._outlet = None
+        self._busy_polling.forget(self)
         self._stop_startup_timer()
         self.conversation.close()
         self._queue.clear()
@@ -309,7 +315,7 @@ class Connection(asyncio.Protocol):
     def _work(self) -> None:
         """Handle what is queued, as far as it is done at once; go on in a task from the first message that has to wait."""
         while self._queue and self._task is None:
-            with _BugBarrier(self):
+            with BugBarrier(self):
                 waiting = self._handle_until_wait(sys.maxsize)
                 if waiting is not None:
                     self.flush()
@@ -321,7 +327,7 @@ class Connection(asyncio.Protocol):
         """Await what the present message waits for, then go on with the queue until it is empty."""
         try:
             while waiting is not None or self._queue:
-                with _BugBarrier(self):
+                with BugBarrier(self):
                     if waiting is not None:
                         pending, waiting = waiting, None
                         await pending
@@ -461,7 +467,7 @@ class Connection(asyncio.Protocol):
     def _close_session(self) -> None:
         session, self.session = self.session, None
         if session is not None:
-            with _BugBarrier(self):
+            with BugBarrier(self):
                 session.close()
 
     def _startup_timed_out(self) -> None:
@@ -475,23 +481,3 @@ class Connection(asyncio.Protocol):
         if self._startup_timer is not None:
             self._startup_timer.cancel()
             self._startup_timer = None
-
-
-class _BugBarrier:
-    """Where a session's exception ends: the one place that takes any of them, so that a bug costs one statement and not the server."""
-
-    __slots__ = ("_connection",)
-
-    def __init__(self, connection: Connection) -> None:
-        self._connection = connection
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: types.TracebackType | None
-    ) -> bool:
-        if not isinstance(error, Exception):
-            return False
-        self._connection.answer_bug(error)
-        return True

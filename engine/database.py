@@ -28,6 +28,7 @@ from engine.log.checkpoint_contents import Noted, make_checkpoint
 from engine.log.checkpointer import Checkpointer
 from engine.log.commit_log import CommitLog
 from engine.log.commits import Mark
+from engine.looking import Looking
 from engine.notifications import Notifications
 from engine.recovery import recover, relations_of
 from engine.schema_contents import drop_schemas
@@ -95,6 +96,7 @@ class Database:
         self.commit_lock = threading.Lock()
         self.kernels = KernelFiles(config.data_dir / "kernels", storage)
         self.stream_kernels = StreamKernels(KernelFiles(config.data_dir / "kernels" / "select", storage))
+        self.looking = Looking(config.busy_poll_us)
         self.log = CommitLog(
             storage,
             config.data_dir / "log",
@@ -102,6 +104,7 @@ class Database:
             self.commit_lock,
             config.log_segment_bytes,
             config.log_flush_interval_ms,
+            self.looking,
         )
         self.committer = Committer(self, self.log)
         self._checkpointer = Checkpointer(

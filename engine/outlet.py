@@ -24,14 +24,20 @@ class Outlet:
         is_plain = raw is not None and transport.get_extra_info("sslcontext") is None
         self._descriptor: int = raw.fileno() if is_plain else NO_DESCRIPTOR
 
+    @property
+    def descriptor(self) -> int:
+        """Of the socket, while it is open and carries plain bytes; otherwise NO_DESCRIPTOR."""
+        # One that was closed may be another client's by now.
+        return NO_DESCRIPTOR if self._transport.is_closing() else self._descriptor
+
     def send(self, data: bytes) -> None:
         """Send `data` behind what was sent before; what the socket does not take now goes out later."""
         transport = self._transport
         sent = 0
-        # A descriptor that was closed may be another client's by now.
-        if self._descriptor >= 0 and not transport.is_closing() and not transport.get_write_buffer_size():
+        descriptor = self.descriptor
+        if descriptor >= 0 and not transport.get_write_buffer_size():
             # What is wrong with the socket, the transport finds out.
             with suppress(OSError):
-                sent = os.write(self._descriptor, data)
+                sent = os.write(descriptor, data)
         if sent < len(data):
             transport.write(data[sent:])

@@ -19,6 +19,7 @@ from typing import TypeVar
 from engine.authentication import Authenticator
 from engine.busy_polling import BusyPolling
 from engine.connection import REPLY_BATCH_BYTES, Connection
+from engine.looking import Looking
 from engine.session_protocol import SessionProtocol
 from sql.errors import SqlError
 from sql.wire.messages import CancelRequest
@@ -37,7 +38,6 @@ class ServerLimits:
     read_high_water_bytes: received but not yet handled bytes of a connection, above which its socket is not read.
     write_high_water_bytes: replies that the client has not taken, above which its messages wait.
     strangers_max: sockets whose clients are not let in yet.
-    busy_poll_us: for how long the next statement of a client that waits for COMMIT is looked for, see `engine.busy_polling`.
     """
 
     connections_max: int = 100
@@ -47,13 +47,11 @@ class ServerLimits:
     message_bytes_max: int = 256 * 1024 * 1024
     read_high_water_bytes: int = 4 * 1024 * 1024
     write_high_water_bytes: int = 1024 * 1024
-    busy_poll_us: int = 200
 
     def __post_init__(self) -> None:
         assert self.connections_max > 0 and self.strangers_max > 0
         assert self.message_bytes_max >= self.read_high_water_bytes > 0
         assert self.write_high_water_bytes >= REPLY_BATCH_BYTES
-        assert self.busy_poll_us >= 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +80,7 @@ async def serve(
     host: str,
     port: int,
     limits: ServerLimits,
+    looking: Looking,
     door: Door,
     open_session: OpenSession,
     ready: Callable[[str, int], None],
@@ -89,10 +88,11 @@ async def serve(
 ) -> None:
     """Listen until `stop` is set, then say goodbye to every client.
 
-    ready: called with the address once clients can connect (port 0 asks the system for a free one). open_session(connection, startup
-    parameters): may raise SqlError, which refuses the client. Raises OSError when the address can't be had.
+    looking: whether clients' next packets are looked for. ready: called with the address once clients can connect (port 0 asks the system
+    for a free one). open_session(connection, startup parameters): may raise SqlError, which refuses the client. Raises OSError when the
+    address can't be had.
     """
-    server = Server(limits, door, open_session)
+    server = Server(limits, looking, door, open_session)
     listener = await asyncio.get_running_loop().create_server(
         server.connection, host, port, backlog=1024, reuse_address=True
     )
@@ -108,11 +108,11 @@ async def serve(
 class Server:
     """The connections of one listener."""
 
-    def __init__(self, limits: ServerLimits, door: Door, open_session: OpenSession) -> None:
+    def __init__(self, limits: ServerLimits, looking: Looking, door: Door, open_session: OpenSession) -> None:
         self.limits = limits
         self.door = door
         self.open_session = open_session
-        self.busy_polling = BusyPolling(asyncio.get_running_loop(), limits.busy_poll_us)
+        self.busy_polling = BusyPolling(asyncio.get_running_loop(), looking)
         self.connections: set[Connection] = set()
         self.strangers: set[Connection] = set()
         self.sessions: dict[int, Connection] = {}

@@ -10,24 +10,18 @@ from __future__ import annotations
 
 import errno
 import fcntl
-import mmap
 import os
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-import numpy as np
+from engine.direct_writes import DIRECT_BYTES_MAX, NOT_THIS_WAY, PAGE_BYTES, DirectWrites
 
-PAGE_BYTES = 4096
-# Of one write: what is longer goes in parts.
-DIRECT_BYTES_MAX = 1024 * PAGE_BYTES
-# More is copied without the interpreter's lock.
-MUCH_BYTES = 1 << 15
-# Instead of a descriptor: not opened yet, and none to be had.
-NOT_YET, NONE = -2, -1
-NOT_THIS_WAY = (errno.EINVAL, errno.EOPNOTSUPP)
+if TYPE_CHECKING:
+    from ringbuffer.async_write import AsyncWriter
+
 LOCK_FILE_NAME = "antumbra.lock"
 PIECE_BYTES = 1 << 20
 ZEROS = memoryview(bytes(PIECE_BYTES))
@@ -60,8 +54,11 @@ class StoredFile(Protocol):
     def write_pieces(self, position: int, pieces: Sequence[Bytes]) -> None:
         """Write all of the pieces as `write` does, one behind the other."""
 
-    def write_durably(self, position: int, data: Bytes) -> None:
-        """Write as `write` does, and return once it is durable. What was written before may be or not."""
+    def write_durably(self, position: int, data: Bytes, look_ns: int) -> bool:
+        """Write as `write` does, and return once it is durable. What was written before may be or not.
+
+        look_ns: look for the end for so long at most, instead of sleeping until then. False: somebody else had the processor for so long.
+        """
 
     def read(self, position: int, size: int) -> bytes:
         """Return `size` bytes from `position` on, fewer only where the file ends."""
@@ -123,114 +120,20 @@ class TableConnection(Protocol):
         """Commit the open transaction."""
 
 
-class DirectWrites:
-    """Writes to an open file that go past the page cache, where its file system lets them: a sync has less to do then.
-
-    Whole pages around the bytes go to the disk. blank_from: from there on the file has nothing but zeros; None: not known.
-
-    Only this object changes the file while it is in use, but for the writes that it has sent another way.
-    """
-
-    __slots__ = ("_blank_from", "_descriptor", "_file", "_first", "_page", "_pages", "_size")
-
-    def __init__(self, descriptor: int, blank_from: int | None) -> None:
-        self._file = descriptor
-        self._descriptor = NOT_YET
-        self._size = 0
-        self._blank_from = blank_from
-        # Memory at an address that direct writes take. It begins with the page of the file that was written last, if that is known.
-        self._pages = self._first = memoryview(b"")
-        self._page = -1
-
-    def write(self, position: int, data: memoryview, flags: int = 0) -> bool:
-        """Write, if this is a way for it. False: it has to go another way, as a whole. flags: as of pwritev. Raises OSError."""
-        page, end = self._page, position + len(data)
-        if 0 <= page <= position and end <= page + PAGE_BYTES:
-            # Every small commit but the first of a page.
-            self._page = -1
-            self._first[position - page : end - page] = data
-            if self._write(page, self._first, flags):
-                self._page = page
-                return True
-            return False
-        return self.write_pages(position, end, (data,), flags)
-
-    def close(self) -> None:
-        """Close the way, not the file."""
-        self._page = -1
-        descriptor, self._descriptor = self._descriptor, NONE
-        if descriptor >= 0:
-            os.close(descriptor)
-
-    def write_pages(self, position: int, end: int, pieces: Sequence[memoryview], flags: int = 0) -> bool:
-        """Write pieces up to `end`, as `write` does."""
-        if self._descriptor == NOT_YET:
-            self._open()
-        first = position - position % PAGE_BYTES
-        pages_end = end + -end % PAGE_BYTES
-        known, self._page = self._page, -1
-        fits = self._descriptor >= 0 and end - position <= DIRECT_BYTES_MAX and pages_end <= self._size
-        if fits:
-            last = pages_end - PAGE_BYTES
-            if known != first and (position != first or end < first + PAGE_BYTES):
-                self._fill(first, 0)
-            if last != first and end != pages_end:
-                self._fill(last, last - first)
-            pages = self._pages[: pages_end - first]
-            at = position - first
-            for piece in pieces:
-                put(pages, at, piece)
-                at += len(piece)
-            fits = self._write(first, pages, flags)
-        if fits:
-            if last != first:
-                self._first[:] = pages[last - first :]
-            self._page = last
-        if self._blank_from is not None:
-            self._blank_from = max(self._blank_from, pages_end)
-        return fits
-
-    def _open(self) -> None:
-        self._size = os.fstat(self._file).st_size
-        self._pages = memoryview(mmap.mmap(-1, DIRECT_BYTES_MAX + PAGE_BYTES))
-        self._first = self._pages[:PAGE_BYTES]
-        try:
-            self._descriptor = os.open(f"/proc/self/fd/{self._file}", os.O_RDWR | os.O_DIRECT | os.O_CLOEXEC)
-        except OSError:
-            self._descriptor = NONE
-
-    def _write(self, first: int, pages: memoryview, flags: int) -> bool:
-        try:
-            return os.pwritev(self._descriptor, (pages,), first, flags) == len(pages)
-        except OSError as error:
-            if error.errno not in NOT_THIS_WAY:
-                raise
-            # The file system's pages are others, or it knows no such flags.
-            self.close()
-            return False
-
-    def _fill(self, page: int, offset: int) -> None:
-        """Have a page of the file in our memory."""
-        target = self._pages[offset : offset + PAGE_BYTES]
-        if self._blank_from is not None and page >= self._blank_from:
-            target[:] = bytes(PAGE_BYTES)
-            return
-        target[:] = os.pread(self._file, PAGE_BYTES, page)
-
-
 class DiskFile:
     """A file of the real file system."""
 
-    __slots__ = ("_descriptor", "_direct")
+    __slots__ = ("_descriptor", "_direct", "_writer")
 
-    def __init__(self, descriptor: int) -> None:
+    def __init__(self, descriptor: int, writer: Callable[[], AsyncWriter]) -> None:
         self._descriptor = descriptor
+        self._writer = writer
         self._direct: DirectWrites | None = None
 
     def go_direct(self, blank_from: int | None) -> None:
         """Let writes go past the page cache from now on; see DirectWrites."""
         self._end_direct()
-        self._direct = DirectWrites(self._descriptor, blank_from)
+        self._direct = DirectWrites(self._descriptor, blank_from, self._writer)
 
     @property
     def size(self) -> int:
@@ -280,11 +183,14 @@ class DiskFile:
         if self._direct is None or not self._direct.write_pages(start, end, pieces):
             self.write(start, b"".join(pieces))
 
-    def write_durably(self, position: int, data: Bytes) -> None:
+    def write_durably(self, position: int, data: Bytes, look_ns: int) -> bool:
         """See StoredFile."""
-        if self._direct is None or not self._direct.write(position, memoryview(data).cast("B"), os.RWF_DSYNC):
+        direct = self._direct
+        if direct is None or not direct.write(position, memoryview(data).cast("B"), os.RWF_DSYNC, look_ns):
             self.write(position, data)
             self.sync()
+            return True
+        return not (look_ns and direct.was_displaced)
 
     def read(self, position: int, size: int) -> bytes:
         """See StoredFile."""
@@ -320,13 +226,25 @@ class DiskFile:
 class DiskStorage:
     """The real file system."""
 
+    def __init__(self) -> None:
+        self._writer: AsyncWriter | None = None
+
+    def writer(self) -> AsyncWriter:
+        """Return who does the writes that are looked for, of all files."""
+        if self._writer is None:
+            # numba, which only a server needs.
+            from ringbuffer.async_write import AsyncWriter
+
+            self._writer = AsyncWriter()
+        return self._writer
+
     def commit_tables(self, connection: TableConnection) -> None:
         """Commit the open transaction; DuckDB syncs its log before this returns."""
         connection.commit()
 
     def create(self, path: Path, size: int = 0, for_little: bool = True) -> StoredFile:
         """See Storage."""
-        file = DiskFile(os.open(path, NEW_FILE, FILE_MODE))
+        file = DiskFile(os.open(path, NEW_FILE, FILE_MODE), self.writer)
         try:
             if size:
                 reserve(file._descriptor, size)
@@ -345,14 +263,14 @@ class DiskStorage:
 
     def open(self, path: Path) -> StoredFile:
         """See Storage."""
-        file = DiskFile(os.open(path, os.O_RDWR | os.O_CLOEXEC))
+        file = DiskFile(os.open(path, os.O_RDWR | os.O_CLOEXEC), self.writer)
         file.go_direct(blank_from=None)
         return file
 
     def temporary(self, folder: Path) -> StoredFile:
         """See Storage."""
         with tempfile.TemporaryFile(dir=folder, buffering=0) as file:
-            return DiskFile(os.dup(file.fileno()))
+            return DiskFile(os.dup(file.fileno()), self.writer)
 
     def list(self, folder: Path) -> Names:
         """See Storage."""
@@ -428,14 +346,6 @@ def write_all(descriptor: int, data: bytes) -> None:
     rest = memoryview(data)
     while rest:
         rest = rest[os.write(descriptor, rest) :]
-
-
-def put(target: memoryview, at: int, data: memoryview) -> None:
-    """Copy bytes to target[at:]; other threads may run meanwhile if it is much."""
-    if len(data) < MUCH_BYTES:
-        target[at : at + len(data)] = data
-    else:
-        np.frombuffer(target, dtype=np.uint8)[at : at + len(data)] = np.frombuffer(data, dtype=np.uint8)
 
 
 def reserve(descriptor: int, size: int) -> None:

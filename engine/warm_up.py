@@ -8,16 +8,18 @@ from __future__ import annotations
 import sys
 from threading import Timer
 
+from ringbuffer.async_write import warm_up_writes
 from ringbuffer.decode_warm_up import warm_up_decoders
 from ringbuffer.encode_warm_up import warm_up_encoders
 from ringbuffer.merge import warm_up_merging
+from ringbuffer.packet_look import warm_up_looks
 
 SILENCE_S_MAX = 3.0
 NOTICE = "antumbra: compiling kernels, about half a minute; they are kept for the next start"
 
 
 def warm_up() -> None:
-    """Compile or load the decoders, the ring, the encoders and the merge of groups; says so on stderr when it takes long."""
+    """Compile or load decoders, encoders, the ring, the merge of groups, system calls; says so on stderr when it takes long."""
     notice = Timer(SILENCE_S_MAX, sys.stderr.write, (NOTICE + "\n",))
     notice.daemon = True
     notice.start()
@@ -25,6 +27,8 @@ def warm_up() -> None:
         warm_up_decoders()
         warm_up_encoders()
         warm_up_merging()
+        warm_up_writes()
+        warm_up_looks()
     finally:
         notice.cancel()
 

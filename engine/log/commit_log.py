@@ -22,6 +22,7 @@ import numpy as np
 from engine.log.commits import Commit, Mark, Place
 from engine.log.records import STATEMENT_SHIFT, Bytes, Record, pieces, runs
 from engine.log.segments import Segments
+from engine.looking import Looking
 from engine.storage import Storage
 from ringbuffer.log_rows import RowRecord
 from sql.errors import SqlError
@@ -50,8 +51,9 @@ GATHERING = 0.5
 class CommitLog:
     """The log of one server. open() reads what is there; close() syncs what is left.
 
-    lock: the append lock; whoever appends holds it. unapplied: commits that are in the log and not visible yet. durable: the position
-    up to which the log is synced. newest_us: the time of the newest record, before which none follows.
+    looking: how the event loop waits for the disk. lock: the append lock; whoever appends holds it. unapplied: commits that are in the
+    log and not visible yet. durable: the position up to which the log is synced. newest_us: the time of the newest record, before which
+    none follows.
     """
 
     def __init__(
@@ -62,6 +64,7 @@ class CommitLog:
         commit_lock: threading.Lock,
         segment_bytes: int,
         flush_interval_ms: int,
+        looking: Looking,
     ) -> None:
         self.lock = threading.Lock()
         self.unapplied = 0
@@ -73,6 +76,7 @@ class CommitLog:
         self._segments = Segments(storage, folder, segment_bytes)
         self._half_bytes = segment_bytes // 2
         self._interval_s = flush_interval_ms / 1000
+        self._looking = looking
         self._flush_lock = threading.RLock()
         self._opened = threading.Condition(self.lock)
         self._is_closed = True
@@ -354,7 +358,7 @@ class CommitLog:
         sync = (sync and self.durable < target) or any(commit.waits for commit in commits)
         if not (writes or commits or sync):
             return
-        error = self._write(writes, target if sync else None)
+        error = self._write(writes, target if sync else None, on_loop)
         later = commits
         if on_loop:
             self._group_size = max(len(commits), self._group_size - 1)
@@ -390,7 +394,7 @@ class CommitLog:
             data = self._buffer_bytes[self._start : self._used]
             self._start = self._used
             position, target = self._start_position, self._segments.position
-        error = self._write(((position, data),), target if commit.waits else None)
+        error = self._write(((position, data),), target if commit.waits else None, on_loop=True)
         commit.answer(error)
         if error is None:
             with self._commit_lock:
@@ -402,14 +406,17 @@ class CommitLog:
                 self._used = self._start = 0
         return True
 
-    def _write(self, writes: Sequence[tuple[int, Bytes]], target: int | None) -> SqlError | None:
+    def _write(self, writes: Sequence[tuple[int, Bytes]], target: int | None, on_loop: bool) -> SqlError | None:
         """Write, and sync up to `target`. Returns the failure, which stays: what is on the disk now is not known."""
         if self._failure is not None:
             return self._failure
         try:
-            began_s = time.perf_counter()
+            began_ns = time.perf_counter_ns()
             if target is not None and len(writes) == 1 and writes[0][0] == self.durable:
-                self._segments.write_durably(*writes[0])
+                position, data = writes[0]
+                look_ns = self._looking.due_ns(began_ns) if on_loop else 0
+                if not self._segments.write_durably(position, data, look_ns):
+                    self._looking.rest()
             else:
                 if writes:
                     # They adjoin one another.
@@ -417,7 +424,7 @@ class CommitLog:
                 if target is None:
                     return None
                 self._segments.sync()
-            self._sync_s += SMOOTHING * (time.perf_counter() - began_s - self._sync_s)
+            self._sync_s += SMOOTHING * ((time.perf_counter_ns() - began_ns) / 1e9 - self._sync_s)
             self.durable = target
         except OSError as error:
             return self._fail(error)

@@ -303,10 +303,10 @@ class Segments:
         assert self._file is not None, "the log is not open"
         self._file.write_pieces(self._kept[-1].offset(position), pieces)
 
-    def write_durably(self, position: int, data: Bytes) -> None:
-        """Write records as `write` does, all before which is durable, and make them durable too. Raises OSError."""
+    def write_durably(self, position: int, data: Bytes, look_ns: int) -> bool:
+        """Write records as `write` does, all before which is durable, and make them durable too; see StoredFile. Raises OSError."""
         assert self._file is not None, "the log is not open"
-        self._file.write_durably(self._kept[-1].offset(position), data)
+        return self._file.write_durably(self._kept[-1].offset(position), data, look_ns)
 
     def sync(self) -> None:
         """Make durable what was written. Raises OSError."""

@@ -10,6 +10,7 @@ from engine.authentication import Authenticator
 from engine.clock import SystemClock
 from engine.connection import Connection
 from engine.hba import default_rules
+from engine.looking import Looking
 from engine.roles import Roles
 from engine.server import Door, ServerLimits, run, serve
 from sql.datatypes import INT4, TEXT
@@ -250,4 +251,4 @@ class FakeWorld:
         def open_session(connection: Connection, parameters: Mapping[str, str]) -> FakeSession:
             return FakeSession(connection, parameters, self)
 
-        await serve("127.0.0.1", 0, self.limits, self.door, open_session, ready, stop)
+        await serve("127.0.0.1", 0, self.limits, Looking(0), self.door, open_session, ready, stop)

@@ -15,6 +15,7 @@ import asyncpg
 import psycopg
 import pytest
 
+from engine.looking import Looking
 from engine.server import ServerLimits, serve
 from sql.wire.messages import Execute, Query
 from tests.engine.fake_session import WAIT_S_MAX, FakeWorld
@@ -153,6 +154,7 @@ class TestStartup:
                 world.host,
                 world.port,
                 LIMITS,
+                Looking(0),
                 world.door,
                 lambda *_: pytest.fail("it listened"),
                 lambda *_: None,

@@ -312,9 +312,10 @@ class SimulatedFile:
     def write_pieces(self, position: int, pieces: Sequence[Bytes]) -> None:
         self.write(position, b"".join(pieces))
 
-    def write_durably(self, position: int, data: Bytes) -> None:
+    def write_durably(self, position: int, data: Bytes, look_ns: int) -> bool:
         self.write(position, data)
         self.sync()
+        return True
 
     def read(self, position: int, size: int) -> bytes:
         with self._storage._power():

@@ -15,6 +15,7 @@ from engine.log.commit_log import BUFFERED_BYTES_MAX, CommitLog
 from engine.log.commits import Commit
 from engine.log.records import ROWS, checksum_of, record_at
 from engine.log.segments import FIRST_SEQUENCE, PAGE_BYTES
+from engine.looking import Looking
 from ringbuffer.log_rows import FLAG_COMMITS
 from sql.errors import SqlError
 from tests.faults.simulated_storage import Failure, SimulatedStorage
@@ -67,7 +68,7 @@ def log(storage: SimulatedStorage) -> Iterator[CommitLog]:
 
 
 def opened(storage: SimulatedStorage, flush_interval_ms: int) -> Iterator[CommitLog]:
-    log = CommitLog(storage, FOLDER, SystemClock(), threading.Lock(), 8 << 20, flush_interval_ms)
+    log = CommitLog(storage, FOLDER, SystemClock(), threading.Lock(), 8 << 20, flush_interval_ms, Looking(0))
     assert list(log.read(0, FIRST_SEQUENCE)) == []
     log.open(1, 0)
     yield log
@@ -232,7 +233,7 @@ def test_what_comes_while_one_is_written_is_flushed_later(log: CommitLog, storag
     log.flush()
     assert log.unapplied == 0 and told[-1] == "other answered"
     log.close()
-    again = CommitLog(storage, FOLDER, SystemClock(), threading.Lock(), 8 << 20, 60_000)
+    again = CommitLog(storage, FOLDER, SystemClock(), threading.Lock(), 8 << 20, 60_000, Looking(0))
     payloads = [bytes(record.payload) for record in again.read(0, FIRST_SEQUENCE)]
     assert payloads == [b"some rows", b"some rows", b"meanwhile"]
 

@@ -1,0 +1,67 @@
+"""Looks for a packet on a socket for a short while, without sleeping.
+
+Enters: a socket. Leaves: bytes that it has received. Whoever else has work for the processor gets it between two looks. Must not know what
+the bytes mean.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from ringbuffer.jit import entry_of, kernel
+from ringbuffer.system_calls import now_ns, recv, sched_yield
+
+MSG_DONTWAIT = 0x40
+# What `look` gives instead of a packet's size, which is 0 at the end of a connection.
+NOTHING, DISPLACED = -1, -2
+NO_SOCKET = -1
+
+
+class PacketLook:
+    """The looking of one thread. bytes_max: of one packet; more is left for the next."""
+
+    __slots__ = ("_look", "_packet", "_time", "was_displaced")
+
+    def __init__(self, bytes_max: int) -> None:
+        self._packet = np.zeros(bytes_max, dtype=np.uint8)
+        self._time = np.zeros(2, dtype=np.int64)
+        self._look = entry_of(look, NO_SOCKET, self._packet, self._time, 0, 0)
+        # Whether somebody else had the processor for so long that the last look ended.
+        self.was_displaced = False
+
+    def look(self, descriptor: int, look_ns: int, yield_ns_max: int) -> bytes:
+        """Return what the socket has received within `look_ns`, nothing if it has not, or if there is something to be said about it.
+
+        A yield of the processor that takes `yield_ns_max` or longer ends it.
+        """
+        size: int = self._look(descriptor, self._packet, self._time, look_ns, yield_ns_max)
+        self.was_displaced = size == DISPLACED
+        return self._packet[:size].tobytes() if size > 0 else b""
+
+
+def warm_up_looks() -> None:
+    """Compile or load the kernel."""
+    PacketLook(1)
+
+
+@kernel
+def look(
+    descriptor: int, packet: npt.NDArray[np.uint8], time: npt.NDArray[np.int64], look_ns: int, yield_ns_max: int
+) -> int:
+    """-> bytes received into packet uint8[bytes_max], 0 at the end of the connection, NOTHING or DISPLACED.
+
+    time int64[2]: room for a struct timespec.
+    """
+    began_ns = before_ns = now_ns(time)
+    while True:
+        size: int = recv(descriptor, packet.ctypes.data, packet.shape[0], MSG_DONTWAIT)
+        if size >= 0:
+            return size
+        sched_yield()
+        after_ns = now_ns(time)
+        if after_ns - before_ns >= yield_ns_max:
+            return DISPLACED
+        if after_ns - began_ns >= look_ns:
+            return NOTHING
+        before_ns = after_ns
