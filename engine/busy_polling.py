@@ -1,7 +1,7 @@
 """Looks for a client's next packet instead of sleeping until it comes, where it is expected at once.
 
 Enters: when packets come and when they are answered. Leaves: the packet, straight from the socket to its client; where that can't be, turns
-of the event loop that do nothing but look at the sockets. Who waits for a COMMIT and then sends the next statement does so within a few
+of the event loop that do nothing but look at the sockets. Who waits for an answer and then sends the next statement does so within a few
 microseconds. Only a client that goes on by itself is waited for: with several, the loop has work. Must not know messages.
 """
 
@@ -56,10 +56,12 @@ class BusyPolling:
     def answered(self, client: Client) -> None:
         """What the client waited for is on its way; begin to look for its next packet, if that was worth it the last time."""
         looking = self._looking
+        if client is not self._client:
+            # With several, no more than this.
+            self._client, self._answered_ns, looking.pays = client, 0, False
+            return
         if not looking.wait_ns:
             return
-        if client is not self._client:
-            self._client, looking.pays = client, False
         self._answered_ns = now_ns = time.perf_counter_ns()
         if not self._is_looking and looking.due_ns(now_ns):
             self._is_looking = True

@@ -306,6 +306,7 @@ class Connection(asyncio.Protocol):
                 return True
             if reply:
                 outlet.send(reply)
+                self._busy_polling.answered(self)
         self._packet_waits = False
         self._current = None
         if self._replies:

@@ -16,6 +16,7 @@ from engine.__main__ import main
 from engine.clock import SystemClock
 from engine.commands import StartError, listen
 from engine.config import ServerConfig
+from engine.looking import Looking
 from engine.storage import FolderLock
 
 
@@ -101,6 +102,7 @@ def test_a_port_in_use(tmp_path: Path) -> None:
 def test_a_port_that_is_taken_while_the_server_starts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     class QuickDatabase:
         clock = SystemClock()
+        looking = Looking(0)
 
         def __init__(self, config: ServerConfig, *_: object) -> None:
             self.config = config
