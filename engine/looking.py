@@ -11,18 +11,21 @@ from __future__ import annotations
 
 import time
 
-# How long nothing is looked for after somebody else has taken the processor instead.
-REST_NS = 1_000_000_000
+# How long nothing is looked for after somebody else has taken the processor instead: twice as long each time that this happens again, up to
+# a second; from the beginning after a second in which it did not.
+REST_NS_MIN = 8_000_000
+REST_NS_MAX = 1_000_000_000
 
 
 class Looking:
     """For one server. wait_us: for how long at most, 0: never. pays: the last client sent its next packet so soon after its answer."""
 
-    __slots__ = ("_rests_until_ns", "pays", "wait_ns")
+    __slots__ = ("_rest_ns", "_rests_until_ns", "pays", "wait_ns")
 
     def __init__(self, wait_us: int) -> None:
         self.wait_ns = wait_us * 1000
         self.pays = False
+        self._rest_ns = REST_NS_MIN
         self._rests_until_ns = 0
 
     def due_ns(self, now_ns: int) -> int:
@@ -32,6 +35,9 @@ class Looking:
     def rest(self) -> None:
         """Somebody else had the processor for as long as that: not a client, but work that goes on until the next tick, of any priority.
 
-        Who sleeps is given the processor sooner.
+        Who sleeps is given the processor sooner. Once may have been by chance, or a virtual machine that did not run.
         """
-        self._rests_until_ns = time.perf_counter_ns() + REST_NS
+        now_ns = time.perf_counter_ns()
+        was_lately = now_ns - self._rests_until_ns < REST_NS_MAX and self._rests_until_ns > 0
+        self._rest_ns = min(2 * self._rest_ns, REST_NS_MAX) if was_lately else REST_NS_MIN
+        self._rests_until_ns = now_ns + self._rest_ns

@@ -186,7 +186,8 @@ class DiskFile:
     def write_durably(self, position: int, data: Bytes, look_ns: int) -> bool:
         """See StoredFile."""
         direct = self._direct
-        if direct is None or not direct.write(position, memoryview(data).cast("B"), os.RWF_DSYNC, look_ns):
+        whole = data if isinstance(data, memoryview) and data.format == "B" else memoryview(data).cast("B")
+        if direct is None or not direct.write(position, whole, os.RWF_DSYNC, look_ns):
             self.write(position, data)
             self.sync()
             return True

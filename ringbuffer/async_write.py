@@ -40,27 +40,23 @@ NOT_BEGUN = -(1 << 20)
 class AsyncWriter:
     """Writes, one at a time. is_usable: False where the system has no such way."""
 
-    __slots__ = ("_calls", "_context", "_words", "_write", "is_usable")
+    __slots__ = ("_context", "_events", "_submit", "_words", "_write", "is_usable")
 
     def __init__(self) -> None:
         self._words = np.zeros(WORDS_COUNT, dtype=np.int64)
-        self._calls = CALLS.get(platform.machine(), NO_CALLS)
-        self.is_usable = self._calls is not NO_CALLS and bool(begin(*self._calls, self._words))
+        setup, self._submit, self._events = CALLS.get(platform.machine(), NO_CALLS)
+        self.is_usable = setup >= 0 and bool(begin(setup, self._submit, self._events, self._words))
         self._context = int(self._words[CONTEXT])
-        self._words[REQUEST_ADDRESS] = self._words.ctypes.data
-        self._write = entry_of(write, 0, 0, 0, self._words, 0)
+        self._write = entry_of(write, 0, 0, 0, self._words, 0, 0, 0, 0, 0, 0)
 
     def write(self, descriptor: int, address: int, size: int, position: int, flags: int, look_ns: int) -> int | None:
         """Write `size` bytes from `address` and return how many are there; None: it could not be begun. flags: as of pwritev.
 
         Looks for the end for `look_ns` at most, and sleeps after that. Raises OSError.
         """
-        words = self._words
-        words[FLAGS] = flags << 32
-        words[KIND] = PWRITE | descriptor << 32
-        words[ADDRESS], words[SIZE], words[POSITION] = address, size, position
-        _, submit, events = self._calls
-        result: int = self._write(submit, events, self._context, words, look_ns)
+        result: int = self._write(
+            self._submit, self._events, self._context, self._words, descriptor, address, size, position, flags, look_ns
+        )
         if result == NOT_BEGUN:
             return None
         if result < 0:
@@ -77,7 +73,7 @@ def warm_up_writes() -> None:
     """Compile or load the kernels."""
     words = np.zeros(WORDS_COUNT, dtype=np.int64)
     assert not begin(*NO_CALLS, words)
-    entry_of(write, 0, 0, 0, words, 0)
+    entry_of(write, 0, 0, 0, words, 0, 0, 0, 0, 0, 0)
 
 
 @kernel
@@ -93,13 +89,23 @@ def begin(setup: int, submit: int, events: int, words: npt.NDArray[np.int64]) ->
 
 
 @kernel
-def write(submit: int, events: int, context: int, words: npt.NDArray[np.int64], look_ns: int) -> int:
-    """-> bytes written by the request in words int64[WORDS_COUNT], an errno below zero, or NOT_BEGUN.
+def write(
+    submit: int, events: int, context: int, words: npt.NDArray[np.int64], descriptor: int, address: int, size: int, position: int,
+    flags: int, look_ns: int,
+) -> int:  # fmt: skip
+    """-> bytes written, an errno below zero, or NOT_BEGUN.
 
-    submit, events: the system's numbers of these calls; words[DISPLACED]: whether a yield took look_ns or longer.
+    submit, events: the system's numbers of these calls; words int64[WORDS_COUNT]: memory for them, zeros at first; words[DISPLACED]: whether
+    a yield took look_ns or longer.
     """
     words[DISPLACED] = 0
     base = words.ctypes.data
+    words[REQUEST_ADDRESS] = base
+    words[FLAGS] = flags << 32
+    words[KIND] = PWRITE | descriptor << 32
+    words[ADDRESS] = address
+    words[SIZE] = size
+    words[POSITION] = position
     if system_call(submit, context, 1, base + 8 * REQUEST_ADDRESS, 0, 0) != 1:
         return NOT_BEGUN
     time = words[TIME : TIME + 2]

@@ -12,7 +12,7 @@ import pytest
 
 from engine import busy_polling, looking
 from engine.busy_polling import LOOK_NS_MAX, PACKET_BYTES_MAX, BusyPolling
-from engine.looking import REST_NS, Looking
+from engine.looking import REST_NS_MAX, REST_NS_MIN, Looking
 from engine.outlet import NO_DESCRIPTOR
 
 WAIT_US = 200
@@ -125,21 +125,30 @@ def test_stops_after_the_time(world: World) -> None:
     assert world.loop.waiting
 
 
-def test_sleeps_for_a_second_where_others_have_work_for_the_processor(world: World) -> None:
-    world.statement(0)
-    world.statement(0)
-    world.statement(10)
-    world.yield_us = WAIT_US
-    assert world.loop.turn() and not world.loop.waiting
-    world.yield_us = 0
+def test_sleeps_for_a_while_where_others_have_work_for_the_processor(world: World) -> None:
     quick_us = WAIT_US // 2
-    # One of them ends a second after it began to look for the client.
-    for _ in range(REST_NS // 1000 // quick_us - 3):
-        world.statement(quick_us)
-        assert not world.loop.waiting
+
+    def displaced_us() -> int:
+        """Return for how long nothing is looked for after a yield that takes long."""
+        world.yield_us = WAIT_US
+        assert world.loop.turn() and not world.loop.waiting
+        world.yield_us = 0
+        began_us = world.now_us
+        while not world.loop.waiting:
+            world.statement(quick_us)
+        return world.now_us - began_us
+
     for _ in range(3):
+        world.statement(10)
+    # As the same goes on, for longer and longer.
+    rests_us = [displaced_us() for _ in range(10)]
+    expected_us = [min(REST_NS_MIN * 2**count, REST_NS_MAX) // 1000 for count in range(10)]
+    assert all(0 <= rest - expected <= quick_us for rest, expected in zip(rests_us, expected_us, strict=True))
+    assert rests_us[-1] >= REST_NS_MAX // 1000
+    # A second later it is another matter.
+    for _ in range(REST_NS_MAX // 1000 // quick_us):
         world.statement(quick_us)
-    assert world.loop.waiting
+    assert displaced_us() - REST_NS_MIN // 1000 <= quick_us
 
 
 def test_several_clients_are_not_waited_for(world: World) -> None:
@@ -198,4 +207,6 @@ def test_a_yield_that_takes_too_long_ends_it() -> None:
     # Any yield takes longer than no time.
     with looked_for() as (_, polling, client, _):
         assert polling._look.look(client.descriptor, LOOK_NS_MAX, 0) == b"" and polling._look.was_displaced
-        assert polling._look.look(client.descriptor, LOOK_NS_MAX, REST_NS) == b"" and not polling._look.was_displaced
+        assert (
+            polling._look.look(client.descriptor, LOOK_NS_MAX, REST_NS_MAX) == b"" and not polling._look.was_displaced
+        )
