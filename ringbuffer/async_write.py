@@ -95,8 +95,8 @@ def write(
 ) -> int:  # fmt: skip
     """-> bytes written, an errno below zero, or NOT_BEGUN.
 
-    submit, events: the system's numbers of these calls; words int64[WORDS_COUNT]: memory for them, zeros at first; words[DISPLACED]: whether
-    a yield took look_ns or longer.
+    submit, events: the system's numbers of these calls; words int64[WORDS_COUNT]: memory for them, zeros at first; words[DISPLACED]:
+    whether a yield took look_ns or longer.
     """
     words[DISPLACED] = 0
     base = words.ctypes.data

@@ -8,7 +8,9 @@ import signal
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
+from threading import Timer
 
 import psycopg
 import pytest
@@ -55,6 +57,32 @@ def test_everything_survives_a_crash_and_the_folder_has_one_server(tmp_path: Pat
         assert client.execute("SELECT * FROM counted ORDER BY key").fetchall() == [(1, 1), (2, 2)]
     assert again.stop() == 0
     assert not notices
+
+
+@pytest.mark.parametrize("busy_poll_us", [0, 10_000])
+def test_what_a_client_alone_was_told_survives(tmp_path: Path, busy_poll_us: int) -> None:
+    """It sends one INSERT after the other, and the server looks for the disk and for the next one, or sleeps until they are there."""
+    options = (*WITHOUT_SPARK, "--set", f"busy_poll_us={busy_poll_us}")
+    server = AntumbraServer(tmp_path / "data", *options).start()
+    acknowledged_count = 0
+    with server.connect() as client:
+        client.execute("CREATE FOREIGN TABLE events (number bigint) SERVER stream")
+        client.execute("CREATE VIEW counted AS SELECT count(*) AS n, sum(number) AS total FROM events")
+        killer = Timer(IN_THE_MIDDLE_S, server.kill)
+        killer.start()
+        with suppress(psycopg.OperationalError):
+            while True:
+                client.execute("INSERT INTO events VALUES (%s)", (acknowledged_count,), prepare=True)
+                acknowledged_count += 1
+        killer.join()
+    assert acknowledged_count > 100
+    again = AntumbraServer(tmp_path / "data", *options).start()
+    with again.connect() as client:
+        ((count, total),) = client.execute("SELECT n, total::bigint FROM counted").fetchall()
+    assert isinstance(count, int)
+    # The last one may be there, whatever its client knows.
+    assert count - acknowledged_count in (0, 1) and total == count * (count - 1) // 2
+    assert again.stop() == 0
 
 
 def jvms(process_id: int) -> list[int]:
