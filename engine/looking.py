@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import time
 
-# How long nothing is looked for after somebody else has taken the processor instead: twice as long each time that this happens again, up to
-# a second; from the beginning after a second in which it did not.
+# How long nothing is looked for after somebody else has taken the processor instead: twice as long each time that this happens again within
+# as much time, up to a second; otherwise as long as at first.
 REST_NS_MIN = 8_000_000
 REST_NS_MAX = 1_000_000_000
 
@@ -38,6 +38,6 @@ class Looking:
         Who sleeps is given the processor sooner. Once may have been by chance, or a virtual machine that did not run.
         """
         now_ns = time.perf_counter_ns()
-        was_lately = now_ns - self._rests_until_ns < REST_NS_MAX and self._rests_until_ns > 0
+        was_lately = 0 < self._rests_until_ns and now_ns - self._rests_until_ns < self._rest_ns
         self._rest_ns = min(2 * self._rest_ns, REST_NS_MAX) if was_lately else REST_NS_MIN
         self._rests_until_ns = now_ns + self._rest_ns

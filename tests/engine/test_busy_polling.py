@@ -145,10 +145,11 @@ def test_sleeps_for_a_while_where_others_have_work_for_the_processor(world: Worl
     expected_us = [min(REST_NS_MIN * 2**count, REST_NS_MAX) // 1000 for count in range(10)]
     assert all(0 <= rest - expected <= quick_us for rest, expected in zip(rests_us, expected_us, strict=True))
     assert rests_us[-1] >= REST_NS_MAX // 1000
-    # A second later it is another matter.
-    for _ in range(REST_NS_MAX // 1000 // quick_us):
-        world.statement(quick_us)
-    assert displaced_us() - REST_NS_MIN // 1000 <= quick_us
+    # Once it was looked for longer than it was not, that was by chance.
+    for _ in range(2):
+        for _ in range(REST_NS_MAX // 1000 // quick_us):
+            world.statement(quick_us)
+        assert displaced_us() - REST_NS_MIN // 1000 <= quick_us
 
 
 def test_several_clients_are_not_waited_for(world: World) -> None:
