@@ -38,6 +38,6 @@ class Looking:
         Who sleeps is given the processor sooner. Once may have been by chance, or a virtual machine that did not run.
         """
         now_ns = time.perf_counter_ns()
-        was_lately = 0 < self._rests_until_ns and now_ns - self._rests_until_ns < self._rest_ns
+        was_lately = self._rests_until_ns > 0 and now_ns - self._rests_until_ns < self._rest_ns
         self._rest_ns = min(2 * self._rest_ns, REST_NS_MAX) if was_lately else REST_NS_MIN
         self._rests_until_ns = now_ns + self._rest_ns
