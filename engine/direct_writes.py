@@ -42,7 +42,7 @@ class DirectWrites:
     def __init__(self, descriptor: int, blank_from: int | None, writer: Callable[[], AsyncWriter]) -> None:
         self._file = descriptor
         self._writer = writer
-        # Whether somebody else had the processor while the last write that was looked for was not done.
+        # Whether the last write was looked for, and somebody else had the processor for so long.
         self.was_displaced = False
         self._descriptor = NOT_YET
         self._size = 0
@@ -118,6 +118,7 @@ class DirectWrites:
     def _write(self, first: int, pages: memoryview, flags: int, look_ns: int) -> bool:
         """Write pages that lie at the beginning of our memory."""
         count = len(pages)
+        self.was_displaced = False
         try:
             if look_ns and (writer := self._writer()).is_usable:
                 written = writer.write(self._descriptor, self._address, count, first, flags, look_ns)

@@ -186,12 +186,11 @@ class DiskFile:
     def write_durably(self, position: int, data: Bytes, look_ns: int) -> bool:
         """See StoredFile."""
         direct = self._direct
-        whole = data if isinstance(data, memoryview) and data.format == "B" else memoryview(data).cast("B")
-        if direct is None or not direct.write(position, whole, os.RWF_DSYNC, look_ns):
+        if direct is None or not direct.write(position, memoryview(data).cast("B"), os.RWF_DSYNC, look_ns):
             self.write(position, data)
             self.sync()
             return True
-        return not (look_ns and direct.was_displaced)
+        return not direct.was_displaced
 
     def read(self, position: int, size: int) -> bytes:
         """See StoredFile."""

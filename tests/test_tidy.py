@@ -65,7 +65,7 @@ DOORS = {
 
 # Calls that only one file may make.
 SINGLE_DOORS = {
-    re.compile(r"\bos\.(fsync|fdatasync|sync|pwrite)\("): "engine/storage.py",
+    re.compile(r"\bos\.((fsync|fdatasync|sync|pwrite)\(|RWF_D?SYNC|O_D?SYNC)"): "engine/storage.py",
     re.compile(r"\b(time\.time(_ns)?|datetime\.(now|utcnow|today)|date\.today)\("): "engine/clock.py",
 }
 
