@@ -84,7 +84,8 @@ class BusyPolling:
             else:
                 packet = self._look.look(descriptor, LOOK_NS_MAX, looking.wait_ns)
                 if packet:
-                    self._is_looking = False
+                    # It still pays; that need not be found out.
+                    self._is_looking, self._answered_ns = False, 0
                     client.data_received(packet)
                     return
                 is_displaced = self._look.was_displaced

@@ -84,7 +84,9 @@ class RowCommit(Commit):
     It is used again and again; neither it nor the row's memory changes between `Committer.commit_row` and the answer.
     """
 
-    __slots__ = ("arrival", "folds", "now_us", "record", "ring_row", "room", "row", "string_bytes_max", "views")
+    __slots__ = (
+        "arrival", "checks", "folds", "now_us", "record", "ring_row", "room", "row", "string_bytes_max", "views",
+    )  # fmt: skip
 
     def __init__(self, row: Morsel, record: RowRecord, ring_row: RowWriter) -> None:
         super().__init__(ignore, waits=False, on_loop=True)
@@ -95,12 +97,14 @@ class RowCommit(Commit):
         self.room = ring_row.string_room
         self.string_bytes_max = row.heap.nbytes
         self.views: Views = ()
+        self.checks: Sequence[Callable[[Morsel, int], None]] = ()
         self.folds: Sequence[Callable[[int], None]] = ()
         self.now_us = 0
 
     def meet(self, views: Views) -> None:
         """From now on the row is for these views. Between two commits of the row."""
         self.views = views
+        self.checks = [view.state.check for view in views if view.state.can_fail]
         self.folds = [view.state.row_fold(self.row) for view in views]
 
     def apply(self) -> None:
@@ -189,9 +193,11 @@ class Committer:
         if now_us < log.newest_us:
             now_us = log.newest_us
         commit.arrival[0] = now_us
+        if commit.views is not views:
+            commit.meet(views)
         try:
-            for view in views:
-                view.state.check(commit.row, now_us)
+            for check in commit.checks:
+                check(commit.row, now_us)
         except RowError:
             return None
         with log.lock:
@@ -200,23 +206,19 @@ class Committer:
             room = commit.room
             if room is not None and not room.takes_row(commit.string_bytes_max):
                 return None
-            # Nobody appends meanwhile; what is not needed costs a tenth of such a commit.
-            place = log.place if waits or log.unapplied else None
             size = log.add_row(commit.record, now_us)
             if not size:
                 return None
             if room is not None:
                 room.add_row(size - commit.record.plain_bytes)
-            if commit.views is not views:
-                commit.meet(views)
             commit.now_us, commit.waits, commit.answer = now_us, waits, answer
-            if place is None:
-                with self._database.commit_lock:
-                    commit.apply()
-                commit.publish()
-                return True
-            log.add_commit(commit, place, place)
-        return False
+            if waits or log.unapplied:
+                log.add_row_commit(commit, size)
+                return False
+            with self._database.commit_lock:
+                commit.apply()
+            commit.publish()
+        return True
 
     # Rows of streams alone.
 

@@ -26,6 +26,10 @@ NOT_YET, NONE = -2, -1
 NOT_THIS_WAY = (errno.EINVAL, errno.EOPNOTSUPP)
 
 
+def nothing() -> None:
+    """There is nothing else to do."""
+
+
 class DirectWrites:
     """Writes to an open file that go past the page cache, where its file system lets them: a sync has less to do then.
 
@@ -52,21 +56,23 @@ class DirectWrites:
         self._address = 0
         self._page = -1
 
-    def write(self, position: int, data: memoryview, flags: int = 0, look_ns: int = 0) -> bool:
+    def write(
+        self, position: int, data: memoryview, flags: int = 0, look_ns: int = 0, meanwhile: Callable[[], None] = nothing
+    ) -> bool:
         """Write, if this is a way for it. False: it has to go another way, as a whole. Raises OSError.
 
-        flags: as of pwritev; look_ns: look for the end for so long at most, instead of sleeping until then.
+        flags: as of pwritev; look_ns, meanwhile: see StoredFile.write_durably.
         """
         page, end = self._page, position + len(data)
         if 0 <= page <= position and end <= page + PAGE_BYTES:
             # Every small commit but the first of a page.
             self._page = -1
             self._first[position - page : end - page] = data
-            if self._write(page, self._first, flags, look_ns):
+            if self._write(page, self._first, flags, look_ns, meanwhile):
                 self._page = page
                 return True
             return False
-        return self.write_pages(position, end, (data,), flags, look_ns)
+        return self.write_pages(position, end, (data,), flags, look_ns, meanwhile)
 
     def close(self) -> None:
         """Close the way, not the file."""
@@ -76,8 +82,9 @@ class DirectWrites:
             os.close(descriptor)
 
     def write_pages(
-        self, position: int, end: int, pieces: Sequence[memoryview], flags: int = 0, look_ns: int = 0
-    ) -> bool:
+        self, position: int, end: int, pieces: Sequence[memoryview], flags: int = 0, look_ns: int = 0,
+        meanwhile: Callable[[], None] = nothing,
+    ) -> bool:  # fmt: skip
         """Write pieces up to `end`, as `write` does."""
         if self._descriptor == NOT_YET:
             self._open()
@@ -96,7 +103,7 @@ class DirectWrites:
             for piece in pieces:
                 put(pages, at, piece)
                 at += len(piece)
-            fits = self._write(first, pages, flags, look_ns)
+            fits = self._write(first, pages, flags, look_ns, meanwhile)
         if fits:
             if last != first:
                 self._first[:] = pages[last - first :]
@@ -115,13 +122,13 @@ class DirectWrites:
         except OSError:
             self._descriptor = NONE
 
-    def _write(self, first: int, pages: memoryview, flags: int, look_ns: int) -> bool:
+    def _write(self, first: int, pages: memoryview, flags: int, look_ns: int, meanwhile: Callable[[], None]) -> bool:
         """Write pages that lie at the beginning of our memory."""
         count = len(pages)
         self.was_displaced = False
         try:
             if look_ns and (writer := self._writer()).is_usable:
-                written = writer.write(self._descriptor, self._address, count, first, flags, look_ns)
+                written = writer.write(self._descriptor, self._address, count, first, flags, look_ns, meanwhile)
                 if written is not None:
                     self.was_displaced = writer.was_displaced
                     return written == count

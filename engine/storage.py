@@ -17,7 +17,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from engine.direct_writes import DIRECT_BYTES_MAX, NOT_THIS_WAY, PAGE_BYTES, DirectWrites
+from engine.direct_writes import DIRECT_BYTES_MAX, NOT_THIS_WAY, PAGE_BYTES, DirectWrites, nothing
 
 if TYPE_CHECKING:
     from ringbuffer.async_write import AsyncWriter
@@ -54,10 +54,13 @@ class StoredFile(Protocol):
     def write_pieces(self, position: int, pieces: Sequence[Bytes]) -> None:
         """Write all of the pieces as `write` does, one behind the other."""
 
-    def write_durably(self, position: int, data: Bytes, look_ns: int) -> bool:
+    def write_durably(
+        self, position: int, data: Bytes, look_ns: int = 0, meanwhile: Callable[[], None] = nothing
+    ) -> bool:
         """Write as `write` does, and return once it is durable. What was written before may be or not.
 
         look_ns: look for the end for so long at most, instead of sleeping until then. False: somebody else had the processor for so long.
+        meanwhile: called while the disk writes, where its end is looked for; otherwise not at all.
         """
 
     def read(self, position: int, size: int) -> bytes:
@@ -183,10 +186,13 @@ class DiskFile:
         if self._direct is None or not self._direct.write_pages(start, end, pieces):
             self.write(start, b"".join(pieces))
 
-    def write_durably(self, position: int, data: Bytes, look_ns: int) -> bool:
+    def write_durably(
+        self, position: int, data: Bytes, look_ns: int = 0, meanwhile: Callable[[], None] = nothing
+    ) -> bool:
         """See StoredFile."""
         direct = self._direct
-        if direct is None or not direct.write(position, memoryview(data).cast("B"), os.RWF_DSYNC, look_ns):
+        taken = data if type(data) is memoryview and data.format == "B" else memoryview(data).cast("B")
+        if direct is None or not direct.write(position, taken, os.RWF_DSYNC, look_ns, meanwhile):
             self.write(position, data)
             self.sync()
             return True

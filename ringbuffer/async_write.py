@@ -2,7 +2,8 @@
 
 Enters: memory at an address, and where it goes. Leaves: how much of it is there, or an errno. A processor that sleeps until the disk says
 that it is done takes up to 20 us to wake up, and twice for a write that also has to be durable. Who looks yields the processor each time,
-so that whoever else has work for it goes on. Must not know what the bytes mean.
+so that whoever else has work for it goes on. What else there is to do is done first, while the disk writes. Must not know what the bytes
+mean.
 
 io_submit(2), and the ring of events in the memory that io_setup(2) gives: the kernel's fs/aio.c. C libraries have no functions for these,
 so they are called by number; where these are not known, or the system refuses them, there is no such way.
@@ -12,6 +13,7 @@ from __future__ import annotations
 
 import os
 import platform
+from collections.abc import Callable
 
 import numpy as np
 import numpy.typing as npt
@@ -34,31 +36,34 @@ RESULT = EVENT + 2
 HEAD_OFFSET, TAIL_OFFSET, MAGIC_OFFSET = 8, 12, 16
 MAGIC = 0xA10A10A1 - (1 << 32)
 
-NOT_BEGUN = -(1 << 20)
-
 
 class AsyncWriter:
     """Writes, one at a time. is_usable: False where the system has no such way."""
 
-    __slots__ = ("_context", "_events", "_submit", "_words", "_write", "is_usable")
+    __slots__ = ("_begin", "_context", "_end", "_events", "_submit", "_words", "is_usable")
 
     def __init__(self) -> None:
         self._words = np.zeros(WORDS_COUNT, dtype=np.int64)
         setup, self._submit, self._events = CALLS.get(platform.machine(), NO_CALLS)
-        self.is_usable = setup >= 0 and bool(begin(setup, self._submit, self._events, self._words))
+        self.is_usable = setup >= 0 and bool(set_up(setup, self._submit, self._events, self._words))
         self._context = int(self._words[CONTEXT])
-        self._write = entry_of(write, 0, 0, 0, self._words, 0, 0, 0, 0, 0, 0)
+        self._begin = entry_of(begin, 0, 0, self._words, 0, 0, 0, 0, 0)
+        self._end = entry_of(end, 0, 0, self._words, 0)
 
-    def write(self, descriptor: int, address: int, size: int, position: int, flags: int, look_ns: int) -> int | None:
+    def write(
+        self, descriptor: int, address: int, size: int, position: int, flags: int, look_ns: int, meanwhile: Callable[[], None]
+    ) -> int | None:  # fmt: skip
         """Write `size` bytes from `address` and return how many are there; None: it could not be begun. flags: as of pwritev.
 
-        Looks for the end for `look_ns` at most, and sleeps after that. Raises OSError.
+        Looks for the end for `look_ns` at most, and sleeps after that. meanwhile: called once it has begun. Raises OSError.
         """
-        result: int = self._write(
-            self._submit, self._events, self._context, self._words, descriptor, address, size, position, flags, look_ns
-        )
-        if result == NOT_BEGUN:
+        if not self._begin(self._submit, self._context, self._words, descriptor, address, size, position, flags):
             return None
+        try:
+            meanwhile()
+        finally:
+            # Until then the memory is the system's.
+            result: int = self._end(self._events, self._context, self._words, look_ns)
         if result < 0:
             raise OSError(-result, os.strerror(-result))
         return result
@@ -72,12 +77,13 @@ class AsyncWriter:
 def warm_up_writes() -> None:
     """Compile or load the kernels."""
     words = np.zeros(WORDS_COUNT, dtype=np.int64)
-    assert not begin(*NO_CALLS, words)
-    entry_of(write, 0, 0, 0, words, 0, 0, 0, 0, 0, 0)
+    assert not set_up(*NO_CALLS, words)
+    entry_of(begin, 0, 0, words, 0, 0, 0, 0, 0)
+    entry_of(end, 0, 0, words, 0)
 
 
 @kernel
-def begin(setup: int, submit: int, events: int, words: npt.NDArray[np.int64]) -> bool:
+def set_up(setup: int, submit: int, events: int, words: npt.NDArray[np.int64]) -> bool:
     """-> whether all is there; then words[CONTEXT] is a context for one write at a time."""
     address = words.ctypes.data + 8 * CONTEXT
     if system_call(setup, 1, address, 0, 0, 0) != 0 or load_int32(words[CONTEXT] + MAGIC_OFFSET) != MAGIC:
@@ -89,16 +95,13 @@ def begin(setup: int, submit: int, events: int, words: npt.NDArray[np.int64]) ->
 
 
 @kernel
-def write(
-    submit: int, events: int, context: int, words: npt.NDArray[np.int64], descriptor: int, address: int, size: int, position: int,
-    flags: int, look_ns: int,
-) -> int:  # fmt: skip
-    """-> bytes written, an errno below zero, or NOT_BEGUN.
+def begin(
+    submit: int, context: int, words: npt.NDArray[np.int64], descriptor: int, address: int, size: int, position: int, flags: int
+) -> bool:  # fmt: skip
+    """-> whether the write has begun.
 
-    submit, events: the system's numbers of these calls; words int64[WORDS_COUNT]: memory for them, zeros at first; words[DISPLACED]:
-    whether a yield took look_ns or longer.
+    submit: the system's number of this call; words int64[WORDS_COUNT]: memory for it, zeros at first.
     """
-    words[DISPLACED] = 0
     base = words.ctypes.data
     words[REQUEST_ADDRESS] = base
     words[FLAGS] = flags << 32
@@ -106,8 +109,17 @@ def write(
     words[ADDRESS] = address
     words[SIZE] = size
     words[POSITION] = position
-    if system_call(submit, context, 1, base + 8 * REQUEST_ADDRESS, 0, 0) != 1:
-        return NOT_BEGUN
+    is_begun: bool = system_call(submit, context, 1, base + 8 * REQUEST_ADDRESS, 0, 0) == 1
+    return is_begun
+
+
+@kernel
+def end(events: int, context: int, words: npt.NDArray[np.int64], look_ns: int) -> int:
+    """-> bytes that the write which has begun has written, or an errno below zero.
+
+    events: the system's number of this call; words: as of `begin`. words[DISPLACED]: whether a yield took look_ns or longer.
+    """
+    words[DISPLACED] = 0
     time = words[TIME : TIME + 2]
     began_ns = before_ns = now_ns(time)
     while load_int32(context + HEAD_OFFSET) == load_int32(context + TAIL_OFFSET):
@@ -118,8 +130,8 @@ def write(
         if after_ns - began_ns >= look_ns:
             break
         before_ns = after_ns
-    while system_call(events, context, 1, 1, base + 8 * EVENT, 0) != 1:
-        # A signal came. Nothing else can be wrong, and until the end the memory is the system's.
+    while system_call(events, context, 1, 1, words.ctypes.data + 8 * EVENT, 0) != 1:
+        # A signal came. Nothing else can be wrong.
         pass
     result: int = words[RESULT]
     return result

@@ -252,9 +252,14 @@ class ViewState:
         """Return an empty table for one statement's rows; without keys it has its one group already."""
         return empty_table(self._grouping)
 
+    @property
+    def can_fail(self) -> bool:
+        """True if there is a row that `check` raises for."""
+        return self._kernel.can_fail
+
     def check(self, morsel: Morsel, now_us: int) -> None:
         """Evaluate all row expressions and touch nothing. Raises RowError."""
-        if not self._kernel.can_fail:
+        if not self.can_fail:
             return
         control = np.zeros(CONTROL_WORDS, dtype=np.int64)
         arrays = self.joins.arrays

@@ -19,6 +19,7 @@ from pathlib import Path
 
 import numpy as np
 
+from engine.direct_writes import nothing
 from engine.log.commits import Commit, Mark, Place
 from engine.log.records import STATEMENT_SHIFT, Bytes, Record, pieces, runs
 from engine.log.segments import Segments
@@ -219,6 +220,13 @@ class CommitLog:
         self._commits.append(commit)
         self.unapplied += 1
 
+    def add_row_commit(self, commit: Commit, size: int) -> None:
+        """Let `commit` wait for the next flush, whose one record was appended just now by `add_row` and has `size` bytes."""
+        segments = self._segments
+        commit.first = commit.last = (segments.position - size, segments.sequence - 1)
+        self._commits.append(commit)
+        self.unapplied += 1
+
     def _take(self, size: int) -> None:
         position, _ = self._segments.take(size)
         if self._used == self._start:
@@ -236,14 +244,19 @@ class CommitLog:
 
     # Flushing, without the append lock.
 
-    def flush_soon(self, commit: Commit, call_soon: Callable[[Callable[[], None]], object]) -> None:
-        """Have a commit flushed that was just added on the event loop: at once if whoever it answers was alone the last time too."""
+    def flush_soon(
+        self, commit: Commit, call_soon: Callable[[Callable[[], None]], object], meanwhile: Callable[[], None] = nothing
+    ) -> None:
+        """Have a commit flushed that was just added on the event loop: at once if whoever it answers was alone the last time too.
+
+        meanwhile: called, if ever, while the disk writes.
+        """
         is_alone = self._last_alone is commit.answer and self.unapplied == 1 and not self._turn_is_due
         if not is_alone or self._sync_s > QUICK_SYNC_S or not self._flush_lock.acquire(blocking=False):
             self.flush_at_turn_end(call_soon)
             return
         try:
-            if not self._flush_one(commit):
+            if not self._flush_one(commit, meanwhile):
                 self._flush(sync=False, on_loop=True)
         finally:
             self._flush_lock.release()
@@ -331,10 +344,10 @@ class CommitLog:
     def standstill(self) -> Iterator[Mark]:
         """No commit becomes visible meanwhile, nor is any appended: for the moment that a checkpoint's cut takes."""
         with self._flush_lock, self.lock, self._commit_lock:
-            decided = self._commits[0].last if self._commits else self.place
+            decided = Place(*self._commits[0].last) if self._commits else self.place
             begun = (*self._undecided.values(), *(commit.first for commit in self._commits))
             oldest = min(self._undecided, default=self.next_transaction)
-            yield Mark(decided, min(begun, default=decided), oldest, self.next_transaction)
+            yield Mark(decided, Place(*min(begun, default=decided)), oldest, self.next_transaction)
 
     def remove_before(self, position: int) -> None:
         """Remove the segments before `position`: a durable checkpoint has all of them. Raises OSError."""
@@ -384,7 +397,7 @@ class CommitLog:
         for commit in later:
             commit.answer(error)
 
-    def _flush_one(self, commit: Commit) -> bool:
+    def _flush_one(self, commit: Commit, meanwhile: Callable[[], None]) -> bool:
         """Do what `_flush` does on the event loop, if `commit` is all that it would find; False: it is not."""
         with self.lock:
             if len(self._commits) != 1 or self._writes:
@@ -394,7 +407,7 @@ class CommitLog:
             data = self._buffer_bytes[self._start : self._used]
             self._start = self._used
             position, target = self._start_position, self._segments.position
-        error = self._write(((position, data),), target if commit.waits else None, on_loop=True)
+        error = self._write(((position, data),), target if commit.waits else None, True, meanwhile)
         commit.answer(error)
         if error is None:
             with self._commit_lock:
@@ -406,7 +419,9 @@ class CommitLog:
                 self._used = self._start = 0
         return True
 
-    def _write(self, writes: Sequence[tuple[int, Bytes]], target: int | None, on_loop: bool) -> SqlError | None:
+    def _write(
+        self, writes: Sequence[tuple[int, Bytes]], target: int | None, on_loop: bool, meanwhile: Callable[[], None] = nothing
+    ) -> SqlError | None:  # fmt: skip
         """Write, and sync up to `target`. Returns the failure, which stays: what is on the disk now is not known."""
         if self._failure is not None:
             return self._failure
@@ -415,7 +430,7 @@ class CommitLog:
             if target is not None and len(writes) == 1 and writes[0][0] == self.durable:
                 position, data = writes[0]
                 look_ns = self._looking.due_ns(began_ns) if on_loop else 0
-                if not self._segments.write_durably(position, data, look_ns):
+                if not self._segments.write_durably(position, data, look_ns, meanwhile):
                     self._looking.rest()
             else:
                 if writes:

@@ -37,7 +37,7 @@ class Commit(ABC):
     """A transaction whose last record is in the log.
 
     answer: told None, or why it failed. waits: not before it is durable (synchronous_commit). on_loop: the answer is for the event loop.
-    first, last: places of the transaction's first record and of the one that decides it.
+    first, last: as of Place, where the transaction's first record is and the one that decides it.
     """
 
     __slots__ = ("answer", "first", "last", "on_loop", "waits")
@@ -46,7 +46,8 @@ class Commit(ABC):
         self.answer = answer
         self.waits = waits
         self.on_loop = on_loop
-        self.first = self.last = Place(0, 0)
+        self.first: tuple[int, int] = Place(0, 0)
+        self.last: tuple[int, int] = self.first
 
     @abstractmethod
     def apply(self) -> None:

@@ -16,7 +16,7 @@ import struct
 import threading
 import time
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -303,10 +303,10 @@ class Segments:
         assert self._file is not None, "the log is not open"
         self._file.write_pieces(self._kept[-1].offset(position), pieces)
 
-    def write_durably(self, position: int, data: Bytes, look_ns: int) -> bool:
+    def write_durably(self, position: int, data: Bytes, look_ns: int, meanwhile: Callable[[], None]) -> bool:
         """Write records as `write` does, all before which is durable, and make them durable too; see StoredFile. Raises OSError."""
         assert self._file is not None, "the log is not open"
-        return self._file.write_durably(self._kept[-1].offset(position), data, look_ns)
+        return self._file.write_durably(self._kept[-1].offset(position), data, look_ns, meanwhile)
 
     def sync(self) -> None:
         """Make durable what was written. Raises OSError."""

@@ -76,7 +76,7 @@ class InsertPacket:
 class KnownPacket:
     """A packet that the session may do, and did: the next of its statement needs comparisons alone while all of this is as it was.
 
-    head: what stands before the values; name: the statement's; captured: the settings. Then the rest holds, too.
+    head: what stands before the values; name: the statement's; captured: the settings. Then the rest holds, too. waits: for the log.
     """
 
     head: bytes
@@ -86,6 +86,7 @@ class KnownPacket:
     captured: SessionSettings
     packet: InsertPacket
     views: Views
+    waits: bool
 
 
 class InsertPackets:
@@ -95,7 +96,9 @@ class InsertPackets:
         self._session = session
         self._loop = asyncio.get_running_loop()
         self._log_answer = LogAnswer(self._loop, session.connection.end_packet)
-        self._reply_later = b""
+        # What is to be noted of the packet that is under way; then the reply to it, and what of that is said after an error, too.
+        self._due: tuple[bytes, bytes, RowCommit, bool] | None = None
+        self._reply = self._reply_alone = self._told = b""
         self._database = session.database
         self._prepared = prepared
         self._heads: dict[bytes, PlacedRow | None] = {}
@@ -135,7 +138,8 @@ class InsertPackets:
             return False
         if not self._session.identity.may_insert(placed.stream_name, image):
             return False
-        return self._committed(placed, image.views_of(placed.stream_name), image, INSERTED, data, simple=True)
+        waits = self._session.settings.waits_for_log
+        return self._committed(placed, image.views_of(placed.stream_name), image, waits, INSERTED, data, simple=True)
 
     def _literal_row(self, head: bytes, image: CatalogImage) -> PlacedRow | None:
         """Return the row of an INSERT's text up to its values; None when the text has to go the general way."""
@@ -169,7 +173,7 @@ class InsertPackets:
         placed = packet.placed
         if not placed.row.fill(data, packet.values_offset, len(data) - len(packet.tail)):
             return False
-        return self._committed(placed, known.views, image, packet.reply, data, simple=False)
+        return self._committed(placed, known.views, image, known.waits, packet.reply, data, simple=False)
 
     def _look_up(self, data: bytes, image: CatalogImage) -> KnownPacket | None:
         """Return what is to be known of packets with this one's head; None when it has to go the general way."""
@@ -191,40 +195,48 @@ class InsertPackets:
         if packet is None or not session.identity.may_insert(packet.placed.stream_name, image):
             return None
         views = image.views_of(packet.placed.stream_name)
-        return KnownPacket(head, name, prepared, image, session.settings.captured(), packet, views)
+        settings = session.settings
+        return KnownPacket(head, name, prepared, image, settings.captured(), packet, views, settings.waits_for_log)
 
     def _committed(
-        self, placed: PlacedRow, views: Views, image: CatalogImage, reply: bytes, data: bytes, simple: bool
-    ) -> bytes | bool:
+        self, placed: PlacedRow, views: Views, image: CatalogImage, waits: bool, reply: bytes, data: bytes, simple: bool
+    ) -> bytes | bool:  # fmt: skip
         """Commit the row. Returns the reply; True when it has to wait for the log; False when nothing was done."""
-        session, committer = self._session, self._database.committer
-        done = committer.commit_row(placed.commit, views, image, session.settings.waits_for_log, self._log_answer)
+        committer = self._database.committer
+        done = committer.commit_row(placed.commit, views, image, waits, self._log_answer)
         if done is None:
             return False
-        session.begin_message(simple)
-        session.doing.packet = (data, placed.commit)
-        if simple:
-            self._prepared.pop("", None)
+        self._due = (reply, data, placed.commit, simple)
         if done:
-            return self._ended(reply)
-        self._reply_later = reply
-        committer.log.flush_soon(placed.commit, self._loop.call_soon)
+            return self.end(None)
+        committer.log.flush_soon(placed.commit, self._loop.call_soon, self._note)
+        self._note()
         return True
 
     def end(self, error: SqlError | None) -> bytes:
         """Return the reply to a packet for which `answer` returned True; error: why the log has not taken the row."""
-        return self._ended(self._reply_later if error is None else writer.error_response(error))
+        self._note()
+        messages = self._session.inbox.take()
+        if error is None:
+            return self._reply + messages + IDLE if messages else self._reply_alone
+        return writer.error_response(error) + self._told + messages + IDLE
 
-    def _ended(self, reply: bytes) -> bytes:
-        """Return the reply to what has been committed; what ends with a transaction ends now."""
+    def _note(self) -> None:
+        """Make the reply to what is being committed, and end what ends with a transaction: the disk may be at work meanwhile."""
+        if self._due is None:
+            return
+        (reply, data, commit, simple), self._due = self._due, None
         session = self._session
+        session.begin_message(simple)
+        session.doing.packet = (data, commit)
+        if simple:
+            self._prepared.pop("", None)
         session.names.end_transaction(committed=True)
         session.settings.commit()
         changed = session.settings.changed_reports()
-        if not changed:
-            return reply + session.inbox.take() + IDLE
-        told = b"".join(writer.parameter_status(name, value) for name, value in changed)
-        return reply + told + session.inbox.take() + IDLE
+        self._told = b"".join(writer.parameter_status(name, value) for name, value in changed) if changed else b""
+        self._reply = reply + self._told
+        self._reply_alone = self._reply + IDLE
 
 
 def learn(data: bytes, head: bytes, shape: ParameterRow) -> InsertPacket | None:

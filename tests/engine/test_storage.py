@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from engine.direct_writes import DIRECT_BYTES_MAX
+from engine.direct_writes import DIRECT_BYTES_MAX, nothing
 from engine.storage import PIECE_BYTES, DiskFile, DiskStorage, FolderLock, StorageError
 from ringbuffer import async_write
 from ringbuffer.async_write import AsyncWriter
@@ -142,6 +142,25 @@ def test_a_write_that_is_looked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert caught.value.errno == errno.EBADF
 
 
+def test_something_else_is_done_while_a_write_is_looked_for(tmp_path: Path) -> None:
+    file = DISK.create(tmp_path / "file", 8192)
+    done: list[str] = []
+    file.write_durably(0, b"x", 0, lambda: done.append("asleep"))
+    assert not done
+    file.write_durably(1, b"y", LOOK_NS, lambda: done.append("looking"))
+    assert done == ["looking"]
+
+    def fails() -> None:
+        raise ValueError("a bug")
+
+    with pytest.raises(ValueError, match="a bug"):
+        file.write_durably(2, b"z", LOOK_NS, fails)
+    # The write has come to its end nevertheless, and the next one is none the worse for it.
+    file.write_durably(3, b"!", LOOK_NS)
+    assert file.read(0, 5) == b"xyz!\0"
+    file.close()
+
+
 def test_a_write_during_which_somebody_else_has_the_processor(tmp_path: Path) -> None:
     file = DISK.create(tmp_path / "file", 8192)
     # Any yield takes longer.
@@ -171,13 +190,13 @@ def test_asynchronous_writes_that_fail(tmp_path: Path) -> None:
     path = tmp_path / "file"
     path.write_bytes(bytes(8192))
     descriptor = os.open(path, os.O_RDWR | os.O_DIRECT)
-    assert writer.write(descriptor, address, 4096, 0, os.RWF_DSYNC, LOOK_NS) == 4096
+    assert writer.write(descriptor, address, 4096, 0, os.RWF_DSYNC, LOOK_NS, nothing) == 4096
     with pytest.raises(OSError, match="Invalid argument"):
-        writer.write(descriptor, address + 1, 4096, 0, os.RWF_DSYNC, LOOK_NS)
+        writer.write(descriptor, address + 1, 4096, 0, os.RWF_DSYNC, LOOK_NS, nothing)
     with pytest.raises(OSError, match="Bad address"):
-        writer.write(descriptor, 4096, 4096, 0, os.RWF_DSYNC, LOOK_NS)
+        writer.write(descriptor, 4096, 4096, 0, os.RWF_DSYNC, LOOK_NS, nothing)
     os.close(descriptor)
-    assert writer.write(NO_DESCRIPTOR, address, 4096, 0, os.RWF_DSYNC, LOOK_NS) is None
+    assert writer.write(NO_DESCRIPTOR, address, 4096, 0, os.RWF_DSYNC, LOOK_NS, nothing) is None
 
 
 @pytest.mark.parametrize("start", [0, 4096 * 3 + 40])

@@ -26,6 +26,7 @@ from random import Random
 
 import duckdb
 
+from engine.direct_writes import nothing
 from engine.storage import Bytes, Names, StoredFile, TableConnection
 from tests.faults.disk_images import Contents, Folder, Truncation, Write
 
@@ -312,8 +313,12 @@ class SimulatedFile:
     def write_pieces(self, position: int, pieces: Sequence[Bytes]) -> None:
         self.write(position, b"".join(pieces))
 
-    def write_durably(self, position: int, data: Bytes, look_ns: int) -> bool:
+    def write_durably(
+        self, position: int, data: Bytes, look_ns: int = 0, meanwhile: Callable[[], None] = nothing
+    ) -> bool:
         self.write(position, data)
+        if look_ns:
+            meanwhile()
         self.sync()
         return True
 
