@@ -14,6 +14,7 @@ from typing import Protocol
 
 from engine.looking import Looking
 from engine.outlet import NO_DESCRIPTOR
+from ringbuffer.fields import Bytes
 from ringbuffer.packet_look import PacketLook
 
 PACKET_BYTES_MAX = 64 * 1024
@@ -24,12 +25,14 @@ LOOK_NS_MAX = 20_000
 class Client(Protocol):
     """A client as far as it is looked for."""
 
-    @property
-    def descriptor(self) -> int:
-        """Of its socket, while what is read from that is what it has sent; otherwise NO_DESCRIPTOR."""
+    def expect(self) -> int:
+        """Get ready for `take`, if nothing else happens before it; return the descriptor of the socket.
 
-    def data_received(self, data: bytes) -> None:
-        """Take what the client has sent."""
+        NO_DESCRIPTOR: what is read from that is not what the client has sent.
+        """
+
+    def take(self, data: Bytes, size: int) -> None:
+        """Take data[:size], which the client has sent. data uint8[n]: as of PacketLook."""
 
 
 class BusyPolling:
@@ -76,17 +79,17 @@ class BusyPolling:
         client, looking = self._client, self._looking
         began_ns = time.perf_counter_ns()
         if client is not None and self._answered_ns and began_ns - self._answered_ns < looking.wait_ns:
-            descriptor = client.descriptor
+            descriptor = client.expect()
             if descriptor == NO_DESCRIPTOR:
                 # With a callback waiting, the loop asks the sockets without sleeping. The client may be waiting for this very processor.
                 os.sched_yield()
                 is_displaced = time.perf_counter_ns() - began_ns >= looking.wait_ns
             else:
-                packet = self._look.look(descriptor, LOOK_NS_MAX, looking.wait_ns)
-                if packet:
+                size = self._look.look(descriptor, LOOK_NS_MAX, looking.wait_ns)
+                if size:
                     # It still pays; that need not be found out.
                     self._is_looking, self._answered_ns = False, 0
-                    client.data_received(packet)
+                    client.take(self._look.packet, size)
                     return
                 is_displaced = self._look.was_displaced
             if not is_displaced:

@@ -46,6 +46,7 @@ from ringbuffer.columns import Morsel
 from ringbuffer.error_codes import RowError
 from ringbuffer.log_rows import FLAG_COMMITS, RowRecord
 from ringbuffer.ring import RowWriter
+from ringbuffer.row_packet import RowPacket
 from sql.errors import SqlError
 from views.view import ContinuousView
 
@@ -106,6 +107,20 @@ class RowCommit(Commit):
         self.views = views
         self.checks = [view.state.check for view in views if view.state.can_fail]
         self.folds = [view.state.row_fold(self.row) for view in views]
+
+    def arrive(self, now_us: int, newest_us: int) -> int:
+        """The row arrives now, or when the newest one did if that was later; return when that is, in microseconds."""
+        self.arrival[0] = self.now_us = now_us = max(now_us, newest_us)
+        return now_us
+
+    def passes(self) -> bool:
+        """Tell whether all views can take the row, which has arrived."""
+        try:
+            for check in self.checks:
+                check(self.row, self.now_us)
+        except RowError:
+            return False
+        return True
 
     def apply(self) -> None:
         """See Commit."""
@@ -184,21 +199,47 @@ class Committer:
             except FullBufferError:
                 return None
 
+    def commit_row_alone(
+        self, commit: RowCommit, record: RowRecord | RowPacket, views: Views, image: CatalogImage, answer: Answer,
+        meanwhile: Callable[[], None],
+    ) -> bool:  # fmt: skip
+        """Commit one whole row of a stream as `commit_row` does, and wait for the disk, if whom it answers commits alone.
+
+        record: has the row, or decodes it only now. meanwhile: called, if ever, while the disk writes. False: nothing has happened.
+        """
+        log = self.log
+        if not log.begin_alone(answer):
+            return False
+        try:
+            now_us = commit.arrive(self._database.clock.now_us(), log.newest_us)
+            if commit.views is not views:
+                commit.meet(views)
+            if commit.checks and (record is not commit.record or not commit.passes()):
+                return False
+            with log.lock:
+                room = commit.room
+                if self._database.image is not image or not (room is None or room.takes_row(commit.string_bytes_max)):
+                    return False
+                size = log.add_row_alone(record, now_us)
+                if not size:
+                    return False
+                if room is not None:
+                    room.add_row(size - commit.record.plain_bytes)
+                commit.waits, commit.answer = True, answer
+            log.flush_alone(commit, meanwhile)
+        finally:
+            log.end_alone()
+        return True
+
     def commit_row(
         self, commit: RowCommit, views: Views, image: CatalogImage, waits: bool, answer: Answer
     ) -> bool | None:
         """Commit one whole row of a stream as a transaction of its own. Results as of `commit_soon`."""
         log = self.log
-        now_us = self._database.clock.now_us()
-        if now_us < log.newest_us:
-            now_us = log.newest_us
-        commit.arrival[0] = now_us
+        now_us = commit.arrive(self._database.clock.now_us(), log.newest_us)
         if commit.views is not views:
             commit.meet(views)
-        try:
-            for check in commit.checks:
-                check(commit.row, now_us)
-        except RowError:
+        if not commit.passes():
             return None
         with log.lock:
             if not log.takes or self._database.image is not image:
@@ -211,7 +252,7 @@ class Committer:
                 return None
             if room is not None:
                 room.add_row(size - commit.record.plain_bytes)
-            commit.now_us, commit.waits, commit.answer = now_us, waits, answer
+            commit.waits, commit.answer = waits, answer
             if waits or log.unapplied:
                 log.add_row_commit(commit, size)
                 return False

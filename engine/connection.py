@@ -22,6 +22,7 @@ from engine.outlet import NO_DESCRIPTOR, Outlet
 from engine.session_protocol import SessionProtocol
 from engine.sessions.first_step import first_step
 from engine.sessions.statement_timeout import terminated
+from ringbuffer.fields import Bytes
 from sql.client_encodings import UTF8
 from sql.errors import SqlError
 from sql.settings import Settings
@@ -73,6 +74,7 @@ class Connection(asyncio.Protocol):
         self.secret_key = 0
         self._server = server
         self._limits = server.limits
+        self.neighbours = server.neighbours
         self._busy_polling = server.busy_polling
         self._packet_bytes_max = min(PACKET_BYTES_MAX, server.limits.message_bytes_max)
         self._loop = asyncio.get_running_loop()
@@ -93,6 +95,8 @@ class Connection(asyncio.Protocol):
         self._packet_ended: asyncio.Future[None] | None = None
         self._current: FrontendMessage | None = None
         self._barrier = BugBarrier(self)
+        # Whether the session may take the next packet by a kernel, as far as was known when it was looked for.
+        self._expects = False
         self._ending: asyncio.Task[None] | None = None
 
     # What the session uses.
@@ -150,10 +154,46 @@ class Connection(asyncio.Protocol):
             and self._transport is not None
         )
 
-    @property
-    def descriptor(self) -> int:
+    def expect(self) -> int:
         """See `engine.busy_polling`."""
-        return NO_DESCRIPTOR if self._outlet is None or self._reading_is_paused else self._outlet.descriptor
+        outlet, session = self._outlet, self.session
+        if outlet is None or self._reading_is_paused:
+            return NO_DESCRIPTOR
+        self._expects = session is not None and self._takes_packets and session.packets.expects()
+        return outlet.descriptor
+
+    def take(self, data: Bytes, size: int) -> None:
+        """See `engine.busy_polling`."""
+        session = self.session
+        if self._expects and session is not None and size <= self._packet_bytes_max:
+            self._current, self._packet_waits = SYNC, True
+            # A bug that is answered has taken the packet, too.
+            is_taken = True
+            with self._barrier:
+                is_taken = session.packets.take(data, size)
+                if is_taken:
+                    return
+            self._packet_is_over()
+            if is_taken:
+                return
+        self.data_received(data[:size].tobytes())
+
+    @property
+    def _takes_packets(self) -> bool:
+        """True when a packet that comes now is the first of what is to be done, and may be answered at once."""
+        is_busy = self._packet_waits or self._task is not None or self._queue or self._replies
+        return (
+            not is_busy
+            and self._may_write.is_set()
+            and self.conversation.is_between_messages
+            and not self.encoding.converts
+        )
+
+    def _packet_is_over(self) -> None:
+        self._packet_waits = False
+        self._current = None
+        if self._replies:
+            self.flush()
 
     @property
     def is_open(self) -> bool:
@@ -171,24 +211,10 @@ class Connection(asyncio.Protocol):
         if self._transport is not None:
             self._transport.close()
 
-    def neighbours(self) -> list[Connection]:
-        """Return the connections that have a session, this one among them. On the event loop."""
-        return list(self._server.sessions.values())
-
-    def role_of(self, process_id: int) -> int:
-        """Return the oid of the role that a session was let in as, 0 if there is none; from any thread."""
-        found = self._server.sessions.get(process_id)
-        return 0 if found is None else found.role
-
-    def signal(self, process_id: int, terminates: bool) -> None:
-        """Cancel what a session runs, or end it. On the event loop."""
-        target = self._server.sessions.get(process_id)
-        if target is None or target.session is None:
-            return
-        if not terminates:
-            target.session.cancel()
-        elif target._ending is None:
-            target._ending = self._loop.create_task(target.shut_down())
+    def end_soon(self) -> None:
+        """Begin to end the connection, if that has not begun."""
+        if self._ending is None:
+            self._ending = self._loop.create_task(self.shut_down())
 
     # What the admission uses.
 
@@ -211,7 +237,7 @@ class Connection(asyncio.Protocol):
         session, outlet = self.session, self._outlet
         assert session is not None and self._packet_waits
         with self._barrier:
-            reply = session.end_packet(error)
+            reply = session.packets.end(error)
             if outlet is not None:
                 outlet.send(reply)
         self._busy_polling.answered(self)
@@ -285,15 +311,7 @@ class Connection(asyncio.Protocol):
     def _answer_packet(self, data: bytes) -> bool:
         """Let the session answer a whole packet at once; False: its messages are to be handled one by one."""
         session, outlet = self.session, self._outlet
-        is_busy = self._packet_waits or self._task is not None or self._queue or self._replies
-        if (
-            is_busy
-            or not self._may_write.is_set()
-            or session is None
-            or outlet is None
-            or not self.conversation.is_between_messages
-            or self.encoding.converts
-        ):
+        if session is None or outlet is None or not self._takes_packets:
             return False
         # What a bug in here would leave half done ends with this message.
         self._current = SYNC
@@ -301,16 +319,13 @@ class Connection(asyncio.Protocol):
         self._packet_waits = True
         reply: bytes | bool = b""
         with self._barrier:
-            reply = session.answer_packet(data)
+            reply = session.packets.answer(data)
             if reply is True:
                 return True
             if reply:
                 outlet.send(reply)
                 self._busy_polling.answered(self)
-        self._packet_waits = False
-        self._current = None
-        if self._replies:
-            self.flush()
+        self._packet_is_over()
         return reply is not False
 
     def _work(self) -> None:

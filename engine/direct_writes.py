@@ -36,11 +36,13 @@ class DirectWrites:
     Whole pages around the bytes go to the disk. blank_from: from there on the file has nothing but zeros; None: not known. writer: gives
     who does the writes that are looked for.
 
+    memory uint8[PAGE_BYTES]: the page of the file that was written last, which begins at `page`; -1: no page.
+
     Only this object changes the file while it is in use, but for the writes that it has sent another way.
     """
 
     __slots__ = (
-        "_address", "_blank_from", "_descriptor", "_file", "_first", "_page", "_pages", "_size", "_writer", "was_displaced",
+        "_address", "_blank_from", "_descriptor", "_file", "_first", "_pages", "_size", "_writer", "memory", "page", "was_displaced",
     )  # fmt: skip
 
     def __init__(self, descriptor: int, blank_from: int | None, writer: Callable[[], AsyncWriter]) -> None:
@@ -51,46 +53,53 @@ class DirectWrites:
         self._descriptor = NOT_YET
         self._size = 0
         self._blank_from = blank_from
-        # Memory at an address that direct writes take. It begins with the page of the file that was written last, if that is known.
+        # Memory at an address that direct writes take, which begins with `memory`.
         self._pages = self._first = memoryview(b"")
         self._address = 0
-        self._page = -1
+        self.memory = np.zeros(0, dtype=np.uint8)
+        self.page = -1
 
-    def write(
-        self, position: int, data: memoryview, flags: int = 0, look_ns: int = 0, meanwhile: Callable[[], None] = nothing
-    ) -> bool:
+    def write(self, position: int, data: memoryview, flags: int = 0, look_ns: int = 0) -> bool:
         """Write, if this is a way for it. False: it has to go another way, as a whole. Raises OSError.
 
-        flags: as of pwritev; look_ns, meanwhile: see StoredFile.write_durably.
+        flags: as of pwritev; look_ns: look for the end for so long at most, instead of sleeping until then.
         """
-        page, end = self._page, position + len(data)
-        if 0 <= page <= position and end <= page + PAGE_BYTES:
+        page, end = self.page_at(position), position + len(data)
+        if page >= 0 and end <= page + PAGE_BYTES:
             # Every small commit but the first of a page.
-            self._page = -1
             self._first[position - page : end - page] = data
-            if self._write(page, self._first, flags, look_ns, meanwhile):
-                self._page = page
-                return True
-            return False
-        return self.write_pages(position, end, (data,), flags, look_ns, meanwhile)
+            return self.write_page(flags, look_ns)
+        return self.write_pages(position, end, (data,), flags, look_ns)
+
+    def page_at(self, position: int) -> int:
+        """Return `page` if `position` is in it, otherwise -1. Who fills `memory` from there on has to call `write_page` next."""
+        page = self.page
+        return page if 0 <= page <= position < page + PAGE_BYTES else -1
+
+    def write_page(self, flags: int, look_ns: int, meanwhile: Callable[[], None] = nothing) -> bool:
+        """Write the page that `memory` has, as `write` does. meanwhile: called while the disk writes, if the end is looked for."""
+        page, self.page = self.page, -1
+        if self._write(page, self._first, flags, look_ns, meanwhile):
+            self.page = page
+            return True
+        return False
 
     def close(self) -> None:
         """Close the way, not the file."""
-        self._page = -1
+        self.page = -1
         descriptor, self._descriptor = self._descriptor, NONE
         if descriptor >= 0:
             os.close(descriptor)
 
     def write_pages(
-        self, position: int, end: int, pieces: Sequence[memoryview], flags: int = 0, look_ns: int = 0,
-        meanwhile: Callable[[], None] = nothing,
-    ) -> bool:  # fmt: skip
+        self, position: int, end: int, pieces: Sequence[memoryview], flags: int = 0, look_ns: int = 0
+    ) -> bool:
         """Write pieces up to `end`, as `write` does."""
         if self._descriptor == NOT_YET:
             self._open()
         first = position - position % PAGE_BYTES
         pages_end = end + -end % PAGE_BYTES
-        known, self._page = self._page, -1
+        known, self.page = self.page, -1
         fits = self._descriptor >= 0 and end - position <= DIRECT_BYTES_MAX and pages_end <= self._size
         if fits:
             last = pages_end - PAGE_BYTES
@@ -103,11 +112,11 @@ class DirectWrites:
             for piece in pieces:
                 put(pages, at, piece)
                 at += len(piece)
-            fits = self._write(first, pages, flags, look_ns, meanwhile)
+            fits = self._write(first, pages, flags, look_ns, nothing)
         if fits:
             if last != first:
                 self._first[:] = pages[last - first :]
-            self._page = last
+            self.page = last
         if self._blank_from is not None:
             self._blank_from = max(self._blank_from, pages_end)
         return fits
@@ -116,7 +125,8 @@ class DirectWrites:
         self._size = os.fstat(self._file).st_size
         self._pages = memoryview(mmap.mmap(-1, DIRECT_BYTES_MAX + PAGE_BYTES))
         self._first = self._pages[:PAGE_BYTES]
-        self._address = np.frombuffer(self._pages, dtype=np.uint8).ctypes.data
+        memory = np.frombuffer(self._pages, dtype=np.uint8)
+        self._address, self.memory = memory.ctypes.data, memory[:PAGE_BYTES]
         try:
             self._descriptor = os.open(f"/proc/self/fd/{self._file}", os.O_RDWR | os.O_DIRECT | os.O_CLOEXEC)
         except OSError:

@@ -20,6 +20,7 @@ from engine.authentication import Authenticator
 from engine.busy_polling import BusyPolling
 from engine.connection import REPLY_BATCH_BYTES, Connection
 from engine.looking import Looking
+from engine.neighbours import Neighbours
 from engine.session_protocol import SessionProtocol
 from sql.errors import SqlError
 from sql.wire.messages import CancelRequest
@@ -116,6 +117,7 @@ class Server:
         self.connections: set[Connection] = set()
         self.strangers: set[Connection] = set()
         self.sessions: dict[int, Connection] = {}
+        self.neighbours = Neighbours(self.sessions)
         self._process_ids = itertools.count(1)
 
     def connection(self) -> Connection:

@@ -17,7 +17,10 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from engine.direct_writes import DIRECT_BYTES_MAX, NOT_THIS_WAY, PAGE_BYTES, DirectWrites, nothing
+import numpy as np
+import numpy.typing as npt
+
+from engine.direct_writes import DIRECT_BYTES_MAX, NOT_THIS_WAY, PAGE_BYTES, DirectWrites
 
 if TYPE_CHECKING:
     from ringbuffer.async_write import AsyncWriter
@@ -30,6 +33,7 @@ FILE_MODE = 0o600
 FOLDER_MODE = 0o700
 
 Bytes = bytes | bytearray | memoryview
+Page = npt.NDArray[np.uint8]
 # `list` is a method's name below.
 Names = list[str]
 
@@ -54,12 +58,21 @@ class StoredFile(Protocol):
     def write_pieces(self, position: int, pieces: Sequence[Bytes]) -> None:
         """Write all of the pieces as `write` does, one behind the other."""
 
-    def write_durably(
-        self, position: int, data: Bytes, look_ns: int = 0, meanwhile: Callable[[], None] = nothing
-    ) -> bool:
+    def write_durably(self, position: int, data: Bytes, look_ns: int) -> bool:
         """Write as `write` does, and return once it is durable. What was written before may be or not.
 
         look_ns: look for the end for so long at most, instead of sleeping until then. False: somebody else had the processor for so long.
+        """
+
+    def page_at(self, position: int) -> tuple[Page, int] | None:
+        """Return memory with the page of the file that is written next, and the offset of `position` in it.
+
+        None: there is none. Who fills it from the offset on has to call `write_page_durably` before anything else happens to the file.
+        """
+
+    def write_page_durably(self, look_ns: int, meanwhile: Callable[[], None]) -> bool:
+        """Write the page that `page_at` gave as `write_durably` does.
+
         meanwhile: called while the disk writes, where its end is looked for; otherwise not at all.
         """
 
@@ -186,14 +199,29 @@ class DiskFile:
         if self._direct is None or not self._direct.write_pages(start, end, pieces):
             self.write(start, b"".join(pieces))
 
-    def write_durably(
-        self, position: int, data: Bytes, look_ns: int = 0, meanwhile: Callable[[], None] = nothing
-    ) -> bool:
+    def write_durably(self, position: int, data: Bytes, look_ns: int) -> bool:
         """See StoredFile."""
         direct = self._direct
-        taken = data if type(data) is memoryview and data.format == "B" else memoryview(data).cast("B")
-        if direct is None or not direct.write(position, taken, os.RWF_DSYNC, look_ns, meanwhile):
+        if direct is None or not direct.write(position, memoryview(data).cast("B"), os.RWF_DSYNC, look_ns):
             self.write(position, data)
+            self.sync()
+            return True
+        return not direct.was_displaced
+
+    def page_at(self, position: int) -> tuple[Page, int] | None:
+        """See StoredFile."""
+        direct = self._direct
+        if direct is None or (page := direct.page_at(position)) < 0:
+            return None
+        return direct.memory, position - page
+
+    def write_page_durably(self, look_ns: int, meanwhile: Callable[[], None]) -> bool:
+        """See StoredFile."""
+        direct = self._direct
+        assert direct is not None, "there is a page only where there are direct writes"
+        page = direct.page
+        if not direct.write_page(os.RWF_DSYNC, look_ns, meanwhile):
+            self.write(page, direct.memory.data)
             self.sync()
             return True
         return not direct.was_displaced

@@ -16,6 +16,7 @@ from ringbuffer.log_rows import RowRecord, decode_rows, encode_rows
 from ringbuffer.one_row import OneRow
 from ringbuffer.packed_rows import pack_rows
 from ringbuffer.ring import Ring, RowWriter
+from ringbuffer.row_packet import RowPacket
 
 LAYOUT: Layout = (ColumnLayout("number", PhysicalType.INT32), ColumnLayout("text", PhysicalType.TEXT))
 RECORD_BYTES = 256
@@ -37,7 +38,9 @@ def warm_up_decoders() -> None:
     row.fill(parameters, 0, len(parameters))
     row.fill_literals(b"(1, 'a')", 0)
     RowWriter(ring, row.morsel).append()
-    RowRecord(row.morsel, LAYOUT, 0).pack(np.zeros(RECORD_BYTES, dtype=np.uint8), 0, 1, 0, 1, 0, 0)
+    record = RowRecord(row.morsel, LAYOUT, 0)
+    record.pack(np.zeros(RECORD_BYTES, dtype=np.uint8), 0, 1, 0, 1, 0, 0)
+    RowPacket(row, record, 0, b"", b"", 0)
     joined_crc32(crc32_of(morsel.heap.ctypes.data, len(morsel.heap)), 0, 1)
     decode_rows(b"".join(encode_rows(morsel, LAYOUT)), LAYOUT)
     decode_rows(pack_rows(morsel, LAYOUT), LAYOUT)

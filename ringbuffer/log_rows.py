@@ -222,7 +222,9 @@ class RowRecord:
         head += ROWS_HEAD.pack(stream_oid, ROW_FORM, len(layout), 0) + COUNTS.pack(1, 0)
         self._head = np.frombuffer(head, dtype=np.uint8).copy()
         self.plain_bytes = VALUES_OFFSET + form.row_bytes
-        self._pack_row = entry_of(pack_row, self._head, 0, self._head, self._places, 0, 0, 0, 0, 0)
+        # What `pack_row` takes behind the position.
+        self.memory = (self._head, self._places)
+        self._pack_row = entry_of(pack_row, self._head, 0, *self.memory, 0, 0, 0, 0, 0)
 
     def pack(
         self, buffer: Array, position: int, sequence: int, durable: int, transaction: int, time_us: int, now_us: int
@@ -231,9 +233,7 @@ class RowRecord:
 
         Return the bytes written, a multiple of 8; 0, and nothing is written, when they do not fit.
         """
-        size: int = self._pack_row(
-            buffer, position, self._head, self._places, sequence, durable, transaction, time_us, now_us
-        )
+        size: int = self._pack_row(buffer, position, *self.memory, sequence, durable, transaction, time_us, now_us)
         return size
 
 

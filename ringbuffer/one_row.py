@@ -62,10 +62,16 @@ class OneRow:
                 self._widened.append((data[target], given.data[index]))
             nulls[target] = given.nulls[index]
         self.morsel = Morsel(1, tuple(data), tuple(nulls), self._heap)
-        self._memory = (
-            self._starts, self._formats, self._columns, self._transitions, self._offsets, self._block, self._heap, self._slow, self._state
+        # What `decode_block` takes behind the start of the block.
+        self.memory = (
+            self._formats, self._columns, self._transitions, self._offsets, self._block, self._heap, self._slow, self._state
         )  # fmt: skip
-        self._fill_row = entry_of(fill_row, self._buffer, 0, *self._memory)
+        self._decode_block = entry_of(decode_block, self._buffer, 0, self._starts, *self.memory)
+
+    @property
+    def is_widened(self) -> bool:
+        """True if a value is of a smaller type than its column: the kernel alone does not fill the row then."""
+        return bool(self._widened)
 
     def fill(self, data: bytes, start: int, end: int) -> bool:
         """Decode data[start:end], which must be one block and nothing else. False: it is not, or not one that this is for."""
@@ -73,7 +79,7 @@ class OneRow:
         if size > BLOCK_BYTES_MAX:
             return False
         self._view[:size] = data[start:end]
-        is_filled: bool = self._fill_row(self._buffer, size, *self._memory)
+        is_filled: bool = self._decode_block(self._buffer, size, self._starts, *self.memory)
         for column, given in self._widened:
             column[:] = given
         return is_filled
@@ -92,12 +98,12 @@ class OneRow:
 
 
 @kernel
-def fill_row(
+def decode_block(
     buffer: Bytes, size: int, starts: npt.NDArray[np.int64], formats: npt.NDArray[np.int8], columns: Array, transitions: Transitions,
     offsets: Offsets, block: Bytes, heap: Bytes, slow: Array, state: Array,
 ) -> bool:  # fmt: skip
-    """-> whether buffer[:size] is one block whose values could all be decoded into the block's row 0."""
-    at = 0
+    """-> whether buffer[starts[0] : size] is one block whose values could all be decoded into the block's row 0. starts int64[1]."""
+    at = starts[0]
     for _ in range(columns.shape[0]):
         if at + 4 > size:
             return False

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ringbuffer.jit import entry_of, kernel
+from ringbuffer.row_block import PADDING_BYTES
 from ringbuffer.system_calls import now_ns, recv, sched_yield
 
 MSG_DONTWAIT = 0x40
@@ -19,25 +20,31 @@ NO_SOCKET = -1
 
 
 class PacketLook:
-    """The looking of one thread. bytes_max: of one packet; more is left for the next."""
+    """The looking of one thread. bytes_max: of one packet; more is left for the next.
 
-    __slots__ = ("_look", "_packet", "_time", "was_displaced")
+    packet uint8[bytes_max + PADDING_BYTES]: what was received last. was_displaced: somebody else had the processor for so long that the
+    last look ended.
+    """
+
+    __slots__ = ("_look", "_time", "packet", "was_displaced")
 
     def __init__(self, bytes_max: int) -> None:
-        self._packet = np.zeros(bytes_max, dtype=np.uint8)
+        self.packet = np.zeros(bytes_max + PADDING_BYTES, dtype=np.uint8)
         self._time = np.zeros(2, dtype=np.int64)
-        self._look = entry_of(look, NO_SOCKET, self._packet, self._time, 0, 0)
-        # Whether somebody else had the processor for so long that the last look ended.
+        self._look = entry_of(look, NO_SOCKET, self.packet, self._time, 0, 0)
         self.was_displaced = False
 
-    def look(self, descriptor: int, look_ns: int, yield_ns_max: int) -> bytes:
-        """Return what the socket has received within `look_ns`, nothing if it has not, or if there is something to be said about it.
+    def look(self, descriptor: int, look_ns: int, yield_ns_max: int) -> int:
+        """Have in `packet` what the socket receives within `look_ns`, and return its size.
 
-        A yield of the processor that takes `yield_ns_max` or longer ends it.
+        0: nothing was received, or there is something to be said about the socket. A yield of the processor that takes `yield_ns_max` or
+        longer ends it.
         """
-        size: int = self._look(descriptor, self._packet, self._time, look_ns, yield_ns_max)
+        size: int = self._look(descriptor, self.packet, self._time, look_ns, yield_ns_max)
+        if size > 0:
+            return size
         self.was_displaced = size == DISPLACED
-        return self._packet[:size].tobytes() if size > 0 else b""
+        return 0
 
 
 def warm_up_looks() -> None:
@@ -49,13 +56,13 @@ def warm_up_looks() -> None:
 def look(
     descriptor: int, packet: npt.NDArray[np.uint8], time: npt.NDArray[np.int64], look_ns: int, yield_ns_max: int
 ) -> int:
-    """-> bytes received into packet uint8[bytes_max], 0 at the end of the connection, NOTHING or DISPLACED.
+    """-> bytes received into packet uint8[bytes_max + PADDING_BYTES], 0 at the end of the connection, NOTHING or DISPLACED.
 
     time int64[2]: room for a struct timespec.
     """
     began_ns = before_ns = now_ns(time)
     while True:
-        size: int = recv(descriptor, packet.ctypes.data, packet.shape[0], MSG_DONTWAIT)
+        size: int = recv(descriptor, packet.ctypes.data, packet.shape[0] - PADDING_BYTES, MSG_DONTWAIT)
         if size >= 0:
             return size
         sched_yield()

@@ -17,15 +17,14 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-import numpy as np
-
-from engine.direct_writes import nothing
 from engine.log.commits import Commit, Mark, Place
-from engine.log.records import STATEMENT_SHIFT, Bytes, Record, pieces, runs
+from engine.log.records import STATEMENT_SHIFT, Bytes, Record, pieces
 from engine.log.segments import Segments
+from engine.log.unwritten import Unwritten
 from engine.looking import Looking
 from engine.storage import Storage
 from ringbuffer.log_rows import RowRecord
+from ringbuffer.row_packet import RowPacket
 from sql.errors import SqlError
 from views.protocols import Clock
 
@@ -34,11 +33,6 @@ log = logging.getLogger(__name__)
 DISK_FULL = "53100"
 IO_ERROR = "58030"
 FULL = (errno.ENOSPC, errno.EDQUOT)
-BUFFER_BYTES = 1 << 20
-# Larger records do not go through the buffer.
-BUFFERED_BYTES_MAX = BUFFER_BYTES // 2
-# Of one write within a large record, but for its last one.
-RUN_BYTES_MIN = 1 << 16
 # More than so many bytes in memory are written by the thread, though nobody waits for them yet; who appends more than the others waits.
 WRITE_OUT_BYTES = 4 << 20
 PENDING_BYTES_MAX = 32 << 20
@@ -82,12 +76,7 @@ class CommitLog:
         self._opened = threading.Condition(self.lock)
         self._is_closed = True
         self._failure: SqlError | None = None
-        self._buffer, self._other = (np.zeros(BUFFER_BYTES, dtype=np.uint8) for _ in range(2))
-        self._buffer_bytes, self._other_bytes = self._buffer.data, self._other.data
-        self._used = self._start = 0
-        self._start_position = 0
-        self._writes: list[tuple[int, Bytes]] = []
-        self._writes_bytes = 0
+        self._unwritten = Unwritten()
         self._commits: list[Commit] = []
         self._undecided: dict[int, Place] = {}
         # The turn of the event loop that has commits to flush; how many may come together, since so many did before.
@@ -96,6 +85,8 @@ class CommitLog:
         self._group_size = 0
         # Whom the last flush of the event loop answered, if that was one alone.
         self._last_alone: Callable[[SqlError | None], None] | None = None
+        # Up to where the record goes that was appended for one alone.
+        self._alone_end = 0
         self._sync_s = 0.0
         self._wake = threading.Event()
         self._ends = False
@@ -165,20 +156,44 @@ class CommitLog:
 
         0: there is no room, or a later record, and nothing happened.
         """
-        segments, used = self._segments, self._used
+        segments, unwritten = self._segments, self._unwritten
         if now_us < self.newest_us:
             return 0
-        size = record.pack(self._buffer, used, segments.sequence, self.durable, self.next_transaction, now_us, now_us)
+        size = record.pack(
+            unwritten.buffer, unwritten.used, segments.sequence, self.durable, self.next_transaction, now_us, now_us
+        )
         if size == 0 or size > segments.room:
             return 0
         self.next_transaction += 1
         self.newest_us = now_us
-        self._take(size)
+        unwritten.grow(segments.take(size), size)
+        self._note_growth()
+        return size
+
+    def add_row_alone(self, record: RowRecord | RowPacket, now_us: int) -> int:
+        """Append a row as `add_row` does, in the page that `flush_alone` writes next: between `begin_alone` and that.
+
+        0: it has to go the other way, and nothing happened.
+        """
+        segments = self._segments
+        position = segments.position
+        if not self.takes or now_us < self.newest_us or position != self.durable or not self._unwritten.is_empty:
+            return 0
+        if (page := segments.next_page()) is None:
+            return 0
+        size = record.pack(*page, segments.sequence, position, self.next_transaction, now_us, now_us)
+        if size == 0:
+            return 0
+        segments.take(size)
+        self.next_transaction += 1
+        self.newest_us = now_us
+        self.unapplied = 1
+        self._alone_end = position + size
         return size
 
     def fits(self, size: int) -> bool:
         """Tell whether there is room for records of `size` bytes together; `make_room`, without the lock, makes some."""
-        return size <= self._segments.room and (size > BUFFERED_BYTES_MAX or size <= BUFFER_BYTES - self._used)
+        return size <= self._segments.room and self._unwritten.fits(size)
 
     def add(
         self, kind: int, flags: int, transaction: int, payload: Sequence[Bytes] = (), time_us: int = 0,
@@ -189,16 +204,8 @@ class CommitLog:
         time_us = time_us or self.stamp()
         record = pieces(kind, flags, segments.sequence, self.durable, transaction, time_us, payload, checksum)
         size = sum(map(len, record))
-        if size <= BUFFER_BYTES - self._used:
-            self._buffer_bytes[self._used : self._used + size] = b"".join(record)
-            self._take(size)
-            return
-        self._close_run()
-        position, _ = segments.take(size)
-        self._writes_bytes += size
-        for data in runs(record, RUN_BYTES_MIN):
-            self._writes.append((position, data))
-            position += len(data)
+        self._unwritten.add(segments.take(size), record, size)
+        self._note_growth()
 
     def begin_undecided(self) -> int:
         """Return the number of a transaction whose records come before it is known whether it will commit."""
@@ -227,37 +234,49 @@ class CommitLog:
         self._commits.append(commit)
         self.unapplied += 1
 
-    def _take(self, size: int) -> None:
-        position, _ = self._segments.take(size)
-        if self._used == self._start:
-            self._start_position = position
-        self._used += size
-        if self._used > BUFFERED_BYTES_MAX and not self._wake.is_set():
+    def _note_growth(self) -> None:
+        if self._unwritten.is_much and not self._wake.is_set():
             # A full buffer would send rows the long way.
             self._wake.set()
 
-    def _close_run(self) -> None:
-        """What the buffer holds so far is one write."""
-        if self._used > self._start:
-            self._writes.append((self._start_position, self._buffer_bytes[self._start : self._used]))
-            self._start = self._used
-
     # Flushing, without the append lock.
 
-    def flush_soon(
-        self, commit: Commit, call_soon: Callable[[Callable[[], None]], object], meanwhile: Callable[[], None] = nothing
-    ) -> None:
-        """Have a commit flushed that was just added on the event loop: at once if whoever it answers was alone the last time too.
+    def begin_alone(self, answer: Callable[[SqlError | None], None]) -> bool:
+        """Begin a commit on the event loop that nobody else's is waited for with: whom it answers was alone the last time, too.
 
-        meanwhile: called, if ever, while the disk writes.
+        Nobody else flushes until `end_alone`. False: it is not so, and nothing happened.
         """
+        return (
+            self._last_alone is answer
+            and self.unapplied == 0
+            and not self._turn_is_due
+            and self._sync_s <= QUICK_SYNC_S
+            and self._flush_lock.acquire(blocking=False)
+        )
+
+    def flush_alone(self, commit: Commit, meanwhile: Callable[[], None]) -> None:
+        """Flush the commit of a row that `add_row_alone` has appended. meanwhile: called, if ever, while the disk writes."""
+        error = self._write_page(self._alone_end, meanwhile)
+        commit.answer(error)
+        if error is None:
+            with self._commit_lock:
+                commit.apply()
+            commit.publish()
+        with self.lock:
+            self.unapplied -= 1
+
+    def end_alone(self) -> None:
+        """What `begin_alone` began is over."""
+        self._flush_lock.release()
+
+    def flush_soon(self, commit: Commit, call_soon: Callable[[Callable[[], None]], object]) -> None:
+        """Have a commit flushed that was just added on the event loop: at once if whoever it answers was alone the last time too."""
         is_alone = self._last_alone is commit.answer and self.unapplied == 1 and not self._turn_is_due
         if not is_alone or self._sync_s > QUICK_SYNC_S or not self._flush_lock.acquire(blocking=False):
             self.flush_at_turn_end(call_soon)
             return
         try:
-            if not self._flush_one(commit, meanwhile):
-                self._flush(sync=False, on_loop=True)
+            self._flush(sync=False, on_loop=True)
         finally:
             self._flush_lock.release()
 
@@ -292,9 +311,9 @@ class CommitLog:
 
     def write_out(self) -> None:
         """Have written what has been appended, once it is much: by the thread, as long as it keeps up."""
-        if self._writes_bytes > PENDING_BYTES_MAX:
+        if self._unwritten.large_bytes > PENDING_BYTES_MAX:
             self.flush()
-        elif self._writes_bytes > WRITE_OUT_BYTES:
+        elif self._unwritten.large_bytes > WRITE_OUT_BYTES:
             self._wake.set()
 
     def make_room(self, size: int) -> None:
@@ -361,12 +380,8 @@ class CommitLog:
         it goes on.
         """
         with self.lock:
-            self._close_run()
-            writes, self._writes, self._writes_bytes = self._writes, [], 0
+            writes = self._unwritten.take()
             commits, self._commits = self._commits, []
-            self._buffer, self._other = self._other, self._buffer
-            self._buffer_bytes, self._other_bytes = self._other_bytes, self._buffer_bytes
-            self._used = self._start = 0
             target = self._segments.position
         sync = (sync and self.durable < target) or any(commit.waits for commit in commits)
         if not (writes or commits or sync):
@@ -397,40 +412,15 @@ class CommitLog:
         for commit in later:
             commit.answer(error)
 
-    def _flush_one(self, commit: Commit, meanwhile: Callable[[], None]) -> bool:
-        """Do what `_flush` does on the event loop, if `commit` is all that it would find; False: it is not."""
-        with self.lock:
-            if len(self._commits) != 1 or self._writes:
-                return False
-            self._commits.clear()
-            # What comes meanwhile goes behind it in the same buffer.
-            data = self._buffer_bytes[self._start : self._used]
-            self._start = self._used
-            position, target = self._start_position, self._segments.position
-        error = self._write(((position, data),), target if commit.waits else None, True, meanwhile)
-        commit.answer(error)
-        if error is None:
-            with self._commit_lock:
-                commit.apply()
-            commit.publish()
-        with self.lock:
-            self.unapplied -= 1
-            if self._used == self._start and not self._writes:
-                self._used = self._start = 0
-        return True
-
-    def _write(
-        self, writes: Sequence[tuple[int, Bytes]], target: int | None, on_loop: bool, meanwhile: Callable[[], None] = nothing
-    ) -> SqlError | None:  # fmt: skip
+    def _write(self, writes: Sequence[tuple[int, Bytes]], target: int | None, on_loop: bool) -> SqlError | None:
         """Write, and sync up to `target`. Returns the failure, which stays: what is on the disk now is not known."""
         if self._failure is not None:
             return self._failure
         try:
             began_ns = time.perf_counter_ns()
             if target is not None and len(writes) == 1 and writes[0][0] == self.durable:
-                position, data = writes[0]
                 look_ns = self._looking.due_ns(began_ns) if on_loop else 0
-                if not self._segments.write_durably(position, data, look_ns, meanwhile):
+                if not self._segments.write_durably(*writes[0], look_ns):
                     self._looking.rest()
             else:
                 if writes:
@@ -439,11 +429,25 @@ class CommitLog:
                 if target is None:
                     return None
                 self._segments.sync()
-            self._sync_s += SMOOTHING * ((time.perf_counter_ns() - began_ns) / 1e9 - self._sync_s)
-            self.durable = target
+            self._note_sync(began_ns, target)
         except OSError as error:
             return self._fail(error)
         return None
+
+    def _write_page(self, target: int, meanwhile: Callable[[], None]) -> SqlError | None:
+        """Write and sync the page that has all up to `target` which is not durable. Results as of `_write`."""
+        try:
+            began_ns = time.perf_counter_ns()
+            if not self._segments.write_page_durably(self._looking.due_ns(began_ns), meanwhile):
+                self._looking.rest()
+            self._note_sync(began_ns, target)
+        except OSError as error:
+            return self._fail(error)
+        return None
+
+    def _note_sync(self, began_ns: int, target: int) -> None:
+        self._sync_s += SMOOTHING * ((time.perf_counter_ns() - began_ns) / 1e9 - self._sync_s)
+        self.durable = target
 
     def _fail(self, error: OSError) -> SqlError:
         """The log takes nothing any more: after a failed write or sync nobody knows what the disk has."""

@@ -23,7 +23,7 @@ from pathlib import Path
 import numpy as np
 
 from engine.log.records import Bytes, Record, later_records, record_at
-from engine.storage import Storage, StoredFile
+from engine.storage import Page, Storage, StoredFile
 from ringbuffer.log_rows import ALIGNMENT
 
 log = logging.getLogger(__name__)
@@ -286,12 +286,12 @@ class Segments:
         """Bytes of records in the segments that are kept."""
         return self.position - self._kept[0].position if self._kept else 0
 
-    def take(self, size: int) -> tuple[int, int]:
-        """Give away position and sequence number of a record of `size` bytes with its padding; there is room for it."""
-        found = self.position, self.sequence
+    def take(self, size: int) -> int:
+        """Give away the next position to a record of `size` bytes with its padding, for which there is room."""
+        position = self.position
         self.position += size
         self.sequence += 1
-        return found
+        return position
 
     def write(self, position: int, data: Bytes) -> None:
         """Write records of the present segment at their position. Raises OSError."""
@@ -303,10 +303,21 @@ class Segments:
         assert self._file is not None, "the log is not open"
         self._file.write_pieces(self._kept[-1].offset(position), pieces)
 
-    def write_durably(self, position: int, data: Bytes, look_ns: int, meanwhile: Callable[[], None]) -> bool:
+    def write_durably(self, position: int, data: Bytes, look_ns: int) -> bool:
         """Write records as `write` does, all before which is durable, and make them durable too; see StoredFile. Raises OSError."""
         assert self._file is not None, "the log is not open"
-        return self._file.write_durably(self._kept[-1].offset(position), data, look_ns, meanwhile)
+        return self._file.write_durably(self._kept[-1].offset(position), data, look_ns)
+
+    def next_page(self) -> tuple[Page, int] | None:
+        """Return memory of the page that the next small record goes to, and the offset in it; see StoredFile.page_at."""
+        if self._file is None or self.room < PAGE_BYTES:
+            return None
+        return self._file.page_at(self._kept[-1].offset(self.position))
+
+    def write_page_durably(self, look_ns: int, meanwhile: Callable[[], None]) -> bool:
+        """Write the page that `next_page` gave; see StoredFile. Raises OSError."""
+        assert self._file is not None, "the log is not open"
+        return self._file.write_page_durably(look_ns, meanwhile)
 
     def sync(self) -> None:
         """Make durable what was written. Raises OSError."""

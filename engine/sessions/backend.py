@@ -40,10 +40,10 @@ class SessionBackend:
 
     def signal(self, process_id: int, terminates: bool) -> bool:
         """See Backend."""
-        connection = self._session.connection
-        if connection.role_of(process_id):
-            self._check_right(connection.role_of(process_id), terminates)
-            self._loop.call_soon_threadsafe(connection.signal, process_id, terminates)
+        neighbours = self._session.connection.neighbours
+        if role := neighbours.role_of(process_id):
+            self._check_right(role, terminates)
+            self._loop.call_soon_threadsafe(neighbours.signal, process_id, terminates)
             return True
         self._loop.call_soon_threadsafe(self._warn, f"PID {process_id} is not an Antumbra server process")
         return False

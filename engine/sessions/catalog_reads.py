@@ -76,7 +76,7 @@ def session_context(
 
 def live_rows(session: Session, image: CatalogImage, role: int) -> dict[str, list[dict[str, Any]]]:
     """Return the rows of what is only true at this moment. On the event loop."""
-    neighbours = session.connection.neighbours()
+    neighbours = session.connection.neighbours.connections()
     listening = session.database.notifications.channels_of(session.inbox)
     return {
         "pg_stat_activity": activity_rows(neighbours, image, role),

@@ -22,9 +22,11 @@ from engine.sessions.prepared import Prepared
 from engine.sessions.results import expand
 from engine.stream import arrived
 from ringbuffer.columns import Layout
+from ringbuffer.fields import Bytes
 from ringbuffer.log_rows import RowRecord
 from ringbuffer.one_row import OneRow
 from ringbuffer.ring import RowWriter
+from ringbuffer.row_packet import RowPacket
 from sql.catalog import SessionSettings
 from sql.errors import SqlError
 from sql.wire import writer
@@ -62,7 +64,8 @@ class PlacedRow:
 class InsertPacket:
     """The packet of one prepared statement with one choice of formats.
 
-    tail: what follows the values, result formats to Sync; messages_bytes: what follows Bind; reply: all but ReadyForQuery.
+    tail: what follows the values, result formats to Sync; messages_bytes: what follows Bind; reply: all but ReadyForQuery. whole: takes
+    packets like it by one kernel call; None where that can't decode the row.
     """
 
     values_offset: int
@@ -70,6 +73,7 @@ class InsertPacket:
     messages_bytes: int
     reply: bytes
     placed: PlacedRow
+    whole: RowPacket | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +101,7 @@ class InsertPackets:
         self._loop = asyncio.get_running_loop()
         self._log_answer = LogAnswer(self._loop, session.connection.end_packet)
         # What is to be noted of the packet that is under way; then the reply to it, and what of that is said after an error, too.
-        self._due: tuple[bytes, bytes, RowCommit, bool] | None = None
+        self._due: tuple[bytes, bytes | RowPacket, RowCommit, bool] | None = None
         self._reply = self._reply_alone = self._told = b""
         self._database = session.database
         self._prepared = prepared
@@ -115,9 +119,46 @@ class InsertPackets:
 
         data begins with the type byte of a Bind or a Query.
         """
-        if self._session.block.open is not None:
+        if not self._is_free:
             return False
         return self._answer_query(data) if data[0] == QUERY else self._answer_bind(data)
+
+    def expects(self) -> bool:
+        """Tell whether the packet that came last may come again with other values: then `take` takes it."""
+        known = self._known
+        return (
+            known is not None
+            and known.packet.whole is not None
+            and not known.packet.placed.commit.checks
+            and known.waits
+            and self._is_free
+            and self._is_still(known, self._database.image)
+        )
+
+    def take(self, data: Bytes, size: int) -> bool:
+        """Do the packet in data[:size] if it is the one that was expected; see PacketsProtocol."""
+        known = self._known
+        assert known is not None and known.packet.whole is not None
+        packet, views, whole = known.packet, known.views, known.packet.whole
+        whole.packet, whole.size = data, size
+        commit = packet.placed.commit
+        self._due = (packet.reply, whole, commit, False)
+        if self._database.committer.commit_row_alone(commit, whole, views, known.image, self._log_answer, self._note):
+            return True
+        self._due = None
+        return False
+
+    @property
+    def _is_free(self) -> bool:
+        session = self._session
+        return session.block.open is None and not session.idle.is_running
+
+    def _is_still(self, known: KnownPacket, image: CatalogImage) -> bool:
+        return (
+            known.image is image
+            and known.captured is self._session.settings.captured()
+            and known.prepared is self._prepared.get(known.name)
+        )
 
     def _answer_query(self, data: bytes) -> bytes | bool:
         if self._session.settings.read_only:
@@ -154,13 +195,7 @@ class InsertPackets:
 
     def _answer_bind(self, data: bytes) -> bytes | bool:
         known, image = self._known, self._database.image
-        if (
-            known is None
-            or known.image is not image
-            or known.captured is not self._session.settings.captured()
-            or known.prepared is not self._prepared.get(known.name)
-            or not data.startswith(known.head, HEAD_OFFSET)
-        ):
+        if known is None or not self._is_still(known, image) or not data.startswith(known.head, HEAD_OFFSET):
             known = self._known = self._look_up(data, image)
             if known is None:
                 return False
@@ -202,14 +237,17 @@ class InsertPackets:
         self, placed: PlacedRow, views: Views, image: CatalogImage, waits: bool, reply: bytes, data: bytes, simple: bool
     ) -> bytes | bool:  # fmt: skip
         """Commit the row. Returns the reply; True when it has to wait for the log; False when nothing was done."""
-        committer = self._database.committer
-        done = committer.commit_row(placed.commit, views, image, waits, self._log_answer)
-        if done is None:
-            return False
-        self._due = (reply, data, placed.commit, simple)
+        committer, commit, answer = self._database.committer, placed.commit, self._log_answer
+        self._due = (reply, data, commit, simple)
+        if waits and committer.commit_row_alone(commit, commit.record, views, image, answer, self._note):
+            return True
+        done = committer.commit_row(commit, views, image, waits, answer)
         if done:
             return self.end(None)
-        committer.log.flush_soon(placed.commit, self._loop.call_soon, self._note)
+        if done is None:
+            self._due = None
+            return False
+        committer.log.flush_soon(commit, self._loop.call_soon)
         self._note()
         return True
 
@@ -228,7 +266,7 @@ class InsertPackets:
         (reply, data, commit, simple), self._due = self._due, None
         session = self._session
         session.begin_message(simple)
-        session.doing.packet = (data, commit)
+        session.doing.packet = (data if isinstance(data, bytes) else data.tobytes(), commit)
         if simple:
             self._prepared.pop("", None)
         session.names.end_transaction(committed=True)
@@ -257,9 +295,11 @@ def learn(data: bytes, head: bytes, shape: ParameterRow) -> InsertPacket | None:
         return None
     values_end = bind.parameters_offset + sum(4 + len(value or b"") for value in bind.parameters())
     described = writer.NO_DATA if messages.startswith(DESCRIBE) else b""
-    packet = shape.packets[head] = InsertPacket(
-        bind.parameters_offset, data[values_end:], len(messages), writer.BIND_COMPLETE + described + INSERTED, placed
-    )
+    reply = writer.BIND_COMPLETE + described + INSERTED
+    tail = data[values_end:]
+    row = placed.row
+    whole = None if row.is_widened else RowPacket(row, placed.commit.record, data[0], head, tail, len(messages))
+    packet = shape.packets[head] = InsertPacket(bind.parameters_offset, tail, len(messages), reply, placed, whole)
     return packet
 
 

@@ -84,7 +84,7 @@ class Session:
         self._copy = CopyExchange(self)
         self.names = Names()
         self.doing = Doing(database.clock)
-        self._packets = InsertPackets(self, self.names.statements)
+        self.packets = InsertPackets(self, self.names.statements)
         self.inbox = Inbox(self)
         self._remaining: Sequence[Statement] = ()
         self._waiting: asyncio.Future[object] | None = None
@@ -118,14 +118,6 @@ class Session:
         except SqlError as error:
             self.fail_pipeline(error)
             return None
-
-    def answer_packet(self, data: bytes) -> bytes | bool:
-        """Answer a whole read that begins with Bind or Query, if that can be done in one go; see SessionProtocol."""
-        return not self.idle.is_running and self._packets.answer(data)
-
-    def end_packet(self, error: SqlError | None) -> bytes:
-        """Return the reply to a packet that has waited for the log; error: why it was not taken."""
-        return self._packets.end(error)
 
     def cancel(self) -> None:
         """Stop what runs now, from any thread; it ends with 57014."""

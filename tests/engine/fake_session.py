@@ -13,6 +13,7 @@ from engine.hba import default_rules
 from engine.looking import Looking
 from engine.roles import Roles
 from engine.server import Door, ServerLimits, run, serve
+from ringbuffer.fields import Bytes
 from sql.datatypes import INT4, TEXT
 from sql.errors import SqlError
 from sql.wire import writer
@@ -35,6 +36,48 @@ from sql.wire.messages import (
 WAIT_S_MAX = 30.0
 
 
+class FakePackets:
+    """A query `packet x` is answered as a whole, `log x` once the log answers.
+
+    Where the world says that packets are expected, `packet x` is taken, which the answer shows; taking `broken` is a bug.
+    """
+
+    def __init__(self, session: FakeSession) -> None:
+        self.session = session
+        self.logged = b""
+
+    def answer(self, data: bytes) -> bytes | bool:
+        word, _, rest = data[5:-1].partition(b" ")
+        if word not in (b"packet", b"log"):
+            return False
+        self.session.simple = True
+        self.logged = rest
+        if word == b"packet":
+            return self.end(None)
+        self.session.world.waiting.set()
+        return True
+
+    def expects(self) -> bool:
+        return self.session.world.expects
+
+    def take(self, data: Bytes, size: int) -> bool:
+        word, _, rest = data[5 : size - 1].tobytes().partition(b" ")
+        if word == b"broken":
+            raise KeyError("in a packet that was expected")
+        if word != b"packet":
+            return False
+        self.session.simple = True
+        self.logged = rest if rest == b"bug" else b"taken " + rest
+        self.session.connection.end_packet(None)
+        return True
+
+    def end(self, error: SqlError | None) -> bytes:
+        if self.logged == b"bug":
+            raise KeyError("in a packet")
+        reply = writer.error_response(error) if error is not None else writer.data_row([self.logged])
+        return reply + writer.ready_for_query("I")
+
+
 class FakeSession:
     """Answers one-word statements. Extended statements give their only parameter back, as text.
 
@@ -53,7 +96,7 @@ class FakeSession:
         self.cancelled = asyncio.Event()
         self.loop = asyncio.get_running_loop()
         self.copied = bytearray()
-        self.logged = b""
+        self.packets = FakePackets(self)
         self.value: bytes | None = None
         self.simple = True
         world.sessions.append(self)
@@ -166,23 +209,6 @@ class FakeSession:
             await self.connection.drain()
         self.finish(f"SELECT {rows_count}")
 
-    def answer_packet(self, data: bytes) -> bytes | bool:
-        word, _, rest = data[5:-1].partition(b" ")
-        if word not in (b"packet", b"log"):
-            return False
-        self.simple = True
-        self.logged = rest
-        if word == b"packet":
-            return self.end_packet(None)
-        self.world.waiting.set()
-        return True
-
-    def end_packet(self, error: SqlError | None) -> bytes:
-        if self.logged == b"bug":
-            raise KeyError("in a packet")
-        reply = writer.error_response(error) if error is not None else writer.data_row([self.logged])
-        return reply + writer.ready_for_query("I")
-
     def log_answers(self, error: SqlError | None = None) -> None:
         """Let the log answer a packet that waits, from any thread."""
         self.loop.call_soon_threadsafe(self.connection.end_packet, error)
@@ -203,8 +229,11 @@ class FakeSession:
 class FakeWorld:
     """A server of fake sessions in a thread of its own. start() and stop() may be called from the test's thread."""
 
-    def __init__(self, limits: ServerLimits, door: Door | None = None) -> None:
+    def __init__(self, limits: ServerLimits, door: Door | None = None, looking: Looking | None = None) -> None:
         self.limits = limits
+        self.looking = looking or Looking(0)
+        # Whether packets are expected while they are looked for.
+        self.expects = False
         rules = default_rules(listens_beyond_loopback=False, trusts_all=False)
         self.door = door or Door(Authenticator(rules, Roles, SystemClock().now_us), None)
         self.host, self.port = "127.0.0.1", 0
@@ -251,4 +280,4 @@ class FakeWorld:
         def open_session(connection: Connection, parameters: Mapping[str, str]) -> FakeSession:
             return FakeSession(connection, parameters, self)
 
-        await serve("127.0.0.1", 0, self.limits, Looking(0), self.door, open_session, ready, stop)
+        await serve("127.0.0.1", 0, self.limits, self.looking, self.door, open_session, ready, stop)

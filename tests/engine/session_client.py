@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import cast
 
 import duckdb
+import numpy as np
 import pyarrow as pa
 
 from engine.clock import SystemClock
@@ -20,6 +21,8 @@ from engine.sessions.session import Session, open_session
 from engine.staging import StatementStage
 from engine.storage import DiskStorage, Storage
 from ringbuffer.arrow import morsel_to_arrow
+from ringbuffer.fields import Bytes
+from ringbuffer.row_block import PADDING_BYTES
 from sql.client_encodings import UTF8
 from sql.errors import SqlError
 from sql.relations import OutputColumn
@@ -40,6 +43,8 @@ class MemoryConnection:
     process_id = 7
     role = BOOTSTRAP_OID
     encoding = UTF8
+    # What the session has to say waits for its next reply.
+    is_idle = False
 
     session: Session
 
@@ -61,7 +66,7 @@ class MemoryConnection:
         return
 
     def end_packet(self, error: SqlError | None) -> None:
-        self.write(self.session.end_packet(error))
+        self.write(self.session.packets.end(error))
         self.packet_ended.set()
 
 
@@ -138,9 +143,20 @@ class SessionClient:
         """Return the answer to a packet if the session takes it as a whole."""
         return self.ask() if self._runner.run(self._packet(packet)) else None
 
+    def taken(self, packet: bytes) -> list[str] | None:
+        """Return the answer to a packet if the session expects it, and takes it as it comes from a socket."""
+        data = np.frombuffer(packet + bytes(PADDING_BYTES), dtype=np.uint8).copy()
+        return self.ask() if self._runner.run(self._take(data, len(packet))) else None
+
+    async def _take(self, data: Bytes, size: int) -> bool:
+        self._connection.packet_ended.clear()
+        is_taken = self.session.packets.expects() and self.session.packets.take(data, size)
+        assert self._connection.packet_ended.is_set() == is_taken
+        return is_taken
+
     async def _packet(self, packet: bytes) -> bool:
         self._connection.packet_ended.clear()
-        reply = self.session.answer_packet(packet)
+        reply = self.session.packets.answer(packet)
         if isinstance(reply, bytes):
             self._connection.write(reply)
         elif reply:

@@ -14,6 +14,8 @@ from engine import busy_polling, looking
 from engine.busy_polling import LOOK_NS_MAX, PACKET_BYTES_MAX, BusyPolling
 from engine.looking import REST_NS_MAX, REST_NS_MIN, Looking
 from engine.outlet import NO_DESCRIPTOR
+from ringbuffer.fields import Bytes
+from ringbuffer.row_block import PADDING_BYTES
 
 WAIT_US = 200
 FOREVER_US = 60_000_000
@@ -43,8 +45,12 @@ class FakeClient:
         self.descriptor = descriptor
         self.received: list[bytes] = []
 
-    def data_received(self, data: bytes) -> None:
-        self.received.append(data)
+    def expect(self) -> int:
+        return self.descriptor
+
+    def take(self, data: Bytes, size: int) -> None:
+        assert len(data) - size >= PADDING_BYTES
+        self.received.append(data[:size].tobytes())
 
 
 class World:
@@ -207,7 +213,5 @@ def test_others_have_their_turn_while_nothing_comes() -> None:
 def test_a_yield_that_takes_too_long_ends_it() -> None:
     # Any yield takes longer than no time.
     with looked_for() as (_, polling, client, _):
-        assert polling._look.look(client.descriptor, LOOK_NS_MAX, 0) == b"" and polling._look.was_displaced
-        assert (
-            polling._look.look(client.descriptor, LOOK_NS_MAX, REST_NS_MAX) == b"" and not polling._look.was_displaced
-        )
+        assert polling._look.look(client.descriptor, LOOK_NS_MAX, 0) == 0 and polling._look.was_displaced
+        assert polling._look.look(client.descriptor, LOOK_NS_MAX, REST_NS_MAX) == 0 and not polling._look.was_displaced

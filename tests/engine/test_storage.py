@@ -19,7 +19,7 @@ import numpy as np
 import pytest
 
 from engine.direct_writes import DIRECT_BYTES_MAX, nothing
-from engine.storage import PIECE_BYTES, DiskFile, DiskStorage, FolderLock, StorageError
+from engine.storage import PIECE_BYTES, DiskFile, DiskStorage, FolderLock, StorageError, StoredFile
 from ringbuffer import async_write
 from ringbuffer.async_write import AsyncWriter
 
@@ -75,9 +75,15 @@ def test_writes_of_any_size_at_any_place(tmp_path: Path, seed: int, opened: bool
         file.write_pieces(position, [data[a:b] for a, b in itertools.pairwise((0, *cuts, len(data)))])
 
     def durably(position: int, data: bytes) -> None:
-        file.write_durably(position, data, choose.choice((0, LOOK_NS)))
+        look_ns = choose.choice((0, LOOK_NS))
+        if choose.random() < 0.5 and put(file, position, data):
+            paged.append(position)
+            file.write_page_durably(look_ns, nothing)
+        else:
+            file.write_durably(position, data, look_ns)
 
     position = 0
+    paged: list[int] = []
     for _ in range(400):
         data = choose.randbytes(choose.choice((1, 8, 136, 4000, 4096, 10_000, 65_536, 70_000)))
         if choose.random() < 0.2 or position + len(data) > size:
@@ -89,7 +95,7 @@ def test_writes_of_any_size_at_any_place(tmp_path: Path, seed: int, opened: bool
             file.sync()
             assert file.read(0, size) == model
     file.close()
-    assert (tmp_path / "file").read_bytes() == model
+    assert (tmp_path / "file").read_bytes() == model and paged
 
 
 @pytest.mark.parametrize(("refused", "code"), [(0, errno.EINVAL), (os.RWF_DSYNC, errno.EOPNOTSUPP)])
@@ -106,7 +112,9 @@ def test_a_file_system_without_direct_writes(
     monkeypatch.setattr(os, "pwritev", pwritev)
     file = DISK.create(tmp_path / "file", 8192)
     for position in range(0, 6000, 100):
-        if position % 200:
+        if position == 1000 and put(file, position, b"x" * 50):
+            file.write_page_durably(0, nothing)
+        elif position > 1000 and position % 200:
             file.write_durably(position, b"x" * 50, 0)
         else:
             file.write(position, b"x" * 50)
@@ -144,21 +152,37 @@ def test_a_write_that_is_looked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 def test_something_else_is_done_while_a_write_is_looked_for(tmp_path: Path) -> None:
     file = DISK.create(tmp_path / "file", 8192)
+    file.write(4096, b"a")
     done: list[str] = []
-    file.write_durably(0, b"x", 0, lambda: done.append("asleep"))
-    assert not done
-    file.write_durably(1, b"y", LOOK_NS, lambda: done.append("looking"))
-    assert done == ["looking"]
 
     def fails() -> None:
         raise ValueError("a bug")
 
+    def write(data: bytes, look_ns: int, meanwhile: Callable[[], None]) -> bool:
+        assert put(file, 4096 + b"ax yz!".index(data), data)
+        return file.write_page_durably(look_ns, meanwhile)
+
+    assert write(b"x", 0, lambda: done.append("asleep")) and not done
+    assert write(b" ", LOOK_NS, lambda: done.append("looking")) and done == ["looking"]
     with pytest.raises(ValueError, match="a bug"):
-        file.write_durably(2, b"z", LOOK_NS, fails)
-    # The write has come to its end nevertheless, and the next one is none the worse for it.
-    file.write_durably(3, b"!", LOOK_NS)
-    assert file.read(0, 5) == b"xyz!\0"
+        write(b"y", LOOK_NS, fails)
+    # That write has come to its end, too, but what is in memory is not trusted any more.
+    assert not put(file, 4100, b"z")
+    file.write(4100, b"z")
+    assert write(b"!", LOOK_NS, nothing)
+    assert file.read(4095, 8) == b"\0ax yz!\0"
     file.close()
+
+
+def put(file: StoredFile, position: int, data: bytes) -> bool:
+    """Put data into the page that is written next; False: there is none for it."""
+    if (page := file.page_at(position)) is None:
+        return False
+    memory, offset = page
+    if offset + len(data) > len(memory):
+        return False
+    memory[offset : offset + len(data)] = np.frombuffer(data, dtype=np.uint8)
+    return True
 
 
 def test_a_write_during_which_somebody_else_has_the_processor(tmp_path: Path) -> None:

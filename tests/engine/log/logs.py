@@ -37,8 +37,8 @@ class LogWriter:
             segments.roll(size)
         durable = segments.position if self.durable is None else self.durable
         data = b"".join(pieces(kind, flags, segments.sequence, durable, transaction, 5, payload))
-        position, sequence = segments.take(len(data))
-        segments.write(position, data)
+        sequence = segments.sequence
+        segments.write(segments.take(len(data)), data)
         return sequence
 
     def rows(self, transaction: int, stream: int, count: int, statement: int = 0, commits: bool = False) -> int:

@@ -11,14 +11,17 @@ import pytest
 
 from engine.clock import SystemClock
 from engine.log import commit_log
-from engine.log.commit_log import BUFFERED_BYTES_MAX, CommitLog
+from engine.log.commit_log import CommitLog
 from engine.log.commits import Commit
 from engine.log.records import ROWS, checksum_of, record_at
 from engine.log.segments import FIRST_SEQUENCE, PAGE_BYTES
+from engine.log.unwritten import BUFFERED_BYTES_MAX
 from engine.looking import Looking
-from ringbuffer.log_rows import FLAG_COMMITS
+from ringbuffer.columns import ColumnLayout, PhysicalType
+from ringbuffer.log_rows import FLAG_COMMITS, RowRecord
 from sql.errors import SqlError
 from tests.faults.simulated_storage import Failure, SimulatedStorage
+from tests.ringbuffer.plain_rows import make_morsel
 
 FOLDER = Path("/data/log")
 WAIT_S_MAX = 10.0
@@ -172,7 +175,7 @@ def test_who_appends_waits_when_much_is_not_written(monkeypatch: pytest.MonkeyPa
             with log.lock:
                 log.add(ROWS, FLAG_COMMITS, log.number(), [bytes(1 << 20)])
             log.write_out()
-            assert (log._writes_bytes == 0) == (count == 2)
+            assert (log._unwritten.large_bytes == 0) == (count == 2)
 
 
 def test_on_the_event_loop_answers_come_first(log: CommitLog) -> None:
@@ -280,3 +283,86 @@ def test_after_a_failed_sync_nothing_is_taken(log: CommitLog, storage: Simulated
     add(log, Told("b", told))
     log.flush()
     assert told == ["a 58030", "b 58030"]
+
+
+def alone(log: CommitLog, commit: Told, row: RowRecord, meanwhile: Callable[[], None] = lambda: None) -> bool:
+    """Commit a row the short way; False: it has to go the usual way."""
+    if not log.begin_alone(commit.answer):
+        return False
+    try:
+        with log.lock:
+            if not log.add_row_alone(row, log.newest_us + 1):
+                return False
+        log.flush_alone(commit, meanwhile)
+    finally:
+        log.end_alone()
+    return True
+
+
+def test_a_row_of_who_commits_alone(log: CommitLog, storage: SimulatedStorage) -> None:
+    layout = (ColumnLayout("number", PhysicalType.INT64),)
+    morsel = make_morsel([(5,)], layout)
+    row = RowRecord(morsel, layout, 77)
+    told: list[str] = []
+    first, other = (Told(name, told, on_loop=True) for name in ("first", "other"))
+    turns = Turns()
+
+    def commit_as_usual(client: Told) -> None:
+        add(log, client)
+        log.flush_soon(client, turns.call_soon)
+        turns.run()
+
+    assert not alone(log, first, row), "nobody was alone yet"
+    commit_as_usual(first)
+    assert not alone(log, other, row)
+    pages_count = 0
+    for _ in range(100):
+        told.clear()
+        position, syncs = log.place.position, counted(storage, "sync")
+        if alone(log, first, row, lambda: told.append(f"{log.unapplied} is not visible yet")):
+            assert told == ["1 is not visible yet", "first answered", "first applied", "first published"]
+            assert counted(storage, "sync") == syncs + 1
+            assert log.durable == log.place.position > position and log.unapplied == 0
+        else:
+            # The record would have been in two pages.
+            pages_count += 1
+            commit_as_usual(first)
+    assert 1 <= pages_count < 10
+    # Not before what is not written, or not durable yet.
+    add(log, None)
+    assert not alone(log, first, row)
+    log.flush()
+    assert log.durable < log.place.position and not alone(log, first, row)
+    log.flush(sync=True)
+    assert alone(log, first, row)
+    with log._flush_lock:
+        found: list[bool] = []
+        thread = threading.Thread(target=lambda: found.append(alone(log, first, row)))
+        thread.start()
+        thread.join()
+    assert found == [False], "somebody else flushes"
+    log._turn_is_due = True
+    assert not alone(log, first, row), "others come in this turn"
+    log._turn_is_due = False
+    log.close()
+    assert not alone(log, first, row)
+    again = CommitLog(storage, FOLDER, SystemClock(), threading.Lock(), 8 << 20, 60_000, Looking(0))
+    records = list(again.read(0, FIRST_SEQUENCE))
+    assert sum(record.commits and record.kind == ROWS for record in records) == len(records)
+    assert [record.transaction for record in records] == sorted({record.transaction for record in records})
+
+
+def test_a_row_of_who_commits_alone_on_a_disk_that_fails(log: CommitLog, storage: SimulatedStorage) -> None:
+    layout = (ColumnLayout("number", PhysicalType.INT64),)
+    row = RowRecord(make_morsel([(5,)], layout), layout, 77)
+    told: list[str] = []
+    first = Told("first", told, on_loop=True)
+    turns = Turns()
+    add(log, first)
+    log.flush_soon(first, turns.call_soon)
+    turns.run()
+    assert alone(log, first, row)
+    told.clear()
+    storage.fail_at(storage.events + 1, Failure.ONCE)
+    assert alone(log, first, row) and told == ["first 58030"] and log.unapplied == 0
+    assert not log.takes and not alone(log, first, row)
