@@ -8,7 +8,6 @@ Whatever isn't plain and right is refused without a reason; the caller decodes i
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -22,6 +21,7 @@ from ringbuffer.jit import entry_of, kernel
 from ringbuffer.row_block import CAPACITY_STEP, PADDING_BYTES, Array, RowPlan
 from ringbuffer.slow_fields import NO_ZONE
 from ringbuffer.time_zones import Offsets, Transitions
+from ringbuffer.widening import widen, widenings
 
 # What is longer is left to the general decoders: buffers of this size are kept per prepared statement.
 BLOCK_BYTES_MAX = 2048
@@ -33,7 +33,7 @@ class OneRow:
     """A row that is filled again and again. morsel: the whole row, valid until the next `fill`.
 
     layout: of the parameters as they arrive; formats: 0 text, 1 binary by parameter; start: the row before the first `fill`, without long
-    strings; targets: the column of `start` that each parameter gives, of the same type or one that numpy widens it to.
+    strings; targets: the column of `start` that each parameter gives, of the same type or a wider one.
     """
 
     def __init__(self, layout: Layout, formats: Sequence[int], start: Morsel, targets: Sequence[int]) -> None:
@@ -54,24 +54,21 @@ class OneRow:
         given = plan.morsel(self._block, CAPACITY_STEP, 1, self._heap)
         data = [column.copy() for column in start.data]
         nulls = [column.copy() for column in start.nulls]
-        self._widened: list[tuple[npt.NDArray[Any], npt.NDArray[Any]]] = []
+        widened = []
         for index, target in enumerate(targets):
             if given.data[index].dtype == data[target].dtype:
                 data[target] = given.data[index]
             else:
-                self._widened.append((data[target], given.data[index]))
+                widened.append((given.data[index], data[target]))
             nulls[target] = given.nulls[index]
         self.morsel = Morsel(1, tuple(data), tuple(nulls), self._heap)
+        self._widenings = widenings(widened)
         # What `decode_block` takes behind the start of the block.
         self.memory = (
-            self._formats, self._columns, self._transitions, self._offsets, self._block, self._heap, self._slow, self._state
+            self._formats, self._columns, self._transitions, self._offsets, self._block, self._heap, self._slow, self._state,
+            self._widenings,
         )  # fmt: skip
         self._decode_block = entry_of(decode_block, self._buffer, 0, self._starts, *self.memory)
-
-    @property
-    def is_widened(self) -> bool:
-        """True if a value is of a smaller type than its column: the kernel alone does not fill the row then."""
-        return bool(self._widened)
 
     def fill(self, data: bytes, start: int, end: int) -> bool:
         """Decode data[start:end], which must be one block and nothing else. False: it is not, or not one that this is for."""
@@ -80,8 +77,6 @@ class OneRow:
             return False
         self._view[:size] = data[start:end]
         is_filled: bool = self._decode_block(self._buffer, size, self._starts, *self.memory)
-        for column, given in self._widened:
-            column[:] = given
         return is_filled
 
     def fill_literals(self, text: bytes, start: int) -> bool:
@@ -94,15 +89,18 @@ class OneRow:
             self._buffer, start, size, self._columns, self._transitions, self._offsets, self._block, CAPACITY_STEP, self._heap,
             self._slow, self._state,
         )  # fmt: skip
-        return rows_count == 1 and error == OK and not self._widened
+        return rows_count == 1 and error == OK and not len(self._widenings)
 
 
 @kernel
 def decode_block(
     buffer: Bytes, size: int, starts: npt.NDArray[np.int64], formats: npt.NDArray[np.int8], columns: Array, transitions: Transitions,
-    offsets: Offsets, block: Bytes, heap: Bytes, slow: Array, state: Array,
+    offsets: Offsets, block: Bytes, heap: Bytes, slow: Array, state: Array, table: Array,
 ) -> bool:  # fmt: skip
-    """-> whether buffer[starts[0] : size] is one block whose values could all be decoded into the block's row 0. starts int64[1]."""
+    """-> whether buffer[starts[0] : size] is one block whose values could all be decoded into the block's row 0, and then were widened.
+
+    starts int64[1]; table int64[n, 4]: see `widen`.
+    """
     at = starts[0]
     for _ in range(columns.shape[0]):
         if at + 4 > size:
@@ -116,4 +114,7 @@ def decode_block(
     error, _, slow_used = decode_parameter_rows(
         buffer, size, starts, formats, columns, transitions, offsets, block, CAPACITY_STEP, heap, slow, state
     )
-    return error == OK and slow_used == 0
+    if error != OK or slow_used != 0:
+        return False
+    widen(table)
+    return True

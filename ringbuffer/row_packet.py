@@ -25,7 +25,7 @@ HEAD_OFFSET = 5
 class RowPacket:
     """Packets of one statement, and the memory of their row.
 
-    row: of which no column is widened; record: what packs it; kind: the first byte; head, tail: the bytes between length and values, and
+    row: decodes the values; record: what packs it; kind: the first byte; head, tail: the bytes between length and values, and
     behind the values; messages_bytes: of the messages behind the first, which has the values. packet uint8[n], size: the packet that
     `pack` is for; behind `size` another PADDING_BYTES can be read.
     """
@@ -35,7 +35,6 @@ class RowPacket:
     def __init__(
         self, row: OneRow, record: RowRecord, kind: int, head: bytes, tail: bytes, messages_bytes: int
     ) -> None:
-        assert not row.is_widened
         self.packet: Bytes = np.zeros(PADDING_BYTES, dtype=np.uint8)
         self.size = 0
         head_array, tail_array = (np.frombuffer(part, dtype=np.uint8).copy() for part in (head, tail))
@@ -61,8 +60,8 @@ class RowPacket:
 def pack_packet(
     packet: Bytes, size: int, kind: int, head: Bytes, tail: Bytes, messages_bytes: int, starts: npt.NDArray[np.int64],
     formats: npt.NDArray[np.int8], columns: Array, transitions: Transitions, offsets: Offsets, block: Bytes, heap: Bytes, slow: Array,
-    state: Array, record_head: Array, places: Array, buffer: Array, position: int, sequence: int, durable: int, transaction: int,
-    time_us: int, now_us: int,
+    state: Array, table: Array, record_head: Array, places: Array, buffer: Array, position: int, sequence: int, durable: int,
+    transaction: int, time_us: int, now_us: int,
 ) -> int:  # fmt: skip
     """-> bytes of the record written to buffer uint8[n] at `position`, 0 if it is not such a packet or there is no room.
 
@@ -84,7 +83,7 @@ def pack_packet(
         if packet[end + index] != tail[index]:
             return 0
     starts[0] = start
-    if not decode_block(packet, end, starts, formats, columns, transitions, offsets, block, heap, slow, state):
+    if not decode_block(packet, end, starts, formats, columns, transitions, offsets, block, heap, slow, state, table):
         return 0
     record_bytes: int = pack_row(buffer, position, record_head, places, sequence, durable, transaction, time_us, now_us)
     return record_bytes

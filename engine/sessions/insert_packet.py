@@ -65,7 +65,7 @@ class InsertPacket:
     """The packet of one prepared statement with one choice of formats.
 
     tail: what follows the values, result formats to Sync; messages_bytes: what follows Bind; reply: all but ReadyForQuery. whole: takes
-    packets like it by one kernel call; None where that can't decode the row.
+    packets like it by one kernel call.
     """
 
     values_offset: int
@@ -73,7 +73,7 @@ class InsertPacket:
     messages_bytes: int
     reply: bytes
     placed: PlacedRow
-    whole: RowPacket | None
+    whole: RowPacket
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +128,6 @@ class InsertPackets:
         known = self._known
         return (
             known is not None
-            and known.packet.whole is not None
             and not known.packet.placed.commit.checks
             and known.waits
             and self._is_free
@@ -138,7 +137,7 @@ class InsertPackets:
     def take(self, data: Bytes, size: int) -> bool:
         """Do the packet in data[:size] if it is the one that was expected; see PacketsProtocol."""
         known = self._known
-        assert known is not None and known.packet.whole is not None
+        assert known is not None
         packet, views, whole = known.packet, known.views, known.packet.whole
         whole.packet, whole.size = data, size
         commit = packet.placed.commit
@@ -297,8 +296,7 @@ def learn(data: bytes, head: bytes, shape: ParameterRow) -> InsertPacket | None:
     described = writer.NO_DATA if messages.startswith(DESCRIBE) else b""
     reply = writer.BIND_COMPLETE + described + INSERTED
     tail = data[values_end:]
-    row = placed.row
-    whole = None if row.is_widened else RowPacket(row, placed.commit.record, data[0], head, tail, len(messages))
+    whole = RowPacket(placed.row, placed.commit.record, data[0], head, tail, len(messages))
     packet = shape.packets[head] = InsertPacket(bind.parameters_offset, tail, len(messages), reply, placed, whole)
     return packet
 

@@ -93,6 +93,29 @@ def test_another_packet_is_refused() -> None:
     assert not packed(whole, good + b"\0") and not packed(whole, good + good)
 
 
+def test_values_of_smaller_types() -> None:
+    given = (ColumnLayout("a", PhysicalType.INT16), ColumnLayout("b", PhysicalType.FLOAT32))
+    whole = (ColumnLayout("b", PhysicalType.FLOAT64), ColumnLayout("a", PhysicalType.INT64))
+
+    def row() -> OneRow:
+        return OneRow(given, (0, 0), make_morsel([(None, None)], whole), (1, 0))
+
+    taken, other = row(), row()
+    packets = RowPacket(taken, RowRecord(taken.morsel, whole, 1), BIND, HEAD, TAIL + REST, len(REST))
+    record = RowRecord(other.morsel, whole, 1)
+    for values, expected in (
+        ((b"-7", b"1.5"), (1.5, -7)),
+        ((None, b"0"), (0.0, None)),
+        ((b"32767", None), (None, 32767)),
+    ):
+        found = packed(packets, packet_of(block(*values)))
+        data = block(*values)
+        assert other.fill(data, 0, len(data)) and plain_rows(taken.morsel, whole) == [expected]
+        page = np.zeros(PAGE_BYTES, dtype=np.uint8)
+        size = record.pack(page, *NUMBERS)
+        assert found == page[NUMBERS[0] : NUMBERS[0] + size].tobytes()
+
+
 @pytest.mark.parametrize("size", [BLOCK_BYTES_MAX - 4, BLOCK_BYTES_MAX - 3, 60_000])
 def test_what_is_long_is_refused(size: int) -> None:
     layout = (ColumnLayout("t", PhysicalType.TEXT),)
