@@ -242,7 +242,7 @@ class CommitLog:
     # Flushing, without the append lock.
 
     def begin_alone(self, answer: Callable[[SqlError | None], None]) -> bool:
-        """Begin a commit on the event loop that nobody else's is waited for with: whom it answers was alone the last time, too.
+        """Begin a commit on the event loop that waits for nobody else's: whom it answers was alone the last time, too.
 
         Nobody else flushes until `end_alone`. False: it is not so, and nothing happened.
         """
