@@ -82,7 +82,7 @@ class StagedCommit(Commit):
 class RowCommit(Commit):
     """One whole row of a stream that lies in the same memory each time, on its way to log, views and ring. arrival: its last column.
 
-    It is used again and again; neither it nor the row's memory changes between `Committer.commit_row` and the answer.
+    It is used again and again; neither it nor the row's memory changes between the committing and the answer.
     """
 
     __slots__ = (
@@ -205,7 +205,8 @@ class Committer:
     ) -> bool:  # fmt: skip
         """Commit one whole row of a stream as `commit_row` does, and wait for the disk, if whom it answers commits alone.
 
-        record: has the row, or decodes it only now. meanwhile: called, if ever, while the disk writes. False: nothing has happened.
+        record: has the row, or decodes it only now. meanwhile: called, if ever, while the disk writes; must not raise. False: nothing has
+        happened.
         """
         log = self.log
         if not log.begin_alone(answer):

@@ -56,7 +56,7 @@ MESSAGES_PER_TURN_MAX = 1000
 
 
 class Connection(asyncio.Protocol):
-    """One client's socket. The session uses the first methods, `conversation`, `process_id`, `secret_key` and `role`.
+    """One client's socket. The session uses the first methods, `conversation`, `neighbours`, `process_id`, `secret_key` and `role`.
 
     role: the oid of what the client was let in as. encoding: what it speaks. address, peer_port: where it is.
     """

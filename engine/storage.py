@@ -73,7 +73,8 @@ class StoredFile(Protocol):
     def write_page_durably(self, look_ns: int, meanwhile: Callable[[], None]) -> bool:
         """Write the page that `page_at` gave as `write_durably` does.
 
-        meanwhile: called while the disk writes, where its end is looked for; otherwise not at all.
+        meanwhile: called while the disk writes, where its end is looked for; otherwise not at all. It must not raise: nobody would know
+        whether the page is durable.
         """
 
     def read(self, position: int, size: int) -> bytes:

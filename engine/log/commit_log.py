@@ -255,7 +255,7 @@ class CommitLog:
         )
 
     def flush_alone(self, commit: Commit, meanwhile: Callable[[], None]) -> None:
-        """Flush the commit of a row that `add_row_alone` has appended. meanwhile: called, if ever, while the disk writes."""
+        """Flush the commit of a row that `add_row_alone` has appended. meanwhile: see StoredFile."""
         error = self._write_page(self._alone_end, meanwhile)
         commit.answer(error)
         if error is None:

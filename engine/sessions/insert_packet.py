@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from engine.bug_barrier import BugBarrier
 from engine.catalog import CatalogImage
 from engine.committer import RowCommit, Views
 from engine.sessions.insert import HEAD, InsertTarget, head_target
@@ -103,6 +104,7 @@ class InsertPackets:
         # What is to be noted of the packet that is under way; then the reply to it, and what of that is said after an error, too.
         self._due: tuple[bytes, bytes | RowPacket, RowCommit, bool] | None = None
         self._reply = self._reply_alone = self._told = b""
+        self._barrier = BugBarrier(self)
         self._database = session.database
         self._prepared = prepared
         self._heads: dict[bytes, PlacedRow | None] = {}
@@ -115,10 +117,7 @@ class InsertPackets:
         self._heads_image = None
 
     def answer(self, data: bytes) -> bytes | bool:
-        """Do the packet, if it is one of ours, and return the reply; True: the log calls the connection's `end_packet` with its answer.
-
-        data begins with the type byte of a Bind or a Query.
-        """
+        """Do the packet, if it is one of ours; see PacketsProtocol. data begins with the type byte of a Bind or a Query."""
         if not self._is_free:
             return False
         return self._answer_query(data) if data[0] == QUERY else self._answer_bind(data)
@@ -142,7 +141,8 @@ class InsertPackets:
         whole.packet, whole.size = data, size
         commit = packet.placed.commit
         self._due = (packet.reply, whole, commit, False)
-        if self._database.committer.commit_row_alone(commit, whole, views, known.image, self._log_answer, self._note):
+        committer, answer = self._database.committer, self._log_answer
+        if committer.commit_row_alone(commit, whole, views, known.image, answer, self._note_meanwhile):
             return True
         self._due = None
         return False
@@ -238,7 +238,7 @@ class InsertPackets:
         """Commit the row. Returns the reply; True when it has to wait for the log; False when nothing was done."""
         committer, commit, answer = self._database.committer, placed.commit, self._log_answer
         self._due = (reply, data, commit, simple)
-        if waits and committer.commit_row_alone(commit, commit.record, views, image, answer, self._note):
+        if waits and committer.commit_row_alone(commit, commit.record, views, image, answer, self._note_meanwhile):
             return True
         done = committer.commit_row(commit, views, image, waits, answer)
         if done:
@@ -251,18 +251,25 @@ class InsertPackets:
         return True
 
     def end(self, error: SqlError | None) -> bytes:
-        """Return the reply to a packet for which `answer` returned True; error: why the log has not taken the row."""
+        """Return the reply to a packet that has waited for the log; error: why that has not taken the row."""
         self._note()
         messages = self._session.inbox.take()
         if error is None:
             return self._reply + messages + IDLE if messages else self._reply_alone
         return writer.error_response(error) + self._told + messages + IDLE
 
+    def answer_bug(self, error: Exception) -> None:
+        """Nobody can be told while the disk writes: `end` does the same again, and what it meets is answered."""
+
+    def _note_meanwhile(self) -> None:
+        with self._barrier:
+            self._note()
+
     def _note(self) -> None:
-        """Make the reply to what is being committed, and end what ends with a transaction: the disk may be at work meanwhile."""
+        """Make the reply to what is being committed, and end what ends with a transaction, if that is not done yet."""
         if self._due is None:
             return
-        (reply, data, commit, simple), self._due = self._due, None
+        reply, data, commit, simple = self._due
         session = self._session
         session.begin_message(simple)
         session.doing.packet = (data if isinstance(data, bytes) else data.tobytes(), commit)
@@ -274,6 +281,7 @@ class InsertPackets:
         self._told = b"".join(writer.parameter_status(name, value) for name, value in changed) if changed else b""
         self._reply = reply + self._told
         self._reply_alone = self._reply + IDLE
+        self._due = None
 
 
 def learn(data: bytes, head: bytes, shape: ParameterRow) -> InsertPacket | None:

@@ -112,13 +112,34 @@ def test_a_file_system_without_direct_writes(
     monkeypatch.setattr(os, "pwritev", pwritev)
     file = DISK.create(tmp_path / "file", 8192)
     for position in range(0, 6000, 100):
-        if position == 1000 and put(file, position, b"x" * 50):
-            file.write_page_durably(0, nothing)
-        elif position > 1000 and position % 200:
+        if position % 200:
             file.write_durably(position, b"x" * 50, 0)
         else:
             file.write(position, b"x" * 50)
     assert file.read(0, 8192) == (b"x" * 50 + bytes(50)) * 60 + bytes(2192)
+    file.close()
+
+
+@pytest.mark.parametrize(("refused", "code"), [(0, errno.EINVAL), (os.RWF_DSYNC, errno.EOPNOTSUPP)])
+def test_a_page_that_has_to_go_another_way(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refused: int, code: int
+) -> None:
+    file = DISK.create(tmp_path / "file", 8192)
+    file.write(0, b"before")
+    assert put(file, 6, b" and behind")
+    real = os.pwritev
+    refusals: list[int] = []
+
+    def pwritev(descriptor: int, data: Sequence[memoryview], position: int, flags: int) -> int:
+        if flags == refused or refused == 0:
+            refusals.append(flags)
+            raise OSError(code, os.strerror(code))
+        return real(descriptor, data, position, flags)
+
+    monkeypatch.setattr(os, "pwritev", pwritev)
+    assert file.write_page_durably(0, nothing)
+    assert refusals == [os.RWF_DSYNC] and not put(file, 20, b"no page any more")
+    assert file.read(0, 8192) == b"before and behind" + bytes(8175)
     file.close()
 
 
