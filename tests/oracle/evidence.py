@@ -1,7 +1,8 @@
-"""What a long random run leaves behind: a JSON file that says what was tried, with which seed, and what failed."""
+"""What a long random run leaves behind: a JSON file that says what was tried, with which seed, on which tree, and what failed."""
 
 from __future__ import annotations
 
+import hashlib
 import json
 import subprocess
 from collections import Counter
@@ -9,6 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 FOLDER = Path(__file__).resolve().parent.parent / "evidence"
+# What an answer depends on: the server, its packages, and the tests. Neither documents nor the evidence itself.
+SOURCES = ("engine", "ringbuffer", "sql", "views", "tests", "requirements.lock")
 
 
 @dataclass
@@ -28,9 +31,9 @@ class Evidence:
         return FOLDER / f"{self.suite}.json"
 
     def go_on(self) -> None:
-        """Take over what a run of this commit from this seed has left that was cut off and had no failure."""
+        """Take over what a run of this tree from this seed has left that was cut off and had no failure."""
         known = json.loads(self.path.read_text()) if self.path.is_file() else {}
-        if (known.get("commit"), known.get("seed"), known.get("failures")) == (head_commit(), self.seed, []):
+        if (known.get("tree"), known.get("seed"), known.get("failures")) == (tree_digest(), self.seed, []):
             self.cases, self.seconds = known["cases"], known["seconds"]
             self.histogram = Counter(known["histogram"])
 
@@ -39,7 +42,7 @@ class Evidence:
         FOLDER.mkdir(exist_ok=True)
         content = {
             "suite": self.suite,
-            "commit": head_commit(),
+            "tree": tree_digest(),
             "seed": self.seed,
             "cases": self.cases,
             "seconds": round(self.seconds, 1),
@@ -50,7 +53,14 @@ class Evidence:
         return self.path
 
 
-def head_commit() -> str:
-    """Return the commit that is checked out."""
-    command = ["git", "rev-parse", "HEAD"]
-    return subprocess.run(command, cwd=FOLDER.parent, capture_output=True, text=True, check=False).stdout.strip()
+def tree_digest() -> str:
+    """Return a SHA-256 over the names and contents of all files of `SOURCES` that git knows, as they are in the work tree."""
+    root = FOLDER.parent.parent
+    command = ["git", "ls-files", "-z", "--", *SOURCES, ":!tests/evidence", ":!*.md"]
+    names = subprocess.run(command, cwd=root, capture_output=True, text=True, check=True).stdout.split("\0")
+    digest = hashlib.sha256()
+    for name in sorted(filter(None, names)):
+        content = root / name
+        if content.is_file():
+            digest.update(f"{name}\0{hashlib.sha256(content.read_bytes()).hexdigest()}\n".encode())
+    return digest.hexdigest()

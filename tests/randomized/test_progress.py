@@ -18,7 +18,7 @@ ONE = Counter({"case": 1})
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(tests.oracle.evidence, "FOLDER", tmp_path)
-    monkeypatch.setattr(tests.oracle.evidence, "head_commit", lambda: "c1")
+    monkeypatch.setattr(tests.oracle.evidence, "tree_digest", lambda: "t1")
     return tmp_path
 
 
@@ -42,9 +42,9 @@ def test_a_run_that_is_cut_off_goes_on_behind_the_last_case_that_has_none_unfini
     assert run.evidence.cases == PROGRESS_CASES + 3
 
 
-@pytest.mark.parametrize("change", [{"commit": "c0"}, {"seed": 8}, {"failures": ["it differs"]}])
+@pytest.mark.parametrize("change", [{"tree": "t0"}, {"seed": 8}, {"failures": ["it differs"]}])
 def test_another_run_begins_at_its_start(folder: Path, change: dict[str, object]) -> None:
-    known = {"commit": "c1", "seed": 7, "cases": 5, "seconds": 1.5, "histogram": {}, "failures": []}
+    known = {"tree": "t1", "seed": 7, "cases": 5, "seconds": 1.5, "histogram": {}, "failures": []}
     (folder / "random.json").write_text(json.dumps(known | change))
     assert progress().take() == 7
 
