@@ -33,6 +33,7 @@ from sql.errors import SqlError
 log = logging.getLogger(__name__)
 
 STOP_WAIT_S_MAX = 10.0
+CANCEL_POLL_S = 0.05
 # Between the end of the JVM's connections and that of its process.
 DEATH_WAIT_S_MAX = 2.0
 # Of -XX:+ExitOnOutOfMemoryError.
@@ -126,20 +127,24 @@ class SparkRuntime:
             self._thread = threading.Thread(target=self._start, name="spark-start", daemon=True)
             self._thread.start()
 
-    def session(self) -> Any:
-        """Return the SparkSession, waiting for its start. Raises SqlError 58000 when Spark could not start or is stopped."""
+    def session(self, check_cancelled: Callable[[], None] = lambda: None) -> Any:
+        """Return the SparkSession, waiting for its start. Raises SqlError 58000 when Spark could not start or is stopped.
+
+        check_cancelled: called now and then; what it raises ends the waiting.
+        """
         self.start()
         if self._thread is not None:
-            self._ready.wait()
+            while not self._ready.wait(CANCEL_POLL_S):
+                check_cancelled()
         if self._failure is not None or self._stopped:
             detail = str(self._failure).splitlines()[0] if self._failure is not None else "The server is stopping."
             raise SqlError("58000", "Spark is not running", detail=detail)
         return self._session
 
-    def pipelines(self) -> SparkPipelines:
+    def pipelines(self, check_cancelled: Callable[[], None] = lambda: None) -> SparkPipelines:
         """Return what runs pipelines in the session; waits and raises as `session` does."""
         while True:
-            self.session()
+            self.session(check_cancelled)
             pipelines = self._pipelines
             # None: this JVM has just been found dead by somebody else.
             if pipelines is not None:

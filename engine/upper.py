@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import itertools
 import threading
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
 
 import pyarrow as pa
 from py4j.protocol import Py4JError, Py4JJavaError
@@ -34,6 +35,20 @@ RUNS_MAX = 2
 TABLES_SHARE = 1 / 4
 
 
+@dataclass(eq=False)
+class Job:
+    """A pipeline on its way, under the name that its jobs have in Spark. pipelines: the JVM that it has come to."""
+
+    name: str
+    pipelines: SparkPipelines | None = None
+    is_cancelled: bool = False
+
+    def check_cancelled(self) -> None:
+        """Raise 57014 once it is to end."""
+        if self.is_cancelled:
+            raise SqlError("57014", "canceling statement due to user request")
+
+
 class SparkUpperExecutor:
     """Implements `views.protocols.UpperExecutor`."""
 
@@ -41,8 +56,7 @@ class SparkUpperExecutor:
         self._runtime = runtime
         self._numbers = itertools.count(1)
         self._lock = threading.Lock()
-        self._running: dict[Hashable, set[str]] = {}
-        self._cancelled: set[str] = set()
+        self._running: dict[Hashable, list[Job]] = {}
         self._tables = SparkTables(int(runtime.heap_bytes_max * TABLES_SHARE))
 
     def run(
@@ -58,40 +72,47 @@ class SparkUpperExecutor:
         53100 or 58030 where rows can't be written for it.
         """
         status = 0
-        for _ in range(RUNS_MAX):
-            pipelines = self._runtime.pipelines()
-            try:
-                return self._rows(pipelines, token, relation, inputs, tables)
-            except (PySparkException, Py4JError, OSError, EOFError) as error:
-                ended = self._runtime.exit_status(pipelines)
-                if ended is None:
-                    if isinstance(error, OSError):
-                        raise disk_error(error, "hand rows to Spark") from error
-                    raise
-                status = ended
+        number = next(self._numbers)
+        with self._job(token, number) as job:
+            for _ in range(RUNS_MAX):
+                pipelines = self._runtime.pipelines(job.check_cancelled)
+                try:
+                    return self._rows(pipelines, job, number, relation, inputs, tables)
+                except (PySparkException, Py4JError, OSError, EOFError) as error:
+                    ended = self._runtime.exit_status(pipelines)
+                    if ended is None:
+                        if isinstance(error, OSError):
+                            raise disk_error(error, "hand rows to Spark") from error
+                        raise
+                    status = ended
         raise self._runtime.death(status)
 
     def _rows(
         self,
         pipelines: SparkPipelines,
-        token: Hashable,
+        job: Job,
+        number: int,
         relation: Relation,
         inputs: Mapping[str, pa.Table],
         tables: Mapping[str, TableExport],
     ) -> pa.Table:
-        number = next(self._numbers)
         leaves = scans(relation)
         groups = {f"groups_{number}_{index}": scan for index, scan in enumerate(leaves) if scan.name not in tables}
         names = {scan.name: name for name, scan in groups.items()}
-        with self._job(token, number) as job, ExitStack() as used:
+        with self._lock:
+            # A cancel before this is seen here, a later one knows whom to tell.
+            job.pipelines = pipelines
+        job.check_cancelled()
+        with ExitStack() as used:
             try:
                 for scan in leaves:
                     if scan.name in tables:
                         names[scan.name] = used.enter_context(self._tables.view_of(pipelines, scan, tables[scan.name]))
                 rows = {name: named_rows(scan, inputs[scan.name]) for name, scan in groups.items()}
-                result = pipelines.run(job, rows, emit_spark(relation, names))
+                result = pipelines.run(job.name, rows, emit_spark(relation, names))
             except (PySparkException, Py4JJavaError) as error:
-                raise self._client_error(job, error) from error
+                job.check_cancelled()
+                raise sql_error(error) from error
         return in_forms(result, relation.schema)
 
     def runs_for(self, token: Hashable) -> bool:
@@ -99,38 +120,37 @@ class SparkUpperExecutor:
         return token in self._running
 
     def cancel(self, token: Hashable) -> None:
-        """Stop what runs for `token`, if anything; from another thread."""
+        """Stop what runs for `token`, if anything; from another thread. Returns at once: the JVM is told by a thread of its own."""
         with self._lock:
-            jobs = tuple(self._running.get(token, ()))
-            self._cancelled.update(jobs)
-        if not (jobs and self._runtime.is_ready):
-            return
-        # What runs on a JVM that dies sees that itself.
-        with suppress(Py4JError, OSError):
+            jobs = [job for job in self._running.get(token, ()) if not job.is_cancelled]
             for job in jobs:
-                self._runtime.pipelines().cancel(job)
+                job.is_cancelled = True
+            told = [(job.pipelines, job.name) for job in jobs if job.pipelines is not None]
+        if told:
+            # Never in a pool: what is to be cancelled may have all threads of it.
+            threading.Thread(target=tell_to_cancel, args=(told,), name="antumbra-cancel", daemon=True).start()
 
     def explain(self, relation: Relation) -> str:
         """Return the SQL text that `run` executes, its inputs under their own names."""
         return emit_spark(relation, {scan.name: scan.name for scan in scans(relation)})
 
     @contextmanager
-    def _job(self, token: Hashable, number: int) -> Iterator[str]:
+    def _job(self, token: Hashable, number: int) -> Iterator[Job]:
         """Name the Spark jobs of a pipeline, so that `cancel` finds them by the token."""
-        job = f"job_{number}"
+        job = Job(f"job_{number}")
         with self._lock:
-            self._running.setdefault(token, set()).add(job)
+            self._running.setdefault(token, []).append(job)
         try:
             yield job
         finally:
             with self._lock:
-                self._cancelled.discard(job)
-                self._running[token].discard(job)
+                self._running[token].remove(job)
                 if not self._running[token]:
                     del self._running[token]
 
-    def _client_error(self, job: str, error: Exception) -> Exception:
-        with self._lock:
-            if job in self._cancelled:
-                return SqlError("57014", "canceling statement due to user request")
-        return sql_error(error)
+
+def tell_to_cancel(jobs: Sequence[tuple[SparkPipelines, str]]) -> None:
+    """Have the JVM stop these jobs; what runs on one that dies sees that itself."""
+    with suppress(Py4JError, OSError):
+        for pipelines, name in jobs:
+            pipelines.cancel(name)

@@ -127,9 +127,7 @@ class Session:
         transaction = self.block.open
         if transaction is not None and transaction.tables is not None:
             transaction.tables.interrupt()
-        if self.database.upper.runs_for(self):
-            # It waits for the JVM to answer.
-            self.database.workers.submit(self.database.upper.cancel, self)
+        self.database.upper.cancel(self)
         waiting = self._waiting
         if waiting is not None:
             self._loop.call_soon_threadsafe(waiting.cancel)

@@ -27,6 +27,7 @@ from sql.client_encodings import UTF8
 from sql.errors import SqlError
 from sql.relations import OutputColumn
 from sql.settings import Settings
+from sql.wire import writer
 from sql.wire.conversation import Conversation
 from tests.end_to_end.raw_client import Answer, in_full, query, render
 from views.arrow_schema import arrow_schema
@@ -64,6 +65,9 @@ class MemoryConnection:
 
     async def drain(self) -> None:
         return
+
+    def terminate(self, error: SqlError) -> None:
+        self.write(writer.error_response(error))
 
     def end_packet(self, error: SqlError | None) -> None:
         self.write(self.session.packets.end(error))

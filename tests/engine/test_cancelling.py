@@ -1,0 +1,126 @@
+"""Who asks for an end gets it: as many slow readers in Spark as there are workers, each cancelled while all of them wait."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import cast
+
+import pyarrow as pa
+import pytest
+from pyspark.errors import PySparkException
+
+from engine.embedded.query_engine import QueryEngine
+from engine.spark import SparkRuntime
+from engine.upper import SparkUpperExecutor
+from sql.relations import Relation
+from sql.wire.messages import Query
+from tests.engine.session_client import SessionClient, World
+from views.protocols import TableExport
+
+WORKERS = READERS = 3
+END_S_MAX = 60.0
+MEMORY_BYTES = 64 * 1024 * 1024
+
+
+class BlockedJvm:
+    """A JVM that answers no pipeline before it is cancelled, and a cancel only when that has ended."""
+
+    heap_bytes_max = 1
+
+    def __init__(self) -> None:
+        self._changed = threading.Condition()
+        self.running: set[str] = set()
+        self.cancelled: set[str] = set()
+
+    def pipelines(self, check_cancelled: Callable[[], None] = lambda: None) -> BlockedJvm:
+        return self
+
+    def exit_status(self, _: object) -> None:
+        return
+
+    def run(self, job: str, inputs: Mapping[str, pa.Table], sql: str) -> pa.Table:
+        with self._changed:
+            self.running.add(job)
+            assert self._changed.wait_for(lambda: job in self.cancelled, END_S_MAX)
+            self.running.remove(job)
+        raise PySparkException("the job was cancelled")
+
+    def cancel(self, job: str) -> None:
+        with self._changed:
+            self.cancelled.add(job)
+            self._changed.notify_all()
+            # As slow as a JVM that is out of breath.
+            self._changed.wait_for(lambda: job not in self.running, END_S_MAX)
+
+
+class EmbeddedUpper:
+    """Makes the views without Spark."""
+
+    def __init__(self) -> None:
+        self._engine = QueryEngine(MEMORY_BYTES, threads_count=1)
+
+    def run(
+        self, token: object, relation: Relation, inputs: Mapping[str, pa.Table], tables: Mapping[str, TableExport]
+    ) -> pa.Table:
+        return self._engine.run(relation, inputs)
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> Iterator[World]:
+    made = World(tmp_path / "data", worker_threads=WORKERS)
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def jvm(world: World) -> BlockedJvm:
+    """Views v0, v1, ... whose readers all wait for it."""
+    world.database.upper = cast(SparkUpperExecutor, EmbeddedUpper())
+    client = world.client()
+    client.run("CREATE FOREIGN TABLE s (k integer) SERVER stream")
+    for number in range(READERS):
+        counted = f"SELECT k, count(*) AS n FROM s WHERE k <> {number} GROUP BY k"
+        client.run(f"CREATE VIEW v{number} AS SELECT n, count(*) AS keys FROM ({counted}) g GROUP BY n")
+    client.run("INSERT INTO s VALUES (-1), (-2)")
+    for number in range(READERS):
+        # The next one asks for the version of this position.
+        assert client.rows(f"SELECT * FROM v{number}")
+    client.run("INSERT INTO s VALUES (-3)")
+    made = BlockedJvm()
+    world.database.upper = SparkUpperExecutor(cast(SparkRuntime, made))
+    return made
+
+
+def in_time(world: World, jvm: BlockedJvm, stop: Callable[[SessionClient], None]) -> list[list[str]]:
+    """Let all read at once, stop each once all are in Spark, and return their answers."""
+    clients = [world.client() for _ in range(READERS)]
+
+    async def read(client: SessionClient, number: int) -> None:
+        working = client.session.handle(Query(f"SELECT * FROM v{number}"))
+        assert working is not None
+        await working
+
+    async def all_together() -> None:
+        reading = [asyncio.ensure_future(read(client, number)) for number, client in enumerate(clients)]
+        while len(jvm.running) < READERS:
+            assert not all(task.done() for task in reading)
+            await asyncio.sleep(0.01)
+        for client in clients:
+            stop(client)
+        await asyncio.wait_for(asyncio.gather(*reading), END_S_MAX)
+
+    world.runner.run(all_together())
+    return [client.ask() for client in clients]
+
+
+def test_readers_in_spark_are_cancelled_when_they_have_all_threads(world: World, jvm: BlockedJvm) -> None:
+    answers = in_time(world, jvm, lambda client: client.session.cancel())
+    assert answers == [["E ERROR 57014: canceling statement due to user request", "Z I"]] * READERS
+
+
+def test_readers_in_spark_end_with_the_server(world: World, jvm: BlockedJvm) -> None:
+    answers = in_time(world, jvm, lambda client: client.session.end())
+    assert all("57P01" in "".join(answer) for answer in answers)
