@@ -16,12 +16,13 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from engine.catalog import CatalogImage, QueryViewEntry, TableEntry, ViewEntry
+from sql.errors import SqlError
 from sql.relations import BoundQuery, Relation, Scan
 from sql.trees import rewrite_everywhere
 from sql.volatility import has_volatile
 from views.plan.parts import without_parts
 from views.plan.properties import scans
-from views.refresh import CANCEL_POLL_S
+from views.refresh import CANCEL_POLL_S, DATA_ERROR
 
 if TYPE_CHECKING:
     from engine.transaction import Transaction
@@ -37,12 +38,14 @@ Sources = tuple[object, ...]
 class Made:
     """The versions of one view that are kept, newest last, of its query as it is. `lock` is held while one is made.
 
+    tables: rows, or the error of the first row that can't be evaluated.
+
     passed_s: how long the last one took.
     """
 
     query: BoundQuery
     lock: threading.Lock = field(default_factory=threading.Lock)
-    tables: dict[Sources, pa.Table] = field(default_factory=dict)
+    tables: dict[Sources, pa.Table | SqlError] = field(default_factory=dict)
     passed_s: float = 0.0
 
 
@@ -62,7 +65,8 @@ class WholeVersions:
         made = self._made.get(entry.description.oid)
         if made is None or not made.tables:
             return None
-        return list(made.tables.values())[-1].num_rows, made.passed_s
+        newest = list(made.tables.values())[-1]
+        return (0 if isinstance(newest, SqlError) else newest.num_rows), made.passed_s
 
     def take(
         self,
@@ -78,19 +82,31 @@ class WholeVersions:
             made = self._made[oid] = Made(query)
         known = made.tables.get(sources)
         if known is not None:
-            return known
+            return rows_or_raise(known)
         while not made.lock.acquire(timeout=CANCEL_POLL_S):
             check_cancelled()
         try:
             known = made.tables.get(sources)
             if known is None:
                 began_s = perf_counter()
-                known = make()
+                try:
+                    known = make()
+                except SqlError as failure:
+                    if not failure.sqlstate.startswith(DATA_ERROR):
+                        raise
+                    known = failure
                 made.passed_s = perf_counter() - began_s
                 made.tables = dict([*made.tables.items(), (sources, known)][-KEPT_MAX:])
-            return known
+            return rows_or_raise(known)
         finally:
             made.lock.release()
+
+
+def rows_or_raise(made: pa.Table | SqlError) -> pa.Table:
+    """Return rows. Raises what stands in their place, as a copy, because several threads may raise it."""
+    if isinstance(made, SqlError):
+        raise replace(made)
+    return made
 
 
 def whole_query(entry: QueryViewEntry) -> BoundQuery:

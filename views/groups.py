@@ -23,7 +23,7 @@ from ringbuffer.aggregate_results import (
 from ringbuffer.aggregates import State
 from ringbuffer.columns import DTYPES, Morsel, PhysicalType
 from ringbuffer.error_codes import MESSAGES, OK
-from ringbuffer.hash_table import GroupTable
+from ringbuffer.hash_table import GroupTable, Words
 from sql.datatypes import SqlType
 from sql.errors import SqlError
 from views.codegen.grouping import VARIANCES, AggregateSlot, Grouping, InputSlot, KeySlot
@@ -34,6 +34,8 @@ from views.variances import decimal_results, float_results
 
 Array = npt.NDArray[Any]
 Columns = list[tuple[Array, npt.NDArray[np.uint8]]]
+# So many groups whose aggregates are out of range are told apart from the others; a view with more of them can't be read.
+UNMADE_MAX = 1_000
 
 ENTRY_AT = 1  # the entry comes after the hash
 MASK_AT = 1
@@ -41,7 +43,7 @@ MASK_AT = 1
 
 def read_groups(table: GroupTable, grouping: Grouping) -> Morsel:
     """Return the groups as columns, in the layout of `views.hand_over.morsel_layout`."""
-    reader = GroupReader(table, grouping)
+    reader = GroupReader(table.rows, table.groups_count, grouping)
     columns: Columns = []
     for key in grouping.keys:
         columns += reader.key(key)
@@ -50,15 +52,40 @@ def read_groups(table: GroupTable, grouping: Grouping) -> Morsel:
     return Morsel(reader.count, tuple(data for data, _ in columns), tuple(nulls for _, nulls in columns), table.heap)
 
 
-class GroupReader:
-    """The rows of one table while they are read."""
+def read_made_groups(table: GroupTable, grouping: Grouping) -> tuple[Morsel, list[int]]:
+    """Return the groups where some have aggregates that are out of range, and which columns of `read_groups` these are.
 
-    def __init__(self, table: GroupTable, grouping: Grouping) -> None:
+    For each of them a column more, int64, is 1 for these groups, whose aggregate is NULL. Raises SqlError for more than UNMADE_MAX.
+    """
+    reader = GroupReader(table.rows, table.groups_count, grouping)
+    columns: Columns = []
+    for key in grouping.keys:
+        columns += reader.key(key)
+    unmade: list[int] = []
+    flags: Columns = []
+    for place, slot in enumerate(grouping.aggregates, len(grouping.keys)):
+        bad: list[int] = []
+        columns += reader.made_aggregate(slot, 0, bad)
+        if bad:
+            unmade.append(place)
+            flag = np.zeros(reader.count, dtype=np.int64)
+            flag[bad] = 1
+            flags.append((flag, np.zeros(reader.count, dtype=np.uint8)))
+    columns += flags
+    return Morsel(
+        reader.count, tuple(data for data, _ in columns), tuple(nulls for _, nulls in columns), table.heap
+    ), unmade
+
+
+class GroupReader:
+    """The first `count` rows of a table, while they are read."""
+
+    def __init__(self, rows: Words, count: int, grouping: Grouping) -> None:
         self.grouping = grouping
-        self.count = table.groups_count
+        self.count = count
         self.row_words = grouping.table.row_words
-        self.words = table.rows
-        self.rows = table.rows[: self.count * self.row_words].reshape(self.count, self.row_words)
+        self.words = rows
+        self.rows = self.words[: self.count * self.row_words].reshape(self.count, self.row_words)
 
     def key(self, key: KeySlot) -> Columns:
         """Return the column of a key, and that of its scales if they vary."""
@@ -78,6 +105,30 @@ class GroupReader:
             rescaled_keys(self.words, self.row_words, self.count, at, shown_at, values)
             return [(values, nulls), (self.rows[:, shown_at].astype(np.int16), np.zeros_like(nulls))]
         return [(self.rows[:, at].astype(dtype_of(key.type)), nulls)]
+
+    def made_aggregate(self, slot: AggregateSlot, start: int, bad: list[int]) -> Columns:
+        """Return the columns of `aggregate`, with NULL for groups that fail; their numbers from `start` on go into `bad`.
+
+        Halves of the rows that fail are read by themselves. Raises SqlError for the group after UNMADE_MAX.
+        """
+        try:
+            return self.aggregate(slot)
+        except SqlError:
+            if len(bad) == UNMADE_MAX:
+                raise
+        if self.count == 1:
+            bad.append(start)
+            of_no_values = self.words[: self.row_words].copy()
+            of_no_values[self.grouping.inputs[slot.input].count_word] = 0
+            return GroupReader(of_no_values, 1, self.grouping).aggregate(slot)
+        middle = self.count // 2
+        lower = GroupReader(self.words, middle, self.grouping)
+        upper = GroupReader(self.words[middle * self.row_words :], self.count - middle, self.grouping)
+        halves = [lower.made_aggregate(slot, start, bad), upper.made_aggregate(slot, start + middle, bad)]
+        return [
+            (np.concatenate([left, right]), np.concatenate([left_nulls, right_nulls]))
+            for (left, left_nulls), (right, right_nulls) in zip(*halves, strict=True)
+        ]
 
     def aggregate(self, slot: AggregateSlot) -> Columns:
         """Return the column of an aggregate, and that of its scales if they vary."""

@@ -16,12 +16,15 @@ from time import perf_counter
 import pyarrow as pa
 
 from sql.errors import SqlError
+from sql.relations import Relation
 from views.arrow_schema import arrow_schema
+from views.plan.deferred import above_finished, above_groups
 from views.plan.trees import substitute_now
 from views.protocols import Clock, TableSource, UpperExecutor
-from views.view import ContinuousView, Cut, Moment, Version
+from views.view import ContinuousView, Cut, Exported, Moment, Version
 
 QUERY_CANCELED = "57014"
+DATA_ERROR = "22"  # the class of SQLSTATEs of values that can't be computed
 CANCEL_POLL_S = 0.05
 # Of cuts, in the order in which they are taken.
 MOMENTS = itertools.count(1)
@@ -256,7 +259,7 @@ def merge_cuts(view: ContinuousView, entries: Sequence[Cut], target: Cut) -> Non
         if not entry.pins or entry is target:
             continue
         try:
-            entry.groups = entry.view.state.export(entry.now_us or 0)
+            entry.groups = exported(entry.view, entry.now_us or 0)
         except SqlError as failure:
             entry.error = failure
         with view.changed:
@@ -266,6 +269,7 @@ def merge_cuts(view: ContinuousView, entries: Sequence[Cut], target: Cut) -> Non
 
 def _finish_kept(entry: Cut, engines: Engines, reader: Reader) -> None:
     """Make the version of a pinned cut from the groups that it has kept. Raises 57014, and can be tried again then."""
+    assert entry.groups is not None
     try:
         entry.version = _finished(entry, entry.groups, engines, reader)
     except SqlError as failure:
@@ -279,13 +283,50 @@ def _make_version(target: Cut, engines: Engines, reader: Reader) -> Version:
     """Export the merged groups and run what lies above them."""
     now_us = reader.now_us if target.now_us is None else target.now_us
     began_s = perf_counter()
-    groups = target.view.state.export(now_us)
+    groups = exported(target.view, now_us)
     target.phases.hand_over_s = perf_counter() - began_s
     return _finished(target, groups, engines, reader)
 
 
-def _finished(target: Cut, table: pa.Table, engines: Engines, reader: Reader) -> Version:
-    """Run what lies above the groups in `table`."""
+def exported(view: ContinuousView, now_us: int) -> Exported:
+    """Return the finish step's rows, or the groups where it can't be evaluated for all of them. Raises SqlError."""
+    try:
+        return Exported(view.state.export(now_us))
+    except SqlError as failure:
+        if not failure.sqlstate.startswith(DATA_ERROR):
+            raise
+    table, unmade = view.state.export_groups()
+    return Exported(table, above_groups(view.plan, unmade))
+
+
+def _finished(target: Cut, groups: Exported, engines: Engines, reader: Reader) -> Version:
+    """Run what lies above the groups, or leave it to the readers where a row of it can't be evaluated."""
+    if groups.above is None:
+        try:
+            return _evaluated(target, groups.table, engines, reader)
+        except SqlError as failure:
+            if not failure.sqlstate.startswith(DATA_ERROR):
+                raise
+    view = target.view
+    above = above_finished(view.plan) if groups.above is None else groups.above
+    if view.time_dependent:
+        above = substitute_now(above, reader.now_us if target.now_us is None else target.now_us)
+    versions = engines.tables.versions(view.upper_tables) if view.upper_tables else {}
+    return _version(target, groups.table, versions, engines.clock.now_us(), above)
+
+
+def _version(
+    target: Cut, table: pa.Table, table_versions: Mapping[str, int], created_us: int, above: Relation | None = None
+) -> Version:
+    upkeep = target.view.upkeep
+    upkeep.versions_count += 1
+    upkeep.refreshed = created_us, target.phases
+    number, position = upkeep.versions_count, target.position
+    return Version(number, position, table, created_us, table_versions, target.phases, above)
+
+
+def _evaluated(target: Cut, table: pa.Table, engines: Engines, reader: Reader) -> Version:
+    """Run what lies above the groups in `table`. Raises SqlError."""
     view = target.view
     now_us = reader.now_us if target.now_us is None else target.now_us
     plan, phases = view.plan, target.phases
@@ -302,9 +343,7 @@ def _finished(target: Cut, table: pa.Table, engines: Engines, reader: Reader) ->
         table = view.state.finish_tail(table, plan.tail)
     expected = arrow_schema(view.schema)
     assert table.schema.types == expected.types, f"view {view.definition.name}: {table.schema} instead of {expected}"
-    view.upkeep.versions_count += 1
     renamed = table.rename_columns(expected.names)
     created_us = engines.clock.now_us()
     phases.store_s = perf_counter() - began_s
-    view.upkeep.refreshed = created_us, phases
-    return Version(view.upkeep.versions_count, target.position, renamed, created_us, table_versions, phases)
+    return _version(target, renamed, table_versions, created_us)

@@ -38,10 +38,12 @@ from views.codegen.grouping import Grouping, make_grouping
 from views.codegen.stream_kernel import generate_stream_kernel
 from views.finish import CompiledStep, array_places
 from views.fronts import TABLES_WAITING_MAX, Front, Groups
-from views.groups import read_groups
+from views.groups import read_groups, read_made_groups
+from views.hand_over import to_arrow
 from views.join_tables import Joins, join_table, joined, rows_from_bytes, rows_to_bytes
 from views.kernels import LAST, CompiledKernel, needed_bytes, own_arrays
 from views.plan.cover import covered_grouping
+from views.plan.deferred import unmade_schema
 from views.plan.nodes import FinishStep, ViewPlan
 from views.state_pages import load_table, state_fingerprint, table_pages
 
@@ -361,6 +363,15 @@ class ViewState:
         with self._groups.refresh_lock:
             groups = read_groups(self._groups.merged, self._shown)
             return self._finish.run(groups, now_us)
+
+    def export_groups(self) -> tuple[pa.Table, list[int]]:
+        """Return the groups themselves, where `export` fails, and which columns have aggregates that some groups can't represent.
+
+        The table is in arrow_schema(unmade_schema(finish.input, these columns)). Raises SqlError where almost all groups are such.
+        """
+        with self._groups.refresh_lock:
+            groups, unmade = read_made_groups(self._groups.merged, self._shown)
+            return to_arrow(groups, unmade_schema(self.plan.finish.input, unmade)), unmade
 
     def rows_of(self, table: GroupTable, now_us: int) -> pa.Table:
         """Return the finish step's rows of a statement's own table, in arrow_schema(finish.output). Raises SqlError (22003 of a sum)."""

@@ -17,7 +17,7 @@ import pyarrow as pa
 from ringbuffer.hash_table import GroupTable
 from sql.catalog import ColumnDescription, RelationDescription
 from sql.errors import SqlError
-from sql.relations import Schema
+from sql.relations import Relation, Schema
 from views.definition import ViewDefinition
 from views.phases import Lifecycle
 from views.plan.nodes import ViewPlan
@@ -51,6 +51,7 @@ class Version:
     """A view's rows after `position` committed statements. number: 1, 2, ... per view; created_us: when it was made, UTC.
 
     table_versions: the versions of the tables of the view's upper part that it was made from. phases: of the refresh that made it.
+    above: where some rows can't be evaluated, the query over `table` that its readers take for the view (`views.plan.deferred`).
     """
 
     number: int
@@ -59,6 +60,15 @@ class Version:
     created_us: int
     table_versions: Mapping[str, int] = field(default_factory=dict)
     phases: Phases = field(default_factory=Phases)
+    above: Relation | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Exported:
+    """The rows of a cut's groups as Arrow: the finish step's, or, where that fails for some groups, all groups and what is `above` them."""
+
+    table: pa.Table
+    above: Relation | None = None
 
 
 @dataclass(eq=False)
@@ -85,7 +95,7 @@ class Cut:
     table_versions: Mapping[str, int] = field(default_factory=dict)
     held: bool = False
     pins: int = 0
-    groups: pa.Table | None = None
+    groups: Exported | None = None
     moment: Moment | None = None
     phases: Phases = field(default_factory=Phases)
 

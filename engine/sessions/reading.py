@@ -31,12 +31,14 @@ from engine.transaction import Transaction
 from engine.whole_versions import over_groups, sources_of, whole_query, with_whole_views
 from ringbuffer.output_forms import Forms
 from sql.bind.substitute import substitute_now, substitute_parameters
+from sql.errors import SqlError
 from sql.expressions import Literal
 from sql.origins import with_origins
 from sql.relations import BoundQuery, LockedRead, Relation
 from sql.settings import Settings
 from sql.wire import writer
-from views.refresh import Reader
+from views.plan.deferred import in_place_of
+from views.refresh import DATA_ERROR, Reader
 
 if TYPE_CHECKING:
     from engine.catalog import CatalogImage
@@ -120,7 +122,15 @@ def read(
         return database.tables.run(query, inputs, reader.token) if known is None else known.query(query, inputs)
 
     for whole in wholes:
-        inputs[whole.description.name] = whole_version(database, transaction, image, whole, run, reader)
+        name = whole.description.name
+        try:
+            inputs[name] = whole_version(database, transaction, image, whole, run, reader)
+        except SqlError as failure:
+            if not failure.sqlstate.startswith(DATA_ERROR):
+                raise
+            # One row of it can't be evaluated: the query reads what it asks for of it.
+            above = with_deferred(whole_query(whole).root, transaction, bound.relations)
+            root = in_place_of(name, above, root)
     table = run(root, root)
     views = tuple(transaction.versions[name] for name in sorted(bound.relations) if name in transaction.versions)
     reusable = not bound.stable and not any(view.time_dependent or view.upper_tables for view, _ in views)
@@ -143,7 +153,7 @@ def whole_version(
     """Return the rows of a view of parts at the statement's versions of these, shared with all who read the same ones."""
 
     def make() -> pa.Table:
-        query = whole_query(whole).root
+        query = with_deferred(whole_query(whole).root, transaction, whole_query(whole).relations)
         return run(query, over_groups(query))
 
     sources = sources_of(whole, image, transaction)
@@ -191,7 +201,17 @@ def scan_inputs(
 
         kernels = database.stream_kernels
         queries, inputs = scan_streams(streams, roots, scanning, kernels, run_on_tables, reader.check_cancelled)
-    return queries, inputs | view_inputs(database, transaction, image, relations, reader)
+    inputs |= view_inputs(database, transaction, image, relations, reader)
+    return [with_deferred(query, transaction, relations) for query in queries], inputs
+
+
+def with_deferred(root: Relation, transaction: Transaction, relations: frozenset[str]) -> Relation:
+    """Return a query with what versions have left to their readers in the place of the scans of these views."""
+    for name in sorted(relations & transaction.versions.keys()):
+        _, version = transaction.versions[name]
+        if version.above is not None:
+            root = in_place_of(name, version.above, root)
+    return root
 
 
 def scan_settings(settings: Settings, transaction: Transaction) -> ScanSettings:

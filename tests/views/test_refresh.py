@@ -86,11 +86,11 @@ def test_reading_no_view_is_an_empty_cut() -> None:
 
 def test_an_error_above_the_stream_is_the_readers_and_loses_nothing() -> None:
     database, (view, state) = Database(), make_view()
-    state.failures.append(SqlError("22012", "division by zero"))
+    state.failures.append(SqlError("53200", "out of memory"))
     database.commit([4], (view, state))
     with pytest.raises(SqlError) as failure:
         database.read(view)
-    assert failure.value.sqlstate == "22012"
+    assert failure.value.sqlstate == "53200"
     assert state.merged == [4]
     database.commit([5], (view, state))
     assert rows(database.read(view)["v"]) == (9, 2)
@@ -98,7 +98,7 @@ def test_an_error_above_the_stream_is_the_readers_and_loses_nothing() -> None:
 
 def test_a_failed_view_of_several_keeps_the_others() -> None:
     database, (one, one_state), (two, two_state) = Database(), make_view("one"), make_view("two")
-    one_state.failures.append(SqlError("22003", "bigint out of range"))
+    one_state.failures.append(SqlError("53200", "out of memory"))
     database.commit([4], (one, one_state), (two, two_state))
     with pytest.raises(SqlError):
         database.read(one, two)

@@ -28,6 +28,7 @@ from tests.views.random_expressions import SCHEMA, ExpressionMaker, arrow_rows, 
 from tests.views.reference import EXACT, SqlFailureError
 from tests.views.reference_groups import group, group_key
 from views.hand_over import from_arrow
+from views.plan.deferred import unmade_schema
 from views.plan.nodes import FinishStep, StreamPipeline, ViewPlan
 from views.state import ViewState
 
@@ -321,6 +322,27 @@ def test_float_sums_overflow_only_from_finite_values(tmp_path: Path) -> None:
     state.merge(state.swap())
     with pytest.raises(SqlError, match="22003"):
         state.export(0)
+
+
+def test_groups_whose_sum_is_out_of_range_are_told_apart(tmp_path: Path) -> None:
+    sums = [make_aggregate("sum", column("f8")), make_aggregate("", None), make_aggregate("sum", column("i4"))]
+    state = ViewState("v", make_plan([], [column("i4")], sums), tmp_path)
+    too_large = {3, 4, 99}
+    rows = rows_with(200, i4=lambda number: number // 2, f8=lambda n: 1e308 if n // 2 in too_large else float(n))
+    state.apply(stream_morsel(rows), 0)
+    state.merge(state.swap())
+    table, unmade = state.export_groups()
+    assert unmade == [1]
+    schema = unmade_schema(state.plan.finish.input, unmade)
+    for key, total, count, whole, flag in python_rows(table, schema):
+        assert isinstance(key, int)
+        assert (total, flag) == ((None, 1) if key in too_large else (4.0 * key + 1, 0))
+        assert (count, whole) == (2, 2 * key)
+    everybody = rows_with(5000, i4=lambda number: number // 2, f8=lambda number: 1e308)
+    state.apply(stream_morsel(everybody), 0)
+    state.merge(state.swap())
+    with pytest.raises(SqlError, match="22003"):
+        state.export_groups()
 
 
 def test_finish_step_filters_and_computes(tmp_path: Path) -> None:
