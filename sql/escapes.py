@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from sql import interrupts
 from sql.errors import SqlError
 
 SIMPLE = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
@@ -21,6 +22,7 @@ def decode_escapes(body: str, start: int) -> str:
     pieces: list[bytes] = []
     place = 0
     for match in ESCAPE.finditer(body):
+        interrupts.check()
         pieces.append(body[place : match.start()].encode())
         pieces.append(escaped_bytes(match, start + match.start() + 1))
         place = match.end()
@@ -54,6 +56,7 @@ def decode_unicode_escapes(body: str, start: int) -> str:
     """Return what U&'body' means."""
 
     def replace(match: re.Match[str]) -> str:
+        interrupts.check()
         backslash, long, short, _ = match.groups()
         if backslash:
             return "\\"
