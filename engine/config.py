@@ -80,7 +80,10 @@ class ServerConfig:
 
     # Reads and tables. query_memory_bytes is what the embedded engine may use for all statements together, and query_disk_bytes what it
     # may put into temporary files beyond that. An answer's rows are in memory until the client has them: result_bytes_max each.
+    # worker_threads: statements that compute at once while their turns last; who is not done after worker_turn_ms goes on, but keeps
+    # nobody else from beginning.
     worker_threads: int = 8
+    worker_turn_ms: int = 50
     query_memory_bytes: int = 1 * GIB
     query_disk_bytes: int = 16 * GIB
     result_bytes_max: int = 2 * GIB
@@ -140,6 +143,7 @@ class ServerConfig:
             (self.checkpoint_interval_s >= 0, "checkpoint_interval_s can't be negative"),
             (1 <= self.view_queue_max <= 10_000, "view_queue_max must be between 1 and 10000"),
             (1 <= self.worker_threads <= 256, "worker_threads must be between 1 and 256"),
+            (1 <= self.worker_turn_ms <= 60_000, "worker_turn_ms must be between 1 and 60000"),
             (self.query_memory_bytes >= 64 * MIB, "query_memory_bytes must be at least 64 MB"),
             (self.query_disk_bytes >= 0, "query_disk_bytes can't be negative"),
             (self.result_bytes_max >= MIB, "result_bytes_max must be at least 1 MB"),

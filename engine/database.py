@@ -11,7 +11,6 @@ import itertools
 import logging
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -50,6 +49,7 @@ from engine.turns import Turns
 from engine.upper import SparkUpperExecutor
 from engine.warm_up import warm_up
 from engine.whole_versions import WholeVersions
+from engine.workers import Workers
 from ringbuffer.kept_memory import kept_memory
 from sql.catalog import SessionSettings
 from sql.relation_keys import is_temporary
@@ -78,8 +78,7 @@ class Database:
         self.storage = storage
         self.image = CatalogImage()
         self.ddl_lock = asyncio.Lock()
-        self.workers = ThreadPoolExecutor(config.worker_threads, thread_name_prefix="antumbra")
-        self.scanners = ThreadPoolExecutor(config.connections_max, thread_name_prefix="antumbra-scan")
+        self.workers = Workers(config.worker_threads, config.worker_turn_ms / 1000, config.connections_max)
         self.store = TableStore(
             config.data_dir, config.query_memory_bytes, config.query_disk_bytes, config.result_bytes_max, storage
         )
@@ -181,8 +180,7 @@ class Database:
 
     def close(self) -> None:
         """Make a last checkpoint, and stop Spark and the threads. The sessions have ended."""
-        self.workers.shutdown(wait=True, cancel_futures=True)
-        self.scanners.shutdown(wait=True, cancel_futures=True)
+        self.workers.shutdown()
         if self._is_open:
             self._is_open = False
             self._checkpointer.stop(finally_one=True)

@@ -41,7 +41,7 @@ class Doing:
         self._text = ""
         self._started_us = self._changed_us = self.backend_us
         self.packet: tuple[bytes, RowCommit] | None = None
-        self.waits_for_definitions = False
+        self.waits_for_definitions = self.waits_for_turn = False
 
     def begin(self, text: str) -> None:
         """A statement begins."""
@@ -107,6 +107,8 @@ def waited_for(session: Session, is_idle: bool) -> tuple[str, str] | None:
     """Return the kind and the name of what a session waits for, None while it works."""
     if is_idle:
         return "Client", "ClientRead"
+    if session.doing.waits_for_turn:
+        return "IPC", "WorkerTurn"
     return ("Lock", "object") if session.doing.waits_for_definitions else None
 
 

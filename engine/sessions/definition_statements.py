@@ -222,7 +222,7 @@ class DefinitionStatements:
         if statement.query is None:
             await self._session.in_worker(build_table_like if statement.likes else build_table, statement, work)
             return self._finished(work, transaction, tag)
-        count = await self._session.in_scanner(self._fill, statement, work, transaction)
+        count = await self._session.in_thread(self._fill, statement, work, transaction)
         return self._finished(work, transaction, f"SELECT {count}" if statement.with_data else tag)
 
     def _fill(self, statement: CreateTable, work: TableWork, transaction: Transaction) -> int:

@@ -25,7 +25,7 @@ async def lock_tables(session: Session, statement: LockTable, image: CatalogImag
     if not in_block:
         raise SqlError("25P01", "LOCK TABLE can only be used in transaction blocks")
     for name, position in statement.tables:
-        await session.in_scanner(lock_table, session, statement, name, table_oid(image, name, position))
+        await session.in_thread(lock_table, session, statement, name, table_oid(image, name, position))
     return Outcome("LOCK TABLE")
 
 

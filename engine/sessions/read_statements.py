@@ -139,7 +139,7 @@ class ReadStatements:
         rows = PassingRows(self._database.tables, streams[0], root, settings, session.check_cancelled, session)
 
         async def more() -> pa.Table | None:
-            return await session.in_scanner(rows.next)
+            return await session.in_thread(rows.next)
 
         return with_origins(bound, session.runner.image()), more
 
@@ -220,7 +220,7 @@ class ReadStatements:
             bound = await session.with_text(text, bound_to, image)
             waits = streams_among(bound.relations, image) or bound.locked or uses_sequences(bound.root, WAITING)
             begins = transaction.tables is None
-            run = session.in_scanner if waits else session.in_worker
+            run = session.in_thread if waits else session.in_worker
             scanning = scan_settings(session.settings, transaction)
             staleness_us = session.settings.view_staleness_ms * 1000
             reader = Reader(transaction.now_us, session.check_cancelled, session, staleness_us)

@@ -9,12 +9,12 @@ of events.
 from __future__ import annotations
 
 import asyncio
-import threading
-from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from engine.sessions.activity import Doing
 from engine.sessions.backend import SessionBackend
+from engine.sessions.cancelling import Cancelling
 from engine.sessions.copy_exchange import CopyExchange
 from engine.sessions.hot_path import HotPath
 from engine.sessions.identity import Identity
@@ -24,7 +24,7 @@ from engine.sessions.insert_packet import InsertPackets
 from engine.sessions.names import Names
 from engine.sessions.prepared import Portal, Prepared, describe_portal, describe_prepared, make_portal, prepare
 from engine.sessions.results import Outcome, send_rows
-from engine.sessions.statement_timeout import CANCELED, StatementTimeout
+from engine.sessions.statement_timeout import StatementTimeout
 from engine.sessions.statements import StatementRunner
 from engine.sessions.transaction_block import ABORTED, TransactionBlock
 from engine.tables.sequence_functions import SequenceSession
@@ -75,8 +75,9 @@ class Session:
         # Whether the client uses savepoints: its transaction blocks keep their snapshots then.
         self.is_simple = self.has_savepoints = False
         self._loop = asyncio.get_running_loop()
-        self._cancelled = threading.Event()
-        self.backend = SessionBackend(self, self._loop, self._cancelled)
+        self._cancelling = Cancelling(self, self._loop)
+        self.check_cancelled, self.cancellable = self._cancelling.check, self._cancelling.wait
+        self.backend = SessionBackend(self, self._loop, self._cancelling.is_asked)
         self.sequences = SequenceSession(backend=self.backend, may=self.identity.may, settings=settings.captured)
         self.timeout = StatementTimeout(self._loop, settings, self.cancel)
         self.idle = IdleTimeout(self, self._loop)
@@ -87,7 +88,6 @@ class Session:
         self.packets = InsertPackets(self, self.names.statements)
         self.inbox = Inbox(self)
         self._remaining: Sequence[Statement] = ()
-        self._waiting: asyncio.Future[object] | None = None
         self._actions: dict[type, Callable[[Any], Awaitable[None] | None]] = {
             Query: self._query,
             Parse: self._parse,
@@ -120,17 +120,8 @@ class Session:
             return None
 
     def cancel(self) -> None:
-        """Stop what runs now, from any thread; it ends with 57014."""
-        self._cancelled.set()
-        self.database.tables.interrupt(self)
-        self.database.system_catalog.interrupt(self)
-        transaction = self.block.open
-        if transaction is not None and transaction.tables is not None:
-            transaction.tables.interrupt()
-        self.database.upper.cancel(self)
-        waiting = self._waiting
-        if waiting is not None:
-            self._loop.call_soon_threadsafe(waiting.cancel)
+        """Stop what runs now; it ends with 57014. On the event loop."""
+        self._cancelling.ask()
 
     def end(self) -> None:
         """Stop what runs now as `cancel` does, but with 57P01: the connection is about to be closed."""
@@ -404,32 +395,23 @@ class Session:
             )
 
     async def in_worker(self, work: Callable[..., Result], *arguments: Any) -> Result:
-        """Run blocking work on a worker thread; the event loop serves the other connections meanwhile."""
-        return await self._loop.run_in_executor(self.database.workers, work, *arguments)
+        """Run what computes on a thread, in its turn; the event loop serves the other connections meanwhile. Raises 57014."""
+        with self.database.workers.turn() as turn:
+            if turn.waits:
+                self.doing.waits_for_turn = True
+                try:
+                    await self.cancellable(turn.begins)
+                finally:
+                    self.doing.waits_for_turn = False
+            return await self.in_thread(work, *arguments)
 
-    async def in_scanner(self, work: Callable[..., Result], *arguments: Any) -> Result:
-        """Run what scans streams on a thread of its own: such a scan may wait for rows as long as it likes, and workers are few."""
-        return await self._loop.run_in_executor(self.database.scanners, work, *arguments)
+    async def in_thread(self, work: Callable[..., Result], *arguments: Any) -> Result:
+        """Run at once, on a thread, what may wait as long as it likes, and what nobody may be kept from."""
+        return await self._loop.run_in_executor(self.database.workers.threads, work, *arguments)
 
     async def with_text(self, text: str, work: Callable[..., Result], *arguments: Any) -> Result:
         """Run what parses or binds `text`: on a worker thread if that takes so long that other clients would notice."""
         return await self.in_worker(work, *arguments) if len(text) > TEXT_AT_ONCE_MAX else work(*arguments)
-
-    async def cancellable(self, waiting: Coroutine[Any, Any, object]) -> None:
-        """Wait for something that may never come, until the client cancels the statement."""
-        self._waiting = self._loop.create_task(waiting)
-        try:
-            await self._waiting
-        except asyncio.CancelledError:
-            self.check_cancelled()
-            raise
-        finally:
-            self._waiting = None
-
-    def check_cancelled(self) -> None:
-        """Raise 57014 once the client has asked to cancel the statement, or its time is over."""
-        if self._cancelled.is_set():
-            raise self.timeout.error_or(SqlError(CANCELED, "canceling statement due to user request"))
 
     # Inside.
 
@@ -445,7 +427,8 @@ class Session:
         try:
             transaction = self.block.current()
             transaction.serializable = self.settings.is_serializable
-            outcome = await self.runner.run(statement, transaction, parameters, prepared)
+            with self._cancelling.running():
+                outcome = await self.runner.run(statement, transaction, parameters, prepared)
             return outcome
         except SqlError as error:
             raise self.timeout.error_or(error) from None
@@ -458,7 +441,8 @@ class Session:
     ) -> None:
         """Send an outcome's rows, or a part of them; those that are still to be made count for statement_timeout."""
         try:
-            await send_rows(self.connection, outcome, self.check_cancelled, shown, formats, row_limit, described)
+            with self._cancelling.running():
+                await send_rows(self.connection, outcome, self.check_cancelled, shown, formats, row_limit, described)
         except SqlError as error:
             raise self.timeout.error_or(error) from None
         finally:
@@ -469,8 +453,7 @@ class Session:
         self.is_simple = simple
         self.runner.in_sequence = False
         self.timeout.begin_message()
-        if self._cancelled.is_set():
-            self._cancelled.clear()
+        self._cancelling.forget()
 
     def _ready(self) -> None:
         for name, value in self.settings.changed_reports():

@@ -182,7 +182,7 @@ class TransactionBlock:
             try:
                 if waits:
                     await self._wait_for_room(transaction)
-                await self._session.in_worker(self._database.committer.commit, transaction)
+                await self._session.in_thread(self._database.committer.commit, transaction)
             except FullBufferError as error:
                 if not waits or error.is_lasting:
                     return error

@@ -61,7 +61,7 @@ class WriteStatements:
         image = session.runner.image()
         bound = await session.with_text(statement.text, self._bound, statement, image, prepared)
         # It may wait: for room in a stream, or for those who have locks.
-        return await session.in_scanner(self._write, statement, image, bound, transaction, parameters, prepared)
+        return await session.in_thread(self._write, statement, image, bound, transaction, parameters, prepared)
 
     def open_copy(self, statement: CopyFrom, transaction: Transaction, autocommit: bool) -> CopyIn | CopyIntoTable:
         """Return the COPY that takes the data. Raises what the statement has wrong. autocommit: it is a transaction of its own."""
@@ -77,7 +77,7 @@ class WriteStatements:
         in_block = transaction.explicit or transaction.operations or self._session.runner.in_sequence
         copy = self.open_copy(statement, transaction, autocommit=not in_block)
         # It may wait for room in a stream.
-        return await self._session.in_scanner(self._read_file, statement, copy, transaction)
+        return await self._session.in_thread(self._read_file, statement, copy, transaction)
 
     def _read_file(self, statement: CopyFrom, copy: CopyIn | CopyIntoTable, transaction: Transaction) -> Outcome:
         config = self._database.config

@@ -14,8 +14,10 @@ import pyarrow as pa
 from engine.locks import Key
 from sql.functions import ADVISORY_CALLS
 
-# A statement with one of these may take as long as it likes.
-WAITING = frozenset({"pg_sleep"}) | {name for name in ADVISORY_CALLS if "try" not in name and "unlock" not in name}
+# A statement with one of these may take as long as it likes, or is to end another one that does.
+WAITING = frozenset({"pg_sleep", "pg_cancel_backend", "pg_terminate_backend"}) | {
+    name for name in ADVISORY_CALLS if "try" not in name and "unlock" not in name
+}
 
 
 class Backend(Protocol):

@@ -115,7 +115,7 @@ class World:
         for thread in (log._thread, checkpointer._thread):
             if thread.is_alive():
                 thread.join(THREAD_END_S_MAX)
-        self.database.workers.shutdown(wait=False, cancel_futures=True)
+        self.database.workers.shutdown(wait=False)
         with suppress(duckdb.Error):
             self.database.store.close()
         self.runner.close()

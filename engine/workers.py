@@ -1,0 +1,96 @@
+"""The threads on which statements work, and whose turn it is to begin: nobody waits for the end of a long one.
+
+Enters: who has work that computes, on the event loop. Leaves: turns. Everybody has a thread at once, and asks for a turn before. It is over
+with the work, or after `turn_s`: who computes for longer goes on, beside those who begin. So a short statement waits for short ones, and of
+long ones never more than a turn. Must not know sessions or statements.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from types import TracebackType
+
+# Sessions whose clients have gone may still be at work beside those that took their places.
+THREADS_PER_CONNECTION = 2
+
+
+class Workers:
+    """Of one server. begin_at_once: how many computing statements may be in their turns. Turns are for the one event loop."""
+
+    def __init__(self, begin_at_once: int, turn_s: float, connections_max: int) -> None:
+        self.threads = ThreadPoolExecutor(THREADS_PER_CONNECTION * connections_max, thread_name_prefix="antumbra")
+        self._turn_s = turn_s
+        self._free = begin_at_once
+        self._waiting: deque[Turn] = deque()
+
+    def turn(self) -> Turn:
+        """Return a turn, which is asked for when its context is entered, and given back at the latest at its end."""
+        return Turn(self)
+
+    def submit(self, work: Callable[[], object]) -> None:
+        """Have something done that nobody waits for; from any thread."""
+        self.threads.submit(work)
+
+    def shutdown(self, wait: bool = True) -> None:
+        """End the threads; work that has not begun is dropped."""
+        self.threads.shutdown(wait=wait, cancel_futures=True)
+
+    def ask(self, turn: Turn) -> None:
+        """Let a turn begin, at once or when one of those before it is over."""
+        self._waiting.append(turn)
+        self._begin_next()
+
+    def give_back(self, turn: Turn) -> None:
+        """Take back what a turn has, or its place in the queue."""
+        if turn.has_begun:
+            self._free += 1
+            self._begin_next()
+        else:
+            self._waiting.remove(turn)
+
+    def _begin_next(self) -> None:
+        while self._free and self._waiting:
+            self._free -= 1
+            self._waiting.popleft().begin(self._turn_s)
+
+
+class Turn:
+    """A statement's turn to compute. begins: what to wait for when it `waits`."""
+
+    def __init__(self, workers: Workers) -> None:
+        self._workers = workers
+        self._loop = asyncio.get_running_loop()
+        self._timer: asyncio.TimerHandle | None = None
+        self._is_over = self.has_begun = False
+        self.begins: asyncio.Future[None] = self._loop.create_future()
+
+    @property
+    def waits(self) -> bool:
+        """Whether others are to be waited for."""
+        return not self.has_begun
+
+    def begin(self, turn_s: float) -> None:
+        """It begins, and is over after so many seconds."""
+        self.has_begun = True
+        self._timer = self._loop.call_later(turn_s, self._end)
+        if not self.begins.done():
+            self.begins.set_result(None)
+
+    def __enter__(self) -> Turn:
+        self._workers.ask(self)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        self._end()
+
+    def _end(self) -> None:
+        if not self._is_over:
+            self._is_over = True
+            self._workers.give_back(self)
