@@ -20,6 +20,7 @@ from views.plan.cover import NotCoveredError, cover
 from views.plan.nodes import StreamPipeline, ViewPlan
 from views.plan.planner import PlannedView, plan_view
 from views.plan.stored import restored_pipeline, stored_pipeline
+from views.plan.trees import substitute_now
 from views.protocols import TableExport, TableSource, UpperExecutor
 from views.sharing import find_twin
 from views.state import ViewState
@@ -134,7 +135,7 @@ def _warm_up(name: str, plan: ViewPlan, executor: UpperExecutor, tables: Mapping
     assert plan.upper is not None
     groups = arrow_schema(plan.finish.output).empty_table()
     try:
-        executor.run(name, plan.upper.relation, {plan.upper.groups: groups}, tables)
+        executor.run(name, substitute_now(plan.upper.relation, 0), {plan.upper.groups: groups}, tables)
     except SqlError as error:
         # An aggregate without keys has a row even of no groups, and that row may divide by zero: the reader's error, later.
         if not error.sqlstate.startswith("22"):

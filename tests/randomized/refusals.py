@@ -14,7 +14,6 @@ REASONS = {
     "COPY into a table without columns": "A row without columns has no place in an Arrow table.",
     "because continuous view": "A continuous view knows what its query reads by its name.",
     "JOIN that keeps a table's rows": "An outer join of a stream keeps the stream's rows only, below the grouping.",
-    "eager grouping that would keep every column": "A stream is not grouped by all of its columns below a join.",
     "over rows that are grouped before they are joined": "Only sums, counts, extremes and the like follow from joined groups.",
     "stream_join = retroactive for a join that can only be made with the stream's rows": "No key of the stream says which rows meet.",
     "stream_join = arrival for a join that has to be above the groups": "What a row meets can't be known of its group.",

@@ -34,7 +34,8 @@ from views.plan.checks import RULE_B, RULE_C, refused
 from views.plan.eager_blocks import COUNT, Block, Blocks, call_name
 from views.plan.eager_keys import is_of_kernels
 from views.plan.join_graph import conjunction, equality
-from views.plan.nodes import FIRST
+from views.plan.kept import bytes_per_group
+from views.plan.nodes import FIRST, StreamPipeline
 from views.plan.properties import scans
 from views.plan.reweighting import (
     Weighted,
@@ -236,11 +237,12 @@ class _Rewrite:
         return from_partials(call, [built.kept(home.block, place) for place in home.places], weight)
 
     def _note(self, blocks: Blocks, keys: Sequence[Expression]) -> None:
-        """Refuse blocks that would keep whole rows; say by what the others are grouped besides the query's own keys."""
+        """Say by what the blocks are grouped besides the query's own keys, and of those that keep whole rows what a row costs."""
         self.eager.is_made = True
         for block in blocks.all:
             if block.is_whole():
-                raise _refused_whole(block)
+                self.eager.groups.append(_kept_whole(block))
+                continue
             added = ", ".join(expression_text(key) for key in block.keys if key not in keys)
             if added:
                 self.eager.groups.append(f"eager grouping groups {block.streams} also by {added}")
@@ -373,8 +375,7 @@ def _name(expression: Expression) -> str:
     return expression.name if isinstance(expression, Column) else "key"
 
 
-def _refused_whole(block: Block) -> SqlError:
-    names = ", ".join(expression_text(key) for key in block.keys)
-    hint = "Ask for fewer columns of it above the join, or group it in a subquery of its own."
-    what = f"eager grouping that would keep every column of {block.streams}"
-    return refused(what, f"{block.streams} grouped by {names}", RULE_C, hint)
+def _kept_whole(block: Block) -> str:
+    keys, calls = tuple(("", key) for key in block.keys), tuple(("", call) for call in block.calls)
+    size = bytes_per_group(StreamPipeline("", (), (), keys, calls, ()))
+    return f"eager grouping keeps every column of {block.streams}: {size} bytes for each distinct row"

@@ -1,0 +1,27 @@
+-- Run: psql -X -q -A -t -h 127.0.0.1 -p PORT -f k13b_times_above_a_grouping.sql antumbra
+SET client_min_messages = error;
+DROP SCHEMA IF EXISTS k13b CASCADE;
+CREATE SCHEMA k13b;
+SET search_path=k13b;
+SET TimeZone='UTC';
+CREATE FOREIGN TABLE e (u text, at timestamptz, ts timestamp, d date, pad int) SERVER stream;
+CREATE VIEW n1 AS SELECT u, now() - max(at) > interval '1 hour' AS stale FROM e GROUP BY u;
+CREATE VIEW n2 AS SELECT u, max(at) - min(at) AS span, max(at) - min(at) < interval '2 days' AS short FROM e GROUP BY u;
+CREATE VIEW n3 AS SELECT u, extract(epoch FROM now() - max(at)) > 3600 AS stale FROM e GROUP BY u;
+CREATE VIEW n4 AS SELECT u, count(*) AS n FROM e GROUP BY u HAVING now() - max(at) < interval '1 hour';
+CREATE VIEW n5 AS SELECT u, now()::timestamp - max(ts) > '1 hour' AS stale, current_date - max(d) > 10 AS old, localtimestamp - max(ts) > interval '1 day' AS older FROM e GROUP BY u;
+CREATE VIEW n6 AS SELECT u, age(max(at), min(at)) AS a, date_trunc('hour', max(at) - min(at)) AS t FROM e GROUP BY u;
+CREATE VIEW n7 AS SELECT stale, count(*) FROM (SELECT u, now() - max(at) > interval '1 hour' AS stale FROM e GROUP BY u) g GROUP BY stale;
+CREATE VIEW n8 AS SELECT u, CASE WHEN now() - max(at) > interval '1 hour' THEN 'stale' ELSE 'fresh' END AS s, justify_hours(max(at) - min(at)) j, (max(at) - min(at)) * 2 AS d2, max(at) + (max(at) - min(at)) AS f FROM e GROUP BY u;
+INSERT INTO e VALUES ('a', '2020-01-01 00:00+00', '2020-01-01', '2020-01-01'), ('b', '2100-01-01 00:00+00', '2100-01-01', '2100-01-01'), ('a', '2020-01-02 01:02:03+00', '2020-01-01', '2020-01-01');
+SELECT * FROM n1 ORDER BY u;
+SELECT * FROM n2 ORDER BY u;
+SELECT * FROM n3 ORDER BY u;
+SELECT * FROM n4 ORDER BY u;
+SELECT * FROM n5 ORDER BY u;
+SELECT * FROM n6 ORDER BY u;
+SELECT * FROM n7 ORDER BY 1;
+SELECT * FROM n8 ORDER BY 1;
+RESET TimeZone;
+RESET search_path;
+DROP SCHEMA k13b CASCADE;
