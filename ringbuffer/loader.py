@@ -1,25 +1,26 @@
-"""Generated kernels as files: written once per fingerprint, imported under a name of their own, compiled for exact types.
+"""Generated kernels as files: written once per fingerprint, loaded under a name of their own, compiled for exact types.
 
-numba caches machine code beside the file, so a view that is created again or after a restart is compiled once. A file is never rewritten
-in place: its name carries the fingerprint of its text. What the disk refuses is a KernelFileError. Must not know what the kernels compute.
+What runs is the text that was just generated, never what lies on the disk; the file is for numba, which caches machine code beside it, and
+for people. So a view that is created again or after a restart is compiled once. A file is never rewritten in place: its name carries the
+fingerprint of its text. What the disk refuses is a KernelFileError. Must not know what the kernels compute.
 """
 
 from __future__ import annotations
 
-import importlib.util
-import os
-import re
 import sys
+import types
+import uuid
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 from numba.core.compiler_lock import global_compiler_lock
 
+from ringbuffer.kernel_text import kernel_tree
+
 Kernel = Callable[..., int]
 
 PACKAGE = "antumbra_kernels"
-NAME_CHARACTERS_MAX = 100
 
 
 class KernelFileError(Exception):
@@ -30,15 +31,19 @@ class KernelFileError(Exception):
         self.error = error
 
 
-def load_kernel(folder: Path, name: str, text: str, function: str, types: Sequence[str]) -> tuple[Kernel, Path]:
-    """Write `text` to folder/name.py unless it is there, import it, and return its kernel, compiled for `types`, with the path.
+def load_kernel(
+    folder: Path, name: str, text: str, function: str, argument_types: Sequence[str]
+) -> tuple[Kernel, Path]:
+    """Write `text` to folder/name.py unless it is there, run it, and return its kernel, compiled for these types, with the path.
 
-    Raises KernelFileError.
+    name: an identifier, with the text's fingerprint in it. Raises KernelFileError, and KernelTextError for what is no kernel.
     """
-    path = folder / f"{file_name(name)}.py"
+    assert name.isidentifier() and name.isascii(), name
+    path = folder / f"{name}.py"
+    code = compile(kernel_tree(text), str(path), "exec", dont_inherit=True)
     try:
         _write(path, text.encode())
-        return _compiled(path, function, types), path
+        return _compiled(path, code, function, argument_types), path
     except OSError as error:
         raise KernelFileError(path, error) from error
 
@@ -49,7 +54,7 @@ def _write(path: Path, text: bytes) -> None:
         return
     path.parent.mkdir(parents=True, exist_ok=True)
     # Other processes and threads see either no file or all of it.
-    unfinished = path.with_suffix(f".{os.getpid()}.unfinished")
+    unfinished = path.with_suffix(f".{uuid.uuid4().hex}.unfinished")
     try:
         unfinished.write_bytes(text)
         unfinished.replace(path)
@@ -58,17 +63,17 @@ def _write(path: Path, text: bytes) -> None:
         raise
 
 
-def _compiled(path: Path, function: str, types: Sequence[str]) -> Kernel:
+def _compiled(path: Path, code: types.CodeType, function: str, argument_types: Sequence[str]) -> Kernel:
     module_name = f"{PACKAGE}.{path.stem}"
-    specification = importlib.util.spec_from_file_location(module_name, path)
-    assert specification is not None and specification.loader is not None
-    module = importlib.util.module_from_spec(specification)
+    module = types.ModuleType(module_name)
+    module.__file__ = str(path)
     # numba asks for the module by name when it loads cached code.
     sys.modules[module_name] = module
     try:
-        specification.loader.exec_module(module)
+        # `kernel_tree` has looked at all of it.
+        exec(code, module.__dict__)  # noqa: S102
         kernel: Any = getattr(module, function)
-        kernel.compile(f"int64({', '.join(types)})")
+        kernel.compile(f"int64({', '.join(argument_types)})")
     except OSError:
         del sys.modules[module_name]
         raise
@@ -96,8 +101,3 @@ def release_kernel(kernel: Kernel) -> object:
             overload.library._codegen._engine._ee.remove_module(overload.library._final_module)
         released.overloads.clear()
     return [overload.entry_point for overload in overloads]
-
-
-def file_name(name: str) -> str:
-    """Return a name that is safe on every file system and as a module."""
-    return re.sub(r"\W", "_", name, flags=re.ASCII)[:NAME_CHARACTERS_MAX]

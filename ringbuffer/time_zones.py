@@ -61,6 +61,16 @@ def zone_table(name: str) -> tuple[Transitions, Offsets]:
     return transitions, offsets
 
 
+def zone_number(name: str) -> int:
+    """Return a name as a number, which can stand in generated code."""
+    return int.from_bytes(name.encode(), "big")
+
+
+def numbered_zone(number: int) -> tuple[Transitions, Offsets]:
+    """Return `zone_table` of the zone with this number."""
+    return zone_table(number.to_bytes((number.bit_length() + 7) // 8, "big").decode())
+
+
 def find_zone(name: str) -> zoneinfo.ZoneInfo | int:
     """Return the zone, or the seconds east of UTC of a fixed one."""
     if name.upper() in {"UTC", "GMT", "Z"}:

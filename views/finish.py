@@ -38,13 +38,12 @@ def array_places(schema: Schema) -> list[tuple[int, ...]]:
 class CompiledStep:
     """One finish step of a view."""
 
-    def __init__(self, view: str, part: str, step: FinishStep, kernels_dir: Path) -> None:
+    def __init__(self, step: FinishStep, kernels_dir: Path) -> None:
         """Generate and compile what the step needs. Raises SqlError 0A000."""
         self.step = step
         self._kernel: CompiledKernel | None = None
         if step.predicates or not all(isinstance(item, Column) for _, item in step.items):
-            module = generate_finish_kernel(view, part, step)
-            self._kernel = CompiledKernel(f"{view}_{part}", module, array_places(step.input), kernels_dir)
+            self._kernel = CompiledKernel(generate_finish_kernel(step), array_places(step.input), kernels_dir)
 
     @property
     def kernel(self) -> CompiledKernel | None:

@@ -34,15 +34,14 @@ class CompiledKernel:
     can_fail: there is a row that an expression of it can't be evaluated for.
     """
 
-    def __init__(self, name: str, module: GeneratedModule, places: list[tuple[int, ...]], folder: Path) -> None:
+    def __init__(self, module: GeneratedModule, places: list[tuple[int, ...]], folder: Path) -> None:
         self._module = module
         self._places = tuple(place for column in module.columns for place in places[column])
         self._long_texts = np.frombuffer(module.long_texts + b"\0", dtype=np.uint8)
         self.constants = int(self._long_texts.ctypes.data)
         self.can_fail = bool(module.expressions)
         self._thread = threading.local()
-        file = f"{name}_{module.fingerprint}"
-        self.function, self.path = load_kernel(folder, file, module.text, module.function, module.types)
+        self.function, self.path = load_kernel(folder, module.name, module.text, module.function, module.types)
         self._released: object = None
         self.is_released = False
 

@@ -94,8 +94,8 @@ class ViewState:
         self.joins = joins or Joins(())
         self._grouping = make_grouping(plan.maintained)
         self._shown = self._grouping if plan.kept is None else covered_grouping(self._grouping, plan.stream)
-        self._finish = CompiledStep(name, "groups", plan.finish, kernels_dir)
-        self._tail = None if plan.tail is None else CompiledStep(name, "tail", plan.tail, kernels_dir)
+        self._finish = CompiledStep(plan.finish, kernels_dir)
+        self._tail = None if plan.tail is None else CompiledStep(plan.tail, kernels_dir)
         self._program = np.array(self._grouping.merge_steps, dtype=np.int64).reshape(-1, 3)
         known = heir_of or twin_of
         if known is None:
@@ -114,8 +114,8 @@ class ViewState:
             arrays = [(place, ~place) for place in places]
         if pipeline.input[-1].name == ARRIVAL.name:
             arrays[len(pipeline.input) - 1 :] = [(LAST, ~LAST)]
-        module = generate_stream_kernel(self.name, pipeline, self._grouping)
-        return CompiledKernel(self.name, module, arrays, kernels_dir)
+        module = generate_stream_kernel(pipeline, self._grouping)
+        return CompiledKernel(module, arrays, kernels_dir)
 
     def emptied(self) -> ViewState:
         """Return a state with the same kernels and join tables, and no rows."""

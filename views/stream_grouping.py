@@ -88,8 +88,8 @@ def plan_grouping(grouping: Aggregate | Distinct) -> ViewPlan | None:
         planned = plan_view(definition, query)
         plan = planned.plan
         stream, _ = with_parameters(plan.stream)
-        generate_stream_kernel(NAME, stream, make_grouping(stream))
-        generate_finish_kernel(NAME, "groups", plan.finish)
+        generate_stream_kernel(stream, make_grouping(stream))
+        generate_finish_kernel(plan.finish)
     except SqlError:
         return None
     types = [column.type for column in planned.schema]

@@ -235,7 +235,7 @@ def planned_definition(
     planned = plan_view(definition, bound)
     twin, plan = twin_of(definition, bound, planned.plan, image)
     if twin is None:
-        return planned, database.kernels.folder / kernel_file_name(definition.shown, plan.stream), ""
+        return planned, database.kernels.folder / kernel_file_name(plan.stream), ""
     others = [view for view in image.views_over(twin.stream_name) if view.state.takes_rows_of(twin.state)]
     names = ", ".join(view.definition.label for view in others if view in image.taking_rows)
     return replace(planned, plan=plan), twin.state.kernel_paths[0], names

@@ -91,10 +91,10 @@ def answer(text: str) -> list[str]:
         assert isinstance(statement, CreateView)
         definition = define_view(statement, 16385, SETTINGS)
         planned = plan_view(definition, bind_query(statement.query, Relations(), SETTINGS))
-        kernel = Path("kernels") / kernel_file_name(definition.shown, planned.plan.maintained)
+        kernel = Path("kernels") / kernel_file_name(planned.plan.maintained)
         lines = explain_plan(planned, definition, kernel, NoSpark())
     except SqlError as error:
         extra = [f"{word}:  {value}" for word, value in (("DETAIL", error.detail), ("HINT", error.hint)) if value]
         return [f"ERROR:  {error.sqlstate}: {error.message}", *extra]
-    masked = [re.sub(r"_[0-9a-f]{12}\.py$", "_<fingerprint>.py", line) for line in lines]
+    masked = [re.sub(r"_[0-9a-f]{32}\.py$", "_<fingerprint>.py", line) for line in lines]
     return [*(f"NOTICE:  {notice}" for notice in planned.notices), *masked]

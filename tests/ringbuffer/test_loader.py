@@ -10,7 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ringbuffer.loader import file_name, load_kernel, release_kernel
+from ringbuffer.kernel_text import KernelTextError
+from ringbuffer.loader import load_kernel, release_kernel
 
 TEXT = """from ringbuffer.jit import kernel
 
@@ -26,7 +27,7 @@ TYPES = ("int64", "int64", "int64[::1]")
 
 
 def test_a_kernel_runs_for_its_types_only(tmp_path: Path) -> None:
-    kernel, path = load_kernel(tmp_path, "a view", TEXT.format(start=0), "total", TYPES)
+    kernel, path = load_kernel(tmp_path, "a_view", TEXT.format(start=0), "total", TYPES)
     assert path == tmp_path / "a_view.py"
     assert kernel(0, 3, np.array([1, 2, 4])) == 7
     with pytest.raises(TypeError):
@@ -64,6 +65,42 @@ def test_a_released_kernel_can_be_called_until_it_is_let_go(tmp_path: Path) -> N
     assert kernel(0, 3, np.array([1, 2, 4])) == 7
 
 
-def test_names_are_safe() -> None:
-    assert file_name('../we "ird" ö') == "___we__ird___"
-    assert len(file_name("x" * 1000)) == 100
+def test_a_kernel_that_two_have_loaded_stays_when_one_lets_go(tmp_path: Path) -> None:
+    first, path = load_kernel(tmp_path, "shared", TEXT.format(start=3), "total", TYPES)
+    second, same_path = load_kernel(tmp_path, "shared", TEXT.format(start=3), "total", TYPES)
+    third, _ = load_kernel(tmp_path, "shared", TEXT.format(start=3), "total", TYPES)
+    assert path == same_path
+    held = [release_kernel(first), release_kernel(third)]
+    del first, third, held
+    gc.collect()
+    assert second(0, 3, np.array([1, 2, 4])) == 10
+
+
+def test_the_text_on_the_disk_is_not_what_runs(tmp_path: Path) -> None:
+    _, path = load_kernel(tmp_path, "changed", TEXT.format(start=0), "total", TYPES)
+    path.write_text(TEXT.format(start=1_000))
+    compiled = tmp_path / "__pycache__"
+    assert not list(compiled.glob("*.pyc")), "nobody else's code can be put there"
+    kernel, _ = load_kernel(tmp_path, "changed", TEXT.format(start=0), "total", TYPES)
+    assert kernel(0, 1, np.array([1])) == 1
+    assert path.read_text() == TEXT.format(start=0)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "import os",
+        "from os import path",
+        "found = 'text'",
+        "open(1)",
+        "found.read(1)",
+        "found = lambda: 1",
+        "while 1:pass",
+    ],
+)
+def test_what_no_kernel_has_is_not_run(line: str, tmp_path: Path) -> None:
+    with pytest.raises(KernelTextError):
+        load_kernel(tmp_path, "hostile", TEXT.format(start=f"0\n    {line}"), "total", TYPES)
+    with pytest.raises(KernelTextError):
+        load_kernel(tmp_path, "hostile", f"{line}\n{TEXT.format(start=0)}", "total", TYPES)
+    assert not list(tmp_path.iterdir())

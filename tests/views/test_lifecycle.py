@@ -65,7 +65,7 @@ def test_a_view_is_built_and_read(tmp_path: Path) -> None:
     assert view.lifecycle.phase == ViewPhase.BUILDING
     assert view.description.columns[0].name == "s"
     assert view.stream_name == "sales"
-    assert view.state.kernel_paths[0] == tmp_path / kernel_file_name("v", view.plan.stream), "EXPLAIN names the file"
+    assert view.state.kernel_paths[0] == tmp_path / kernel_file_name(view.plan.stream), "EXPLAIN names the file"
     assert view.state.kernel_paths[0].is_file()
     assert rows(view, executor) == []
     insert(view)

@@ -1,7 +1,7 @@
 """Columns as arguments of a kernel: which arrays it takes, and the lines that load a value from them.
 
 A column has an array of data, one of nulls, and a decimal of variable scale also one of scales (int16). Only columns that are used become
-arguments. Must not know where the arrays come from.
+arguments, under their numbers: c0, c1 and so on. Must not know where the arrays come from.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class InputColumns:
     def stem(self, writer: KernelWriter, index: int) -> str:
         """Return what the names of a column's arrays begin with."""
         if index not in self.used:
-            self.used[index] = writer.name("c_" + self.schema[index].name)
+            self.used[index] = writer.name(f"c{index}")
         return self.used[index]
 
     def _words(self, writer: KernelWriter, stem: str, kind: SqlType) -> tuple[str, ...]:

@@ -17,7 +17,6 @@ from views.codegen.modules import GeneratedModule, module_text
 from views.codegen.values import ALWAYS, NEVER, TEXTS, Value, negation
 from views.codegen.writer import INDENT, KernelWriter
 from views.plan.nodes import FinishStep
-from views.plan.text import expression_text
 
 FUNCTION = "finish"
 ARGUMENTS = (
@@ -29,22 +28,20 @@ ARGUMENTS = (
 )
 
 
-def generate_finish_kernel(view: str, part: str, step: FinishStep) -> GeneratedModule:
-    """Return the module of a step. part: what it follows ('groups' or 'tail'). Raises SqlError 0A000."""
-    return FinishKernelWriter(view, part, step).generate()
+def generate_finish_kernel(step: FinishStep) -> GeneratedModule:
+    """Return the module of a step. Raises SqlError 0A000."""
+    return FinishKernelWriter(step).generate()
 
 
 class FinishKernelWriter:
     """Writes one finish kernel."""
 
-    def __init__(self, view: str, part: str, step: FinishStep) -> None:
-        self.view = view
-        self.part = part
+    def __init__(self, step: FinishStep) -> None:
         self.step = step
         self.writer = KernelWriter(2, self._failure)
         self.columns = InputColumns(step.input)
         self.expressions = ExpressionWriter(self.writer, self.columns, FUNCTIONS)
-        self.results = [self.writer.name(f"r_{name}") for name, _ in step.items]
+        self.results = [self.writer.name(f"r{number}") for number in range(len(step.items))]
 
     def generate(self) -> GeneratedModule:
         """Write everything and put the module together."""
@@ -136,8 +133,7 @@ class FinishKernelWriter:
         if self.writer.uses_scratch:
             lines.append(f"{INDENT * 2}scratch[{self.writer.use('text_functions', 'USED')}] = 0")
         lines += [*self.writer.lines, f"{INDENT}return end"]
-        title = f'Finish step after the {self.part} of the continuous view "{self.view}"'
-        text, fingerprint = module_text(title, self._summary(), "\n".join(lines), self.writer)
+        text, fingerprint = module_text("Finish step of a continuous view", "\n".join(lines), self.writer)
         return GeneratedModule(
             text,
             fingerprint,
@@ -149,11 +145,3 @@ class FinishKernelWriter:
             bytes(self.expressions.long_texts),
             tuple(self.writer.texts),
         )
-
-    def _summary(self) -> list[str]:
-        items = [f"{expression_text(item)} AS {name}" for name, item in self.step.items]
-        lines = [f"SELECT {item}" if position == 0 else f"     , {item}" for position, item in enumerate(items)]
-        lines.append(f"FROM {self.part}({', '.join(column.name for column in self.step.input)})")
-        if self.step.predicates:
-            lines.append("WHERE " + " AND ".join(expression_text(part) for part in self.step.predicates))
-        return lines

@@ -32,7 +32,8 @@ def literal_value(literal: Literal, long_texts: bytearray) -> Value:
     if family in ("float4", "float8"):
         assert isinstance(value, float | int)
         return Value((float_word(float(value), family),))
-    return Value((repr(bool(value)) if family == "bool" else repr(value),))
+    assert isinstance(value, int), f"a constant of type {literal.type.sql_name} is a number"
+    return Value((str(bool(value)) if family == "bool" else str(int(value)),))
 
 
 def text_words(text: str, long_texts: bytearray) -> tuple[str, str, str]:

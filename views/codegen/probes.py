@@ -1,7 +1,7 @@
 """Joins in a stream kernel: a probe of a join table (ringbuffer/join_table.py), and the loop over the rows that match.
 
-    orders_first, orders_end = probe_word(orders_index, l_orderkey)
-    for orders_row in range(max(orders_first, orders_resume), orders_end):
+    join0_first, join0_end = probe_word(join0_index, c1_value)
+    for join0_row in range(max(join0_first, join0_resume), join0_end):
 
 Enters: the probes of a pipeline. Leaves: lines, and the values of the build sides' columns. All that follows a probe is in its loop; a
 kernel that stops inside of it notes the row in control[RESUME + number] and goes on there. Must not know how a join table is built.
@@ -15,7 +15,6 @@ from dataclasses import dataclass, field
 from ringbuffer.join_table import KEY_WORDS, KeyForm, row_words, text_mask
 from sql.datatypes import SqlType
 from sql.expressions import Cast, Column, Expression
-from sql.relation_keys import shown
 from sql.relations import Schema
 from views.codegen.columns import InputColumns
 from views.codegen.expressions import ExpressionWriter
@@ -23,7 +22,6 @@ from views.codegen.values import FLOATS, INTEGERS, TEXTS, TIMES, Value, any_null
 from views.codegen.writer import KernelWriter
 from views.plan.nodes import Probe
 
-STEM_CHARACTERS_MAX = 14
 SUFFIXES = ("_index", "_rows", "_first", "_end", "_row", "_at", "_resume", "_heap", "_scratch")
 
 
@@ -86,7 +84,7 @@ class ProbeWriter:
         """Take the names of the probes' variables before anything else does."""
         start = self.width
         for number, probe in enumerate(probes):
-            stem = self._stem(shown(probe.name)[:STEM_CHARACTERS_MAX])
+            stem = self._stem(f"join{number}")
             self.sides.append(BuildSide(number, stem, probe.build.schema[: probe.kept], start))
             start += len(probe.build.schema)
 
@@ -112,7 +110,7 @@ class ProbeWriter:
         column = index - side.start
         assert side.entered and column < len(side.schema), f"column {index} is not there yet"
         kind = side.schema[column].type
-        stem = writer.name(f"b_{side.schema[column].name}")
+        stem = writer.name(f"{side.stem}_c{column}")
         null = writer.assign(f"{stem}_null", f"({side.stem}_rows[{side.stem}_at] >> {column}) & 1 != 0")
         words = [f"{side.stem}_rows[{side.stem}_at + {side.place(column) + word}]" for word in range(3)]
         if kind.family in TEXTS:

@@ -13,8 +13,6 @@ from contextlib import ExitStack
 
 from ringbuffer.aggregates import State
 from sql.expressions import Expression
-from sql.relation_keys import shown
-from sql.relations import Schema
 from views.codegen.columns import InputColumns
 from views.codegen.expressions import ExpressionWriter
 from views.codegen.first_row import write_first
@@ -24,8 +22,7 @@ from views.codegen.modules import GeneratedModule, module_text
 from views.codegen.probes import ProbeWriter
 from views.codegen.values import ALWAYS, FLOATS, NEVER, TEXTS, Value, negation
 from views.codegen.writer import INDENT, KernelWriter
-from views.plan.nodes import Probe, StreamPipeline
-from views.plan.text import aggregate_text, expression_text
+from views.plan.nodes import StreamPipeline
 
 FUNCTION = "stream_pipeline"
 # name and type of the arguments that every stream kernel has
@@ -41,16 +38,15 @@ ARGUMENTS = (
 )
 
 
-def generate_stream_kernel(view: str, pipeline: StreamPipeline, grouping: Grouping) -> GeneratedModule:
+def generate_stream_kernel(pipeline: StreamPipeline, grouping: Grouping) -> GeneratedModule:
     """Return the module of a view's stream pipeline. Raises SqlError 0A000 for what a kernel can't evaluate."""
-    return StreamKernelWriter(view, pipeline, grouping).generate()
+    return StreamKernelWriter(pipeline, grouping).generate()
 
 
 class StreamKernelWriter:
     """Writes one stream kernel."""
 
-    def __init__(self, view: str, pipeline: StreamPipeline, grouping: Grouping) -> None:
-        self.view = view
+    def __init__(self, pipeline: StreamPipeline, grouping: Grouping) -> None:
         self.pipeline = pipeline
         self.grouping = grouping
         self.skipping = pipeline.on_error == "skip"
@@ -275,8 +271,7 @@ class StreamKernelWriter:
         if self.writer.uses_scratch:
             lines.append(f"{INDENT * 2}scratch[{self.writer.use('text_functions', 'USED')}] = 0")
         lines += [*self.probes.lines(), f"{INDENT}return end"]
-        title = f'Stream pipeline of the continuous view "{self.view}"'
-        text, fingerprint = module_text(title, summary(self.pipeline), "\n".join(lines), self.writer)
+        text, fingerprint = module_text("Stream pipeline of a continuous view", "\n".join(lines), self.writer)
         return GeneratedModule(
             text,
             fingerprint,
@@ -288,31 +283,3 @@ class StreamKernelWriter:
             bytes(self.expressions.long_texts),
             tuple(self.writer.texts),
         )
-
-
-def summary(pipeline: StreamPipeline) -> list[str]:
-    """Return what a pipeline computes, as lines of SQL."""
-    calls = [f"{aggregate_text(call)} AS {name}" for name, call in pipeline.aggregates]
-    lines = [f"SELECT {item}" if position == 0 else f"     , {item}" for position, item in enumerate(calls)]
-    lines.append(f"FROM {shown(pipeline.stream)}({', '.join(names(pipeline.input))})")
-    lines += [line for probe in pipeline.probes for line in _probe_lines(pipeline, probe)]
-    lines += [_line("WHERE", pipeline.filters, " AND ")] if pipeline.filters else []
-    lines += [_line("GROUP BY", tuple(key for _, key in pipeline.keys), ", ")] if pipeline.keys else []
-    return lines
-
-
-def _probe_lines(pipeline: StreamPipeline, probe: Probe) -> list[str]:
-    keys = [f"{expression_text(key)} = {probe.build.schema[place].name}" for key, place in probe.keys]
-    conditions = " AND ".join([*keys, *(expression_text(guard) for guard in probe.guards)]) or "true"
-    join = "LEFT JOIN" if probe.kind == "left" else "JOIN"
-    head = f"{join} {shown(probe.name)}({', '.join(names(probe.build.schema))}) ON {conditions}"
-    return [head, *([_line("  AND", probe.filters, " AND ")] if probe.filters else [])]
-
-
-def names(schema: Schema) -> list[str]:
-    """Return the columns' names."""
-    return [column.name for column in schema]
-
-
-def _line(keyword: str, expressions: tuple[Expression, ...], joint: str) -> str:
-    return f"{keyword} {joint.join(expression_text(expression) for expression in expressions)}"

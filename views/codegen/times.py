@@ -1,10 +1,11 @@
-"""Functions of dates and timestamps. A time zone is a pair of arrays that the module makes when it is imported."""
+"""Functions of dates and timestamps. A time zone is a pair of arrays that the module makes when it is imported, from the zone's number."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
 from ringbuffer.calendar import FIELD_CODES, UNIT_CODES
+from ringbuffer.time_zones import zone_number
 from sql.emit.rule_arguments import literal_bin_us
 from sql.emit.time_fields import GROWING_FIELDS
 from sql.errors import not_supported
@@ -16,8 +17,7 @@ from views.codegen.writer import KernelWriter
 
 def zone_arrays(writer: KernelWriter, zone: str) -> str:
     """Return source text of a zone's two arrays, as arguments."""
-    writer.use("time_zones", "zone_table")
-    name = writer.constant("zone", f"zone_table({zone!r})")
+    name = writer.constant("zone", f"{writer.use('time_zones', 'numbered_zone')}({zone_number(zone)})")
     transitions = writer.constant("zone_transitions", f"{name}[0]")
     offsets = writer.constant("zone_offsets", f"{name}[1]")
     return f"{transitions}, {offsets}"
@@ -40,10 +40,10 @@ def write_add_interval(writer: ExpressionWriter, node: Call | Cast | Case) -> Va
     """timestamp + constant interval."""
     assert isinstance(node, Call)
     value = writer.evaluate(node.arguments[0])
-    months, days, micros, zone = (literal_argument(node, index) for index in range(1, 5))
+    months, days, micros = (int(literal_argument(node, index)) for index in range(1, 4))
     out = writer.writer
     if node.type.family == "timestamptz":
-        arrays = zone_arrays(out, str(zone))
+        arrays = zone_arrays(out, str(literal_argument(node, 4)))
         call = f"{out.use('zoned_calendar', 'add_interval_zoned')}({value.word}, {months}, {days}, {micros}, {arrays})"
     else:
         call = f"{out.use('calendar', 'add_interval_us')}({value.word}, {months}, {days}, {micros})"

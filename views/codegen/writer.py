@@ -1,7 +1,8 @@
 """Writes the text of one generated function: lines, blocks, names, imports, failures, and what has been computed already.
 
 A value computed in a block is known in that block only; `remember` and `recall` follow the blocks, so that a common subexpression is
-computed once where that is right, and never where its errors would come too early. Must not know expressions.
+computed once where that is right, and never where its errors would come too early. Must not know expressions, nor any text of a client:
+names are made here from stems that are ours, and constants are numbers.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from contextlib import contextmanager
 from views.codegen.values import Value
 
 INDENT = "    "
-NAME_CHARACTERS_MAX = 24
+STEM = re.compile(r"[a-z][a-z0-9_]*")
 RUNTIME = "ringbuffer."
 
 
@@ -57,8 +58,8 @@ class KernelWriter:
         self._depth -= 1
 
     def name(self, stem: str) -> str:
-        """Return a new name that begins with `stem`, made readable and safe."""
-        stem = re.sub(r"\W", "_", stem.lower(), flags=re.ASCII)[:NAME_CHARACTERS_MAX]
+        """Return a new name that begins with `stem`, a word of our own."""
+        assert STEM.fullmatch(stem), f"{stem!r} is not a stem"
         name, number = stem, 1
         while name in self._names or keyword.iskeyword(name):
             number += 1

@@ -6,7 +6,6 @@ Enters: a stream pipeline. Leaves: lines of text. Must not change how groups are
 from __future__ import annotations
 
 from ringbuffer.aggregates import WORDS, State
-from ringbuffer.loader import file_name
 from sql.expressions import Expression
 from views.codegen.grouping import InputSlot, key_words, make_grouping
 from views.codegen.stream_kernel import generate_stream_kernel
@@ -49,10 +48,9 @@ def bytes_per_group(stream: StreamPipeline) -> int:
     return make_grouping(stream).table.row_words * WORD_BYTES
 
 
-def kernel_file_name(view: str, stream: StreamPipeline) -> str:
+def kernel_file_name(stream: StreamPipeline) -> str:
     """Return the name of the file that holds the stream pipeline's kernel."""
-    module = generate_stream_kernel(view, stream, make_grouping(stream))
-    return f"{file_name(f'{view}_{module.fingerprint}')}.py"
+    return f"{generate_stream_kernel(stream, make_grouping(stream)).name}.py"
 
 
 def _input_column(slot: InputSlot) -> tuple[str, int]:

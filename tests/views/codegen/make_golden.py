@@ -140,10 +140,9 @@ FINISH = FinishStep(
 def golden_texts() -> dict[str, str]:
     """Return the text of every golden file by its name."""
     texts = {
-        f"{name}.py.txt": generate_stream_kernel(name, stream, make_grouping(stream)).text
-        for name, stream in STREAMS.items()
+        f"{name}.py.txt": generate_stream_kernel(stream, make_grouping(stream)).text for name, stream in STREAMS.items()
     }
-    texts["finish.py.txt"] = generate_finish_kernel("revenue", "groups", FINISH).text
+    texts["finish.py.txt"] = generate_finish_kernel(FINISH).text
     return texts
 
 

@@ -55,7 +55,7 @@ def test_random_expressions(seed: int, tmp_path: Path) -> None:
     maker = ExpressionMaker(choose)
     items = [maker.any(3) for _ in range(ITEMS)]
     rows = random_rows(choose, ROWS)
-    step = CompiledStep("v", "tail", finish_step(items), tmp_path)
+    step = CompiledStep(finish_step(items), tmp_path)
     expected = [model(items, row) for row in rows]
     failures = [outcome for outcome in expected if isinstance(outcome, SqlFailureError)]
     if failures:

@@ -25,20 +25,19 @@ def test_every_golden_copy_is_current() -> None:
 @pytest.mark.parametrize("name", [*STREAMS, "finish"])
 def test_golden_kernels_compile(name: str, tmp_path: Path) -> None:
     if name == "finish":
-        module = generate_finish_kernel("revenue", "groups", FINISH)
+        module = generate_finish_kernel(FINISH)
     else:
-        module = generate_stream_kernel(name, STREAMS[name], make_grouping(STREAMS[name]))
-    _, path = load_kernel(tmp_path, name, module.text, module.function, module.types)
+        module = generate_stream_kernel(STREAMS[name], make_grouping(STREAMS[name]))
+    _, path = load_kernel(tmp_path, module.name, module.text, module.function, module.types)
     assert path.read_text() == module.text
     written = path.stat().st_mtime_ns
-    load_kernel(tmp_path, name, module.text, module.function, module.types)
+    load_kernel(tmp_path, module.name, module.text, module.function, module.types)
     assert path.stat().st_mtime_ns == written
 
 
 def test_the_fingerprint_follows_the_meaning() -> None:
-    stream = STREAMS["totals"]
-    first = generate_stream_kernel("a", stream, make_grouping(stream))
-    same = generate_stream_kernel("a", stream, make_grouping(stream))
-    other = generate_stream_kernel("b", stream, make_grouping(stream))
-    assert first.fingerprint == same.fingerprint != other.fingerprint
-    assert first.fingerprint in first.text
+    modules = [generate_stream_kernel(stream, make_grouping(stream)) for stream in STREAMS.values()]
+    again = [generate_stream_kernel(stream, make_grouping(stream)) for stream in STREAMS.values()]
+    assert modules == again
+    assert len({module.fingerprint for module in modules}) == len(modules)
+    assert all(module.fingerprint in module.text for module in modules)
