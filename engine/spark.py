@@ -28,6 +28,8 @@ from pyspark.sql import SparkSession
 from engine.spark_classes import SparkClasses, compile_classes, spark_classes
 from engine.spark_functions import FUNCTIONS, result_type_json
 from engine.spark_pipelines import SparkPipelines
+from engine.spark_ports import SETTINGS as PORT_SETTINGS
+from engine.spark_ports import close_ports
 from sql.errors import SqlError
 
 log = logging.getLogger(__name__)
@@ -231,6 +233,7 @@ class SparkRuntime:
             raise RuntimeError("stopped while starting")
         compile_classes(self._gateway, self._classes)
         context = SparkContext(conf=configuration, gateway=self._gateway)
+        close_ports(context, self._gateway)
         session = SparkSession(context)
         register_functions(session, self._gateway)
         return session
@@ -260,7 +263,7 @@ def spark_configuration(folder: Path, classes: SparkClasses, memory_mb_max: int,
         "spark.sql.artifact.isolation.enabled": "false",
     }
     configuration = SparkConf(loadDefaults=False)
-    for key, value in {**SETTINGS, **own}.items():
+    for key, value in {**SETTINGS, **PORT_SETTINGS, **own}.items():
         configuration.set(key, value)
     return configuration
 
