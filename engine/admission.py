@@ -12,8 +12,7 @@ from engine.authentication import Login
 from sql.errors import SqlError
 from sql.wire import writer
 from sql.wire.messages import CancelRequest, FrontendMessage, GssRequest, Password, SslRequest, Startup, Violation
-from sql.wire.scram import MECHANISM
-from sql.wire.startup import MINOR_VERSION_MAX, PROTOCOL_VERSION_MAX, fatal
+from sql.wire.startup import MINOR_VERSION_MAX, PROTOCOL_VERSION_MAX
 
 if TYPE_CHECKING:
     from engine.connection import Connection
@@ -34,8 +33,7 @@ class Admission:
         connection = self._connection
         match message:
             case SslRequest() if self._server.door.tls is not None:
-                if connection.is_encrypted:
-                    raise fatal("0A000", "unsupported frontend protocol 1234.5679: server supports 3.0 to 3.0")
+                connection.conversation.grant_encryption()
                 connection.write(b"S")
                 connection.encrypt(self._server.door.tls)
             case SslRequest() | GssRequest():
@@ -61,7 +59,7 @@ class Admission:
         if self._login.exchange is None:
             self._let_in(self._login)
             return
-        connection.write(writer.authentication_sasl([MECHANISM]))
+        connection.write(writer.authentication_sasl(self._login.exchange.mechanisms))
         connection.go_on(connection.conversation.ask_password())
 
     def _answer(self, message: Password) -> None:

@@ -21,6 +21,8 @@ from enum import Enum, auto
 from sql.client_encodings import UTF8, ClientEncoding
 from sql.errors import SqlError
 from sql.wire.messages import (
+    GSS_REQUEST,
+    SSL_REQUEST,
     Bind,
     CancelRequest,
     Close,
@@ -36,7 +38,6 @@ from sql.wire.messages import (
     Parse,
     Password,
     Query,
-    SslRequest,
     Startup,
     Sync,
     Terminate,
@@ -44,7 +45,15 @@ from sql.wire.messages import (
 )
 from sql.wire.reader import CONSTANTS, DECODERS
 from sql.wire.recoding import received
-from sql.wire.startup import STARTUP_BYTES_MAX, STARTUP_BYTES_MIN, fatal, read_opening
+from sql.wire.startup import (
+    GSS_CODE,
+    SSL_CODE,
+    STARTUP_BYTES_MAX,
+    STARTUP_BYTES_MIN,
+    fatal,
+    read_opening,
+    unsupported_protocol,
+)
 
 # PostgreSQL's PQ_SMALL_MESSAGE_LIMIT, for the messages that hold a name at most.
 SMALL_MESSAGE_BYTES_MAX = 10_000
@@ -90,11 +99,11 @@ class State(Enum):
 class Conversation:
     """The protocol of one connection. message_bytes_max: limit of every message but CopyData, which is passed on as it comes.
 
-    lets_in: nothing is looked at behind a Startup before `let_in`, but for passwords that were asked for. takes_tls: a request for TLS
-    is granted, so that nothing may follow it before the answer.
+    lets_in: nothing is looked at behind a Startup before `let_in`, but for passwords that were asked for.
     """
 
     __slots__ = (
+        "_asked",
         "_copy_bytes_left",
         "_is_deaf",
         "_lets_in",
@@ -102,16 +111,16 @@ class Conversation:
         "_partial",
         "_partial_bytes_needed",
         "_repeated",
-        "_takes_tls",
         "encoding",
         "state",
     )
 
-    def __init__(self, message_bytes_max: int, lets_in: bool = False, takes_tls: bool = False) -> None:
+    def __init__(self, message_bytes_max: int, lets_in: bool = False) -> None:
         self.state = State.STARTUP
         self.encoding = UTF8
         self._lets_in = lets_in
-        self._takes_tls = takes_tls
+        # The kinds of encryption that the client has asked for, once each.
+        self._asked: tuple[FrontendMessage, ...] = ()
         self._message_bytes_max = message_bytes_max
         self._partial = bytearray()
         self._partial_bytes_needed = 0
@@ -140,12 +149,12 @@ class Conversation:
                 offset = end
                 if isinstance(messages[-1], Startup):
                     self.state = State.ADMISSION if self._lets_in else State.READY
-                elif isinstance(messages[-1], SslRequest) and self._takes_tls and offset < len(data):
-                    messages.pop()
-                    raise unencrypted_data()
                 elif isinstance(messages[-1], CancelRequest):
                     self.close()
                     return messages
+                else:
+                    self._ask(messages.pop(), offset < len(data))
+                    messages.append(self._asked[-1])
             if self.state is State.PASSWORD:
                 offset = self._receive_password(data, offset, messages)
             if self.state is State.ADMISSION:
@@ -192,6 +201,10 @@ class Conversation:
         assert self.state is State.ADMISSION, self.state
         self.state = State.PASSWORD
         return self._received_meanwhile()
+
+    def grant_encryption(self) -> None:
+        """The client has what it asked for, and may not ask for more."""
+        self._asked = (SSL_REQUEST, GSS_REQUEST)
 
     def let_in(self) -> list[FrontendMessage]:
         """The client may say anything; return what it has said already."""
@@ -254,6 +267,14 @@ class Conversation:
             return -1
         end: int = offset + length
         return end
+
+    def _ask(self, request: FrontendMessage, is_followed: bool) -> None:
+        """The client asks for encryption. Raises SqlError the second time, and when it goes on without waiting for the answer."""
+        if request in self._asked:
+            raise unsupported_protocol(SSL_CODE if request == SSL_REQUEST else GSS_CODE)
+        if is_followed:
+            raise unencrypted_data("SSL" if request == SSL_REQUEST else "GSSAPI encryption")
+        self._asked += (request,)
 
     def _received_meanwhile(self) -> list[FrontendMessage]:
         kept, self._partial = bytes(self._partial), bytearray()
@@ -407,8 +428,8 @@ def read_in_other(message: FrontendMessage, before: ClientEncoding, encoding: Cl
     return message
 
 
-def unencrypted_data() -> SqlError:
-    """Return the error for bytes behind a request for TLS: anybody on the way may have put them there."""
-    error = fatal("08P01", "received unencrypted data after SSL request")
+def unencrypted_data(kind: str) -> SqlError:
+    """Return the error for bytes behind a request for encryption: anybody on the way may have put them there."""
+    error = fatal("08P01", f"received unencrypted data after {kind} request")
     error.detail = "This could be either a client-software bug or evidence of an attempted man-in-the-middle attack."
     return error

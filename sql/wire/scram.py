@@ -1,4 +1,6 @@
-"""SCRAM-SHA-256 (RFC 5802, RFC 7677) as the server speaks it: passwords to verifiers, and one client's exchange. No channel binding.
+"""SCRAM-SHA-256 (RFC 5802, RFC 7677) as the server speaks it: passwords to verifiers, and one client's exchange.
+
+With channel binding (SCRAM-SHA-256-PLUS) the client proves as well that it talks to this server's certificate, and to nobody in between.
 
 Enters: passwords, verifiers as PostgreSQL stores them, the bodies of a client's SASL messages. Leaves: verifiers, the server's messages,
 and whether the client knows the password. Malformed messages raise SqlError (FATAL) in PostgreSQL's words. Must not know roles.
@@ -22,6 +24,8 @@ from sql.errors import SqlError
 from sql.wire.startup import fatal
 
 MECHANISM = "SCRAM-SHA-256"
+MECHANISM_PLUS = "SCRAM-SHA-256-PLUS"
+BINDING_TYPE = "tls-server-end-point"
 ITERATIONS = 4096
 SALT_BYTES = 16
 KEY_BYTES = 32
@@ -108,30 +112,41 @@ def mock_verifier(user: str, secret: bytes) -> Verifier:
 class ScramExchange:
     """One client's authentication. verifier: None dooms it, but the client can't tell before its end.
 
-    mock: the verifier to show instead. make_nonce: the server's part of the nonce.
+    mock: the verifier to show instead. end_point: the hash of the certificate that the connection is encrypted with, None without one.
+    make_nonce: the server's part of the nonce.
     """
 
     def __init__(
         self,
         verifier: Verifier | None,
         mock: Verifier,
+        end_point: bytes | None = None,
         make_nonce: Callable[[], str] = lambda: _base64(secrets.token_bytes(NONCE_BYTES)),
     ) -> None:
         self._is_doomed = verifier is None
         self._verifier = mock if verifier is None else verifier
         self._make_nonce = make_nonce
+        self._end_point = end_point
+        # Chosen by the client: a mechanism with channel binding.
+        self._binds = False
         self._binding = ""
         self._client_first = ""
         self._server_first = ""
         self._nonce = ""
+
+    @property
+    def mechanisms(self) -> tuple[str, ...]:
+        """What the client may choose from, the better one first."""
+        return (MECHANISM,) if self._end_point is None else (MECHANISM_PLUS, MECHANISM)
 
     def first(self, payload: bytes) -> bytes | None:
         """Return server-first for a SASLInitialResponse. None: it had no response in it, and an empty challenge is to ask for it."""
         name_end = payload.find(0)
         if name_end < 0 or len(payload) < name_end + 5:
             raise _protocol("invalid SASL response" if name_end < 0 else "insufficient data left in message")
-        if payload[:name_end] != MECHANISM.encode():
+        if payload[:name_end] not in [name.encode() for name in self.mechanisms]:
             raise _protocol("client selected an invalid SASL authentication mechanism")
+        self._binds = payload[:name_end] == MECHANISM_PLUS.encode()
         (length,) = struct.unpack_from("!i", payload, name_end + 1)
         response = payload[name_end + 5 :]
         if length == -1 and not response:
@@ -143,20 +158,12 @@ class ScramExchange:
     def client_first(self, response: bytes) -> bytes:
         """Return server-first for client-first."""
         text = _text(response)
-        flag, separator, rest = text[:1], text[1:2], text[2:]
-        if flag == "p":
-            raise _malformed(
-                "The client selected SCRAM-SHA-256 without channel binding, but the SCRAM message includes channel binding data."
-            )
-        if flag not in BINDINGS or not flag:
-            raise _malformed(f'Unexpected channel-binding flag "{_shown(flag)}".')
-        if separator != ",":
-            raise _malformed(f'Comma expected, but found character "{_shown(separator)}".')
+        rest = self._read_binding(text)
         if rest.startswith("a"):
             raise fatal("0A000", "client uses authorization identity, but it is not supported")
         if not rest.startswith(","):
             raise _malformed(f'Unexpected attribute "{_shown(rest[:1])}" in client-first-message.')
-        self._binding, self._client_first = flag, rest[1:]
+        self._client_first = rest[1:]
         if self._client_first.startswith("m"):
             raise fatal("0A000", "client requires an unsupported SCRAM extension")
         _, rest = _attribute(self._client_first, "n")
@@ -168,11 +175,46 @@ class ScramExchange:
         self._server_first = f"r={self._nonce},s={_base64(verifier.salt)},i={verifier.iterations}"
         return self._server_first.encode()
 
+    def _read_binding(self, text: str) -> str:
+        """Note what client-first says of channel binding; return what is behind it."""
+        flag = text[:1]
+        if flag == "p":
+            if not self._binds:
+                raise _malformed(
+                    "The client selected SCRAM-SHA-256 without channel binding, but the SCRAM message includes channel binding data."
+                )
+            kind, rest = _attribute(text, "p")
+            if kind != BINDING_TYPE:
+                raise _protocol(f'unsupported SCRAM channel-binding type "{_printable(kind)}"')
+            assert self._end_point is not None
+            self._binding = _base64(f"p={BINDING_TYPE},,".encode() + self._end_point)
+            return rest
+        if flag not in BINDINGS or not flag:
+            raise _malformed(f'Unexpected channel-binding flag "{_shown(flag)}".')
+        if self._binds:
+            raise _malformed(
+                "The client selected SCRAM-SHA-256-PLUS, but the SCRAM message does not include channel binding data."
+            )
+        if text[1:2] != ",":
+            raise _malformed(f'Comma expected, but found character "{_shown(text[1:2])}".')
+        if flag == "y" and self._end_point is not None:
+            # Somebody on the way has taken it off the list of mechanisms.
+            raise fatal_with(
+                "SCRAM channel binding negotiation error",
+                "The client supports SCRAM channel binding but thinks the server does not.  "
+                "However, this server does support channel binding.",
+                "28000",
+            )
+        self._binding = BINDINGS[flag]
+        return text[2:]
+
     def client_final(self, response: bytes) -> bytes | None:
         """Return server-final for client-final, None when the client does not know the password."""
         text = _text(response)
         binding, rest = _attribute(text, "c")
-        if binding != BINDINGS[self._binding]:
+        if binding != self._binding:
+            if self._binds:
+                raise fatal("28000", "SCRAM channel binding check failed")
             raise _protocol("unexpected SCRAM channel-binding attribute in client-final-message")
         nonce, rest = _attribute(rest, "r")
         while rest and not rest.startswith("p="):
@@ -198,9 +240,9 @@ class ScramExchange:
         return f"v={_base64(_hmac(self._verifier.server_key, message))}".encode()
 
 
-def fatal_with(message: str, detail: str) -> SqlError:
-    """Return a protocol violation with a detail."""
-    error = _protocol(message)
+def fatal_with(message: str, detail: str, sqlstate: str = "08P01") -> SqlError:
+    """Return an error with a detail, by default a protocol violation."""
+    error = fatal(sqlstate, message)
     error.detail = detail
     return error
 
@@ -239,6 +281,11 @@ def _shown(character: str) -> str:
     if "!" <= character <= "~":
         return character
     return f"0x{ord(character):02x}" if character else "end of message"
+
+
+def _printable(text: str) -> str:
+    """Return a client's word as an error may show it: 30 characters at most, as in PostgreSQL."""
+    return "".join(character if "!" <= character <= "~" else "?" for character in text[:30])
 
 
 def _hmac(key: bytes, message: bytes) -> bytes:

@@ -34,12 +34,15 @@ def read_opening(body: bytes) -> OpeningMessage:
         return GSS_REQUEST
     if code == CANCEL_CODE:
         return _read_cancel(body)
-    major, minor = code >> 16, code & 0xFFFF
-    if major != PROTOCOL_MAJOR:
-        raise fatal(
-            "0A000", f"unsupported frontend protocol {major}.{minor}: server supports 3.0 to 3.{MINOR_VERSION_MAX}"
-        )
-    return _read_startup(body, minor)
+    if code >> 16 != PROTOCOL_MAJOR:
+        raise unsupported_protocol(code)
+    return _read_startup(body, code & 0xFFFF)
+
+
+def unsupported_protocol(code: int) -> SqlError:
+    """Return the error for a protocol of another number, or for a request that comes when it may not."""
+    number = f"{code >> 16}.{code & 0xFFFF}"
+    return fatal("0A000", f"unsupported frontend protocol {number}: server supports 3.0 to 3.{MINOR_VERSION_MAX}")
 
 
 def fatal(sqlstate: str, message: str, hint: str | None = None) -> SqlError:

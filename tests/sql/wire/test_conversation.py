@@ -24,7 +24,6 @@ from sql.wire.messages import (
     Malformed,
     Parse,
     Query,
-    SslRequest,
     Startup,
     Sync,
     Violation,
@@ -47,8 +46,6 @@ from tests.sql.wire.frames import (
 # A client's whole life: every kind of message, with NULLs, empty strings, and characters of several bytes.
 LIFE = b"".join(
     [
-        opening(80877103),
-        opening(80877104),
         startup(user="ann", database="antumbra", application_name="größe"),
         query("SELECT 'ä', ''"),
         frame(b"P", b"s1\0INSERT INTO t VALUES ($1, $2)\0" + struct.pack("!hII", 2, 23, 0)),
@@ -80,7 +77,7 @@ def violation(messages: list[FrontendMessage]) -> SqlError:
 
 def test_a_split_at_any_byte_changes_nothing() -> None:
     whole = comparable(Conversation(MESSAGE_BYTES_MAX).receive(LIFE))
-    assert len(whole) == 18
+    assert len(whole) == 16
     for at in range(len(LIFE) + 1):
         conversation = Conversation(MESSAGE_BYTES_MAX)
         messages = conversation.receive(LIFE[:at]) + conversation.receive(LIFE[at:])
@@ -229,8 +226,46 @@ class TestViolations:
 
 
 def test_what_follows_the_startup_at_once_is_read() -> None:
-    messages = Conversation(MESSAGE_BYTES_MAX).receive(opening(80877103) + startup(user="ann") + query("SELECT 1"))
-    assert [type(message) for message in messages] == [SslRequest, Startup, Query]
+    messages = Conversation(MESSAGE_BYTES_MAX).receive(startup(user="ann") + query("SELECT 1"))
+    assert [type(message) for message in messages] == [Startup, Query]
+
+
+SSL, GSS = opening(80877103), opening(80877104)
+
+
+@pytest.mark.parametrize(
+    ("packets", "expected"),
+    [
+        ([SSL, SSL], "unsupported frontend protocol 1234.5679: server supports 3.0 to 3.0"),
+        ([GSS, GSS], "unsupported frontend protocol 1234.5680: server supports 3.0 to 3.0"),
+        ([SSL, GSS, SSL], "unsupported frontend protocol 1234.5679: server supports 3.0 to 3.0"),
+        ([GSS, SSL, GSS], "unsupported frontend protocol 1234.5680: server supports 3.0 to 3.0"),
+        ([SSL + startup(user="ann")], "received unencrypted data after SSL request"),
+        ([GSS + startup(user="ann")], "received unencrypted data after GSSAPI encryption request"),
+        ([GSS, SSL + GSS], "received unencrypted data after SSL request"),
+        ([SSL * 1000], "received unencrypted data after SSL request"),
+    ],
+)
+def test_encryption_is_asked_for_once_each_and_waited_for(packets: list[bytes], expected: str) -> None:
+    conversation = Conversation(MESSAGE_BYTES_MAX)
+    for packet in packets[:-1]:
+        assert len(conversation.receive(packet)) == 1
+    assert violation(conversation.receive(packets[-1])).message == expected
+
+
+@pytest.mark.parametrize("packets", [[SSL, GSS], [GSS, SSL], [SSL], [GSS]])
+def test_after_each_request_once_the_client_may_say_who_it_is(packets: list[bytes]) -> None:
+    conversation = Conversation(MESSAGE_BYTES_MAX)
+    for packet in packets:
+        assert len(conversation.receive(packet)) == 1
+    assert isinstance(conversation.receive(startup(user="ann"))[0], Startup)
+
+
+def test_who_is_encrypted_asks_for_no_encryption() -> None:
+    for request in (SSL, GSS):
+        conversation = Conversation(MESSAGE_BYTES_MAX)
+        conversation.grant_encryption()
+        assert "unsupported frontend protocol 1234." in violation(conversation.receive(request)).message
 
 
 def test_nothing_is_read_behind_a_cancel_request() -> None:

@@ -35,7 +35,7 @@ def initial(response: str | bytes, mechanism: str = "SCRAM-SHA-256", length: int
 
 
 def exchange(verifier: Verifier | None = None) -> ScramExchange:
-    return ScramExchange(verifier or make_verifier("pencil", SALT), MOCK, lambda: SERVER_NONCE)
+    return ScramExchange(verifier or make_verifier("pencil", SALT), MOCK, make_nonce=lambda: SERVER_NONCE)
 
 
 def test_the_rfcs_exchange() -> None:
@@ -55,7 +55,7 @@ def test_a_wrong_password_and_no_password_look_alike() -> None:
     wrong = exchange(make_verifier("pen", SALT))
     assert wrong.first(initial(f"n,,n=user,r={CLIENT_NONCE}")) == SERVER_FIRST
     assert wrong.client_final(CLIENT_FINAL) is None
-    nobody = ScramExchange(None, MOCK, lambda: SERVER_NONCE)
+    nobody = ScramExchange(None, MOCK, make_nonce=lambda: SERVER_NONCE)
     first = nobody.first(initial(f"n,,n=user,r={CLIENT_NONCE}"))
     assert first is not None
     assert len(first) == len(SERVER_FIRST)
@@ -66,7 +66,7 @@ def test_a_wrong_password_and_no_password_look_alike() -> None:
 
 def test_not_even_who_knows_the_mock_gets_in() -> None:
     # The keys of a mock are public knowledge; a proof that fits them must not do.
-    run = ScramExchange(None, MOCK, lambda: SERVER_NONCE)
+    run = ScramExchange(None, MOCK, make_nonce=lambda: SERVER_NONCE)
     first = run.first(initial(f"n,,n=user,r={CLIENT_NONCE}"))
     assert first is not None
     without_proof = f"c=biws,r={CLIENT_NONCE}{SERVER_NONCE}"
