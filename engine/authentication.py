@@ -47,12 +47,19 @@ class Login:
 
 
 class Authenticator:
-    """Lets clients in by rules. roles: those of today; now_us: the time of day."""
+    """Lets clients in by rules. roles: those of today; now_us: the time of day; end_point: see `engine.certificate_hash`."""
 
-    def __init__(self, rules: Sequence[Rule], roles: Callable[[], Roles], now_us: Callable[[], int]) -> None:
+    def __init__(
+        self,
+        rules: Sequence[Rule],
+        roles: Callable[[], Roles],
+        now_us: Callable[[], int],
+        end_point: bytes | None = None,
+    ) -> None:
         self._rules = rules
         self._roles = roles
         self._now_us = now_us
+        self._end_point = end_point
 
     def begin(self, parameters: Mapping[str, str], address: str, encrypted: bool) -> Login:
         """Return what a client has to do to get in. Raises 28000 when it can't."""
@@ -79,8 +86,14 @@ class Authenticator:
         if role is not None and role.valid_until is not None and role.valid_until < self._now_us():
             log.warning("the password of user %r has expired", user)
             verifier = None
-        login.exchange = ScramExchange(verifier, mock_verifier(user, roles.mock_secret))
+        login.exchange = ScramExchange(
+            verifier, mock_verifier(user, roles.mock_secret), self._end_point if encrypted else None
+        )
         return login
+
+    def is_superuser(self, role: int) -> bool:
+        """Tell whether a role, by its oid, is a superuser today."""
+        return self._roles().is_superuser(role)
 
     def role_of(self, login: Login, database: str, roles_connected: Iterable[int]) -> int:
         """Return the oid of the role that a client gets who has done what was asked. Raises 28000, 3D000 and 53300.

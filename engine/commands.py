@@ -21,9 +21,11 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from engine.certificate_hash import certificate_hash
 from engine.clock import SystemClock
 from engine.config import ConfigError, ServerConfig, load_config
 from engine.java import JavaError, find_java
+from engine.server_log import begin_log, one_line
 from engine.storage import DiskStorage, FolderLock, StorageError
 from engine.tls import TlsError, make_context
 
@@ -42,7 +44,7 @@ class StartError(Exception):
 
 def serve(given: Mapping[str, str], config_file: Path | None) -> int:
     """Run a server with the settings of the command line until a signal stops it. Returns the exit status."""
-    logging.basicConfig(level=logging.WARNING, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    begin_log()
     logging.getLogger("py4j").setLevel(logging.ERROR)
     # How far a replay is, which may take minutes.
     logging.getLogger("engine.recovery").setLevel(logging.INFO)
@@ -66,7 +68,7 @@ def serve(given: Mapping[str, str], config_file: Path | None) -> int:
 
 def recover(data_dir: Path, skip_segment: str | None, confirmed: bool) -> int:
     """Say what the log holds, or give up a damaged part of it, once that is confirmed. Returns the exit status."""
-    logging.basicConfig(level=logging.WARNING, format="antumbra: %(message)s")
+    begin_log("antumbra: %(message)s")
     if not (data_dir / "log").is_dir():
         return refuse(f"there is no log in {data_dir}", EXIT_FAILED)
     lock = FolderLock(data_dir)
@@ -127,7 +129,7 @@ def known_of_tables(data_dir: Path) -> tuple[dict[int, str], frozenset[int]]:
     except SqlError as error:
         logging.getLogger(__name__).warning("relations are shown by number: %s", error.message)
         return {}, frozenset()
-    return {relation["oid"]: dotted(relation["name"]) for relation in relations}, decided
+    return {relation["oid"]: one_line(dotted(relation["name"])) for relation in relations}, decided
 
 
 def refuse(text: str, status: int) -> int:
@@ -217,7 +219,9 @@ def door(database: Database, tls: ssl.SSLContext | None) -> Door:
     from engine.authentication import Authenticator
     from engine.server import Door
 
-    return Door(Authenticator(database.config.rules, lambda: database.image.roles, database.clock.now_us), tls)
+    config = database.config
+    end_point = None if config.ssl_cert_file is None else certificate_hash(config.ssl_cert_file)
+    return Door(Authenticator(config.rules, lambda: database.image.roles, database.clock.now_us, end_point), tls)
 
 
 def check_address(config: ServerConfig) -> None:
@@ -252,7 +256,9 @@ def server_limits(config: ServerConfig) -> ServerLimits:
 
     return ServerLimits(
         connections_max=config.connections_max,
+        superuser_reserved_connections=config.superuser_reserved_connections,
         strangers_max=config.strangers_max,
+        strangers_per_address_max=config.strangers_per_address_max,
         startup_wait_s_max=config.startup_wait_s_max,
         shutdown_wait_s_max=config.shutdown_wait_s_max,
         message_bytes_max=config.message_bytes_max,

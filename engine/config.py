@@ -47,7 +47,9 @@ class ServerConfig:
 
     # Clients.
     connections_max: int = 100
-    strangers_max: int = 100
+    superuser_reserved_connections: int = 3
+    strangers_max: int = 400
+    strangers_per_address_max: int = 100
     startup_wait_s_max: float = 60.0
     shutdown_wait_s_max: float = 10.0
 
@@ -108,7 +110,12 @@ class ServerConfig:
                 "copy_directory and data_dir must lie apart, since clients may write what is below copy_directory",
             ),
             (self.connections_max >= 1, "connections_max must be at least 1"),
+            (
+                self.superuser_reserved_connections < self.connections_max,
+                "superuser_reserved_connections must be less than connections_max",
+            ),
             (self.strangers_max >= 1, "strangers_max must be at least 1"),
+            (self.strangers_per_address_max >= 1, "strangers_per_address_max must be at least 1"),
             (
                 (self.ssl_cert_file is None) == (self.ssl_key_file is None),
                 "ssl_cert_file and ssl_key_file go together",

@@ -62,8 +62,7 @@ class Connection(asyncio.Protocol):
     """
 
     def __init__(self, server: Server) -> None:
-        tls = server.door.tls
-        self.conversation = Conversation(server.limits.message_bytes_max, lets_in=True, takes_tls=tls is not None)
+        self.conversation = Conversation(server.limits.message_bytes_max, lets_in=True)
         self.role = 0
         self.encoding = UTF8
         self.address, self.peer_port = "", 0
@@ -297,7 +296,7 @@ class Connection(asyncio.Protocol):
         self._replies.clear()
         self._may_write.set()
         self._server.connections.discard(self)
-        self._server.strangers.discard(self)
+        self._server.is_known(self)
         self._server.sessions.pop(self.process_id, None)
         if self._task is not None:
             if self.session is not None:

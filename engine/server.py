@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import asyncio
 import hmac
+import ipaddress
 import itertools
 import secrets
 import ssl
 import sys
+from collections import Counter
 from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass
 from typing import TypeVar
@@ -38,11 +40,14 @@ class ServerLimits:
 
     read_high_water_bytes: received but not yet handled bytes of a connection, above which its socket is not read.
     write_high_water_bytes: replies that the client has not taken, above which its messages wait.
-    strangers_max: sockets whose clients are not let in yet.
+    superuser_reserved_connections: of connections_max, those that only superusers get.
+    strangers_max: sockets whose clients are not let in yet. strangers_per_address_max: of those, from one address (see `origin`).
     """
 
     connections_max: int = 100
-    strangers_max: int = 100
+    superuser_reserved_connections: int = 3
+    strangers_max: int = 400
+    strangers_per_address_max: int = 100
     startup_wait_s_max: float = 60.0
     shutdown_wait_s_max: float = 10.0
     message_bytes_max: int = 256 * 1024 * 1024
@@ -50,7 +55,8 @@ class ServerLimits:
     write_high_water_bytes: int = 1024 * 1024
 
     def __post_init__(self) -> None:
-        assert self.connections_max > 0 and self.strangers_max > 0
+        assert self.connections_max > self.superuser_reserved_connections >= 0
+        assert self.strangers_max > 0 and self.strangers_per_address_max > 0
         assert self.message_bytes_max >= self.read_high_water_bytes > 0
         assert self.write_high_water_bytes >= REPLY_BATCH_BYTES
 
@@ -116,6 +122,7 @@ class Server:
         self.busy_polling = BusyPolling(asyncio.get_running_loop(), looking)
         self.connections: set[Connection] = set()
         self.strangers: set[Connection] = set()
+        self._strangers_of: Counter[str] = Counter()
         self.sessions: dict[int, Connection] = {}
         self.neighbours = Neighbours(self.sessions)
         self._process_ids = itertools.count(1)
@@ -127,18 +134,36 @@ class Server:
     def take_in(self, connection: Connection) -> None:
         """A socket is there. Raises SqlError when too many clients have not said yet who they are."""
         self.connections.add(connection)
-        if len(self.strangers) >= self.limits.strangers_max:
-            raise SqlError("53300", "sorry, too many clients already")
+        address = origin(connection.address)
+        of_address = self._strangers_of[address]
+        if len(self.strangers) >= self.limits.strangers_max or of_address >= self.limits.strangers_per_address_max:
+            raise too_many_clients()
         self.strangers.add(connection)
+        self._strangers_of[address] = of_address + 1
+
+    def is_known(self, connection: Connection) -> None:
+        """A client is let in, or gone."""
+        if connection in self.strangers:
+            self.strangers.remove(connection)
+            address = origin(connection.address)
+            self._strangers_of[address] -= 1
+            if not self._strangers_of[address]:
+                del self._strangers_of[address]
 
     def register(self, connection: Connection) -> None:
         """Give `connection`, whose client is let in, its process id and secret. Raises SqlError when there are too many."""
-        if len(self.sessions) >= self.limits.connections_max:
-            raise SqlError("53300", "sorry, too many clients already")
+        free = self.limits.connections_max - len(self.sessions)
+        if free <= 0:
+            raise too_many_clients()
+        if free <= self.limits.superuser_reserved_connections and not self.door.authenticator.is_superuser(
+            connection.role
+        ):
+            reserved = "remaining connection slots are reserved for non-replication superuser connections"
+            raise SqlError("53300", reserved)
         connection.process_id = next(self._process_ids)
         connection.secret_key = secrets.randbits(32)
         self.sessions[connection.process_id] = connection
-        self.strangers.discard(connection)
+        self.is_known(connection)
 
     def cancel(self, request: CancelRequest) -> None:
         """Cancel what the addressed session runs; a wrong key is ignored silently, as the protocol wants."""
@@ -153,3 +178,22 @@ class Server:
         endings = [connection.shut_down() for connection in list(self.connections)]
         if endings:
             await asyncio.gather(*endings)
+
+
+def too_many_clients() -> SqlError:
+    """Return the error for who finds no place."""
+    return SqlError("53300", "sorry, too many clients already")
+
+
+def origin(address: str) -> str:
+    """Return what counts as one address: IPv4's; for IPv6 the network of 64 bits, which one machine has to itself; this machine."""
+    try:
+        found = ipaddress.ip_address(address.partition("%")[0])
+    except ValueError:
+        return address
+    if isinstance(found, ipaddress.IPv6Address):
+        mapped = found.ipv4_mapped
+        if mapped is None:
+            return "loopback" if found.is_loopback else str(ipaddress.IPv6Network((int(found) >> 64 << 64, 64)))
+        found = mapped
+    return "loopback" if found.is_loopback else str(found)

@@ -18,6 +18,8 @@ DESCRIPTIONS = {
     "ssl_cert_file": "Location of the SSL server certificate file.",
     "ssl_key_file": "Location of the SSL server private key file.",
     "strangers_max": "Sets how many clients may be connected that are not let in yet.",
+    "strangers_per_address_max": "Sets how many of those may come from one address.",
+    "superuser_reserved_connections": "Sets the number of connection slots reserved for superusers.",
     "data_dir": "Sets the server's data directory.",
     "copy_directory": "Sets the folder whose files COPY may read and write.",
     "connections_max": "Sets the maximum number of concurrent connections.",

@@ -73,6 +73,26 @@ def guarded(tmp_path_factory: pytest.TempPathFactory, certificate: Path) -> Iter
     assert "SCRAM-SHA-256$" not in log
 
 
+def test_a_client_writes_no_line_of_the_log(guarded: Guarded) -> None:
+    forged = "2026-11-25 12:00:00,000 CRITICAL engine.log: forged"
+    with guarded.connect("antumbra", application_name=f"x\n{forged}") as connection:
+        for text in (
+            f'SELECT "f\n{forged}"(1) FROM pg_class',
+            f"SELECT nosuch(relname) /*\r\n{forged}\x1b[2J*/ FROM pg_class",
+        ):
+            with pytest.raises(psycopg.errors.UndefinedFunction):
+                connection.execute(text.encode())
+        with pytest.raises(psycopg.errors.UndefinedFunction):
+            connection.execute(f"SELECT nosuch('{'y' * 100_000}') FROM pg_class".encode())
+    with pytest.raises(psycopg.OperationalError):
+        guarded.connect("writer", password="wrong")
+    log = guarded.server.log_path.read_text()
+    assert log.count("catalog: a client called") == 3 and "password authentication failed" in log
+    lines = log.split("\n")
+    assert not [line for line in lines if line.startswith(forged)]
+    assert all(line.isprintable() and len(line) < 1200 for line in lines)
+
+
 def test_the_first_start_makes_a_password_that_only_the_owner_can_read(guarded: Guarded) -> None:
     path = guarded.server.folder / "superuser-password"
     assert path.stat().st_mode & 0o777 == 0o600
@@ -88,7 +108,7 @@ def test_the_first_start_makes_a_password_that_only_the_owner_can_read(guarded: 
         ("intruder", {"password": "any"}, "28000", "pg_hba.conf rejects connection for host"),
         ("courier", {"sslmode": "disable"}, "28000", 'user "courier", database "antumbra", no encryption'),
         ("writer", {"dbname": "other"}, "3D000", 'database "other" does not exist'),
-        ("writer", {"channel_binding": "require"}, None, "channel binding"),
+        ("writer", {"channel_binding": "require", "sslmode": "disable"}, None, "channel binding"),
         ("writer", {"sslmode": "verify-full", "sslrootcert": "/dev/null"}, None, "SSL|certificate"),
     ],
 )
@@ -104,6 +124,13 @@ def test_who_does_not_get_in(
         told = subprocess.run(arguments, capture_output=True, text=True, check=False)
         assert told.returncode == 2
     assert caught.value.__class__ is psycopg.OperationalError
+
+
+@pytest.mark.parametrize("binding", ["require", "prefer", "disable"])
+def test_psql_with_channel_binding(guarded: Guarded, binding: str) -> None:
+    dsn = guarded.dsn("courier", channel_binding=binding)
+    done = subprocess.run(["psql", dsn, "-Atc", "SELECT 1"], capture_output=True, text=True, check=False)
+    assert (done.stdout, done.stderr) == ("1\n", "")
 
 
 def test_psql_over_tls_with_a_verified_certificate(guarded: Guarded) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import hashlib
 import hmac
@@ -12,16 +13,20 @@ import struct
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import psycopg
 import pytest
 
 from engine.authentication import Authenticator
+from engine.certificate_hash import certificate_hash
 from engine.clock import SystemClock
-from engine.hba import read_rules
+from engine.hba import default_rules, read_rules
+from engine.looking import Looking
 from engine.roles import Role, Roles
-from engine.server import Door, ServerLimits
+from engine.server import Door, Server, ServerLimits, origin
 from engine.tls import TlsError, make_context
+from sql.errors import SqlError
 from sql.wire.scram import make_verifier
 from tests.engine.fake_session import WAIT_S_MAX, FakeWorld
 from tests.sql.wire.frames import frame, opening, query, startup
@@ -34,7 +39,7 @@ RULES = """
     host    all  rejected  localhost  reject
     host    all  ann,old,none,stranger localhost scram-sha-256
 """
-LIMITS = ServerLimits(strangers_max=3, startup_wait_s_max=WAIT_S_MAX)
+LIMITS = ServerLimits(strangers_max=5, strangers_per_address_max=3, startup_wait_s_max=WAIT_S_MAX)
 
 
 def roles() -> Roles:
@@ -72,7 +77,10 @@ def certificate(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
 @pytest.fixture(scope="module")
 def world(certificate: tuple[Path, Path]) -> Iterator[FakeWorld]:
     known = roles()
-    door = Door(Authenticator(read_rules(RULES), lambda: known, SystemClock().now_us), make_context(*certificate))
+    authenticator = Authenticator(
+        read_rules(RULES), lambda: known, SystemClock().now_us, certificate_hash(certificate[0])
+    )
+    door = Door(authenticator, make_context(*certificate))
     running = FakeWorld(LIMITS, door).start()
     yield running
     running.stop()
@@ -246,11 +254,7 @@ def test_what_is_no_handshake_ends_the_connection(world: FakeWorld) -> None:
 
 
 def test_tls_inside_tls_is_refused(world: FakeWorld, certificate: tuple[Path, Path]) -> None:
-    raw = socket.create_connection((world.host, world.port), timeout=WAIT_S_MAX)
-    raw.sendall(SSL_REQUEST)
-    assert raw.recv(1) == b"S"
-    context = ssl.create_default_context(cafile=str(certificate[0]))
-    with context.wrap_socket(raw, server_hostname="localhost") as secure:
+    with encrypted(world, certificate) as secure:
         secure.sendall(SSL_REQUEST)
         assert b"unsupported frontend protocol 1234.5679" in secure.recv(1000)
 
@@ -268,7 +272,6 @@ def test_tls_with_a_password(world: FakeWorld, certificate: tuple[Path, Path], m
     [
         ("user=secure sslmode=disable", "no pg_hba.conf entry"),
         ("user=secure password=wrong", "password authentication failed"),
-        ("user=ann password=pencil channel_binding=require", "channel binding"),
         ("user=ann password=pencil sslmode=disable channel_binding=require", "channel binding"),
         ("user=ann", "no password supplied"),
     ],
@@ -278,8 +281,50 @@ def test_libpq_is_refused_cleanly(world: FakeWorld, options: str, expected: str)
         psycopg.connect(f"host=localhost port={world.port} dbname=antumbra passfile=/nonexistent {options}")
 
 
+@pytest.mark.parametrize("options", ["channel_binding=require", "channel_binding=prefer", "channel_binding=disable"])
+def test_channel_binding_with_libpq(world: FakeWorld, options: str) -> None:
+    dsn = f"host=localhost port={world.port} user=secure dbname=antumbra sslmode=require {options}"
+    with psycopg.connect(f"{dsn} password={PASSWORD}", autocommit=True) as connection:
+        assert connection.execute("echo bound", prepare=False).fetchone() == ("bound",)
+    with pytest.raises(psycopg.OperationalError, match="password authentication failed"):
+        psycopg.connect(f"{dsn} password=wrong")
+
+
+def test_binding_is_offered_and_taken_under_tls_alone(world: FakeWorld, certificate: tuple[Path, Path]) -> None:
+    for said, expected in (
+        (named(b"SCRAM-SHA-256", b"y,,n=,r=abc"), b"28000"),
+        (named(b"SCRAM-SHA-256", b"p=tls-server-end-point,,n=,r=abc"), b"08P01"),
+        (named(b"SCRAM-SHA-256-PLUS", b"n,,n=,r=abc"), b"08P01"),
+        (named(b"SCRAM-SHA-256-PLUS", b"p=tls-unique,,n=,r=abc"), b"08P01"),
+        (named(b"SCRAM-SHA-256", b"n,,n=,r=abc"), b"R"),
+    ):
+        with encrypted(world, certificate) as secure:
+            secure.sendall(startup(version=0x30000, user="secure", database="antumbra"))
+            offered = b"SCRAM-SHA-256-PLUS\0SCRAM-SHA-256\0\0"
+            assert secure.recv(1000) == frame(b"R", struct.pack("!i", 10) + offered)
+            secure.sendall(said)
+            assert expected in secure.recv(1000), said
+    one = Stranger(world)
+    assert one.hear() == (b"R", struct.pack("!i", 10) + b"SCRAM-SHA-256\0\0")
+    one.say(named(b"SCRAM-SHA-256-PLUS", b"p=tls-server-end-point,,n=,r=abc"))
+    assert one.hear_error() == "08P01: client selected an invalid SASL authentication mechanism"
+    one.close()
+
+
+def named(mechanism: bytes, response: bytes) -> bytes:
+    return frame(b"p", mechanism + b"\0" + struct.pack("!i", len(response)) + response)
+
+
+def encrypted(world: FakeWorld, certificate: tuple[Path, Path]) -> ssl.SSLSocket:
+    raw = socket.create_connection((world.host, world.port), timeout=WAIT_S_MAX)
+    raw.sendall(SSL_REQUEST)
+    assert raw.recv(1) == b"S"
+    context = ssl.create_default_context(cafile=str(certificate[0]))
+    return context.wrap_socket(raw, server_hostname="localhost")
+
+
 def test_no_more_strangers_than_allowed(world: FakeWorld) -> None:
-    waiting = [Stranger(world, user="") for _ in range(LIMITS.strangers_max)]
+    waiting = [Stranger(world, user="") for _ in range(LIMITS.strangers_per_address_max)]
     # Those that come first are known to the server first.
     for one in waiting:
         one.say(opening(80877104))
@@ -295,6 +340,72 @@ def test_no_more_strangers_than_allowed(world: FakeWorld) -> None:
     assert other.stream.read(1) == b"N"
     for one in (*waiting, other):
         one.close()
+
+
+def test_one_address_keeps_out_nobody_else() -> None:
+    asyncio.run(strangers_of_many_addresses())
+
+
+class Somebody:
+    def __init__(self, address: str) -> None:
+        self.address = address
+
+
+async def strangers_of_many_addresses() -> None:
+    limits = ServerLimits(strangers_max=5, strangers_per_address_max=2)
+    server = Server(limits, Looking(0), Door(Authenticator((), Roles, lambda: 0), None), lambda *_: None)  # type: ignore[arg-type]  # nobody gets in
+
+    def comes(address: str) -> Any:
+        connection: Any = Somebody(address)
+        server.take_in(connection)
+        return connection
+
+    taken = [comes("10.0.0.1"), comes("::ffff:10.0.0.1"), comes("2001:db8::1"), comes("2001:db8::ffff:1")]
+    for address in ("10.0.0.1", "2001:db8::2"):
+        with pytest.raises(SqlError, match="53300"):
+            comes(address)
+    taken.append(comes("10.0.0.2"))
+    with pytest.raises(SqlError, match="53300"):
+        comes("10.0.0.3")
+    for connection in taken:
+        server.is_known(connection)
+        server.is_known(connection)
+    assert [comes("10.0.0.3"), comes("10.0.0.3")]
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "is_same"),
+    [
+        ("127.0.0.1", "127.8.8.8", True),
+        ("127.0.0.1", "::1", True),
+        ("127.0.0.1", "::ffff:127.0.0.1", True),
+        ("10.0.0.1", "10.0.0.2", False),
+        ("fe80::1%eth0", "fe80::2%eth1", True),
+        ("2001:db8::1", "2001:db8:0:1::1", False),
+    ],
+)
+def test_what_counts_as_one_address(one: str, other: str, is_same: bool) -> None:
+    assert (origin(one) == origin(other)) == is_same
+
+
+def test_the_last_places_are_for_superusers() -> None:
+    known = roles()
+    authenticator = Authenticator(default_rules(False, False), lambda: known, SystemClock().now_us)
+    world = FakeWorld(
+        ServerLimits(connections_max=3, superuser_reserved_connections=2), Door(authenticator, None)
+    ).start()
+    reserved = "53300: remaining connection slots are reserved for non-replication superuser connections"
+    one = Stranger(world, "ann")
+    assert one.hear()[0] == b"R"
+    other = Stranger(world, "trusted")
+    assert other.hear_error() == reserved
+    operators = [Stranger(world, "antumbra") for _ in range(2)]
+    assert [operator.hear()[0] for operator in operators] == [b"R", b"R"]
+    late = Stranger(world, "antumbra")
+    assert late.hear_error() == "53300: sorry, too many clients already"
+    for each in (one, other, *operators, late):
+        each.close()
+    world.stop()
 
 
 def test_a_role_has_no_more_connections_than_its_limit(world: FakeWorld) -> None:

@@ -74,6 +74,9 @@ def test_the_log_has_sizes_and_times(tmp_path: Path) -> None:
         ("hba = 'local all all all trust'", "no Unix-domain sockets"),
         ("ssl_cert_file = a.pem", "go together"),
         ("strangers_max = 0", "must be at least 1"),
+        ("strangers_per_address_max = 0", "must be at least 1"),
+        ("superuser_reserved_connections = 100", "must be less than connections_max"),
+        ("connections_max = 3", "must be less than connections_max"),
     ],
 )
 def test_one_line_says_what_is_wrong(tmp_path: Path, line: str, complaint: str) -> None:
@@ -121,7 +124,7 @@ def test_the_readme_lists_every_setting() -> None:
 
 def test_sessions_see_every_setting(tmp_path: Path) -> None:
     config = ServerConfig(
-        data_dir=tmp_path, port=7, connections_max=3, log_segment_bytes=2 * MIB, checkpoint_interval_s=1.5
+        data_dir=tmp_path, port=7, connections_max=4, log_segment_bytes=2 * MIB, checkpoint_interval_s=1.5
     )
     settings = Settings(server=server_settings(config))
     assert {field.name for field in fields(ServerConfig)} <= {name for name, _, _ in settings.show_all()}
@@ -133,5 +136,5 @@ def test_sessions_see_every_setting(tmp_path: Path) -> None:
         "log_flush_interval_ms",
         "checkpoint_interval_s",
     )
-    assert [settings.show(name) for name in names] == [str(tmp_path), "7", "3", "2MB", "200ms", "1.5"]
+    assert [settings.show(name) for name in names] == [str(tmp_path), "7", "4", "2MB", "200ms", "1.5"]
     assert [settings.show(name) for name in ("insecure_trust", "copy_directory")] == ["off", ""]
