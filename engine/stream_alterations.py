@@ -232,7 +232,7 @@ class StreamAlteration:
             raise not_supported(
                 "ALTER COLUMN ... TYPE of a stream",
                 change.position,
-                hint="ADD a column of that type, or cast in the views.",
+                hint="ADD COLUMN of that type, or cast it where it is read.",
             )
         assert change.constraint is not None
         raise not_supported(f"{change.constraint.kind.upper()} in a stream", change.position)

@@ -149,7 +149,7 @@ def stored_type(found: SqlType, position: int | None, text: str) -> SqlType:
         hint = "Give it as numeric(p,s), with p up to 38."
         raise not_supported("numeric without precision in a stream", position, hint=hint)
     if not found.row.kernel:
-        hint = "Use text in the stream and cast in the view, or keep the column in a table."
+        hint = "Use text in the stream, and cast it in the SELECT that reads the stream or the view; or keep the column in a table."
         raise not_supported(f"the type {found.sql_name} in a stream", position, hint=hint)
     if found.family.startswith("timestamp") and found.precision is not None:
         if found.precision < SECOND_DIGITS_MAX:

@@ -16,6 +16,7 @@ from views.arrow_schema import arrow_schema
 from views.definition import ViewDefinition
 from views.join_tables import run_static_pipelines
 from views.phases import Lifecycle
+from views.plan.checks import check_sliding
 from views.plan.cover import NotCoveredError, cover
 from views.plan.nodes import StreamPipeline, ViewPlan
 from views.plan.planner import PlannedView, plan_view
@@ -47,6 +48,8 @@ def build_view(
     on the tables' rows; NotCoveredError when it can't be the heir.
     """
     planned = plan_view(definition, bound)
+    if is_new:
+        check_sliding(planned.plan.stream)
     planned = _over_kept(planned, definition, bound, heir_of)
     plan = planned.plan
     twin = None

@@ -30,6 +30,7 @@ from sql.setting_values import parse_bool
 from sql.statements.statement import CreateView, Explain
 from sql.trees import rewrite_everywhere, scans
 from views.definition import ViewDefinition, define_view
+from views.plan.checks import check_sliding
 from views.plan.explain import EMBEDDED, explain_plan, explain_select, relation_lines, stream_lines
 from views.plan.kept import bytes_per_group, kernel_file_name
 from views.plan.parts import without_parts
@@ -233,6 +234,7 @@ def planned_definition(
 ) -> tuple[PlannedView, Path, str]:
     """Return the plan of a view that is not made, its kernel, and the names of the views that it would share its stream pipeline with."""
     planned = plan_view(definition, bound)
+    check_sliding(planned.plan.stream)
     twin, plan = twin_of(definition, bound, planned.plan, image)
     if twin is None:
         return planned, database.kernels.folder / kernel_file_name(plan.stream), ""

@@ -285,8 +285,8 @@ def state_of(call: AggregateCall) -> State:
 def not_mergeable(call: AggregateCall, what: str) -> SqlError:
     """Return the 0A000 of an aggregate that no state is kept for."""
     hint = (
-        "Group by its argument first, and aggregate the groups: "
-        f"SELECT ..., {call.function}(value) FROM (SELECT ..., ... AS value, count(*) FROM ... GROUP BY ...) g GROUP BY ..."
+        "Count equal values first, and repeat each of them as often for the aggregate: SELECT ..., the aggregate of value "
+        "FROM (SELECT ..., ... AS value, count(*) AS n FROM ... GROUP BY ..., value) g, generate_series(1, g.n) GROUP BY ..."
     )
     part = f"The part of the query: {aggregate_text(call)}, of which no state is kept per group."
     message = f"{what} in a continuous view is not supported yet"

@@ -12,7 +12,7 @@ from itertools import pairwise
 from ringbuffer.hash_table import JOINS_MAX
 from sql.emit_spark import emit_spark
 from sql.errors import SqlError
-from sql.expressions import AggregateCall, Expression, SortKey
+from sql.expressions import AggregateCall, Call, Expression, SortKey
 from sql.relations import Aggregate, Filter, Join, Limit, Project, Recursive, Relation, Scan, SetOperation, Sort, Window
 from sql.trees import operator_expressions, subqueries_of
 from sql.trees import scans as leaves
@@ -21,7 +21,19 @@ from views.plan.properties import properties, scans, stream_path
 from views.plan.rules.combine_groupings import is_combined
 from views.plan.steps import pipeline_expressions
 from views.plan.text import aggregate_text, expression_text, identifier, key_text, window_text
-from views.plan.trees import inputs, relation_uses_now, substitute, substitute_now, walk_relation
+from views.plan.trees import (
+    TURNED,
+    columns_of,
+    inputs,
+    relation_uses_now,
+    substitute,
+    substitute_now,
+    uses_now,
+    walk,
+    walk_relation,
+)
+
+TIMES_OF_DAY = ("timestamp", "timestamptz")
 
 RULE_A = (
     "Rule (a): the first pipeline breaker above a stream must be a grouping, since that is what is kept of its tuples."
@@ -107,6 +119,27 @@ def check_stream(stream: StreamPipeline) -> None:
         )
     for probe in stream.probes:
         _check_build(probe)
+
+
+def check_sliding(stream: StreamPipeline) -> None:
+    """Refuse a new view that compares a row's time with now(): that is the time of the insert, so no row would ever leave the view."""
+    width = len(stream.input)
+    for part in (part for expression in pipeline_expressions(stream) for part in walk(expression)):
+        own = sorted(index for index in columns_of(part) if index < width)
+        if not (isinstance(part, Call) and part.function in TURNED and own and uses_now(part)):
+            continue
+        column = stream.input[own[0]]
+        name, source = identifier(column.name), identifier(stream.stream)
+        step = f"date_trunc('minute', {name})" if column.type.family in TIMES_OF_DAY else name
+        groups = f"SELECT {step} AS step, ..., count(*) AS n FROM {source} GROUP BY step, ..."
+        raise refused(
+            "a condition on the rows of a stream that moves with now()",
+            expression_text(part),
+            "now() is the time of the insert below a grouping, so no row would leave the view when it gets too old.",
+            f"Group by the time in steps, and compare above them, where now() is the time of the read: "
+            f"SELECT ..., sum(n) FROM ({groups}) g WHERE step > now() - interval '1 hour' GROUP BY ...",
+            part.position,
+        )
 
 
 def check_upper(upper: Relation) -> None:

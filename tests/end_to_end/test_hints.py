@@ -1,0 +1,122 @@
+"""A hint is right when it is followed: what a refusal says to write is accepted, and means what was asked for.
+
+Each case is a refused view, words of its hint, and a view (and a query on it) as the hint says, whose rows are those of the refused
+query in PostgreSQL over the same rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import psycopg
+import pytest
+
+from tests.oracle.antumbra import AntumbraServer
+from tests.oracle.postgres import PostgresCluster
+
+COLUMNS = "svc text, ms float8, at timestamptz, payload text"
+ROWS = """INSERT INTO hinted VALUES ('a', 10, now(), '{"type": "x"}'), ('a', 10, now() - interval '2 hours', '{"type": "y"}'),
+    ('a', 10, NULL, '{"type": "y"}'), ('a', 1000, now(), NULL), ('a', 500, NULL, NULL), ('b', NULL, now() - interval '1 day', NULL)"""
+REPEATED = (
+    "(SELECT svc, ms AS value, count(*) AS n FROM hinted GROUP BY svc, value) g, generate_series(1, g.n) GROUP BY svc"
+)
+SLIDING = (
+    "SELECT svc, sum(n)::bigint FROM (SELECT date_trunc('minute', at) AS step, svc, count(*) AS n FROM hinted GROUP BY step, svc) g "
+    "WHERE step > now() - interval '1 hour' GROUP BY svc"
+)
+CASES = (
+    (
+        "SELECT svc, percentile_cont(0.5) WITHIN GROUP (ORDER BY ms) FROM hinted GROUP BY svc",
+        "repeat each of them",
+        f"SELECT svc, percentile_cont(0.5) WITHIN GROUP (ORDER BY value) FROM {REPEATED}",
+    ),
+    (
+        "SELECT svc, mode() WITHIN GROUP (ORDER BY ms) FROM hinted GROUP BY svc",
+        "repeat each of them",
+        f"SELECT svc, mode() WITHIN GROUP (ORDER BY value) FROM {REPEATED}",
+    ),
+    (
+        "SELECT svc, array_agg(ms ORDER BY ms) FROM hinted GROUP BY svc",
+        "repeat each of them",
+        f"SELECT svc, array_agg(value ORDER BY value) FROM {REPEATED}",
+    ),
+    ("SELECT svc, count(*) FROM hinted WHERE at > now() - interval '1 hour' GROUP BY svc", "in steps", SLIDING),
+    ("SELECT svc, count(*) FROM hinted WHERE now() - at < interval '1 hour' GROUP BY svc", "in steps", SLIDING),
+    (
+        "SELECT svc, count(*) FROM hinted WHERE at BETWEEN now() - interval '1 hour' AND now() GROUP BY svc",
+        "in steps",
+        SLIDING,
+    ),
+)
+
+
+@pytest.fixture(scope="module")
+def theirs(postgres: PostgresCluster) -> Iterator[psycopg.Connection[tuple[object, ...]]]:
+    with postgres.connect() as connection:
+        connection.execute(f"CREATE TABLE hinted ({COLUMNS})".encode())
+        connection.execute(ROWS.encode())
+        yield connection
+        connection.execute("DROP TABLE hinted")
+
+
+@pytest.mark.parametrize(("refused", "words", "written"), CASES)
+def test_what_a_hint_says_to_write_is_what_was_asked_for(
+    server: AntumbraServer,
+    theirs: psycopg.Connection[tuple[object, ...]],
+    refused: str,
+    words: str,
+    written: str,
+) -> None:
+    with server.connect() as ours:
+        ours.execute(f"CREATE FOREIGN TABLE hinted ({COLUMNS}) SERVER stream".encode())
+        try:
+            with pytest.raises(psycopg.errors.FeatureNotSupported) as error:
+                ours.execute(f"CREATE VIEW asked AS {refused}".encode())
+            assert words in (error.value.diag.message_hint or "")
+            with pytest.raises(psycopg.errors.FeatureNotSupported):
+                ours.execute(f"EXPLAIN CREATE VIEW asked AS {refused}".encode())
+            ours.execute(f"CREATE VIEW followed AS {written}".encode())
+            ours.execute(ROWS.encode())
+            rows = ours.execute("SELECT * FROM followed ORDER BY 1").fetchall()
+            assert rows == theirs.execute(f"{refused} ORDER BY 1".encode()).fetchall()
+        finally:
+            ours.execute("DROP FOREIGN TABLE hinted CASCADE")
+
+
+@pytest.mark.parametrize("kind", ["jsonb", "uuid", "integer[]", "inet", "interval", "bytea"])
+def test_a_column_of_another_type_is_a_text_that_is_cast_where_it_is_read(server: AntumbraServer, kind: str) -> None:
+    value = {
+        "jsonb": '{"a": 1}',
+        "uuid": "c56a4180-65aa-42ec-a945-5fd21dec0538",
+        "integer[]": "{1,2}",
+        "inet": "10.0.0.1",
+    }.get(kind, "1" if kind == "interval" else "x")
+    with server.connect() as ours:
+        with pytest.raises(psycopg.errors.FeatureNotSupported) as error:
+            ours.execute(f"CREATE FOREIGN TABLE typed (p {kind}) SERVER stream".encode())
+        assert "cast it in the SELECT that reads the stream or the view" in (error.value.diag.message_hint or "")
+        ours.execute("CREATE FOREIGN TABLE typed (p text) SERVER stream")
+        try:
+            ours.execute("CREATE VIEW typed_groups AS SELECT p, count(*) AS n FROM typed GROUP BY p")
+            ours.execute("INSERT INTO typed VALUES (%s)", (value,))
+            for source in ("typed", "typed_groups"):
+                (found,) = (
+                    ours.execute(f"SELECT p::{kind} = %s::{kind} FROM {source}".encode(), (value,)).fetchone() or ()
+                )
+                assert found is True
+        finally:
+            ours.execute("DROP FOREIGN TABLE typed CASCADE")
+
+
+def test_a_view_that_passes_over_rows_of_other_weeks_is_told_what_now_means(server: AntumbraServer) -> None:
+    with server.connect() as ours:
+        notices: list[str] = []
+        ours.add_notice_handler(lambda diagnostic: notices.append(diagnostic.message_primary or ""))
+        ours.execute("CREATE FOREIGN TABLE hinted (week integer) SERVER stream")
+        try:
+            ours.execute("CREATE VIEW this_week AS SELECT count(*) FROM hinted WHERE week = extract(week FROM now())")
+            assert notices == [
+                "now() below the grouping is the time at which a tuple is inserted, not the time at which the view is read"
+            ]
+        finally:
+            ours.execute("DROP FOREIGN TABLE hinted CASCADE")
