@@ -7,7 +7,7 @@ statement is refused, unless it says WITH (reset = true). Must not commit.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from engine.catalog import CatalogImage, Entry, QueryViewEntry, StreamEntry, UsedRelation, ViewEntry
@@ -47,14 +47,18 @@ def replace_view(
     image: CatalogImage,
     settings: SessionSettings,
     engines: Engines,
+    require: Callable[[CatalogImage, BoundQuery], None],
 ) -> tuple[CatalogImage, list[ContinuousView], list[Notice]]:
     """Return the image after the statement, the views that were built for it, and what the client is to be told.
+
+    require: raises 42501 for what may not be read.
 
     Raises what CREATE VIEW does, 42P16 for columns that don't begin like the old ones, 42P17 for a view that would read itself, and 55000
     when contents would be lost.
     """
     refuse_built_in(image, entry, "replace")
     bound = bind_query(statement.query, image, settings)
+    require(image, bound)
     behind = [one.entry.description.name for one in dependents_of(image, [entry])]
     if not bound.named.isdisjoint({statement.name, *behind}):
         raise SqlError("42P17", f'infinite recursion detected in rules for relation "{statement.name}"')

@@ -135,7 +135,8 @@ class SessionSettings:
     """The session values that bind captures into a tree. variables: (name in lower case, value as SHOW prints it).
 
     user is current_user. is_shared: other sessions will use the tree, so that it can't have the user's name or a setting in it (0A000).
-    has_temporary: the session has made temporary relations; these come before all others.
+    has_temporary: the session has made temporary relations; these come before all others. unusable: the schemas that the user may not
+    use: the search_path goes past them, and names in them are refused.
     """
 
     time_zone: str = "UTC"
@@ -147,6 +148,7 @@ class SessionSettings:
     is_shared: bool = False
     session_user: str = "antumbra"
     has_temporary: bool = False
+    unusable: frozenset[str] = frozenset()
 
     @property
     def input_styles(self) -> InputStyles:
@@ -158,8 +160,9 @@ class SessionSettings:
 
     @property
     def named_path(self) -> tuple[str, ...]:
-        """The schemas that search_path names."""
-        return path_names(self.search_path, self.user)
+        """The schemas that search_path names, and the user may use."""
+        names = path_names(self.search_path, self.user)
+        return tuple(name for name in names if name not in self.unusable) if self.unusable else names
 
     @property
     def path(self) -> tuple[str, ...]:
@@ -171,4 +174,4 @@ class SessionSettings:
         """Return the values for a definition, which other sessions will use. is_temporary: the definition ends with this session."""
         own = temporary_schema(self.process_id)
         names = (own if name == TEMPORARY else name for name in self.path if is_temporary or name != TEMPORARY)
-        return replace(self, is_shared=True, search_path=path_text(names), has_temporary=False)
+        return replace(self, is_shared=True, search_path=path_text(names), has_temporary=False, unusable=frozenset())

@@ -20,18 +20,28 @@ def meant_schema(schema: str, settings: SessionSettings) -> str:
     return temporary_schema(settings.process_id) if schema == TEMPORARY else schema
 
 
-def keys_of(written: str, settings: SessionSettings) -> Iterator[str]:
-    """Yield the keys that a name as written may mean; the first one that is there counts."""
+def keys_of(written: str, settings: SessionSettings, position: int | None = None) -> Iterator[str]:
+    """Yield the keys that a name as written may mean; the first one that is there counts.
+
+    Raises 42501 for a schema that the user may not use.
+    """
     schema = written_schema(written)
+    if schema is not None and schema in settings.unusable:
+        raise SqlError("42501", f"permission denied for schema {schema}", position)
     schemas = settings.path if schema is None else (schema,)
     for one in schemas:
         if one != SYSTEM:
             yield relation_key(meant_schema(one, settings), name_of(written))
 
 
-def find_relation(written: str, catalog: Catalog, settings: SessionSettings) -> RelationDescription | None:
-    """Return the relation that a name as written means in a session; the server's own views come after all others."""
-    for key in keys_of(written, settings):
+def find_relation(
+    written: str, catalog: Catalog, settings: SessionSettings, position: int | None = None
+) -> RelationDescription | None:
+    """Return the relation that a name as written means in a session; the server's own views come after all others.
+
+    Raises 42501 for a schema that the user may not use.
+    """
+    for key in keys_of(written, settings, position):
         found = catalog.relation(key)
         if found is not None and found.schema_name != SYSTEM:
             return found

@@ -19,11 +19,10 @@ from sql.lexer import refuse_unsafe_strings
 from sql.names import did_you_mean
 from sql.setting_table import BY_NAME, MESSAGE_LEVELS, SERIALIZABLE, TABLE, TRANSACTION_DEFAULTS, Setting
 from sql.setting_values import checked_value, shown_value
+from sql.startup_settings import startup_values
 
 # Who the session is: in the order in which they are set.
 IDENTITY = ("session_authorization", "role")
-STARTUP_WORDS = frozenset({"user", "database", "options", "replication"})
-OPTION = re.compile(r"(?:\\.|\S)+")
 # A dotted name is the client's own; anything may be in it.
 CUSTOM_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_$]*(?:\.[A-Za-z_][A-Za-z0-9_$]*)+")
 
@@ -65,6 +64,7 @@ class Settings:
         self._local: dict[str, str] = {}
         self._before: dict[str, str] | None = None
         self._has_temporary = False
+        self._unusable: frozenset[str] = frozenset()
         self._told: dict[str, str] = {}
         self._told_at: SessionSettings | None = None
         self._captured: SessionSettings | None = None
@@ -287,6 +287,7 @@ class Settings:
                 variables,
                 session_user=self.session_user,
                 has_temporary=self._has_temporary,
+                unusable=self._unusable,
             )
         return self._captured
 
@@ -328,6 +329,12 @@ class Settings:
         """The session has temporary relations from now on, which come before all others."""
         if not self._has_temporary:
             self._has_temporary = True
+            self._changed()
+
+    def note_unusable(self, schemas: frozenset[str]) -> None:
+        """These are the schemas that the session may not use, from now on."""
+        if schemas != self._unusable:
+            self._unusable = schemas
             self._changed()
 
     def set_config(self, name: str | None, value: str | None, local: bool) -> str:
@@ -472,25 +479,3 @@ def default_value(name: str) -> str | None:
     """Return the default of a setting as SHOW prints it, None for an unknown one."""
     setting = BY_NAME.get(name.lower())
     return None if setting is None else shown_value(setting, setting.default)
-
-
-def startup_values(parameters: Mapping[str, str]) -> list[tuple[str, str]]:
-    """Return the settings among the startup parameters; `options` holds -c name=value and --name=value."""
-    found = []
-    words = [re.sub(r"\\(.)", r"\1", word) for word in OPTION.findall(parameters.get("options", ""))]
-    while words:
-        word = words.pop(0)
-        if word == "-c" and words:
-            word = "--" + words.pop(0)
-        elif word.startswith("-c"):
-            word = "--" + word[2:]
-        name, equals, value = word.removeprefix("--").partition("=")
-        if not word.startswith("--") or not equals:
-            raise SqlError("42601", f"invalid command-line argument for server process: {word}", severity="FATAL")
-        found.append((name.replace("-", "_"), value))
-    found += [
-        (name, value)
-        for name, value in parameters.items()
-        if name not in STARTUP_WORDS and not name.startswith("_pq_.")
-    ]
-    return found

@@ -1,26 +1,25 @@
 """What a statement needs to be allowed to do, and the error when it is not: 42501 in PostgreSQL's words.
 
-Enters: statements, the image that they see, who says them. Must not run anything. Superusers never come here.
+Enters: bound trees as they are about to run, statements that have none, the image that they see, who says them. What a query reads is
+only ever told from the tree that runs, never from names. Must not run anything. Superusers never come here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from engine.catalog import CatalogImage, Entry, QueryViewEntry, TableEntry
-from engine.roles import CHECKPOINTER, PREDEFINED, READ_FILES, WRITE_FILES
+from engine.privileges import Privileges
+from engine.roles import CHECKPOINTER, PREDEFINED, READ_FILES, WRITE_FILES, Roles
 from engine.system_catalog.syntax_nodes import nodes
-from sql import syntax
-from sql.bind.delete import BoundDelete, bind_delete
-from sql.bind.insert import BoundInsert, bind_insert
-from sql.bind.query import bind_query
-from sql.bind.update import BoundUpdate, bind_update
-from sql.catalog import RelationDescription, SessionSettings
-from sql.datatypes import SqlType
-from sql.enum_types import EnumType
+from sql.bind.delete import BoundDelete
+from sql.bind.insert import BoundInsert
+from sql.bind.update import BoundUpdate
+from sql.catalog import SessionSettings
 from sql.errors import SqlError
-from sql.relation_keys import PUBLIC, is_temporary, name_of, relation_key, schema_of
+from sql.relation_keys import is_temporary, name_of, relation_key, schema_of
+from sql.relations import BoundQuery
 from sql.schemas import found_key
 from sql.statements.objects import (
     AlterType,
@@ -32,7 +31,7 @@ from sql.statements.objects import (
     DropType,
     RenameIndex,
 )
-from sql.statements.session_statement import Declare, LockTable
+from sql.statements.session_statement import LockTable
 from sql.statements.statement import (
     AlterSequence,
     AlterTable,
@@ -44,16 +43,13 @@ from sql.statements.statement import (
     CreateStream,
     CreateTable,
     CreateView,
-    Delete,
     DropRelation,
     Explain,
-    Insert,
-    Select,
     Statement,
     TableColumn,
     Truncate,
-    Update,
 )
+from sql.syntax import Query, Table
 
 NOTHING = 0
 KINDS = {"stream": "foreign table", "table": "table", "sequence": "sequence", "view": "view", "query": "view"}
@@ -64,59 +60,31 @@ FILES = {
 }
 
 
-class NamedRelations:
-    """A catalog that notes which relations a statement names."""
-
-    def __init__(self, image: CatalogImage) -> None:
-        self._image = image
-        self.names: list[str] = []
-
-    def relation(self, name: str) -> RelationDescription | None:
-        """See Catalog."""
-        if name not in self.names:
-            self.names.append(name)
-        return self._image.relation(name)
-
-    def relation_names(self) -> Iterable[str]:
-        """See Catalog."""
-        return self._image.relation_names()
-
-    def type(self, key: str) -> EnumType | None:
-        """See KnowsTypes."""
-        return self._image.type(key)
+Bound = BoundQuery | BoundInsert | BoundUpdate | BoundDelete
 
 
 @dataclass(frozen=True)
 class Checks:
-    """The rights of one role under one image. declared: types of parameters as the client gave them.
+    """The rights of one role on what is in one image. roles, privileges: those of this moment, whatever snapshot the statement sees.
 
     of_owner: of what a view reads, which its owner has named already: no schema is in the way.
     """
 
     image: CatalogImage
+    roles: Roles
+    privileges: Privileges
     role: int
     settings: SessionSettings
-    declared: Sequence[SqlType | None] | None = None
     of_owner: bool = False
 
     def check(self, statement: Statement) -> None:
-        """Raise 42501 unless the role may do the statement; what bind refuses, it refuses in its own words."""
+        """Raise 42501 unless the role may do the statement. What it reads is checked with its bound tree, see `bound`."""
         match statement:
-            case Select():
-                self._query(statement.query)
-            case Declare():
-                self._query(statement.select.query)
-            case Insert() | Update() | Delete():
-                self._write(statement)
             case CopyFrom():
                 self._file(statement)
                 self.require(statement.name, "a")
             case CopyTo():
                 self._file(statement)
-                if statement.query is not None:
-                    self._query(statement.query)
-                else:
-                    self.read(statement.name)
             case Explain():
                 self.check(statement.statement)
             case Truncate():
@@ -137,11 +105,8 @@ class Checks:
                 self._schema(statement.name)
                 if statement.or_replace:
                     self.owner(statement.name)
-                # A continuous view has its contents from now on.
-                self._query(statement.query)
+                self._schemas(statement.query)
             case CreateTable() | CreateStream():
-                if isinstance(statement, CreateTable) and statement.query is not None:
-                    self._query(statement.query)
                 self._schema(statement.name, statement.name_position)
                 if isinstance(statement, CreateTable):
                     self._referenced(statement.constraints, statement.columns)
@@ -188,63 +153,21 @@ class Checks:
         ):
             self._schema(relation_key(statement.new_name, ""))
 
-    def _query(self, query: syntax.Query) -> None:
-        named = NamedRelations(self.image)
-        # What bind refuses here it refuses again where the statement is run, unless it is one on the system's catalog.
-        locked: set[str] = set()
-        try:
-            bound = bind_query(query, named, self.settings, self.declared, locks=True)
-            locked = {lock.table for one in bound.locked for lock in one.locks}
-        except SqlError:
-            for node in nodes(query):
-                if isinstance(node, syntax.Table) and node.name[-1] in self.image.entries:
-                    named.relation(node.name[-1])
-        for name in named.names:
+    def bound(self, bound: Bound) -> None:
+        """Raise 42501 unless the role may run a bound tree: read what its text named, lock it, and write what it is about."""
+        if not isinstance(bound, BoundQuery):
+            for letter in bound.needed:
+                self.require(bound.relation.name, letter)
+        for name in sorted(bound.named):
             self.read(name)
-        for name in sorted(locked):
+        for name in sorted({lock.table for one in bound.locked for lock in one.locks}):
             self.require(name, "w")
 
-    def _write(self, statement: Insert | Update | Delete) -> None:
-        """Check the target, and what else is read. Columns of the target that are looked at need SELECT on it."""
-        named = NamedRelations(self.image)
-        reads = bool(statement.returning)
-        target = found_key(statement.name, self.settings, self.image.entries.get)
-        try:
-            bound = self._bound(statement, named)
-        except SqlError:
-            # It is refused again where the statement is run.
-            return
-        match statement:
-            case Insert():
-                reads |= target in bound.relations
-                needed = "a"
-                if statement.on_conflict is not None:
-                    reads |= bool(statement.on_conflict.columns)
-                    if statement.on_conflict.assignments is not None:
-                        needed += "w"
-            case Update():
-                constant = all(isinstance(one.value, syntax.Constant) for one in statement.assignments)
-                reads |= statement.where is not None or bool(statement.from_items) or not constant
-                needed = "w"
-            case Delete():
-                reads |= statement.where is not None or bool(statement.using)
-                needed = "d"
-        for letter in needed:
-            self.require(target, letter)
-        for name in named.names:
-            if name != target or reads:
-                self.read(name)
-
-    def _bound(
-        self, statement: Insert | Update | Delete, named: NamedRelations
-    ) -> BoundInsert | BoundUpdate | BoundDelete:
-        match statement:
-            case Insert():
-                return bind_insert(statement, named, self.settings, self.declared)
-            case Update():
-                return bind_update(statement, named, self.settings, self.declared)
-            case Delete():
-                return bind_delete(statement, named, self.settings, self.declared)
+    def _schemas(self, query: Query) -> None:
+        """Raise 42501 for the schemas that a definition names and the role may not use; bound, it is bound for everybody."""
+        for node in nodes(query):
+            if isinstance(node, Table) and len(node.name) > 1 and node.name[-2] in self.settings.unusable:
+                raise SqlError("42501", f"permission denied for schema {node.name[-2]}", node.position)
 
     def read(self, name: str) -> None:
         """Raise 42501 unless the role may read a relation, and the owner of an ordinary view what is below it."""
@@ -253,7 +176,7 @@ class Checks:
             return
         self.require(name, "r")
         if isinstance(entry, QueryViewEntry):
-            owner = Checks(self.image, self.image.privileges.owner(entry.description.oid), self.settings, of_owner=True)
+            owner = replace(self, role=self.privileges.owner(entry.description.oid), of_owner=True)
             for used in entry.used:
                 below = self.image.by_oid(used.oid)
                 if below is not None and used.oid not in entry.parts:
@@ -285,13 +208,10 @@ class Checks:
             self.require(name, allowed[0])
 
     def _reach(self, name: str) -> None:
-        """Raise 42501 for a relation in a schema that the role may not use; a bare name in public means nothing then."""
+        """Raise 42501 for a relation in a schema that the role may not use."""
         schema = schema_of(name)
-        if is_temporary(schema) or self._may(self.image.schemas[schema], "U") or self.of_owner:
-            return
-        if schema != PUBLIC:
+        if not (is_temporary(schema) or self._may(self.image.schemas[schema], "U") or self.of_owner):
             raise denied(f"permission denied for schema {schema}")
-        raise SqlError("42P01", f'relation "{name}" does not exist')
 
     def _referenced(self, constraints: Sequence[Constraint], columns: Sequence[TableColumn]) -> None:
         """Raise 42501 for a foreign key to a table that the role may not refer to."""
@@ -321,13 +241,13 @@ class Checks:
             raise SqlError("42501", message, hint=ANYONE_MAY)
 
     def _may(self, oid: int, letters: str) -> bool:
-        return self.image.privileges.may(self.image.roles, self.role, oid, letters)
+        return self.privileges.may(self.roles, self.role, oid, letters)
 
     def _owns(self, oid: int) -> bool:
-        return self.image.roles.has_privileges_of(self.role, self.image.privileges.owner(oid))
+        return self.roles.has_privileges_of(self.role, self.privileges.owner(oid))
 
     def _has(self, group: str) -> bool:
-        return self.image.roles.has_privileges_of(self.role, PREDEFINED[group])
+        return self.roles.has_privileges_of(self.role, PREDEFINED[group])
 
 
 def new_schema(statement: AlterTable | AlterSequence | AlterView | Comment) -> str:

@@ -52,15 +52,16 @@ def bind_copied(statement: CopyTo, image: CatalogImage, settings: SessionSetting
         (relation.columns[index].name, Column(index, relation.columns[index].name, relation.columns[index].type))
         for index in listed_columns(relation, statement.columns)
     )
-    return BoundQuery(Project(Scan(relation.name, "table", schema), items), (), frozenset({relation.name}), False)
+    names = frozenset({relation.name})
+    return BoundQuery(Project(Scan(relation.name, "table", schema), items), (), names, False, names)
 
 
-def copied_catalog(statement: CopyTo, image: CatalogImage) -> syntax.Query | None:
+def copied_catalog(statement: CopyTo, image: CatalogImage, settings: SessionSettings) -> syntax.Query | None:
     """Return the query on the catalog that is copied, None where it is another one. Raises 0A000 for one that reads more."""
     query = statement.query
     if query is None or not asks_catalog(statement.text, query):
         return None
-    if reads_others(query, image):
+    if reads_others(query, image, settings):
         raise not_supported("COPY of a query on the catalog and on other relations")
     return query
 

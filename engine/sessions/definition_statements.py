@@ -34,12 +34,11 @@ from engine.stream import Stream
 from engine.stream_alterations import AlterationTools, alter_stream
 from engine.tables.table_alterations import alter_table
 from engine.tables.table_building import build_table, build_table_as, owned_sequences, restarted
-from engine.tables.table_changes import refuse_joined
 from engine.tables.table_indexes import create_index, drop_index, rename_index
 from engine.tables.table_likes import build_table_like
 from engine.tables.table_source import TransactionTables
 from engine.tables.table_work import TableWork
-from engine.tables.truncation import truncated, with_referring
+from engine.tables.truncation import truncate_tables, truncated
 from engine.transaction import Transaction
 from engine.view_alterations import change_view, rename_view
 from engine.view_replacing import replace_view, replaced_view
@@ -123,6 +122,8 @@ class DefinitionStatements:
         statement, captured = self._with_persistence(statement, image)
         require_free(image, statement.name, statement.name_position)
         bound = bind_query(statement.query, image, captured)
+        # A continuous view has its contents from now on.
+        self._session.identity.require(image, bound)
         if not reads_stream(bound, image):
             transaction.change_catalog(image.with_entry(define_query_view(statement, image, captured, image.next_oid)))
             return Outcome("CREATE VIEW")
@@ -165,7 +166,7 @@ class DefinitionStatements:
         database, session = self._database, self._session
         captured = session.settings.captured().shared()
         engines = (database.kernels, database.upper, TransactionTables(database.begin_tables(transaction)))
-        image, built, notices = replace_view(statement, before, image, captured, engines)
+        image, built, notices = replace_view(statement, before, image, captured, engines, session.identity.require)
         transaction.built += built
         for text, detail in notices:
             session.notice("00000", text, detail=detail)
@@ -191,6 +192,7 @@ class DefinitionStatements:
     async def change_view(self, function: str, name: str, transaction: Transaction) -> None:
         """Do one of `sql.functions.VIEW_CHANGES`."""
         image = await self.own_image(transaction)
+        self._session.identity.require_owner(image, name)
         self._change_views(change_view(function, name, image), transaction)
 
     def _change_views(self, image: CatalogImage, transaction: Transaction) -> None:
@@ -229,6 +231,7 @@ class DefinitionStatements:
         assert statement.query is not None
         session = self._session
         bound = bind_query(statement.query, work.image, work.settings)
+        session.identity.require(work.image, bound)
         entry = build_table_as(statement, bound.root.schema, work)
         if not statement.with_data:
             return 0
@@ -317,19 +320,15 @@ class DefinitionStatements:
             work = await self._work(transaction)
             for entry in truncated(statement, work.image):
                 for sequence in owned_sequences(work, entry):
+                    self._session.identity.require_owner(work.image, sequence.description.name)
                     work.image = work.image.with_replaced(sequence.description.name, restarted(sequence, work))
             self._finished(work, transaction, "")
         await self._session.in_worker(self._truncate, statement, transaction)
         return Outcome("TRUNCATE TABLE")
 
     def _truncate(self, statement: Truncate, transaction: Transaction) -> None:
-        tables = self._database.begin_tables(transaction)
-        for entry in with_referring(
-            truncated(statement, tables.image), tables.image, statement.cascade, self._session.notice
-        ):
-            refuse_joined(entry.description.name, tables.image.entries.values())
-            tables.references.refuse_waiting(entry, "TRUNCATE")
-            tables.truncate(entry)
+        require = self._session.identity.require_privilege
+        truncate_tables(statement, self._database.begin_tables(transaction), require, self._session.notice)
 
     # Sequences
 

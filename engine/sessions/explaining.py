@@ -43,6 +43,7 @@ from views.view import ContinuousView
 
 if TYPE_CHECKING:
     from engine.database import Database
+    from engine.sessions.identity import Identity
 
 
 @dataclass(frozen=True)
@@ -75,16 +76,20 @@ def explain(
     image: CatalogImage,
     settings: SessionSettings,
     scanning: ScanSettings,
+    identity: Identity,
     measured: Measured | None = None,
 ) -> list[str]:
     """Return the plan of a SELECT or a CREATE VIEW, one string per line. Raises what the statement itself would raise.
 
-    measured: of the same SELECT, which has run. The form JSON is a single string, in which a line break is one.
+    identity: says what may be read. measured: of the same SELECT, which has run.
+
+    The form JSON is a single string, in which a line break is one.
     """
     explained = statement.statement
     if isinstance(explained, CreateView):
         settings = settings.shared()
     bound = bind_query(explained.query, image, settings)
+    identity.require(image, bound)
     form = statement.options.get("format", "text")
     if isinstance(explained, CreateView) and reads_stream(bound, image):
         parts = part_definitions(explained, image, settings)

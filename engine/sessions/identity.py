@@ -6,14 +6,14 @@ know messages.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from engine.catalog import CatalogImage
 from engine.roles import Roles
-from engine.sessions.checks import Checks
+from engine.sessions.checks import Bound, Checks
 from sql.catalog import SessionSettings
-from sql.datatypes import SqlType
 from sql.errors import SqlError
+from sql.relation_keys import is_temporary
 from sql.settings import Settings
 
 # Nobody has this oid; it also stands for PUBLIC, which nobody is.
@@ -23,54 +23,90 @@ NOBODY = 0
 class Identity:
     """One session's role. login: the oid of the role that the client was let in as, under the name `user`.
 
-    roles: those that the next statement sees. Raises SqlError when the client asked at startup to be what it may not.
+    current_image: whose roles and privileges count now: the newest, or what the session's transaction has made of it. Raises SqlError when
+    the client asked at startup to be what it may not.
     """
 
-    def __init__(self, settings: Settings, login: int, user: str, roles: Callable[[], Roles]) -> None:
+    def __init__(self, settings: Settings, login: int, user: str, current_image: Callable[[], CatalogImage]) -> None:
         self.login = login
         self._user = user
         self._settings = settings
-        self._known_at: tuple[SessionSettings, Roles] | None = None
-        self._current = NOBODY
-        self._roles = roles
+        # One object: other threads ask, too.
+        self._known: tuple[SessionSettings, Roles, int] | None = None
+        self._current_image = current_image
+        self._looked_at: tuple[CatalogImage, int] | None = None
         self._allowed: set[str] = set()
         self._allowed_at: CatalogImage | None = None
+        self._allowed_under: CatalogImage | None = None
         self._allowed_for: SessionSettings | None = None
         settings.check_identity = self._check_change
-        settings.let_in(roles().is_superuser(login))
+        settings.let_in(current_image().roles.is_superuser(login))
+
+    def look(self) -> None:
+        """Tell the settings which schemas the session may not use, at the start of each message and statement."""
+        image = self._current_image()
+        role = self.current(image.roles)
+        if self._looked_at is not None and self._looked_at[0] is image and self._looked_at[1] == role:
+            return
+        self._looked_at = image, role
+        may = image.privileges.may
+        unusable = (
+            name
+            for name, oid in image.schemas.items()
+            if not is_temporary(name) and not may(image.roles, role, oid, "U")
+        )
+        self._settings.note_unusable(frozenset(unusable))
 
     def current(self, roles: Roles) -> int:
         """Return the oid of the role that the session acts as."""
         captured = self._settings.captured()
-        known = self._known_at
+        known = self._known
         if known is None or known[0] is not captured or known[1] is not roles:
-            self._known_at = (captured, roles)
-            self._current = self._oid(captured.user, roles)
-        return self._current
+            known = self._known = captured, roles, self._oid(captured.user, roles)
+        return known[2]
 
-    def bypasses(self, image: CatalogImage) -> bool:
+    def bypasses(self) -> bool:
         """Tell whether nothing is checked, since the session acts as a superuser."""
-        return image.roles.is_superuser(self.current(image.roles))
+        roles = self._current_image().roles
+        return roles.is_superuser(self.current(roles))
+
+    def require(self, image: CatalogImage, bound: Bound) -> None:
+        """Raise 42501 unless the session may run a tree that is bound to an image. Whoever runs one asks here first."""
+        if not self.bypasses():
+            self.checks(image).bound(bound)
+
+    def require_privilege(self, image: CatalogImage, name: str, letter: str) -> None:
+        """Raise 42501 unless the session has a privilege on a relation."""
+        if not self.bypasses():
+            self.checks(image).require(name, letter)
+
+    def require_owner(self, image: CatalogImage, name: str) -> None:
+        """Raise 42501 unless the session's role owns a relation."""
+        if not self.bypasses():
+            self.checks(image).owner(name)
 
     def may_insert(self, name: str, image: CatalogImage) -> bool:
         """Tell whether a row may go into a stream. Cheap: asked for each row."""
         captured = self._settings.captured()
-        if name in self._allowed and self._allowed_at is image and self._allowed_for is captured:
+        under = self._current_image()
+        if self._allowed_at is not image or self._allowed_under is not under or self._allowed_for is not captured:
+            self._allowed, self._allowed_at, self._allowed_under, self._allowed_for = set(), image, under, captured
+        if name in self._allowed:
             return True
-        if self._allowed_at is not image or self._allowed_for is not captured:
-            self._allowed, self._allowed_at, self._allowed_for = set(), image, captured
-        if not self.bypasses(image) and not self._may_insert(name, image):
+        if not self.bypasses() and not self._may_insert(name, image):
             return False
         self._allowed.add(name)
         return True
 
-    def may(self, image: CatalogImage, oid: int, letters: str) -> bool:
+    def may(self, oid: int, letters: str) -> bool:
         """Tell whether the session has one of some privileges on a relation."""
+        image = self._current_image()
         return image.privileges.may(image.roles, self.current(image.roles), oid, letters)
 
-    def checks(self, image: CatalogImage, declared: Sequence[SqlType | None] | None = None) -> Checks:
-        """Return the rights that the session has."""
-        return Checks(image, self.current(image.roles), self._settings.captured(), declared)
+    def checks(self, image: CatalogImage) -> Checks:
+        """Return the rights that the session has on what is in an image."""
+        under = self._current_image()
+        return Checks(image, under.roles, under.privileges, self.current(under.roles), self._settings.captured())
 
     def _may_insert(self, name: str, image: CatalogImage) -> bool:
         try:
@@ -91,7 +127,7 @@ class Identity:
 
     def _check_change(self, name: str, value: str) -> bool:
         """Raise 22023 or 42501 when the session can't become `value`; return whether it is a superuser then."""
-        roles = self._roles()
+        roles = self._current_image().roles
         session = self.session(roles)
         if name == "role" and value == "none":
             return roles.is_superuser(session)

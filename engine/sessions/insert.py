@@ -102,11 +102,11 @@ def head_target(head: str, image: CatalogImage, settings: SessionSettings, engin
     assert match is not None, head
     *names, listed = match.groups()
     written = as_written(tuple(name.lower() for name in names if name is not None))
-    entry = image.entries.get(found_key(written, settings, image.entries.get))
-    if not isinstance(entry, StreamEntry):
-        return None
     columns = None if listed is None else [(name.strip().lower(), 0) for name in listed.split(",")]
     try:
+        entry = image.entries.get(found_key(written, settings, image.entries.get))
+        if not isinstance(entry, StreamEntry):
+            return None
         found = now_columns(entry, entry.stream.places_of(listed_columns(entry.description, columns)))
         return None if found is None else replace(make_target(entry, columns, engine, 0), now_columns=found)
     except SqlError:

@@ -116,7 +116,7 @@ class Prepared:
         if asks_catalog(select.text, select.query):
             assert isinstance(catalog, CatalogImage), "sessions prepare over the image"
             self.bound = None
-            if reads_others(select.query, catalog):
+            if reads_others(select.query, catalog, settings.captured()):
                 parts = catalog_reads.parts_of(self.system_catalog, catalog, settings)
                 bound = bind_query(parts.without(select.query), parts, settings.captured(), self.declared)
                 self.schema, self.parameter_types = bound.root.schema, bound.parameters

@@ -73,7 +73,7 @@ class ReadStatements:
             if prepared is not None:
                 prepared.refresh(self._session.runner.image(), self._session.settings)
             declared = () if prepared is None else prepared.declared
-            if reads_others(statement.query, self._session.runner.image()):
+            if reads_others(statement.query, self._session.runner.image(), self._session.settings.captured()):
                 return await self._beside_catalog(statement, transaction, parameters, declared)
             return await read_catalog(self._session, statement, parameters, declared)
         settings = self._session.settings
@@ -129,6 +129,7 @@ class ReadStatements:
             return None
         image = session.runner.image()
         bound = await session.with_text(text, bound_to, image)
+        session.identity.require(image, bound)
         streams = streams_among(bound.relations, image)
         if len(streams) != 1 or len(bound.relations) != 1:
             return None
@@ -147,7 +148,7 @@ class ReadStatements:
         """Do COPY ... TO."""
         session = self._session
 
-        query = copied_catalog(statement, session.runner.image())
+        query = copied_catalog(statement, session.runner.image(), session.settings.captured())
         if query is not None:
             return await copy_catalog(session, statement, query)
 
@@ -168,13 +169,13 @@ class ReadStatements:
         """Do EXPLAIN, and with ANALYZE the SELECT itself."""
         session, explained = self._session, statement.statement
         if isinstance(explained, Select) and asks_catalog(explained.text, explained.query):
-            if reads_others(explained.query, session.runner.image()):
+            if reads_others(explained.query, session.runner.image(), session.settings.captured()):
                 raise not_supported("EXPLAIN of a query on the catalog and on other relations")
             return await explain_catalog(session, statement, explained)
         measured = await self._measured(statement, transaction) if is_on(statement, "analyze") else None
         settings, scanning = session.settings.captured(), scan_settings(session.settings, transaction)
         lines = await session.in_worker(
-            explain, statement, self._database, session.runner.image(), settings, scanning, measured
+            explain, statement, self._database, session.runner.image(), settings, scanning, session.identity, measured
         )
         kind = JSON if statement.options.get("format") == "json" else TEXT
         return text_outcome("EXPLAIN", ["QUERY PLAN"], [[line] for line in lines], kind)
@@ -218,6 +219,7 @@ class ReadStatements:
         while True:
             image = session.runner.image()
             bound = await session.with_text(text, bound_to, image)
+            session.identity.require(image, bound)
             waits = streams_among(bound.relations, image) or bound.locked or uses_sequences(bound.root, WAITING)
             begins = transaction.tables is None
             run = session.in_thread if waits else session.in_worker

@@ -71,7 +71,7 @@ class Session:
         self.settings = settings
         self.block = TransactionBlock(self)
         self.runner = StatementRunner(self)
-        self.identity = Identity(settings, role, user, lambda: self.runner.image().roles)
+        self.identity = Identity(settings, role, user, self.runner.current_image)
         # Whether the client uses savepoints: its transaction blocks keep their snapshots then.
         self.is_simple = self.has_savepoints = False
         self._loop = asyncio.get_running_loop()
@@ -258,6 +258,7 @@ class Session:
 
     def _bind(self, message: Bind) -> None:
         self.is_simple = False
+        self.identity.look()
         prepared = self.names.statement(message.statement)
         portal = make_portal(prepared, message)
         self.block.require_usable(prepared.statement)
@@ -452,6 +453,7 @@ class Session:
         """A message begins that runs something; what was left of a cancelled one is over."""
         self.is_simple = simple
         self.runner.in_sequence = False
+        self.identity.look()
         self.timeout.begin_message()
         self._cancelling.forget()
 

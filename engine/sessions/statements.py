@@ -161,6 +161,11 @@ class StatementRunner:
             return self._database.image
         return transaction.image or transaction.snapshot or self._database.image
 
+    def current_image(self) -> CatalogImage:
+        """Return the catalog whose roles and privileges count: the newest, or what the session's transaction has made of it."""
+        transaction = self._session.block.open
+        return (None if transaction is None else transaction.image) or self._database.image
+
     async def run(
         self, statement: Statement, transaction: Transaction, parameters: tuple[Literal, ...], prepared: Prepared | None
     ) -> Outcome:
@@ -233,8 +238,9 @@ class StatementRunner:
         self, statement: Statement, transaction: Transaction, parameters: tuple[Literal, ...], prepared: Prepared | None
     ) -> Outcome:
         written = statement
+        self._session.identity.look()
         statement = self._resolved(statement)
-        self._check_rights(statement, prepared)
+        self._check_rights(statement)
         match statement:
             case Select() if called_alone(statement) in VIEW_CHANGES:
                 return await self._change_view(statement, transaction, parameters, prepared)
@@ -293,11 +299,11 @@ class StatementRunner:
         """Return the statement with keys of relations in the place of names; bind does that for queries and what writes rows."""
         return resolved(statement, self.image(), self._session.settings.captured())
 
-    def _check_rights(self, statement: Statement, prepared: Prepared | None = None) -> None:
-        """Raise 42501 when the session's role may not do this."""
-        identity, image = self._session.identity, self.image()
-        if not identity.bypasses(image):
-            identity.checks(image, None if prepared is None else prepared.declared).check(statement)
+    def _check_rights(self, statement: Statement) -> None:
+        """Raise 42501 when the session's role may not do this. Who binds a query asks about that (`Identity.require`)."""
+        identity = self._session.identity
+        if not identity.bypasses():
+            identity.checks(self.image()).check(statement)
 
     async def _define(self, statement: Statement, transaction: Transaction) -> Outcome:
         """Do a statement that defines. What it makes is its role's; who owned what is looked at again behind the lock."""
@@ -381,6 +387,7 @@ class StatementRunner:
             prepared.refresh(self.image(), settings)
             assert isinstance(prepared.bound, BoundQuery)
             bound = prepared.bound
+        self._session.identity.require(self.image(), bound)
         root = substitute_parameters(bound.root, parameters) if parameters else bound.root
         assert isinstance(root, Project)
         ((column, call),) = root.items
@@ -392,8 +399,6 @@ class StatementRunner:
         if argument.value is not None:
             image = self.image()
             name = found_key(read_name(str(argument.value)), settings.captured(), image.entries.get)
-            if not self._session.identity.bypasses(image):
-                self._session.identity.checks(image).owner(name)
             await self._definitions.change_view(call.function, name, transaction)
         return text_outcome("SELECT 1", [column], [[None if argument.value is None else ""]], VOID)
 
@@ -417,6 +422,7 @@ class StatementRunner:
             settings = session.settings.captured()
             bound = await session.with_text(statement.text, bind_insert, statement, image, settings)
         assert isinstance(bound, BoundInsert)
+        self._session.identity.require(image, bound)
         if bound.relations:
             return await self._writes.write(statement, transaction, parameters, prepared)
         root = substitute_parameters(bound.source, parameters) if parameters else bound.source

@@ -184,6 +184,7 @@ class WriteStatements:
         if session.runner.image() is not image:
             image = session.runner.image()
             bound = self._bound(statement, image, prepared)
+        session.identity.require(image, bound)
         entry = image.entries[bound.relation.name]
         if isinstance(entry, StreamEntry) and bound.relation.name in bound.relations:
             raise SqlError(

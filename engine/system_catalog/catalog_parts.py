@@ -22,11 +22,13 @@ from engine.system_catalog.routing import is_of_catalog
 from engine.system_catalog.session_context import SessionContext
 from engine.system_catalog.syntax_nodes import nodes
 from sql.bind.naming import output_name
-from sql.catalog import ColumnDescription, RelationDescription
+from sql.catalog import ColumnDescription, RelationDescription, SessionSettings
 from sql.datatypes import OID, TEXT
 from sql.enum_types import EnumType
 from sql.errors import SqlError, not_supported
+from sql.grammar.cursor import relation_of
 from sql.relations import OutputColumn
+from sql.schemas import find_relation
 from sql.syntax import (
     CommonTable,
     Constant,
@@ -54,13 +56,22 @@ PLAIN = frozenset("text name oid int2 int4 int8 bool".split())
 SEQUENCE_FUNCTIONS = frozenset("nextval currval lastval setval".split())
 
 
-def reads_others(query: Query, image: CatalogImage) -> bool:
-    """Tell whether a query on the catalog reads relations of users, too, or takes values of sequences."""
+def reads_others(query: Query, image: CatalogImage, settings: SessionSettings) -> bool:
+    """Tell whether a query on the catalog reads relations of users, too, or takes values of sequences.
+
+    Raises 42501 for a schema that the user may not use.
+    """
     return any(
         (isinstance(node, FunctionCall) and node.name in SEQUENCE_FUNCTIONS)
-        or (isinstance(node, Table) and not is_of_catalog(node) and node.name[-1] in image.entries)
+        or (isinstance(node, Table) and not is_of_catalog(node) and is_of_users(node, image, settings))
         for node in nodes(query)
-    )  # fmt: skip
+    )
+
+
+def is_of_users(node: Table, image: CatalogImage, settings: SessionSettings) -> bool:
+    """Tell whether a name in FROM means a relation that users have made."""
+    found = find_relation(relation_of(node.name, node.position), image, settings, node.position)
+    return found is not None and found.name in image.entries
 
 
 @dataclass(frozen=True)

@@ -127,7 +127,7 @@ class SessionContext:
             raise SqlError("3F000", f'schema "{parts[-2]}" does not exist', position)
 
     def registered_or_none(self, kind: str, text: str) -> int | None:
-        """Return the OID of what `text` names, None where there is nothing. Raises 42602 for what is no name."""
+        """Return the OID of what `text` names, None where there is nothing. Raises 42602 for what is no name, and 42501."""
         if kind == "regtype":
             return self._type(text)
         if kind in ("regoper", "regoperator"):
@@ -145,11 +145,16 @@ class SessionContext:
         relation, _, namespace, _ = KINDS[kind]
         if not namespace:
             return self.snapshot.named(relation, "", parts[-1])
+        self._require_usable(parts[-2] if len(parts) > 1 else "")
         for schema in (meant_schema(parts[-2], self.settings),) if len(parts) > 1 else self.searched:
             found = self.snapshot.named(relation, schema, parts[-1])
             if found is not None:
                 return found
         return None
+
+    def _require_usable(self, schema: str) -> None:
+        if schema in self.settings.unusable:
+            raise SqlError("42501", f"permission denied for schema {schema}")
 
     def _type(self, text: str) -> int | None:
         try:
@@ -159,6 +164,7 @@ class SessionContext:
             written = type_name(cursor)
         except SqlError:
             return None
+        self._require_usable(schema)
         names = (f"_{written.name}", f"{written.name}[]") if written.array else (written.name,)
         for place in (schema,) if schema else self.searched:
             for name in names:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 import weakref
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 import duckdb
@@ -28,11 +28,13 @@ from sql.errors import SqlError
 from sql.expressions import Call, Expression, Literal
 from sql.functions import ADVISORY_CALLS, OF_SESSION
 from sql.grammar.cursor import read_name
-from sql.relation_keys import PUBLIC, in_temporary_schema, schema_of, written_schema
+from sql.relation_keys import MARK, PUBLIC, in_temporary_schema, schema_of, written_schema
 from sql.relations import Relation
 from sql.schemas import found_key, meant_schema
 from sql.trees import all_relations, map_relation, operator_expressions, walk
 
+# Before the name of a sequence that an identity column takes its value of; nothing that a client writes has it.
+IMPLICIT = MARK
 # Calls whose first argument is the name of a sequence.
 NAMED = frozenset({"nextval", "currval", "setval"})
 Result = TypeVar("Result")
@@ -54,7 +56,7 @@ class SequenceSession:
     current: dict[int, int] = field(default_factory=dict)
     latest: tuple[str, int] | None = None
     read_only: bool = False
-    may: Callable[[CatalogImage, int, str], bool] = lambda *_: True
+    may: Callable[[int, str], bool] = lambda *_: True
     settings: Callable[[], SessionSettings] = SessionSettings
     number: int = field(default_factory=lambda: next(NUMBERS))
 
@@ -65,7 +67,8 @@ class SequenceSession:
         """Return the next `count` values of a sequence, in order. Raises 42P01, 42809, 2200H, 25006."""
         if self.read_only:
             raise SqlError("25006", "cannot execute nextval() in a read-only transaction")
-        entry = self._allowed(name, "Uw", implicit=True)
+        implicit = name.startswith(IMPLICIT)
+        entry = self._allowed(name.removeprefix(IMPLICIT), "Uw", implicit)
         values = entry.counter.take(entry.description.name, entry.definition, count)
         if count:
             self._took(entry, int(values[-1]))
@@ -83,9 +86,12 @@ class SequenceSession:
 
     def last_value(self) -> int:
         """Return the value that the session took last of all. Raises 55000 when it took none."""
-        if self.latest is None or self.image.by_oid(self.latest[1]) is None:
+        entry = None if self.latest is None else self.image.by_oid(self.latest[1])
+        if entry is None:
             raise SqlError("55000", "lastval is not yet defined in this session")
-        return self.current[self.latest[1]]
+        if not self.may(entry.description.oid, "Ur"):
+            raise SqlError("42501", f"permission denied for sequence {entry.description.name}")
+        return self.current[entry.description.oid]
 
     def set_value(self, name: str, value: int, called: bool) -> int:
         """Set a sequence. Raises 22003 for a value out of its range."""
@@ -114,15 +120,15 @@ class SequenceSession:
         self.latest = (entry.description.name, entry.description.oid)
 
     def _allowed(self, name: str, letters: str, implicit: bool = False) -> SequenceEntry:
-        """Return a sequence that the session may use. implicit: that of an identity column needs no privilege. Raises 42501."""
+        """Return a sequence that the session may use. implicit: for an identity column, whose needs no privilege. Raises 42501."""
         entry = self.find(name)
         key = entry.description.name
         if implicit and entry.identity:
             return entry
         is_open = schema_of(key) == PUBLIC or in_temporary_schema(key)
-        if not is_open and not self.may(self.image, self.image.schema_oid(key), "U"):
+        if not is_open and not self.may(self.image.schema_oid(key), "U"):
             raise SqlError("42501", f"permission denied for schema {schema_of(key)}")
-        if not self.may(self.image, entry.description.oid, letters):
+        if not self.may(entry.description.oid, letters):
             raise SqlError("42501", f"permission denied for sequence {entry.description.name}")
         return entry
 
@@ -154,7 +160,10 @@ def uses_sequences(root: Relation, functions: frozenset[str] = OF_SESSION) -> bo
 
 
 def in_session(root: Relation, session: SequenceSession) -> Relation:
-    """Return the relation with the session's number in each call. Raises 42P01 with the position of a name that is not there."""
+    """Return the relation with the session's number in each call. Raises 42P01 with the position of a name that is not there.
+
+    A call without a position is the default of an identity column (`engine.tables.table_expressions.bound_default`).
+    """
     number = Literal(session.number, INT8)
 
     def numbered(node: Expression) -> Expression | None:
@@ -163,6 +172,9 @@ def in_session(root: Relation, session: SequenceSession) -> Relation:
             name = node.arguments[0] if takes_name else None
             if isinstance(name, Literal) and isinstance(name.value, str):
                 session.find(name.value, name.position)
+                if node.function == "nextval" and node.position is None:
+                    name = replace(name, value=IMPLICIT + name.value)
+                    return Call(node.function, (number, name), node.type, node.position, node.text)
             return Call(node.function, (number, *node.arguments), node.type, node.position, node.text)
         return None
 

@@ -86,7 +86,13 @@ def bound_default(column: ColumnDescription, source: SourceText | None, image: C
     if source is None:
         return None
     definition = TableColumn(column.name, column.type, default=parsed_expression(source.text), default_text=source.text)
-    return of_today(bind_default(definition, image, source.settings), source, image)
+    bound = of_today(bind_default(definition, image, source.settings), source, image)
+
+    def nowhere(node: Expression) -> Expression | None:
+        return replace(node, position=None) if isinstance(node, Call) and node.function == "nextval" else None
+
+    # It stands in no text: whoever inserts a row needs no privilege on the sequence.
+    return map_expression(bound, nowhere) if column.identity else bound
 
 
 def of_today(bound: Expression, source: SourceText, image: CatalogImage) -> Expression:

@@ -1,6 +1,6 @@
-"""Which tables TRUNCATE empties.
+"""TRUNCATE: which tables it empties, and that.
 
-Enters: the statement, the catalog image. Leaves: entries of tables, a notice for each that comes along. Must not empty them.
+Enters: the statement, the catalog image, a transaction. Leaves: empty tables, a notice for each that comes along.
 """
 
 from __future__ import annotations
@@ -9,9 +9,26 @@ from collections.abc import Callable
 
 from engine.catalog import CatalogImage, StreamEntry, TableEntry
 from engine.tables.foreign_keys import links_to
+from engine.tables.table_changes import refuse_joined
+from engine.tables.table_transaction import TableTransaction
 from sql.errors import SqlError
 from sql.names import did_you_mean
 from sql.statements.statement import Truncate
+
+
+def truncate_tables(
+    statement: Truncate,
+    tables: TableTransaction,
+    require: Callable[[CatalogImage, str, str], None],
+    notice: Callable[[str, str], None],
+) -> None:
+    """Empty the tables and those that refer to them. require: raises 42501 where a privilege is missing on a relation."""
+    image = tables.image
+    for entry in with_referring(truncated(statement, image), image, statement.cascade, notice):
+        require(image, entry.description.name, "D")
+        refuse_joined(entry.description.name, image.entries.values())
+        tables.references.refuse_waiting(entry, "TRUNCATE")
+        tables.truncate(entry)
 
 
 def truncated(statement: Truncate, image: CatalogImage) -> list[TableEntry]:

@@ -17,10 +17,13 @@ from sql.bind.wide_numbers import refuse_wide_numbers
 from sql.bind.write_target import (
     columns_beside,
     columns_schema,
+    condition_of,
     filtered,
     identity_of,
+    items_of,
     joined_target,
     read_relations,
+    reads_columns,
     target_relation,
     without_identity,
 )
@@ -35,7 +38,7 @@ from sql.statements.statement import Delete
 class BoundDelete:
     """A bound DELETE. source: the identity of each row that goes; with RETURNING also all its columns, then the columns of USING.
 
-    returning: over the rows of `source` without their identity. relations: names of all that is scanned.
+    returning: over the rows of `source` without their identity. relations: names of all that is scanned. named, needed: see BoundInsert.
     """
 
     relation: RelationDescription
@@ -45,6 +48,8 @@ class BoundDelete:
     relations: frozenset[str]
     stable: bool
     locked: tuple[LockedRead, ...] = ()
+    named: frozenset[str] = frozenset()
+    needed: str = "d"
 
 
 def bind_delete(
@@ -74,4 +79,6 @@ def bind_delete(
         refuse_wide_numbers(returning, context)
     locked = locked_reads(context, source, returning)
     names = read_relations(source, returning, *(one.root for one in locked))
-    return BoundDelete(relation, source, returning, parameters.finish(), names, context.stable, locked)
+    needed = "dr" if reads_columns(relation, *condition_of(found), *items_of(returning)) else "d"
+    types, named = parameters.finish(), frozenset(context.named)
+    return BoundDelete(relation, source, returning, types, names, context.stable, locked, named, needed)

@@ -22,7 +22,16 @@ from sql.bind.query import bind_operand
 from sql.bind.returning import bind_returning
 from sql.bind.scope import Scope
 from sql.bind.wide_numbers import refuse_wide_numbers
-from sql.bind.write_target import columns_schema, listed_columns, read_relations, stored, target_relation, target_scope
+from sql.bind.write_target import (
+    columns_schema,
+    items_of,
+    listed_columns,
+    read_relations,
+    reads_columns,
+    stored,
+    target_relation,
+    target_scope,
+)
 from sql.casts import can_cast, plain_name
 from sql.catalog import Catalog, ColumnDescription, RelationDescription, SessionSettings
 from sql.datatypes import SqlType
@@ -40,7 +49,8 @@ class BoundInsert:
     """A bound INSERT. targets: indexes of the relation's columns that `source` yields, in its order; for a table: all.
 
     source: rows of the targets' types, `Values` where it was VALUES. stable: it uses now() or the like. relations: names of all that is
-    scanned. returning: over whole rows of the table.
+    scanned. returning: over whole rows of the table. named: the relations that the text reads, ordinary views among them. needed: the
+    letters of the privileges that it takes to do this to `relation`, as PostgreSQL's access lists have them.
     """
 
     relation: RelationDescription
@@ -52,6 +62,8 @@ class BoundInsert:
     conflict: BoundConflict | None = None
     returning: Relation | None = None
     locked: tuple[LockedRead, ...] = ()
+    named: frozenset[str] = frozenset()
+    needed: str = "a"
 
 
 def bind_insert(
@@ -88,8 +100,13 @@ def bind_insert(
     roots = (source, returning, None if conflict is None else conflict.updates)
     locked = locked_reads(context, *roots)
     names = read_relations(*roots, *(one.root for one in locked))
+    types, named, needed = parameters.finish(), frozenset(context.named), "a"
+    if conflict is not None and conflict.updates is not None:
+        needed += "w"
+    if reads_columns(relation, *items_of(returning)) or (conflict is not None and conflict.reads):
+        needed += "r"
     return BoundInsert(
-        relation, targets, source, parameters.finish(), context.stable, names, conflict, returning, locked
+        relation, targets, source, types, context.stable, names, conflict, returning, locked, named, needed
     )
 
 

@@ -185,7 +185,7 @@ def lockable(item: FromItem, clause: Locking, common: Set[str], context: BindCon
 
 def described(item: Table, context: BindContext) -> RelationDescription | None:
     """Return the relation that an item names, if it is there."""
-    return find_relation(relation_of(item.name, item.position), context.catalog, context.settings)
+    return find_relation(relation_of(item.name, item.position), context.catalog, context.settings, item.position)
 
 
 def locked_reads(context: BindContext, *roots: Relation | None) -> tuple[LockedRead, ...]:

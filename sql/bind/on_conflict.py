@@ -15,6 +15,7 @@ from sql.bind.from_clause import side_by_side
 from sql.bind.scope import Scope
 from sql.bind.write_target import (
     columns_schema,
+    condition_of,
     filtered,
     identity_of,
     stored,
@@ -27,6 +28,7 @@ from sql.errors import SqlError, not_supported
 from sql.expressions import Call, Column, Expression, Literal, SortKey, WindowCall
 from sql.relations import Filter, Join, OutputColumn, Project, Relation, Scan, Sort, Window
 from sql.statements.statement import OnConflict
+from sql.trees import columns_of
 
 EXCLUDED = "?excluded?"
 ORDINAL = OutputColumn("?ordinal?", INT8)
@@ -50,12 +52,13 @@ class Arbiter:
 class BoundConflict:
     """ON CONFLICT. updates None: DO NOTHING; else (ordinal, identity, all columns as they will be) of each row to change.
 
-    changed: indexes of the columns that SET names.
+    changed: indexes of the columns that SET names. reads: columns of the rows that are there, or of `excluded`, are named.
     """
 
     arbiters: tuple[Arbiter, ...]
     updates: Relation | None
     changed: tuple[int, ...]
+    reads: bool
 
 
 def bind_conflict(
@@ -70,8 +73,9 @@ def bind_conflict(
         raise SqlError("42601", message, clause.position, hint=hint)
     keys = decisive_keys(clause, relation)
     arbiters = tuple(make_arbiter(relation, key) for key in keys)
+    reads = bool(clause.columns) or clause.constraint is not None
     if clause.assignments is None:
-        return BoundConflict(arbiters, None, ())
+        return BoundConflict(arbiters, None, (), reads)
     joined = with_counterpart(relation, keys[0])
     scope = conflict_scope(relation, alias)
     changes = bind_assignments(clause.assignments, relation, Binder(scope, context, "UPDATE"))
@@ -81,7 +85,8 @@ def bind_conflict(
         for index, column in enumerate(relation.columns)
     )
     updates = Project(found, (ordinal_of(relation), identity_of(relation), *new))
-    return BoundConflict(arbiters, updates, tuple(sorted(changes)))
+    reads |= any(True for value in (*changes.values(), *condition_of(found)) for _ in columns_of(value))
+    return BoundConflict(arbiters, updates, tuple(sorted(changes)), reads)
 
 
 def conflict_scope(relation: RelationDescription, alias: str | None) -> Scope:

@@ -19,10 +19,13 @@ from sql.bind.returning import bind_returning
 from sql.bind.wide_numbers import refuse_wide_numbers
 from sql.bind.write_target import (
     columns_beside,
+    condition_of,
     filtered,
     identity_of,
+    items_of,
     joined_target,
     read_relations,
+    reads_columns,
     stored,
     target_relation,
     without_identity,
@@ -40,6 +43,7 @@ class BoundUpdate:
 
     source: the identity of each row to change, all its columns as they will be, then the columns of FROM. changed: indexes of the columns
     that SET names. returning: over the rows of `source` without their identity. relations: names of all that is scanned.
+    named, needed: see BoundInsert.
     """
 
     relation: RelationDescription
@@ -50,6 +54,8 @@ class BoundUpdate:
     relations: frozenset[str]
     stable: bool
     locked: tuple[LockedRead, ...] = ()
+    named: frozenset[str] = frozenset()
+    needed: str = "w"
 
 
 def bind_update(
@@ -80,4 +86,6 @@ def bind_update(
     changed = tuple(sorted(changes))
     locked = locked_reads(context, source, returning)
     names = read_relations(source, returning, *(one.root for one in locked))
-    return BoundUpdate(relation, source, changed, returning, parameters.finish(), names, context.stable, locked)
+    read = reads_columns(relation, *condition_of(found), *changes.values(), *items_of(returning))
+    types, named, needed = parameters.finish(), frozenset(context.named), "wr" if read else "w"
+    return BoundUpdate(relation, source, changed, returning, types, names, context.stable, locked, named, needed)

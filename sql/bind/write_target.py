@@ -18,11 +18,11 @@ from sql.errors import SqlError
 from sql.expressions import Cast, Column, Expression
 from sql.names import did_you_mean
 from sql.relation_keys import dotted, name_of
-from sql.relations import ROW_ID, Filter, Join, OutputColumn, Relation, Scan, Schema
+from sql.relations import ROW_ID, Filter, Join, OutputColumn, Project, Relation, Scan, Schema
 from sql.schemas import find_relation
 from sql.syntax import Expression as Syntax
 from sql.syntax import FromItem
-from sql.trees import map_expression, scans
+from sql.trees import columns_of, map_expression, scans
 
 # The scan of the rows that a statement is about to write, or has written: what CHECK and RETURNING are evaluated over.
 ROWS = "?rows?"
@@ -33,7 +33,7 @@ def target_relation(
     written: str, position: int | None, catalog: Catalog, settings: SessionSettings, verb: str
 ) -> RelationDescription:
     """Return the relation that a name means, which can be written to. verb: 'insert into', 'update' or 'delete from'."""
-    relation = find_relation(written, catalog, settings)
+    relation = find_relation(written, catalog, settings, position)
     if relation is None:
         hint = did_you_mean(written, catalog.relation_names())
         raise SqlError("42P01", f'relation "{dotted(written)}" does not exist', position, hint=hint)
@@ -151,6 +151,22 @@ def stored(value: Expression, column: ColumnDescription) -> Expression:
     if column.type.is_variable_numeric and not value.type.is_variable_numeric:
         return Cast(value, column.type)
     return value
+
+
+def reads_columns(relation: RelationDescription, *expressions: Expression) -> bool:
+    """Tell whether expressions over rows that begin with the target's columns read one of these."""
+    width = len(relation.columns)
+    return any(column.index < width for expression in expressions for column in columns_of(expression))
+
+
+def condition_of(found: Relation) -> tuple[Expression, ...]:
+    """Return the condition of what `filtered` has made."""
+    return (found.predicate,) if isinstance(found, Filter) else ()
+
+
+def items_of(returning: Relation | None) -> tuple[Expression, ...]:
+    """Return the expressions of RETURNING."""
+    return tuple(item for _, item in returning.items) if isinstance(returning, Project) else ()
 
 
 def read_relations(*roots: Relation | None) -> frozenset[str]:

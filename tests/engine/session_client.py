@@ -16,6 +16,7 @@ from engine.clock import SystemClock
 from engine.config import ServerConfig
 from engine.connection import Connection
 from engine.database import Database
+from engine.neighbours import Neighbours
 from engine.roles import BOOTSTRAP_OID
 from engine.sessions.session import Session, open_session
 from engine.staging import StatementStage
@@ -50,6 +51,8 @@ class MemoryConnection:
     session: Session
 
     def __init__(self) -> None:
+        # Alone.
+        self.neighbours = Neighbours({})
         self.conversation = Conversation(MESSAGE_BYTES_MAX)
         self.written = bytearray()
         self.packet_ended = asyncio.Event()
