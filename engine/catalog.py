@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
+from typing import Any
 
 import pyarrow as pa
 
@@ -149,12 +150,27 @@ class QueryViewEntry:
     parts: tuple[int, ...] = ()
 
 
+@dataclass(frozen=True)
+class DisabledViewEntry:
+    """A view of either kind that could not be built when the server started (`engine.disabled_views`).
+
+    plain: its stored form. needed: the oids of what its text names. parts: as of a QueryViewEntry.
+    """
+
+    description: RelationDescription
+    plain: Mapping[str, Any]
+    needed: frozenset[int]
+    parts: tuple[int, ...] = ()
+
+
 def is_part(entry: Entry) -> bool:
     """Tell whether this is a grouping that was made with a view, and no relation to clients."""
+    if isinstance(entry, DisabledViewEntry):
+        return entry.plain.get("part") is not None
     return isinstance(entry, ViewEntry) and entry.view.definition.part is not None
 
 
-Entry = StreamEntry | ViewEntry | TableEntry | SequenceEntry | QueryViewEntry
+Entry = StreamEntry | ViewEntry | TableEntry | SequenceEntry | QueryViewEntry | DisabledViewEntry
 
 
 @dataclass(frozen=True)
@@ -233,6 +249,18 @@ class CatalogImage:
     def continuous_views(self) -> tuple[ContinuousView, ...]:
         """All continuous views."""
         return tuple(entry.view for entry in self.entries.values() if isinstance(entry, ViewEntry))
+
+    @cached_property
+    def disabled(self) -> tuple[DisabledViewEntry, ...]:
+        """All disabled views."""
+        return tuple(entry for entry in self.entries.values() if isinstance(entry, DisabledViewEntry))
+
+    @cached_property
+    def held_up(self) -> Mapping[str, DisabledViewEntry]:
+        """The streams that take no rows, with a disabled continuous view over each."""
+        continuous = (entry for entry in self.disabled if entry.description.kind == "view")
+        below = ((self.by_oid(oid), entry) for entry in continuous for oid in entry.needed)
+        return {one.description.name: entry for one, entry in below if isinstance(one, StreamEntry)}
 
     @cached_property
     def has_tables(self) -> bool:

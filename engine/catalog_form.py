@@ -13,6 +13,7 @@ from typing import Any
 
 from engine.catalog import (
     CatalogImage,
+    DisabledViewEntry,
     Entry,
     QueryViewEntry,
     SequenceEntry,
@@ -108,6 +109,8 @@ def plain_entry(entry: Entry) -> dict[str, object]:
                 "owner": entry.owner,
                 "identity": entry.identity,
             }
+        case DisabledViewEntry():
+            return dict(entry.plain)
         case QueryViewEntry():
             return {
                 "kind": "query",

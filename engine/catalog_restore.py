@@ -23,6 +23,7 @@ from engine.catalog import (
 )
 from engine.catalog_form import DAMAGED, definition_of, enum_of, read_plain, reference_of, source_of, type_of, used_of
 from engine.definitions import build_stream, restore_continuous_view, stream_description
+from engine.disabled_views import restored_or_disabled
 from engine.privileges import PUBLIC_SCHEMA_OID, Privileges, privileges_of
 from engine.query_views import restored_view
 from engine.roles import Roles, roles_of
@@ -95,7 +96,10 @@ def _restored(
     source = SourceText(relation["text"], relation["time_zone"], search_path=relation.get("search_path", PUBLIC))
     names = tuple(column["name"] for column in relation["columns"])
     parts = tuple(relation.get("parts", ()))
-    return restored_view(source, relation["name"], names, used, image, relation["oid"], parts)
+    _only_statement(source.text, CreateView)
+    return restored_or_disabled(
+        lambda: restored_view(source, relation["name"], names, used, image, relation["oid"], parts), relation, image
+    )
 
 
 def _restored_stream(database: Database, image: CatalogImage, relation: dict[str, Any]) -> StreamEntry:
@@ -123,15 +127,19 @@ def _restored_stream(database: Database, image: CatalogImage, relation: dict[str
     return StreamEntry(stream_description(stream), stream, relation["options"], defaults)
 
 
-def _restored_view(database: Database, image: CatalogImage, relation: dict[str, Any]) -> ViewEntry:
+def _restored_view(database: Database, image: CatalogImage, relation: dict[str, Any]) -> Entry:
     definition = ViewDefinition.from_dict(relation)
     statement = _only_statement(definition.text, CreateView)
     tables = CommittedTables(database.store, lambda: image)
     used = tuple(used_of(one) for one in relation["used"]) if "used" in relation else None
     engines = (database.kernels, database.upper, tables)
     named = frozenset(relation["named"]) if "named" in relation else None
-    entry = restore_continuous_view(definition, statement, image, used, named, *engines)
-    return replace(entry, active=relation.get("active", True))
+
+    def build() -> ViewEntry:
+        entry = restore_continuous_view(definition, statement, image, used, named, *engines)
+        return replace(entry, active=relation.get("active", True))
+
+    return restored_or_disabled(build, relation, image)
 
 
 def _restored_sequence(

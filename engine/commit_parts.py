@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from engine.catalog import CatalogImage, StreamEntry, ViewEntry
+from engine.disabled_views import refuse_definitions
 from engine.log.commit_log import statement_flags
 from engine.log.records import STATEMENTS_MAX, Bytes
 from engine.reshaping import Reshaping
@@ -77,6 +78,8 @@ def prepare(transaction: Transaction, image: CatalogImage) -> list[tuple[Catalog
     together the first, and the catalog there, by statement. Raises SqlError.
     """
     attached = []
+    if transaction.image is not None:
+        refuse_definitions(image, transaction.image)
     for operation in transaction.operations:
         if isinstance(operation, CatalogChange):
             image = operation.image

@@ -19,6 +19,7 @@ from engine.catalog import CatalogImage, SequenceEntry, StreamEntry, ViewEntry
 from engine.catalog_restore import restore_catalog
 from engine.committer import Committer
 from engine.config import ServerConfig
+from engine.disabled_views import refuse_checkpoint, refuse_rows
 from engine.disk_errors import disk_error
 from engine.kept_answers import KeptAnswers
 from engine.kernel_files import KernelFiles
@@ -205,6 +206,7 @@ class Database:
     def _make_checkpoint(self, check_cancelled: Callable[[], None]) -> int:
         """Make a checkpoint and remove what it makes superfluous; return its position. One at a time. Raises OSError and SqlError."""
         marks: list[Mark] = []
+        refuse_checkpoint(self.image)
 
         @contextmanager
         def standstill() -> Iterator[None]:
@@ -242,7 +244,8 @@ class Database:
         return Transaction(self.clock.now_us(), explicit)
 
     def stage(self, entry: StreamEntry, image: CatalogImage, now_us: int) -> StatementStage:
-        """Return the empty stage of a statement that writes to `entry`."""
+        """Return the empty stage of a statement that writes to `entry`. Raises 55000 where a disabled view would miss its rows."""
+        refuse_rows(image, entry.description.name)
         views = image.views_of(entry.description.name)
         return StatementStage(entry.stream, views, now_us, self.config.stage_memory_bytes_max, self._new_spill)
 

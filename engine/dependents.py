@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 
 from engine.catalog import (
     CatalogImage,
+    DisabledViewEntry,
     Entry,
     QueryViewEntry,
     SequenceEntry,
@@ -103,6 +104,8 @@ def without_constraint(entry: TableEntry, name: str | None) -> TableEntry:
 def reads(entry: Entry, needed: Entry) -> bool:
     """Tell whether a view directly needs a relation."""
     name = needed.description.name
+    if isinstance(entry, DisabledViewEntry):
+        return needed.description.oid in (*entry.needed, *entry.parts)
     if isinstance(entry, ViewEntry):
         if isinstance(needed, StreamEntry):
             return entry.stream_name == name
@@ -124,14 +127,14 @@ def owned_by(image: CatalogImage, oid: int, number: int | None = None) -> list[S
 
 def parts_of(image: CatalogImage, entry: Entry) -> list[Entry]:
     """Return the continuous views that were made with a view, and go with it."""
-    parts = entry.parts if isinstance(entry, QueryViewEntry) else ()
+    parts = entry.parts if isinstance(entry, QueryViewEntry | DisabledViewEntry) else ()
     return [one for one in image.entries.values() if one.description.oid in parts]
 
 
 def maker_of(entries: Iterable[Entry], entry: Entry) -> Entry:
     """Return the view among `entries` that a continuous view was made with, or the relation itself."""
     oid = entry.description.oid
-    makers = (one for one in entries if isinstance(one, QueryViewEntry) and oid in one.parts)
+    makers = (one for one in entries if isinstance(one, QueryViewEntry | DisabledViewEntry) and oid in one.parts)
     return next(makers, entry)
 
 
@@ -159,7 +162,7 @@ def views_using(image: CatalogImage, table: TableEntry, number: int) -> list[Ent
         if isinstance(entry, QueryViewEntry) and uses(entry, table.description.oid):
             if number in columns_used(entry, image, table.description.oid):
                 found.append(entry)
-        elif isinstance(entry, ViewEntry) and reads(entry, table):
+        elif isinstance(entry, ViewEntry | DisabledViewEntry) and reads(entry, table):
             found.append(entry)
     return found
 

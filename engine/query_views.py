@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 
 from engine.catalog import (
     CatalogImage,
+    DisabledViewEntry,
     Entry,
     QueryViewEntry,
     SequenceEntry,
@@ -246,6 +247,9 @@ def _over_parts(root: Relation, parts: tuple[int, ...], image: CatalogImage) -> 
     if not parts:
         return root
     entries = [image.by_oid(oid) for oid in parts]
+    for entry in entries:
+        if isinstance(entry, DisabledViewEntry):
+            raise SqlError("55000", entry.description.disabled)
     views = [entry for entry in entries if isinstance(entry, ViewEntry)]
     names = [TODAY + entry.description.name for entry in views]
     found = prepared_parts(root, views[0].view.definition.joins)

@@ -9,8 +9,18 @@ from __future__ import annotations
 from dataclasses import replace
 from types import MappingProxyType
 
-from engine.catalog import Entry, QueryViewEntry, SequenceEntry, StreamEntry, TableEntry, ViewEntry, is_part
+from engine.catalog import (
+    DisabledViewEntry,
+    Entry,
+    QueryViewEntry,
+    SequenceEntry,
+    StreamEntry,
+    TableEntry,
+    ViewEntry,
+    is_part,
+)
 from engine.dependents import owned_by
+from engine.disabled_views import refusal_to_change
 from engine.own_types import rename_types
 from engine.query_views import bound_again
 from engine.tables.table_alterations import refuse_in_use
@@ -50,6 +60,8 @@ def move(entry: Entry, schema: str, work: TableWork) -> None:
 def rekey(entry: Entry, key: str, work: TableWork) -> None:
     """Give a relation another key in the work's image; `settle` has to follow."""
     before = entry.description.name
+    if isinstance(entry, DisabledViewEntry):
+        raise refusal_to_change(entry)
     if isinstance(entry, TableEntry):
         refuse_in_use(work.image, entry)
     if isinstance(entry, ViewEntry | QueryViewEntry):

@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from engine.catalog import CatalogImage, Entry, QueryViewEntry, ViewEntry
+from engine.catalog import CatalogImage, DisabledViewEntry, Entry, QueryViewEntry, ViewEntry
 from engine.definitions import require_free
 from engine.dependents import WORDS, maker_of, parts_of
+from engine.disabled_views import refusal_to_change
 from engine.query_views import bound_again
 from sql.errors import SqlError
 from sql.names import did_you_mean
@@ -21,6 +22,15 @@ from views.lifecycle import emptied_view, renamed_view
 from views.view import ContinuousView
 
 View = ViewEntry | QueryViewEntry
+
+
+def require_view(entry: Entry) -> View:
+    """Return a relation that is to be altered as a view. Raises 42809 for another, and 55000 for a disabled one."""
+    if isinstance(entry, DisabledViewEntry):
+        raise refusal_to_change(entry)
+    if not isinstance(entry, ViewEntry | QueryViewEntry):
+        raise SqlError("42809", f'"{entry.description.name}" is not a view')
+    return entry
 
 
 def rename_view(entry: View, change: TableChange, image: CatalogImage) -> CatalogImage:
@@ -87,12 +97,14 @@ def refuse_built_in(image: CatalogImage, entry: View, action: str) -> None:
 
 
 def change_view(function: str, name: str, image: CatalogImage) -> CatalogImage:
-    """Return the image after `function`, one of sql.functions.VIEW_CHANGES, of the view called `name`. Raises 42P01 and 42809."""
+    """Return the image after `function`, one of sql.functions.VIEW_CHANGES, of the view called `name`. Raises 42P01, 42809, 55000."""
     change = CHANGES[function]
     entry = image.entries.get(name)
     if entry is None:
         hint = did_you_mean(name, image.relation_names())
         raise SqlError("42P01", f'relation "{name}" does not exist', hint=hint)
+    if isinstance(entry, DisabledViewEntry):
+        raise refusal_to_change(entry)
     pieces = [entry] if isinstance(entry, ViewEntry) else parts_of(image, entry)
     if not pieces:
         detail = "A continuous view reads a stream." if isinstance(entry, QueryViewEntry) else None

@@ -15,7 +15,7 @@ from engine.definitions import heir_view, new_view, part_definitions
 from engine.dependents import dependents_of, parts_of
 from engine.kernel_files import KernelFiles
 from engine.query_views import TODAY, bound_again, define_query_view, reads_stream, used_relation
-from engine.view_alterations import refuse_built_in
+from engine.view_alterations import refuse_built_in, require_view
 from sql.bind.query import bind_query
 from sql.catalog import ColumnDescription, SessionSettings
 from sql.errors import SqlError
@@ -36,9 +36,7 @@ Notice = tuple[str, str | None]
 def replaced_view(statement: CreateView, image: CatalogImage) -> ViewEntry | QueryViewEntry | None:
     """Return the view that the statement replaces; None: it makes a new one. Raises 42809 for another relation of that name."""
     entry = image.entries.get(statement.name) if statement.or_replace else None
-    if entry is not None and not isinstance(entry, ViewEntry | QueryViewEntry):
-        raise SqlError("42809", f'"{statement.name}" is not a view')
-    return entry
+    return None if entry is None else require_view(entry)
 
 
 def replace_view(

@@ -86,7 +86,8 @@ class RelationDescription:
     """A relation as a client sees it. name: its key (`sql.relation_keys`). oid >= 16384, stable over restarts.
 
     kind: 'stream', 'view' (continuous), 'table', 'sequence', 'statistics' (the server's own numbers), or 'query': an ordinary view, which
-    stands for `query`. hidden: columns behind the others that only their names reach, no star and no list that was left out.
+    stands for `query`. hidden: columns behind the others that only their names reach, no star and no list that was left out. disabled: why
+    nobody can read it, '': everybody can.
     """
 
     name: str
@@ -97,6 +98,7 @@ class RelationDescription:
     constraints: tuple[ConstraintDescription, ...] = ()
     query: BoundQuery | None = None
     hidden: tuple[ColumnDescription, ...] = ()
+    disabled: str = ""
 
     @property
     def row(self) -> tuple[ColumnDescription, ...]:

@@ -40,7 +40,7 @@ from engine.tables.table_source import TransactionTables
 from engine.tables.table_work import TableWork
 from engine.tables.truncation import truncate_tables, truncated
 from engine.transaction import Transaction
-from engine.view_alterations import change_view, rename_view
+from engine.view_alterations import change_view, rename_view, require_view
 from engine.view_replacing import replace_view, replaced_view
 from ringbuffer.columns import Morsel
 from sql.bind.query import bind_query
@@ -182,8 +182,7 @@ class DefinitionStatements:
                 raise SqlError("42P01", f'relation "{statement.name}" does not exist', hint=hint)
             self._session.notice("00000", f'relation "{statement.name}" does not exist, skipping')
             return Outcome("ALTER VIEW")
-        if not isinstance(entry, ViewEntry | QueryViewEntry):
-            raise SqlError("42809", f'"{statement.name}" is not a view')
+        entry = require_view(entry)
         if statement.change.action == "set schema":
             return await self._move(entry, statement.change.new_name, transaction, "ALTER VIEW")
         self._change_views(rename_view(entry, statement.change, image), transaction)

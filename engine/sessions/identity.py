@@ -93,7 +93,7 @@ class Identity:
             self._allowed, self._allowed_at, self._allowed_under, self._allowed_for = set(), image, under, captured
         if name in self._allowed:
             return True
-        if not self.bypasses() and not self._may_insert(name, image):
+        if name in image.held_up or (not self.bypasses() and not self._may_insert(name, image)):
             return False
         self._allowed.add(name)
         return True

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from engine.catalog import QueryViewEntry, SequenceEntry, ViewEntry
+from engine.catalog import DisabledViewEntry, QueryViewEntry, SequenceEntry, ViewEntry
 from engine.embedded.text_functions import quote_ident as quoted_name
 from engine.system_catalog.catalog_functions import catalog_function, constant
 from engine.system_catalog.source_texts import view_text
@@ -44,7 +44,7 @@ def format_type(context: SessionContext, oid: int | None, modifier: int | None) 
 def pg_get_viewdef(context: SessionContext, oid: int | None, _pretty: bool | None) -> str | None:
     """Return a view's query."""
     entry = None if oid is None else context.snapshot.image.by_oid(oid)
-    return view_text(entry) if isinstance(entry, ViewEntry | QueryViewEntry) else None
+    return view_text(entry) if isinstance(entry, ViewEntry | QueryViewEntry | DisabledViewEntry) else None
 
 
 @catalog_function("pg_node_tree oid bool", "text", required=2)

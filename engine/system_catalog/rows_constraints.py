@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cache
 
-from engine.catalog import CatalogImage, QueryViewEntry, SequenceEntry, TableEntry, ViewEntry
+from engine.catalog import CatalogImage, DisabledViewEntry, QueryViewEntry, SequenceEntry, TableEntry, ViewEntry
 from engine.dependents import reads
 from engine.system_catalog.object_oids import OWN_TYPE, part_oid
 from engine.system_catalog.rows_relations import columns_of, indexes_of, visible_entries
@@ -120,7 +120,7 @@ def depend_rows(image: CatalogImage) -> list[Row]:
                 default = part_oid("default", table, number)
                 rows.append(_depend((default_class, default, 0), (class_oid, oid, 0), "n"))
                 rows.append(_depend((default_class, default, 0), (class_oid, table, number), "a"))
-        if isinstance(entry, ViewEntry | QueryViewEntry):
+        if isinstance(entry, ViewEntry | QueryViewEntry | DisabledViewEntry):
             rule = (rule_class, part_oid("rule", oid, "_RETURN"), 0)
             read = [one.description.oid for one in visible_entries(image) if reads(entry, one)]
             rows += [_depend(rule, (class_oid, other, 0), "n") for other in read]

@@ -10,6 +10,7 @@ from functools import cache
 
 from engine.catalog import (
     CatalogImage,
+    DisabledViewEntry,
     Entry,
     QueryViewEntry,
     SequenceEntry,
@@ -40,14 +41,20 @@ from sql.datatypes import BOOL, INT8, SqlType
 from sql.record_types import row_type_oid
 from sql.relation_keys import in_temporary_schema, name_of
 
-KINDS: dict[type, str] = {StreamEntry: "f", ViewEntry: "v", QueryViewEntry: "v", TableEntry: "r", SequenceEntry: "S"}
+KINDS: dict[type, str] = {
+    **dict.fromkeys((ViewEntry, QueryViewEntry, DisabledViewEntry), "v"),
+    StreamEntry: "f",
+    TableEntry: "r",
+    SequenceEntry: "S",
+}
 INFORMATION_SCHEMA = "information_schema"
 SEQUENCE_COLUMNS = (("last_value", INT8), ("log_cnt", INT8), ("is_called", BOOL))
 
 
 def visible_entries(image: CatalogImage) -> list[Entry]:
     """Return the relations that clients see: the views that are parts of others are not among them."""
-    parts = {oid for entry in image.entries.values() if isinstance(entry, QueryViewEntry) for oid in entry.parts}
+    whole = (one for one in image.entries.values() if isinstance(one, QueryViewEntry | DisabledViewEntry))
+    parts = {oid for entry in whole for oid in entry.parts}
     return [entry for entry in image.entries.values() if entry.description.oid not in parts]
 
 
@@ -223,7 +230,7 @@ def rule_rows(image: CatalogImage) -> list[Row]:
             "ev_type": "1", "ev_enabled": "O", "is_instead": True, "ev_qual": "<>", "ev_action": "<>",
         }
         for entry in visible_entries(image)
-        if isinstance(entry, ViewEntry | QueryViewEntry)
+        if isinstance(entry, ViewEntry | QueryViewEntry | DisabledViewEntry)
     ]  # fmt: skip
 
 

@@ -5,7 +5,7 @@ A literal gets the type of its column, as PostgreSQL shows it; names are those o
 
 from __future__ import annotations
 
-from engine.catalog import QueryViewEntry, SourceText, ViewEntry
+from engine.catalog import DisabledViewEntry, QueryViewEntry, SourceText, ViewEntry
 from engine.system_catalog.syntax_nodes import nodes
 from sql.catalog import ColumnDescription, RelationDescription
 from sql.errors import SqlError
@@ -16,12 +16,13 @@ from sql.syntax import Constant, Expression, FunctionCall, Logic, Name, Operatio
 from sql.trees import walk
 
 
-def view_text(entry: ViewEntry | QueryViewEntry) -> str:
+def view_text(entry: ViewEntry | QueryViewEntry | DisabledViewEntry) -> str:
     """Return a view's query as pg_get_viewdef shows it."""
     if isinstance(entry, ViewEntry):
         query = entry.view.definition.query_text
     else:
-        (statement,) = parse(entry.source.text)
+        text = str(entry.plain["text"]) if isinstance(entry, DisabledViewEntry) else entry.source.text
+        (statement,) = parse(text)
         assert isinstance(statement, CreateView), "the text of a view"
         query = statement.query_text
     return f" {query.strip()};"

@@ -10,6 +10,7 @@ from collections.abc import Collection
 
 from engine.catalog import CatalogImage, Entry, SequenceEntry, TableEntry, ViewEntry
 from engine.dependents import maker_of
+from engine.disabled_views import refuse_table
 from engine.embedded.duckdb_errors import CONFLICT
 from engine.tables.foreign_keys import check_references
 from engine.transaction import Transaction
@@ -41,10 +42,11 @@ def _goes_on(entry: Entry, final: CatalogImage) -> bool:
 
 
 def refuse_joined(name: str, entries: Collection[Entry], is_altered: bool = False) -> None:
-    """Raise 55006 if one of `entries` is a continuous view that joins its stream with the table called `name`.
+    """Raise 55006 if one of `entries` is a continuous view that joins its stream with the table called `name`, 55000 if it is disabled.
 
     Rows may change under views with stream_join = arrival, definitions (is_altered) may not.
     """
+    refuse_table(name, entries)
     for entry in entries:
         if not isinstance(entry, ViewEntry) or name not in entry.view.stream_tables:
             continue

@@ -24,7 +24,7 @@ from sql.errors import SqlError, not_supported
 from sql.expressions import Call, Column, Expression, Literal
 from sql.grammar.cursor import relation_of
 from sql.names import did_you_mean
-from sql.relation_keys import as_written, name_of
+from sql.relation_keys import as_written, described, name_of
 from sql.relations import ROW_ID, Join, OutputColumn, Recursive, Relation, Scan, Schema, Values
 from sql.schemas import find_relation
 from sql.syntax import Derived, FromItem, FunctionTable, JoinClause, Table, ValuesBody
@@ -130,6 +130,8 @@ def bind_table(item: Table, context: BindContext) -> tuple[Relation, Scope]:
         raise not_supported("reading a sequence as a table", item.position)
     if found.kind == "statistics" and context.settings.is_shared:
         raise not_supported(f"{found.name} in a definition", item.position)
+    if found.disabled:
+        raise disabled(found, item.position)
     context.named.add(found.name)
     schema = schema_of(found.columns)
     if found.query is not None:
@@ -176,6 +178,14 @@ def missing(item: Table, context: BindContext) -> SqlError:
         hint = "Use WITH RECURSIVE, or re-order the WITH items to remove forward references."
         return SqlError("42P01", message, item.position, detail, hint)
     return SqlError("42P01", message, item.position, hint=did_you_mean(name, context.catalog.relation_names()))
+
+
+def disabled(found: RelationDescription, position: int | None) -> SqlError:
+    """Return the error about a view that could not be built when the server started."""
+    name = described(found.name)
+    hint = f"Restart the server when the cause is gone, or DROP VIEW {name} and make it again from the rows that come then."
+    detail = f"It could not be built when the server started: {found.disabled}."
+    return SqlError("55000", f'view "{name}" is disabled', position, detail, hint)
 
 
 def renewed(root: Relation, context: BindContext) -> Relation:
