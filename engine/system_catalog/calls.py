@@ -6,13 +6,15 @@ A function that is in none of the tables does not exist (42883); the server's lo
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from engine.system_catalog import casts, expressions, records
+from engine.system_catalog import casts, comparisons, expressions, ordinary, records
 from engine.system_catalog.catalog_functions import FUNCTIONS, CatalogFunction
 from engine.system_catalog.printed import (
-    INTEGERS,
-    NUMBERS,
+    ARRAYS_FROM_0,
+    ARRAYS_OF_VECTORS,
+    OIDS,
+    REGISTERED,
     UNKNOWN,
     VECTORS,
     Printed,
@@ -25,72 +27,28 @@ from engine.system_catalog.printed import (
 )
 from engine.system_catalog.printing import Printing, common_type
 from engine.system_catalog.scopes import Scope
+from sql.aggregates import AGGREGATES, ORDERED_SET_AGGREGATES
 from sql.bind.calls import NONE_HINT
 from sql.datatypes import FAMILIES
 from sql.errors import SqlError, not_supported
 from sql.literal_output import zoned_text
-from sql.syntax import FunctionCall, TypeName
+from sql.syntax import Expression, FunctionCall, TypeName
 
 log = logging.getLogger(__name__)
 
 FUNCTION_PREFIX = casts.FUNCTION_PREFIX
-# Functions of the embedded engine that mean the same: how they are printed, and the type of the result. {0} and so on are the arguments,
-# {} all of them; types of arguments are not looked at, but untyped literals are texts.
-NATIVE: dict[tuple[str, int], tuple[str, str]] = {
-    ("lower", 1): ("lower({})", "text"),
-    ("upper", 1): ("upper({})", "text"),
-    ("length", 1): ("CAST(length({}) AS INTEGER)", "int4"),
-    ("char_length", 1): ("CAST(length({}) AS INTEGER)", "int4"),
-    ("character_length", 1): ("CAST(length({}) AS INTEGER)", "int4"),
-    ("octet_length", 1): ("CAST(strlen({}) AS INTEGER)", "int4"),
-    ("substring", 2): ("substring({0}, CAST({1} AS BIGINT))", "text"),
-    ("substring", 3): ("substring({0}, CAST({1} AS BIGINT), CAST({2} AS BIGINT))", "text"),
-    ("substr", 2): ("substring({0}, CAST({1} AS BIGINT))", "text"),
-    ("substr", 3): ("substring({0}, CAST({1} AS BIGINT), CAST({2} AS BIGINT))", "text"),
-    ("left", 2): ("left({0}, CAST({1} AS BIGINT))", "text"),
-    ("right", 2): ("right({0}, CAST({1} AS BIGINT))", "text"),
-    ("replace", 3): ("replace({})", "text"),
-    ("split_part", 3): ("split_part({0}, {1}, CAST({2} AS BIGINT))", "text"),
-    ("strpos", 2): ("CAST(strpos({}) AS INTEGER)", "int4"),
-    ("position", 2): ("CAST(strpos({}) AS INTEGER)", "int4"),
-    ("btrim", 1): ("trim({}, ' ')", "text"),
-    ("ltrim", 1): ("ltrim({}, ' ')", "text"),
-    ("rtrim", 1): ("rtrim({}, ' ')", "text"),
-    ("btrim", 2): ("trim({})", "text"),
-    ("ltrim", 2): ("ltrim({})", "text"),
-    ("rtrim", 2): ("rtrim({})", "text"),
-    ("starts_with", 2): ("starts_with({})", "bool"),
-    ("reverse", 1): ("reverse({})", "text"),
-    ("md5", 1): ("md5({})", "text"),
-    ("array_length", 2): ("CAST(nullif(len({0}), 0) AS INTEGER)", "int4"),
-    ("cardinality", 1): ("CAST(len({0}) AS INTEGER)", "int4"),
-    ("array_ndims", 1): ("CASE WHEN len({0}) > 0 THEN CAST(1 AS INTEGER) END", "int4"),
-}
-# The type of the result is that of the first argument.
-SAME = {
-    "abs": "abs({})",
-    "floor": "floor({})",
-    "ceil": "ceil({})",
-    "round": "round({})",
-    "array_append": "list_append({})",
-    "array_remove": "list_filter({0}, lambda item: item IS DISTINCT FROM {1})",
-}
 TIMES = frozenset(
     "now current_timestamp transaction_timestamp statement_timestamp clock_timestamp current_date".split()
 )
-CHOICES = {"coalesce": "coalesce", "greatest": "greatest", "least": "least"}
-AGGREGATES = {
-    "count": "int8",
-    "sum": "numeric",
-    "avg": "numeric",
-    "min": "",
-    "max": "",
-    "bool_and": "bool",
-    "bool_or": "bool",
-    "every": "bool",
-    "string_agg": "text",
-    "array_agg": "[]",
-}
+CHOICES = frozenset({"coalesce", "greatest", "least"})
+# Functions of arrays that count the places of vectors from 0.
+OF_VECTORS = frozenset({"array_upper", "array_lower", "array_length", "array_ndims", "cardinality", "array_position"})
+# Functions of any values that see them as their output shows them.
+OF_OUTPUTS = frozenset({"concat", "concat_ws", "format"})
+# Functions of any values that make JSON of them.
+OF_JSON = frozenset("json_build_object jsonb_build_object json_build_array jsonb_build_array to_json to_jsonb".split())
+# Aggregates of any type whose values the embedded engine tells apart as PostgreSQL does.
+OF_OIDS = frozenset({"count", "min", "max", "array_agg"})
 WINDOWS = {
     "row_number": "int8",
     "rank": "int8",
@@ -100,6 +58,10 @@ WINDOWS = {
     "lag": "",
     "lead": "",
 }
+SEQUENCE_FUNCTIONS = frozenset("nextval currval lastval setval".split())
+JSON_AGGREGATES = frozenset({"json_agg", "jsonb_agg", "json_object_agg", "jsonb_object_agg"})
+# How many arguments those take that take any.
+WINDOW_ARGUMENTS = {"first_value": (1, 1), "last_value": (1, 1), "lag": (1, 3), "lead": (1, 3)}
 ROW_FUNCTIONS = frozenset({"unnest", "generate_series", "generate_subscripts", "_pg_expandarray"})
 
 
@@ -166,13 +128,18 @@ def row_function(printing: Printing, node: FunctionCall, scope: Scope) -> list[R
 
 def print_call(printing: Printing, node: FunctionCall, scope: Scope) -> Printed:
     """Return a call. Raises 42883 for a function that is not known here."""
+    if node.name in ORDERED_SET_AGGREGATES or node.name in JSON_AGGREGATES:
+        raise not_supported(f"the aggregate {node.name} in a query on the catalog", node.position)
     if node.name in AGGREGATES or (node.name in WINDOWS and node.over is not None):
         return _aggregate(printing, node, scope)
+    if node.name in SEQUENCE_FUNCTIONS:
+        # They are answered beside the catalog: see `catalog_parts`.
+        raise unknown_function(node, [])
     if returns_rows(node):
         raise SqlError("0A000", "set-returning functions are not allowed here", node.position)
     arguments = [expressions.print_expression(printing, argument, scope) for argument in node.arguments]
     known = FUNCTIONS.get(node.name)
-    if known is not None and known.accepts(len(arguments)):
+    if known is not None and known.accepts(len(arguments)) and not _is_other(node, arguments):
         return Printed(_own(printing, known, arguments, node.position), known.result)
     session = printing.context.session_value(node.name) if not arguments else None
     if session is not None:
@@ -186,85 +153,78 @@ def print_call(printing: Printing, node: FunctionCall, scope: Scope) -> Printed:
             )
         return Printed(f"CAST(make_timestamp({micros}) AS TIMESTAMPTZ)", "timestamptz")
     if node.name in CHOICES and arguments:
-        kind = common_type(arguments)
-        kind = "text" if kind == UNKNOWN else kind
-        texts = ", ".join(casts.as_common(printing, one, kind, node.position).text for one in arguments)
-        return Printed(f"{CHOICES[node.name]}({texts})", kind)
+        kind, values = casts.unified(printing, arguments, node.name.upper(), node.position)
+        if node.name == "coalesce":
+            return Printed(f"coalesce({', '.join(value.text for value in values)})", kind)
+        if kind in VECTORS:
+            raise not_supported(f"{node.name} of {kind} in a query on the catalog", node.position)
+        found = _ordinary(printing, node, [ordinary.as_plain_oids(value) for value in values])
+        return replace(found, type=kind) if kind in REGISTERED else found
     if node.name == "nullif" and len(arguments) == 2:
-        left, right = printing.pair(arguments[0], arguments[1], node.position)
-        return Printed(f"nullif({left.text}, {right.text})", left.type)
-    found = _native(printing, node, arguments)
-    if found is None:
-        raise unknown_function(node, arguments)
-    return found
+        return comparisons.nullif(printing, arguments[0], arguments[1], node.position)
+    return _special(printing, node, arguments) or _ordinary(printing, node, arguments)
 
 
-def _native(printing: Printing, node: FunctionCall, arguments: list[Printed]) -> Printed | None:
+def _is_other(node: FunctionCall, arguments: list[Printed]) -> bool:
+    """Tell a function of the catalog from the ordinary one that has its name: age of a transaction is not that of a time."""
+    return node.name == "age" and (len(arguments) != 1 or arguments[0].type not in OIDS)
+
+
+def _special(printing: Printing, node: FunctionCall, arguments: list[Printed]) -> Printed | None:
+    """Return a function that looks at the types of the catalog itself, None for any other."""
     name, position = node.name, node.position
-    if name in ("array_upper", "array_lower") and len(arguments) == 2:
-        first = 0 if arguments[0].type in VECTORS else 1
-        size = f"len({arguments[0].text})"
-        value = f"{size} - 1 + {first}" if name == "array_upper" else str(first)
-        return Printed(f"CASE WHEN {size} > 0 THEN CAST({value} AS INTEGER) END", "int4")
-    if name in ("concat", "concat_ws") and arguments:
-        texts = [casts.as_text(printing, argument, position).text for argument in arguments]
-        return Printed(f"{name}({', '.join(texts)})", "text")
-    if name == "array_position" and len(arguments) == 2:
-        first = 0 if arguments[0].type in VECTORS else 1
-        item = printing.coerced(arguments[1], element_of(arguments[0].type) or "text", position)
-        return Printed(f"CAST(list_position({arguments[0].text}, {item.text}) - 1 + {first} AS INTEGER)", "int4")
-    if name == "array_to_string" and len(arguments) in (2, 3):
-        array = casts.as_common(printing, arguments[0], "text[]", position)
-        inner = casts.print_list_as_texts(printing, array)
-        rest = [printing.coerced(argument, "text", position).text for argument in arguments[1:]]
-        rest += ["CAST(NULL AS VARCHAR)"] if len(rest) == 1 else []
-        return Printed(f"{FUNCTION_PREFIX}array_to_string({printing.key}, {inner}, {', '.join(rest)})", "text")
-    if name == "format" and arguments:
-        texts = [casts.as_text(printing, argument, position).text for argument in arguments]
-        return Printed(
-            f"{FUNCTION_PREFIX}format({printing.key}, {texts[0]}, CAST([{', '.join(texts[1:])}] AS VARCHAR[]))", "text"
-        )
-    if name == "json_build_object":
-        texts = [casts.as_text(printing, argument, position).text for argument in arguments]
-        plain = "".join(
-            "1" if argument.type in NUMBERS | {"bool"} and at % 2 else "0" for at, argument in enumerate(arguments)
-        )
-        return Printed(
-            f"{FUNCTION_PREFIX}json_build_object({printing.key}, CAST([{', '.join(texts)}] AS VARCHAR[]), '{plain}')",
-            "json",
-        )
+    if name in OF_VECTORS and arguments and arguments[0].type in VECTORS:
+        return _of_vector(printing, node, arguments)
+    if name == "array_to_string" and len(arguments) in (2, 3) and element_of(arguments[0].type) is not None:
+        if not ordinary.is_ordinary(arguments[0].type):
+            texts = Printed(casts.print_list_as_texts(printing, arguments[0]), "text[]")
+            return _ordinary(printing, node, [texts, *arguments[1:]])
+        return None
+    if name in OF_OUTPUTS:
+        return _ordinary(printing, node, [casts.plain(printing, argument, position) for argument in arguments])
+    if name in OF_JSON:
+        return _ordinary(printing, node, [records.for_json(printing, argument, position) for argument in arguments])
     if name == "row_to_json" and len(arguments) == 1:
         return records.row_to_json(printing, arguments[0], position)
     if name in ("text", "name", "bpchar", "varchar", "int4", "int8") and len(arguments) == 1 and not node.spelled:
         return casts.print_cast(printing, arguments[0], TypeName(name, (), position, name), position)
-    if name == "to_char" and len(arguments) == 2 and arguments[0].type in ("timestamptz", "timestamp"):
-        micros = f"epoch_us({arguments[0].text}), {string(arguments[0].type)}"
-        wanted = printing.coerced(arguments[1], "text", position)
-        return Printed(f"{FUNCTION_PREFIX}time_to_char({printing.key}, {micros}, {wanted.text})", "text")
     if name == "pg_typeof" and len(arguments) == 1:
-        kind = "text" if arguments[0].type == UNKNOWN else arguments[0].type
-        return Printed(printing.constant(kind, "regtype", position), "regtype")
-    if name in ("date_part", "extract") and len(arguments) == 2:
-        field = printing.coerced(arguments[0], "text", position)
-        return Printed(f"date_part({field.text}, {arguments[1].text})", "float8" if name == "date_part" else "numeric")
-    if (
-        name in ("substring", "substr")
-        and len(arguments) == 2
-        and (arguments[1].type == UNKNOWN or is_text(arguments[1].type))
-    ):
-        texts = [casts.as_text(printing, argument, position).text for argument in arguments]
-        return Printed(f"{FUNCTION_PREFIX}matching_part({printing.key}, {', '.join(texts)})", "text")
-    template, kind = NATIVE.get((name, len(arguments)), ("", ""))
-    if not template and name in SAME and arguments:
-        template, kind = SAME[name], arguments[0].type
-    if not template:
-        return None
-    texts = [_native_argument(printing, argument, position) for argument in arguments]
-    return Printed(template.format(*texts) if "{0}" in template else template.format(", ".join(texts)), kind)
+        kind = arguments[0].type
+        kind = ARRAYS_OF_VECTORS[kind] if kind in ARRAYS_FROM_0 else kind
+        return Printed(printing.constant('"char"' if kind == "char" else kind, "regtype", position), "regtype")
+    return None
 
 
-def _native_argument(printing: Printing, argument: Printed, position: int) -> str:
-    return printing.coerced(argument, "text", position).text
+def _of_vector(printing: Printing, node: FunctionCall, arguments: list[Printed]) -> Printed:
+    """Return a function of a vector's places, which begin with 0."""
+    vector = arguments[0]
+    size = f"len({vector.text})"
+    if node.name == "cardinality" and len(arguments) == 1:
+        return Printed(f"CAST({size} AS INTEGER)", "int4")
+    if node.name == "array_ndims" and len(arguments) == 1:
+        return Printed(f"CASE WHEN {size} > 0 THEN CAST(1 AS INTEGER) END", "int4")
+    if len(arguments) != 2:
+        raise unknown_function(node, arguments)
+    if node.name == "array_position":
+        item = casts.as_common(printing, arguments[1], VECTORS[vector.type], node.position)
+        return Printed(f"CAST(list_position({vector.text}, {item.text}) - 1 AS INTEGER)", "int4")
+    dimension = ordinary.converted(printing, arguments[1], "int8", node.position).text
+    value = {"array_upper": f"{size} - 1", "array_lower": "0", "array_length": size}[node.name]
+    return Printed(f"CASE WHEN {size} > 0 AND {dimension} = 1 THEN CAST({value} AS INTEGER) END", "int4")
+
+
+def _ordinary(printing: Printing, node: FunctionCall, arguments: list[Printed]) -> Printed:
+    """Return a function of ordinary values. Raises 42883, with a line in the log, for one that there is not."""
+
+    def build(*nodes: Expression) -> Expression:
+        return replace(node, arguments=nodes)
+
+    try:
+        return ordinary.ordinary(printing, arguments, build, node.position)
+    except SqlError as error:
+        if error.sqlstate == "42883" and error.position == node.position:
+            raise unknown_function(node, arguments) from None
+        raise
 
 
 def _own(printing: Printing, known: CatalogFunction, arguments: list[Printed], position: int) -> str:
@@ -289,36 +249,61 @@ def _converted(printing: Printing, argument: Printed, kind: str, position: int) 
 
 def _aggregate(printing: Printing, node: FunctionCall, scope: Scope) -> Printed:
     arguments = [expressions.print_expression(printing, argument, scope) for argument in node.arguments]
-    arguments = [printing.coerced(argument, "text", node.position) for argument in arguments]
+    condition = None
+    if node.filter is not None:
+        condition = Printed(expressions.print_condition(printing, node.filter, scope), "bool")
+    over = "" if node.over is None else f"OVER ({expressions.print_window(printing, node.over, scope)})"
+    if node.name in WINDOWS:
+        return _window(printing, node, arguments, over)
+    if node.distinct and arguments:
+        ordinary.require_plain_equality(arguments[0], f"{node.name}(DISTINCT)", node.position)
+    if node.name in OF_OIDS and len(arguments) == 1 and not ordinary.is_ordinary(arguments[0].type):
+        return _aggregate_of_oids(printing, node, arguments[0], condition, over, scope)
+    keys = [expressions.print_expression(printing, item.expression, scope) for item in node.order_by]
+    keys = [ordinary.as_plain_oids(key) for key in keys]
     if node.name == "string_agg":
-        arguments = [casts.as_text(printing, argument, node.position) for argument in arguments]
-    kind = AGGREGATES.get(node.name, WINDOWS.get(node.name, ""))
-    first = arguments[0].type if arguments else ""
-    if kind == "[]":
-        kind = f"{first}[]"
-    elif not kind:
-        kind = first
-    elif node.name == "sum":
-        kind = {"int2": "int8", "int4": "int8", "float4": "float4", "float8": "float8"}.get(first, "numeric")
-    elif node.name == "avg" and first in ("float4", "float8"):
-        kind = "float8"
-    inner = "*" if node.star else ", ".join(argument.text for argument in arguments)
-    if node.distinct:
-        inner = f"DISTINCT {inner}"
+        arguments = [casts.plain(printing, argument, node.position) for argument in arguments]
+    return ordinary.ordinary_aggregate(printing, node, arguments, keys, condition, over)
+
+
+def _aggregate_of_oids(
+    printing: Printing, node: FunctionCall, argument: Printed, condition: Printed | None, over: str, scope: Scope
+) -> Printed:
+    """Return an aggregate of values of a type of the catalog alone. Raises 0A000 for min and max of what is no OID."""
+    kind = {"count": "int8", "array_agg": f"{argument.type}[]"}.get(node.name, "oid")
+    if node.name in ("min", "max") and argument.type not in OIDS:
+        raise not_supported(f"{node.name} of {argument.type} in a query on the catalog", node.position)
+    if element_of(argument.type) is not None and node.name == "array_agg":
+        raise not_supported("array_agg of arrays in a query on the catalog", node.position)
+    inner = ("DISTINCT " if node.distinct else "") + argument.text
     if node.order_by:
         inner += f" ORDER BY {expressions.print_sort_keys(printing, node.order_by, scope)}"
-    name = {"every": "bool_and"}.get(node.name, node.name)
-    text = f"{name}({inner})"
-    if node.filter is not None:
-        text += f" FILTER (WHERE {expressions.print_condition(printing, node.filter, scope)})"
-    if node.over is not None:
-        text += f" OVER ({expressions.print_window(printing, node.over, scope)})"
-    if node.name in ("sum", "avg"):
-        scale = (
-            "DECIMAL(38, 16)" if node.name == "avg" else "DECIMAL(38, 0)" if first in INTEGERS else engine_type(kind)
-        )
-        text = f"CAST({text} AS {scale if kind == 'numeric' else engine_type(kind)})"
-    return Printed(text, kind)
+    text = f"{'list' if node.name == 'array_agg' else node.name}({inner})"
+    if condition is not None:
+        text += f" FILTER (WHERE {condition.text})"
+    return Printed(f"{text} {over}" if over else text, kind)
+
+
+def _window(printing: Printing, node: FunctionCall, arguments: list[Printed], over: str) -> Printed:
+    """Return a function of windows."""
+    if node.filter is not None or node.distinct or node.order_by:
+        raise not_supported(f"DISTINCT, FILTER or ORDER BY in {node.name} of a query on the catalog", node.position)
+    low, high = WINDOW_ARGUMENTS.get(node.name, (0, 0))
+    if not low <= len(arguments) <= high or node.star:
+        raise unknown_function(node, arguments)
+    kind = WINDOWS[node.name]
+    if arguments:
+        first, *rest = arguments
+        first = printing.coerced(first, "text", node.position)
+        texts, kind = [first.text], first.type
+        if rest:
+            texts.append(ordinary.converted(printing, rest[0], "int4", node.position).text)
+        if len(rest) > 1:
+            kind, values = casts.unified(printing, [first, rest[1]], node.name, node.position)
+            texts = [values[0].text, texts[1], values[1].text]
+    else:
+        texts = []
+    return Printed(f"{node.name}({', '.join(texts)}) {over}", kind)
 
 
 def unknown_function(node: FunctionCall, arguments: list[Printed]) -> SqlError:

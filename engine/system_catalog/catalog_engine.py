@@ -19,8 +19,10 @@ import pyarrow as pa
 from duckdb.func import FunctionNullHandling, PythonUDFType
 
 from engine.catalog import CatalogImage
+from engine.embedded import query_engine
 from engine.embedded.duckdb_errors import sql_error
 from engine.embedded.error_mark import marked
+from engine.embedded.functions import register_functions
 from engine.system_catalog import (
     functions_of_objects,
     functions_of_privileges,
@@ -31,7 +33,7 @@ from engine.system_catalog.calls import FUNCTION_PREFIX
 from engine.system_catalog.casts import output, print_list_as_texts
 from engine.system_catalog.catalog_functions import FUNCTIONS, INTERNAL, CatalogFunction
 from engine.system_catalog.from_items import RELATION_PREFIX
-from engine.system_catalog.printed import REGISTERED, VECTORS, Printed, element_of, engine_type
+from engine.system_catalog.printed import ARRAYS_FROM_0, REGISTERED, VECTORS, Printed, element_of, engine_type
 from engine.system_catalog.printing import Printing
 from engine.system_catalog.queries import PrintedQuery, print_query
 from engine.system_catalog.relation_connections import RelationConnections
@@ -51,14 +53,7 @@ MEMORY_LIMIT = "256MB"
 # The engine's advice for large answers, which are none of these.
 warnings.filterwarnings("ignore", message="Arrow output on a DB-API result")
 SNAPSHOTS_KEPT = 4
-SETTINGS = (
-    "SET TimeZone = 'UTC'",
-    "SET integer_division = true",
-    "SET enable_progress_bar = false",
-    "SET autoinstall_known_extensions = false",
-    "SET autoload_known_extensions = false",
-    "SET enable_external_access = false",
-)
+SETTINGS = (*query_engine.SETTINGS, "SET enable_external_access = false")
 
 
 class CatalogEngine:
@@ -170,6 +165,7 @@ class CatalogEngine:
                 database = duckdb.connect(":memory:", config={"threads": 1, "memory_limit": MEMORY_LIMIT})
                 for setting in SETTINGS:
                     database.execute(setting)
+                register_functions(database)
                 for function in (*FUNCTIONS.values(), *INTERNAL.values()):
                     self._register(database, function)
                 self._database = database
@@ -211,7 +207,7 @@ def shown(printing: Printing, printed: PrintedQuery) -> str:
         element = element_of(column.type)
         if column.type in NAMED:
             text = named(printing, value)
-        elif column.type in REGISTERED or column.type in VECTORS:
+        elif column.type in (REGISTERED | VECTORS.keys()) - ARRAYS_FROM_0.keys():
             text = output(printing, value)
         elif element in REGISTERED:
             text = print_list_as_texts(printing, value)

@@ -15,6 +15,7 @@ from typing import Any
 import pyarrow as pa
 
 from engine.catalog import CatalogImage
+from engine.system_catalog.calls import SEQUENCE_FUNCTIONS
 from engine.system_catalog.catalog_engine import CatalogEngine
 from engine.system_catalog.printed import REGISTERED
 from engine.system_catalog.result_forms import result
@@ -53,7 +54,6 @@ from views.arrow_schema import arrow_schema
 CORRELATED = frozenset({"42P01", "42703"})
 # Types of constants that are written as a text.
 PLAIN = frozenset("text name oid int2 int4 int8 bool".split())
-SEQUENCE_FUNCTIONS = frozenset("nextval currval lastval setval".split())
 
 
 def reads_others(query: Query, image: CatalogImage, settings: SessionSettings) -> bool:

@@ -1,14 +1,16 @@
 """Scalar expressions of catalog queries printed for the embedded engine, each with the type that it has.
 
-Operators mean what PostgreSQL's do for the types of the catalog; everything is in parentheses.
+Operators and functions of ordinary types are those of every other query (`ordinary`); everything is in parentheses.
 """
 
 from __future__ import annotations
 
-from engine.system_catalog import calls, casts, queries, records
+from dataclasses import replace
+
+from engine.system_catalog import calls, casts, comparisons, ordinary, queries, records
 from engine.system_catalog.printed import (
+    DOMAINS,
     INTEGERS,
-    NUMBERS,
     OIDS,
     REGISTERED,
     UNKNOWN,
@@ -47,13 +49,8 @@ from sql.syntax import (
     WindowDefinition,
 )
 
-COMPARISONS = frozenset({"=", "<>", "!=", "<", ">", "<=", ">="})
-MATCHES = {"~": ("", ""), "~*": ("i", ""), "!~": ("", "NOT "), "!~*": ("i", "NOT ")}
-LIKES = {"~~": "LIKE", "!~~": "NOT LIKE", "~~*": "ILIKE", "!~~*": "NOT ILIKE"}
-ARITHMETIC = {"+": "+", "-": "-", "*": "*", "/": "/", "%": "%"}
-BITS = {"&": "&", "|": "|", "<<": "<<", ">>": ">>"}
-CONTAINMENT = {"@>": "list_has_all({0}, {1})", "<@": "list_has_all({1}, {0})", "&&": "list_has_any({0}, {1})"}
-INT4_MAX = (1 << 31) - 1
+CONCATENATED = frozenset({"text", "varchar", "name", "char", "bpchar", *DOMAINS})
+EMPTY_HINT = "Explicitly cast to the desired type, for example ARRAY[]::integer[]."
 
 
 def print_expression(printing: Printing, node: Expression, scope: Scope) -> Printed:
@@ -65,7 +62,7 @@ def print_expression(printing: Printing, node: Expression, scope: Scope) -> Prin
                 return records.row_value(list(star_columns(scope, found)), node.position)
             return found
         case Constant():
-            return _constant(node)
+            return _constant(printing, node)
         case ParameterNumber():
             return printing.parameter(node.number)
         case Operation():
@@ -99,15 +96,14 @@ def print_expression(printing: Printing, node: Expression, scope: Scope) -> Prin
 def _predicate(printing: Printing, node: Expression, scope: Scope) -> Printed:
     match node:
         case Distinctness():
-            left, right = _operands(printing, node.left, node.right, scope)
-            word = "IS NOT DISTINCT FROM" if node.negated else "IS DISTINCT FROM"
-            return Printed(f"({left.text} {word} {right.text})", "bool")
+            left, right = print_expression(printing, node.left, scope), print_expression(printing, node.right, scope)
+            return comparisons.distinctness(printing, node, left, right)
         case Between():
-            left, low = _operands(printing, node.operand, node.low, scope)
-            _, high = _operands(printing, node.operand, node.high, scope)
-            text = f"{left.text} BETWEEN {low.text} AND {high.text}"
+            parts = (node.operand, node.low, node.high)
+            value, low, high = (print_expression(printing, part, scope) for part in parts)
+            text = comparisons.inside(printing, value, low, high, node.position)
             if node.symmetric:
-                text = f"{text} OR {left.text} BETWEEN {high.text} AND {low.text}"
+                text = f"{text} OR {comparisons.inside(printing, value, high, low, node.position)}"
             return Printed(f"(NOT ({text}))" if node.negated else f"({text})", "bool")
         case InList():
             return _in_list(printing, node, scope)
@@ -116,11 +112,13 @@ def _predicate(printing: Printing, node: Expression, scope: Scope) -> Printed:
         case CaseWhen():
             return _case(printing, node, scope)
         case ArrayItems():
+            if not node.items:
+                raise SqlError("42P18", "cannot determine type of empty array", node.position, hint=EMPTY_HINT)
             items = [print_expression(printing, item, scope) for item in node.items]
-            kind = common_type(items)
-            kind = "text" if kind == UNKNOWN else kind
-            texts = ", ".join(printing.coerced(item, kind, node.position).text for item in items)
-            return Printed(f"CAST([{texts}] AS {engine_type(kind)}[])", f"{kind}[]")
+            kind, items = casts.unified(printing, items, "ARRAY", node.position)
+            if element_of(kind) is not None:
+                raise not_supported("an array of arrays in a query on the catalog", node.position)
+            return Printed(f"CAST([{', '.join(item.text for item in items)}] AS {engine_type(kind)}[])", f"{kind}[]")
         case ArrayComparison():
             return _array_comparison(printing, node, scope)
     raise not_supported("this expression in a query on the catalog", node.position)
@@ -138,13 +136,10 @@ def print_target(printing: Printing, node: Expression, scope: Scope) -> Printed:
     return print_expression(printing, node, scope)
 
 
-def _constant(node: Constant) -> Printed:
+def _constant(printing: Printing, node: Constant) -> Printed:
     match node.kind:
-        case "integer":
-            kind = "int4" if int(node.value) <= INT4_MAX else "int8"
-            return Printed(f"CAST({node.value} AS {engine_type(kind)})", kind)
-        case "decimal":
-            return Printed(node.value, "numeric")
+        case "integer" | "decimal":
+            return ordinary.constant(printing, node)
         case "string":
             return literal(node.value)
         case "bool":
@@ -152,73 +147,37 @@ def _constant(node: Constant) -> Printed:
     return Printed("NULL", UNKNOWN)
 
 
-def _operands(printing: Printing, left: Expression, right: Expression, scope: Scope) -> tuple[Printed, Printed]:
-    one, two = print_expression(printing, left, scope), print_expression(printing, right, scope)
-    return printing.pair(one, two, right.position)
+def _compared(printing: Printing, operator: str, one: Expression, two: Expression, scope: Scope) -> Printed:
+    left, right = print_expression(printing, one, scope), print_expression(printing, two, scope)
+    return comparisons.comparison(printing, operator, left, right, two.position)
 
 
 def _operation(printing: Printing, node: Operation, scope: Scope) -> Printed:
     operator = node.operator
     if len(node.operands) == 1:
         operand = print_expression(printing, node.operands[0], scope)
-        if operator not in ("-", "+"):
-            raise not_supported(f"the operator {operator} in a query on the catalog", node.position)
-        return Printed(f"({operator}{operand.text})", operand.type)
+        return ordinary.operation(printing, operator, (operand,), node.position, node.text)
     first, second = node.operands
-    if operator in MATCHES or operator in LIKES:
-        return _matching(printing, node, scope)
     if isinstance(first, Row) and isinstance(second, Row) and operator in ("=", "<>", "!="):
-        pairs = [_operands(printing, one, two, scope) for one, two in zip(first.items, second.items, strict=True)]
-        text = " AND ".join(f"{one.text} = {two.text}" for one, two in pairs)
+        pairs = zip(first.items, second.items, strict=True)
+        text = " AND ".join(_compared(printing, "=", one, two, scope).text for one, two in pairs)
         return Printed(f"({text})" if operator == "=" else f"(NOT ({text}))", "bool")
     left, right = print_expression(printing, first, scope), print_expression(printing, second, scope)
     if operator == "||":
-        return _concatenated(printing, left, right, node.position)
-    left, right = printing.pair(left, right, second.position)
-    if operator in COMPARISONS:
-        return Printed(f"({left.text} {operator} {right.text})", "bool")
-    if operator in CONTAINMENT:
-        return Printed(f"({CONTAINMENT[operator].format(left.text, right.text)})", "bool")
-    if operator in BITS and {left.type, right.type} <= INTEGERS | OIDS:
-        return Printed(f"({left.text} {BITS[operator]} {right.text})", common_type([left, right]))
-    if operator in ARITHMETIC:
-        return _arithmetic(operator, left, right)
-    raise not_supported(f"the operator {operator} in a query on the catalog", node.position)
+        return _concatenated(printing, left, right, node)
+    if operator in comparisons.OPERATORS:
+        return comparisons.comparison(printing, operator, left, right, second.position)
+    return ordinary.operation(printing, operator, (left, right), node.position, node.text)
 
 
-def _arithmetic(operator: str, left: Printed, right: Printed) -> Printed:
-    if {left.type, right.type} & {"timestamptz", "timestamp", "date", "interval"}:
-        both = left.type == right.type and operator == "-"
-        kind = "interval" if both else left.type if left.type != "interval" else right.type
-        return Printed(f"({left.text} {operator} {right.text})", kind)
-    kind = common_type([left, right])
-    if kind in INTEGERS:
-        return Printed(f"CAST(({left.text} {operator} {right.text}) AS {engine_type(kind)})", kind)
-    return Printed(f"({left.text} {operator} {right.text})", kind if kind in NUMBERS else "int8")
-
-
-def _matching(printing: Printing, node: Operation, scope: Scope) -> Printed:
-    left, right = (print_expression(printing, operand, scope) for operand in node.operands)
-    left, right = casts.as_text(printing, left, node.position), casts.as_text(printing, right, node.position)
-    if node.operator in LIKES:
-        return Printed(f"({left.text} {LIKES[node.operator]} {right.text} ESCAPE '\\')", "bool")
-    letters, negation = MATCHES[node.operator]
-    return Printed(
-        f"({negation}{calls.FUNCTION_PREFIX}matches({printing.key}, {left.text}, {right.text}, '{letters}'))", "bool"
-    )
-
-
-def _concatenated(printing: Printing, left: Printed, right: Printed, position: int) -> Printed:
-    array = next((one.type for one in (left, right) if element_of(one.type) is not None), None)
-    if array is None:
-        one, two = casts.as_text(printing, left, position), casts.as_text(printing, right, position)
-        return Printed(f"({one.text} || {two.text})", "text")
-    lists = []
-    for one in (left, right):
-        value = printing.coerced(one, array, position)
-        # An array and an element: NULL is the empty array.
-        lists.append(f"coalesce({value.text}, [])" if element_of(value.type) else f"[{value.text}]")
-    return Printed(f"list_concat({', '.join(lists)})", array)
+def _concatenated(printing: Printing, left: Printed, right: Printed, node: Operation) -> Printed:
+    if element_of(left.type) is None and element_of(right.type) is None:
+        # PostgreSQL takes any value beside a text, as a cast to text shows it.
+        if CONCATENATED & {left.type, right.type}:
+            left, right = casts.as_text(printing, left, node.position), casts.as_text(printing, right, node.position)
+        elif UNKNOWN in (left.type, right.type):
+            left, right = casts.plain(printing, left, node.position), casts.plain(printing, right, node.position)
+    return ordinary.operation(printing, "||", (left, right), node.position, node.text)
 
 
 def _test(printing: Printing, node: Test, scope: Scope) -> Printed:
@@ -236,10 +195,8 @@ def _in_list(printing: Printing, node: InList, scope: Scope) -> Printed:
         rows = []
         for item in node.items:
             assert isinstance(item, Row), "the grammar compares rows with rows"
-            pairs = [
-                _operands(printing, one, two, scope) for one, two in zip(node.operand.items, item.items, strict=True)
-            ]
-            rows.append("(" + " AND ".join(f"{one.text} = {two.text}" for one, two in pairs) + ")")
+            pairs = zip(node.operand.items, item.items, strict=True)
+            rows.append("(" + " AND ".join(_compared(printing, "=", one, two, scope).text for one, two in pairs) + ")")
         text = " OR ".join(rows)
         return Printed(f"(NOT ({text}))" if node.negated else f"({text})", "bool")
     operand = print_expression(printing, node.operand, scope)
@@ -248,18 +205,22 @@ def _in_list(printing: Printing, node: InList, scope: Scope) -> Printed:
         kind = common_type(items)
         operand = printing.coerced(operand, "text" if kind == UNKNOWN else kind, node.position)
     values = [printing.pair(operand, item, node.position)[1] for item in items]
-    word = "NOT IN" if node.negated else "IN"
-    return Printed(f"({operand.text} {word} ({', '.join(value.text for value in values)}))", "bool")
+    if all(comparisons.is_alike(operand.type, value.type) for value in values):
+        word = "NOT IN" if node.negated else "IN"
+        return Printed(f"({operand.text} {word} ({', '.join(value.text for value in values)}))", "bool")
+    equal = (comparisons.comparison(printing, "=", operand, item, node.position).text for item in items)
+    text = " OR ".join(equal)
+    return Printed(f"(NOT ({text}))" if node.negated else f"({text})", "bool")
 
 
 def _like(printing: Printing, node: Like, scope: Scope) -> Printed:
-    operand = casts.as_text(printing, print_expression(printing, node.operand, scope), node.position)
-    pattern = casts.as_text(printing, print_expression(printing, node.pattern, scope), node.position)
-    escape = "'\\'"
-    if node.escape is not None:
-        escape = casts.as_text(printing, print_expression(printing, node.escape, scope), node.position).text
-    word = ("NOT " if node.negated else "") + ("ILIKE" if node.case_insensitive else "LIKE")
-    return Printed(f"({operand.text} {word} {pattern.text} ESCAPE {escape})", "bool")
+    parts = [node.operand, node.pattern] + ([] if node.escape is None else [node.escape])
+    values = [print_expression(printing, part, scope) for part in parts]
+
+    def build(operand: Expression, pattern: Expression, escape: Expression | None = None) -> Expression:
+        return replace(node, operand=operand, pattern=pattern, escape=escape)
+
+    return ordinary.ordinary(printing, values, build, node.position)
 
 
 def _case(printing: Printing, node: CaseWhen, scope: Scope) -> Printed:
@@ -268,38 +229,48 @@ def _case(printing: Printing, node: CaseWhen, scope: Scope) -> Printed:
         if node.operand is None:
             conditions.append(print_condition(printing, when, scope))
         else:
-            left, right = _operands(printing, node.operand, when, scope)
-            conditions.append(f"{left.text} = {right.text}")
+            conditions.append(_compared(printing, "=", node.operand, when, scope).text)
     values = [print_expression(printing, value, scope) for _, value in node.branches]
-    if node.default is not None:
-        values.append(print_expression(printing, node.default, scope))
     # As in PostgreSQL, ELSE is the first to say which type it is.
-    kind = common_type(values if node.default is None else [values[-1], *values[:-1]])
-    kind = "text" if kind == UNKNOWN else kind
-    values = [casts.as_common(printing, value, kind, node.position) for value in values]
-    text = " ".join(f"WHEN {when} THEN {value.text}" for when, value in zip(conditions, values, strict=False))
+    default = Printed("NULL", UNKNOWN) if node.default is None else print_expression(printing, node.default, scope)
+    kind, (default, *values) = casts.unified(printing, [default, *values], "CASE", node.position)
+    text = " ".join(f"WHEN {when} THEN {value.text}" for when, value in zip(conditions, values, strict=True))
     if node.default is not None:
-        text += f" ELSE {values[-1].text}"
+        text += f" ELSE {default.text}"
     return Printed(f"(CASE {text} END)", kind)
 
 
 def _subscript(printing: Printing, node: Subscript, scope: Scope) -> Printed:
     operand = print_expression(printing, node.operand, scope)
+    bounds = [node.lower, node.upper] if node.is_slice else [node.lower]
+    values = [print_expression(printing, bound, scope) for bound in bounds if bound is not None]
+    if operand.type in VECTORS and not node.is_slice:
+        # Vectors count from 0, arrays from 1, as the embedded engine does; what is before them is NULL in none of both.
+        place = ordinary.converted(printing, values[0], "int8", node.position).text
+        return Printed(f"(CASE WHEN {place} >= 0 THEN ({operand.text})[{place} + 1] END)", VECTORS[operand.type])
     element = element_of(operand.type)
-    if element is None:
-        raise SqlError(
-            "42804", f"cannot subscript type {operand.type} because it does not support subscripting", node.position
+    if element in REGISTERED and not node.is_slice:
+        found = ordinary.ordinary(
+            printing,
+            (ordinary.as_plain_oids(operand), *values),
+            lambda array, place: _at(node, array, place),
+            node.position,
         )
-    # Vectors count from 0, arrays from 1, as the embedded engine does.
-    shift = " + 1" if operand.type in VECTORS else ""
-    bounds = [
-        "" if bound is None else f"({print_expression(printing, bound, scope).text}){shift}"
-        for bound in (node.lower, node.upper)
-    ]
-    if node.is_slice:
-        kind = f"{element}[]"
-        return Printed(f"({operand.text})[{bounds[0]}:{bounds[1]}]", kind)
-    return Printed(f"({operand.text})[{bounds[0]}]", element)
+        return Printed(found.text, element or "")
+    if operand.type in VECTORS:
+        raise not_supported(f"a part of a value of type {operand.type} in a query on the catalog", node.position)
+
+    def build(array: Expression, *rest: Expression) -> Expression:
+        places = iter(rest)
+        lower = None if node.lower is None else next(places)
+        upper = None if node.upper is None else next(places)
+        return replace(node, operand=array, lower=lower, upper=upper)
+
+    return ordinary.ordinary(printing, (operand, *values), build, node.position)
+
+
+def _at(node: Subscript, array: Expression, place: Expression) -> Expression:
+    return replace(node, operand=array, lower=place)
 
 
 def _array_comparison(printing: Printing, node: ArrayComparison, scope: Scope) -> Printed:
@@ -307,27 +278,36 @@ def _array_comparison(printing: Printing, node: ArrayComparison, scope: Scope) -
     array = print_expression(printing, node.array, scope)
     if array.type == UNKNOWN:
         kind = "text" if operand.type == UNKNOWN else operand.type
-        array = printing.coerced(array, "oid[]" if kind in REGISTERED else f"{kind}[]", node.position)
+        array = printing.coerced(array, "oid[]" if kind in OIDS else f"{kind}[]", node.position)
     element = element_of(array.type)
     if element is None:
         raise SqlError("42809", "op ANY/ALL (array) requires array on right side", node.position)
-    operand = printing.coerced(operand, element, node.position)
-    if node.operator in ("=", "<>", "!=") and (node.operator == "=") == (node.quantifier == "any"):
-        found = f"list_contains({array.text}, {operand.text})"
-        return Printed(f"({found})" if node.operator == "=" else f"(NOT {found})", "bool")
-    item = printing.name("item")
-    letters = MATCHES.get(node.operator)
-    if letters is not None:
-        test = f"{letters[1]}{calls.FUNCTION_PREFIX}matches({printing.key}, {operand.text}, {item}, '{letters[0]}')"
-    elif node.operator in LIKES:
-        test = f"{operand.text} {LIKES[node.operator]} {item} ESCAPE '\\'"
-    elif node.operator in COMPARISONS:
-        test = f"{operand.text} {node.operator} {item}"
+    if operand.type == UNKNOWN:
+        operand = printing.coerced(operand, element, node.position)
+    if node.operator in comparisons.OPERATORS and element != "aclitem":
+        operand, array = ordinary.as_plain_oids(operand), ordinary.as_plain_oids(array)
+
+        def build(left: Expression, right: Expression) -> Expression:
+            return replace(node, operand=left, array=right)
+
+        return ordinary.ordinary(printing, (operand, array), build, node.position)
+    name = printing.name("item")
+    item = Printed(name, element)
+    if node.operator in comparisons.OPERATORS:
+        found = comparisons.comparison(printing, node.operator, operand, item, node.position)
     else:
-        raise not_supported(f"the operator {node.operator} with {node.quantifier.upper()}", node.position)
-    if node.quantifier == "any":
-        return Printed(f"(len(list_filter({array.text}, lambda {item}: {test})) > 0)", "bool")
-    return Printed(f"(len(list_filter({array.text}, lambda {item}: NOT ({test}))) = 0)", "bool")
+        found = ordinary.operation(printing, node.operator, (operand, item), node.position, node.text)
+    if found.type != "bool":
+        raise SqlError("42809", "op ANY/ALL (array) requires operator to yield boolean", node.position)
+    # One that decides, else NULL if there is one, else the other word.
+    tests = f"list_transform({array.text}, lambda {name}: {found.text})"
+    decides, other = ("TRUE", "FALSE") if node.quantifier == "any" else ("FALSE", "TRUE")
+    one = printing.name("test")
+    text = (
+        f"CASE WHEN {tests} IS NULL THEN NULL WHEN len(list_filter({tests}, lambda {one}: {one} = {decides})) > 0 THEN {decides} "
+        f"WHEN len(list_filter({tests}, lambda {one}: {one} IS NULL)) > 0 THEN NULL ELSE {other} END"
+    )
+    return Printed(f"({text})", "bool")
 
 
 def _subquery(printing: Printing, node: Subquery, scope: Scope) -> Printed:
@@ -342,11 +322,21 @@ def _subquery(printing: Printing, node: Subquery, scope: Scope) -> Printed:
             return Printed(f"ARRAY({printed.text})", f"{kind}[]")
         return Printed(f"({printed.text})", kind)
     assert node.operand is not None, "ANY and ALL compare something"
-    if isinstance(node.operand, Row):
-        left = "(" + ", ".join(print_expression(printing, item, scope).text for item in node.operand.items) + ")"
-    else:
-        operand = print_expression(printing, node.operand, scope)
-        left = printing.coerced(operand, printed.columns[0].type, node.position).text
+    items = node.operand.items if isinstance(node.operand, Row) else (node.operand,)
+    if len(items) != len(printed.columns):
+        word = "few" if len(printed.columns) < len(items) else "many"
+        raise SqlError("42601", f"subquery has too {word} columns", node.position)
+    values = [print_expression(printing, item, scope) for item in items]
+    for index, (value, found) in enumerate(zip(values, printed.columns, strict=True)):
+        values[index] = printing.coerced(value, found.type, node.position)
+        if not comparisons.is_alike(values[index].type, found.type):
+            # As OIDs, plain integers are compared with what they would be as such.
+            if not (found.type in OIDS and values[index].type in INTEGERS):
+                names = f"{values[index].type} with {found.type}"
+                raise not_supported(f"comparing {names} of a subquery on the catalog", node.position)
+            values[index] = ordinary.converted(printing, values[index], "oid", node.position)
+    left = ", ".join(value.text for value in values)
+    left = f"({left})" if isinstance(node.operand, Row) else left
     if node.operator == "=" and node.kind == "any":
         return Printed(f"({left} IN ({printed.text}))", "bool")
     return Printed(f"({left} {node.operator} {node.kind.upper()} ({printed.text}))", "bool")
@@ -356,14 +346,14 @@ def print_window(printing: Printing, window: WindowDefinition, scope: Scope) -> 
     """Return what stands in the parentheses of OVER."""
     parts = [] if window.base is None else [f'"{window.base}"']
     if window.partition_by:
-        keys = ", ".join(print_expression(printing, item, scope).text for item in window.partition_by)
+        keys = ", ".join(ordinary.sort_text(print_expression(printing, item, scope)) for item in window.partition_by)
         parts.append(f"PARTITION BY {keys}")
     if window.order_by:
         parts.append("ORDER BY " + print_sort_keys(printing, window.order_by, scope))
     if window.frame is not None:
         unit, start, end, excluded = window.frame
-        if excluded:
-            raise not_supported("EXCLUDE in a query on the catalog", window.position)
+        if excluded or (unit == "range" and (start.offset or end.offset) is not None):
+            raise not_supported("this frame of a window in a query on the catalog", window.position)
         parts.append(f"{unit.upper()} BETWEEN {_bound(printing, start, scope)} AND {_bound(printing, end, scope)}")
     return " ".join(parts)
 
@@ -374,7 +364,7 @@ def print_sort_keys(printing: Printing, items: tuple[SortItem, ...], scope: Scop
     for item in items:
         nulls_first = item.descending if item.nulls_first is None else item.nulls_first
         word = "DESC" if item.descending else "ASC"
-        text = print_expression(printing, item.expression, scope).text
+        text = ordinary.sort_text(print_expression(printing, item.expression, scope))
         parts.append(f"{text} {word} NULLS {'FIRST' if nulls_first else 'LAST'}")
     return ", ".join(parts)
 

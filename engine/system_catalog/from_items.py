@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from engine.system_catalog import calls, expressions, queries
-from engine.system_catalog.printed import DOMAINS, Column, Printed, quoted
+from engine.system_catalog.printed import DOMAINS, ENGINE_TYPES, Column, Printed, quoted
 from engine.system_catalog.printing import Printing
 from engine.system_catalog.scopes import Scope, Source, output_columns
 from sql.errors import SqlError, not_supported
@@ -98,8 +98,7 @@ def _functions(printing: Printing, item: FunctionTable, scope: Scope) -> str:
                 for name, kind in one.fields:
                     names.append(name)
                     field = f"{inner}.{quoted(name)}"
-                    duration = Printed(f"to_seconds({field})", "interval")
-                    values.append(duration if kind == "seconds" else Printed(field, kind))
+                    values.append(_duration(field) if kind == "seconds" else Printed(field, kind))
             else:
                 single = item.alias if item.alias and len(item.calls) == 1 and len(rows) == 1 else call.name
                 names.append(single)
@@ -117,6 +116,12 @@ def _functions(printing: Printing, item: FunctionTable, scope: Scope) -> str:
         text += f" FROM (SELECT unnest({structs[0][0]}) AS {structs[0][1]})"
     alias = _add(printing, scope, item.alias or item.calls[0].name, columns, item.column_aliases)
     return f"LATERAL ({text}) AS {alias}"
+
+
+def _duration(seconds: str) -> Printed:
+    """Return a number of seconds as an interval."""
+    parts = f"{{'months': 0, 'days': 0, 'micros': {seconds} * 1000000}}"
+    return Printed(f"CASE WHEN {seconds} IS NOT NULL THEN CAST({parts} AS {ENGINE_TYPES['interval']}) END", "interval")
 
 
 def _join(printing: Printing, item: JoinClause, scope: Scope) -> str:

@@ -366,6 +366,9 @@ def _registered_forms(kind: str) -> None:
         return context.shown_as(kind, oid)
 
     def read(context: SessionContext, text: str | None) -> int | None:
+        if text is not None and kind == "regclass" and text.isdecimal():
+            # A text is a name; only a constant may be a number.
+            raise SqlError("42P01", f'relation "{text}" does not exist')
         return None if text is None else context.registered(kind, text)
 
     catalog_function("oid", "text", name=f"{kind}_out", internal=True)(shown)

@@ -1,5 +1,6 @@
 """A piece of SQL printed for the embedded engine, with the PostgreSQL type that it has; how types look there and in Arrow.
 
+Numerics, intervals and times of day have the forms that they have in every query (`views.arrow_schema`): numerics with their own scale.
 Types are PostgreSQL's internal names ('oid', 'name', 'char', 'int2vector', 'text[]'); 'unknown' is a literal or parameter that nobody has
 given a type yet. Every OID, also one that is shown as a name, is a BIGINT; every text is a VARCHAR.
 """
@@ -10,6 +11,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
+
+from sql.syntax import Constant
+from views.arrow_schema import INTERVAL, VARIABLE_NUMERIC
 
 UNKNOWN = "unknown"
 # What a type of rows begins with; no name of a type or column has the two signs between its fields.
@@ -22,7 +26,12 @@ REGISTERED = frozenset(
 OIDS = frozenset({"oid", "xid", "cid", "xid8", *REGISTERED})
 INTEGERS = frozenset({"int2", "int4", "int8"})
 NUMBERS = INTEGERS | {"float4", "float8", "numeric"}
-VECTORS = {"int2vector": "int2", "oidvector": "oid"}
+# Vectors, and arrays that were made of them: they, too, count from 0.
+ARRAYS_FROM_0 = {"int2[0]": "int2", "int4[0]": "int4", "int8[0]": "int8", "oid[0]": "oid"}
+VECTORS = {"int2vector": "int2", "oidvector": "oid", **ARRAYS_FROM_0}
+ARRAYS_OF_VECTORS = {name: f"{element}[]" for name, element in VECTORS.items()}
+VARIABLE = "STRUCT(unscaled DECIMAL(38,0), scale SMALLINT)"
+PARTS = "STRUCT(months INTEGER, days INTEGER, micros BIGINT)"
 # Types of other systems' catalogs that are their text here.
 TEXTS = frozenset(
     """
@@ -44,12 +53,12 @@ ENGINE_TYPES = {
     "int8": "BIGINT",
     "float4": "FLOAT",
     "float8": "DOUBLE",
-    "numeric": "DECIMAL(38, 6)",
+    "numeric": VARIABLE,
     "date": "DATE",
-    "time": "TIME",
+    "time": "BIGINT",
     "timestamp": "TIMESTAMP",
     "timestamptz": "TIMESTAMPTZ",
-    "interval": "INTERVAL",
+    "interval": PARTS,
     "bytea": "BLOB",
     # Of a function's rows: an interval, where it is read.
     "seconds": "BIGINT",
@@ -67,12 +76,11 @@ ARROW_TYPES: dict[str, pa.DataType] = {
     "BIGINT": pa.int64(),
     "FLOAT": pa.float32(),
     "DOUBLE": pa.float64(),
-    "DECIMAL(38, 6)": pa.decimal128(38, 6),
+    VARIABLE: VARIABLE_NUMERIC,
     "DATE": pa.date32(),
-    "TIME": pa.time64("us"),
     "TIMESTAMP": pa.timestamp("us"),
     "TIMESTAMPTZ": pa.timestamp("us", tz="UTC"),
-    "INTERVAL": pa.month_day_nano_interval(),
+    PARTS: INTERVAL,
     "BLOB": pa.binary(),
     "VARCHAR": pa.string(),
 }
@@ -80,12 +88,16 @@ ARROW_TYPES: dict[str, pa.DataType] = {
 
 @dataclass(frozen=True, slots=True)
 class Printed:
-    """SQL text and the type of its value. constant: of a string literal, its text. parameter: the number of an untyped $n."""
+    """SQL text and the type of its value. constant: of a string literal, its text. parameter: the number of an untyped $n.
+
+    written: of a number, the constant that it is.
+    """
 
     text: str
     type: str
     constant: str | None = None
     parameter: int | None = None
+    written: Constant | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,33 +5,26 @@ Enters: a catalog of relations and names, the session. Leaves: texts of constant
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+from engine.system_catalog import ordinary
 from engine.system_catalog.printed import (
     DOMAINS,
-    ENGINE_TYPES,
     INTEGERS,
-    NUMBERS,
     OIDS,
     REGISTERED,
     UNKNOWN,
-    Column,
     Printed,
     element_of,
     engine_type,
-    is_text,
     string,
 )
 from engine.system_catalog.session_context import SessionContext
 from sql.array_text import array_elements
-from sql.datatypes import BOOL, FLOAT8, INT2, INT4, INT8
-from sql.errors import SqlError, not_supported
+from sql.errors import SqlError
 from sql.expressions import Literal
 from sql.literal_output import output_text
-from sql.literals import input_value
 
-INPUT_TYPES = {"int2": INT2, "int4": INT4, "int8": INT8, "bool": BOOL, "float8": FLOAT8}
 OID_LIMIT = 1 << 32
 
 
@@ -81,7 +74,7 @@ class Printing:
         """Return the constant that `text` is as a value of type `kind`."""
         kind = DOMAINS.get(kind, kind)
         element = element_of(kind)
-        if element is not None:
+        if (element is not None and ordinary.ordinary_type(kind) != kind) or element in OIDS:
             items = text.split() if kind.endswith("vector") else array_elements(text, position)
             printed = ", ".join("NULL" if item is None else self.constant(item, element, position) for item in items)
             return f"CAST([{printed}] AS {engine_type(kind)})"
@@ -89,27 +82,19 @@ class Printing:
             return f"CAST({self.context.registered(kind, text, position)} AS BIGINT)"
         if kind in OIDS:
             return f"CAST({oid_value(text, kind, position)} AS BIGINT)"
-        if kind in INPUT_TYPES:
-            value = input_value(text, INPUT_TYPES[kind], position=position)
-            return f"CAST('{output_text(value, INPUT_TYPES[kind])}' AS {engine_type(kind)})"
-        if is_text(kind):
-            return string(text[:1] if kind == "char" else text)
-        return f"CAST({string(text)} AS {engine_type(kind)})"
+        if ordinary.ordinary_type(kind) == kind:
+            return ordinary.constant_as(self, text, kind, position or 0)
+        return string(text)
 
     def pair(self, left: Printed, right: Printed, position: int) -> tuple[Printed, Printed]:
         """Return two values that are compared, an untyped one as of the other's type."""
         if left.type == UNKNOWN and right.type == UNKNOWN:
             return self.coerced(left, "text", position), self.coerced(right, "text", position)
         if left.type == UNKNOWN:
-            return self.coerced(left, comparable_type(right.type), position), right
+            return self.coerced(left, right.type, position), right
         if right.type == UNKNOWN:
-            return left, self.coerced(right, comparable_type(left.type), position)
+            return left, self.coerced(right, left.type, position)
         return left, right
-
-
-def comparable_type(kind: str) -> str:
-    """Return the type by which a literal beside a value of type `kind` is read."""
-    return "int8" if kind in ("int2", "int4") else kind
 
 
 def literal(text: str) -> Printed:
@@ -134,30 +119,11 @@ def oid_value(text: str, kind: str, position: int | None) -> int:
 
 
 def common_type(values: list[Printed]) -> str:
-    """Return the type of CASE, COALESCE, UNION and the like: that of the first value that has one, the larger of two numbers."""
-    order = ["int2", "int4", "int8", "numeric", "float4", "float8"]
+    """Return the type of the values of one column, where not all of them are ordinary: that of the first one that has one."""
     found = UNKNOWN
     for value in values:
-        if found == UNKNOWN:
+        if found == UNKNOWN or (value.type in OIDS and found in INTEGERS):
             found = value.type
-        elif value.type in NUMBERS and found in NUMBERS:
-            found = max(found, value.type, key=order.index)
-        elif value.type in OIDS and found in INTEGERS:
-            found = value.type
-        elif value.type == "text" and found in ("char", "sql_identifier", "character_data", "yes_or_no"):
+        elif value.type == "text" and (found == "char" or found in DOMAINS):
             found = "text"
     return found
-
-
-def known_type(name: str, position: int | None, text: str) -> str:
-    """Return a type's name if values of it can be in a catalog query. Raises 42704 and 0A000."""
-    element = element_of(name) if name.endswith("[]") else name
-    if element in ENGINE_TYPES or element in VECTORS_AND_ARRAYS:
-        return name
-    raise not_supported(f"the type {text} in a query on the catalog", position)
-
-
-VECTORS_AND_ARRAYS = frozenset({"int2vector", "oidvector"})
-Columns = tuple[Column, ...]
-Relations = Mapping[str, Columns]
-Resolver = Callable[[str, str, int | None], int]

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from engine.system_catalog import expressions, from_items
-from engine.system_catalog.printed import UNKNOWN, Column, Printed
-from engine.system_catalog.printing import Printing, common_type
+from engine.system_catalog import casts, expressions, from_items, ordinary
+from engine.system_catalog.printed import UNKNOWN, Column, Printed, is_text
+from engine.system_catalog.printing import Printing
 from engine.system_catalog.scopes import CommonTable, Scope, output_columns, star_columns
 from sql.bind.naming import output_name
 from sql.errors import SqlError, not_supported
@@ -26,6 +26,7 @@ from sql.syntax import (
     SetOperation,
     SortItem,
     Star,
+    TypeName,
     ValuesBody,
 )
 
@@ -43,6 +44,7 @@ def print_query(printing: Printing, query: Query, outer: Scope | None) -> Printe
     scope = Scope(outer=outer)
     common = _common_tables(printing, query, scope)
     body, columns, inner = _body(printing, query.body, scope)
+    body, columns = _settled(printing, body, columns)
     text = body
     if query.order_by:
         items = [_sort_item(printing, item, columns, inner, query.body) for item in query.order_by]
@@ -103,12 +105,46 @@ def _set_operation(printing: Printing, body: SetOperation, outer: Scope) -> tupl
     if len(columns) != len(others):
         word = body.operator.upper()
         raise SqlError("42601", f"each {word} query must have the same number of columns", body.position)
-    types = [
-        common_type([Printed("", one.type), Printed("", other.type)])
-        for one, other in zip(columns, others, strict=True)
-    ]
-    word = body.operator.upper() + (" ALL" if body.all else "")
+    what, types = body.operator.upper(), []
+    for one, other in zip(columns, others, strict=True):
+        values = [Printed("NULL", one.type), Printed("NULL", other.type)]
+        kind = UNKNOWN if one.type == other.type == UNKNOWN else casts.unified(printing, values, what, body.position)[0]
+        if not (body.all and body.operator == "union"):
+            ordinary.require_plain_equality(Printed("", kind), what, body.position)
+        types.append(kind)
+    left, right = _as_types(printing, left, columns, types), _as_types(printing, right, others, types)
+    word = what + (" ALL" if body.all else "")
     return f"({left}) {word} ({right})", output_columns([column.name for column in columns], types)
+
+
+def _settled(printing: Printing, text: str, columns: tuple[Column, ...]) -> tuple[str, tuple[Column, ...]]:
+    """Return a query whose columns that nothing has given a type are texts."""
+    types = ["text" if column.type == UNKNOWN else column.type for column in columns]
+    return text, output_columns([column.name for column in columns], types)
+
+
+def _as_types(printing: Printing, text: str, columns: tuple[Column, ...], types: list[str]) -> str:
+    """Return a query with its columns as values of these types."""
+    if all(
+        column.type in (kind, UNKNOWN) and (column.type == kind or is_text(kind))
+        for column, kind in zip(columns, types, strict=True)
+    ):
+        return text
+    source = printing.name("side")
+    items = []
+    for column, kind in zip(columns, types, strict=True):
+        value = Printed(f"{source}.{column.text}", "text" if column.type == UNKNOWN else column.type)
+        if column.type == UNKNOWN and kind != UNKNOWN and not is_text(kind):
+            value = casts.print_cast(printing, value, type_written(kind), 0)
+        elif value.type != kind and kind != UNKNOWN:
+            value = casts.as_common(printing, value, kind, 0)
+        items.append(f"{value.text} AS {column.text}")
+    return f"SELECT {', '.join(items)} FROM ({text}) AS {source}"
+
+
+def type_written(kind: str) -> TypeName:
+    """Return a type as a cast names it."""
+    return TypeName(kind.removesuffix("[]"), (), 0, kind, array=kind.endswith("[]"))
 
 
 def _values(printing: Printing, body: ValuesBody, outer: Scope) -> tuple[str, tuple[Column, ...]]:
@@ -119,12 +155,10 @@ def _values(printing: Printing, body: ValuesBody, outer: Scope) -> tuple[str, tu
         ]
         for row in body.rows
     ]
-    types = [common_type(list(values)) for values in zip(*rows, strict=True)]
-    types = ["text" if kind == UNKNOWN else kind for kind in types]
-    columns = output_columns([f"column{index + 1}" for index in range(len(types))], types)
+    found = [casts.unified(printing, values, "VALUES", body.position) for values in zip(*rows, strict=True)]
+    columns = output_columns([f"column{index + 1}" for index in range(len(found))], [kind for kind, _ in found])
     lines = []
-    for values in rows:
-        items = [printing.coerced(value, kind, body.position) for value, kind in zip(values, types, strict=True)]
+    for items in zip(*(values for _, values in found), strict=True):
         lines.append(
             "SELECT " + ", ".join(f"{item.text} AS {column.text}" for item, column in zip(items, columns, strict=True))
         )
@@ -134,17 +168,22 @@ def _values(printing: Printing, body: ValuesBody, outer: Scope) -> tuple[str, tu
 def _select(printing: Printing, body: SelectBody, outer: Scope) -> tuple[str, tuple[Column, ...], Scope]:
     text, scope = from_items.print_from(printing, body.from_items, outer)
     names, items = _targets(printing, body, scope)
-    items = [printing.coerced(item, "text", body.position) for item in items]
+    # An untyped constant is one of a set operation's type, if there is one around it.
     columns = output_columns(names, [item.type for item in items])
+    scope.outputs = items
     if not items:
         # EXISTS (SELECT FROM ...).
         head = "SELECT 1"
     else:
         head = "SELECT "
         if body.distinct_on:
-            keys = [expressions.print_expression(printing, item, scope).text for item in body.distinct_on]
-            head += f"DISTINCT ON ({', '.join(keys)}) "
+            keys = [expressions.print_expression(printing, item, scope) for item in body.distinct_on]
+            for key in keys:
+                ordinary.require_plain_equality(key, "DISTINCT", body.position)
+            head += f"DISTINCT ON ({', '.join(key.text for key in keys)}) "
         elif body.distinct:
+            for item in items:
+                ordinary.require_plain_equality(item, "DISTINCT", body.position)
             head += "DISTINCT "
         head += ", ".join(f"{item.text} AS {column.text}" for item, column in zip(items, columns, strict=True))
     parts = [head]
@@ -182,7 +221,9 @@ def _group_item(printing: Printing, item: GroupItem, scope: Scope, body: SelectB
         inner = ", ".join(_group_item(printing, part, scope, body) for part in item.items)
         word = {"sets": "GROUPING SETS ", "rollup": "ROLLUP ", "cube": "CUBE "}.get(item.kind, "")
         return f"{word}({inner})"
-    return expressions.print_expression(printing, _grouped(item, scope, body), scope).text
+    key = expressions.print_expression(printing, _grouped(item, scope, body), scope)
+    ordinary.require_plain_equality(key, "GROUP BY", body.position)
+    return key.text
 
 
 def _grouped(item: Expression, scope: Scope, body: SelectBody) -> Expression:
@@ -208,15 +249,25 @@ def _sort_item(printing: Printing, item: SortItem, columns: tuple[Column, ...], 
         place = int(node.value)
         if not 1 <= place <= len(columns):
             raise SqlError("42P10", f"ORDER BY position {place} is not in select list", node.position)
-        return f"{place}{end}"
+        return f"{_output(place, columns, scope, item.position)}{end}"
     if isinstance(node, Name) and len(node.parts) == 1:
         for index, column in enumerate(columns, 1):
             if column.name == node.parts[0]:
-                return f"{index}{end}"
+                return f"{_output(index, columns, scope, item.position)}{end}"
     if scope is None:
         raise not_supported("ORDER BY an expression over a set operation", item.position)
     if isinstance(body, SelectBody):
         for index, target in enumerate(body.targets, 1):
             if target.expression == node and not any(isinstance(one.expression, Star) for one in body.targets):
-                return f"{index}{end}"
-    return f"{expressions.print_expression(printing, node, scope).text}{end}"
+                return f"{_output(index, columns, scope, item.position)}{end}"
+    return f"{ordinary.sort_text(expressions.print_expression(printing, node, scope))}{end}"
+
+
+def _output(place: int, columns: tuple[Column, ...], scope: Scope | None, position: int) -> str:
+    """Return what orders the rows by an output column: its place, or the key of its values where they need one."""
+    column = columns[place - 1]
+    if ordinary.sort_text(Printed("", column.type)) == "":
+        return str(place)
+    if scope is None:
+        raise not_supported(f"ORDER BY values of type {column.type} over a set operation on the catalog", position)
+    return ordinary.sort_text(scope.outputs[place - 1])

@@ -5,12 +5,14 @@ A type of rows is 'record' with its fields behind it (`record_type`); the embedd
 
 from __future__ import annotations
 
-from engine.system_catalog import calls, casts, expressions
-from engine.system_catalog.printed import NUMBERS, Printed, fields_of, quoted, record_type, string
+import json
+
+from engine.system_catalog import calls, casts, expressions, ordinary
+from engine.system_catalog.printed import VECTORS, Printed, element_of, fields_of, quoted, record_type, string
 from engine.system_catalog.printing import Printing
 from engine.system_catalog.scopes import Scope
 from sql.errors import SqlError, not_supported
-from sql.syntax import FieldSelection, FunctionCall
+from sql.syntax import Expression, FieldSelection, FunctionCall
 
 
 def print_field(printing: Printing, node: FieldSelection, scope: Scope) -> Printed:
@@ -48,10 +50,28 @@ def row_to_json(printing: Printing, value: Printed, position: int) -> Printed:
     fields = fields_of(value.type)
     if fields is None:
         raise not_supported("row_to_json of this value in a query on the catalog", position)
-    texts: list[str] = []
+    names, texts = [], []
     for name, kind in fields:
-        field = Printed(field_text(value, name), kind)
-        texts += [string(name), casts.as_text(printing, field, position).text]
-    plain = "".join("1" if kind in NUMBERS | {"bool", "json", "jsonb"} else "0" for _, kind in fields)
-    call = f"{calls.FUNCTION_PREFIX}json_of_row({printing.key}, CAST([{', '.join(texts)}] AS VARCHAR[]), '{plain}')"
-    return Printed(call, "json")
+        field = for_json(printing, Printed(field_text(value, name), kind), position)
+        names.append(string(json.dumps(name, ensure_ascii=False)))
+        texts.append(_json(printing, field, position))
+    lists = ", ".join(f"CAST([{', '.join(items)}] AS VARCHAR[])" for items in (names, texts))
+    return Printed(f"{calls.FUNCTION_PREFIX}json_of_row({printing.key}, {lists})", "json")
+
+
+def for_json(printing: Printing, value: Printed, position: int) -> Printed:
+    """Return a value as one of an ordinary type that looks the same in JSON. Raises 0A000."""
+    if value.type in VECTORS:
+        raise not_supported(f"JSON of {value.type} in a query on the catalog", position)
+    if element_of(value.type) is not None and not ordinary.is_ordinary(value.type):
+        return Printed(casts.print_list_as_texts(printing, value), "text[]")
+    return casts.plain(printing, value, position)
+
+
+def _json(printing: Printing, value: Printed, position: int) -> str:
+    """Return a value as JSON."""
+
+    def build(node: Expression) -> FunctionCall:
+        return FunctionCall("to_json", (node,), position, "", "to_json")
+
+    return ordinary.ordinary(printing, (value,), build, position).text

@@ -27,12 +27,16 @@ class Source:
 
 @dataclass
 class Scope:
-    """The items of one FROM. merged: columns of USING by name, which mean the one of the given source; outer: the query around."""
+    """The items of one FROM. merged: columns of USING by name, which mean the one of the given source; outer: the query around.
+
+    outputs: the values of the select list.
+    """
 
     sources: list[Source] = field(default_factory=list)
     outer: Scope | None = None
     merged: dict[str, str] = field(default_factory=dict)
     common: dict[str, CommonTable] = field(default_factory=dict)
+    outputs: list[Printed] = field(default_factory=list)
 
     def common_table(self, name: str) -> CommonTable | None:
         """Return the item of WITH that is called `name`, here or further out."""

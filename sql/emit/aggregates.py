@@ -26,9 +26,9 @@ Wrap = Callable[[str], str]
 """Completes one engine aggregate, such as 'sum(x)', with its OVER clause."""
 
 
-def aggregate_text(printer: ExpressionPrinter, call: AggregateCall) -> str:
-    """Return an aggregate of a grouping."""
-    return _aggregate(printer, call, call.distinct, lambda text: text)
+def aggregate_text(printer: ExpressionPrinter, call: AggregateCall, over: str = "") -> str:
+    """Return an aggregate of a grouping, or of the window that an OVER clause describes."""
+    return _aggregate(printer, call, call.distinct, lambda text: f"{text} {over}" if over else text)
 
 
 def window_text(printer: ExpressionPrinter, call: WindowCall) -> str:

@@ -1,0 +1,114 @@
+"""Every expression beside the catalog has PostgreSQL's value, or is an error: expressions.txt, one a line, asked of both servers.
+
+The lines are operators by types, casts, aggregates and functions over edge values. Where PostgreSQL has a value, Antumbra has the same
+text, or refuses it; where PostgreSQL raises an error, so does Antumbra.
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from tests.oracle.antumbra import AntumbraServer
+from tests.oracle.postgres import PostgresCluster
+from tests.system_catalog.tool_queries import dsn
+
+EXPRESSIONS = (Path(__file__).parent / "expressions.txt").read_text().splitlines()
+# A catalog relation in FROM sends the query to the catalog's own compiler.
+FROM = "FROM pg_namespace WHERE nspname = 'pg_catalog'"
+# What differs on purpose or in every query: the reason, and parts of such expressions.
+DIFFERENCES: dict[str, tuple[str, ...]] = {
+    "Arrays have no lower bounds; what is made of a vector counts from 0 inside of a query, and is shown without.": (
+        "vector",
+        "[]",
+    ),
+    "An array's texts lose the blanks of char(n).": ("array_to_string", "'ab '::char(5)"),
+    "A sum of floats begins with 0.": ("sum(", "'-0'::float8"),
+    "Deviations of floats that overflow.": ("stddev", "'1e308'::float8"),
+    "A date is held to what 64 bits of microseconds hold.": ("::date", "2147483647"),
+}
+REFUSED_MAX = 0.06
+
+
+def value(connection: psycopg.Connection[tuple[object, ...]], expression: str) -> str:
+    """Return the text of the value, or the SQLSTATE of the error with a sign before it."""
+    try:
+        result = connection.execute(f"SELECT {expression} {FROM}").pgresult
+    except psycopg.Error as error:
+        return f"!{error.sqlstate}"
+    assert result is not None
+    found = result.get_value(0, 0)
+    return "NULL" if found is None else found.decode()
+
+
+def is_listed(expression: str) -> bool:
+    """Tell whether an expression is one of the differences."""
+    return any(all(part in expression for part in parts) for parts in DIFFERENCES.values())
+
+
+@pytest.fixture(scope="module")
+def answers(schema_server: AntumbraServer, postgres: PostgresCluster) -> list[tuple[str, str, str]]:
+    """Expressions with PostgreSQL's answers and ours."""
+    with postgres.connect() as oracle, psycopg.connect(dsn(schema_server.port), autocommit=True) as connection:
+        return [(text, value(oracle, text), value(connection, text)) for text in EXPRESSIONS]
+
+
+def test_no_value_is_another_one(answers: list[tuple[str, str, str]]) -> None:
+    wrong = [
+        (text, known, ours)
+        for text, known, ours in answers
+        if ours != known and not ours.startswith("!") and not is_listed(text)
+    ]
+    assert not wrong
+    internal = [(text, ours) for text, _, ours in answers if ours.startswith("!XX")]
+    assert not internal
+    values = [(text, ours) for text, known, ours in answers if not known.startswith("!")]
+    refused = [text for text, ours in values if ours.startswith("!")]
+    assert len(values) > 1000
+    assert len(refused) < len(values) * REFUSED_MAX, refused
+
+
+def test_errors_of_values_are_those_of_postgres(answers: list[tuple[str, str, str]]) -> None:
+    """Division by zero, overflow and the like have their own SQLSTATEs."""
+    raised = [(text, known, ours) for text, known, ours in answers if known in ("!22012", "!22003", "!22008", "!22P02")]
+    listed = [item for item in raised if not is_listed(item[0])]
+    wrong = [(text, known, ours) for text, known, ours in listed if ours not in (known, "!0A000")]
+    assert not wrong
+    assert len(listed) > 20
+
+
+@pytest.mark.parametrize("binary", [False, True])
+def test_parameters_keep_their_digits(schema_server: AntumbraServer, binary: bool) -> None:
+    statement = f"SELECT %s::numeric * 3, %s + 1.5, %s::float8 / 3 {FROM}"
+    with psycopg.connect(dsn(schema_server.port), autocommit=True) as connection:
+        values = (Decimal("0.123456789012"), Decimal("1.00000000001"), 1.0)
+        row = connection.cursor(binary=binary).execute(statement, values, prepare=True).fetchone()
+    assert row == (Decimal("0.370370367036"), Decimal("2.50000000001"), 1.0 / 3)
+
+
+@pytest.mark.parametrize(
+    ("query", "message"),
+    [
+        (f"SELECT DISTINCT 1.0 {FROM}", "DISTINCT by a value of type numeric"),
+        (f"SELECT 1.0 {FROM} UNION SELECT 1.00", "UNION by a value of type numeric"),
+        (f"SELECT count(*) {FROM} GROUP BY interval '1 day' * oid::int", "GROUP BY by a value of type interval"),
+        ("SELECT array_agg(indkey) FROM pg_index", "array_agg of arrays"),
+    ],
+)
+def test_what_is_refused_has_its_name_and_place(schema_server: AntumbraServer, query: str, message: str) -> None:
+    refused = pytest.raises(psycopg.errors.FeatureNotSupported, match=message)
+    with psycopg.connect(dsn(schema_server.port), autocommit=True) as connection, refused as raised:
+        connection.execute(query)
+    assert raised.value.diag.statement_position
+
+
+def test_numbers_of_several_scales_are_ordered_as_numbers(schema_server: AntumbraServer) -> None:
+    query = "SELECT v.x::text FROM pg_namespace, (VALUES (10.5), (9), (-1.25), ('NaN'::numeric)) v(x) WHERE nspname = 'pg_catalog'"
+    with psycopg.connect(dsn(schema_server.port), autocommit=True) as connection:
+        rows = connection.execute(f"{query} ORDER BY v.x").fetchall()
+        found = connection.execute("SELECT relname || 1 || true FROM pg_class WHERE oid = 1259").fetchone()
+    assert rows == [("-1.25",), ("9",), ("10.5",), ("NaN",)]
+    assert found == ("pg_class1true",)
