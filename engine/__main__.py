@@ -12,7 +12,7 @@ EXIT_INTERRUPTED = 130
 DESCRIPTION = "A stream database that every PostgreSQL client can talk to."
 
 SERVE_DESCRIPTION = """\
-Run the server until SIGTERM or SIGINT.
+Run the server until SIGTERM or SIGINT, which end it within shutdown_wait_s_max and five seconds, or SIGQUIT, which ends it at once.
 
 It prints one line when clients can connect, for example with
   psql -h 127.0.0.1 -p 5433 antumbra
@@ -23,8 +23,8 @@ SERVE_EPILOG = """\
 Settings are read from antumbra.conf in the data folder (or from --config FILE), one `name = value` per line, and then
 from the command line. engine/README.md lists them all.
 
-exit status: 0 after a clean stop, 1 when the server can't start or fails, 2 for a wrong command line or setting,
-130 when Ctrl-C came before it was ready."""
+exit status: 0 after a clean stop, 1 when the server can't start, fails, or did not stop in time, 2 for a wrong command line or
+setting, 130 when Ctrl-C came before it was ready."""
 
 RECOVER_DESCRIPTION = """\
 Say what the log of a data folder holds, file by file: positions, records, transactions, rows of each stream, and where it is

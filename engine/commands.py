@@ -11,7 +11,6 @@ import errno
 import gc
 import logging
 import os
-import signal
 import socket
 import ssl
 import sys
@@ -158,16 +157,15 @@ async def listen(config: ServerConfig, tls: ssl.SSLContext | None) -> None:
     from engine.log.segments import CorruptLogError
     from engine.server import serve as serve_clients
     from engine.sessions.session import open_session
+    from engine.shutdown import end_by_signals
     from sql.errors import SqlError
 
     stop = asyncio.Event()
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, stop.set)
     database: Database | None = None
     try:
         try:
             database = Database(config, SystemClock(), DiskStorage())
+            end_by_signals(stop.set, config.shutdown_wait_s_max, database.process_ids)
             database.open()
             tell_password(database)
             # Modules and compiled code stay to the end: a collection that went through them would hold up every client.

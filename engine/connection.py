@@ -455,17 +455,18 @@ class Connection(asyncio.Protocol):
 
     async def shut_down(self) -> None:
         """The server stops: cancel what runs, wait for it a while, say why, close."""
+        end = self._loop.time() + self._limits.shutdown_wait_s_max
         if self._packet_waits:
             self._queue.clear()
             self._packet_ended = self._loop.create_future()
-            await asyncio.wait([self._packet_ended], timeout=self._limits.shutdown_wait_s_max)
+            await asyncio.wait([self._packet_ended], timeout=end - self._loop.time())
         if self._task is not None:
             self._queue.clear()
             if self.session is not None:
                 self.session.end()
             elif self._transport is not None:
                 self._transport.abort()
-            _, running = await asyncio.wait([self._task], timeout=self._limits.shutdown_wait_s_max)
+            _, running = await asyncio.wait([self._task], timeout=end - self._loop.time())
             for task in running:
                 log.warning("connection %d did not stop in time", self.process_id)
                 task.cancel()
@@ -474,7 +475,7 @@ class Connection(asyncio.Protocol):
         if not self._transport.is_closing():
             self.terminate(terminated())
         try:
-            await asyncio.wait_for(self._closed.wait(), self._limits.shutdown_wait_s_max)
+            await asyncio.wait_for(self._closed.wait(), end - self._loop.time())
         except TimeoutError:
             if self._transport is not None:
                 self._transport.abort()

@@ -15,6 +15,9 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
+import numpy.typing as npt
+
 from engine.catalog import CatalogImage, SequenceEntry, StreamEntry, ViewEntry
 from engine.catalog_restore import restore_catalog
 from engine.committer import Committer
@@ -62,6 +65,9 @@ from views.sharing import Sharing
 from views.view import ContinuousView, Version
 
 log = logging.getLogger(__name__)
+
+# For threads whose sessions have ended.
+SPARK_WAIT_S_MAX = 1.0
 
 
 class Database:
@@ -129,6 +135,11 @@ class Database:
         return self.config.data_dir / "checkpoints"
 
     @property
+    def process_ids(self) -> npt.NDArray[np.int64]:
+        """The processes that are to end with this one, int64[n]; 0: none."""
+        return self._spark.process_ids
+
+    @property
     def spark_is_ready(self) -> bool:
         """Whether Spark answers without being waited for."""
         return self._spark.is_ready
@@ -180,8 +191,12 @@ class Database:
             self.committer.commit(transaction)
 
     def close(self) -> None:
-        """Make a last checkpoint, and stop Spark and the threads. The sessions have ended."""
+        """Make a last checkpoint, and stop Spark and the threads. The sessions have ended, or were given up."""
+        # What waits for a Spark that does not answer ends with it.
+        killing = threading.Timer(SPARK_WAIT_S_MAX, self._spark.kill)
+        killing.start()
         self.workers.shutdown()
+        killing.cancel()
         if self._is_open:
             self._is_open = False
             self._checkpointer.stop(finally_one=True)

@@ -17,6 +17,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyspark
 from py4j.java_gateway import JavaGateway
 from py4j.protocol import Py4JError
@@ -116,6 +117,8 @@ class SparkRuntime:
         self._pipelines: SparkPipelines | None = None
         self._gateway: Any = None
         self._last_status = 0
+        # Of the JVM, while it lives.
+        self.process_ids = np.zeros(1, dtype=np.int64)
         self._stopped = False
 
     def start(self) -> None:
@@ -186,6 +189,14 @@ class SparkRuntime:
         """The operating system's number of the JVM's process, once `session` has returned."""
         return int(self._gateway.proc.pid)
 
+    def kill(self) -> None:
+        """End the JVM at once, if there is one; what waits for its answers fails. No other one is started. From any thread."""
+        with self._lock:
+            self._stopped = True
+            gateway = self._gateway
+        if gateway is not None:
+            gateway.proc.kill()
+
     def stop(self, wait_s_max: float = STOP_WAIT_S_MAX) -> None:
         """Stop Spark and end the JVM; also while it still starts. Kills a JVM that has not ended after `wait_s_max` seconds."""
         with self._lock:
@@ -209,6 +220,7 @@ class SparkRuntime:
     def _forget(self) -> None:
         """Make room for another JVM."""
         self._last_status = self._gateway.proc.returncode
+        self.process_ids[0] = 0
         end_java(self._gateway)
         self._session = self._pipelines = self._gateway = self._failure = None
         self._ready.clear()
@@ -227,6 +239,7 @@ class SparkRuntime:
         """Start the JVM, compile our functions in it, and open the session."""
         configuration = spark_configuration(self._folder, self._classes, self._memory_mb_max, self._threads_count)
         self._gateway = launch_java(self._folder, self._classes, configuration)
+        self.process_ids[0] = self._gateway.proc.pid
         if self._is_idle_priority:
             give_way(self.process_id, self._threads_count)
         if self._stopped:

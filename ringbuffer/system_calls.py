@@ -19,6 +19,11 @@ CLOCK_MONOTONIC = 1
 
 system_call = types.ExternalFunction("syscall", types.int64(*[types.int64] * 6))
 recv = types.ExternalFunction("recv", types.int64(types.int32, types.int64, types.int64, types.int32))
+poll = types.ExternalFunction("poll", types.int32(types.int64, types.uint64, types.int32))
+read = types.ExternalFunction("read", types.int64(types.int32, types.int64, types.uint64))
+write = types.ExternalFunction("write", types.int64(types.int32, types.int64, types.uint64))
+kill = types.ExternalFunction("kill", types.int32(types.int32, types.int32))
+exit_at_once = types.ExternalFunction("_exit", types.void(types.int32))
 sched_yield = types.ExternalFunction("sched_yield", types.int32())
 clock_gettime = types.ExternalFunction("clock_gettime", types.int32(types.int32, types.int64))
 
