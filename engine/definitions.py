@@ -131,6 +131,14 @@ def heir_view(
 
     Raises as `build_continuous_view`, and NotCoveredError.
     """
+    entry = _entry(definition, heir_query(definition, statement, image, used), image, used, *engines, before)
+    return made_durable(entry, engines[0], before.state.kernels)
+
+
+def heir_query(
+    definition: ViewDefinition, statement: CreateView, image: CatalogImage, used: tuple[UsedRelation, ...]
+) -> BoundQuery:
+    """Return the query of such a view over the columns that the state knows. Raises what bind does, and NotCoveredError."""
     try:
         bound = bind_query(statement.query, StreamsAsThen(image, used), definition.settings)
     except SqlError as error:
@@ -138,8 +146,7 @@ def heir_view(
         raise NotCoveredError(f"The view does not know all columns of its stream: {error.message}.") from None
     if definition.part is not None:
         bound = _part(bound, prepared_parts(bound.root, definition.joins).parts[definition.part])
-    entry = _entry(definition, bound, image, used, *engines, before)
-    return made_durable(entry, engines[0], before.state.kernels)
+    return bound
 
 
 def made_durable(entry: ViewEntry, kernels: KernelFiles, needed: Collection[CompiledKernel] = ()) -> ViewEntry:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from engine.catalog import Entry, SequenceEntry, TableEntry
+from engine.catalog import CatalogImage, Entry, SequenceEntry, TableEntry, ViewEntry, is_part
 from engine.dependents import (
     SEVERAL,
     WORDS,
@@ -27,8 +27,10 @@ from engine.tables.table_references import drop_constraint
 from engine.tables.table_work import TableWork
 from sql.errors import SqlError
 from sql.names import did_you_mean
-from sql.relation_keys import NOWHERE, schema_of
+from sql.relation_keys import NOWHERE, name_of, schema_of
 from sql.statements.statement import DropRelation
+
+NAMED_MAX = 100  # of views whose loss a notice lists
 
 
 def drop(statement: DropRelation, work: TableWork) -> None:
@@ -57,8 +59,33 @@ def drop_with(gone: Sequence[Entry], found: Sequence[Dependent], work: TableWork
         drop_constraint(one, work)
 
 
+def counted(entry: Entry, image: CatalogImage) -> tuple[str, int]:
+    """Return the name of a view and how many tuples it has counted, 0 for what is no continuous view or has counted none."""
+    pieces = [entry] if isinstance(entry, ViewEntry) else parts_of(image, entry)
+    counts = (piece.view.counts.tuples_in for piece in pieces if isinstance(piece, ViewEntry))
+    return name_of(entry.description.name), max(counts, default=0)
+
+
+def tell_lost(lost: Sequence[tuple[str, int]], work: TableWork) -> None:
+    """Put a notice about counted tuples into the work, if there are any."""
+    if len(lost) == 1:
+        ((name, count),) = lost
+        work.notice(f'continuous view "{name}" had counted {tuples(count)}, which are gone with it')
+    elif lost:
+        listed = "\n".join(f"view {name}: {tuples(count)}" for name, count in lost[:NAMED_MAX])
+        more = f"\nand {len(lost) - NAMED_MAX} more views" if len(lost) > NAMED_MAX else ""
+        work.notice(f"{len(lost)} continuous views had counted tuples, which are gone with them", detail=listed + more)
+
+
+def tuples(count: int) -> str:
+    """Return a number of tuples in words."""
+    return f"{count} tuple" if count == 1 else f"{count} tuples"
+
+
 def remove(entries: Sequence[Entry], work: TableWork) -> None:
-    """Take relations out of the catalog, tables with their rows and sequences."""
+    """Take relations out of the catalog, tables with their rows and sequences. What views have counted is said: nothing brings it back."""
+    lost = [counted(entry, work.image) for entry in entries if not is_part(entry)]
+    tell_lost([(name, count) for name, count in lost if count], work)
     names = [entry.description.name for entry in entries]
     for entry in entries:
         if isinstance(entry, TableEntry):

@@ -6,7 +6,7 @@ under its new name; one that is emptied gets a state of its own, so that log and
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from engine.catalog import CatalogImage, DisabledViewEntry, Entry, QueryViewEntry, ViewEntry
@@ -16,8 +16,10 @@ from engine.disabled_views import refusal_to_change
 from engine.query_views import bound_again
 from sql.errors import SqlError
 from sql.names import did_you_mean
-from sql.relations import Schema
+from sql.relation_keys import name_of
+from sql.relations import Relation, Scan, Schema
 from sql.statements.statement import TableChange
+from sql.trees import rewrite_everywhere
 from views.lifecycle import emptied_view, renamed_view
 from views.view import ContinuousView
 
@@ -54,6 +56,67 @@ def rename_view(entry: View, change: TableChange, image: CatalogImage) -> Catalo
             told = with_view(part, renamed_view(part.view, definition, part.view.schema))
             image = image.with_replaced(part.description.name, told)
     return bound_again(image.with_replaced(before, changed))
+
+
+def renamed(
+    entry: View, change: TableChange, image: CatalogImage, committed: CatalogImage
+) -> tuple[CatalogImage, str | None]:
+    """Return the image after RENAME, by `goes_on` where the view takes the place of one that is alike, and what the client is told."""
+    exchanged = goes_on(entry, change, image, committed)
+    if exchanged is None:
+        return rename_view(entry, change, image), None
+    name = name_of(change.new_name)
+    return exchanged, f'view "{name}" goes on with what it has counted, since the new one has the same query'
+
+
+def goes_on(entry: View, change: TableChange, image: CatalogImage, committed: CatalogImage) -> CatalogImage | None:
+    """Return the image in which the view that had a new name before this transaction has it again, None: it is no view alike.
+
+    So tools replace a view: they make another one, rename the old one out of the way, give its name to the new one, and drop the old one.
+    Where both have the same query, owner and options, they exchange their names instead, and what was counted stays under its name.
+    """
+    before = committed.entries.get(change.new_name)
+    if change.action != "rename" or before is None or committed.by_oid(entry.description.oid) is not None:
+        return None
+    aside = image.by_oid(before.description.oid)
+    if not isinstance(aside, ViewEntry | QueryViewEntry) or aside.description.name == change.new_name:
+        return None
+    owners = {image.privileges.owner(one.description.oid) for one in (entry, aside)}
+    if len(owners) > 1 or not are_alike(entry, aside, image):
+        return None
+    name = aside.description.name
+    image = rename_view(aside, change, image)
+    made = image.by_oid(entry.description.oid)
+    assert isinstance(made, ViewEntry | QueryViewEntry)
+    return rename_view(made, replace(change, new_name=name), image)
+
+
+def are_alike(one: View, other: View, image: CatalogImage) -> bool:
+    """Tell whether two continuous views have the same plans, options and columns, so that one has counted what the other would."""
+    columns = [[(column.name, column.type) for column in view.description.columns] for view in (one, other)]
+    pieces = [[view] if isinstance(view, ViewEntry) else parts_of(image, view) for view in (one, other)]
+    if columns[0] != columns[1] or not pieces[0] or len(pieces[0]) != len(pieces[1]):
+        return False
+    for ours, theirs in zip(*pieces, strict=True):
+        assert isinstance(ours, ViewEntry) and isinstance(theirs, ViewEntry)
+        if (ours.view.plan, ours.view.definition.joins, ours.active) != (
+            theirs.view.plan,
+            theirs.view.definition.joins,
+            theirs.active,
+        ):
+            return False
+    return isinstance(one, ViewEntry) or _over_parts(one, pieces[0]) == _over_parts(other, pieces[1])
+
+
+def _over_parts(view: View, parts: Sequence[Entry]) -> Relation | None:
+    """Return the query of a view over its parts, called by their numbers."""
+    numbers = {part.description.name: str(number) for number, part in enumerate(parts)}
+
+    def numbered(node: Relation) -> Relation:
+        return replace(node, name=numbers.get(node.name, node.name)) if isinstance(node, Scan) else node
+
+    query = view.description.query
+    return None if query is None else rewrite_everywhere(query.root, numbered)
 
 
 def renamed_columns(entry: View, change: TableChange) -> list[str]:

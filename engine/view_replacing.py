@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from engine.catalog import CatalogImage, Entry, QueryViewEntry, StreamEntry, UsedRelation, ViewEntry
-from engine.definitions import heir_view, new_view, part_definitions
+from engine.definitions import heir_query, heir_view, new_view, part_definitions
 from engine.dependents import dependents_of, parts_of
 from engine.kernel_files import KernelFiles
 from engine.query_views import TODAY, bound_again, define_query_view, reads_stream, used_relation
@@ -19,9 +19,11 @@ from engine.view_alterations import refuse_built_in, require_view
 from sql.bind.query import bind_query
 from sql.catalog import ColumnDescription, SessionSettings
 from sql.errors import SqlError
+from sql.relation_keys import name_of
 from sql.relations import BoundQuery
 from sql.statements.statement import CreateView
 from views.definition import ViewDefinition, define_view
+from views.lifecycle import planned_over
 from views.plan.cover import NotCoveredError
 from views.plan.explain import stream_lines
 from views.plan.properties import scans
@@ -95,13 +97,16 @@ def check_columns(before: Sequence[ColumnDescription], after: Sequence[ColumnDes
 
 @dataclass
 class Replacing:
-    """One statement at work. left: the continuous views of the old one that no part of the new one goes on with yet."""
+    """One statement at work. engines: what builds its views, None: nothing does.
+
+    left: the continuous views of the old one that no part of the new one goes on with yet.
+    """
 
     statement: CreateView
     entry: ViewEntry | QueryViewEntry
     image: CatalogImage
     settings: SessionSettings
-    engines: Engines
+    engines: Engines | None = None
     notices: list[Notice] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -148,7 +153,17 @@ class Replacing:
             raise self._refusal(reason or "It has not counted the rows of the stream that the new query reads.")
         definition = replace(definition, state=self.next_oid)
         self.next_oid += 1
+        return self.new(definition, bound)
+
+    def new(self, definition: ViewDefinition, bound: BoundQuery) -> ViewEntry:
+        """Return the entry of a view that begins anew."""
+        assert self.engines is not None
         return new_view(definition, bound, self.image, *self.engines)
+
+    def heir(self, definition: ViewDefinition, used: tuple[UsedRelation, ...], piece: ViewEntry) -> ViewEntry:
+        """Return the entry of a view that goes on with the state of `piece`. Raises NotCoveredError."""
+        assert self.engines is not None
+        return heir_view(definition, self.statement, self.image, used, self.engines, piece.view)
 
     def _heir(self, definition: ViewDefinition, bound: BoundQuery, piece: ViewEntry, stream: StreamEntry) -> ViewEntry:
         names = (name for name in sorted(bound.named) if isinstance(self.image.entries.get(name), StreamEntry))
@@ -158,10 +173,11 @@ class Replacing:
             else used_relation(name, self.image.entries[name].description)
             for name in names
         )
-        made = heir_view(definition, self.statement, self.image, used, self.engines, piece.view)
+        made = self.heir(definition, used, piece)
         self.left.remove(piece)
         grouping = stream_lines(made.view.plan.maintained)[0].removesuffix(" (pipeline breaker)")
-        text = f'view "{self.statement.name}" keeps what it has counted of stream "{stream.description.name}"'
+        name, source = name_of(self.statement.name), name_of(stream.description.name)
+        text = f'view "{name}" keeps what it has counted of stream "{source}"'
         self.notices.append((text, f"Its stream pipeline goes on: {grouping}"))
         return replace(made, active=piece.active)
 
@@ -173,6 +189,43 @@ class Replacing:
             detail=reason,
             hint=f"CREATE OR REPLACE VIEW {name} WITH (reset = true) AS ... begins anew.",
         )
+
+
+class Judged(Replacing):
+    """The same statement under EXPLAIN: what would be kept is planned, and nothing built."""
+
+    def lines(self, bound: BoundQuery) -> list[str]:
+        """Return what becomes of what the old view has counted. Raises the refusal of a statement that would lose it."""
+        if not self.has_contents:
+            return []
+        if not reads_stream(bound, self.image):
+            self.entries(bound)
+        else:
+            parts = part_definitions(self.statement, self.image, self.settings)
+            whole = [(define_view(self.statement, self.entry.description.oid, self.settings), bound)]
+            for definition, part in parts or whole:
+                self._continuous(definition, part, is_whole=not parts)
+        lost = "What the view has counted is lost (reset = true)"
+        return [f"{text[:1].upper()}{text[1:]}. {detail}" for text, detail in self.notices] or [lost]
+
+    def new(self, definition: ViewDefinition, bound: BoundQuery) -> ViewEntry:
+        """Return the entry in whose place it would be."""
+        return self.left[0]
+
+    def heir(self, definition: ViewDefinition, used: tuple[UsedRelation, ...], piece: ViewEntry) -> ViewEntry:
+        """Return the entry that it would go on with. Raises NotCoveredError."""
+        planned_over(definition, heir_query(definition, self.statement, self.image, used), piece.view, is_new=True)
+        return piece
+
+
+def replacing_lines(
+    statement: CreateView, bound: BoundQuery, image: CatalogImage, settings: SessionSettings
+) -> list[str]:
+    """Return what EXPLAIN says of CREATE OR REPLACE VIEW besides the plan; nothing where no contents are at stake."""
+    entry = replaced_view(statement, image)
+    if entry is None:
+        return []
+    return Judged(statement, entry, image, settings).lines(bound)
 
 
 def columns_kept(piece: ViewEntry, stream: StreamEntry) -> UsedRelation:

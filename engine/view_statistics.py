@@ -72,7 +72,7 @@ def shared_with(view: ContinuousView, sets: Iterable[Sequence[ContinuousView]]) 
 
 def _row(stream: str, view: ContinuousView, active: bool, now_us: int) -> tuple[object, ...]:
     state, latest = view.state, view.latest
-    taken = state.counts
+    taken = view.counts
     refreshed_us, phases = view.upkeep.refreshed or (None, None)
     times_ms: list[float | None] = [None] * 5
     if phases is not None:

@@ -47,22 +47,13 @@ def build_view(
     Raises SqlError: 0A000 for what has no plan, 42701 for two columns of one name, 42601 for too many column names, and what fails
     on the tables' rows; NotCoveredError when it can't be the heir.
     """
-    planned = plan_view(definition, bound)
-    if is_new:
-        check_sliding(planned.plan.stream)
-    planned = _over_kept(planned, definition, bound, heir_of)
+    planned = planned_over(definition, bound, heir_of, is_new)
     plan = planned.plan
     twin = None
     if heir_of is None:
         twin, plan = find_twin(candidates, plan, definition.joins.stream_join, is_new)
     known = heir_of or twin
     exports = tables.read_all(plan.stream_tables | plan.upper_tables if known is None else plan.upper_tables)
-    if (
-        heir_of is not None
-        and plan.maintained.probes
-        and heir_of.definition.joins.stream_join != definition.joins.stream_join
-    ):
-        raise NotCoveredError("It has joined its stream with other states of the tables.")
     if known is None:
         follows = definition.joins.stream_join == "arrival"
         joins = run_static_pipelines(definition.name, plan.maintained, exports, executor, follows)
@@ -86,6 +77,20 @@ def build_view(
         static_versions,
         None if heir_of is None else heir_of.upkeep,
     )
+
+
+def planned_over(
+    definition: ViewDefinition, bound: BoundQuery, heir_of: ContinuousView | None, is_new: bool
+) -> PlannedView:
+    """Return the plan of a view, over the state of `heir_of` if there is one. Raises SqlError and NotCoveredError as `build_view`."""
+    planned = plan_view(definition, bound)
+    if is_new:
+        check_sliding(planned.plan.stream)
+    planned = _over_kept(planned, definition, bound, heir_of)
+    if heir_of is not None and planned.plan.maintained.probes:
+        if heir_of.definition.joins.stream_join != definition.joins.stream_join:
+            raise NotCoveredError("It has joined its stream with other states of the tables.")
+    return planned
 
 
 def _over_kept(

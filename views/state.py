@@ -209,8 +209,12 @@ class ViewState:
 
     @property
     def counts(self) -> StateCounts:
-        """What has come in so far, merged or not; what a refresh is just merging is missing."""
-        merged, fronts, waiting = self._groups.merged, self._fronts, self._unmerged()
+        """What has come in so far, merged or not; what cuts have taken and a refresh has not merged is missing."""
+        return self.counts_with(())
+
+    def counts_with(self, taken: Sequence[GroupTable]) -> StateCounts:
+        """Return what has come in so far. taken: the tables that wait in cuts."""
+        merged, fronts, waiting = self._groups.merged, self._fronts, [*taken, *self._unmerged()]
         came, passed, skipped = (
             sum(int(table.control[word]) for table in (merged, *waiting))
             for word in (ROWS_IN, ROWS_PASSED, ROWS_SKIPPED)

@@ -22,7 +22,7 @@ from views.definition import ViewDefinition
 from views.phases import Lifecycle
 from views.plan.nodes import ViewPlan
 from views.plan.steps import uses_arrival
-from views.state import ViewState
+from views.state import StateCounts, ViewState
 
 NO_VERSIONS: Mapping[str, int] = MappingProxyType({})
 
@@ -176,6 +176,13 @@ class ContinuousView:
     def cuts(self) -> deque[Cut]:
         """The cuts in work, in order of position."""
         return self.upkeep.cuts
+
+    @property
+    def counts(self) -> StateCounts:
+        """What has come in so far, merged, waiting or in a cut; what a refresh is just merging is missing."""
+        with self.changed:
+            taken = [table for entry in self.cuts for table in entry.tables or ()]
+        return self.state.counts_with(taken)
 
     @property
     def stream_name(self) -> str:

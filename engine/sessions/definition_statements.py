@@ -40,7 +40,7 @@ from engine.tables.table_source import TransactionTables
 from engine.tables.table_work import TableWork
 from engine.tables.truncation import truncate_tables, truncated
 from engine.transaction import Transaction
-from engine.view_alterations import change_view, rename_view, require_view
+from engine.view_alterations import change_view, renamed, require_view
 from engine.view_replacing import replace_view, replaced_view
 from ringbuffer.columns import Morsel
 from sql.bind.query import bind_query
@@ -185,16 +185,18 @@ class DefinitionStatements:
         entry = require_view(entry)
         if statement.change.action == "set schema":
             return await self._move(entry, statement.change.new_name, transaction, "ALTER VIEW")
-        self._change_views(rename_view(entry, statement.change, image), transaction)
+        self._change_views(*renamed(entry, statement.change, image, self._database.image), transaction)
         return Outcome("ALTER VIEW")
 
     async def change_view(self, function: str, name: str, transaction: Transaction) -> None:
         """Do one of `sql.functions.VIEW_CHANGES`."""
         image = await self.own_image(transaction)
         self._session.identity.require_owner(image, name)
-        self._change_views(change_view(function, name, image), transaction)
+        self._change_views(change_view(function, name, image), None, transaction)
 
-    def _change_views(self, image: CatalogImage, transaction: Transaction) -> None:
+    def _change_views(self, image: CatalogImage, said: str | None, transaction: Transaction) -> None:
+        if said is not None:
+            self._session.notice("00000", said)
         assert transaction.image is not None
         known = set(transaction.image.continuous_views)
         transaction.built += [view for view in image.continuous_views if view not in known]
@@ -256,7 +258,7 @@ class DefinitionStatements:
             image = await self.own_image(transaction)
             view = image.entries.get(statement.name)
             if isinstance(view, ViewEntry | QueryViewEntry):
-                self._change_views(rename_view(view, statement.changes[0], image), transaction)
+                self._change_views(*renamed(view, statement.changes[0], image, self._database.image), transaction)
                 return Outcome("ALTER TABLE")
         work = await self._work(transaction)
         entry = self._altered(statement, work, "foreign table" if statement.foreign else "table")

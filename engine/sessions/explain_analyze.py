@@ -24,7 +24,7 @@ Facts = dict[str, dict[str, object]]
 
 def facts_now(view: ContinuousView, image: CatalogImage) -> Facts:
     """Return how large a view's state is, and which others take the rows that it takes."""
-    counts = view.state.counts
+    counts = view.counts
     others = shared_with(view, image.together)
     return {
         STREAM: {
@@ -41,7 +41,7 @@ def facts_measured(
 ) -> Facts:
     """Return what is known once the query has run. versions_before: that the view had had. Raises 57014."""
     view = entry.view
-    counts, refreshed = view.state.counts, view.upkeep.refreshed
+    counts, refreshed = view.counts, view.upkeep.refreshed
     facts = facts_now(view, image)
     facts[STREAM] |= {
         "Tuples In": counts.tuples_in,

@@ -19,6 +19,7 @@ from engine.stream import Stream
 from engine.stream_scans import ScanSettings, is_folded, streams_among
 from engine.stream_upper import is_for_spark, is_work
 from engine.tables.sequence_functions import SequenceSession, in_session, uses_sequences
+from engine.view_replacing import replacing_lines
 from engine.whole_versions import over_groups, whole_query, with_whole_views
 from sql.bind.query import bind_query
 from sql.catalog import SessionSettings
@@ -90,6 +91,7 @@ def explain(
         settings = settings.shared()
     bound = bind_query(explained.query, image, settings)
     identity.require(image, bound)
+    told = replacing_lines(explained, bound, image, settings) if isinstance(explained, CreateView) else []
     form = statement.options.get("format", "text")
     if isinstance(explained, CreateView) and reads_stream(bound, image):
         parts = part_definitions(explained, image, settings)
@@ -104,11 +106,9 @@ def explain(
                 runs = "for each version of its parts"
                 shown = [Shown("upper", UPPER, runs, engine, relation_lines(rest), {f"{engine} SQL": sql}, shown)]
             return in_form(form, shown[0], None)
-        return (
-            plan_lines(*parts[0], image, database)
-            if whole
-            else split_lines(explained, bound, parts, image, scanning, database)
-        )
+        if whole:
+            return [*told, *plan_lines(*parts[0], image, database)]
+        return [*told, *split_lines(explained, bound, parts, image, scanning, database)]
     if uses_sequences(bound.root):
         bound = replace(bound, root=in_session(bound.root, SequenceSession(image)))
     entries = [entry for name in sorted(bound.relations) if isinstance(entry := image.entries.get(name), ViewEntry)]

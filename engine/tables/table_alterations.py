@@ -22,6 +22,7 @@ from engine.dependents import (
     views_using,
     without_constraint,
 )
+from engine.dropping import remove
 from engine.query_views import bound_again
 from engine.tables.foreign_keys import links_from, links_to
 from engine.tables.sequences import LIMITS
@@ -407,7 +408,7 @@ class Alteration:
             raise refusal(what, found)
         text, detail = cascade_notice([one.text for one in found])
         self.work.notice(text, detail=detail)
-        self.work.image = self.work.image.without([one.entry.description.name for one in found if one.is_whole])
+        remove([one.entry for one in found if one.is_whole], self.work)
         for one in found:
             if one.constraint is not None and one.entry.description.oid == self.entry.description.oid:
                 self._put(without_constraint(self.entry, one.constraint))

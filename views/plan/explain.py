@@ -161,7 +161,7 @@ def _version_lines(view: ContinuousView) -> list[str]:
     """Return which version a read would give, how many rows were left out, and how large the view's join tables are."""
     lines = [_version_line(view)]
     if view.plan.stream.on_error == "skip":
-        lines.append(f"{INDENT}{_counted(view.state.rows_skipped_count, 'row')} left out so far (on_error = skip)")
+        lines.append(f"{INDENT}{_counted(view.counts.tuples_skipped, 'row')} left out so far (on_error = skip)")
     for probe, table in zip(view.plan.stream.probes, view.state.join_tables, strict=True):
         form = "addresses" if table.is_dense else "hashed"
         keys = f"{_counted(table.keys_count, 'key')} ({form})" if probe.keys else "no keys"
