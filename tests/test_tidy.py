@@ -47,6 +47,7 @@ DOORS = {
         "engine/embedded/query_engine.py",
         "engine/embedded/duckdb_errors.py",
         "engine/embedded/functions.py",
+        "engine/embedded/lockdown.py",
         "engine/embedded/scalar_functions.py",
         "engine/system_catalog/catalog_engine.py",
         "engine/system_catalog/relation_connections.py",

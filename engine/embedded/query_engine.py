@@ -21,6 +21,7 @@ import pyarrow as pa
 from engine.embedded.columnless import for_duckdb
 from engine.embedded.duckdb_errors import error_in_stream, sql_error
 from engine.embedded.functions import register_functions
+from engine.embedded.lockdown import lock_down
 from engine.embedded.result_forms import in_forms
 from sql.emit.names import column_names
 from sql.emit_duckdb import emit_duckdb
@@ -45,8 +46,6 @@ SETTINGS = (
     # common_subexpressions takes a part that occurs twice out of COALESCE and computes it for all rows.
     "SET disabled_optimizers = 'reorder_filter,common_subexpressions'",
     "SET enable_progress_bar = false",
-    "SET autoinstall_known_extensions = false",
-    "SET autoload_known_extensions = false",
 )
 
 
@@ -112,6 +111,7 @@ class QueryEngine:
         for setting in (*SETTINGS, f"SET max_temp_directory_size = '{disk_bytes_max}B'"):
             self._database.execute(setting)
         register_functions(self._database)
+        lock_down(self._database)
         self._lock = threading.Lock()
         self._idle: list[Cursor] = []
         self._running: dict[Hashable, Cursor] = {}

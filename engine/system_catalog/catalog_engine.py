@@ -23,6 +23,7 @@ from engine.embedded import query_engine
 from engine.embedded.duckdb_errors import sql_error
 from engine.embedded.error_mark import marked
 from engine.embedded.functions import register_functions
+from engine.embedded.lockdown import lock_down
 from engine.system_catalog import (
     functions_of_objects,
     functions_of_privileges,
@@ -53,7 +54,8 @@ MEMORY_LIMIT = "256MB"
 # The engine's advice for large answers, which are none of these.
 warnings.filterwarnings("ignore", message="Arrow output on a DB-API result")
 SNAPSHOTS_KEPT = 4
-SETTINGS = (*query_engine.SETTINGS, "SET enable_external_access = false")
+# Without a file of its own, what does not fit into memory would go into the folder that the server was started in.
+SETTINGS = (*query_engine.SETTINGS, "SET temp_directory = ''")
 
 
 class CatalogEngine:
@@ -168,6 +170,7 @@ class CatalogEngine:
                 register_functions(database)
                 for function in (*FUNCTIONS.values(), *INTERNAL.values()):
                     self._register(database, function)
+                lock_down(database)
                 self._database = database
             return self._database.cursor()
 

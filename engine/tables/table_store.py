@@ -19,6 +19,7 @@ import pyarrow as pa
 from engine.catalog import CatalogImage, SequenceEntry, TableEntry
 from engine.disk_errors import disk_error
 from engine.embedded.duckdb_errors import sql_error
+from engine.embedded.lockdown import lock_down
 from engine.embedded.query_engine import Cursor, QueryEngine
 from engine.storage import Storage
 from engine.tables.kept_snapshots import KeptSnapshots
@@ -314,6 +315,7 @@ def read_closed(folder: Path) -> tuple[str, frozenset[int]]:
     path = folder / FILE_NAME
     try:
         with duckdb.connect(path, read_only=True) as connection:
+            lock_down(connection)
             texts = connection.execute("SELECT text FROM catalog.definitions").fetchall()
             numbers = connection.execute("SELECT number FROM catalog.transactions").fetchall()
     except duckdb.Error as error:
