@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING
 from engine.certificate_hash import certificate_hash
 from engine.clock import SystemClock
 from engine.config import ConfigError, ServerConfig, load_config
+from engine.data_folder import require_private, take_only_ours
 from engine.java import JavaError, find_java
 from engine.server_log import begin_log, one_line
 from engine.storage import DiskStorage, FolderLock, StorageError
@@ -51,8 +52,10 @@ def serve(given: Mapping[str, str], config_file: Path | None) -> int:
         config = load_config(given, config_file)
     except ConfigError as error:
         return refuse(str(error), EXIT_USAGE)
+    take_only_ours()
     lock = FolderLock(config.data_dir)
     try:
+        require_private(config.data_dir)
         # PySpark looks for Java by itself, and must find the one that was checked.
         os.environ["JAVA_HOME"] = str(find_java())
         lock.acquire()
@@ -70,8 +73,10 @@ def recover(data_dir: Path, skip_segment: str | None, confirmed: bool) -> int:
     begin_log("antumbra: %(message)s")
     if not (data_dir / "log").is_dir():
         return refuse(f"there is no log in {data_dir}", EXIT_FAILED)
+    take_only_ours()
     lock = FolderLock(data_dir)
     try:
+        require_private(data_dir)
         lock.acquire()
         return look_at_log(data_dir, skip_segment, confirmed)
     except StorageError as error:

@@ -2,7 +2,8 @@
 
 A kernel takes scalars and arrays that its caller owns, returns scalars and never raises: failures are codes of error_codes.
 numba's cache looks only at the kernel's own file, so a change in a file that it imports would leave old machine code in use; here
-the cache is stamped with the contents of all of ringbuffer's files that it reaches. Must not hold kernels itself.
+the cache is stamped with the contents of all of ringbuffer's files that it reaches, and its files have checksums. Must not hold kernels
+itself.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import numba
+
+from ringbuffer.code_cache import CheckedCacheFile
 
 Function = TypeVar("Function", bound=Callable[..., object])
 
@@ -53,7 +56,9 @@ def inlined_kernel(function: Function) -> Function:
 def _compiled(function: Function, inlined: bool) -> Function:
     compiled: Any = numba.njit(**OPTIONS, forceinline=inlined)(function)
     # The attributes are private, but numba offers no hook; test_jit fails when they go away.
-    compiled._cache._cache_file._source_stamp = sources_stamp(Path(function.__code__.co_filename))
+    kept = compiled._cache
+    stamp = sources_stamp(Path(function.__code__.co_filename))
+    kept._cache_file = CheckedCacheFile(kept._cache_path, kept._impl.filename_base, stamp)
     result: Function = compiled
     return result
 

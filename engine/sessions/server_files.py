@@ -9,6 +9,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
+from contextlib import suppress
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO
 
@@ -16,6 +17,8 @@ from sql.errors import SqlError
 
 READ = os.O_RDONLY
 WRITE = os.O_WRONLY | os.O_CREAT
+# Of a new file, whatever the server's other files have: it is made for the client, as in PostgreSQL.
+COPIED_MODE = 0o644
 HINT = (
     "Anyone can COPY to stdout or from stdin. psql's \\copy command also works for anyone. "
     "The setting copy_directory names the folder whose files COPY may use."
@@ -58,8 +61,14 @@ def _open_below(folder: Path | None, name: str, flags: int, purpose: str) -> int
 
 def _step(folder: int, part: str, flags: int) -> int:
     """Open what is called `part` in an open folder, which is closed."""
+    flags |= os.O_NOFOLLOW | os.O_CLOEXEC
     try:
-        return os.open(part, flags | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600, dir_fd=folder)
+        if flags & os.O_CREAT:
+            with suppress(FileExistsError):
+                made = os.open(part, flags | os.O_EXCL, 0o600, dir_fd=folder)
+                os.fchmod(made, COPIED_MODE)
+                return made
+        return os.open(part, flags, 0o600, dir_fd=folder)
     finally:
         os.close(folder)
 

@@ -1,0 +1,127 @@
+"""Machine code on the disk, as numba keeps it, with a checksum: what is not as it was written is not loaded, and made anew.
+
+numba's files are pickles and object code, and it loads what it finds. Here each file ends in a digest of its name, of the sources that it
+was made from, and of its contents; and neither a file nor a folder counts that somebody else owns or may write. Enters: the place of a
+kernel's files. Leaves: what numba calls a cache file. Must not know what the files mean.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import logging
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from numba.core.caching import IndexDataCacheFile
+
+log = logging.getLogger(__name__)
+
+# At the end of a file: these bytes and the digest. A file without them was written by numba alone.
+MARK = b"antumbra"
+DIGEST_BYTES = 32
+OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
+FILE_MODE = 0o600
+
+
+# numba has no types.
+Untyped: Any = IndexDataCacheFile
+
+
+class CheckedCacheFile(Untyped):  # type: ignore[misc]  # its base has no type
+    """The index and the files of one function. stamp: of the sources."""
+
+    def __init__(self, folder: str, name: str, stamp: str) -> None:
+        place = safe_place(Path(folder))
+        super().__init__(str(place or folder), name, stamp)
+        self._is_kept = place is not None
+
+    def load(self, key: object) -> Any:
+        """Return what was saved under a key, None if it is not there as it was."""
+        return super().load(key) if self._is_kept else None
+
+    def save(self, key: object, data: object) -> None:
+        """Keep something under a key, unless others may write wherever it would lie."""
+        if self._is_kept:
+            super().save(key, data)
+
+    def _load_index(self) -> Any:
+        return super()._load_index() if self._is_whole(self._index_path) else {}
+
+    def _load_data(self, name: str) -> Any:
+        path = self._data_path(name)
+        if not self._is_whole(path):
+            # To numba it is gone.
+            raise FileNotFoundError(path)
+        return super()._load_data(name)
+
+    def _is_whole(self, path: str) -> bool:
+        """Tell whether a file is ours and as it was written."""
+        try:
+            with open(path, "rb") as file:
+                status = os.fstat(file.fileno())
+                data = file.read()
+        except FileNotFoundError:
+            return False
+        if not is_owned(status):
+            log.warning("the machine code in %s is made anew: another user may have written it", path)
+            return False
+        end = len(data) - len(MARK) - DIGEST_BYTES
+        if data[end:-DIGEST_BYTES] != MARK:
+            log.info("the machine code in %s is made anew: it has no checksum", path)
+            return False
+        if data[-DIGEST_BYTES:] != self._digest(path, data[:end]):
+            log.warning("the machine code in %s is made anew: it is not as it was written", path)
+            return False
+        return True
+
+    def _digest(self, path: str, data: bytes) -> bytes:
+        # An index says itself what it was made from; one of other sources is not damaged.
+        stamp = "" if path == self._index_path else self._source_stamp
+        return hashlib.sha256(f"{os.path.basename(path)}\n{stamp}\n".encode() + data).digest()
+
+    @contextmanager
+    def _open_for_write(self, filepath: str) -> Iterator[io.BytesIO]:
+        written = io.BytesIO()
+        yield written
+        data = written.getvalue()
+        with super()._open_for_write(filepath) as file:
+            os.fchmod(file.fileno(), FILE_MODE)
+            file.write(data + MARK + self._digest(filepath, data))
+
+
+def is_owned(status: os.stat_result) -> bool:
+    """Tell whether nobody but us, or root, could write it."""
+    return status.st_uid in (0, os.geteuid()) and not status.st_mode & OTHERS_WRITE
+
+
+@cache
+def safe_place(folder: Path) -> Path | None:
+    """Return where machine code that belongs into a folder may lie: there, or in a folder of this user, or nowhere."""
+    if is_ours(folder):
+        return folder
+    own = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "antumbra"
+    place = own / hashlib.sha256(str(folder).encode()).hexdigest()[:32]
+    if is_ours(own) and is_ours(place):
+        log.info("machine code is kept in %s: another user may write in %s", place, folder)
+        return place
+    log.warning("machine code is not kept: another user may write in %s and in %s", folder, place)
+    return None
+
+
+def is_ours(folder: Path) -> bool:
+    """Tell whether nobody else may write in a folder, which is made. Rights to write that others have in ours are taken from them."""
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        status = folder.stat()
+        if status.st_uid == os.geteuid() and status.st_mode & OTHERS_WRITE:
+            folder.chmod(stat.S_IMODE(status.st_mode) & ~OTHERS_WRITE)
+            status = folder.stat()
+    except OSError:
+        return False
+    return is_owned(status)
