@@ -17,6 +17,7 @@ from engine.tables.table_source import TransactionTables
 from engine.transaction import Transaction
 from sql.errors import SqlError
 from sql.relations import Filter, Project, Relation, Scan
+from sql.sharing import is_shared
 from sql.trees import all_relations, scans
 from views.plan.checks import check_upper
 
@@ -52,7 +53,12 @@ def rows_above(
 
 def is_for_spark(root: Relation) -> bool:
     """Tell whether a query over groups is real work that Spark can do as PostgreSQL does."""
-    if not is_work(root) or uses_sequences(root) or any(scan.kind not in LEAVES for scan in scans(root)):
+    if (
+        is_shared(root)
+        or not is_work(root)
+        or uses_sequences(root)
+        or any(scan.kind not in LEAVES for scan in scans(root))
+    ):
         return False
     try:
         check_upper(root)

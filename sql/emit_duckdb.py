@@ -37,7 +37,7 @@ def emit_duckdb(root: Relation, sources: Mapping[str, str]) -> str:
 
     sources: the name of each scan -> what stands for it in FROM: the name of a registered table, or '(SELECT ...)'.
     """
-    return SelectPrinter(DuckDbDialect(), sources, alias_letter(root)).statement(root)
+    return SelectPrinter(DuckDbDialect(), sources, alias_letter(root)).whole(root)
 
 
 @dataclass(frozen=True)

@@ -202,9 +202,28 @@ class Recursive:
     schema: Schema
 
 
+@dataclass(frozen=True)
+class Shared:
+    """The rows of `input`, computed once for all places of the statement that have a `Shared` of this name; nothing in it is outside.
+
+    Bind makes one of each item of WITH and of each ordinary view; `sql.sharing` leaves those that are read more than once and can't be
+    written out at each place.
+    """
+
+    name: str
+    input: Relation
+
+    def __hash__(self) -> int:
+        return hash(self.name)
+
+    @property
+    def schema(self) -> Schema:
+        return self.input.schema
+
+
 Relation = (
     Scan | Values | Filter | Project | Aggregate | Window | Distinct | Sort | Limit | Join | SetOperation | TableFunction
-    | Recursive
+    | Recursive | Shared
 )  # fmt: skip
 
 

@@ -35,6 +35,7 @@ from sql.relations import (
     Relation,
     Scan,
     SetOperation,
+    Shared,
     Sort,
     TableFunction,
     Values,
@@ -182,7 +183,7 @@ def inputs(relation: Relation) -> tuple[Relation, ...]:
             return (relation.left, relation.right)
         case Recursive():
             return (relation.start, relation.step)
-        case Filter() | Project() | Aggregate() | Window() | Distinct() | Sort() | Limit():
+        case Filter() | Project() | Aggregate() | Window() | Distinct() | Sort() | Limit() | Shared():
             return (relation.input,)
 
 
@@ -197,14 +198,14 @@ def with_inputs(relation: Relation, new: Sequence[Relation]) -> Relation:
             return replace(relation, left=new[0], right=new[1])
         case Recursive():
             return replace(relation, start=new[0], step=new[1])
-        case Filter() | Project() | Aggregate() | Window() | Distinct() | Sort() | Limit():
+        case Filter() | Project() | Aggregate() | Window() | Distinct() | Sort() | Limit() | Shared():
             return replace(relation, input=new[0])
 
 
 def operator_expressions(relation: Relation) -> tuple[Expression, ...]:
     """Return what one operator evaluates itself."""
     match relation:
-        case Scan() | Distinct() | SetOperation() | Recursive():
+        case Scan() | Distinct() | SetOperation() | Recursive() | Shared():
             return ()
         case Values():
             return tuple(value for row in relation.rows for value in row)
@@ -231,7 +232,7 @@ def operator_expressions(relation: Relation) -> tuple[Expression, ...]:
 def map_operator(relation: Relation, change: Change, within: RelationStep | None = None) -> Relation:
     """Return one operator with the expressions that it evaluates itself mapped; its inputs stay."""
     match relation:
-        case Scan() | Distinct() | SetOperation() | Recursive():
+        case Scan() | Distinct() | SetOperation() | Recursive() | Shared():
             return relation
         case Values():
             return replace(relation, rows=tuple(map_all(row, change, within) for row in relation.rows))
@@ -262,53 +263,90 @@ def map_operator(relation: Relation, change: Change, within: RelationStep | None
             return replace(relation, calls=functions)
 
 
+def once_each(work: RelationStep) -> RelationStep:
+    """Return `work` for trees, done once for each `Shared` of them."""
+    done: dict[str, Relation] = {}
+
+    def below(relation: Relation) -> Relation:
+        if not isinstance(relation, Shared):
+            return work(relation)
+        if relation.name not in done:
+            done[relation.name] = work(relation)
+        return done[relation.name]
+
+    return below
+
+
 def map_relation(relation: Relation, change: Change) -> Relation:
     """Return the tree with `change` applied to every expression of every operator, also inside of subqueries.
 
     Each operator has columns of its own, so `change` is for what means the same everywhere: parameters, now(), constants.
     """
 
-    def below(part: Relation) -> Relation:
-        return map_relation(part, change)
+    def mapped(part: Relation) -> Relation:
+        return map_operator(with_inputs(part, [below(deeper) for deeper in inputs(part)]), change, below)
 
-    return map_operator(with_inputs(relation, [below(part) for part in inputs(relation)]), change, below)
+    below = once_each(mapped)
+    return below(relation)
 
 
 def rewrite_bottom_up(relation: Relation, step: RelationStep) -> Relation:
     """Return the tree with `step` applied to every operator, inputs first; not inside of subqueries."""
-    return step(with_inputs(relation, [rewrite_bottom_up(part, step) for part in inputs(relation)]))
+
+    def rewritten(part: Relation) -> Relation:
+        return step(with_inputs(part, [below(deeper) for deeper in inputs(part)]))
+
+    below = once_each(rewritten)
+    return below(relation)
 
 
 def rewrite_everywhere(relation: Relation, step: RelationStep) -> Relation:
     """Return the tree with `step` applied to every operator, inputs first, also inside of subqueries."""
 
-    def below(part: Relation) -> Relation:
-        return rewrite_everywhere(part, step)
-
     def unchanged(_: Expression) -> None:
         return None
 
-    rebuilt = with_inputs(relation, [below(part) for part in inputs(relation)])
-    if any(True for item in operator_expressions(rebuilt) for _ in subqueries_of(item)):
-        rebuilt = map_operator(rebuilt, unchanged, below)
-    return step(rebuilt)
+    def rewritten(part: Relation) -> Relation:
+        rebuilt = with_inputs(part, [below(deeper) for deeper in inputs(part)])
+        if any(True for item in operator_expressions(rebuilt) for _ in subqueries_of(item)):
+            rebuilt = map_operator(rebuilt, unchanged, below)
+        return step(rebuilt)
+
+    below = once_each(rewritten)
+    return below(relation)
 
 
-def walk_relation(relation: Relation) -> Iterator[Relation]:
-    """Yield an operator and everything below it, the top first; not what is inside of subqueries."""
+def walk_relation(relation: Relation, known: set[str] | None = None) -> Iterator[Relation]:
+    """Yield an operator and everything below it, the top first, a `Shared` once; not what is inside of subqueries."""
+    known = set() if known is None else known
+    if is_known(relation, known):
+        return
     yield relation
     for part in inputs(relation):
-        yield from walk_relation(part)
+        yield from walk_relation(part, known)
 
 
-def all_relations(relation: Relation) -> Iterator[Relation]:
-    """Yield every operator of the tree, the top first, also those inside of subqueries."""
+def is_known(relation: Relation, known: set[str]) -> bool:
+    """Tell whether this is a `Shared` that is among `known`, and note one that is not."""
+    if not isinstance(relation, Shared):
+        return False
+    if relation.name in known:
+        return True
+    known.add(relation.name)
+    return False
+
+
+def all_relations(relation: Relation, known: set[str] | None = None) -> Iterator[Relation]:
+    """Yield every operator of the tree, the top first, a `Shared` once, also those inside of subqueries."""
+    known = set() if known is None else known
+    if is_known(relation, known):
+        return
     yield relation
     for part in inputs(relation):
-        yield from all_relations(part)
+        yield from all_relations(part, known)
     for item in operator_expressions(relation):
         for subquery in subqueries_of(item):
-            yield from all_relations(subquery.relation)
+            yield from all_relations(subquery.relation, known)
 
 
 def scans(relation: Relation) -> tuple[Scan, ...]:
@@ -322,12 +360,15 @@ def relation_names(relation: Relation) -> frozenset[str]:
     return frozenset(scan.name for scan in scans(relation))
 
 
-def open_columns(relation: Relation) -> Iterator[OuterColumn]:
+def open_columns(relation: Relation, known: set[str] | None = None) -> Iterator[OuterColumn]:
     """Yield the outer columns that mean the closure around `relation`, not those of closures inside of it."""
+    known = set() if known is None else known
+    if is_known(relation, known):
+        return
     for item in operator_expressions(relation):
         yield from (node for node in walk(item) if isinstance(node, OuterColumn))
     if isinstance(relation, Join) and relation.lateral is not None:
-        yield from open_columns(relation.left)
+        yield from open_columns(relation.left, known)
         return
     for part in inputs(relation):
-        yield from open_columns(part)
+        yield from open_columns(part, known)

@@ -31,11 +31,14 @@ def is_constant(node: Expression) -> bool:
 
 def is_volatile(expression: Expression) -> bool:
     """Tell whether an expression calls one, also inside of a subquery."""
-    if any(isinstance(node, Call) and node.function in VOLATILE for node in walk(expression)):
-        return True
-    return any(has_volatile(subquery.relation) for subquery in subqueries_of(expression))
+    return _calls_volatile(expression) or any(has_volatile(subquery.relation) for subquery in subqueries_of(expression))
 
 
 def has_volatile(relation: Relation) -> bool:
     """Tell whether an operator of the tree calls one."""
-    return any(is_volatile(item) for part in all_relations(relation) for item in operator_expressions(part))
+    # What is inside of subqueries is among the relations: nothing is looked at twice.
+    return any(_calls_volatile(item) for part in all_relations(relation) for item in operator_expressions(part))
+
+
+def _calls_volatile(expression: Expression) -> bool:
+    return any(isinstance(node, Call) and node.function in VOLATILE for node in walk(expression))

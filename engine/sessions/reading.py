@@ -36,6 +36,7 @@ from sql.expressions import Literal
 from sql.origins import with_origins
 from sql.relations import BoundQuery, LockedRead, Relation
 from sql.settings import Settings
+from sql.sharing import written_out
 from sql.wire import writer
 from views.plan.deferred import in_place_of
 from views.refresh import DATA_ERROR, Reader
@@ -194,6 +195,7 @@ def scan_inputs(
     inputs: dict[str, pa.Table] = {}
     queries = list(roots)
     if streams:
+        roots = [written_out(root) for root in roots]
 
         def run_on_tables(relation: Relation) -> pa.Table:
             tables = transaction.tables

@@ -44,6 +44,7 @@ def _table(printing: Printing, item: Table, scope: Scope) -> str:
     if len(item.name) == 1:
         common = scope.common_table(item.name[0])
         if common is not None:
+            common.uses_count += 1
             text = _add(printing, scope, item.alias or item.name[0], common.columns, item.column_aliases)
             return f"{common.text} AS {text}"
     schema, relation = printing.context.catalog_relation(item.name, item.position)

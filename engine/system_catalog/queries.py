@@ -45,7 +45,7 @@ def print_query(printing: Printing, query: Query, outer: Scope | None) -> Printe
     common = _common_tables(printing, query, scope)
     body, columns, inner = _body(printing, query.body, scope)
     body, columns = _settled(printing, body, columns)
-    text = body
+    text = ""
     if query.order_by:
         items = [_sort_item(printing, item, columns, inner, query.body) for item in query.order_by]
         text += " ORDER BY " + ", ".join(items)
@@ -55,15 +55,26 @@ def print_query(printing: Printing, query: Query, outer: Scope | None) -> Printe
         if value is not None:
             number = printing.coerced(expressions.print_expression(printing, value, scope), "int8", value.position)
             text += f" {word} {number.text}"
-    return PrintedQuery(common + text, columns)
+    return PrintedQuery(_with(common) + body + text, columns)
 
 
-def _common_tables(printing: Printing, query: Query, scope: Scope) -> str:
+def _with(common: list[tuple[CommonTable, str, bool]]) -> str:
+    """Return the WITH clause; what is named more than once is computed once, so that a volatile function has one value."""
+    if not common:
+        return ""
     parts = []
-    recursive = False
+    for item, text, recursive in common:
+        names = ", ".join(column.text for column in item.columns)
+        once = "MATERIALIZED " if item.uses_count > 1 and not recursive else ""
+        parts.append(f"{item.text} ({names}) AS {once}({text})")
+    return f"WITH {'RECURSIVE ' if any(recursive for _, _, recursive in common) else ''}{', '.join(parts)} "
+
+
+def _common_tables(printing: Printing, query: Query, scope: Scope) -> list[tuple[CommonTable, str, bool]]:
+    """Put the items of a WITH into the scope; return each with its query's text, and whether it may name itself."""
+    found = []
     for item in query.common_tables:
         text = printing.name(item.name)
-        recursive = recursive or item.recursive
         if item.recursive and isinstance(item.query.body, SetOperation):
             start = print_query(printing, Query((), item.query.body.left, (), None, None, item.position), scope)
             columns = _renamed(start.columns, item.column_aliases)
@@ -72,12 +83,9 @@ def _common_tables(printing: Printing, query: Query, scope: Scope) -> str:
         else:
             printed = print_query(printing, item.query, scope)
             columns = _renamed(printed.columns, item.column_aliases)
-        scope.common[item.name] = CommonTable(text, columns)
-        names = ", ".join(column.text for column in columns)
-        parts.append(f"{text} ({names}) AS ({printed.text})")
-    if not parts:
-        return ""
-    return f"WITH {'RECURSIVE ' if recursive else ''}{', '.join(parts)} "
+        common = scope.common[item.name] = CommonTable(text, columns)
+        found.append((common, printed.text, item.recursive))
+    return found
 
 
 def _renamed(columns: tuple[Column, ...], names: tuple[str, ...]) -> tuple[Column, ...]:

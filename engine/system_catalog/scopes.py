@@ -48,12 +48,13 @@ class Scope:
         return None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class CommonTable:
-    """An item of WITH: its printed name and its columns."""
+    """An item of WITH: its printed name and its columns. uses_count: how often it was named."""
 
     text: str
     columns: tuple[Column, ...]
+    uses_count: int = 0
 
 
 def column(scope: Scope, node: Name) -> Printed | Star:

@@ -11,17 +11,17 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 from sql.bind import query as queries
-from sql.bind.closures import Mark, Passage, closures_between
+from sql.bind.closures import Mark, Passage, closures_between, nearest_closure
 from sql.bind.context import BindContext, KnownTable
 from sql.bind.operand import Operand, converted
 from sql.bind.recursion import check_order, check_recursion, is_recursive
 from sql.casts import same_modifier
 from sql.datatypes import TEXT, SqlType, scaled_numeric
-from sql.errors import SqlError, not_supported
+from sql.errors import SqlError
 from sql.relations import OutputColumn, Recursive, Relation, Scan, Schema
+from sql.sharing import shared
 from sql.syntax import CommonTable, SetOperation
 from sql.trees import open_columns
-from sql.volatility import has_volatile
 
 
 @contextmanager
@@ -55,24 +55,27 @@ def common_relation(known: KnownTable, context: BindContext) -> Relation:
     if known.rows is not None:
         return Scan(known.rows[0], "recursive", known.rows[1])
     if known.relation is not None:
-        if known.is_used and has_volatile(known.relation):
-            # It would be computed for each place.
-            what = f'naming WITH query "{known.common.name}" twice while it calls a volatile function'
-            raise not_supported(what, known.common.position)
-        known.is_used = True
         return known.relation
     here = context.outer
+    closure = nearest_closure(here)
+    if closure is not None and closure in known.bound:
+        relation, arguments = known.bound[closure]
+        if tuple(closure.arguments[: len(arguments)]) == arguments:
+            return relation
     outer = known.outer
     if here is not outer:
         outer = Passage(outer, closures_between(here, outer))
     with context.inside(outer, known.visible):
         if known.common.recursive and is_recursive(known.common):
-            relation: Relation = bind_recursive(known, context)
+            relation = bind_recursive(known, context)
         else:
             relation = queries.bind_relation(known.common.query, context)
             column_names(relation.schema, known.common)
+    relation = shared(known.common.name, relation)
     if not any(True for _ in open_columns(relation)):
         known.relation = relation
+    elif closure is not None:
+        known.bound[closure] = relation, tuple(closure.arguments)
     return relation
 
 

@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from sql.bind.closures import Outer
+from sql.bind.closures import Closure, Outer
 from sql.bind.parameters import ParameterTypes
 from sql.catalog import Catalog, SessionSettings
 from sql.enum_types import EnumType
+from sql.expressions import Expression
 from sql.relations import LockedRead, Relation, Schema
 from sql.schemas import find_type
 from sql.syntax import CommonTable
@@ -19,8 +20,8 @@ from sql.syntax import CommonTable
 class KnownTable:
     """An item of WITH. visible: the items that it may itself use. outer: what surrounds the query that has the WITH.
 
-    relation: once it is bound, if it takes nothing from outside. is_used: a query has named it since. rows: in the last step of a
-    recursive item, what it was before.
+    relation: once it is bound, if it takes nothing from outside. bound: what it is inside of a closure that it takes from, and the
+    arguments of that closure then. rows: in the last step of a recursive item, what it was before.
     """
 
     common: CommonTable
@@ -28,7 +29,7 @@ class KnownTable:
     outer: Outer | None
     relation: Relation | None = None
     rows: tuple[str, Schema] | None = None
-    is_used: bool = False
+    bound: dict[Closure, tuple[Relation, tuple[Expression, ...]]] = field(default_factory=dict)
 
 
 CommonTables = dict[str, KnownTable]
@@ -40,8 +41,8 @@ class BindContext:
 
     stable: now() or the like was used. wide_numbers: a numeric constant has more digits than a numeric can hold here, which is fine
     only where it becomes a float. common_tables: the WITH items in scope. outer: what surrounds the query that is being bound.
-    later_tables: WITH items that may not be named yet. locked: reads with FOR UPDATE and the like. identified: where the tables are
-    written whose rows can be told apart by a hidden column.
+    later_tables: WITH items that may not be named yet. views: ordinary views that are named, by their keys. locked: reads with FOR UPDATE
+    and the like. identified: where the tables are written whose rows can be told apart by a hidden column.
     """
 
     catalog: Catalog
@@ -55,6 +56,7 @@ class BindContext:
     outer: Outer | None = None
     later_tables: frozenset[str] = frozenset()
     recursive_count: int = 0
+    views: dict[str, Relation] = field(default_factory=dict)
     locked: list[LockedRead] = field(default_factory=list)
     identified: frozenset[int] = frozenset()
 

@@ -31,6 +31,7 @@ from sql.catalog import Catalog, RelationDescription, SessionSettings
 from sql.datatypes import SqlType
 from sql.expressions import Column, Expression
 from sql.relations import LockedRead, OutputColumn, Project, Relation
+from sql.sharing import settled
 from sql.statements.statement import Delete
 
 
@@ -74,9 +75,9 @@ def bind_delete(
             shown = (*own, *columns_beside(relation, joined))
         rows = tuple(OutputColumn(name, item.type) for name, item in shown)
         returning = bind_returning(statement.returning, without_identity(scope, relation), rows, context)
-    source = refuse_wide_numbers(Project(found, (identity_of(relation), *shown)), context)
+    source = settled(refuse_wide_numbers(Project(found, (identity_of(relation), *shown)), context))
     if returning is not None:
-        refuse_wide_numbers(returning, context)
+        returning = settled(refuse_wide_numbers(returning, context))
     locked = locked_reads(context, source, returning)
     names = read_relations(source, returning, *(one.root for one in locked))
     needed = "dr" if reads_columns(relation, *condition_of(found), *items_of(returning)) else "d"

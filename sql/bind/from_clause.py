@@ -27,6 +27,7 @@ from sql.names import did_you_mean
 from sql.relation_keys import as_written, described, name_of
 from sql.relations import ROW_ID, Join, OutputColumn, Recursive, Relation, Scan, Schema, Values
 from sql.schemas import find_relation
+from sql.sharing import shared
 from sql.syntax import Derived, FromItem, FunctionTable, JoinClause, Table, ValuesBody
 from sql.trees import map_expression, rewrite_everywhere
 
@@ -136,7 +137,9 @@ def bind_table(item: Table, context: BindContext) -> tuple[Relation, Scope]:
     schema = schema_of(found.columns)
     if found.query is not None:
         context.stable = context.stable or found.query.stable
-        relation = renewed(found.query.root, context)
+        if found.name not in context.views:
+            context.views[found.name] = shared(found.name, renewed(found.query.root, context))
+        relation = context.views[found.name]
     else:
         context.relations.add(found.name)
         identified = item.position in context.identified and found.kind == "table"

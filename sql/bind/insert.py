@@ -38,6 +38,7 @@ from sql.datatypes import SqlType
 from sql.errors import SqlError, not_supported
 from sql.expressions import Column, Expression, Subquery
 from sql.relations import LockedRead, OutputColumn, Project, Relation, Values
+from sql.sharing import settled
 from sql.statements.statement import ColumnDefinition, Insert, TableColumn
 from sql.syntax import Expression as Syntax
 from sql.syntax import Query
@@ -97,6 +98,10 @@ def bind_insert(
     for root in (source, returning, None if conflict is None else conflict.updates):
         if root is not None:
             refuse_wide_numbers(root, context)
+    source = settled(source)
+    if conflict is not None:
+        conflict = replace(conflict, updates=None if conflict.updates is None else settled(conflict.updates))
+    returning = None if returning is None else settled(returning)
     roots = (source, returning, None if conflict is None else conflict.updates)
     locked = locked_reads(context, *roots)
     names = read_relations(*roots, *(one.root for one in locked))

@@ -15,6 +15,7 @@ from sql.catalog import Catalog, SessionSettings
 from sql.datatypes import SqlType
 from sql.errors import SqlError, not_supported
 from sql.relations import BoundQuery, Relation
+from sql.sharing import settled
 from sql.syntax import Body, Query, SelectBody, SetOperation, ValuesBody
 from sql.trees import scans
 
@@ -31,7 +32,7 @@ def bind_query(
     """
     parameters = ParameterTypes(parameter_types)
     context = BindContext(catalog, settings, parameters)
-    root = refuse_wide_numbers(bind_relation(query, context), context)
+    root = settled(refuse_wide_numbers(bind_relation(query, context), context))
     locked = locked_reads(context, root)
     if locked and not locks:
         raise not_supported(f"{locked[0].locks[0].strength} in this statement", query.position)

@@ -34,6 +34,7 @@ from sql.catalog import Catalog, RelationDescription, SessionSettings
 from sql.datatypes import SqlType
 from sql.expressions import Column
 from sql.relations import LockedRead, OutputColumn, Project, Relation
+from sql.sharing import settled
 from sql.statements.statement import Update
 
 
@@ -80,9 +81,9 @@ def bind_update(
         (column.name, stored(changes.get(index, Column(index, column.name, column.type)), column))
         for index, column in enumerate(relation.columns)
     )
-    source = refuse_wide_numbers(Project(found, (identity_of(relation), *new, *beside)), context)
+    source = settled(refuse_wide_numbers(Project(found, (identity_of(relation), *new, *beside)), context))
     if returning is not None:
-        refuse_wide_numbers(returning, context)
+        returning = settled(refuse_wide_numbers(returning, context))
     changed = tuple(sorted(changes))
     locked = locked_reads(context, source, returning)
     names = read_relations(source, returning, *(one.root for one in locked))

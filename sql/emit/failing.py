@@ -25,6 +25,7 @@ from sql.relations import (
     Limit,
     Project,
     Relation,
+    Shared,
     Sort,
     TableFunction,
     Values,
@@ -76,7 +77,9 @@ def _can_fail(node: Expression) -> bool:
 
 
 def relation_can_fail(node: Relation) -> bool:
-    """True when computing the rows of `node` may raise."""
+    """True when computing the rows of `node` may raise; what is shared is not looked into."""
+    if isinstance(node, Shared):
+        return True
     if any(relation_can_fail(below) for below in inputs(node)):
         return True
     match node:

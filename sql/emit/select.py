@@ -36,6 +36,7 @@ from sql.relations import (
     Scan,
     Schema,
     SetOperation,
+    Shared,
     Sort,
     TableFunction,
     Values,
@@ -52,7 +53,7 @@ CONSTANT_KEY = re.compile(r"\(*(-?[\d.]+|'(?:[^']|'')*'|NULL|TRUE|FALSE)\)*( DES
 class SelectPrinter:
     """Prints relations; one instance per statement and scope. outer: the texts of the arguments of the scope's closure.
 
-    letter: what aliases begin with, as no column does (`alias_letter`).
+    letter: what aliases begin with, as no column does (`alias_letter`). shared: names and texts of what is computed once, by its name.
     """
 
     dialect: Dialect
@@ -60,6 +61,15 @@ class SelectPrinter:
     letter: str
     outer: tuple[str, ...] = ()
     numbers: Iterator[int] = field(default_factory=lambda: count(1))
+    shared: dict[str, tuple[str, str]] = field(default_factory=dict)
+
+    def whole(self, root: Relation) -> str:
+        """Return the SQL text of `root`, with what its parts share before it."""
+        text = self.statement(root)
+        if not self.shared:
+            return text
+        items = (f"{name} AS MATERIALIZED (\n{indent(query, '  ')}\n)" for name, query in self.shared.values())
+        return f"WITH {', '.join(items)}\n{text}"
 
     def statement(self, root: Relation) -> str:
         """Return the SQL text of `root`."""
@@ -94,6 +104,8 @@ class SelectPrinter:
                 return recursive(self, node)
             case TableFunction():
                 return self.table_function(node)
+            case Shared():
+                return self.shared_scan(node)
 
     def inside(self, outer: tuple[str, ...]) -> SelectPrinter:
         """Return the printer of a subquery's relation, whose arguments have these texts."""
@@ -115,6 +127,14 @@ class SelectPrinter:
         # A subquery stands as it is: the columns of a durable table under their names.
         source = f"{name if name.startswith('(SELECT ') else self.dialect.identifier(name)} AS {alias}"
         return Block(source, self.references(alias, node.schema), node.schema)
+
+    def shared_scan(self, node: Shared) -> Block:
+        """Return the rows of what is computed once; its text comes after those that it reads itself."""
+        if node.name not in self.shared:
+            text = self.inside(()).statement(node.input)
+            self.shared[node.name] = self.dialect.identifier(f"shared {len(self.shared) + 1}"), text
+        alias = self.next_alias()
+        return Block(f"{self.shared[node.name][0]} AS {alias}", self.references(alias, node.schema), node.schema)
 
     def table_function(self, node: TableFunction) -> Block:
         source, columns = self.dialect.table_function(self.printer(()), node, self.next_alias())

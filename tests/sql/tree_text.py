@@ -27,6 +27,7 @@ from sql.relations import (
     Relation,
     Scan,
     SetOperation,
+    Shared,
     Sort,
     TableFunction,
     Values,
@@ -45,6 +46,8 @@ def tree_text(relation: Relation, depth: int = 0) -> list[str]:
 
 def operator_text(relation: Relation) -> str:
     match relation:
+        case Shared():
+            return f"Shared {relation.name.rpartition(' ')[0]}"
         case Scan():
             return f"Scan {relation.kind} {relation.name}"
         case Values():

@@ -22,12 +22,13 @@ from sql.relations import (
     Relation,
     Scan,
     SetOperation,
+    Shared,
     Sort,
     TableFunction,
     Values,
     Window,
 )
-from sql.trees import relation_names, scans
+from sql.trees import is_known, relation_names, scans
 from views.definition import ViewDefinition
 from views.plan.kept import kept_lines
 from views.plan.nodes import FinishStep, Probe, StreamPipeline
@@ -94,11 +95,14 @@ def explain_select(
     return lines + [line for view in views for line in _version_lines(view)]
 
 
-def relation_lines(relation: Relation) -> list[str]:
-    """Return a tree of operators, the root first, each input indented below."""
+def relation_lines(relation: Relation, known: set[str] | None = None) -> list[str]:
+    """Return a tree of operators, the root first, each input indented below; known: names of what is shared, and was shown."""
+    known = set() if known is None else known
     lines = [_operator_text(relation)]
+    if is_known(relation, known):
+        return lines
     for part in inputs(relation):
-        lines += _indented(relation_lines(part))
+        lines += _indented(relation_lines(part, known))
     return lines
 
 
@@ -226,6 +230,8 @@ def _operator_text(relation: Relation) -> str:
                 for name, arguments in relation.calls
             )
             return f"Rows of {', '.join(calls)}{' with ordinality' if relation.ordinality else ''}"
+        case Shared():
+            return f"Shared: {identifier(relation.name.rpartition(' ')[0])}"
         case Recursive():
             return f"Recursive{' all' if relation.all else ''}: {identifier(relation.name)}"
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 
 from sql.errors import SqlError
 from sql.relations import Aggregate, Distinct, Join, OutputColumn, Relation, Scan, Schema
-from sql.trees import map_operator, open_columns, operator_expressions, subqueries_of, walk_relation
+from sql.trees import map_operator, once_each, open_columns, operator_expressions, subqueries_of, walk_relation
 from views.plan.checks import check_upper
 from views.plan.properties import properties, scans
 from views.plan.steps import unique_names
@@ -35,15 +35,16 @@ def cut_parts(root: Relation, always: bool = False) -> tuple[Relation, ...]:
 def without_parts(root: Relation, parts: Sequence[Relation], names: Sequence[str]) -> Relation:
     """Return the tree with a scan of view `names[i]` wherever `parts[i]` stands."""
 
-    def below(relation: Relation) -> Relation:
-        return without_parts(relation, parts, names)
+    def cut(relation: Relation) -> Relation:
+        if relation in parts:
+            return Scan(names[parts.index(relation)], "view", part_schema(relation))
+        rebuilt = with_inputs(relation, [below(part) for part in inputs(relation)])
+        if any(True for item in operator_expressions(rebuilt) for _ in subqueries_of(item)):
+            return map_operator(rebuilt, lambda _: None, below)
+        return rebuilt
 
-    if root in parts:
-        return Scan(names[parts.index(root)], "view", part_schema(root))
-    rebuilt = with_inputs(root, [below(part) for part in inputs(root)])
-    if any(True for item in operator_expressions(rebuilt) for _ in subqueries_of(item)):
-        return map_operator(rebuilt, lambda _: None, below)
-    return rebuilt
+    below = once_each(cut)
+    return below(root)
 
 
 def part_schema(part: Relation) -> Schema:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from sql.relations import Relation
+from sql.sharing import written_out
 from sql.trees import rewrite_everywhere
 from views.definition import JoinChoice
 from views.plan.eager_grouping import EagerGrouping
@@ -62,6 +63,7 @@ def _prepared(root: Relation, eager: EagerGrouping) -> Relation:
     streams = frozenset(scans(root, "stream"))
     if not streams:
         return root
+    root = written_out(root)
 
     def before(relation: Relation) -> Relation:
         for step in BEFORE:
