@@ -13,6 +13,8 @@ import java.time.temporal.IsoFields;
 import java.time.zone.ZoneOffsetTransition;
 import java.time.zone.ZoneRules;
 import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.apache.spark.sql.Row;
@@ -632,6 +634,7 @@ public final class SparkFunctions {
             case "text_overlay": return overlay(text, (String) a[1], ((Integer) a[2]).intValue(), ((Integer) a[3]).intValue());
             case "text_overlay_all": return overlay(text, (String) a[1], ((Integer) a[2]).intValue(), length((String) a[1]));
             case "text_code": return Integer.valueOf(text.isEmpty() ? 0 : text.codePointAt(0));
+            case "text_matches": return Boolean.valueOf(matches(text, (String) a[1]));
             case "text_like": return Boolean.valueOf(like(text, (String) a[1], (String) a[2]));
             default: throw new IllegalStateException(name);
         }
@@ -707,36 +710,202 @@ public final class SparkFunctions {
         return index >= 0 && index < parts.length ? parts[index] : "";
     }
 
-    /** Of a part between two % the first place is as good as any later one: an atomic group, or a text without a match is tried for ages. */
+    static final int WILD = -1;
+
+    /** A part between two % is looked for from the left, and its first place is as good as any later one. */
     static boolean like(String text, String pattern, String escape) {
         ArrayList parts = new ArrayList();
-        parts.add(new StringBuilder());
+        ArrayList part = new ArrayList();
         int escapeCharacter = escape.isEmpty() ? -1 : escape.codePointAt(0);
-        int i = 0;
-        while (i < pattern.length()) {
-            int c = pattern.codePointAt(i);
-            i += Character.charCount(c);
-            StringBuilder part = (StringBuilder) parts.get(parts.size() - 1);
+        int[] characters = pattern.codePoints().toArray();
+        for (int i = 0; i < characters.length; i++) {
+            int c = characters[i];
             if (c == escapeCharacter) {
-                if (i >= pattern.length()) throw error("22025", "LIKE pattern must not end with escape character");
-                c = pattern.codePointAt(i);
-                i += Character.charCount(c);
-                part.append(Pattern.quote(new String(Character.toChars(c))));
+                i++;
+                if (i >= characters.length) throw error("22025", "LIKE pattern must not end with escape character");
+                part.add(Integer.valueOf(characters[i]));
             } else if (c == '%') {
-                parts.add(new StringBuilder());
-            } else if (c == '_') {
-                part.append('.');
+                parts.add(part);
+                part = new ArrayList();
             } else {
-                part.append(Pattern.quote(new String(Character.toChars(c))));
+                part.add(Integer.valueOf(c == '_' ? WILD : c));
             }
         }
-        StringBuilder regex = new StringBuilder(parts.get(0).toString());
-        for (int place = 1; place < parts.size() - 1; place++) {
-            String part = parts.get(place).toString();
-            if (!part.isEmpty()) regex.append("(?>.*?").append(part).append(')');
+        int[] whole = text.codePoints().toArray();
+        int end = whole.length - part.size();
+        if (parts.isEmpty()) return end == 0 && isAt(whole, 0, part);
+        ArrayList first = (ArrayList) parts.get(0);
+        int place = first.size();
+        if (place > end || !isAt(whole, 0, first) || !isAt(whole, end, part)) return false;
+        for (int k = 1; k < parts.size(); k++) {
+            ArrayList next = (ArrayList) parts.get(k);
+            while (place + next.size() <= end && !isAt(whole, place, next)) place++;
+            place += next.size();
+            if (place > end) return false;
         }
-        if (parts.size() > 1) regex.append(".*").append(parts.get(parts.size() - 1).toString());
-        return Pattern.compile(regex.toString(), Pattern.DOTALL).matcher(text).matches();
+        return true;
+    }
+
+    static boolean isAt(int[] whole, int place, ArrayList part) {
+        for (int i = 0; i < part.size(); i++) {
+            int wanted = ((Integer) part.get(i)).intValue();
+            if (wanted != WILD && wanted != whole[place + i]) return false;
+        }
+        return true;
+    }
+
+    static final int AUTOMATA_MAX = 100;
+    static final HashMap AUTOMATA = new HashMap();
+
+    static boolean matches(String text, String written) {
+        Automaton automaton;
+        synchronized (AUTOMATA) {
+            automaton = (Automaton) AUTOMATA.get(written);
+            if (automaton == null) {
+                if (AUTOMATA.size() >= AUTOMATA_MAX) AUTOMATA.clear();
+                automaton = new Automaton(written);
+                AUTOMATA.put(written, automaton);
+            }
+        }
+        return automaton.matches(text);
+    }
+
+    /** What sql/emit/automaton_text.py writes of a regular expression. A step per character, over at most a few hundred states. */
+    static final class Automaton {
+        private final String[] numbers;
+        private int read = 0;
+        private final int[] borders;
+        private final int[] classOf;
+        private final int words;
+        private final long[][] classes;
+        private final int[] kinds;
+        private final int[] lastConditions;
+        private final long[][] last;
+        private final int[] moveConditions;
+        private final int[] sources;
+        private final long[][] targets;
+        private final HashMap moves = new HashMap();
+
+        Automaton(String written) {
+            numbers = written.split(" ");
+            borders = new int[next()];
+            for (int i = 0; i < borders.length; i++) borders[i] = next();
+            classOf = new int[borders.length];
+            for (int i = 0; i < borders.length; i++) classOf[i] = next();
+            words = (next() + 63) / 64;
+            classes = new long[next()][];
+            for (int i = 0; i < classes.length; i++) classes[i] = states();
+            kinds = new int[next()];
+            for (int i = 0; i < kinds.length; i++) kinds[i] = next();
+            lastConditions = new int[next()];
+            last = new long[lastConditions.length][];
+            for (int i = 0; i < last.length; i++) {
+                lastConditions[i] = next();
+                last[i] = states();
+            }
+            moveConditions = new int[next()];
+            sources = new int[moveConditions.length];
+            targets = new long[moveConditions.length][];
+            for (int i = 0; i < targets.length; i++) {
+                moveConditions[i] = next();
+                sources[i] = next();
+                targets[i] = states();
+            }
+        }
+
+        private int next() { return Integer.parseInt(numbers[read++]); }
+
+        private long[] states() {
+            long[] found = new long[words];
+            for (int count = next(); count > 0; count--) {
+                int state = next();
+                found[state / 64] |= 1L << (state % 64);
+            }
+            return found;
+        }
+
+        boolean matches(String text) {
+            long[] current = new long[words];
+            int before = -1;
+            int place = 0;
+            while (true) {
+                int after = place < text.length() ? text.codePointAt(place) : -1;
+                int holding = kinds.length == 0 ? 0 : holding(before, after);
+                // State 0 is the start: a match may begin anywhere.
+                current[0] |= 1L;
+                for (int i = 0; i < last.length; i++) {
+                    if ((lastConditions[i] & ~holding) == 0 && meet(current, last[i])) return true;
+                }
+                if (after < 0) return false;
+                current = step(current, holding, after);
+                before = after;
+                place += Character.charCount(after);
+            }
+        }
+
+        private static boolean meet(long[] a, long[] b) {
+            for (int i = 0; i < a.length; i++) {
+                if ((a[i] & b[i]) != 0) return true;
+            }
+            return false;
+        }
+
+        private long[] step(long[] current, int holding, int character) {
+            long[][] following = following(holding);
+            long[] found = new long[words];
+            for (int i = 0; i < words; i++) {
+                for (long left = current[i]; left != 0; left &= left - 1) {
+                    long[] more = following[i * 64 + Long.numberOfTrailingZeros(left)];
+                    if (more == null) continue;
+                    for (int k = 0; k < words; k++) found[k] |= more[k];
+                }
+            }
+            int border = Arrays.binarySearch(borders, character);
+            long[] allowed = classes[classOf[border >= 0 ? border : -border - 2]];
+            for (int k = 0; k < words; k++) found[k] &= allowed[k];
+            return found;
+        }
+
+        /** The states behind each, in a gap where some conditions hold. */
+        private long[][] following(int holding) {
+            synchronized (moves) {
+                long[][] found = (long[][]) moves.get(Integer.valueOf(holding));
+                if (found != null) return found;
+                found = new long[words * 64][];
+                for (int i = 0; i < targets.length; i++) {
+                    if ((moveConditions[i] & ~holding) != 0) continue;
+                    if (found[sources[i]] == null) found[sources[i]] = new long[words];
+                    for (int k = 0; k < words; k++) found[sources[i]][k] |= targets[i][k];
+                }
+                moves.put(Integer.valueOf(holding), found);
+                return found;
+            }
+        }
+
+        private int holding(int before, int after) {
+            int found = 0;
+            for (int i = 0; i < kinds.length; i++) {
+                if (holds(kinds[i], before, after)) found |= 1 << i;
+            }
+            return found;
+        }
+
+        private static boolean holds(int kind, int before, int after) {
+            switch (kind) {
+                case 0: return before < 0;
+                case 1: return after < 0;
+                case 2: return before < 0 || before == '\n';
+                case 3: return after < 0 || after == '\n';
+                case 4: return !isWord(before) && isWord(after);
+                case 5: return isWord(before) && !isWord(after);
+                case 6: return isWord(before) != isWord(after);
+                default: return isWord(before) == isWord(after);
+            }
+        }
+
+        private static boolean isWord(int c) {
+            return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+        }
     }
 
     // Times: microseconds since 1970

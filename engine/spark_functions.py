@@ -95,6 +95,7 @@ FUNCTIONS: dict[str, tuple[int, str]] = {
     "text_split_part": (3, "string"),
     "text_limit": (2, "string"),
     "text_like": (3, "boolean"),
+    "text_matches": (2, "boolean"),
     "text_initcap": (1, "string"),
     "text_translate": (3, "string"),
     "text_overlay": (4, "string"),

@@ -95,6 +95,8 @@ class SparkExpressions(ExpressionPrinter):
     rules = RULES
     casts = CASTS
     aggregates = SPARK_AGGREGATES
+    # It is a regular expression of Java, which tries all places of a part with all places of those before it.
+    like_is_linear = False
 
     def type_name(self, kind: SqlType) -> str:
         if kind.family != "numeric":

@@ -17,7 +17,7 @@ import pyarrow as pa
 from duckdb.func import FunctionNullHandling, PythonUDFType
 from duckdb.sqltypes import DuckDBPyType
 
-from engine.embedded import civil_time, decimals, scalar_functions, special_numerics
+from engine.embedded import civil_time, decimals, like_matcher, scalar_functions, special_numerics
 from engine.embedded.address_functions import ADDRESS_SPECIFICATIONS
 from engine.embedded.arrow_numerics import (
     decimal_array,
@@ -445,7 +445,7 @@ SPECIFICATIONS: list[tuple[str, list[str], str, Scalar]] = [
     ("text_right", [_TEXT, "INTEGER"], _TEXT, scalar_functions.right),
     ("text_position", [_TEXT, _TEXT], "INTEGER", scalar_functions.position),
     ("text_split_part", [_TEXT, _TEXT, "INTEGER"], _TEXT, scalar_functions.split_part),
-    ("text_like", [_TEXT, _TEXT, _TEXT], "BOOLEAN", scalar_functions.like),
+    ("text_like", [_TEXT, _TEXT, _TEXT], "BOOLEAN", like_matcher.like),
     ("text_limit", [_TEXT, "INTEGER"], _TEXT, scalar_functions.limit_text),
     ("date_text", ["BIGINT"], _TEXT, lambda us: timestamp_text(us) if is_infinite(us) else date_text(us // DAY_US)),
     ("timestamp_text", ["BIGINT"], _TEXT, timestamp_text),

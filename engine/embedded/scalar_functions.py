@@ -6,12 +6,9 @@ Strict: callers see to NULL. Raise SqlError with PostgreSQL's SQLSTATE. Must not
 from __future__ import annotations
 
 import math
-import re
-from functools import lru_cache
 
 import numpy as np
 
-from sql.emit.like import like_pattern
 from sql.errors import SqlError
 
 
@@ -139,32 +136,6 @@ def split_part(text: str, separator: str, field: int) -> str:
     parts = text.split(separator) if separator else [text]
     index = field - 1 if field > 0 else len(parts) + field
     return parts[index] if 0 <= index < len(parts) else ""
-
-
-def like(text: str, pattern: str, escape: str) -> bool:
-    """Return text LIKE pattern ESCAPE escape, for a pattern that is not a constant."""
-    return _like_expression(pattern, escape).fullmatch(text) is not None
-
-
-@lru_cache(maxsize=256)
-def _like_expression(pattern: str, escape: str) -> re.Pattern[str]:
-    parts, escaped = [""], False
-    for character in like_pattern(pattern, escape):
-        if escaped or character not in "\\%_":
-            parts[-1] += re.escape(character)
-            escaped = False
-        elif character == "\\":
-            escaped = True
-        elif character == "_":
-            parts[-1] += "."
-        else:
-            parts.append("")
-    if len(parts) == 1:
-        return re.compile(parts[0], re.DOTALL)
-    # The first place of a part between two % is as good as any later one. Without atomic groups a text that does not match would be tried
-    # with all of them, for minutes, and nobody else gets Python's lock meanwhile.
-    between = "".join(f"(?>.*?{part})" for part in parts[1:-1] if part)
-    return re.compile(f"{parts[0]}{between}.*{parts[-1]}", re.DOTALL)
 
 
 def limit_text(text: str, length: int) -> str:

@@ -14,7 +14,7 @@ from typing import Any
 from engine.embedded import regular_expressions
 from sql.errors import SqlError
 from sql.grammar.keywords import COLUMN_NAME, RESERVED, TYPE_OR_FUNCTION
-from sql.regular_expressions import similar_pattern
+from sql.similar_patterns import similar_pattern
 
 IDENTIFIER = re.compile(r"[a-z_][a-z0-9_]*")
 WORDS = re.compile(r"[A-Za-z0-9]+")

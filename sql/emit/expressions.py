@@ -112,6 +112,8 @@ class ExpressionPrinter(ABC):
     rules: Mapping[tuple[str, str], Rule]
     casts: Mapping[tuple[str, str], CastRule]
     aggregates: Mapping[str, Callable[[Any], str]]
+    # Whether LIKE takes a time linear in the text, whatever the pattern.
+    like_is_linear = True
 
     def __init__(self, columns: Sequence[str], outer: Sequence[str] = (), nested: SubqueryRule | None = None) -> None:
         self.columns = columns

@@ -20,3 +20,8 @@ def like_pattern(pattern: str, escape: str) -> str:
         else:
             out.append("\\\\" if character == "\\" else character)
     return "".join(out)
+
+
+def searches(pattern: str) -> int:
+    """Return how many parts of a pattern in that form are looked for at more than one place: those after a %, but for one of % alone."""
+    return sum(1 for part in pattern.split("%")[1:] if part)

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 from sql.datatypes import scaled_numeric
 from sql.emit.expressions import ExpressionPrinter, Rule, form_of, short_circuit
-from sql.emit.like import like_pattern
+from sql.emit.like import like_pattern, searches
 from sql.emit.rule_arguments import literal_integer, literal_text
 from sql.errors import not_supported
 from sql.expressions import Call, Literal
@@ -126,8 +126,10 @@ def _like(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
     text, pattern = texts[0], node.arguments[1]
     escape = literal_text(node.arguments[2], "an escape character") if len(node.arguments) > 2 else "\\"
     if isinstance(pattern, Literal) and isinstance(pattern.value, str):
-        printed = printer.quoted(like_pattern(pattern.value, escape))
-        template = f"({{0}} LIKE {{1}} ESCAPE {printer.quoted(chr(92))})"
+        written = like_pattern(pattern.value, escape)
+        printed, template = printer.quoted(written), f"({{0}} LIKE {{1}} ESCAPE {printer.quoted(chr(92))})"
+        if searches(written) > 1 and not printer.like_is_linear:
+            template = f"text_like({{0}}, {{1}}, {printer.quoted(chr(92))})"
     else:
         printed, template = texts[1], f"text_like({{0}}, {{1}}, {printer.quoted(escape)})"
     if node.function == "ilike":

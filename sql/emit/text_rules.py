@@ -1,19 +1,27 @@
 """Text functions and regular expressions as SQL: DuckDB's table, and what Spark can do as well.
 
-A constant pattern without backward references or looking around goes to the engine's own matcher (RE2 in DuckDB, Java's in Spark),
-which tells as PostgreSQL does whether there is a match. Which match it is, our own functions decide.
+Whether a text matches a constant pattern, RE2 in DuckDB tells if it knows what the pattern asks for, and in Spark a matcher of our own that
+gets the automaton; both take a time that is linear in the text. All else our own functions do.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
+from sql.emit.automaton_text import automaton_text
 from sql.emit.expressions import ExpressionPrinter, Rule
+from sql.emit.re2 import re2_text
 from sql.emit.rule_arguments import literal_text
 from sql.errors import not_supported
 from sql.expressions import Call, Expression, Literal
-from sql.regular_expressions import options_of, similar_pattern, translated
+from sql.regular_expressions import Pattern, options_of
+from sql.regular_grammar import parsed
+from sql.similar_patterns import similar_pattern
 
+# A call with places for text and pattern, and what writes a pattern down for it, None if it can't.
+Native = tuple[str, Callable[[Pattern], str | None]]
+# A longer pattern is read where it is used, not where a statement is planned.
+CONSTANT_CHARACTERS_MAX = 1_000
 # Of a part of bytes that goes on to their end.
 LENGTH_MAX = str(2**31 - 1)
 
@@ -30,15 +38,16 @@ def _constant_pattern(node: Expression) -> str | None:
     return None
 
 
-def _match(native: str, letters: str = "") -> Rule:
-    """Return text ~ pattern. native: the engine's own call, of text and quoted pattern; '' where it has none."""
+def _match(native: Native, letters: str = "") -> Rule:
+    """Return text ~ pattern. native: the engine's own way for a constant pattern."""
+    call, pattern_text = native
 
     def rule(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
         pattern = _constant_pattern(node.arguments[1])
-        if pattern is not None:
-            expression = translated(pattern, letters)
-            if not expression.looks:
-                return native.format(texts[0], printer.quoted(expression.text("\\z")))
+        if pattern is not None and len(pattern) <= CONSTANT_CHARACTERS_MAX:
+            written = pattern_text(parsed(pattern, letters))
+            if written is not None:
+                return call.format(texts[0], printer.quoted(written))
         if printer.rules.get(("regexp_replace", "text")) is None:
             raise not_supported(
                 f"this pattern of {node.function} in the upper part of a continuous view", node.position
@@ -48,7 +57,7 @@ def _match(native: str, letters: str = "") -> Rule:
     return rule
 
 
-def _like(native: str) -> Rule:
+def _like(native: Native) -> Rule:
     """Return regexp_like(text, pattern [, options])."""
 
     def rule(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
@@ -97,8 +106,8 @@ def _overlay(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
     return f"text_overlay{'_all' if len(texts) == 3 else ''}({', '.join(texts)})"
 
 
-RE2 = "regexp_matches({0}, {1})"
-JAVA = "({0} RLIKE {1})"
+RE2: Native = ("regexp_matches({0}, {1})", re2_text)
+AUTOMATON: Native = ("text_matches({0}, {1})", automaton_text)
 
 SHARED_TEXT_RULES: Mapping[str, Mapping[str, Rule]] = {
     "concat_ws": {"text": lambda printer, node, texts: f"concat_ws({', '.join(texts)})"},
@@ -167,7 +176,7 @@ DUCKDB_TEXT_RULES: Mapping[str, Mapping[str, Rule]] = {
 SPARK_TEXT_RULES: Mapping[str, Mapping[str, Rule]] = {
     **SHARED_TEXT_RULES,
     "bytea_length": {"bytea": "octet_length({0})"},
-    "matches": {"text": _match(JAVA)},
-    "imatches": {"text": _match(JAVA, "i")},
-    "regexp_like": {"text": _like(JAVA)},
+    "matches": {"text": _match(AUTOMATON)},
+    "imatches": {"text": _match(AUTOMATON, "i")},
+    "regexp_like": {"text": _like(AUTOMATON)},
 }

@@ -1,0 +1,70 @@
+"""LIKE with a pattern that is not a constant, in time linear in the text.
+
+A part between two % is looked for from the left, and its first place is as good as any later one. Must not know of Arrow or DuckDB.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from sql.emit.like import like_pattern
+
+# The characters of a part, of which None is any; a text where there is none of these.
+Part = str | tuple[str | None, ...]
+
+
+def like(text: str, pattern: str, escape: str) -> bool:
+    """Return text LIKE pattern ESCAPE escape. Raises 22025."""
+    first, *others = parts_of(pattern, escape)
+    if not others:
+        return len(text) == len(first) and is_at(text, 0, first)
+    last = others.pop()
+    place, end = len(first), len(text) - len(last)
+    if place > end or not is_at(text, 0, first) or not is_at(text, end, last):
+        return False
+    for part in others:
+        found = text.find(part, place, end) if isinstance(part, str) else find(text, part, place, end)
+        if found < 0:
+            return False
+        place = found + len(part)
+    return True
+
+
+@lru_cache(maxsize=64)
+def parts_of(pattern: str, escape: str) -> list[Part]:
+    """Return what stands between the % of a pattern."""
+    parts: list[list[str | None]] = [[]]
+    escaped = False
+    for character in like_pattern(pattern, escape):
+        if escaped or character not in "\\%_":
+            parts[-1].append(character)
+            escaped = False
+        elif character == "\\":
+            escaped = True
+        elif character == "_":
+            parts[-1].append(None)
+        else:
+            parts.append([])
+    return [tuple(part) if None in part else "".join(map(str, part)) for part in parts]
+
+
+def is_at(text: str, place: int, part: Part) -> bool:
+    """Return whether a part is at a place from which on the text is long enough."""
+    if isinstance(part, str):
+        return text.startswith(part, place)
+    return all(wanted is None or text[place + index] == wanted for index, wanted in enumerate(part))
+
+
+def find(text: str, part: tuple[str | None, ...], start: int, end: int) -> int:
+    """Return the first place of a part, -1 if there is none. Each bit of a number is a place where the part may have begun."""
+    wild = sum(1 << index for index, wanted in enumerate(part) if wanted is None)
+    places: dict[str, int] = {}
+    for index, wanted in enumerate(part):
+        if wanted is not None:
+            places[wanted] = places.get(wanted, wild) | 1 << index
+    begun, whole = 0, 1 << len(part) - 1
+    for place in range(start, end):
+        begun = (begun << 1 | 1) & places.get(text[place], wild)
+        if begun & whole:
+            return place - len(part) + 1
+    return -1

@@ -1,0 +1,55 @@
+"""Automata of regular expressions as text, for `engine/spark_automata.java`: numbers with blanks between them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from sql.character_classes import CharacterClasses
+from sql.regular_automata import bits, chain_automaton
+from sql.regular_expressions import Pattern
+
+NUMBERS_MAX = 20_000
+STATES_MAX = 300
+KINDS = (
+    "text_start", "text_end", "line_start", "line_end", "word_start", "word_end", "word_edge", "no_word_edge",
+)  # fmt: skip
+
+
+def automaton_text(pattern: Pattern) -> str | None:
+    """Return what tells whether a text matches a pattern, or None if that looks around or is large."""
+    if any(condition.part is not None for condition in pattern.conditions):
+        return None
+    automaton = chain_automaton([pattern.root.plain])
+    if len(automaton.sets) > STATES_MAX:
+        return None
+    classes = CharacterClasses(pattern)
+    numbers = [len(classes.borders), *classes.borders, *classes.numbers, len(automaton.sets), classes.count]
+    for number in range(classes.count):
+        numbers += counted(
+            state
+            for state, characters in enumerate(automaton.sets)
+            if characters is not None and number in classes.classes_of[characters]
+        )
+    numbers += counted(KINDS.index(condition.kind) for condition in pattern.conditions)
+    numbers.append(len(automaton.last))
+    for conditions, states in automaton.last.items():
+        numbers += [conditions, *counted(bits(states))]
+    moves = [
+        (conditions, state, following << state if known is automaton.moves else following)
+        for known in (automaton.moves, automaton.back)
+        for conditions, found in known.items()
+        for state, following in found.items()
+    ]
+    numbers.append(len(moves))
+    for conditions, state, following in moves:
+        numbers += [conditions, state, *counted(bits(following))]
+        if len(numbers) > NUMBERS_MAX:
+            return None
+    return " ".join(map(str, numbers))
+
+
+def counted(numbers: Iterable[int]) -> Iterator[int]:
+    """Yield how many numbers there are, then these."""
+    known = list(numbers)
+    yield len(known)
+    yield from known
