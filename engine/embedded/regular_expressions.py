@@ -10,7 +10,8 @@ from collections.abc import Iterator
 from itertools import islice
 from threading import Lock
 
-from engine.embedded.regular_matcher import Program, Search, Span
+from engine.embedded.regular_machines import Span
+from engine.embedded.regular_matcher import Program, Search
 from sql.errors import SqlError
 from sql.regular_expressions import options_of
 from sql.regular_grammar import parsed
