@@ -24,7 +24,7 @@ DATABASES = frozenset({"antumbra", "postgres"})
 
 @dataclass
 class Login:
-    """A client that is being let in. any_name: it need not be a role. exchange: None when nothing is asked of it."""
+    """A client that is being let in. any_name: it need not be a role while none was created. exchange: None when nothing is asked of it."""
 
     user: str
     address: str
@@ -100,8 +100,9 @@ class Authenticator:
 
         roles_connected: the roles of the sessions that there are.
         """
-        role = self._roles().by_name.get(login.user)
-        if role is None and not login.any_name:
+        roles = self._roles()
+        role = roles.by_name.get(login.user)
+        if role is None and (roles.are_made or not login.any_name):
             raise fatal("28000", f'role "{login.user}" does not exist')
         if role is not None and not role.login:
             raise fatal("28000", f'role "{login.user}" is not permitted to log in')

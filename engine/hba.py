@@ -32,7 +32,7 @@ class Name:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One rule. networks: that the address has to be in one of. any_name: a user who is no role may come in too, as a superuser."""
+    """One rule. networks: that the address has to be in one of. any_name: while no role was created, any name comes in, as a superuser."""
 
     kind: str
     databases: tuple[Name, ...]

@@ -88,6 +88,11 @@ class Roles:
     memberships: tuple[Membership, ...] = ()
     mock_secret: bytes = field(default_factory=lambda: secrets.token_bytes(MOCK_SECRET_BYTES), repr=False)
 
+    @cached_property
+    def are_made(self) -> bool:
+        """Whether there is a role that somebody has created."""
+        return any(role.oid >= FIRST_FREE_OID for role in self.by_name.values())
+
     def by_oid(self, oid: int) -> Role | None:
         """Return the role with an oid, or None."""
         return self._by_oid.get(oid)

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from engine.catalog import CatalogImage, is_part
-from engine.roles import BOOTSTRAP_OID, FIRST_FREE_OID, Membership, Role, Roles
+from engine.roles import BOOTSTRAP_OID, DATABASE_OWNER, FIRST_FREE_OID, PREDEFINED, Membership, Role, Roles
 from engine.sessions.checks import shown
 from sql.datatypes import TIMESTAMPTZ
 from sql.errors import SqlError, not_supported
@@ -126,7 +126,8 @@ def _alter(statement: AlterRole, work: RoleWork) -> None:
         own_password = role.oid == work.current and options == RoleOptions(
             sets_password=options.sets_password, password=options.password
         )
-        if not work.attribute("create_role") and not own_password:
+        is_above = role.oid != work.current and _is_above(role, work)
+        if (not work.attribute("create_role") or is_above) and not own_password:
             raise _denied("permission denied")
     if role.oid == BOOTSTRAP_OID and wanted.get("superuser") is False:
         raise SqlError(
@@ -190,20 +191,37 @@ def _refuse_needed(role: Role, work: RoleWork) -> None:
 
 
 def _grant(statement: GrantRole, work: RoleWork) -> None:
+    # As in PostgreSQL, REVOKE takes no notice of who has granted.
+    given = None if statement.revokes else statement.grantor
+    grantor = work.current if given is None else named_role(given, work).oid
     for spec in statement.roles:
         role = named_role(spec, work)
         if statement.revokes:
             _let_out(role, statement.members, statement.admin, work)
         else:
-            _let_in(role, statement.members, statement.admin, work)
+            _let_in(role, statement.members, statement.admin, work, grantor=grantor)
 
 
-def _let_in(role: Role, members: Sequence[RoleSpec], admin: bool, work: RoleWork, is_new: bool = False) -> None:
-    """Make roles members of `role`. is_new: the statement has just made it, and may say who is in it."""
-    if members and not is_new:
+def _let_in(
+    role: Role,
+    members: Sequence[RoleSpec],
+    admin: bool,
+    work: RoleWork,
+    is_new: bool = False,
+    grantor: int | None = None,
+) -> None:
+    """Make roles members of `role`. is_new: the statement has just made it, and may say who is in it. grantor: else who says it."""
+    found = [named_role(spec, work) for spec in members]
+    if found and role.name == DATABASE_OWNER:
+        raise SqlError("0LP01", f'role "{role.name}" cannot have explicit members')
+    if found and not is_new:
         _check_admin(role, work)
-    for spec in members:
-        member = named_role(spec, work)
+    grantor = work.current if grantor is None else grantor
+    if grantor != work.current and not work.attribute("superuser"):
+        raise _denied("must be superuser to set grantor")
+    for member in found:
+        if member.name == DATABASE_OWNER:
+            raise SqlError("0LP01", f'role "{member.name}" cannot be a member of any role')
         if member.oid in work.roles.reached_from(role.oid, inheriting=False):
             raise SqlError("0LP01", f'role "{role.name}" is a member of role "{member.name}"')
         known = _membership(role, member, work.roles)
@@ -211,7 +229,7 @@ def _let_in(role: Role, members: Sequence[RoleSpec], admin: bool, work: RoleWork
             work.notice("00000", f'role "{member.name}" is already a member of role "{role.name}"', "NOTICE")
             continue
         others = [one for one in work.roles.memberships if one is not known]
-        work.put(work.roles.with_memberships([*others, Membership(role.oid, member.oid, admin, work.current)]))
+        work.put(work.roles.with_memberships([*others, Membership(role.oid, member.oid, admin, grantor)]))
 
 
 def _let_out(role: Role, members: Sequence[RoleSpec], admin_only: bool, work: RoleWork) -> None:
@@ -233,8 +251,21 @@ def _check_admin(role: Role, work: RoleWork) -> None:
     if role.superuser:
         if not work.attribute("superuser"):
             raise _denied("must be superuser to alter superusers")
-    elif not work.attribute("create_role") and not work.roles.may_admin(work.current, role.oid):
+        return
+    if work.roles.may_admin(work.current, role.oid):
+        return
+    if not work.attribute("create_role") or _is_above(role, work):
         raise _denied(f'must have admin option on role "{role.name}"')
+
+
+def _is_above(role: Role, work: RoleWork) -> bool:
+    """Tell whether CREATEROLE is not enough to become a role, which may do what superusers alone can let others do.
+
+    PostgreSQL 15 lets whoever has CREATEROLE take pg_read_server_files, and with it every file of the server's user; 16 does not.
+    """
+    reached = work.roles.reached_from(role.oid, inheriting=False)
+    above = {*PREDEFINED.values()} | {one.oid for one in work.roles.by_name.values() if one.superuser}
+    return not work.attribute("superuser") and not above.isdisjoint(reached)
 
 
 def _membership(role: Role, member: Role, roles: Roles) -> Membership | None:

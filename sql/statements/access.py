@@ -61,13 +61,17 @@ class DropRole:
 
 @dataclass(frozen=True)
 class GrantRole:
-    """GRANT roles TO members [WITH ADMIN OPTION], or REVOKE [ADMIN OPTION FOR] roles FROM members. admin: the option is meant."""
+    """GRANT roles TO members [WITH ADMIN OPTION], or REVOKE [ADMIN OPTION FOR] roles FROM members. admin: the option is meant.
+
+    grantor: of GRANTED BY.
+    """
 
     text: str
     revokes: bool
     roles: tuple[RoleSpec, ...]
     members: tuple[RoleSpec, ...]
     admin: bool
+    grantor: RoleSpec | None = None
 
 
 @dataclass(frozen=True)
@@ -75,7 +79,7 @@ class GrantPrivileges:
     """GRANT privileges ON objects TO grantees [WITH GRANT OPTION], or REVOKE [GRANT OPTION FOR] ... FROM ... [CASCADE].
 
     kind: 'table', 'sequence', 'schema', 'all tables' or 'all sequences' (names are then schemas). words: privileges, none for ALL.
-    option: the grant option is meant.
+    option: the grant option is meant. grantor: of GRANTED BY.
     """
 
     text: str
@@ -86,6 +90,7 @@ class GrantPrivileges:
     grantees: tuple[RoleSpec, ...]
     option: bool
     cascade: bool
+    grantor: RoleSpec | None = None
 
 
 @dataclass(frozen=True)

@@ -46,10 +46,10 @@ def grant(cursor: Cursor) -> GrantPrivileges | GrantRole:
     if not revokes and cursor.accept("with"):
         cursor.expect("grant", "option")
         option = True
-    granted_by(cursor)
+    grantor = granted_by(cursor)
     cascade = revokes and cursor.accept_any("cascade", "restrict") == "cascade"
     text = cursor.text_since(first)
-    return GrantPrivileges(text, revokes, words, kind, names, grantees, option, cascade)
+    return GrantPrivileges(text, revokes, words, kind, names, grantees, option, cascade, grantor)
 
 
 def at_privileges(cursor: Cursor) -> bool:

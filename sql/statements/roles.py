@@ -86,14 +86,14 @@ def grant_role(cursor: Cursor, first: int, revokes: bool, admin: bool) -> GrantR
     cursor.expect("from" if revokes else "to")
     members = role_list(cursor)
     if revokes:
-        granted_by(cursor)
+        grantor = granted_by(cursor)
         cursor.accept_any("cascade", "restrict")
     else:
         if cursor.accept("with"):
             cursor.expect("admin", "option")
             admin = True
-        granted_by(cursor)
-    return GrantRole(cursor.text_since(first), revokes, roles, members, admin)
+        grantor = granted_by(cursor)
+    return GrantRole(cursor.text_since(first), revokes, roles, members, admin, grantor)
 
 
 def granted_by(cursor: Cursor) -> RoleSpec | None:

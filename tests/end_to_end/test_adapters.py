@@ -180,7 +180,7 @@ def test_psycopg_reads_rows_of_a_binary_copy(server: AntumbraServer) -> None:
 
 def run(port: int, work: Callable[[asyncpg.Connection[Any]], Awaitable[None]]) -> None:
     async def connected() -> None:
-        connection = await asyncpg.connect(host="127.0.0.1", port=port, user="someone", database="antumbra")
+        connection = await asyncpg.connect(host="127.0.0.1", port=port, user="antumbra", database="antumbra")
         try:
             await work(connection)
         finally:

@@ -102,7 +102,7 @@ WORKS = [
 def test_a_client_gets_what_postgresql_gives(
     server: AntumbraServer, postgres: PostgresCluster, work: Callable[[Connection], object]
 ) -> None:
-    dsn = f"host=127.0.0.1 port={server.port} user=someone dbname=antumbra"
+    dsn = f"host=127.0.0.1 port={server.port} user=antumbra dbname=antumbra"
     for encoding in ENCODINGS:
         assert answered(dsn, encoding, work) == answered(postgres.dsn, encoding, work), encoding
 
@@ -136,14 +136,14 @@ def test_copies_from(server: AntumbraServer, postgres: PostgresCluster, data: by
                 copy.write(data[start : start + 3])
         return connection.execute("SELECT a, b, ascii(b) FROM copied ORDER BY a").fetchall()
 
-    dsn = f"host=127.0.0.1 port={server.port} user=someone dbname=antumbra"
+    dsn = f"host=127.0.0.1 port={server.port} user=antumbra dbname=antumbra"
     # Not SQL_ASCII: PostgreSQL 15 takes bytes then that are no UTF-8.
     for encoding in ("latin1", "latin9", "win1252", "euc_cn", "euc_jp", "gb18030", "utf8"):
         assert answered(dsn, encoding, work) == answered(postgres.dsn, encoding, work), encoding
 
 
 def test_a_stream_and_a_file(server: AntumbraServer) -> None:
-    dsn = f"host=127.0.0.1 port={server.port} user=someone dbname=antumbra"
+    dsn = f"host=127.0.0.1 port={server.port} user=antumbra dbname=antumbra"
     with psycopg.connect(dsn, client_encoding="latin1", autocommit=True) as connection:
         connection.execute('CREATE FOREIGN TABLE "é" (a text, b int) SERVER stream')
         connection.execute('CREATE VIEW "ü" AS SELECT a, sum(b) AS b FROM "é" GROUP BY a')

@@ -29,7 +29,7 @@ def connect(server: AntumbraServer) -> Iterator[Callable[..., Connection]]:
 
     def make(autocommit: bool = True, **settings: Any) -> Connection:
         made = psycopg.connect(
-            host="127.0.0.1", port=server.port, user="drivers", dbname="antumbra", autocommit=autocommit, **settings
+            host="127.0.0.1", port=server.port, user="antumbra", dbname="antumbra", autocommit=autocommit, **settings
         )
         opened.append(made)
         return made
@@ -44,7 +44,7 @@ def run(server: AntumbraServer) -> Callable[[Callable[[asyncpg.Connection], Coro
     def run_with(work: Callable[[asyncpg.Connection], Coroutine[Any, Any, None]]) -> None:
         async def connected() -> None:
             connection = await asyncpg.connect(
-                host="127.0.0.1", port=server.port, user="drivers", database="antumbra", timeout=60
+                host="127.0.0.1", port=server.port, user="antumbra", database="antumbra", timeout=60
             )
             try:
                 await work(connection)

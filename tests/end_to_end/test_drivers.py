@@ -116,7 +116,7 @@ def test_psycopg_copy_in_and_out(server: AntumbraServer) -> None:
 
 def test_asyncpg_prepared_copy_and_cursor(server: AntumbraServer) -> None:
     async def work() -> None:
-        connection = await asyncpg.connect(host="127.0.0.1", port=server.port, user="someone", database="postgres")
+        connection = await asyncpg.connect(host="127.0.0.1", port=server.port, user="antumbra", database="postgres")
         try:
             await connection.execute("CREATE FOREIGN TABLE prepared (k int, x float8, n numeric(10,2)) SERVER stream")
             await connection.execute(
@@ -143,7 +143,7 @@ def test_asyncpg_prepared_copy_and_cursor(server: AntumbraServer) -> None:
 
 def test_asyncpg_prepares_anew_after_a_table_has_changed(server: AntumbraServer) -> None:
     async def use() -> None:
-        connection = await asyncpg.connect(host="127.0.0.1", port=server.port, user="someone", database="postgres")
+        connection = await asyncpg.connect(host="127.0.0.1", port=server.port, user="antumbra", database="postgres")
         try:
             await connection.execute("CREATE TABLE ap_changed (a int)")
             assert await connection.fetch("SELECT * FROM ap_changed") == []
@@ -175,7 +175,7 @@ def test_psycopg_rows_without_columns(server: AntumbraServer, binary: bool) -> N
 
 def test_asyncpg_rows_without_columns(server: AntumbraServer) -> None:
     async def work() -> None:
-        connection = await asyncpg.connect(host="127.0.0.1", port=server.port, user="someone", database="postgres")
+        connection = await asyncpg.connect(host="127.0.0.1", port=server.port, user="antumbra", database="postgres")
         try:
             assert [tuple(row) for row in await connection.fetch("SELECT FROM generate_series(1, $1)", 3)] == [
                 (),
@@ -215,7 +215,7 @@ def test_psycopg_rows_as_values(server: AntumbraServer, binary: bool) -> None:
 
 def test_asyncpg_rows_as_values(server: AntumbraServer) -> None:
     async def work() -> None:
-        connection = await asyncpg.connect(host="127.0.0.1", port=server.port, user="someone", database="postgres")
+        connection = await asyncpg.connect(host="127.0.0.1", port=server.port, user="antumbra", database="postgres")
         try:
             await connection.execute("CREATE TABLE composed (a int, b text, c numeric(6,2), d int[])")
             await connection.execute("INSERT INTO composed VALUES (1, 'x', 1.5, '{1,2}')")

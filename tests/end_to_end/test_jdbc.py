@@ -40,7 +40,7 @@ def connection(jvm: Any, server: AntumbraServer) -> Iterator[Any]:
         ours.execute("CREATE FOREIGN TABLE jdbc_events (k integer, t text, x double precision) SERVER stream")
         ours.execute("CREATE VIEW jdbc_sums AS SELECT k, count(*) AS n, sum(x) AS total FROM jdbc_events GROUP BY k")
         opened = jvm.org.postgresql.Driver().connect(
-            f"jdbc:postgresql://127.0.0.1:{server.port}/antumbra?user=java", jvm.java.util.Properties()
+            f"jdbc:postgresql://127.0.0.1:{server.port}/antumbra?user=antumbra", jvm.java.util.Properties()
         )
         yield opened
         opened.close()

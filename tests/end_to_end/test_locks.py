@@ -90,7 +90,7 @@ def answer(connection: Connection, text: str) -> str:
 
 @pytest.fixture
 def ours(server: AntumbraServer) -> Iterator[Sessions]:
-    sessions = Sessions(f"host=127.0.0.1 port={server.port} user=locks dbname=antumbra")
+    sessions = Sessions(f"host=127.0.0.1 port={server.port} user=antumbra dbname=antumbra")
     yield sessions
     sessions.close()
 
@@ -127,7 +127,7 @@ def test_a_deadlock_has_one_victim(ours: Sessions) -> None:
 
 def test_workers_of_a_queue_share_nothing(server: AntumbraServer) -> None:
     """Six workers take 60 jobs with SKIP LOCKED: each job is done once, and none is left."""
-    dsn = f"host=127.0.0.1 port={server.port} user=locks dbname=antumbra"
+    dsn = f"host=127.0.0.1 port={server.port} user=antumbra dbname=antumbra"
     with psycopg.connect(dsn, autocommit=True) as connection:
         connection.execute("DROP TABLE IF EXISTS jobs")
         connection.execute("CREATE TABLE jobs (id int PRIMARY KEY, taken_by int)")
@@ -161,7 +161,7 @@ def test_workers_of_a_queue_share_nothing(server: AntumbraServer) -> None:
 
 def test_counters(server: AntumbraServer) -> None:
     """Four sessions add to one row, each update a transaction of its own: nothing is lost, nobody gets an error."""
-    dsn = f"host=127.0.0.1 port={server.port} user=locks dbname=antumbra"
+    dsn = f"host=127.0.0.1 port={server.port} user=antumbra dbname=antumbra"
     with psycopg.connect(dsn, autocommit=True) as connection:
         connection.execute("DROP TABLE IF EXISTS counter")
         connection.execute("CREATE TABLE counter (n int)")
@@ -182,7 +182,7 @@ def test_counters(server: AntumbraServer) -> None:
 
 def test_many_that_wait_leave_the_server_to_others(server: AntumbraServer) -> None:
     """Twelve sessions, more than there are worker threads, wait for one row; its holder goes on and lets them through."""
-    dsn = f"host=127.0.0.1 port={server.port} user=locks dbname=antumbra"
+    dsn = f"host=127.0.0.1 port={server.port} user=antumbra dbname=antumbra"
     with psycopg.connect(dsn, autocommit=True) as connection:
         connection.execute("DROP TABLE IF EXISTS wanted")
         connection.execute("CREATE TABLE wanted (n int)")

@@ -23,7 +23,7 @@ WORKERS, ROWS = 8, 200
 
 @pytest.fixture
 def dsn(server: AntumbraServer) -> str:
-    return f"host=127.0.0.1 port={server.port} user=pools dbname=antumbra"
+    return f"host=127.0.0.1 port={server.port} user=antumbra dbname=antumbra"
 
 
 @pytest.fixture

@@ -238,7 +238,7 @@ def test_a_scan_that_fails_undoes_the_statements_before_it(posts: Connection) ->
 def test_a_portal_takes_rows_of_a_scan_in_parts(posts: Connection) -> None:
     with posts.transaction():
         posts.execute("INSERT INTO posts SELECT g, 'x', 0, repeat('y', 20) FROM generate_series(1, 50) AS g")
-    client = RawClient(posts.info.port, "tester", "antumbra")
+    client = RawClient(posts.info.port, "antumbra", "antumbra")
     client.ask(query("SET stream_timeout = '20ms'"))
     executes = [execute(row_limit=limit) for limit in (15, 15, 100, 100)]
     said = client.ask(parse("SELECT uid FROM posts WHERE uid > 10"), bind(), *executes, frame(b"S", b""))

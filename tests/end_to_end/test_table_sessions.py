@@ -89,7 +89,7 @@ def test_executemany(server: AntumbraServer, table: str) -> None:
 
 def test_asyncpg(server: AntumbraServer, table: str) -> None:
     async def use() -> None:
-        connection = await asyncpg.connect(host="127.0.0.1", port=server.port, user="tester", database="antumbra")
+        connection = await asyncpg.connect(host="127.0.0.1", port=server.port, user="antumbra", database="antumbra")
         try:
             insert = await connection.prepare("INSERT INTO tw (id, name, price) VALUES ($1, $2, $3) RETURNING *")
             assert [kind.name for kind in insert.get_parameters()] == ["int4", "text", "numeric"]
@@ -154,7 +154,7 @@ def test_parameters_as_postgres_types_them(server: AntumbraServer, postgres: Pos
 
 def test_portals_of_returning(server: AntumbraServer, table: str) -> None:
     """All rows are written at the first Execute; the portal gives them in slices."""
-    client = RawClient(server.port, "someone", "antumbra")
+    client = RawClient(server.port, "antumbra", "antumbra")
     answer = client.ask(
         parse("INSERT INTO tw (id) SELECT g FROM generate_series(1, 5) AS s (g) RETURNING id"),
         bind(portal="slices"),
@@ -256,10 +256,10 @@ def test_what_is_given_up_leaves_nothing(server: AntumbraServer, table: str) -> 
     lines = b"".join(b"%d\tname %d\n" % (number, number) for number in range(200_000))
     pieces = [copy_data(lines[start : start + 65_536]) for start in range(0, len(lines), 65_536)]
     for count in (1, len(pieces) // 2, len(pieces)):
-        client = RawClient(server.port, "someone", "antumbra")
+        client = RawClient(server.port, "antumbra", "antumbra")
         client.send(query("COPY tw (id, name) FROM STDIN"), *pieces[:count])
         client.hang_up()
-    client = RawClient(server.port, "someone", "antumbra")
+    client = RawClient(server.port, "antumbra", "antumbra")
     client.send(query("COPY tw (id, name) FROM STDIN"), *pieces)
     cancel(server.port, client)
     client.send(COPY_DONE)

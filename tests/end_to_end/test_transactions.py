@@ -30,7 +30,7 @@ def stream(server: AntumbraServer) -> Iterator[str]:
 
 
 def raw(server: AntumbraServer) -> RawClient:
-    return RawClient(server.port, "someone", "antumbra")
+    return RawClient(server.port, "antumbra", "antumbra")
 
 
 def one_value(server: AntumbraServer, text: str) -> object:

@@ -23,7 +23,7 @@ from engine.certificate_hash import certificate_hash
 from engine.clock import SystemClock
 from engine.hba import default_rules, read_rules
 from engine.looking import Looking
-from engine.roles import Role, Roles
+from engine.roles import BOOTSTRAP_OID, Role, Roles
 from engine.server import Door, Server, ServerLimits, origin
 from engine.tls import TlsError, make_context
 from sql.errors import SqlError
@@ -124,6 +124,26 @@ def stranger(world: FakeWorld) -> Iterator[Stranger]:
     assert one.hear() == (b"R", struct.pack("!i", 10) + b"SCRAM-SHA-256\0\0")
     yield one
     one.close()
+
+
+def test_a_name_without_a_role_is_a_superuser_while_nobody_has_made_one() -> None:
+    known = Roles()
+    authenticator = Authenticator(default_rules(False, False), lambda: known, SystemClock().now_us)
+
+    def let_in(user: str) -> int:
+        login = authenticator.begin({"user": user, "database": "antumbra"}, "127.0.0.1", encrypted=False)
+        return authenticator.role_of(login, "antumbra", ())
+
+    assert let_in("anybody") == let_in("antumbra") == BOOTSTRAP_OID
+    ann = Role("ann", 20000, login=True)
+    known = known.with_role(ann)
+    assert let_in("ann") == 20000
+    assert let_in("antumbra") == BOOTSTRAP_OID
+    with pytest.raises(SqlError, match='role "anybody" does not exist') as caught:
+        let_in("anybody")
+    assert (caught.value.sqlstate, caught.value.severity) == ("28000", "FATAL")
+    known = known.without_role(ann)
+    assert let_in("anybody") == BOOTSTRAP_OID
 
 
 def initial(response: bytes) -> bytes:

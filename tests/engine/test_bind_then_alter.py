@@ -12,7 +12,7 @@ from tests.oracle.antumbra import AntumbraServer
 def test_a_bound_row_goes_into_the_stream_as_it_is_at_execute(server: AntumbraServer) -> None:
     with server.connect() as other:
         other.execute("CREATE FOREIGN TABLE ba (k int, t text) SERVER stream")
-        client = RawClient(server.port, "someone", "antumbra")
+        client = RawClient(server.port, "antumbra", "antumbra")
         client.send(parse("INSERT INTO ba (k, t) VALUES ($1, $2)"), bind([b"7", b"x"]), FLUSH)
         client.read_until("2")
         other.execute("ALTER FOREIGN TABLE ba ADD COLUMN n int DEFAULT 5")

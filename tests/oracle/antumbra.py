@@ -34,8 +34,8 @@ class AntumbraServer:
 
     @property
     def dsn(self) -> str:
-        """Connection string of any user."""
-        return f"host=127.0.0.1 port={self.port} user=tester dbname=antumbra"
+        """Connection string of the superuser that there is with and without other roles."""
+        return f"host=127.0.0.1 port={self.port} user=antumbra dbname=antumbra"
 
     @property
     def log_path(self) -> Path:

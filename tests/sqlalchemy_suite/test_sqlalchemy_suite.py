@@ -35,7 +35,7 @@ def server(tmp_path: Path) -> Iterator[AntumbraServer]:
 @pytest.mark.timeout(900)
 def test_the_suite_passes_but_for_what_is_expected(server: AntumbraServer, tmp_path: Path) -> None:
     report = tmp_path / "report.xml"
-    uri = f"postgresql+psycopg://tester@127.0.0.1:{server.port}/antumbra"
+    uri = f"postgresql+psycopg://antumbra@127.0.0.1:{server.port}/antumbra"
     command = [
         sys.executable,
         "-m",
