@@ -18,6 +18,7 @@ class SqlError(Exception):
     sqlstate: five characters (PostgreSQL's appendix A). position: 1-based character offset in the statement's text, or None.
     table_name, column_name, constraint_name: of the object that a constraint error is about. routine: PostgreSQL's function that reports
     it, where a driver tells by it what to do. Texts may have keys of relations in them, which are sent as names.
+    read_oid: of the relation whose values are in `detail`, 0: there are none; detail_without: what those are told who may not read it.
     """
 
     sqlstate: str
@@ -31,6 +32,8 @@ class SqlError(Exception):
     column_name: str | None = None
     constraint_name: str | None = None
     routine: str | None = None
+    read_oid: int = 0
+    detail_without: str | None = None
 
     def __str__(self) -> str:
         return f"{self.sqlstate}: {shown(self.message)}"

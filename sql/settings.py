@@ -324,6 +324,8 @@ class Settings:
                 self.set(name, value)
         self._start = dict(self._session)
         self.commit()
+        # Somebody may have looked before.
+        self._changed()
 
     def note_temporary(self) -> None:
         """The session has temporary relations from now on, which come before all others."""
@@ -346,9 +348,10 @@ class Settings:
         return self.show(name)
 
     def reset_all(self) -> None:
-        """Return every setting to its start value."""
+        """Return every setting to its start value, but for who the session is."""
         self._remember()
-        self._session = {**dict.fromkeys(self._session, ""), **self._start}
+        kept = {name: self.value(name) for name in (*IDENTITY, "is_superuser")}
+        self._session = {**dict.fromkeys(self._session, ""), **self._start, **kept}
         self._local.clear()
         self._changed()
 

@@ -207,12 +207,12 @@ class CopyIntoTable:
     def _checked(self, table: TableWriter, rows: pa.Table) -> pa.Table:
         """Return the rows that WHERE keeps. Raises what is wrong with the first bad one among them."""
         if self._target.kept is None:
-            table.check(rows)
+            table.check(rows, self._target.targets)
             return rows
         kept = table.transaction.query(substitute_now(self._target.kept, table.now_us), {ROWS: rows}).column(0)
         rows = rows.filter(kept)
         try:
-            table.check(rows)
+            table.check(rows, self._target.targets)
         except FailingRowError as failure:
             failure.row = pc.indices_nonzero(kept)[failure.row].as_py()
             raise

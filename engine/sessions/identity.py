@@ -85,6 +85,12 @@ class Identity:
         if not self.bypasses():
             self.checks(image).owner(name)
 
+    def told(self, error: SqlError) -> SqlError:
+        """Return an error as the session may hear it: without values of a relation that it may not read."""
+        if error.read_oid and not self.may(error.read_oid, "r"):
+            error.detail, error.read_oid = error.detail_without, 0
+        return error
+
     def may_insert(self, name: str, image: CatalogImage) -> bool:
         """Tell whether a row may go into a stream. Cheap: asked for each row."""
         captured = self._settings.captured()

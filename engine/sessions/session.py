@@ -341,7 +341,7 @@ class Session:
                 if rest is not None:
                     return self._synced(rest)
             except SqlError as error:
-                self.connection.write(writer.error_response(error))
+                self.connection.write(writer.error_response(self.identity.told(error)))
         self._ready()
         return None
 
@@ -349,7 +349,7 @@ class Session:
         try:
             await rest
         except SqlError as error:
-            self.connection.write(writer.error_response(error))
+            self.connection.write(writer.error_response(self.identity.told(error)))
         self._ready()
 
     def fail_pipeline(self, error: SqlError) -> None:
@@ -360,7 +360,7 @@ class Session:
     def _told(self, error: SqlError) -> bool:
         """Tell the client of an error, in the encoding that it still has, and undo; False when that was the end."""
         if error.severity != "FATAL":
-            self.connection.write(writer.error_response(error))
+            self.connection.write(writer.error_response(self.identity.told(error)))
         self.block.fail()
         if error.severity == "FATAL":
             self.connection.terminate(error)

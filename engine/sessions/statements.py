@@ -471,6 +471,7 @@ class StatementRunner:
             self._session.names.close_portal(None)
             transaction.listening.append((None, False))
             self._session.backend.locks.give_all_back()
+            self._session.settings.set("session_authorization", None)
             self._session.settings.reset_all()
         if statement.what in ("all", "sequences"):
             self._session.sequences.forget()

@@ -6,7 +6,7 @@ can have wrong is raised before the table is touched, but for unique keys, which
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -59,14 +59,14 @@ class TableWriter:
         rows = literal_rows(bound.source, self.entry.description)
         if rows is None:
             rows = self._named(self.transaction.query(bound.source, self.inputs))
-        self.check(rows)
+        self.check(rows, bound.given)
         if bound.conflict is None:
             outcome = self._outcome("INSERT 0", rows.num_rows, bound.returning, rows)
             self.transaction.insert(self.entry, rows)
             return outcome
         resolution = resolve(self.transaction, bound.conflict, rows, self.inputs)
         if resolution.changed is not None:
-            self.check(resolution.changed)
+            self.check(resolution.changed, (*bound.given, *bound.conflict.changed))
         outcome = self._outcome("INSERT 0", resolution.rows_count, bound.returning, resolution.written())
         self._apply(resolution, bound.conflict)
         return outcome
@@ -81,7 +81,7 @@ class TableWriter:
         rows = found.select(range(1, found.num_columns))
         width = len(self.entry.description.columns)
         whole = self._named(rows.select(range(width)))
-        self.check(whole)
+        self.check(whole, bound.changed)
         outcome = self._outcome("UPDATE", rows.num_rows, bound.returning, rows)
         changed = found.select([0, *(index + 1 for index in bound.changed)])
         self.transaction.update(self.entry, self._numbers(bound.changed), changed, whole)
@@ -95,9 +95,9 @@ class TableWriter:
         self.transaction.delete(self.entry, found.select([0]))
         return outcome
 
-    def check(self, rows: pa.Table) -> None:
-        """Raise 23502 or 23514 for the first row that the table can't have."""
-        check_rows(self.transaction, self.entry.description, rows, self.now_us, self.time_zone)
+    def check(self, rows: pa.Table, given: Iterable[int]) -> None:
+        """Raise 23502 or 23514 for the first row that the table can't have. given: indexes of the columns that the statement names."""
+        check_rows(self.transaction, self.entry.description, rows, self.now_us, self.time_zone, given)
 
     def _apply(self, resolution: Resolution, conflict: BoundConflict) -> None:
         changed = conflict.changed

@@ -219,7 +219,9 @@ class References:
             child, parent = link.child.description.name, link.parent.description.name
             raise violation(
                 f'insert or update on table "{child}" violates foreign key constraint "{link.constraint.name}"',
-                f'Key {key} is not present in table "{parent}".',
+                key,
+                f'is not present in table "{parent}".',
+                link.child,
                 link,
             )
 
@@ -241,7 +243,9 @@ class References:
             child, parent, name = link.child.description.name, link.parent.description.name, link.constraint.name
             raise violation(
                 f'update or delete on table "{parent}" violates foreign key constraint "{name}" on table "{child}"',
-                f'Key {key} is still referenced from table "{child}".',
+                key,
+                f'is still referenced from table "{child}".',
+                link.parent,
                 link,
             )
 
@@ -272,7 +276,7 @@ class References:
         if not found.num_rows:
             return
         whole = found.select(range(1, found.num_columns))
-        check_rows(self._transaction, link.child.description, whole, now_us, self._transaction.time_zone)
+        check_rows(self._transaction, link.child.description, whole, now_us, self._transaction.time_zone, ())
         places = [place for place, one in enumerate(columns) if one.number in pairs]
         changed = found.select([0, *(place + 1 for place in places)])
         numbers = [columns[place].number for place in places]
@@ -347,12 +351,14 @@ def conflict(entry: Entry) -> SqlError:
     return SqlError("40001", CONFLICT, detail=f'Table "{entry.description.name}" was changed in between.')
 
 
-def violation(message: str, detail: str, link: Link) -> SqlError:
-    """Return a 23503."""
+def violation(message: str, key: str, what: str, holder: TableEntry, link: Link) -> SqlError:
+    """Return a 23503. key: the one that is missing or in use, in the table `holder`; what: the rest of the detail."""
     return SqlError(
         "23503",
         message,
-        detail=detail,
+        detail=f"Key {key} {what}",
+        read_oid=holder.description.oid,
+        detail_without=f"Key {what}",
         table_name=link.child.description.name,
         constraint_name=link.constraint.name,
     )

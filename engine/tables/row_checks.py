@@ -6,7 +6,7 @@ Enters: whole rows of a table. Leaves: nothing, or 23502 or 23514 with the faili
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -39,14 +39,29 @@ class FailingRowError(SqlError):
 
 
 def check_rows(
-    transaction: TableTransaction, relation: RelationDescription, rows: pa.Table, now_us: int, time_zone: str
+    transaction: TableTransaction,
+    relation: RelationDescription,
+    rows: pa.Table,
+    now_us: int,
+    time_zone: str,
+    given: Iterable[int],
 ) -> None:
-    """Raise what is wrong with the first bad row, in PostgreSQL's order: NULLs by column, then checks by name."""
+    """Raise what is wrong with the first bad row, in PostgreSQL's order: NULLs by column, then checks by name.
+
+    given: indexes of the columns whose values the statement has given. Nobody is told of others who may not read the table.
+    """
     failures = [*null_failures(relation, rows), *check_failures(transaction, relation, rows, now_us)]
     if failures:
         place, error = min(failures, key=lambda failure: failure[0])
         error.row = place
-        error.detail = f"Failing row contains {row_text(relation, rows.slice(place, 1), time_zone)}."
+        values = row_values(relation, rows.slice(place, 1), time_zone)
+        error.detail = f"Failing row contains ({', '.join(values)})."
+        error.read_oid = relation.oid
+        shown = sorted(set(given))
+        if shown:
+            names = ", ".join(relation.columns[index].name for index in shown)
+            texts = ", ".join(values[index] for index in shown)
+            error.detail_without = f"Failing row contains ({names}) = ({texts})."
         raise error
 
 
@@ -75,7 +90,7 @@ def check_failures(
             yield place, FailingRowError("23514", message, table_name=relation.name, constraint_name=check.name)
 
 
-def row_text(relation: RelationDescription, row: pa.Table, time_zone: str) -> str:
+def row_values(relation: RelationDescription, row: pa.Table, time_zone: str) -> list[str]:
     """Return the values of one row as DETAIL shows them."""
     families = [encoded_family(column.type) for column in relation.columns]
     message, _ = encode_data_rows(row.columns, families, [0] * len(families), Forms(time_zone), 1)
@@ -86,7 +101,7 @@ def row_text(relation: RelationDescription, row: pa.Table, time_zone: str) -> st
         start += 4
         shown.append("null" if length < 0 else clipped(message[start : start + length]))
         start += max(length, 0)
-    return f"({', '.join(shown)})"
+    return shown
 
 
 def clipped(value: bytes) -> str:

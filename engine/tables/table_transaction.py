@@ -283,7 +283,7 @@ class TableTransaction:
         """Return a key that is there already as a conflict with another transaction, if ON CONFLICT has not seen it."""
         if (error.table_name, error.constraint_name) not in self._decisive:
             return error
-        return SqlError("40001", CONFLICT, detail=error.detail)
+        return SqlError("40001", CONFLICT, detail=error.detail, read_oid=error.read_oid)
 
     def _require_distinct(self, table: TableEntry) -> None:
         for constraint in table.description.constraints:

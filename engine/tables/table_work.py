@@ -96,6 +96,8 @@ class TableWork:
                 "23505",
                 f'could not create unique index "{constraint.name}"',
                 detail=f"Key {key} is duplicated.",
+                read_oid=entry.description.oid,
+                detail_without="Duplicate keys exist.",
                 table_name=entry.description.name,
                 constraint_name=constraint.name,
             )

@@ -123,6 +123,7 @@ def duplicate_key(table: TableEntry, constraint: ConstraintDescription, key: str
         "23505",
         f'duplicate key value violates unique constraint "{constraint.name}"',
         detail=None if key is None else f"Key {key} already exists.",
+        read_oid=table.description.oid,
         table_name=table.description.name,
         constraint_name=constraint.name,
     )

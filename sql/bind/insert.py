@@ -51,7 +51,8 @@ class BoundInsert:
 
     source: rows of the targets' types, `Values` where it was VALUES. stable: it uses now() or the like. relations: names of all that is
     scanned. returning: over whole rows of the table. named: the relations that the text reads, ordinary views among them. needed: the
-    letters of the privileges that it takes to do this to `relation`, as PostgreSQL's access lists have them.
+    letters of the privileges that it takes to do this to `relation`, as PostgreSQL's access lists have them. given: indexes of the columns
+    that have a value in the statement.
     """
 
     relation: RelationDescription
@@ -65,6 +66,7 @@ class BoundInsert:
     locked: tuple[LockedRead, ...] = ()
     named: frozenset[str] = frozenset()
     needed: str = "a"
+    given: tuple[int, ...] = ()
 
 
 def bind_insert(
@@ -82,6 +84,7 @@ def bind_insert(
         hidden = Passage(None, hidden=target_scope(relation, statement.alias, len(relation.columns)))
         with context.inside(hidden):
             source, targets = bind_source(statement, relation, targets, context)
+        given = targets
         check_identities(statement, relation, targets)
         refuse_hidden_defaults(statement, relation, targets)
         if relation.kind == "table":
@@ -111,7 +114,7 @@ def bind_insert(
     if reads_columns(relation, *items_of(returning)) or (conflict is not None and conflict.reads):
         needed += "r"
     return BoundInsert(
-        relation, targets, source, types, context.stable, names, conflict, returning, locked, named, needed
+        relation, targets, source, types, context.stable, names, conflict, returning, locked, named, needed, given
     )
 
 

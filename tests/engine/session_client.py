@@ -170,9 +170,10 @@ class SessionClient:
             await self._connection.packet_ended.wait()
         return reply is not False
 
-    def ask_in_full(self, text: str) -> list[Answer]:
-        """Send a Query and return its answers, errors and notices with all their fields."""
-        self._runner.run(self._handle(query(text)))
+    def ask_in_full(self, *messages: bytes | str) -> list[Answer]:
+        """Send messages (a text is a Query) and return all answers, errors and notices with all their fields."""
+        data = b"".join(query(message) if isinstance(message, str) else message for message in messages)
+        self._runner.run(self._handle(data))
         return [in_full(kind, body) for kind, body in self._taken() if kind != "Z"]
 
     def _taken(self) -> list[tuple[str, bytes]]:

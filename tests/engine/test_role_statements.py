@@ -288,3 +288,70 @@ def ann(world: World, **parameters: str) -> SessionClient:
     """Return a session that was let in as ann."""
     role = world.database.image.roles.by_name["ann"].oid
     return SessionClient(world, {"user": "ann", "database": "antumbra", **parameters}, role)
+
+
+WHO = """
+SELECT current_setting('is_superuser')
+SHOW is_superuser
+SELECT current_setting('is_superuser') FROM pg_am LIMIT 1
+SET ROLE w_boss
+SELECT current_setting('is_superuser')
+SET ROLE w_plain
+SELECT current_setting('is_superuser')
+RESET ROLE
+SELECT current_setting('is_superuser')
+SET SESSION AUTHORIZATION w_plain
+SELECT current_setting('is_superuser')
+SET ROLE w_boss
+RESET SESSION AUTHORIZATION
+SELECT current_setting('is_superuser')
+BEGIN
+SET LOCAL ROLE w_plain
+SELECT current_setting('is_superuser'), current_user
+SAVEPOINT a
+SET LOCAL ROLE NONE
+SELECT current_setting('is_superuser')
+ROLLBACK TO a
+SELECT current_setting('is_superuser'), current_user
+COMMIT
+SELECT current_setting('is_superuser')
+SET is_superuser = on
+SELECT set_config('is_superuser', 'on', false)
+SET ROLE w_plain
+RESET ALL
+SELECT current_setting('is_superuser'), current_user
+DISCARD ALL
+SELECT current_setting('is_superuser')
+"""
+
+
+def test_is_superuser_is_the_roles_from_the_start(world: World, postgres: PostgresCluster) -> None:
+    setup = (
+        "CREATE ROLE w_boss SUPERUSER LOGIN", "CREATE ROLE w_plain LOGIN", "CREATE ROLE w_heir LOGIN", "GRANT w_boss, w_plain TO w_heir",
+    )  # fmt: skip
+    world.client().run(*setup)
+    known = RawClient(postgres.port, "postgres", "postgres")
+    for text in setup:
+        known.ask_in_full(text)
+    differing = []
+    for role in ("w_boss", "w_plain", "w_heir"):
+        for first in range(3):
+            ours, theirs = session_of(world, role), RawClient(postgres.port, role, "postgres")
+            for text in WHO.strip().splitlines()[first:]:
+                pair = [
+                    [
+                        said
+                        for said, _ in client.ask_in_full(text)
+                        if not said.startswith(("T", "S application", "S TimeZone"))
+                    ]
+                    for client in (ours, theirs)
+                ]
+                if pair[0] != pair[1]:
+                    differing.append((role, text, *pair))
+                if first:
+                    break
+            theirs.hang_up()
+    known.ask_in_full("DROP ROLE w_boss, w_plain, w_heir")
+    known.hang_up()
+    print(*differing, sep="\n")
+    assert not differing
