@@ -35,7 +35,7 @@ VARIABLE_NUMERIC = "STRUCT(unscaled DECIMAL(38,0), scale SMALLINT)"
 def emit_duckdb(root: Relation, sources: Mapping[str, str]) -> str:
     """Return the text that yields the rows of `root`.
 
-    sources: the name of each scan -> what stands for it in FROM: the name of a registered table, or '(SELECT ...)'.
+    sources: the name of each scan -> what stands for it in FROM: the name of a registered table, or a `PrintedQuery`.
     """
     return SelectPrinter(DuckDbDialect(), sources, alias_letter(root)).whole(root)
 

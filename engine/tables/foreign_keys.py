@@ -17,6 +17,7 @@ import pyarrow.compute as pc
 
 from engine.catalog import CatalogImage, Entry, TableEntry
 from engine.embedded.duckdb_errors import CONFLICT
+from engine.tables import write_journal
 from engine.tables.deferral import Deferral, Key
 from engine.tables.row_checks import check_rows
 from engine.tables.unique_errors import key_text, values_text
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
 ROWID = OutputColumn("rowid", INT8)
 # What DuckDB calls the rows that a query is given.
-ROWS = '"antumbra rows"'
+ROWS = f'"{write_journal.ROWS}"'
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,7 @@ from engine.tables.unique_errors import duplicate_key, key_text, unique_violatio
 from engine.tables.write_journal import ROWS, Step, TableMark, WriteJournal, perform, repeat
 from sql.catalog import ColumnDescription, ConstraintDescription
 from sql.datatypes import INT8, SqlType
-from sql.emit.names import column_names
+from sql.emit.names import PrintedQuery, column_names
 from sql.emit_duckdb import DuckDbExpressions
 from sql.errors import SqlError
 from sql.relations import OutputColumn, Relation, Scan, Schema
@@ -430,7 +430,7 @@ def with_keys_of(table: TableEntry, rows: pa.Table | None) -> TableEntry:
     return replace(table, description=replace(description, constraints=constraints))
 
 
-def table_source(table: TableEntry, scan: Scan) -> str:
+def table_source(table: TableEntry, scan: Scan) -> PrintedQuery:
     """Return what stands in DuckDB's FROM for a scan of `table`: its columns under the names that the printer uses."""
     columns = table.description.columns
     schema = (*(OutputColumn(column.name, column.type) for column in columns), ROWID)
@@ -440,4 +440,4 @@ def table_source(table: TableEntry, scan: Scan) -> str:
         f'{place} AS "{name.replace(chr(34), chr(34) * 2)}"'
         for place, name in zip(physical, column_names(schema), strict=True)
     ]
-    return f"(SELECT {', '.join(items)} FROM stored.{table.physical})"
+    return PrintedQuery(f"(SELECT {', '.join(items)} FROM stored.{table.physical})")

@@ -25,7 +25,8 @@ from views.arrow_schema import encoded_family
 
 NAMED_KEY = re.compile(r'Duplicate key "(.*)" violates (?:primary key|unique) constraint', re.DOTALL)
 PLAIN_KEY = re.compile(r'constraint violation: duplicate key "(.*)"', re.DOTALL)
-ROWS = "antumbra failed rows"
+# Longer than any name of a client.
+ROWS = "rows that a key has refused -----------------------------------------"
 # Of a DataRow message: type byte, length, count of values.
 DATA_ROW_HEAD_BYTES = 7
 

@@ -22,7 +22,8 @@ from sql.errors import SqlError
 
 # Spare transactions of a block from the moment at which its snapshot is not the newest any more.
 SPARES = 8
-ROWS = "antumbra rows"
+# Longer than any name of a client.
+ROWS = "rows of a statement -------------------------------------------------"
 SNAPSHOT_GONE = "could not roll back to the savepoint because others have changed tables in between"
 
 

@@ -11,6 +11,10 @@ from sql.relations import Schema
 ANONYMOUS = "?column?"
 
 
+class PrintedQuery(str):
+    """A query that was printed for an engine, in parentheses, where a name could stand as well. Names are quoted, this is not."""
+
+
 def column_names(schema: Schema) -> tuple[str, ...]:
     """Return a unique name for each column of `schema`; a repeated name gets the suffix _2, _3, ..."""
     taken = {column.name.lower() for column in schema}

@@ -17,7 +17,7 @@ from sql.emit.aggregates import aggregate_text, window_text
 from sql.emit.block import Block, Dialect, row_count
 from sql.emit.conjuncts import conjunct_texts
 from sql.emit.expressions import ExpressionPrinter
-from sql.emit.names import column_names
+from sql.emit.names import PrintedQuery, column_names
 from sql.emit.set_operations import every_column, has_own_order, recursive, recursive_scan, set_operation
 from sql.emit.subqueries import subquery_text
 from sql.errors import not_supported
@@ -124,8 +124,8 @@ class SelectPrinter:
             return recursive_scan(self, node)
         alias = self.next_alias()
         name = self.sources[node.name]
-        # A subquery stands as it is: the columns of a durable table under their names.
-        source = f"{name if name.startswith('(SELECT ') else self.dialect.identifier(name)} AS {alias}"
+        # A query stands as it is: the columns of a durable table under their names. Any other text is a name, whatever it looks like.
+        source = f"{name if isinstance(name, PrintedQuery) else self.dialect.identifier(name)} AS {alias}"
         return Block(source, self.references(alias, node.schema), node.schema)
 
     def shared_scan(self, node: Shared) -> Block:

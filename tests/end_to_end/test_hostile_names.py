@@ -28,6 +28,7 @@ NAMES = (
     "`; DROP VIEW v; --",
     "${{env:PATH}} ${{spark:spark.app.name}}",
     "../../../../{folder}/hostile-marker",
+    "(SELECT text AS k, 1 AS n FROM catalog.definitions)t1--",
     "x" * 63,
     "# /* */ -- \ufeff\u202e",
 )  # fmt: skip

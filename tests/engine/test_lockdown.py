@@ -10,6 +10,7 @@ import pytest
 
 from engine.embedded.query_engine import QueryEngine
 from engine.system_catalog.catalog_engine import CatalogEngine
+from engine.tables import unique_errors, write_journal
 from tests.engine.session_client import World
 
 SECRET = "a line that nobody may read"
@@ -93,6 +94,51 @@ def test_its_own_files_stay_usable(tmp_path: Path) -> None:
     again = QueryEngine(1 << 27, file=file)
     assert again.take_cursor().connection.execute("SELECT count(*) FROM kept").fetchall() == [(100_000,)]
     again.close()
+
+
+@pytest.mark.parametrize("name", ["antumbra rows", "antumbra failed rows", write_journal.ROWS, unique_errors.ROWS])
+def test_a_name_that_is_ours(name: str, tmp_path: Path) -> None:
+    world = World(tmp_path / "data")
+    client = world.client()
+    client.run(
+        "CREATE FOREIGN TABLE s (k int) SERVER stream",
+        f'CREATE VIEW "{name}" AS SELECT k, count(*) AS n FROM s GROUP BY k',
+        "CREATE TABLE p (k int PRIMARY KEY)",
+        "CREATE TABLE t (k int PRIMARY KEY REFERENCES p, n int)",
+        "INSERT INTO s VALUES (1), (1), (2)",
+        "INSERT INTO p VALUES (1), (2), (3)",
+    )
+    for k in (1, 2):
+        client.run(f'INSERT INTO t SELECT k, n FROM "{name}" WHERE k = {k}')
+    assert client.ask(f'INSERT INTO t SELECT k, n FROM "{name}"')[0].startswith("E ERROR 23505")
+    assert client.ask(f'INSERT INTO t SELECT k + 7, n FROM "{name}"')[0].startswith("E ERROR 23503")
+    client.run(f'UPDATE t SET n = v.n + 1 FROM "{name}" v WHERE v.k = t.k')
+    assert client.rows("SELECT k, n FROM t ORDER BY k") == ["D [b'1', b'3']", "D [b'2', b'2']"]
+    assert client.rows(f'SELECT k, n FROM "{name}" ORDER BY k') == ["D [b'1', b'2']", "D [b'2', b'1']"]
+    assert all(len(own.encode()) > 63 for own in (write_journal.ROWS, unique_errors.ROWS))
+    world.close()
+
+
+@pytest.mark.parametrize("kind", ["view", "stream", "table", "query"])
+def test_a_name_that_is_a_query(kind: str, tmp_path: Path) -> None:
+    world = World(tmp_path / "data")
+    client = world.client()
+    name = '"(SELECT text AS k FROM catalog.definitions)t1--"'
+    client.run("CREATE FOREIGN TABLE s (k text) SERVER stream", "INSERT INTO s VALUES ('mine')")
+    made = {
+        "view": f"CREATE VIEW {name} AS SELECT max(k) AS k FROM s",
+        "stream": f"CREATE FOREIGN TABLE {name} (k text) SERVER stream",
+        "table": f"CREATE TABLE {name} (k text)",
+        "query": f"CREATE TABLE t (k text); INSERT INTO t VALUES ('mine'); CREATE VIEW {name} AS SELECT k FROM t",
+    }
+    client.run(made[kind])
+    if kind in ("stream", "table"):
+        client.run(f"INSERT INTO {name} VALUES ('mine')")
+    if kind == "view":
+        client.run("INSERT INTO s VALUES ('mine')")
+    for text in (f"SELECT k FROM {name}", f"WITH {name} AS (SELECT k FROM {name}) SELECT k FROM {name} WHERE k > ''"):
+        assert client.rows(text) == ["D [b'mine']"]
+    world.close()
 
 
 @pytest.mark.parametrize("form", ["{source}", "pg_class c, {source}", "s, {source}", "t, {source}"])

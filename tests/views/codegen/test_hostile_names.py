@@ -21,6 +21,7 @@ from sql.datatypes import FLOAT8, INT4, TEXT, TIMESTAMPTZ, SqlType, enum_type, n
 from sql.enum_types import EnumLabel, EnumType
 from sql.parse import parse
 from sql.statements.statement import CreateView
+from tests.hostile_texts import MARK, hostile
 from views.codegen.finish_kernel import generate_finish_kernel
 from views.codegen.grouping import make_grouping
 from views.codegen.modules import GeneratedModule
@@ -29,15 +30,6 @@ from views.definition import define_view
 from views.plan.planner import plan_view
 
 NAME_BYTES_MAX = 63
-MARK = "hostile"
-FRAGMENTS = (
-    *('"""', "'''", '"', "'", "`", "\\", "\\\\", '\\"', "\\'", "\\\n", "\n", "\r", "\r\n", "\t", " " * 4, "\x0b", "\x0c"),
-    *(chr(code) for code in (*range(1, 9), *range(14, 32), 127, 0x85, 0xA0, 0x2028, 0x2029, 0xFEFF, 0x202E)),
-    *("\\x41", "\\x", "\\u0041", "\\ud800", "\\udfff", "\\N{BULLET}", "\\0", "\\777", "{", "}", "{{", "{0}", "{x!r}", "f'{1}'"),
-    *("%s", "%(x)s", "$1", "$$", "#", "-*- coding: utf-7 -*-", ";", ":", ",", "(", ")", "[", "]", "=", "@"),
-    *("--", "/*", "*/", "import os", "open('/tmp/x', 'w')", "__import__('os')", "eval(input())", "def f():", "return end"),
-    *("row", "rows", "np", "min", "kernel", "None", "class", "lambda", "é", "ﬁ", "𝕏", "ß", "İ", "ⅷ", "\U0010ffff"),
-)  # fmt: skip
 NAMES = (
     "view",
     "stream",
@@ -118,14 +110,6 @@ def modules(names: Mapping[str, str], texts: Mapping[str, str], labels: tuple[st
     stream = plan.maintained
     assert plan.finish.predicates and stream.probes and stream.filters
     return [generate_stream_kernel(stream, make_grouping(stream)), generate_finish_kernel(plan.finish)]
-
-
-def hostile(randomness: random.Random, bytes_max: int) -> str:
-    """Return a text that is longer than what fits into the words of a value, so that all look alike in generated code."""
-    text = MARK + "".join(randomness.choices(FRAGMENTS, k=randomness.randint(6, 18)))
-    if randomness.random() < 0.3:
-        text = "x" * randomness.randint(0, bytes_max) + text
-    return text.encode()[:bytes_max].decode(errors="ignore")
 
 
 def hostile_names(randomness: random.Random) -> dict[str, str]:
