@@ -20,12 +20,28 @@ def decode_escapes(body: str, start: int) -> str:
         return body.replace("''", "'")
     # \x and octal escapes are bytes of UTF-8, which may only together make a character.
     pieces: list[bytes] = []
-    place = 0
+    place, first = 0, 0
     for match in ESCAPE.finditer(body):
         interrupts.check()
-        pieces.append(body[place : match.start()].encode())
-        pieces.append(escaped_bytes(match, start + match.start() + 1))
+        value = int(match[3] or match[4] or "0", 16)
+        if first:
+            if match.start() > place or not (match[5] or is_second(value)):
+                raise unpaired(body, place, start, match if match.start() == place else None)
+            pieces.append(
+                escaped_bytes(match, start + match.start() + 1) if match[5] else joined(first, value).encode()
+            )
+            first = 0
+        elif is_first(value):
+            pieces.append(body[place : match.start()].encode())
+            first = value
+        else:
+            pieces.append(body[place : match.start()].encode())
+            if is_second(value):
+                raise unpaired(body, match.start(), start, match)
+            pieces.append(escaped_bytes(match, start + match.start() + 1))
         place = match.end()
+    if first:
+        raise unpaired(body, place, start, None)
     pieces.append(body[place:].encode())
     try:
         decoded = b"".join(pieces).decode()
@@ -42,7 +58,9 @@ def escaped_bytes(match: re.Match[str], position: int) -> bytes:
     if octal:
         return bytes([int(octal, 8) & 0xFF])
     if short or long:
-        return code_point(int(short or long, 16), position).encode()
+        if not is_code_point(int(short or long, 16)):
+            raise SqlError("42601", f'invalid Unicode escape value at or near "{match[0]}"', position)
+        return chr(int(short or long, 16)).encode()
     if broken:
         raise SqlError(
             "22025", "invalid Unicode escape", position, hint=r"Unicode escapes must be \uXXXX or \UXXXXXXXX."
@@ -52,26 +70,60 @@ def escaped_bytes(match: re.Match[str], position: int) -> bytes:
     return b"'"
 
 
+def unpaired(body: str, place: int, start: int, escape: re.Match[str] | None) -> SqlError:
+    """Return the error of a half of a surrogate pair before `place`, where `escape` or another character is."""
+    near = escape[0] if escape is not None and (escape[3] or escape[4]) else (body[place : place + 1] or "'")
+    return SqlError("42601", f'invalid Unicode surrogate pair at or near "{near}"', start + place + 1)
+
+
 def decode_unicode_escapes(body: str, start: int) -> str:
     """Return what U&'body' means."""
-
-    def replace(match: re.Match[str]) -> str:
+    pieces: list[str] = []
+    place, first = 0, 0
+    for match in UNICODE_ESCAPE.finditer(body):
         interrupts.check()
         backslash, long, short, _ = match.groups()
+        position = start + match.start() + 1
+        if first and (match.start() > place or backslash):
+            raise SqlError("42601", "invalid Unicode surrogate pair", start + place + 1)
+        pieces.append(body[place : match.start()])
+        place = match.end()
         if backslash:
-            return "\\"
+            pieces.append("\\")
+            continue
         if not (long or short):
             hint = r"Unicode escapes must be \XXXX or \+XXXXXX."
-            raise SqlError("42601", "invalid Unicode escape", start + match.start() + 1, hint=hint)
-        return code_point(int(long or short, 16), start + match.start() + 1)
+            raise SqlError("42601", "invalid Unicode escape", position, hint=hint)
+        value = int(long or short, 16)
+        if not is_code_point(value):
+            raise SqlError("42601", "invalid Unicode escape value", position)
+        if bool(first) != is_second(value):
+            raise SqlError("42601", "invalid Unicode surrogate pair", position)
+        if not is_first(value):
+            pieces.append(joined(first, value) if first else chr(value))
+        first = value if is_first(value) else 0
+    if first:
+        raise SqlError("42601", "invalid Unicode surrogate pair", start + place + 1)
+    return check_nul("".join([*pieces, body[place:]]), start)
 
-    return check_nul(UNICODE_ESCAPE.sub(replace, body), start)
+
+def is_code_point(value: int) -> bool:
+    return 0 < value <= 0x10FFFF
 
 
-def code_point(value: int, position: int) -> str:
-    if value > 0x10FFFF or value == 0 or 0xD800 <= value <= 0xDFFF:
-        raise SqlError("42601", "invalid Unicode escape value", position)
-    return chr(value)
+def is_first(value: int) -> bool:
+    """Tell whether this is the first half of a surrogate pair."""
+    return 0xD800 <= value <= 0xDBFF
+
+
+def is_second(value: int) -> bool:
+    """Tell whether this is the second half of a surrogate pair."""
+    return 0xDC00 <= value <= 0xDFFF
+
+
+def joined(first: int, second: int) -> str:
+    """Return the character of a surrogate pair."""
+    return chr(0x10000 + ((first & 0x3FF) << 10) + (second & 0x3FF))
 
 
 def check_nul(value: str, start: int) -> str:

@@ -154,6 +154,14 @@ class TypeCast:
 
 
 @dataclass(frozen=True, slots=True)
+class Collation:
+    """operand COLLATE name, where the name means the order of bytes, which every text has."""
+
+    operand: Expression
+    position: int
+
+
+@dataclass(frozen=True, slots=True)
 class CaseWhen:
     """CASE [operand] WHEN ... THEN ... [ELSE default] END."""
 
@@ -289,7 +297,7 @@ class Subquery:
 
 Expression = (
     Name | Star | Constant | ParameterNumber | Operation | Logic | Test | Distinctness | Between | InList | Like | TypeCast
-    | CaseWhen | FunctionCall | Row | ArrayItems | Subscript | FieldSelection | ArrayComparison | Subquery
+    | Collation | CaseWhen | FunctionCall | Row | ArrayItems | Subscript | FieldSelection | ArrayComparison | Subquery
 )  # fmt: skip
 
 

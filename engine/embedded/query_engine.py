@@ -23,11 +23,13 @@ from engine.embedded.duckdb_errors import error_in_stream, sql_error
 from engine.embedded.functions import register_functions
 from engine.embedded.lockdown import lock_down
 from engine.embedded.result_forms import in_forms
+from sql.emit.constant_failures import check_constants
 from sql.emit.names import column_names
 from sql.emit_duckdb import emit_duckdb
 from sql.errors import SqlError
+from sql.expressions import Expression
 from sql.relation_keys import MARK, name_of
-from sql.relations import Relation, Scan
+from sql.relations import OutputColumn, Relation, Scan, Values
 from sql.trees import scans
 
 STATEMENTS_CACHED_MAX = 256
@@ -219,7 +221,11 @@ class QueryEngine:
             if text is not None:
                 self._texts.move_to_end(key)
                 return text
-        names = {scan.name: sources.get(scan.name) or source_name(scan.name) for scan in scans(root)}
+        read = list(scans(root))
+        if read:
+            # They fail without a row, too; without a scan they are computed anyway.
+            check_constants(root, self._constant)
+        names = {scan.name: sources.get(scan.name) or source_name(scan.name) for scan in read}
         text = emit_duckdb(root, names)
         if len(text) > STATEMENT_CHARACTERS_CACHED_MAX:
             return text
@@ -228,6 +234,14 @@ class QueryEngine:
             if len(self._texts) > STATEMENTS_CACHED_MAX:
                 self._texts.popitem(last=False)
         return text
+
+    def _constant(self, expression: Expression) -> bool | None:
+        """Return whether a constant is true, or there at all if it is no boolean; None for NULL. Raises SqlError."""
+        schema = (OutputColumn("value", expression.type),)
+        value = self.run(Values(((expression,),), schema), {}).column(0)[0]
+        if not value.is_valid:
+            return None
+        return bool(value.as_py()) if expression.type.family == "bool" else True
 
     @contextmanager
     def _running_on(self, cursor: Cursor, token: Hashable | None) -> Iterator[None]:

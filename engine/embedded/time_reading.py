@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from engine.embedded.time_formats import JULIAN_EPOCH_DAY, SECOND_US
 from ringbuffer.format_time import DAYS, MONTHS
 from sql.civil import DAY_US, days_from_civil, days_in_month, local_to_utc_us
+from sql.datetime_input import ZONE_HOURS_MAX
 from sql.errors import SqlError, not_supported
 from sql.time_templates import Item, items_of
 
@@ -147,8 +148,10 @@ def keep(name: str, digits: str, found: Reading) -> None:
         found.values["SSSS"] = value
     elif name == "TZH":
         found.offset_s = value * 3600
+        found.values[name] = abs(value)
     elif name == "TZM":
         found.offset_s = (found.offset_s or 0) + value * 60 * (-1 if (found.offset_s or 0) < 0 else 1)
+        found.values[name] = value
     else:
         found.values[name] = value
 
@@ -191,5 +194,7 @@ def local_time(found: Reading, text: str) -> int:
         days = days_from_civil(year, month, day) + (values["DDD"] - 1 if "DDD" in values else 0)
     if hour > 23 or minute > 59 or second > 59 or values.get("SSSS", 0) >= 86_400:
         raise SqlError("22008", f'date/time field value out of range: "{text}"')
+    if values.get("TZH", 0) > ZONE_HOURS_MAX or values.get("TZM", 0) > 59:
+        raise SqlError("22009", f'time zone displacement out of range: "{text}"')
     seconds = values["SSSS"] if "SSSS" in values else (hour * 60 + minute) * 60 + second
     return days * DAY_US + seconds * SECOND_US + values.get("US", 0)

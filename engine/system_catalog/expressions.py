@@ -27,6 +27,7 @@ from sql.syntax import (
     ArrayItems,
     Between,
     CaseWhen,
+    Collation,
     Constant,
     Distinctness,
     Expression,
@@ -76,6 +77,8 @@ def print_expression(printing: Printing, node: Expression, scope: Scope) -> Prin
         case TypeCast():
             operand = print_expression(printing, node.operand, scope)
             return casts.print_cast(printing, operand, node.type, node.position)
+        case Collation():
+            return print_expression(printing, node.operand, scope)
         case FunctionCall():
             return calls.print_call(printing, node, scope)
         case Subscript():

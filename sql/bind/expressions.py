@@ -26,6 +26,7 @@ from sql.syntax import (
     ArrayItems,
     Between,
     CaseWhen,
+    Collation,
     Constant,
     Distinctness,
     FieldSelection,
@@ -50,6 +51,8 @@ from sql.type_names import resolve_type
 
 INT4_MAX = (1 << 31) - 1
 INT8_MAX = (1 << 63) - 1
+
+COLLATABLE = frozenset({"text", "varchar", "bpchar", "name", "unknown"})
 
 
 @dataclass
@@ -95,6 +98,8 @@ class Binder:
                 return calls.call(self, node)
             case TypeCast():
                 return type_cast(self, node)
+            case Collation():
+                return collated(self, node)
             case CaseWhen():
                 return case(self, node)
             case Test():
@@ -167,6 +172,15 @@ def logic(binder: Binder, node: Logic) -> Expression:
     clause = node.operator.upper()
     operands = tuple(binder.bind_boolean(item, clause) for item in node.operands)
     return Call(node.operator, operands, BOOL, node.position, node.text)
+
+
+def collated(binder: Binder, node: Collation) -> Expression:
+    """Return the operand as it is, since there is one order of texts. Raises 42804 where it is none."""
+    operand = binder.bind(node.operand)
+    kind = operand.type.element if operand.type.is_array else operand.type
+    if kind.family not in COLLATABLE:
+        raise SqlError("42804", f"collations are not supported by type {operand.type.sql_name}", node.position)
+    return operand
 
 
 def type_cast(binder: Binder, node: TypeCast) -> Expression:

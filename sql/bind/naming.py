@@ -5,6 +5,7 @@ from __future__ import annotations
 from sql.syntax import (
     ArrayItems,
     CaseWhen,
+    Collation,
     Expression,
     FieldSelection,
     FunctionCall,
@@ -38,6 +39,8 @@ def figure(expression: Expression) -> tuple[str, int]:
         case TypeCast():
             name, strength = figure(expression.operand)
             return (expression.type.name, 1) if strength <= 1 else (name, strength)
+        case Collation():
+            return figure(expression.operand)
         case ArrayItems():
             return "array", 2
         case Row():

@@ -5,6 +5,7 @@ from __future__ import annotations
 from sql.syntax import (
     ArrayComparison,
     Between,
+    Collation,
     Constant,
     Distinctness,
     FieldSelection,
@@ -27,7 +28,7 @@ def start_of(node: Syntax) -> int:
             return min(node.position, start_of(node.operands[0]))
         case Logic() if len(node.operands) > 1:
             return min(node.position, start_of(node.operands[0]))
-        case Test() | Between() | InList() | Like():
+        case Collation() | Test() | Between() | InList() | Like():
             return min(node.position, start_of(node.operand))
         case Subquery() if node.operand is not None:
             return min(node.position, start_of(node.operand))

@@ -58,15 +58,25 @@ def can_fail(node: Expression) -> bool:
     return not is_constant(node) and _can_fail(node)
 
 
+def fails_by_itself(node: Expression) -> bool:
+    """True when a call or a cast may raise on operands that have values."""
+    match node:
+        case Call():
+            return node.function not in NEVER_FAILS
+        case Cast():
+            pair = ("enum" if node.operand.type.is_enum else node.operand.type.family, node.type.family)
+            return pair not in SAFE_CASTS
+    return False
+
+
 def _can_fail(node: Expression) -> bool:
     match node:
         case Column() | OuterColumn() | Literal() | Parameter():
             return False
         case Call():
-            return node.function not in NEVER_FAILS or any(can_fail(argument) for argument in node.arguments)
+            return fails_by_itself(node) or any(can_fail(argument) for argument in node.arguments)
         case Cast():
-            pair = ("enum" if node.operand.type.is_enum else node.operand.type.family, node.type.family)
-            return pair not in SAFE_CASTS or can_fail(node.operand)
+            return fails_by_itself(node) or can_fail(node.operand)
         case Case():
             parts = [part for branch in node.branches for part in branch]
             return any(can_fail(part) for part in (*parts, node.default))

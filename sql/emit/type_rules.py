@@ -112,9 +112,8 @@ def span_field(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
             return days
         case "epoch":
             wide = printer.type_name(scaled_numeric(0))
-            quarters = (
-                f"CAST(1461 * ({months} {divide} 12) + 120 * ({months} % 12) AS {wide}) + 4 * CAST({days} AS {wide})"
-            )
+            years = f"CAST({months} {divide} 12 AS {wide})"
+            quarters = f"1461 * {years} + CAST(120 * ({months} % 12) AS {wide}) + 4 * CAST({days} AS {wide})"
             return f"(({quarters}) * {QUARTER_DAY_US} + {micros})"
     return _clock_field(printer, field, micros)
 

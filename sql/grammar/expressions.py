@@ -11,7 +11,7 @@ from sql.errors import SqlError, not_supported
 from sql.grammar import predicates, primaries
 from sql.grammar.cursor import Cursor
 from sql.grammar.types import type_name
-from sql.syntax import Constant, Expression, FunctionCall, Logic, Operation, TypeCast
+from sql.syntax import Collation, Constant, Expression, FunctionCall, Logic, Operation, TypeCast
 
 OR, AND, NOT, IS, COMPARISON, MEMBERSHIP, OPERATOR, SUM, PRODUCT, POWER, ZONE, COLLATE, SIGN, CAST = range(1, 15)
 
@@ -161,7 +161,7 @@ def infix(cursor: Cursor, left: Expression, level: int, first: int, plain: bool)
             return FunctionCall("timezone", (zone, left), position, cursor.text_since(first), "timezone", spelled=True)
         case _ if level == COLLATE:
             collation(cursor)
-            return left
+            return Collation(left, position)
         case _ if level == CAST:
             cursor.advance()
             target = type_name(cursor)

@@ -10,6 +10,7 @@ from sql.syntax import (
     Between,
     Body,
     CaseWhen,
+    Collation,
     CommonTable,
     Constant,
     Derived,
@@ -242,6 +243,8 @@ def expression_text(item: Expression) -> str:
             return f"(NOT {texts[0]})" if item.operator == "not" else f"({f' {item.operator} '.join(texts)})"
         case CaseWhen():
             return case_text(item)
+        case Collation():
+            return f'({expression_text(item.operand)} COLLATE "C")'
         case TypeCast():
             return f"CAST({expression_text(item.operand)} AS {type_text(item.type)})"
         case FunctionCall():

@@ -1,0 +1,265 @@
+-- Run: psql -X -q -A -t -h 127.0.0.1 -p PORT -f k13c_constants_fail_without_a_row.sql antumbra
+\set VERBOSITY sqlstate
+\o /dev/null
+SET client_min_messages = error;
+DROP SCHEMA IF EXISTS k13c CASCADE;
+CREATE SCHEMA k13c;
+SET search_path = k13c;
+CREATE TABLE t (a int, b int);
+\o
+SELECT * FROM t WHERE 1/0 = 1;
+\echo :SQLSTATE
+SELECT 1/0 FROM t;
+\echo :SQLSTATE
+SELECT a FROM t ORDER BY 1/0;
+\echo :SQLSTATE
+SELECT a FROM t GROUP BY a HAVING 1/0 = 1;
+\echo :SQLSTATE
+SELECT count(*) FROM t WHERE a = 1/0;
+\echo :SQLSTATE
+SELECT * FROM t WHERE a > 0 AND 1/0 = 1;
+\echo :SQLSTATE
+SELECT * FROM t WHERE false AND 1/0 = 1;
+\echo :SQLSTATE
+SELECT * FROM t WHERE true OR 1/0 = 1;
+\echo :SQLSTATE
+SELECT CASE WHEN false THEN 1/0 ELSE 1 END FROM t;
+\echo :SQLSTATE
+SELECT CASE WHEN a > 0 THEN 1/0 ELSE 1 END FROM t;
+\echo :SQLSTATE
+SELECT coalesce(1, 1/0) FROM t;
+\echo :SQLSTATE
+SELECT sqrt(-1) FROM t;
+\echo :SQLSTATE
+SELECT ln(0) FROM t;
+\echo :SQLSTATE
+SELECT substring('a' from 1 for -1) FROM t;
+\echo :SQLSTATE
+SELECT * FROM t LIMIT 1/0;
+\echo :SQLSTATE
+SELECT * FROM t JOIN t u ON 1/0 = 1;
+\echo :SQLSTATE
+SELECT * FROM t LEFT JOIN t u ON u.a = 1/0;
+\echo :SQLSTATE
+SELECT (SELECT 1/0) FROM t;
+\echo :SQLSTATE
+SELECT * FROM t WHERE EXISTS (SELECT 1/0);
+\echo :SQLSTATE
+SELECT * FROM t WHERE a IN (1, 1/0);
+\echo :SQLSTATE
+UPDATE t SET a = 1/0;
+\echo :SQLSTATE
+DELETE FROM t WHERE 1/0 = 1;
+\echo :SQLSTATE
+INSERT INTO t SELECT 1/0 FROM t;
+\echo :SQLSTATE
+SELECT sum(1/0) FROM t;
+\echo :SQLSTATE
+SELECT 9223372036854775807 + 1 FROM t;
+\echo :SQLSTATE
+SELECT interval '1 day' * 1e300 FROM t;
+\echo :SQLSTATE
+SELECT date '2000-01-01' + 2147483647 FROM t;
+\echo :SQLSTATE
+SELECT a FROM (SELECT a, 1/0 AS z FROM t) q;
+\echo :SQLSTATE
+SELECT a FROM (SELECT a, 1/0 AS z FROM t LIMIT 1) q;
+\echo :SQLSTATE
+SELECT a FROM (SELECT a, sum(1/0) AS z FROM t GROUP BY a) q;
+\echo :SQLSTATE
+SELECT count(*) FROM (SELECT a, 1/0 AS z FROM t) q;
+\echo :SQLSTATE
+SELECT CASE WHEN 1 = 1 THEN a ELSE 1/0 END FROM t;
+\echo :SQLSTATE
+SELECT CASE WHEN 1 = 2 THEN 1/0 ELSE a END FROM t;
+\echo :SQLSTATE
+SELECT CASE a WHEN 1 THEN 5 ELSE 1/0 END FROM t;
+\echo :SQLSTATE
+SELECT coalesce(a, 1/0) FROM t;
+\echo :SQLSTATE
+SELECT coalesce(NULL, 2, 1/0) FROM t;
+\echo :SQLSTATE
+SELECT * FROM t WHERE 1 = 1 AND a > 0;
+\echo :SQLSTATE
+SELECT * FROM t WHERE 1 = 2 AND 1/0 = 1;
+\echo :SQLSTATE
+SELECT * FROM t WHERE a = 1 OR 1/0 = 1;
+\echo :SQLSTATE
+SELECT * FROM t WHERE 1 = 1 OR 1/0 = 1;
+\echo :SQLSTATE
+SELECT a, (SELECT max(b) FROM t WHERE b > 1/0) FROM t;
+\echo :SQLSTATE
+SELECT EXISTS (SELECT 1/0 FROM t) FROM t;
+\echo :SQLSTATE
+SELECT EXISTS (SELECT 1 FROM t WHERE 1/0 = 1) FROM t;
+\echo :SQLSTATE
+SELECT a FROM t WHERE a IN (SELECT 1/0 FROM t);
+\echo :SQLSTATE
+WITH q AS (SELECT 1/0 AS z, a FROM t) SELECT a FROM q;
+\echo :SQLSTATE
+SELECT a FROM t UNION ALL SELECT 1/0 FROM t;
+\echo :SQLSTATE
+SELECT DISTINCT a FROM (SELECT a, 1/0 AS z FROM t) q;
+\echo :SQLSTATE
+SELECT row_number() OVER (ORDER BY 1/0) FROM t;
+\echo :SQLSTATE
+SELECT a FROM t WHERE false;
+\echo :SQLSTATE
+SELECT 1/0 FROM t WHERE false;
+\echo :SQLSTATE
+SELECT 10 / b FROM t WHERE b <> 0;
+\echo :SQLSTATE
+SELECT nullif(1/0, 1) FROM t;
+\echo :SQLSTATE
+SELECT greatest(1, 1/0) FROM t;
+\echo :SQLSTATE
+SELECT '1 day'::interval * 1e300 FROM t;
+\echo :SQLSTATE
+SELECT 2147483647::int + 1::int FROM t;
+\echo :SQLSTATE
+SELECT factorial(-1) FROM t;
+\echo :SQLSTATE
+SELECT chr(0) FROM t;
+\echo :SQLSTATE
+SELECT repeat('a', -1) FROM t;
+\echo :SQLSTATE
+SELECT 'abc'::text::int FROM t;
+\echo :SQLSTATE
+SELECT ('abc' || 'd')::int FROM t;
+\echo :SQLSTATE
+SELECT lower('abc')::int FROM t;
+\echo :SQLSTATE
+SELECT * FROM t WHERE a = 1 AND b = (SELECT 1/0);
+\echo :SQLSTATE
+INSERT INTO t SELECT a, 1/0 FROM t WHERE false;
+\echo :SQLSTATE
+DELETE FROM t WHERE a = 1/0;
+\echo :SQLSTATE
+UPDATE t SET a = 1 WHERE b = 1/0;
+\echo :SQLSTATE
+INSERT INTO t VALUES (1, 2);
+SELECT * FROM t WHERE 1/0 = 1;
+\echo :SQLSTATE
+SELECT 1/0 FROM t;
+\echo :SQLSTATE
+SELECT a FROM t ORDER BY 1/0;
+\echo :SQLSTATE
+SELECT a FROM t GROUP BY a HAVING 1/0 = 1;
+\echo :SQLSTATE
+SELECT count(*) FROM t WHERE a = 1/0;
+\echo :SQLSTATE
+SELECT * FROM t WHERE a > 0 AND 1/0 = 1;
+\echo :SQLSTATE
+SELECT * FROM t WHERE false AND 1/0 = 1;
+\echo :SQLSTATE
+SELECT * FROM t WHERE true OR 1/0 = 1;
+\echo :SQLSTATE
+SELECT CASE WHEN false THEN 1/0 ELSE 1 END FROM t;
+\echo :SQLSTATE
+SELECT CASE WHEN a > 0 THEN 1/0 ELSE 1 END FROM t;
+\echo :SQLSTATE
+SELECT coalesce(1, 1/0) FROM t;
+\echo :SQLSTATE
+SELECT sqrt(-1) FROM t;
+\echo :SQLSTATE
+SELECT ln(0) FROM t;
+\echo :SQLSTATE
+SELECT substring('a' from 1 for -1) FROM t;
+\echo :SQLSTATE
+SELECT * FROM t LIMIT 1/0;
+\echo :SQLSTATE
+SELECT * FROM t JOIN t u ON 1/0 = 1;
+\echo :SQLSTATE
+SELECT * FROM t LEFT JOIN t u ON u.a = 1/0;
+\echo :SQLSTATE
+SELECT (SELECT 1/0) FROM t;
+\echo :SQLSTATE
+SELECT * FROM t WHERE EXISTS (SELECT 1/0);
+\echo :SQLSTATE
+SELECT * FROM t WHERE a IN (1, 1/0);
+\echo :SQLSTATE
+SELECT sum(1/0) FROM t;
+\echo :SQLSTATE
+SELECT 9223372036854775807 + 1 FROM t;
+\echo :SQLSTATE
+SELECT interval '1 day' * 1e300 FROM t;
+\echo :SQLSTATE
+SELECT date '2000-01-01' + 2147483647 FROM t;
+\echo :SQLSTATE
+SELECT a FROM (SELECT a, 1/0 AS z FROM t) q;
+\echo :SQLSTATE
+SELECT a FROM (SELECT a, 1/0 AS z FROM t LIMIT 1) q;
+\echo :SQLSTATE
+SELECT a FROM (SELECT a, sum(1/0) AS z FROM t GROUP BY a) q;
+\echo :SQLSTATE
+SELECT count(*) FROM (SELECT a, 1/0 AS z FROM t) q;
+\echo :SQLSTATE
+SELECT CASE WHEN 1 = 1 THEN a ELSE 1/0 END FROM t;
+\echo :SQLSTATE
+SELECT CASE WHEN 1 = 2 THEN 1/0 ELSE a END FROM t;
+\echo :SQLSTATE
+SELECT CASE a WHEN 1 THEN 5 ELSE 1/0 END FROM t;
+\echo :SQLSTATE
+SELECT coalesce(a, 1/0) FROM t;
+\echo :SQLSTATE
+SELECT coalesce(NULL, 2, 1/0) FROM t;
+\echo :SQLSTATE
+SELECT * FROM t WHERE 1 = 1 AND a > 0;
+\echo :SQLSTATE
+SELECT * FROM t WHERE 1 = 2 AND 1/0 = 1;
+\echo :SQLSTATE
+SELECT * FROM t WHERE a = 1 OR 1/0 = 1;
+\echo :SQLSTATE
+SELECT * FROM t WHERE 1 = 1 OR 1/0 = 1;
+\echo :SQLSTATE
+SELECT a, (SELECT max(b) FROM t WHERE b > 1/0) FROM t;
+\echo :SQLSTATE
+SELECT EXISTS (SELECT 1/0 FROM t) FROM t;
+\echo :SQLSTATE
+SELECT EXISTS (SELECT 1 FROM t WHERE 1/0 = 1) FROM t;
+\echo :SQLSTATE
+SELECT a FROM t WHERE a IN (SELECT 1/0 FROM t);
+\echo :SQLSTATE
+WITH q AS (SELECT 1/0 AS z, a FROM t) SELECT a FROM q;
+\echo :SQLSTATE
+SELECT a FROM t UNION ALL SELECT 1/0 FROM t;
+\echo :SQLSTATE
+SELECT DISTINCT a FROM (SELECT a, 1/0 AS z FROM t) q;
+\echo :SQLSTATE
+SELECT row_number() OVER (ORDER BY 1/0) FROM t;
+\echo :SQLSTATE
+SELECT a FROM t WHERE false;
+\echo :SQLSTATE
+SELECT 1/0 FROM t WHERE false;
+\echo :SQLSTATE
+SELECT 10 / b FROM t WHERE b <> 0;
+\echo :SQLSTATE
+SELECT nullif(1/0, 1) FROM t;
+\echo :SQLSTATE
+SELECT greatest(1, 1/0) FROM t;
+\echo :SQLSTATE
+SELECT '1 day'::interval * 1e300 FROM t;
+\echo :SQLSTATE
+SELECT 2147483647::int + 1::int FROM t;
+\echo :SQLSTATE
+SELECT factorial(-1) FROM t;
+\echo :SQLSTATE
+SELECT chr(0) FROM t;
+\echo :SQLSTATE
+SELECT repeat('a', -1) FROM t;
+\echo :SQLSTATE
+SELECT 'abc'::text::int FROM t;
+\echo :SQLSTATE
+SELECT ('abc' || 'd')::int FROM t;
+\echo :SQLSTATE
+SELECT lower('abc')::int FROM t;
+\echo :SQLSTATE
+SELECT * FROM t WHERE a = 1 AND b = (SELECT 1/0);
+\echo :SQLSTATE
+PREPARE divided AS SELECT 10 / $1 FROM t WHERE a = 5;
+EXECUTE divided(0);
+\echo :SQLSTATE
+EXECUTE divided(1);
+\echo :SQLSTATE
+RESET search_path;
+DROP SCHEMA k13c CASCADE;
