@@ -80,6 +80,10 @@ class ServerConfig:
     # Views. Statements of many groups wait for the next refresh of a view, so many of them at most.
     view_queue_max: int = 16
 
+    # Kernels are compiled in processes of their own, which may take so much memory each, and so long for a kernel.
+    compile_memory_bytes: int = 2 * GIB
+    compile_s_max: float = 120.0
+
     # Reads and tables. query_memory_bytes is what the embedded engine may use for all statements together, and query_disk_bytes what it
     # may put into temporary files beyond that. An answer's rows are in memory until the client has them: result_bytes_max each.
     # worker_threads: statements that compute at once while their turns last; who is not done after worker_turn_ms goes on, but keeps
@@ -149,6 +153,8 @@ class ServerConfig:
             ),
             (self.checkpoint_interval_s >= 0, "checkpoint_interval_s can't be negative"),
             (1 <= self.view_queue_max <= 10_000, "view_queue_max must be between 1 and 10000"),
+            (self.compile_memory_bytes >= 512 * MIB, "compile_memory_bytes must be at least 512 MB"),
+            (self.compile_s_max > 0, "compile_s_max must be more than 0"),
             (1 <= self.worker_threads <= 256, "worker_threads must be between 1 and 256"),
             (1 <= self.worker_turn_ms <= 60_000, "worker_turn_ms must be between 1 and 60000"),
             (self.query_memory_bytes >= 64 * MIB, "query_memory_bytes must be at least 64 MB"),

@@ -54,6 +54,7 @@ from engine.upper import SparkUpperExecutor
 from engine.warm_up import warm_up
 from engine.whole_versions import WholeVersions
 from engine.workers import Workers
+from ringbuffer.compile_process import CompileProcesses
 from ringbuffer.kept_memory import kept_memory
 from sql.catalog import SessionSettings
 from sql.relation_keys import is_temporary
@@ -68,12 +69,17 @@ log = logging.getLogger(__name__)
 
 # For threads whose sessions have ended.
 SPARK_WAIT_S_MAX = 1.0
+# A definition that takes long leaves one for those of others.
+COMPILE_PROCESSES_MAX = 2
 
 
 class Database:
     """Everything that the sessions of one server share. open() before use, close() at the end."""
 
-    def __init__(self, config: ServerConfig, clock: Clock, storage: Storage) -> None:
+    def __init__(
+        self, config: ServerConfig, clock: Clock, storage: Storage, compilers: CompileProcesses | None = None
+    ) -> None:
+        """Compose it. compilers: what compiles its kernels, None for processes of its own."""
         self.config = config
         self.server_settings = server_settings(config)
         kept_memory.bytes_max = config.kept_memory_bytes_max
@@ -100,8 +106,13 @@ class Database:
         self.upper = SparkUpperExecutor(self._spark)
         self.committed_tables = CommittedTables(self.store, lambda: self.image)
         self.commit_lock = threading.Lock()
-        self.kernels = KernelFiles(config.data_dir / "kernels", storage)
-        self.stream_kernels = StreamKernels(KernelFiles(config.data_dir / "kernels" / "select", storage))
+        self.compilers = compilers or CompileProcesses(
+            COMPILE_PROCESSES_MAX, config.compile_memory_bytes, config.compile_s_max
+        )
+        self.kernels = KernelFiles(config.data_dir / "kernels", storage, self.compilers)
+        self.stream_kernels = StreamKernels(
+            KernelFiles(config.data_dir / "kernels" / "select", storage, self.compilers)
+        )
         self.looking = Looking(config.busy_poll_us)
         self.log = CommitLog(
             storage,
@@ -191,10 +202,11 @@ class Database:
             self.committer.commit(transaction)
 
     def close(self) -> None:
-        """Make a last checkpoint, and stop Spark and the threads. The sessions have ended, or were given up."""
+        """Make a last checkpoint, and stop Spark, what compiles, and the threads. The sessions have ended, or were given up."""
         # What waits for a Spark that does not answer ends with it.
         killing = threading.Timer(SPARK_WAIT_S_MAX, self._spark.kill)
         killing.start()
+        self.compilers.close()
         self.workers.shutdown()
         killing.cancel()
         if self._is_open:
@@ -317,10 +329,8 @@ class Database:
             view.lifecycle.move(ViewMove.ATTACH)
         for view in views:
             view.state.queue_max = self.config.view_queue_max
-        needed = {kernel for view in views for kernel in view.state.kernels}
         for view in (self._attached | frozenset(built)) - views:
             view.lifecycle.move(ViewMove.DROP)
-            view.state.release(needed)
         self._attached = views
         self.answers.forget(self.image)
         self.wholes.forget(self.image)

@@ -5,7 +5,6 @@ Enters: statements, an image. Leaves: entries. Raises PostgreSQL's errors for na
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from dataclasses import replace
 
 from engine.catalog import CatalogImage, Entry, SourceText, StreamEntry, UsedRelation, ViewEntry
@@ -27,7 +26,6 @@ from sql.relations import BoundQuery, Relation
 from sql.statements.statement import CreateStream, CreateView
 from sql.trees import relation_names as names_read
 from views.definition import ViewDefinition, define_view
-from views.kernels import CompiledKernel
 from views.lifecycle import build_view
 from views.plan.cover import NotCoveredError
 from views.plan.nodes import ViewPlan
@@ -115,8 +113,7 @@ def new_view(
 ) -> ViewEntry:
     """Return the entry of a new continuous view. Raises as `build_continuous_view`."""
     entry = _entry(definition, bound, image, None, kernels, executor, tables)
-    needed = {kernel for view in image.continuous_views for kernel in view.state.kernels}
-    return made_durable(entry, kernels, needed)
+    return made_durable(entry, kernels)
 
 
 def heir_view(
@@ -132,7 +129,7 @@ def heir_view(
     Raises as `build_continuous_view`, and NotCoveredError.
     """
     entry = _entry(definition, heir_query(definition, statement, image, used), image, used, *engines, before)
-    return made_durable(entry, engines[0], before.state.kernels)
+    return made_durable(entry, engines[0])
 
 
 def heir_query(
@@ -149,15 +146,12 @@ def heir_query(
     return bound
 
 
-def made_durable(entry: ViewEntry, kernels: KernelFiles, needed: Collection[CompiledKernel] = ()) -> ViewEntry:
-    """Return the entry, its kernels durable. needed: those of others. Raises 53100 or 58030."""
-    state = entry.view.state
+def made_durable(entry: ViewEntry, kernels: KernelFiles) -> ViewEntry:
+    """Return the entry, its kernels durable. Raises 53100 or 58030."""
     try:
-        kernels.make_durable(state.kernel_paths)
+        kernels.make_durable(entry.view.state.kernel_paths)
     except OSError as error:
-        state.release(needed)
-        definition = entry.view.definition
-        raise _not_written(definition, error) from None
+        raise _not_written(entry.view.definition, error) from None
     return entry
 
 
@@ -263,7 +257,16 @@ def _entry(
     places = None if own is None else tuple(number - 1 for _, number in own.columns)
     try:
         view = build_view(
-            definition, bound, kernels.folder, executor, tables, places, heir_of, alike(image, own), is_new
+            definition,
+            bound,
+            kernels.folder,
+            executor,
+            tables,
+            places,
+            heir_of,
+            alike(image, own),
+            is_new,
+            kernels.compile_text,
         )
     except KernelFileError as error:
         raise _not_written(definition, error.error) from error

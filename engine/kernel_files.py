@@ -1,17 +1,21 @@
 """The folder of generated kernels: what is in it is whole after a power loss, and none of it is of a view that is gone.
 
-Enters: the generated files of views; beside each lies the machine code that numba keeps, and that it loads unchecked. Leaves: a folder
-without the files of others. numba writes its files itself, so that they are real whatever `Storage` is given. Must not know views.
+Enters: the generated files of views; beside each lies its machine code. Leaves: a folder without the files of others. The loader writes the
+files itself, so that they are real whatever `Storage` is given. What compiles is in other processes. Must not know views.
 """
 
 from __future__ import annotations
 
+import copy
 import logging
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 from engine.storage import Storage
+from ringbuffer.compile_process import CompileError, CompileProcesses
+from ringbuffer.kernel_code import KernelCode
+from sql.errors import SqlError
 
 log = logging.getLogger(__name__)
 
@@ -24,10 +28,28 @@ Signature = tuple[int, int, int]
 class KernelFiles:
     """The kernels of one data folder. What is there at the beginning was made durable by whoever made it."""
 
-    def __init__(self, folder: Path, storage: Storage) -> None:
+    def __init__(self, folder: Path, storage: Storage, compilers: CompileProcesses) -> None:
         self.folder = folder
         self._storage = storage
+        self._compilers = compilers
+        self._check: Callable[[], None] = lambda: None
         self._durable = {path: signature(path) for path in self._all_files()}
+
+    def checked_by(self, check: Callable[[], None]) -> KernelFiles:
+        """Return the same files for a statement. check: raises when nobody waits for it any more, and ends its compilations."""
+        files = copy.copy(self)
+        files._check = check
+        return files
+
+    def compile_text(self, name: str, text: str, function: str, types: Sequence[str]) -> KernelCode:
+        """Compile as `ringbuffer.kernel_compiler.compile_kernel` does.
+
+        Raises OSError, SqlError 53200, 54001 and 57P01, and what the check raises.
+        """
+        try:
+            return self._compilers.compile(name, text, function, types, self._check)
+        except CompileError as error:
+            raise compile_error(error) from None
 
     def make_durable(self, kernels: Iterable[Path]) -> None:
         """Sync generated files and what is compiled from them, as far as they are new. Raises OSError."""
@@ -70,3 +92,16 @@ def signature(path: Path) -> Signature:
     """Return what tells a file from what it was."""
     status = path.stat()
     return status.st_ino, status.st_size, status.st_mtime_ns
+
+
+def compile_error(error: CompileError) -> SqlError:
+    """Return what a client is told of a compilation that came to nothing."""
+    if error.is_out_of_memory:
+        hint = "The setting compile_memory_bytes says how much one may take."
+        return SqlError("53200", "out of memory", detail="Compiling the query takes too much.", hint=hint)
+    if error.seconds:
+        detail = f"Compiling it takes more than {error.seconds:g} seconds."
+        return SqlError(
+            "54001", "statement too complex", detail=detail, hint="The setting compile_s_max limits the time."
+        )
+    return SqlError("57P01", "terminating connection due to administrator command")

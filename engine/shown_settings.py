@@ -38,6 +38,8 @@ DESCRIPTIONS = {
     "log_flush_interval_ms": "Sets how often the log is written and synced for synchronous_commit = off.",
     "checkpoint_log_bytes": "Sets after how much log a checkpoint is written.",
     "checkpoint_interval_s": "Sets after how many seconds a checkpoint is written; 0: never by time.",
+    "compile_memory_bytes": "Sets how much memory a process that compiles queries may take.",
+    "compile_s_max": "Sets how long compiling one query may take.",
     "view_queue_max": "Sets how many large statements may wait for a view's next refresh.",
     "worker_threads": "Sets how many statements compute at once while their turns last.",
     "worker_turn_ms": "Sets how long a statement that computes keeps others from beginning.",

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -34,33 +34,32 @@ class StreamKernels:
     def __init__(self, files: KernelFiles) -> None:
         self._files = files
         self._lock = threading.Lock()
-        self._compiling = threading.Lock()
         self._states: OrderedDict[ViewPlan, ViewState] = OrderedDict()
 
     def clear(self) -> None:
         """Delete what the server before this one has left. Nobody asks yet."""
         self._files.remove_unused(())
 
-    def state(self, plan: ViewPlan) -> ViewState:
-        """Return the kernels of a plan; the tables of that state are nobody's. Raises SqlError 53100 and 58030."""
+    def state(self, plan: ViewPlan, check_cancelled: Callable[[], None]) -> ViewState:
+        """Return the kernels of a plan; the tables of that state are nobody's.
+
+        Raises SqlError 53100, 58030, what a compilation that is too large raises, and what `check_cancelled` raises.
+        """
         found = self._kept(plan)
         if found is not None:
             return found
-        with self._compiling:
-            found = self._kept(plan)
-            if found is not None:
-                return found
-            try:
-                state = ViewState(NAME, plan, self._files.folder)
-            except KernelFileError as error:
-                raise disk_error(error.error, "write a kernel") from error
-            with self._lock:
-                self._states[plan] = state
-                if len(self._states) > KERNELS_KEPT_MAX:
-                    _, old = self._states.popitem(last=False)
-                    old.release()
-                    self._files.remove_unused(path for kept in self._states.values() for path in kept.kernel_paths)
-            return state
+        files = self._files.checked_by(check_cancelled)
+        try:
+            # Two that ask for the same at the same time compile it twice: who waited for the other's would wait for its cancellation, too.
+            state = ViewState(NAME, plan, files.folder, compile_text=files.compile_text)
+        except KernelFileError as error:
+            raise disk_error(error.error, "write a kernel") from error
+        with self._lock:
+            self._states[plan] = state
+            if len(self._states) > KERNELS_KEPT_MAX:
+                self._states.popitem(last=False)
+                self._files.remove_unused(path for kept in self._states.values() for path in kept.kernel_paths)
+        return state
 
     def _kept(self, plan: ViewPlan) -> ViewState | None:
         with self._lock:
@@ -96,15 +95,18 @@ class GroupingTable:
 
 
 def new_tables(
-    groupings: list[StreamGrouping], join_tables: Mapping[str, tuple[JoinTable, ...]], kernels: StreamKernels
+    groupings: list[StreamGrouping],
+    join_tables: Mapping[str, tuple[JoinTable, ...]],
+    kernels: StreamKernels,
+    check_cancelled: Callable[[], None],
 ) -> list[GroupingTable]:
-    """Return an empty table for each grouping, its kernels compiled. Raises SqlError 53100 and 58030.
+    """Return an empty table for each grouping, its kernels compiled. Raises as `StreamKernels.state`.
 
     join_tables: those of each grouping, by its name.
     """
     tables = []
     for grouping in groupings:
         plan, parameters = grouping.for_kernels()
-        state = kernels.state(plan).joined_with(join_tables[grouping.name], parameters)
+        state = kernels.state(plan, check_cancelled).joined_with(join_tables[grouping.name], parameters)
         tables.append(GroupingTable(grouping, state, state.new_table()))
     return tables

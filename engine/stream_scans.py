@@ -122,7 +122,7 @@ def scan_streams(
     for scan in scans:
         if settings.from_newest:
             scan.scan.position = newest[scan.stream.name]
-    tables = new_tables(groupings, joins.tables, kernels)
+    tables = new_tables(groupings, joins.tables, kernels, check_cancelled)
     for scan in scans:
         scan.tables = [table for table in tables if table.stream_name == scan.stream.name]
         scan.looked_s = time.monotonic()

@@ -32,7 +32,7 @@ OPTIONS: dict[str, Any] = {
     "_nrt": False,
 }
 PACKAGE = Path(__file__).resolve().parent
-IMPORT = re.compile(rb"^(?:from|import) ringbuffer\.(\w+)", re.MULTILINE)
+IMPORT = re.compile(r"^(?:from|import) ringbuffer\.(\w+)", re.MULTILINE)
 
 
 def kernel(function: Function) -> Function:
@@ -95,15 +95,27 @@ def _typing_without_constants(template: Callable[..., Any]) -> Callable[..., Any
 @cache
 def sources_stamp(path: Path) -> str:
     """Return a digest of the file at `path` and of every file of ringbuffer that it imports, directly or not."""
-    reached: dict[Path, bytes] = {}
-    waiting = [path]
+    return stamp_of_text(path.read_text()) if path.is_file() else ""
+
+
+def stamp_of_text(text: str) -> str:
+    """Return a digest of the text of a module and of every file of ringbuffer that it imports, directly or not."""
+    reached: dict[str, bytes] = {}
+    waiting = IMPORT.findall(text)
     while waiting:
-        file = waiting.pop()
-        if file in reached or not file.is_file():
+        name = waiting.pop()
+        if name in reached:
             continue
-        reached[file] = file.read_bytes()
-        waiting += [PACKAGE / f"{name.decode()}.py" for name in IMPORT.findall(reached[file])]
-    digest = hashlib.sha256()
-    for file in sorted(reached):
-        digest.update(reached[file])
+        reached[name] = _source(name)
+        waiting += IMPORT.findall(reached[name].decode())
+    digest = hashlib.sha256(text.encode())
+    for name in sorted(reached):
+        digest.update(reached[name])
     return digest.hexdigest()
+
+
+@cache
+def _source(name: str) -> bytes:
+    """Return a file of ringbuffer, as it was when it was first asked for, since that is what was imported."""
+    path = PACKAGE / f"{name}.py"
+    return path.read_bytes() if path.is_file() else b""

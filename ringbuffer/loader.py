@@ -1,26 +1,44 @@
-"""Generated kernels as files: written once per fingerprint, loaded under a name of their own, compiled for exact types.
+"""Generated kernels from files: each in an engine of LLVM's own, which goes when nobody holds the kernel any more, and its code with it.
 
-What runs is the text that was just generated, never what lies on the disk; the file is for numba, which caches machine code beside it, and
-for people. So a view that is created again or after a restart is compiled once. A file is never rewritten in place: its name carries the
-fingerprint of its text. What the disk refuses is a KernelFileError. Must not know what the kernels compute.
+Enters: the text of a generated module; what compiles it, if its code is not beside it yet. Leaves: a `Kernel`. What runs is the text that
+was just generated, never what lies on the disk as text; that file is for people. A file is never rewritten in place: its name carries the
+fingerprint of its text. What the disk refuses is a KernelFileError. Nothing is compiled here. Must not know what the kernels compute.
 """
 
 from __future__ import annotations
 
+import ctypes
+import importlib
+import logging
 import sys
-import types
+import threading
 import uuid
 from collections.abc import Callable, Sequence
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+from weakref import WeakValueDictionary
 
-from numba.core.compiler_lock import global_compiler_lock
+import numba
+from llvmlite import binding
+from numba.core.registry import cpu_target
+from numba.core.typeconv.rules import default_type_manager
 
+from ringbuffer.code_cache import FILE_MODE, is_owned
+from ringbuffer.kernel_code import KernelCode, from_bytes, signature, stamp_of, to_bytes
+from ringbuffer.kernel_compiler import compile_kernel
 from ringbuffer.kernel_text import kernel_tree
 
-Kernel = Callable[..., int]
+# Takes the name and the text of a generated module, its function and its types, as `compile_kernel` does, which is that of tests and tools.
+Compile = Callable[[str, str, str, Sequence[str]], KernelCode]
 
-PACKAGE = "antumbra_kernels"
+# numba is without types, or says that it has none of these.
+DISPATCHER: Any = importlib.import_module("numba._dispatcher").Dispatcher
+MACHINE_FUNCTIONS: Any = importlib.import_module("numba._dynfunc")
+TYPES: Any = default_type_manager
+typeof: Callable[[object], Any] = numba.typeof
+
+CODE_SUFFIX = ".code"
 
 
 class KernelFileError(Exception):
@@ -31,73 +49,136 @@ class KernelFileError(Exception):
         self.error = error
 
 
-def load_kernel(
-    folder: Path, name: str, text: str, function: str, argument_types: Sequence[str]
-) -> tuple[Kernel, Path]:
-    """Write `text` to folder/name.py unless it is there, run it, and return its kernel, compiled for these types, with the path.
+class Kernel(DISPATCHER):  # type: ignore[misc]
+    """A compiled function for exactly one list of types; it runs without the interpreter lock. Raises TypeError for other types.
 
-    name: an identifier, with the text's fingerprint in it. Raises KernelFileError, and KernelTextError for what is no kernel.
+    entry: the machine code, for who knows that what is given is of these types, arrays also of this layout: nothing looks whether they are.
+    """
+
+    if TYPE_CHECKING:
+
+        def __call__(self, *arguments: object) -> int: ...
+
+    def __init__(self, function: str, types: tuple[Any, ...], entry: Callable[..., int]) -> None:
+        names = tuple(f"argument_{number}" for number in range(len(types)))
+        # numba's own tables look up the types: as fast as a call of a function that it has compiled. test_loader fails when they go away.
+        super().__init__(TYPES.get_pointer(), len(types), True, names, (), False, False, True)
+        self.function = function
+        self.types = types
+        self.entry = entry
+        self._insert([kind._code for kind in types], entry)
+        self._can_compile = False
+
+    def entry_for(self, *arguments: object) -> Callable[..., int]:
+        """Return the machine code for arguments of the types of these. Raises TypeError."""
+        if tuple(map(numba.typeof, arguments)) != self.types:
+            raise TypeError(self._explain_matching_error(*arguments))
+        return self.entry
+
+    def typeof_pyval(self, value: object) -> Any:
+        """Return numba's type of a value that its tables do not know yet."""
+        return typeof(value)
+
+    def _search_new_conversions(self, *_: object, **__: object) -> bool:
+        return False
+
+    def _explain_matching_error(self, *arguments: object, **__: object) -> str:
+        given = ", ".join(str(typeof(argument)) for argument in arguments)
+        raise TypeError(f"{self.function} takes ({', '.join(map(str, self.types))}), not ({given})")
+
+
+log = logging.getLogger(__name__)
+
+# A kernel is loaded once for all that have the same text.
+_loaded: WeakValueDictionary[bytes, Kernel] = WeakValueDictionary()
+_loading = threading.Lock()
+
+
+def load_kernel(
+    folder: Path, name: str, text: str, function: str, types: Sequence[str], compile_text: Compile = compile_kernel
+) -> tuple[Kernel, Path]:
+    """Write `text` to folder/name.py unless it is there, and return its kernel for `types`, with the path.
+
+    name: an identifier, with the text's fingerprint in it. Raises KernelFileError, KernelTextError for what is no kernel, and what
+    `compile_text` raises.
     """
     assert name.isidentifier() and name.isascii(), name
     path = folder / f"{name}.py"
-    code = compile(kernel_tree(text), str(path), "exec", dont_inherit=True)
+    stamp = stamp_of(text, function, types)
     try:
+        code = _known_code(path, stamp)
+        if code is None:
+            kernel_tree(text)
         _write(path, text.encode())
-        return _compiled(path, code, function, argument_types), path
+        if code is None:
+            code = compile_text(path.stem, text, function, types)
+            _write(path.with_suffix(CODE_SUFFIX), to_bytes(code, stamp))
     except OSError as error:
         raise KernelFileError(path, error) from error
+    with _loading:
+        kernel = _loaded.get(stamp)
+        if kernel is None:
+            kernel = _loaded[stamp] = load_code(code, function, types)
+    return kernel, path
 
 
-def _write(path: Path, text: bytes) -> None:
+def _known_code(path: Path, stamp: bytes) -> KernelCode | None:
+    """Return the code beside a file; None: it is not there, damaged, of something else, or somebody else's."""
+    beside = path.with_suffix(CODE_SUFFIX)
+    if not beside.is_file():
+        return None
+    if not is_owned(beside.stat()):
+        log.warning("the machine code in %s is made anew: another user may have written it", beside)
+        return None
+    code = from_bytes(beside.read_bytes(), stamp)
+    if code is None:
+        log.warning("the machine code in %s is made anew: it is damaged, or of another version", beside)
+    return code
+
+
+def _write(path: Path, data: bytes) -> None:
     """Make the file what it should be; after a power loss it may be anything."""
-    if path.is_file() and path.read_bytes() == text:
+    if path.is_file() and path.read_bytes() == data:
         return
     path.parent.mkdir(parents=True, exist_ok=True)
     # Other processes and threads see either no file or all of it.
     unfinished = path.with_suffix(f".{uuid.uuid4().hex}.unfinished")
     try:
-        unfinished.write_bytes(text)
+        unfinished.write_bytes(data)
+        unfinished.chmod(FILE_MODE)
         unfinished.replace(path)
     except OSError:
         unfinished.unlink(missing_ok=True)
         raise
 
 
-def _compiled(path: Path, code: types.CodeType, function: str, argument_types: Sequence[str]) -> Kernel:
-    module_name = f"{PACKAGE}.{path.stem}"
-    module = types.ModuleType(module_name)
-    module.__file__ = str(path)
-    # numba asks for the module by name when it loads cached code.
-    sys.modules[module_name] = module
-    try:
-        # `kernel_tree` has looked at all of it.
-        exec(code, module.__dict__)  # noqa: S102
-        kernel: Any = getattr(module, function)
-        kernel.compile(f"int64({', '.join(argument_types)})")
-    except OSError:
-        del sys.modules[module_name]
-        raise
-    # From here on other types are an error of ours, not a reason to compile for a second.
-    kernel.disable_compile()
-    result: Kernel = kernel
-    return result
+def load_code(code: KernelCode, function: str, types: Sequence[str]) -> Kernel:
+    """Return the kernel of an object file, in an engine of its own.
 
-
-def release_kernel(kernel: Kernel) -> object:
-    """Let numba forget a kernel. Return what has to live for as long as somebody may still call it.
-
-    numba never does by itself: its tables hold the entry point, whose globals hold the kernel, and its engine holds the module. A view
-    that was dropped left 5 MB behind, one that is released 2 MB: the engine does not give back machine code.
+    Takes a millisecond. numba has one engine, which never gives back machine code: a view that was dropped left 0.8 MB behind.
     """
-    released: Any = kernel
-    name = released.py_func.__module__
-    with global_compiler_lock:
-        if getattr(sys.modules.get(name), released.py_func.__name__, None) is kernel:
-            del sys.modules[name]
-        # The attributes are private, but numba offers no hook; test_loader fails when they go away.
-        released._make_finalizer()()
-        overloads = list(released.overloads.values())
-        for overload in overloads:
-            overload.library._codegen._engine._ee.remove_module(overload.library._final_module)
-        released.overloads.clear()
-    return [overload.entry_point for overload in overloads]
+    _register_symbols()
+    module = binding.parse_assembly(f'target triple = "{binding.get_process_triple()}"')
+    engine = binding.create_mcjit_compiler(module, _target_machine())
+    engine.add_object_file(binding.ObjectFileRef.from_data(code.object_file))
+    engine.finalize_object()
+    environment = MACHINE_FUNCTIONS.Environment({})
+    place = engine.get_global_value_address(code.environment)
+    ctypes.c_void_p.from_address(place).value = id(environment)
+    address = engine.get_function_address(code.wrapper)
+    # The function holds the engine: who still calls it when its view is gone goes on.
+    entry = MACHINE_FUNCTIONS.make_function(sys.modules[__name__], function, function, address, environment, (engine,))
+    arguments, _ = signature(types)
+    return Kernel(function, arguments, entry)
+
+
+@cache
+def _register_symbols() -> None:
+    """Have numba tell LLVM where the functions of its runtime are, which code calls by name."""
+    cpu_target.target_context.refresh()
+
+
+def _target_machine() -> Any:
+    target = binding.Target.from_triple(binding.get_process_triple())
+    # As numba's own: code of an object file refers to its data by addresses of 32 bits, relative ones.
+    return target.create_target_machine(reloc="static", codemodel="jitdefault", jit=True)

@@ -15,6 +15,8 @@ import pyarrow as pa
 from ringbuffer.columns import Morsel, empty_column
 from ringbuffer.error_codes import RowError
 from ringbuffer.hash_table import GroupTable, TableLayout
+from ringbuffer.kernel_compiler import compile_kernel
+from ringbuffer.loader import Compile
 from sql.errors import SqlError
 from sql.expressions import Column
 from sql.relations import Schema
@@ -38,12 +40,13 @@ def array_places(schema: Schema) -> list[tuple[int, ...]]:
 class CompiledStep:
     """One finish step of a view."""
 
-    def __init__(self, step: FinishStep, kernels_dir: Path) -> None:
+    def __init__(self, step: FinishStep, kernels_dir: Path, compile_text: Compile = compile_kernel) -> None:
         """Generate and compile what the step needs. Raises SqlError 0A000."""
         self.step = step
         self._kernel: CompiledKernel | None = None
         if step.predicates or not all(isinstance(item, Column) for _, item in step.items):
-            self._kernel = CompiledKernel(generate_finish_kernel(step), array_places(step.input), kernels_dir)
+            module = generate_finish_kernel(step)
+            self._kernel = CompiledKernel(module, array_places(step.input), kernels_dir, compile_text)
 
     @property
     def kernel(self) -> CompiledKernel | None:

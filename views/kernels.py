@@ -16,7 +16,7 @@ import numpy.typing as npt
 from ringbuffer.columns import Morsel
 from ringbuffer.error_codes import OK, SCRATCH_FULL, RowError
 from ringbuffer.hash_table import ERROR, EXPRESSION, HEAP_NEEDED, Words
-from ringbuffer.loader import load_kernel, release_kernel
+from ringbuffer.loader import Compile, load_kernel
 from ringbuffer.text_functions import ScratchHeap
 from sql.expressions import Literal as Constant
 from views.codegen.modules import GeneratedModule
@@ -34,22 +34,18 @@ class CompiledKernel:
     can_fail: there is a row that an expression of it can't be evaluated for.
     """
 
-    def __init__(self, module: GeneratedModule, places: list[tuple[int, ...]], folder: Path) -> None:
+    def __init__(
+        self, module: GeneratedModule, places: list[tuple[int, ...]], folder: Path, compile_text: Compile
+    ) -> None:
         self._module = module
         self._places = tuple(place for column in module.columns for place in places[column])
         self._long_texts = np.frombuffer(module.long_texts + b"\0", dtype=np.uint8)
         self.constants = int(self._long_texts.ctypes.data)
         self.can_fail = bool(module.expressions)
         self._thread = threading.local()
-        self.function, self.path = load_kernel(folder, module.name, module.text, module.function, module.types)
-        self._released: object = None
-        self.is_released = False
-
-    def release(self) -> None:
-        """Let go of the machine code once nobody holds this object; calls under way go on."""
-        assert not self.is_released, "a kernel is released once"
-        self.is_released = True
-        self._released = release_kernel(self.function)
+        self.function, self.path = load_kernel(
+            folder, module.name, module.text, module.function, module.types, compile_text
+        )
 
     def expression_text(self, index: int) -> str:
         """Return the SQL of the expression with the number that the kernel reports."""

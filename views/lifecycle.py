@@ -10,6 +10,8 @@ from collections.abc import Collection, Mapping
 from dataclasses import replace
 from pathlib import Path
 
+from ringbuffer.kernel_compiler import compile_kernel
+from ringbuffer.loader import Compile
 from sql.errors import SqlError
 from sql.relations import BoundQuery, Schema
 from views.arrow_schema import arrow_schema
@@ -38,12 +40,14 @@ def build_view(
     heir_of: ContinuousView | None = None,
     candidates: Collection[ContinuousView] = (),
     is_new: bool = True,
+    compile_text: Compile = compile_kernel,
 ) -> ContinuousView:
     """Plan, split, run the static pipelines on one read of their tables, generate and warm up a view.
 
     places: where the stream's columns, as `bound` has them, are in its morsels; None: in this order, and there are no others.
     heir_of: the view with whose state it goes on, over the same columns of the same stream.
     candidates: views of these that it may take rows with (`views.sharing`). is_new: nothing is stored of what it keeps.
+    compile_text: compiles kernels that are not in `kernels_dir` yet.
     Raises SqlError: 0A000 for what has no plan, 42701 for two columns of one name, 42601 for too many column names, and what fails
     on the tables' rows; NotCoveredError when it can't be the heir.
     """
@@ -57,11 +61,11 @@ def build_view(
     if known is None:
         follows = definition.joins.stream_join == "arrival"
         joins = run_static_pipelines(definition.name, plan.maintained, exports, executor, follows)
-        state = ViewState(definition.shown, plan, kernels_dir, joins, places)
+        state = ViewState(definition.shown, plan, kernels_dir, joins, places, compile_text=compile_text)
         static_versions: Mapping[str, int] = {name: exports[name].version for name in plan.stream_tables}
     else:
         heir, other = (None, known.state) if heir_of is None else (heir_of.state, None)
-        state = ViewState(definition.shown, plan, kernels_dir, heir_of=heir, twin_of=other)
+        state = ViewState(definition.shown, plan, kernels_dir, heir_of=heir, twin_of=other, compile_text=compile_text)
         static_versions = known.static_versions
     if plan.upper is not None:
         _warm_up(definition.name, plan, executor, exports)

@@ -8,7 +8,7 @@ streams or Spark.
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
@@ -28,8 +28,9 @@ from ringbuffer.hash_table import (
     Words,
     find_group,
 )
-from ringbuffer.jit import entry_of
 from ringbuffer.join_table import JoinTable
+from ringbuffer.kernel_compiler import compile_kernel
+from ringbuffer.loader import Compile
 from ringbuffer.merge import merge_tables
 from ringbuffer.pages import Page
 from sql.catalog import ARRIVAL
@@ -81,6 +82,7 @@ class ViewState:
         places: tuple[int, ...] | None = None,
         heir_of: ViewState | None = None,
         twin_of: ViewState | None = None,
+        compile_text: Compile = compile_kernel,
     ) -> None:
         """Generate, compile and warm up the kernels. Raises SqlError 0A000 for what a kernel can't evaluate yet.
 
@@ -88,18 +90,19 @@ class ViewState:
         places: where the columns of the plan's stream are in the morsels that come; None: these have no others. The arrival comes last.
         heir_of: the state whose groups, join tables and stream kernel this one goes on with; its pipeline is `plan.maintained`.
         twin_of: one with an equal pipeline, whose join tables and stream kernel this one has as well.
+        compile_text: compiles what is not there yet.
         """
         self.name = name
         self.plan = plan
         self.joins = joins or Joins(())
         self._grouping = make_grouping(plan.maintained)
         self._shown = self._grouping if plan.kept is None else covered_grouping(self._grouping, plan.stream)
-        self._finish = CompiledStep(plan.finish, kernels_dir)
-        self._tail = None if plan.tail is None else CompiledStep(plan.tail, kernels_dir)
+        self._finish = CompiledStep(plan.finish, kernels_dir, compile_text)
+        self._tail = None if plan.tail is None else CompiledStep(plan.tail, kernels_dir, compile_text)
         self._program = np.array(self._grouping.merge_steps, dtype=np.int64).reshape(-1, 3)
         known = heir_of or twin_of
         if known is None:
-            self._kernel = self._stream_kernel(kernels_dir, places)
+            self._kernel = self._stream_kernel(kernels_dir, places, compile_text)
         else:
             assert known.fingerprint == self.fingerprint
             self._kernel, self.joins = known._kernel, known.joins
@@ -107,7 +110,9 @@ class ViewState:
         self._constants, self._parameters = self._kernel.constants, NO_BYTES
         self._groups: Groups = self._no_groups(TABLES_WAITING_MAX) if heir_of is None else heir_of._groups
 
-    def _stream_kernel(self, kernels_dir: Path, places: tuple[int, ...] | None) -> CompiledKernel:
+    def _stream_kernel(
+        self, kernels_dir: Path, places: tuple[int, ...] | None, compile_text: Compile
+    ) -> CompiledKernel:
         pipeline = self.plan.maintained
         arrays = array_places(pipeline.input)
         if places is not None:
@@ -115,7 +120,7 @@ class ViewState:
         if pipeline.input[-1].name == ARRIVAL.name:
             arrays[len(pipeline.input) - 1 :] = [(LAST, ~LAST)]
         module = generate_stream_kernel(pipeline, self._grouping)
-        return CompiledKernel(module, arrays, kernels_dir)
+        return CompiledKernel(module, arrays, kernels_dir, compile_text)
 
     def emptied(self) -> ViewState:
         """Return a state with the same kernels and join tables, and no rows."""
@@ -244,12 +249,6 @@ class ViewState:
         """Rows that could not be evaluated and were left out (on_error = skip), merged or not; a running merge has some on its way."""
         return self.counts.tuples_skipped
 
-    def release(self, needed: Collection[CompiledKernel] = ()) -> None:
-        """Let go of the machine code, of what is not `needed` by others: the view is gone. What still reads or writes it goes on."""
-        for kernel in self.kernels:
-            if kernel not in needed and not kernel.is_released:
-                kernel.release()
-
     def expression_text(self, index: int) -> str:
         """Return the SQL text of the expression with the index that a RowError carries."""
         return self._kernel.expression_text(index)
@@ -310,7 +309,7 @@ class ViewState:
         groups, constants, arrays = self._groups, self._constants, kernel.arrays(row)
         table = groups.front.local
         words = (constants, table.control, table.slots, table.rows, *self.joins.arrays, *arrays)
-        fold_row = entry_of(kernel.function, 0, 1, True, 0, *words)
+        fold_row = kernel.function.entry_for(0, 1, True, 0, *words)
 
         def fold(now_us: int) -> None:
             feed = groups.feed

@@ -6,7 +6,6 @@ its part on durable tables. One transaction at a time does DDL. Must not know me
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -23,6 +22,7 @@ from engine.schema_contents import drop_schemas
 from engine.schema_moves import move, rename_schema
 from engine.sessions.access_statements import run_access_statement
 from engine.sessions.insert import default_row
+from engine.sessions.lock_statements import acquire_within
 from engine.sessions.privilege_statements import owned_relations, owned_roles, without_grants
 from engine.sessions.reading import scan_inputs, scan_settings
 from engine.sessions.results import Outcome
@@ -41,7 +41,7 @@ from engine.tables.table_work import TableWork
 from engine.tables.truncation import truncate_tables, truncated
 from engine.transaction import Transaction
 from engine.view_alterations import change_view, renamed, require_view
-from engine.view_replacing import replace_view, replaced_view
+from engine.view_replacing import Engines, replace_view, replaced_view
 from ringbuffer.columns import Morsel
 from sql.bind.query import bind_query
 from sql.bind.substitute import substitute_now
@@ -110,6 +110,8 @@ class DefinitionStatements:
         captured = self._session.settings.captured()
         entry = build_stream(statement, image, captured, image.next_oid, self._database.stream_options)
         transaction.change_catalog(image.with_entry(entry))
+        # A view is likely to follow.
+        self._database.workers.submit(self._database.compilers.prepare)
         return Outcome(tag)
 
     async def create_view(self, statement: CreateView, transaction: Transaction) -> Outcome:
@@ -146,9 +148,7 @@ class DefinitionStatements:
     def _build_view(
         self, statement: CreateView, captured: SessionSettings, image: CatalogImage, transaction: Transaction
     ) -> None:
-        tables = TransactionTables(self._database.begin_tables(transaction))
-        database = self._database
-        engines = (database.kernels, database.upper, tables)
+        engines = self._engines(transaction)
         entries = build_split_view(statement, image, captured, *engines)
         if not entries:
             entries.append(build_continuous_view(statement, image, captured, *engines))
@@ -160,12 +160,18 @@ class DefinitionStatements:
             image = image.with_entry(entry)
         transaction.change_catalog(image)
 
+    def _engines(self, transaction: Transaction) -> Engines:
+        """Return what a view is built with; its compilations end with the statement."""
+        database = self._database
+        kernels = database.kernels.checked_by(self._session.check_cancelled)
+        return kernels, database.upper, TransactionTables(database.begin_tables(transaction))
+
     def _replace_view(
         self, statement: CreateView, before: ViewEntry | QueryViewEntry, image: CatalogImage, transaction: Transaction
     ) -> None:
-        database, session = self._database, self._session
+        session = self._session
         captured = session.settings.captured().shared()
-        engines = (database.kernels, database.upper, TransactionTables(database.begin_tables(transaction)))
+        engines = self._engines(transaction)
         image, built, notices = replace_view(statement, before, image, captured, engines, session.identity.require)
         transaction.built += built
         for text, detail in notices:
@@ -486,12 +492,3 @@ class DefinitionStatements:
         if isinstance(entry, StreamEntry) and kind != "sequence":
             return entry
         raise SqlError("42809", f'"{name}" is not a {kind}', position=None)
-
-
-async def acquire_within(lock: asyncio.Lock, timeout_ms: int) -> None:
-    """Take a lock. Raises 55P03 when that takes longer than `timeout_ms`; 0: however long it takes."""
-    try:
-        async with asyncio.timeout(timeout_ms / 1000 if timeout_ms else None):
-            await lock.acquire()
-    except TimeoutError:
-        raise SqlError("55P03", "canceling statement due to lock timeout") from None

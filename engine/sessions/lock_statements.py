@@ -6,6 +6,7 @@ snapshot. Those that write to a table do, as do SELECT ... FOR UPDATE and its li
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING
 
 from engine.catalog import CatalogImage, QueryViewEntry, TableEntry
@@ -46,3 +47,12 @@ def lock_table(session: Session, statement: LockTable, name: str, oid: int) -> N
     """Lock one table; blocks while others have it."""
     if not session.backend.locks.take(("table", oid), statement.mode, waits=not statement.nowait):
         raise SqlError("55P03", f'could not obtain lock on relation "{name}"')
+
+
+async def acquire_within(lock: asyncio.Lock, timeout_ms: int) -> None:
+    """Take a lock. Raises 55P03 when that takes longer than `timeout_ms`; 0: however long it takes."""
+    try:
+        async with asyncio.timeout(timeout_ms / 1000 if timeout_ms else None):
+            await lock.acquire()
+    except TimeoutError:
+        raise SqlError("55P03", "canceling statement due to lock timeout") from None

@@ -22,6 +22,7 @@ from engine.sessions.session import Session, open_session
 from engine.staging import StatementStage
 from engine.storage import DiskStorage, Storage
 from ringbuffer.arrow import morsel_to_arrow
+from ringbuffer.compile_process import CompileProcesses
 from ringbuffer.fields import Bytes
 from ringbuffer.row_block import PADDING_BYTES
 from sql.client_encodings import UTF8
@@ -77,6 +78,10 @@ class MemoryConnection:
         self.packet_ended.set()
 
 
+# All worlds of a test run share what compiles, which ends with it.
+COMPILERS = CompileProcesses(2, 2 << 30, 120.0)
+
+
 class World:
     """A database in a folder, never opened for business: no Spark, no listener. Its sessions share one event loop.
 
@@ -88,7 +93,7 @@ class World:
     ) -> None:
         self.runner = asyncio.Runner()
         self.config = ServerConfig(data_dir=folder, **{"log_segment_bytes": 1 << 20, **settings})  # type: ignore[arg-type]  # the fields' own types
-        self.database = Database(self.config, clock or SystemClock(), storage or DiskStorage())
+        self.database = Database(self.config, clock or SystemClock(), storage or DiskStorage(), COMPILERS)
         try:
             self.last_checkpoint = self.database.recover()
         except BaseException:

@@ -12,7 +12,7 @@ from engine.system_catalog.rows_constraints import depend_rows
 from engine.system_catalog.rows_relations import class_rows
 from engine.system_catalog.source_texts import view_text
 from ringbuffer.kernel_text import KernelTextError
-from ringbuffer.loader import KernelFileError, load_kernel
+from ringbuffer.loader import Compile, KernelFileError, load_kernel
 from sql.errors import SqlError
 from tests.engine.session_client import SessionClient, World
 
@@ -33,10 +33,10 @@ ROWS = ["D [b'A', b'11']", "D [b'B', b'2']"]
 def fails_with(error: Exception, monkeypatch: pytest.MonkeyPatch) -> None:
     """Let no kernel be loaded that joins."""
 
-    def load(folder: Path, name: str, text: str, function: str, types: list[str]) -> object:
+    def load(folder: Path, name: str, text: str, function: str, types: list[str], compile_text: Compile) -> object:
         if "join0" in text:
             raise error
-        return load_kernel(folder, name, text, function, types)
+        return load_kernel(folder, name, text, function, types, compile_text)
 
     monkeypatch.setattr(views.kernels, "load_kernel", load)
 

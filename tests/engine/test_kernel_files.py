@@ -11,7 +11,7 @@ import pytest
 
 from engine.kernel_files import KernelFiles
 from engine.storage import DiskStorage
-from tests.engine.session_client import SessionClient, World
+from tests.engine.session_client import COMPILERS, SessionClient, World
 
 
 class RecordingStorage(DiskStorage):
@@ -30,11 +30,9 @@ class RecordingStorage(DiskStorage):
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    compiled = tmp_path / "__pycache__"
-    compiled.mkdir()
     for name in ("one", "two"):
         (tmp_path / f"{name}.py").write_text(name)
-        (compiled / f"{name}.total-4.py311.nbi").write_text("index")
+        (tmp_path / f"{name}.code").write_text("code")
     (tmp_path / "one.77.unfinished").write_text("")
     return tmp_path
 
@@ -45,22 +43,22 @@ def names(folder: Path) -> list[str]:
 
 def test_new_files_are_synced_once(folder: Path) -> None:
     storage = RecordingStorage()
-    kernels = KernelFiles(folder, storage)
+    kernels = KernelFiles(folder, storage, COMPILERS)
     one, two, three = (folder / f"{name}.py" for name in ("one", "two", "three"))
     kernels.make_durable([one, two])
     assert storage.synced == [], "they were there"
     three.write_text("three")
-    (folder / "__pycache__" / "three.total-4.py311.1.nbc").write_text("code")
-    (folder / "__pycache__" / "two.total-4.py311.nbi").write_text("another index")
+    (folder / "three.code").write_text("code")
+    (folder / "two.code").write_text("other code")
     kernels.make_durable([three])
-    assert storage.synced == ["three.py", "three.total-4.py311.1.nbc"]
+    assert storage.synced == ["three.code", "three.py"]
     kernels.make_durable([one, two, three])
-    assert storage.synced[2:] == ["two.total-4.py311.nbi"]
+    assert storage.synced[2:] == ["two.code"]
 
 
 def test_what_could_not_be_synced_is_new_still(folder: Path) -> None:
     storage = RecordingStorage()
-    kernels = KernelFiles(folder, storage)
+    kernels = KernelFiles(folder, storage, COMPILERS)
     (folder / "three.py").write_text("three")
     storage.fails = True
     with pytest.raises(OSError):
@@ -71,16 +69,16 @@ def test_what_could_not_be_synced_is_new_still(folder: Path) -> None:
 
 
 def test_unused_files_go(folder: Path) -> None:
-    kernels = KernelFiles(folder, DiskStorage())
+    kernels = KernelFiles(folder, DiskStorage(), COMPILERS)
     assert kernels.remove_unused([folder / "two.py"]) == 3
-    assert names(folder) == ["two.py", "two.total-4.py311.nbi"]
-    assert KernelFiles(folder / "none", DiskStorage()).remove_unused([]) == 0
+    assert names(folder) == ["two.code", "two.py"]
+    assert KernelFiles(folder / "none", DiskStorage(), COMPILERS).remove_unused([]) == 0
 
 
 def test_what_can_not_be_deleted_stays(
     folder: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    kernels = KernelFiles(folder, DiskStorage())
+    kernels = KernelFiles(folder, DiskStorage(), COMPILERS)
     before = names(folder)
     with monkeypatch.context() as patch:
         patch.setattr(Path, "unlink", refuse(errno.EROFS))
@@ -150,7 +148,7 @@ def test_a_view_whose_kernels_can_not_be_made_durable(client: SessionClient, wor
     client.run(VIEW)
     first, other = (view.state.kernel_paths[0].stem for view in world.database.image.continuous_views)
     assert {name.partition(".")[0] for name in storage.synced} == {other} != {first}
-    assert {name.rpartition(".")[2] for name in storage.synced} >= {"py", "nbi", "nbc"}
+    assert {name.rpartition(".")[2] for name in storage.synced} == {"py", "code"}
 
 
 def test_a_dropped_view_whose_kernels_can_not_be_deleted(

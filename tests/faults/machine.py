@@ -26,7 +26,7 @@ from engine.kernel_files import KernelFiles
 from engine.spark import SparkRuntime
 from engine.storage import TableConnection
 from engine.tables.table_store import FILE_NAME, WRITE_AHEAD_SUFFIX
-from ringbuffer.loader import Kernel, load_kernel
+from ringbuffer.loader import Compile, Kernel, load_kernel
 from sql.relations import Relation
 from tests.end_to_end.raw_client import Answer, in_full
 from tests.engine.session_client import STARTUP, SessionClient, World
@@ -250,7 +250,9 @@ def shared_kernels(kernels: Path) -> Iterator[None]:
     """Let all databases share their compiled kernels. Threads that a power loss ends do so silently."""
     loaded: dict[tuple[object, ...], tuple[Kernel, Path]] = {}
 
-    def load(folder: Path, name: str, text: str, function: str, types: list[str]) -> tuple[Kernel, Path]:
+    def load(
+        folder: Path, name: str, text: str, function: str, types: list[str], compile_text: Compile
+    ) -> tuple[Kernel, Path]:
         key = (name, text, function, *types)
         if key not in loaded:
             loaded[key] = load_kernel(kernels, name, text, function, types)
@@ -264,7 +266,6 @@ def shared_kernels(kernels: Path) -> Iterator[None]:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(views.kernels, "load_kernel", load)
-        patch.setattr(views.kernels, "release_kernel", nothing)
         patch.setattr(KernelFiles, "remove_unused", nothing)
         patch.setattr(engine.database, "SparkUpperExecutor", EmbeddedUpper)
         patch.setattr(threading, "excepthook", quiet)
