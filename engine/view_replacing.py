@@ -58,7 +58,8 @@ def replace_view(
     """
     refuse_built_in(image, entry, "replace")
     bound = bind_query(statement.query, image, settings)
-    require(image, bound)
+    if reads_stream(bound, image):
+        require(image, bound)
     behind = [one.entry.description.name for one in dependents_of(image, [entry])]
     if not bound.named.isdisjoint({statement.name, *behind}):
         raise SqlError("42P17", f'infinite recursion detected in rules for relation "{statement.name}"')

@@ -32,6 +32,8 @@ class Setting:
     reported: bool = False
 
 
+# What superusers alone may look at: where the server's files are, and who may connect.
+PRIVATE = frozenset({"data_dir", "data_directory", "copy_directory", "hba", "ssl_cert_file", "ssl_key_file"})
 # What each transaction has at least: one snapshot.
 SNAPSHOT = "repeatable read"
 SERIALIZABLE = "serializable"

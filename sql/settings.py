@@ -17,7 +17,7 @@ from sql.errors import SqlError
 from sql.input_styles import InputStyles
 from sql.lexer import refuse_unsafe_strings
 from sql.names import did_you_mean
-from sql.setting_table import BY_NAME, MESSAGE_LEVELS, SERIALIZABLE, TABLE, TRANSACTION_DEFAULTS, Setting
+from sql.setting_table import BY_NAME, MESSAGE_LEVELS, PRIVATE, SERIALIZABLE, TABLE, TRANSACTION_DEFAULTS, Setting
 from sql.setting_values import checked_value, shown_value
 from sql.startup_settings import startup_values
 
@@ -112,8 +112,10 @@ class Settings:
         return found
 
     def show(self, name: str) -> str:
-        """Return the value as SHOW prints it."""
+        """Return the value as SHOW prints it. Raises 42704, and 42501 for what superusers alone may look at."""
         lowered = name.lower()
+        if not self._may_show(lowered):
+            raise private(lowered)
         value = self.value(lowered)
         setting = self._known.get(lowered)
         return value if setting is None else shown_value(setting, value)
@@ -121,12 +123,17 @@ class Settings:
     def show_all(self) -> list[list[str]]:
         """Return (name, setting, description) of all settings, as SHOW ALL does."""
         return [
-            [setting.name, self.show(setting.name), setting.description] for _, setting in sorted(self._known.items())
+            [setting.name, self.show(setting.name), setting.description]
+            for name, setting in sorted(self._known.items())
+            if self._may_show(name)
         ]
 
     def kept(self) -> list[tuple[Setting, str]]:
         """Return all settings with their kept values, by name."""
-        return [(setting, self.value(name)) for name, setting in sorted(self._known.items())]
+        return [(one, self.value(name)) for name, one in sorted(self._known.items()) if self._may_show(name)]
+
+    def _may_show(self, name: str) -> bool:
+        return name not in PRIVATE or self.value("is_superuser") == "on"
 
     @property
     def session_user(self) -> str:
@@ -275,7 +282,7 @@ class Settings:
                 sorted(
                     (name, self.show(name))
                     for name, value in current.items()
-                    if name not in BY_NAME or value != BY_NAME[name].default
+                    if (name not in BY_NAME or value != BY_NAME[name].default) and self._may_show(name)
                 )
             )
             self._captured = SessionSettings(
@@ -470,6 +477,12 @@ def unrecognized(name: str, known: Iterable[str]) -> SqlError:
     return SqlError(
         "42704", f'unrecognized configuration parameter "{name}"', hint=did_you_mean(name, known, "the parameter")
     )
+
+
+def private(name: str) -> SqlError:
+    """Return the error of who may not look at a setting."""
+    whose = "must be superuser or have privileges of pg_read_all_settings"
+    return SqlError("42501", f'{whose} to examine "{name}"')
 
 
 def canonical_name(name: str) -> str:

@@ -124,11 +124,11 @@ class DefinitionStatements:
         statement, captured = self._with_persistence(statement, image)
         require_free(image, statement.name, statement.name_position)
         bound = bind_query(statement.query, image, captured)
-        # A continuous view has its contents from now on.
-        self._session.identity.require(image, bound)
         if not reads_stream(bound, image):
             transaction.change_catalog(image.with_entry(define_query_view(statement, image, captured, image.next_oid)))
             return Outcome("CREATE VIEW")
+        # It has its contents from now on; what an ordinary view reads is asked when it is read.
+        self._session.identity.require(image, bound)
         await self._session.in_worker(self._build_view, statement, captured, image, transaction)
         return Outcome("CREATE VIEW")
 

@@ -90,7 +90,8 @@ def explain(
     if isinstance(explained, CreateView):
         settings = settings.shared()
     bound = bind_query(explained.query, image, settings)
-    identity.require(image, bound)
+    if not isinstance(explained, CreateView) or reads_stream(bound, image):
+        identity.require(image, bound)
     told = replacing_lines(explained, bound, image, settings) if isinstance(explained, CreateView) else []
     form = statement.options.get("format", "text")
     if isinstance(explained, CreateView) and reads_stream(bound, image):

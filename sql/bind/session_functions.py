@@ -11,7 +11,8 @@ from sql.errors import SqlError, not_supported
 from sql.expressions import Expression, Literal
 from sql.relation_keys import name_of, quoted
 from sql.schemas import SYSTEM, meant_schema
-from sql.settings import default_value
+from sql.setting_table import PRIVATE
+from sql.settings import default_value, private
 from sql.syntax import FunctionCall
 from sql.version import VERSION_TEXT
 
@@ -87,6 +88,8 @@ def current_setting(binder: Binder, node: FunctionCall) -> Expression:
     assert isinstance(name, Literal)
     wanted = str(name.value)
     value = setting_value(binder.context.settings, wanted.lower())
+    if value is None and wanted.lower() in PRIVATE:
+        raise private(wanted.lower())
     if value is None and len(operands) == 1:
         raise SqlError("42704", f'unrecognized configuration parameter "{wanted}"')
     return Literal(value, TEXT, node.position)

@@ -193,3 +193,22 @@ def test_a_cancel_needs_the_right_key(guarded: Guarded) -> None:
         with guarded.connect("reader") as other, pytest.raises(psycopg.errors.InsufficientPrivilege):
             other.execute("SELECT pg_terminate_backend(%s)", (pid,))
         connection.execute("INSERT INTO s VALUES (3, 'still there')")
+
+
+def test_a_name_that_is_no_role_comes_in_only_while_nobody_has_made_a_role(server: AntumbraServer) -> None:
+    dsn = f"host=127.0.0.1 port={server.port} dbname=antumbra user="
+    with psycopg.connect(dsn + "passing", autocommit=True) as before, server.connect() as superuser:
+        assert before.info.parameter_status("is_superuser") == "on"
+        superuser.execute("CREATE ROLE resident LOGIN")
+        with pytest.raises(psycopg.OperationalError, match='FATAL:  role "passing" does not exist'):
+            psycopg.connect(dsn + "passing")
+        with psycopg.connect(dsn + "resident") as resident:
+            assert resident.info.parameter_status("is_superuser") == "off"
+            assert resident.execute("SELECT current_setting('is_superuser'), current_user").fetchone() == (
+                "off",
+                "resident",
+            )
+        # Who is there already goes on.
+        assert before.execute("SELECT current_setting('is_superuser')").fetchone() == ("on",)
+        superuser.execute("DROP ROLE resident")
+        psycopg.connect(dsn + "passing").close()

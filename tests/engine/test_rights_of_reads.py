@@ -128,6 +128,9 @@ uv SELECT * FROM rr.paid
 uv SELECT x FROM (SELECT name FROM rr.paid) x
 uhH SELECT * FROM rr.hollow
 uhH WITH x AS (SELECT * FROM rr.hollow) SELECT * FROM x
+uc CREATE VIEW rr.mine AS SELECT * FROM rr.pay
+ucp CREATE VIEW rr.mine AS SELECT * FROM rr.pay; SELECT * FROM rr.mine
+ucp CREATE VIEW rr.mine AS SELECT * FROM rr.pay; SELECT m.id FROM rr.mine m, pg_am
 ucp CREATE TABLE rr.copied AS SELECT * FROM rr.pay
 ucp CREATE TABLE rr.copied AS WITH x AS (SELECT * FROM rr.pay) SELECT * FROM x
 uc CREATE TABLE rr.mine (a int); SELECT * FROM rr.mine
@@ -254,8 +257,10 @@ uhH SELECT * FROM rr.hollow
 ucs CREATE VIEW rr.mine AS SELECT b, count(*) AS n FROM rr.s GROUP BY b
 ucst CREATE VIEW rr.mine AS SELECT t.c, max(s.b) AS n FROM rr.s s JOIN rr.t t ON t.a = s.a GROUP BY t.c
 ucst CREATE VIEW rr.mine AS SELECT t.c, n FROM (SELECT a, count(*) AS n FROM rr.s GROUP BY a) s JOIN rr.t t ON t.a = s.a
-ucv CREATE VIEW rr.mine AS SELECT sum(n) AS n FROM rr.v
-uct CREATE VIEW rr.mine AS SELECT * FROM rr.t
+uc CREATE VIEW rr.mine AS SELECT sum(n) AS n FROM rr.v
+ucv CREATE VIEW rr.mine AS SELECT sum(n) AS n FROM rr.v; SELECT * FROM rr.mine
+ucv CREATE VIEW rr.mine AS SELECT sum(n) AS n FROM rr.v; SELECT m.n FROM rr.mine m, pg_am
+ucs EXPLAIN CREATE VIEW rr.mine AS SELECT a, max(b) AS m FROM rr.s GROUP BY a
 ucs EXPLAIN CREATE VIEW rr.mine AS SELECT b, count(*) AS n FROM rr.s GROUP BY b
 ucs CREATE TABLE rr.mine AS SELECT * FROM rr.s
 ucv CREATE TABLE rr.mine AS SELECT * FROM rr.v

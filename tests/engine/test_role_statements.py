@@ -355,3 +355,17 @@ def test_is_superuser_is_the_roles_from_the_start(world: World, postgres: Postgr
     known.hang_up()
     print(*differing, sep="\n")
     assert not differing
+
+
+def test_where_the_files_are_is_for_superusers(world: World) -> None:
+    superuser = world.client()
+    superuser.run("CREATE ROLE ann LOGIN")
+    assert superuser.rows("SHOW data_directory") == superuser.rows("SELECT current_setting('data_directory')")
+    one = session_of(world, "ann")
+    for name in ("data_directory", "data_dir", "hba", "copy_directory"):
+        for text in (f"SHOW {name}", f"SELECT current_setting('{name}')", f"SELECT current_setting('{name}', true)"):
+            assert one.ask(text)[0].startswith("E ERROR 42501: must be superuser"), text
+    folder = str(world.config.data_dir)
+    assert folder not in str(one.ask("SHOW ALL")) + str(one.ask("SELECT * FROM pg_settings"))
+    assert folder in str(superuser.ask("SHOW ALL"))
+    assert "42704" in one.ask("SELECT current_setting(relname) FROM (SELECT 'hba' AS relname FROM pg_am LIMIT 1) x")[0]
