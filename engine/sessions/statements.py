@@ -173,6 +173,7 @@ class StatementRunner:
 
         A conflict with another transaction on tables is tried again, as long as nobody has seen anything of this one.
         """
+        self._session.identity.look()
         if isinstance(statement, Execute):
             prepared, parameters = await self._prepared_statements.resolve(statement, transaction)
             statement = prepared.statement
@@ -238,7 +239,6 @@ class StatementRunner:
         self, statement: Statement, transaction: Transaction, parameters: tuple[Literal, ...], prepared: Prepared | None
     ) -> Outcome:
         written = statement
-        self._session.identity.look()
         statement = self._resolved(statement)
         self._check_rights(statement)
         match statement:
@@ -371,6 +371,7 @@ class StatementRunner:
 
     def open_copy(self, statement: CopyFrom, transaction: Transaction, autocommit: bool) -> CopyIn | CopyIntoTable:
         """Return the COPY that takes the client's data. Raises what the statement has wrong."""
+        self._session.identity.look()
         found = self._resolved(statement)
         assert isinstance(found, CopyFrom), statement
         self._check_rights(found)

@@ -382,6 +382,10 @@ ann PREPARE pp AS SELECT * FROM rm.pay
 ann EXECUTE pp
 ann RESET ROLE
 ann EXECUTE pp
+ann SET ROLE rm_bob; EXECUTE pp; RESET ROLE
+ann SET ROLE rm_bob; SELECT * FROM rm.pay; RESET ROLE
+ann SET ROLE rm_bob; RESET ROLE; SELECT * FROM rm.pay
+ann SET ROLE rm_bob; SELECT max(salary) FROM rm.pay, pg_am; RESET ROLE
 ann SET ROLE rm_bob
 ann BEGIN
 ann DECLARE c CURSOR FOR SELECT * FROM rm.pay
