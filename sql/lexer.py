@@ -149,6 +149,8 @@ def scan_token(text: str, kind: str, start: int, end: int) -> Token:
             return quoted_token(text, kind, start, end)
         case "dollar":
             return dollar_token(text, start, end)
+        case "parameter" if NUMBER_JUNK.match(text, end) is not None:
+            return lexical_error("trailing junk after parameter", text, start, end + 1)
         case "parameter":
             digits = text[start + 1 : end].lstrip("0") or "0"
             if len(digits) > 5 or int(digits) > 65_535:

@@ -54,6 +54,11 @@ class Cursor:
         """1-based character position of the next token."""
         return self.tokens[self.index].start + 1
 
+    @property
+    def last_position(self) -> int:
+        """1-based character position of the last token that was read."""
+        return self.tokens[self.index - 1].start + 1
+
     def ahead(self, count: int) -> Token:
         """Return the token `count` after the next one, or the last."""
         return self.tokens[min(self.index + count, len(self.tokens) - 1)]

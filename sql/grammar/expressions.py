@@ -49,7 +49,8 @@ def continued(cursor: Cursor, left: Expression, first: int, level: int = OR, pla
     ceiling = CAST
     while True:
         found = infix_level(cursor, plain)
-        if found < level:
+        # An operand goes on with whatever binds as tightly, even if nothing follows; a whole target may end before its label.
+        if found < level or (level == OR and cursor.at(*OPERATOR_LABELS) and cursor.at_label_after_target()):
             break
         if found > ceiling:
             cursor.fail()
@@ -102,7 +103,7 @@ def infix_level(cursor: Cursor, plain: bool = False) -> int:
     token = cursor.token
     if token.kind == "operator":
         return operator_level(token.value)
-    if token.kind != "word" or (token.value in OPERATOR_LABELS and cursor.at_label_after_target()):
+    if token.kind != "word":
         return 0
     match token.value:
         case "is":

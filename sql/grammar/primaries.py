@@ -88,7 +88,8 @@ def begins_literal(cursor: Cursor) -> bool:
     after = cursor.ahead(1)
     if after.kind == "word":
         return after.value in ("precision", "varying", "with", "without") and cursor.token.value in SPELLED_TYPES
-    return after.kind == "string" or (after.value == "(" and after.kind == "operator")
+    is_call = after.value == "(" and after.kind == "operator"
+    return after.kind == "string" or (is_call and cursor.token.value != "double")
 
 
 def named(cursor: Cursor) -> Expression:
@@ -131,7 +132,7 @@ def is_plain(call: FunctionCall) -> bool:
 
 def modified_literal(cursor: Cursor, call: FunctionCall, first: int) -> Expression:
     """Read the string of type(modifiers) 'literal', which until there looked like a call."""
-    modifiers = integers(cursor, call.arguments, call.position)
+    modifiers = integers(cursor, call.arguments, call.name, call.position)
     target = TypeName(call.name, modifiers, call.position, call.text)
     value = Constant("string", cursor.token.value, cursor.position)
     cursor.advance()

@@ -6,7 +6,8 @@ from sql.errors import SqlError
 from sql.grammar import calls
 from sql.grammar.cursor import Cursor
 from sql.grammar.keywords import COLUMN_NAME, RESERVED
-from sql.syntax import Constant, Expression, TypeName
+from sql.syntax import Constant, Expression, Name, TypeName
+from sql.type_names import is_built_in
 
 KEYWORD_TYPES = {
     "int": "int4",
@@ -76,7 +77,7 @@ def type_name(cursor: Cursor) -> TypeName:
     if modifiers is None:
         if cursor.accept_operator("."):
             schema, name = word, cursor.label()
-        modifiers = type_modifiers(cursor)
+        modifiers = type_modifiers(cursor, name, position)
     array = array_bounds(cursor)
     return TypeName(name, modifiers, position, cursor.text_since(first), array, fields, schema)
 
@@ -106,7 +107,8 @@ def integer(cursor: Cursor) -> int:
 def spelled_type(cursor: Cursor, word: str) -> tuple[str, tuple[int, ...] | None]:
     """Return the one-word name of a type that SQL spells with several, and its modifiers if they were read on the way."""
     if word in KEYWORD_TYPES:
-        return KEYWORD_TYPES[word], type_modifiers(cursor) if word in MODIFIED_TYPES else ()
+        name = KEYWORD_TYPES[word]
+        return name, type_modifiers(cursor, name, cursor.last_position) if word in MODIFIED_TYPES else ()
     match word:
         case "float":
             return float_type(cursor), ()
@@ -123,8 +125,9 @@ def spelled_type(cursor: Cursor, word: str) -> tuple[str, tuple[int, ...] | None
         case "time" | "timestamp":
             return time_type(cursor, word)
         case "bit":
+            position = cursor.last_position
             name = "varbit" if cursor.accept("varying") else "bit"
-            return name, type_modifiers(cursor)
+            return name, type_modifiers(cursor, name, position)
     return word, None
 
 
@@ -166,21 +169,29 @@ def integer_modifiers(cursor: Cursor) -> tuple[int, ...]:
     return (found,)
 
 
-def type_modifiers(cursor: Cursor) -> tuple[int, ...]:
-    """Read (n[, n]) if it is there; the grammar takes any expressions."""
-    position = cursor.position
+def type_modifiers(cursor: Cursor, name: str, position: int) -> tuple[int, ...]:
+    """Read (n[, n]) of a type if it is there; the grammar takes any expressions."""
     if not cursor.accept_operator("("):
         return ()
     found = calls.expressions(cursor)
     cursor.expect_operator(")")
-    return integers(cursor, found, position)
+    return integers(cursor, found, name, position)
 
 
-def integers(cursor: Cursor, modifiers: tuple[Expression, ...], position: int) -> tuple[int, ...]:
-    """Return the modifiers of a type, which must be integers."""
+def integers(cursor: Cursor, modifiers: tuple[Expression, ...], name: str, position: int) -> tuple[int, ...]:
+    """Return the modifiers of the type called `name` at `position`, which must be integers."""
     found = [int(item.value) for item in modifiers if isinstance(item, Constant) and item.kind == "integer"]
-    if len(found) != len(modifiers):
-        cursor.defer(SqlError("42601", "type modifiers must be simple constants or identifiers", position))
+    if len(found) == len(modifiers):
+        return tuple(found)
+    if not is_built_in(name):
+        # That there is no such type is found before its modifiers are looked at.
+        return tuple(found)
+    for item in modifiers:
+        if isinstance(item, Name) and len(item.parts) == 1:
+            message = f'invalid input syntax for type integer: "{item.parts[0]}"'
+            cursor.defer(SqlError("22P02", message, position))
+        elif not isinstance(item, Constant):
+            cursor.defer(SqlError("42601", "type modifiers must be simple constants or identifiers", position))
     return tuple(found)
 
 

@@ -133,6 +133,8 @@ def check_option(name: str, value: OptionValue, position: int, is_from: bool) ->
     """Return the option's value, or raise what PostgreSQL does for this option alone."""
     match name:
         case "format":
+            if value is None:
+                raise SqlError("42601", "format requires a parameter")
             if str(value).lower() not in ("text", "csv", "binary"):
                 raise SqlError("22023", f'COPY format "{value}" not recognized', position)
         case "delimiter" | "null" | "quote" | "escape" | "encoding" | "publish":

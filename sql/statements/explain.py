@@ -34,6 +34,9 @@ def explain(cursor: Cursor) -> Explain:
     if cursor.at("create"):
         if object_kind(cursor) == "table":
             raise not_supported("EXPLAIN CREATE TABLE", cursor.position)
+        if cursor.at_words("create", "materialized", "view"):
+            hint = "CREATE VIEW over a stream is kept up to date, and EXPLAIN CREATE VIEW shows how."
+            raise not_supported("EXPLAIN CREATE MATERIALIZED VIEW", cursor.position, hint)
         cursor.advance()
         cursor.fail()
     query_first = cursor.index

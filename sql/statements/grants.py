@@ -6,8 +6,8 @@ from typing import NoReturn
 
 from sql.errors import SqlError, not_supported
 from sql.grammar.cursor import Cursor
-from sql.statements.access import GrantPrivileges, GrantRole
-from sql.statements.roles import grant_role, granted_by, role_list
+from sql.statements.access import GrantPrivileges, GrantRole, RoleSpec
+from sql.statements.roles import grant_role, granted_by, role_spec
 
 # What PostgreSQL grants privileges on, and we have not.
 OTHERS = (
@@ -42,7 +42,7 @@ def grant(cursor: Cursor) -> GrantPrivileges | GrantRole:
     cursor.expect("on")
     kind, names = objects(cursor, "REVOKE" if revokes else "GRANT", position)
     cursor.expect("from" if revokes else "to")
-    grantees = role_list(cursor)
+    grantees = grantee_list(cursor)
     if not revokes and cursor.accept("with"):
         cursor.expect("grant", "option")
         option = True
@@ -50,6 +50,16 @@ def grant(cursor: Cursor) -> GrantPrivileges | GrantRole:
     cascade = revokes and cursor.accept_any("cascade", "restrict") == "cascade"
     text = cursor.text_since(first)
     return GrantPrivileges(text, revokes, words, kind, names, grantees, option, cascade, grantor)
+
+
+def grantee_list(cursor: Cursor) -> tuple[RoleSpec, ...]:
+    """Read [GROUP] role, ...; GROUP says nothing, since every group is a role."""
+    found = []
+    while True:
+        cursor.accept("group")
+        found.append(role_spec(cursor))
+        if not cursor.accept_operator(","):
+            return tuple(found)
 
 
 def at_privileges(cursor: Cursor) -> bool:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from sql.errors import not_supported
+from sql.errors import SqlError, not_supported
+from sql.grammar import expressions
 from sql.grammar.cursor import Cursor
 from sql.statements.constraints import index_options, nulls_treatment
 from sql.statements.objects import CreateIndex, DropIndex, RenameIndex
@@ -35,7 +36,11 @@ def create_index(cursor: Cursor) -> CreateIndex:
     cursor.expect_operator(")")
     include_position = cursor.position
     if cursor.accept("include"):
-        cursor.names_in_parentheses()
+        cursor.expect_operator("(")
+        included_column(cursor)
+        while cursor.accept_operator(","):
+            included_column(cursor)
+        cursor.expect_operator(")")
         cursor.refuse("INCLUDE", include_position)
     nulls_treatment(cursor)
     index_options(cursor)
@@ -60,6 +65,31 @@ def indexed_column(cursor: Cursor) -> tuple[str, int]:
     if cursor.accept("nulls") and cursor.accept_any("first", "last") is None:
         cursor.fail()
     return name, position
+
+
+def included_column(cursor: Cursor) -> None:
+    """Read one column of INCLUDE, which takes nothing but names."""
+    if cursor.accept_operator("("):
+        expressions.expression(cursor)
+        cursor.expect_operator(")")
+        cursor.defer(SqlError("0A000", "expressions are not supported in included columns"))
+    else:
+        cursor.name()
+    wrong = []
+    if cursor.accept("collate"):
+        cursor.qualified_name()
+        wrong.append("a collation")
+    if cursor.at_name() and not cursor.at("asc", "desc", "nulls"):
+        cursor.qualified_name()
+        wrong.append("an operator class")
+    if cursor.accept_any("asc", "desc"):
+        wrong.append("ASC/DESC options")
+    if cursor.accept("nulls"):
+        if cursor.accept_any("first", "last") is None:
+            cursor.fail()
+        wrong.append("NULLS FIRST/LAST options")
+    for what in wrong:
+        cursor.defer(SqlError("42P17", f"including column does not support {what}"))
 
 
 def drop_index(cursor: Cursor) -> DropIndex:

@@ -27,7 +27,9 @@ def insert_after_with(cursor: Cursor, common: tuple[CommonTable, ...], first: in
     name = cursor.relation_name()
     alias = cursor.name() if cursor.accept("as") else None
     columns = None
-    if cursor.at_operator("(") and not (queries.at_query(cursor) or cursor.ahead(1).value == "("):
+    # VALUES may be the name of a column.
+    is_column = cursor.ahead(1).value == "values" and cursor.ahead(2).value in (",", ")", ".", "[")
+    if cursor.at_operator("(") and (is_column or not (queries.at_query(cursor) or cursor.ahead(1).value == "(")):
         columns = target_columns(cursor)
     overriding = override(cursor)
     rows: Rows = ()

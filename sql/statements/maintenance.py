@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from sql.grammar.cursor import Cursor
+from sql.statements.options import boolean_or_string
 from sql.statements.statement import Maintenance
-from sql.statements.update import written_name
 
 WORDS = ("full", "freeze", "verbose", "analyze", "analyse")
 
@@ -37,10 +37,8 @@ def options(cursor: Cursor) -> None:
     cursor.expect_operator("(")
     while True:
         cursor.label()
-        while not cursor.at_operator(",", ")"):
-            if cursor.at_end_of_statement():
-                cursor.fail()
-            cursor.advance()
+        if not cursor.at_operator(",", ")"):
+            boolean_or_string(cursor)
         if not cursor.accept_operator(","):
             break
     cursor.expect_operator(")")
@@ -52,7 +50,8 @@ def tables(cursor: Cursor) -> tuple[tuple[str, int], ...]:
         return ()
     found = []
     while True:
-        found.append(written_name(cursor))
+        position = cursor.position
+        found.append((cursor.relation_name(), position))
         if cursor.at_operator("("):
             cursor.names_in_parentheses()
         if not cursor.accept_operator(","):

@@ -43,8 +43,12 @@ def relation_options(cursor: Cursor, valid: Mapping[str, tuple[str, ...]]) -> di
     while True:
         position = cursor.position
         name = cursor.label()
+        namespace = name if cursor.accept_operator(".") else None
+        name = name if namespace is None else cursor.label()
         value = option_value(cursor).lower() if cursor.accept_operator("=") else "true"
-        if name not in valid:
+        if namespace is not None:
+            cursor.defer(SqlError("22023", f'unrecognized parameter namespace "{namespace}"'))
+        elif name not in valid:
             hint = did_you_mean(name, valid, "the parameter")
             cursor.defer(SqlError("22023", f'unrecognized parameter "{name}"', position, hint=hint))
         elif name in found:

@@ -6,7 +6,6 @@ from sql.grammar.cursor import Cursor
 from sql.statements.statement import Transaction
 
 STARTS = ("begin", "start", "commit", "end", "rollback", "abort", "savepoint", "release")
-LEVELS = (("serializable",), ("repeatable", "read"), ("read", "committed"), ("read", "uncommitted"))
 
 
 def transaction(cursor: Cursor) -> Transaction:
@@ -54,17 +53,16 @@ def transaction_modes(cursor: Cursor) -> tuple[str, ...]:
     """Read ISOLATION LEVEL ..., READ ONLY | WRITE, [NOT] DEFERRABLE, with or without commas."""
     modes = []
     while not cursor.at_end_of_statement():
-        if cursor.accept("isolation", "level"):
-            level = next((words for words in LEVELS if cursor.accept(*words)), None)
-            if level is None:
-                cursor.fail()
-            modes.append("isolation level " + " ".join(level))
+        if cursor.accept("isolation"):
+            cursor.expect("level")
+            modes.append("isolation level " + isolation_level(cursor))
         elif cursor.accept("read"):
             access = cursor.accept_any("only", "write")
             if access is None:
                 cursor.fail()
             modes.append(f"read {access}")
-        elif cursor.accept("not", "deferrable"):
+        elif cursor.accept("not"):
+            cursor.expect("deferrable")
             modes.append("not deferrable")
         elif cursor.accept("deferrable"):
             modes.append("deferrable")
@@ -73,3 +71,15 @@ def transaction_modes(cursor: Cursor) -> tuple[str, ...]:
         if cursor.accept_operator(",") and cursor.at_end_of_statement():
             cursor.fail()
     return tuple(modes)
+
+
+def isolation_level(cursor: Cursor) -> str:
+    """Read SERIALIZABLE, REPEATABLE READ, READ COMMITTED or READ UNCOMMITTED."""
+    word = cursor.accept_any("serializable", "repeatable", "read")
+    if word == "repeatable":
+        cursor.expect("read")
+        return "repeatable read"
+    second = cursor.accept_any("committed", "uncommitted") if word == "read" else None
+    if word is None or (word == "read" and second is None):
+        cursor.fail()
+    return word if second is None else f"read {second}"

@@ -68,6 +68,8 @@ def object_refusal(cursor: Cursor, verb: str, position: int) -> SqlError:
                 cursor.fail()
         if cursor.at("local", "global", "temp", "temporary", "unlogged"):
             return transient_view(cursor, position)
+    if cursor.at("or"):
+        cursor.fail()
     found = max(OBJECTS, key=lambda words: likeness(cursor, words))
     for word in found.split():
         cursor.expect(word)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from sql.errors import not_supported
 from sql.grammar.cursor import Cursor
-from sql.statements.options import signed_number
+from sql.statements.options import boolean_or_string, signed_number
+from sql.statements.roles import nonreserved_word
 from sql.statements.session_statement import SetConstraints
 from sql.statements.statement import SetVariable, Show
 from sql.statements.transaction import transaction_modes
@@ -36,12 +37,17 @@ def set_variable(cursor: Cursor) -> SetVariable | SetConstraints:
     if cursor.at("constraints") and not local and cursor.ahead(1).value not in ("=", "to", "."):
         return set_constraints(cursor, first)
     if cursor.accept("session", "authorization"):
-        name, value = "session_authorization", spelled_value(cursor)
+        name, value = "session_authorization", role_value(cursor)
     elif cursor.accept("time", "zone"):
         name, value = "timezone", zone_value(cursor)
+    elif cursor.accept("xml", "option"):
+        word = cursor.accept_any("document", "content")
+        if word is None:
+            cursor.fail()
+        name, value = "xmloption", word
     elif cursor.at(*SPELLED) and cursor.ahead(1).value not in ("=", "to"):
         name = SPELLED[cursor.advance().value]
-        value = None if name == "client_encoding" and cursor.at_end_of_statement() else spelled_value(cursor)
+        value = role_value(cursor) if name == "role" else quoted_value(cursor, name == "client_encoding")
     else:
         name = variable_name(cursor)
         if not (cursor.accept_operator("=") or cursor.accept("to")):
@@ -92,11 +98,8 @@ def values(cursor: Cursor) -> str | None:
 
 
 def one_value(cursor: Cursor) -> str:
-    token = cursor.token
-    if token.kind in ("string", "quoted"):
-        return cursor.advance().value
-    if token.kind == "word":
-        return cursor.label()
+    if cursor.token.kind in ("string", "quoted", "word"):
+        return boolean_or_string(cursor)
     return signed_number(cursor)
 
 
@@ -106,10 +109,18 @@ def quote_if_needed(item: str) -> str:
     return '"' + item.replace('"', '""') + '"'
 
 
-def spelled_value(cursor: Cursor) -> str | None:
+def role_value(cursor: Cursor) -> str | None:
+    """Read a role: a string, a word that is not reserved, or DEFAULT (None)."""
     if cursor.accept("default"):
         return None
-    return one_value(cursor)
+    return cursor.string() if cursor.token.kind == "string" else nonreserved_word(cursor)
+
+
+def quoted_value(cursor: Cursor, is_optional: bool) -> str | None:
+    """Read a string; where it need not be there, None for nothing and for DEFAULT."""
+    if is_optional and (cursor.at_end_of_statement() or cursor.accept("default")):
+        return None
+    return cursor.string()
 
 
 def zone_value(cursor: Cursor) -> str | None:
@@ -118,6 +129,8 @@ def zone_value(cursor: Cursor) -> str | None:
         return None
     if cursor.at("interval"):
         raise not_supported("SET TIME ZONE INTERVAL", cursor.position)
+    if cursor.token.kind == "word" and cursor.is_keyword():
+        cursor.fail()
     return one_value(cursor)
 
 

@@ -22,7 +22,7 @@ from sql.parse import parse
 from tests.oracle.postgres import PostgresCluster
 
 DATA = Path(__file__).parent / "data"
-FILES = ("syntax_queries.sql", "syntax_definitions.sql", "syntax_changes.sql")
+FILES = ("syntax_queries.sql", "syntax_definitions.sql", "syntax_changes.sql", "syntax_words.sql")
 DIFFERENCES = DATA / "syntax_differences.json"
 
 # None: the text is well formed; or [sqlstate, message, position, hint].

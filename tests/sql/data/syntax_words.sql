@@ -1,0 +1,214 @@
+ALTER or x
+ANALYZE (VERBOSE t x
+ANALYZE ONLY tt
+ANALYZE t (a) *
+ANALYZE t *
+ANALYZE tt (a)
+BEGIN ISOLATION LEVEL
+BEGIN ISOLATION LEVEL read
+BEGIN NOT
+BEGIN READ
+BEGIN isolation
+BEGIN isolation x
+COMMIT AND
+COMMIT AND NO
+COPY t TO STDOUT WITH (delimiter)
+COPY t TO STDOUT WITH (encoding)
+COPY t TO STDOUT WITH (format)
+COPY t TO STDOUT WITH (null)
+CREATE INDEX ON t (a) INCLUDE ((a + 1))
+CREATE INDEX ON t (a) INCLUDE (a COLLATE "C")
+CREATE INDEX ON t (a) INCLUDE (a DESC)
+CREATE INDEX ON t (a) INCLUDE (a int4_ops)
+CREATE OR REPLACE
+CREATE OR REPLACE TABLE t (a int)
+CREATE ROLE g
+CREATE TABLE t (a int, values int)
+CREATE TABLE tt (a int)
+CREATE TABLE u (a map(varchar, int))
+CREATE TABLE v (a int) WITH (a.b=1)
+CREATE VIEW v WITH (a.b=1) AS SELECT 1
+CREATE VIEW v WITH (nope=1) AS SELECT 1
+CREATE or
+DROP
+DROP ROLE g
+DROP TABLE IF EXISTS t
+DROP TABLE or
+DROP TABLE t
+DROP TABLE tt
+DROP or x
+DROP x y
+EXPLAIN (ANALYZE x y
+EXPLAIN CREATE MATERIALIZED VIEW IF NOT EXISTS v AS SELECT 1
+EXPLAIN CREATE MATERIALIZED VIEW v AS SELECT 1
+EXPLAIN DECLARE c CURSOR FOR SELECT 1
+EXPLAIN DROP TABLE t
+EXPLAIN REFRESH MATERIALIZED VIEW v
+GRANT SELECT ON t TO GROUP g
+GRANT SELECT ON t TO GROUP nobody_there
+GRANT SELECT ON tt TO GROUP g, PUBLIC
+GRANT g TO GROUP nobody_there
+INSERT INTO t (values) SELECT 1
+INSERT INTO t (values) VALUES (1)
+RESET TimeZone
+REVOKE SELECT ON t FROM GROUP g
+REVOKE SELECT ON t FROM GROUP nobody_there
+REVOKE SELECT ON tt FROM GROUP g, GROUP PUBLIC
+SELECT $1 a
+SELECT $12345678901a
+SELECT $1_
+SELECT $1a
+SELECT 'a' collate "C" collate
+SELECT 'a' || 'b' collate
+SELECT 'a' || 'b' like
+SELECT (1) at, 2 between
+SELECT -1 at
+SELECT 0x1f
+SELECT 1 + 2 at
+SELECT 1 + 2 between
+SELECT 1 + 2 is
+SELECT 1 < 2 at
+SELECT 1 < 2 between
+SELECT 1 < 2 collate
+SELECT 1 < 2 is
+SELECT 1 = 2 and
+SELECT 1 between
+SELECT 1 collate
+SELECT 1 escape
+SELECT 1 filter
+SELECT 1 ilike
+SELECT 1 in
+SELECT 1 is
+SELECT 1 isnull
+SELECT 1 like
+SELECT 1 not
+SELECT 1 notnull
+SELECT 1 operator
+SELECT 1 over
+SELECT 1 similar
+SELECT 1 union, 2
+SELECT 1 within
+SELECT 1.5a
+SELECT 1::double
+SELECT 1::foo(1,2)
+SELECT 1::foo(a, b)
+SELECT 1::int collate
+SELECT 1::int4(5)
+SELECT 1::map(varchar,int)
+SELECT 1::numeric('5')
+SELECT 1::numeric(5+1)
+SELECT 1::numeric(5, x)
+SELECT 1::numeric(nfkc)
+SELECT 1::text(5)
+SELECT 1::varbit(x)
+SELECT 1::varchar(x)
+SELECT 1a
+SELECT 1e5a
+SELECT CAST(1 AS map(varchar, int))
+SELECT NULL::struct(a int)
+SELECT bigint(1)
+SELECT bit(1)
+SELECT boolean(1)
+SELECT character(1)
+SELECT decimal(1)
+SELECT double
+SELECT double 'x'
+SELECT double precision(1, 2)
+SELECT double(1) FROM tt
+SELECT double(1, 2)
+SELECT float(1)
+SELECT int(1)
+SELECT interval(1)
+SELECT not true collate
+SELECT not true is
+SELECT numeric(1)
+SELECT numeric(nfkc) 'x'
+SELECT precision(1)
+SELECT real(1)
+SELECT time(1)
+SELECT timestamp(1)
+SELECT true and
+SELECT true and false is
+SELECT true or false in
+SELECT values FROM t
+SELECT varchar(1)
+SET NAMES
+SET NAMES 'utf8'
+SET NAMES utf8
+SET ROLE 1
+SET ROLE 1.5
+SET ROLE both
+SET SCHEMA 'public'
+SET SCHEMA public
+SET SESSION AUTHORIZATION 1
+SET SESSION AUTHORIZATION both
+SET SESSION XML OPTION DOCUMENT
+SET SESSION x.y = table
+SET TIME ZONE 'UTC'
+SET TIME ZONE 2
+SET TIME ZONE LOCAL
+SET TIME ZONE UTC
+SET TIME ZONE both
+SET TIME ZONE europe
+SET TRANSACTION ISOLATION LEVEL foo
+SET TRANSACTION isolation
+SET XML OPTION CONTENT
+SET XML OPTION DOCUMENT
+SET XML OPTION x
+SET search_path = both
+SET search_path TO on
+SET search_path TO public
+SET search_path TO public, to
+SET search_path TO user
+SET x = both
+SET x TO both, a
+SET x TO to off
+SET x.y TO 'a', b
+SET x.y TO default
+SET x.y TO on
+SET x.y TO select
+SET x.y TO true
+SET x.y TO values
+SHOW xmloption
+START TRANSACTION isolation
+VACUUM (ANALYZE
+VACUUM (ANALYZE t
+VACUUM (ANALYZE t x
+VACUUM (ANALYZE true) tt
+VACUUM (ANALYZE, VERBOSE x y
+VACUUM (FULL 1) tt
+VACUUM ANALYZE t x
+VACUUM ONLY tt
+VACUUM t *
+VACUUM tt, t
+SELECT E'\udb99'
+SELECT E'\udb99x'
+SELECT E'\udb99''x'
+SELECT E'\udb99\n'
+SELECT E'\udb99\u0041'
+SELECT E'a\udb99\u00'
+SELECT E'\udb99\udc99'
+SELECT E'ab\udb99\U0000dc99cd'
+SELECT E'\udb99\udb99'
+SELECT E'\udc99'
+SELECT E'\U0000D83D'
+SELECT E'\uD83D\uDE00'
+SELECT E'\U002FFFFF'
+SELECT E'\U00110000'
+SELECT E'\u00'
+SELECT E'\u0000'
+SELECT E'\x41\101\u0041'
+SELECT E'a\\b\'c''d'
+SELECT U&'\db99'
+SELECT U&'\db99x'
+SELECT U&'\db99\\'
+SELECT U&'\db99\dc99'
+SELECT U&'ab\db99\+00dc99cd\\e'
+SELECT U&'\db99\0041'
+SELECT U&'\dc99'
+SELECT U&'\+110000'
+SELECT U&'\0000'
+SELECT U&'\00'
+SELECT U&"\db99"
+SELECT 1 AS U&"d\0061t\+000061"
+SELECT U&'\zzzz'
