@@ -36,7 +36,8 @@ from engine.embedded.math_functions import MATH_SPECIFICATIONS, NULL_MATH_SPECIF
 from engine.embedded.number_formats import NUMBER_SPECIFICATIONS
 from engine.embedded.series import SERIES_SPECIFICATIONS
 from engine.embedded.special_numerics import SPECIAL_FUNCTIONS, SPECIAL_MARKS, total_of
-from engine.embedded.text_functions import NULL_TEXT_SPECIFICATIONS, TEXT_SPECIFICATIONS
+from engine.embedded.stopping import in_run
+from engine.embedded.text_functions import NULL_TEXT_SPECIFICATIONS, PATTERN_SPECIFICATIONS, TEXT_SPECIFICATIONS
 from engine.embedded.time_functions import TIME_SPECIFICATIONS, VOLATILE_TIME_SPECIFICATIONS
 from engine.embedded.type_functions import (
     COLUMN_SPECIFICATIONS,
@@ -111,6 +112,9 @@ def register_functions(connection: duckdb.DuckDBPyConnection) -> None:
         *BYTES_SPECIFICATIONS,
     ):
         _register(connection, name, arguments, result, rows_of(name, function, arguments, result))
+    for name, arguments, result, function in PATTERN_SPECIFICATIONS:
+        call = in_run(rows_of(name, function, arguments, result))
+        _register(connection, name, [*arguments, "BIGINT"], result, call)
     for name, arguments, result, function in (*NULL_TEXT_SPECIFICATIONS, *NULL_MATH_SPECIFICATIONS):
         _register(connection, name, arguments, result, rows_of(name, function, arguments, result, strict=False))
     for name, arguments, function, length in GROWING_SPECIFICATIONS:

@@ -23,6 +23,7 @@ from engine.embedded.duckdb_errors import error_in_stream, sql_error
 from engine.embedded.functions import register_functions
 from engine.embedded.lockdown import lock_down
 from engine.embedded.result_forms import in_forms
+from engine.embedded.stopping import Run
 from sql.emit.constant_failures import check_constants
 from sql.emit.names import column_names
 from sql.emit_duckdb import emit_duckdb
@@ -89,6 +90,15 @@ class Cursor:
     inputs: OrderedDict[str, pa.Table] = field(default_factory=OrderedDict)
     passing: dict[str, PassingRows] = field(default_factory=dict)
     statements: OrderedDict[str, duckdb.Statement] = field(default_factory=OrderedDict)
+    run: Run = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.run = Run(self.connection)
+
+    def interrupt(self) -> None:
+        """Stop what runs, also in the middle of a batch of rows; from another thread."""
+        self.run.is_stopped = True
+        self.connection.interrupt()
 
 
 class QueryEngine:
@@ -182,7 +192,7 @@ class QueryEngine:
         with self._lock:
             cursor = self._running.get(token)
             if cursor is not None:
-                cursor.connection.interrupt()
+                cursor.interrupt()
 
     def explain(self, root: Relation, sources: Mapping[str, str] = MappingProxyType({})) -> str:
         """Return the SQL text that `run` executes."""
@@ -250,6 +260,7 @@ class QueryEngine:
             yield
             return
         with self._lock:
+            cursor.run.is_stopped = False
             self._running[token] = cursor
         try:
             yield

@@ -12,6 +12,7 @@ from threading import Lock
 
 from engine.embedded.regular_machines import Span
 from engine.embedded.regular_matcher import Program, Search
+from engine.embedded.stopping import go_on
 from sql.errors import SqlError
 from sql.regular_expressions import options_of
 from sql.regular_grammar import parsed
@@ -51,6 +52,7 @@ class Match:
 
 def compiled(pattern: str, letters: str) -> Program:
     """Return a pattern, ready to match."""
+    go_on()
     key = pattern, letters
     with LOCK:
         found = PROGRAMS.get(key)
@@ -76,6 +78,7 @@ def all_matches(pattern: str, letters: str, text: str, start: int = 0) -> Iterat
     search = compiled(pattern, letters).search(text)
     place = start
     while place <= len(text):
+        go_on()
         span = search.find(place)
         if span is None:
             return

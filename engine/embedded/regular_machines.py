@@ -9,6 +9,7 @@ from __future__ import annotations
 from threading import Lock
 from typing import Any
 
+from engine.embedded.stopping import go_on
 from sql.character_classes import CharacterClasses
 from sql.character_sets import Ranges
 from sql.errors import SqlError
@@ -137,6 +138,7 @@ class Alphabet:
             raise SqlError("53200", "out of memory", detail=detail)
         numbers: Symbols = bytearray() if self.classes.count < BYTE_SYMBOLS else []
         for start in range(0, len(text), PIECE_CHARACTERS):
+            go_on()
             piece = text[start : start + PIECE_CHARACTERS].translate(self.letters)
             numbers.extend(piece.encode("latin-1") if isinstance(numbers, bytearray) else map(ord, piece))
         numbers.append(self.classes.count)
@@ -230,9 +232,11 @@ class Machine:
         if row[STATES] & self.starts[0]:
             row = self.row(kind, row[STATES], True)
         found = [row]
-        for symbol in reversed(symbols[start:stop]):
-            row = row[symbol] or self.backward(row, symbol, kind)
-            found.append(row)
+        for piece in range(stop, start, -PIECE_CHARACTERS):
+            go_on()
+            for symbol in reversed(symbols[max(piece - PIECE_CHARACTERS, start) : piece]):
+                row = row[symbol] or self.backward(row, symbol, kind)
+                found.append(row)
         found.reverse()
         found.append(self.alphabet.nowhere)
         return found
@@ -242,10 +246,12 @@ class Machine:
         row = self.row(ANYWHERE, self.moves_in(self.alphabet.symbols[symbols[-1]][0]).last, False)
         if row[STATES] & self.starts[0]:
             return True
-        for symbol in reversed(symbols[:-1]):
-            row = row[symbol] or self.backward(row, symbol, ANYWHERE)
-            if row[FLAG]:
-                return True
+        for piece in range(len(symbols) - 1, 0, -PIECE_CHARACTERS):
+            go_on()
+            for symbol in reversed(symbols[max(piece - PIECE_CHARACTERS, 0) : piece]):
+                row = row[symbol] or self.backward(row, symbol, ANYWHERE)
+                if row[FLAG]:
+                    return True
         return False
 
     def reach(

@@ -258,6 +258,9 @@ TEXT_SPECIFICATIONS: list[tuple[str, list[str], str, Callable[..., Any]]] = [
     ("bytes_decode", [_TEXT, _TEXT], "BLOB", decode),
     ("similar_pattern", [_TEXT], _TEXT, lambda pattern: similar_pattern(pattern, None)),
     ("similar_pattern_escaped", [_TEXT, _TEXT], _TEXT, similar_pattern),
+]
+# These get the number of their run as well.
+PATTERN_SPECIFICATIONS: list[tuple[str, list[str], str, Callable[..., Any]]] = [
     ("regexp_matches_any", [_TEXT, _TEXT, _TEXT], "BOOLEAN", regular_expressions.matches),
     ("regexp_like_any", [_TEXT, _TEXT, _TEXT], "BOOLEAN", regular_expressions.like),
     ("regexp_part", [_TEXT, _TEXT], _TEXT, regular_expressions.part),

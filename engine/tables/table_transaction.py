@@ -266,7 +266,7 @@ class TableTransaction:
         """Stop the call that runs, if any, with 57014; from another thread."""
         with self._lock:
             if self._is_running and self._cursor is not None:
-                self._cursor.connection.interrupt()
+                self._cursor.interrupt()
 
     def repeated_key(self, table: TableEntry, constraint: ConstraintDescription) -> str | None:
         """Return columns and values of a key that several rows have, as PostgreSQL writes them."""
@@ -391,6 +391,7 @@ class TableTransaction:
         with self._lock:
             assert self._cursor is not None, "the transaction is over"
             cursor = self._cursor
+            cursor.run.is_stopped = False
             self._is_running = True
         try:
             yield cursor

@@ -9,6 +9,7 @@ from sql.datatypes import TEXT, SqlType, scaled_numeric
 from sql.emit.expressions import ExpressionPrinter
 from sql.emit.json_rules import json_set
 from sql.emit.names import column_names
+from sql.emit.text_rules import RUN
 from sql.errors import not_supported
 from sql.expressions import Expression, Literal
 from sql.relations import TableFunction
@@ -87,9 +88,9 @@ def other_array(printer: ExpressionPrinter, name: str, texts: list[str]) -> str:
             null = texts[2] if len(texts) > 2 else "CAST(NULL AS VARCHAR)"
             return f"text_to_array({texts[0]}, {texts[1]}, {null})"
         case "regexp_split_to_table":
-            return f"regexp_split({texts[0]}, {texts[1]}, {texts[2] if len(texts) > 2 else no_options})"
+            return f"regexp_split({texts[0]}, {texts[1]}, {texts[2] if len(texts) > 2 else no_options}, {RUN})"
         case "regexp_matches":
-            return f"regexp_every_match({texts[0]}, {texts[1]}, {texts[2] if len(texts) > 2 else no_options})"
+            return f"regexp_every_match({texts[0]}, {texts[1]}, {texts[2] if len(texts) > 2 else no_options}, {RUN})"
     json = json_set(printer, name, texts[0])
     if json is None:
         raise not_supported(f"the function {name} in FROM")

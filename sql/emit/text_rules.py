@@ -18,6 +18,9 @@ from sql.regular_expressions import Pattern, options_of
 from sql.regular_grammar import parsed
 from sql.similar_patterns import similar_pattern
 
+# The number of the cursor on which a statement runs, for calls that end in the middle when it is stopped.
+RUN_VARIABLE = "run"
+RUN = f"coalesce(getvariable('{RUN_VARIABLE}'), 0::BIGINT)"
 # A call with places for text and pattern, and what writes a pattern down for it, None if it can't.
 Native = tuple[str, Callable[[Pattern], str | None]]
 # A longer pattern is read where it is used, not where a statement is planned.
@@ -52,7 +55,7 @@ def _match(native: Native, letters: str = "") -> Rule:
             raise not_supported(
                 f"this pattern of {node.function} in the upper part of a continuous view", node.position
             )
-        return f"regexp_matches_any({texts[0]}, {texts[1]}, {printer.quoted(letters)})"
+        return f"regexp_matches_any({texts[0]}, {texts[1]}, {printer.quoted(letters)}, {RUN})"
 
     return rule
 
@@ -63,7 +66,7 @@ def _like(native: Native) -> Rule:
     def rule(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
         letters = "" if len(node.arguments) < 3 else literal_text(node.arguments[2], "regular expression options")
         if options_of(letters).is_global:
-            return f"regexp_like_any({', '.join(texts)})"
+            return f"regexp_like_any({', '.join(texts)}, {RUN})"
         return _as_text(_match(native, letters), printer, node, texts)
 
     return rule
@@ -82,14 +85,14 @@ def _with_options(name: str, arguments_count: int) -> Rule:
 
     def rule(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
         options = [] if len(texts) > arguments_count else [printer.quoted("")]
-        return f"{name}({', '.join([*texts, *options])})"
+        return f"{name}({', '.join([*texts, *options, RUN])})"
 
     return rule
 
 
 def _count(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
     defaults = ["1", printer.quoted("")]
-    return f"regexp_counted({', '.join([*texts, *defaults[len(texts) - 2 :]])})"
+    return f"regexp_counted({', '.join([*texts, *defaults[len(texts) - 2 :], RUN])})"
 
 
 def _to_array(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
@@ -167,9 +170,9 @@ DUCKDB_TEXT_RULES: Mapping[str, Mapping[str, Rule]] = {
     "regexp_match": {"text": _with_options("regexp_first_match", 2)},
     "regexp_split": {"text": _with_options("regexp_split", 2)},
     "regexp_count": {"text": _count},
-    "regexp_instr": {"text": "regexp_position({0}, {1})"},
-    "regexp_part": {"text": "regexp_part({0}, {1})"},
-    "regexp_substr": {"text": "regexp_whole({0}, {1})"},
+    "regexp_instr": {"text": f"regexp_position({{0}}, {{1}}, {RUN})"},
+    "regexp_part": {"text": f"regexp_part({{0}}, {{1}}, {RUN})"},
+    "regexp_substr": {"text": f"regexp_whole({{0}}, {{1}}, {RUN})"},
     "string_to_array": {"text": _to_array},
 }
 
