@@ -93,7 +93,7 @@ class Cursor:
     run: Run = field(init=False)
 
     def __post_init__(self) -> None:
-        self.run = Run(self.connection)
+        self.run = Run(self.connection.execute)
 
     def interrupt(self) -> None:
         """Stop what runs, also in the middle of a batch of rows; from another thread."""

@@ -11,7 +11,6 @@ import threading
 from collections.abc import Callable
 from weakref import WeakValueDictionary
 
-import duckdb
 import pyarrow as pa
 
 from sql.emit.text_rules import RUN_VARIABLE
@@ -22,12 +21,12 @@ HERE = threading.local()
 
 
 class Run:
-    """What runs on a cursor. is_stopped: it is to end."""
+    """What runs on a cursor. is_stopped: it is to end. execute: that of the cursor's connection."""
 
-    def __init__(self, connection: duckdb.DuckDBPyConnection) -> None:
+    def __init__(self, execute: Callable[[str], object]) -> None:
         self.number = next(NUMBERS)
         self.is_stopped = False
-        connection.execute(f"SET VARIABLE {RUN_VARIABLE} = {self.number}::BIGINT")
+        execute(f"SET VARIABLE {RUN_VARIABLE} = {self.number}::BIGINT")
         RUNS[self.number] = self
 
 
