@@ -130,11 +130,11 @@ class DuckDbExpressions(ExpressionPrinter):
         return f"({text} + to_{unit}({amount}))"
 
     def truncated(self, unit: str, text: str, kind: SqlType) -> str:
-        return f"date_trunc('{unit}', {text})"
+        return f"date_trunc({self.quoted(unit)}, {text})"
 
     def field(self, name: str, text: str, kind: SqlType) -> str:
         # Of a constant NULL it would be a DOUBLE.
-        return f"CAST(date_part('{name}', {text}) AS BIGINT)"
+        return f"CAST(date_part({self.quoted(name)}, {text}) AS BIGINT)"
 
     def interval(self, months: str, days: str, micros: str, is_null: str) -> str:
         parts = f"'months': {months}, 'days': {days}, 'micros': {micros}"

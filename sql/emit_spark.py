@@ -128,7 +128,7 @@ class SparkExpressions(ExpressionPrinter):
 
     def truncated(self, unit: str, text: str, kind: SqlType) -> str:
         singular = {"microseconds": "MICROSECOND", "milliseconds": "MILLISECOND"}.get(unit, unit.upper())
-        cut = f"date_trunc('{singular}', {text})"
+        cut = f"date_trunc({self.quoted(singular)}, {text})"
         cut = cut if kind.family == "timestamptz" else f"CAST({cut} AS TIMESTAMP_NTZ)"
         return self.unless_infinite(text, "timestamp", cut)
 
@@ -151,7 +151,7 @@ class SparkExpressions(ExpressionPrinter):
         return self.unless_infinite(text, source, super().civil(text, source, target), self.ends(target))
 
     def field(self, name: str, text: str, kind: SqlType) -> str:
-        return f"timestamp_part('{name}', {self.micros(text, kind)})"
+        return f"timestamp_part({self.quoted(name)}, {self.micros(text, kind)})"
 
     def interval(self, months: str, days: str, micros: str, is_null: str) -> str:
         parts = f"'months', CAST({months} AS INT), 'days', CAST({days} AS INT), 'micros', CAST({micros} AS BIGINT)"

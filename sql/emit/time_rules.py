@@ -49,9 +49,11 @@ def _date_trunc(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str
     zone = _zone(node, 2)
     if kind.family == "timestamptz" and zone not in UTC_ZONES:
         micros = printer.micros(texts[1], kind)
-        return printer.moment(f"zone_trunc('{unit}', {micros}, {printer.quoted(zone)})", "timestamptz")
+        return printer.moment(f"zone_trunc({printer.quoted(unit)}, {micros}, {printer.quoted(zone)})", "timestamptz")
     if unit in OWN_UNITS:
-        return printer.moment(f"timestamp_trunc('{unit}', {printer.micros(texts[1], kind)})", node.type.family)
+        return printer.moment(
+            f"timestamp_trunc({printer.quoted(unit)}, {printer.micros(texts[1], kind)})", node.type.family
+        )
     return printer.truncated(unit, texts[1], kind)
 
 
@@ -66,7 +68,10 @@ def _field(printer: ExpressionPrinter, node: Call, texts: list[str]) -> tuple[st
     if field.startswith("timezone"):
         if kind.family != "timestamptz":
             raise not_supported(f"field {field} of {kind.sql_name}", node.position)
-        return f"zone_part('{field}', {printer.micros(text, kind)}, {printer.quoted(_zone(node, 2) or 'UTC')})", 0
+        return (
+            f"zone_part({printer.quoted(field)}, {printer.micros(text, kind)}, {printer.quoted(_zone(node, 2) or 'UTC')})",
+            0,
+        )
     if field == "julian" and kind.family != "date":
         raise not_supported(f"field julian of {kind.sql_name}", node.position)
     if kind.family == "timestamptz":
@@ -74,7 +79,7 @@ def _field(printer: ExpressionPrinter, node: Call, texts: list[str]) -> tuple[st
     if field in SECOND_FIELDS:
         return printer.field("microseconds", text, kind), FIELD_DIGITS[field]
     if field in OWN_FIELDS:
-        return f"timestamp_part('{field}', {printer.micros(text, kind)})", 0
+        return f"timestamp_part({printer.quoted(field)}, {printer.micros(text, kind)})", 0
     value = printer.field(field, text, kind)
     if field in ("year", "isoyear"):
         # PostgreSQL has no year 0: 1 BC is -1.
@@ -88,7 +93,7 @@ def _extract(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
     value, digits = _field(printer, node, texts)
     field, kind = literal_text(node.arguments[0], "a field"), node.arguments[1].type
     if field in GROWING_FIELDS:
-        refused = f"infinite_field('{field}', {printer.micros(texts[1], kind)})"
+        refused = f"infinite_field({printer.quoted(field)}, {printer.micros(texts[1], kind)})"
         value = f"CASE WHEN {printer.finite(texts[1], kind)} THEN {value} ELSE {refused} END"
     if digits == 0:
         return printer.fit_text(f"CAST({value} AS DECIMAL(38,0))", scaled_numeric(0), node.type)
@@ -102,7 +107,7 @@ def _date_part(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
         return span_date_part(printer, node, texts)
     value, digits = _field(printer, node, texts)
     field, kind = literal_text(node.arguments[0], "a field"), node.arguments[1].type
-    part = f"CAST({value} AS DOUBLE)" if digits == 0 else f"time_part('{field}', {value})"
+    part = f"CAST({value} AS DOUBLE)" if digits == 0 else f"time_part({printer.quoted(field)}, {value})"
     if field not in GROWING_FIELDS:
         return part
     infinite = f"infinite_part({printer.micros(texts[1], kind)})"

@@ -146,7 +146,7 @@ def span_date_part(printer: ExpressionPrinter, node: Call, texts: list[str]) -> 
         parts = (("31557600", f"({months} {divide} 12)"), ("2592000", f"({months} % 12)"), ("86400", f"({text}).days"))
         added = " + ".join(f"CAST('{seconds}' AS DOUBLE) * CAST({part} AS DOUBLE)" for seconds, part in parts)
         return f"(CAST(({text}).micros AS DOUBLE) / CAST('1000000' AS DOUBLE) + {added})"
-    return f"CAST({value} AS DOUBLE)" if FIELD_DIGITS[field] == 0 else f"time_part('{field}', {value})"
+    return f"CAST({value} AS DOUBLE)" if FIELD_DIGITS[field] == 0 else f"time_part({printer.quoted(field)}, {value})"
 
 
 def span_trunc(printer: ExpressionPrinter, unit: str, text: str) -> str:

@@ -5,6 +5,8 @@ The server starts again with all of them. The oracle is a dictionary, and Postgr
 
 from __future__ import annotations
 
+import json
+import re
 from pathlib import Path
 
 import psycopg
@@ -13,6 +15,12 @@ from psycopg import sql
 
 from tests.oracle.antumbra import AntumbraServer
 
+# A drawing, and its texts, in the language of Graphviz.
+DOT_TEXT = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
+BOX = "shape=box, style=filled, fontname=text, fontsize=10"
+DRAWING = re.compile(
+    rf"digraph plan {{\n  rankdir=BT;\n  node \[{BOX}\];\n(  (p\d+ \[label=text, fillcolor=text\]|p\d+ -> p\d+);\n)+}}\n?"
+)
 MARKER = "hostile-marker"
 NAMES = (
     'x"""\nopen("{folder}/hostile-marker", "w").write("in")\n"""',
@@ -45,6 +53,11 @@ def names(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     return [name.format(folder=folder) for name in NAMES]
 
 
+def uses_spark(number: int) -> bool:
+    """Tell whether a name is also that of a view whose upper part runs in Spark, which takes a second or more for each."""
+    return number % 3 == 0
+
+
 def shortened(name: str) -> str:
     """Return what PostgreSQL leaves of a name."""
     return name.encode()[:63].decode(errors="ignore")
@@ -71,15 +84,22 @@ def define(connection: psycopg.Connection[tuple[object, ...]], number: int, name
     statements = (
         "CREATE FOREIGN TABLE {stream} ({k} text, {n} int) SERVER stream",
         f"CREATE VIEW {{view}} AS {QUERY}",
-        f"EXPLAIN (FORMAT JSON) CREATE VIEW {{other}} AS {QUERY}",
-        f"EXPLAIN (FORMAT DOT) CREATE VIEW {{other}} AS {QUERY}",
         "CREATE VIEW {other} AS SELECT {k}, count(*) AS {n} FROM {stream} GROUP BY {k}",
         "ALTER VIEW {other} RENAME TO {renamed}",
         "COMMENT ON VIEW {renamed} IS {text}",
         "INSERT INTO {stream} VALUES ('one', 1), ('one', 2), ('two', 3), ({text}, 4)",
     )
+    explained = f"EXPLAIN (FORMAT {{form}}) CREATE VIEW {{other}} AS {QUERY}"
     for statement in statements:
+        if "{view}" in statement and not uses_spark(number):
+            continue
         connection.execute(sql.SQL(statement).format(**fields))
+        if statement.startswith("CREATE FOREIGN"):
+            rows = connection.execute(sql.SQL(explained).format(form=sql.SQL("JSON"), **fields)).fetchall()
+            plan = rows[0][0] if len(rows) == 1 else "\n".join(str(row[0]) for row in rows)
+            assert isinstance(json.loads(plan) if isinstance(plan, str) else plan, list)
+            lines = connection.execute(sql.SQL(explained).format(form=sql.SQL("DOT"), **fields)).fetchall()
+            assert DRAWING.fullmatch(DOT_TEXT.sub("text", "\n".join(str(line) for (line,) in lines))), lines
 
 
 def fields_of(number: int, name: str) -> dict[str, sql.Composable]:
@@ -100,9 +120,10 @@ def check(server: AntumbraServer, names: list[str]) -> None:
     with server.connect() as connection:
         for number, name in enumerate(names):
             fields = fields_of(number, name)
-            found = connection.execute(sql.SQL("SELECT * FROM {view}").format(**fields)).fetchall()
-            assert found == [(f"one{text}", 2), (f"two{text}", 1)], name
+            if uses_spark(number):
+                found = connection.execute(sql.SQL("SELECT * FROM {view}").format(**fields)).fetchall()
+                assert found == [(f"one{text}", 2), (f"two{text}", 1)], name
             query = sql.SQL("SELECT * FROM {renamed} WHERE {k} <> {text} ORDER BY {k}").format(**fields)
             assert connection.execute(query).fetchall() == [("one", 2), ("two", 1)], name
         known = {row[0] for row in connection.execute("SELECT relname FROM pg_class WHERE relkind = 'v'")}
-        assert {shortened(name) for name in names} <= known
+        assert {shortened(name) for number, name in enumerate(names) if uses_spark(number)} <= known
