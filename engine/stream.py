@@ -12,11 +12,12 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import numpy.typing as npt
 
+from engine.failing_rows import FailingRowError, null_error, tell_row
 from engine.stream_activity import StreamActivity
+from ringbuffer.arrow import morsel_to_arrow
 from ringbuffer.columns import Layout, Morsel, empty_column
 from ringbuffer.ring import STRING_CAPACITY_MAX, Ring
 from sql.catalog import ARRIVAL, ColumnDescription
-from sql.errors import SqlError
 from views.arrow_schema import column_layout, stream_layout
 
 NO_HEAP = np.zeros(0, dtype=np.uint8)
@@ -128,29 +129,41 @@ def arrived(morsel: Morsel, times_us: npt.ArrayLike) -> Morsel:
     return replace(morsel, data=(*morsel.data, column), nulls=(*morsel.nulls, nulls))
 
 
-def whole_rows(stream: Stream, given: Morsel, targets: tuple[int, ...], defaults: Morsel) -> Morsel:
+def whole_rows(stream: Stream, given: Morsel, targets: tuple[int, ...], defaults: Morsel, time_zone: str) -> Morsel:
     """Return `given`, whose column i lies at targets[i] in the ring, widened by the defaults of all other columns.
 
     defaults: one row of all the stream's columns but the arrival, which stays away unless it is given. Raises 23502 for a NULL in a
-    NOT NULL column.
+    NOT NULL column, with the first such row as it is shown in `time_zone`.
     """
     if targets != stream.every:
         if len(stream.layout) in targets:
-            return _with_given_arrival(stream, given, targets, defaults)
+            return _with_given_arrival(stream, given, targets, defaults, time_zone)
         widen = _one_row_with_defaults if given.rows_count == 1 else with_defaults
         given = widen(stream.layout, given, targets, defaults)
     for index in stream.not_null:
         if given.nulls[index].any():
-            raise _null_error(stream, index)
+            raise _null_error(stream, given, targets, time_zone)
     return given
 
 
-def _null_error(stream: Stream, index: int) -> SqlError:
-    name = (*stream.stored, ARRIVAL)[index].name
-    return SqlError("23502", f'null value in column "{name}" of relation "{stream.name}" violates not-null constraint')
+def _null_error(stream: Stream, rows: Morsel, targets: Sequence[int], time_zone: str) -> FailingRowError:
+    """Return the error of the first row with a NULL where there must be none."""
+    row, index = min((int(rows.nulls[index].argmax()), index) for index in stream.not_null if rows.nulls[index].any())
+    columns = tuple(column[row : row + 1] for column in rows.data)
+    table = morsel_to_arrow(
+        Morsel(1, columns, tuple(nulls[row : row + 1] for nulls in rows.nulls), rows.heap), stream.layout
+    )
+    table = table.select([place for place in stream.places if place < len(stream.layout)])
+    given = [place for place, column in enumerate(stream.columns) if column.number - 1 in targets]
+    error = null_error(stream.name, stream.stored[index].name)
+    error.row = row
+    tell_row(error, stream.oid, stream.columns, table, given, time_zone)
+    return error
 
 
-def _with_given_arrival(stream: Stream, given: Morsel, targets: tuple[int, ...], defaults: Morsel) -> Morsel:
+def _with_given_arrival(
+    stream: Stream, given: Morsel, targets: tuple[int, ...], defaults: Morsel, time_zone: str
+) -> Morsel:
     index = len(stream.layout)
     place = targets.index(index)
     arrival, nulls = given.data[place], given.nulls[place]
@@ -160,9 +173,11 @@ def _with_given_arrival(stream: Stream, given: Morsel, targets: tuple[int, ...],
         (*given.nulls[:place], *given.nulls[place + 1 :]),
         given.heap,
     )
-    whole = whole_rows(stream, rest, (*targets[:place], *targets[place + 1 :]), defaults)
+    whole = whole_rows(stream, rest, (*targets[:place], *targets[place + 1 :]), defaults, time_zone)
     if nulls.any():
-        raise _null_error(stream, index)
+        error = null_error(stream.name, ARRIVAL.name)
+        error.row = int(nulls.argmax())
+        raise error
     return replace(whole, data=(*whole.data, arrival), nulls=(*whole.nulls, nulls))
 
 

@@ -7,14 +7,20 @@ socket; the session does.
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from engine.row_errors import copy_error
+from engine.failing_rows import FailingRowError
+from engine.row_errors import copy_error, shown
 from engine.sessions.copy_decoders import make_decoder
 from engine.sessions.copy_header import HeaderMatch
+from engine.sessions.copy_lines import read_by_line
 from engine.staging import StatementStage
 from engine.string_admission import FullBufferError
-from ringbuffer.columns import Morsel
+from ringbuffer.columns import Layout, Morsel
+from ringbuffer.copy_decoder import CopyDecoder
+from ringbuffer.decode_copy_binary import BinaryDecoder
 from ringbuffer.error_codes import RowError
 from sql.errors import SqlError
 from sql.input_styles import InputStyles
@@ -69,10 +75,9 @@ class CopyIn:
         self._decoding = threading.Lock()
         self._dropped = threading.Event()
         self._is_finished = False
+        self._options = options
         self._header_match = HeaderMatch(target.entry.description.name, target.columns, options)
-        self._decoder = make_decoder(
-            target.entry.description, target.layout, target.fallback(time_zone, styles), options, time_zone
-        )
+        self._decoder = self._new_decoder(target.layout, options.header)
         self._stage = self._new_stage()
 
     def response(self) -> bytes:
@@ -144,21 +149,57 @@ class CopyIn:
                 self._pieces.insert(0, data)
                 self._pieces_bytes += len(data)
             return
+        carried, lines_before = self._decoder.pending_bytes, self._decoder.lines_count
         try:
             self._add(self._decoder.feed(data))
             if is_end:
                 self._add(self._decoder.finish())
-        except RowError as error:
-            raise self._error(error) from None
+        except (RowError, FailingRowError) as error:
+            failure = self._null_failure(carried + data, lines_before)
+            if failure is not None:
+                raise self.with_published(failure) from None
+            raise (self._error(error) if isinstance(error, RowError) else self.with_published(error)) from None
         finally:
             if self._dropped.is_set():
                 self._stage.close()
 
     def _add(self, morsels: list[Morsel]) -> None:
         for morsel in morsels:
-            rows = self._target.rows(morsel, self._now_us)
+            rows = self._whole(morsel)
             self._stage.add(rows)
             self.rows_count += rows.rows_count
+
+    def _whole(self, morsel: Morsel) -> Morsel:
+        return self._target.rows(morsel, self._now_us, self._time_zone)
+
+    def _new_decoder(self, layout: Layout, header: bool) -> CopyDecoder | BinaryDecoder:
+        target, options = self._target, replace(self._options, header=header)
+        fallback = target.fallback(self._time_zone, self._styles)
+        return make_decoder(target.entry.description, layout, fallback, options, self._time_zone)
+
+    def _null_failure(self, data: bytes, lines_before: int) -> FailingRowError | None:
+        """Return the error of the first row with a NULL where there must be none, with its place; None: another error is before it."""
+        header = self._options.header and lines_before == 0
+        decoder = self._new_decoder(tuple(replace(one, not_null=False) for one in self._target.layout), header)
+        rows_before = 0
+        try:
+            if isinstance(decoder, BinaryDecoder):
+                found: Iterable[tuple[int, str, list[Morsel]]] = [(0, "", decoder.feed(data))]
+            else:
+                found = read_by_line(decoder, data, header)
+            for number, text, morsels in found:
+                for morsel in morsels:
+                    try:
+                        self._whole(morsel)
+                    except FailingRowError as failure:
+                        line = lines_before + (number or rows_before + failure.row + 1)
+                        place = f"COPY {self._target.entry.description.name}, line {line}"
+                        failure.context = f'{place}: "{shown(text)}"' if number else place
+                        return failure
+                    rows_before += morsel.rows_count
+        except RowError:
+            pass
+        return None
 
     def _publish_due(self) -> bool:
         if self._publish_ms is None:

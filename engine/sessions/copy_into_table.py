@@ -14,14 +14,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from engine.catalog import TableEntry
+from engine.failing_rows import FailingRowError
 from engine.row_errors import copy_error, shown, within
 from engine.sessions.copy_decoders import field_fallback, make_decoder
 from engine.sessions.copy_header import HeaderMatch
+from engine.sessions.copy_lines import read_by_line
 from engine.sessions.table_writes import TableWriter
 from engine.staging import StatementStage
 from engine.tables.arrow_values import FieldError, text_array
 from engine.tables.binary_values import received_array
-from engine.tables.row_checks import FailingRowError
 from ringbuffer.arrow import morsel_to_arrow
 from ringbuffer.columns import ColumnLayout, Layout, Morsel, PhysicalType
 from ringbuffer.copy_decoder import CopyDecoder
@@ -244,17 +245,10 @@ class CopyIntoTable:
             return lines_before + row + 1, ""
         header = self._options.header and lines_before == 0
         decoder = self._new_decoder(header)
-        end = b"\n" if b"\n" in data else b"\r"
-        lines = [line + end for line in data.split(end)]
-        first = 0
-        for number, line in enumerate(lines, 1):
-            before = decoder.rows_count
-            decoder.feed(line)
+        assert not isinstance(decoder, BinaryDecoder)
+        for number, text, _ in read_by_line(decoder, data, header):
             if decoder.rows_count > row:
-                text = b"".join(lines[first:number])
-                return lines_before + number, text.decode(errors="replace").rstrip("\r\n")
-            if decoder.rows_count > before or (header and number == 1):
-                first = number
+                return lines_before + number, text
         raise AssertionError("the row was decoded before")
 
 

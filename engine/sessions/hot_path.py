@@ -128,5 +128,5 @@ class HotPath:
     def _stage(self, target: InsertTarget, given: Morsel, image: CatalogImage) -> None:
         transaction = self._session.block.current()
         stage = self._database.stage(target.entry, image, transaction.now_us)
-        stage.add(target.rows(given, transaction.now_us))
+        stage.add(target.rows(given, transaction.now_us, self._session.settings.time_zone))
         transaction.operations.append(stage)

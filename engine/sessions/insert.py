@@ -58,15 +58,15 @@ class InsertTarget:
         """Return what decoders ask for a field they do not know: (column, text) -> value; it raises RowError."""
         return field_fallback(self.columns, time_zone, styles)
 
-    def rows(self, given: Morsel, now_us: int) -> Morsel:
-        """Return the given columns as whole rows of the stream; now_us: the transaction's now()."""
+    def rows(self, given: Morsel, now_us: int, time_zone: str) -> Morsel:
+        """Return the given columns as whole rows of the stream; now_us: the transaction's now(); time_zone: of what an error shows."""
         defaults = self.defaults
         if self.now_columns:
             data = list(defaults.data)
             for index in self.now_columns:
                 data[index] = np.full(1, now_us, dtype=np.int64)
             defaults = replace(defaults, data=tuple(data))
-        return whole_rows(self.entry.stream, given, self.targets, defaults)
+        return whole_rows(self.entry.stream, given, self.targets, defaults, time_zone)
 
 
 def make_target(
@@ -113,10 +113,12 @@ def head_target(head: str, image: CatalogImage, settings: SessionSettings, engin
         return None
 
 
-def evaluate_rows(engine: QueryEngine, target: InsertTarget, root: Values, now_us: int, token: object) -> Morsel:
+def evaluate_rows(
+    engine: QueryEngine, target: InsertTarget, root: Values, now_us: int, time_zone: str, token: object
+) -> Morsel:
     """Return bound VALUES rows as whole rows of the stream."""
     table = engine.run(substitute_now(root, now_us), {}, token)
-    return target.rows(morsel_from_arrow(table, target.layout), now_us)
+    return target.rows(morsel_from_arrow(table, target.layout), now_us, time_zone)
 
 
 def _is_stable(expression: Expression) -> bool:

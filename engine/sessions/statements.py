@@ -428,9 +428,9 @@ class StatementRunner:
             return await self._writes.write(statement, transaction, parameters, prepared)
         root = substitute_parameters(bound.source, parameters) if parameters else bound.source
         assert isinstance(root, Values)
-        target = self._bound_target(entry, bound, transaction)
+        target, zone = self._bound_target(entry, bound, transaction), self._session.settings.time_zone
         rows = await self._session.in_worker(
-            evaluate_rows, self._database.tables, target, root, transaction.now_us, self._session
+            evaluate_rows, self._database.tables, target, root, transaction.now_us, zone, self._session
         )
         stage = self._database.stage(entry, image, transaction.now_us)
         await self._session.in_worker(stage.add, rows)

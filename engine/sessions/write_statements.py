@@ -235,7 +235,7 @@ class WriteStatements:
             for start in range(0, rows.num_rows, MORSEL_ROWS):
                 self._session.check_cancelled()
                 piece = morsel_from_arrow(rows.slice(start, min(MORSEL_ROWS, rows.num_rows - start)), target.layout)
-                stage.add(target.rows(piece, transaction.now_us))
+                stage.add(target.rows(piece, transaction.now_us, self._session.settings.time_zone))
         except BaseException:
             stage.close()
             raise

@@ -5,37 +5,22 @@ Enters: whole rows of a table. Leaves: nothing, or 23502 or 23514 with the faili
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ringbuffer.encode_rows import encode_data_rows
-from ringbuffer.output_forms import Forms
+from engine.failing_rows import FailingRowError, null_error, tell_row
 from sql.bind.substitute import substitute_now
 from sql.bind.write_target import ROWS, columns_schema
 from sql.catalog import RelationDescription
 from sql.datatypes import BOOL
-from sql.errors import SqlError
 from sql.expressions import Call
 from sql.relations import Project, Scan
-from views.arrow_schema import encoded_family
 
 if TYPE_CHECKING:
     from engine.tables.table_transaction import TableTransaction
-
-# PostgreSQL shows so much of each value.
-SHOWN_BYTES_MAX = 64
-# Of a DataRow message: type byte, length, count of values.
-DATA_ROW_HEAD_BYTES = 7
-
-
-class FailingRowError(SqlError):
-    """A row that a table can't have. row: its index among the rows that were checked."""
-
-    row: int = 0
 
 
 def check_rows(
@@ -54,14 +39,7 @@ def check_rows(
     if failures:
         place, error = min(failures, key=lambda failure: failure[0])
         error.row = place
-        values = row_values(relation, rows.slice(place, 1), time_zone)
-        error.detail = f"Failing row contains ({', '.join(values)})."
-        error.read_oid = relation.oid
-        shown = sorted(set(given))
-        if shown:
-            names = ", ".join(relation.columns[index].name for index in shown)
-            texts = ", ".join(values[index] for index in shown)
-            error.detail_without = f"Failing row contains ({names}) = ({texts})."
+        tell_row(error, relation.oid, relation.columns, rows.slice(place, 1), given, time_zone)
         raise error
 
 
@@ -69,9 +47,7 @@ def null_failures(relation: RelationDescription, rows: pa.Table) -> Iterator[tup
     """Yield the first NULL of each column that takes none."""
     for column, values in zip(relation.columns, rows.columns, strict=True):
         if column.not_null and values.null_count:
-            message = f'null value in column "{column.name}" of relation "{relation.name}" violates not-null constraint'
-            error = FailingRowError("23502", message, table_name=relation.name, column_name=column.name)
-            yield pc.index(values.is_null(), True).as_py(), error
+            yield pc.index(values.is_null(), True).as_py(), null_error(relation.name, column.name)
 
 
 def check_failures(
@@ -88,24 +64,3 @@ def check_failures(
         if place >= 0:
             message = f'new row for relation "{relation.name}" violates check constraint "{check.name}"'
             yield place, FailingRowError("23514", message, table_name=relation.name, constraint_name=check.name)
-
-
-def row_values(relation: RelationDescription, row: pa.Table, time_zone: str) -> list[str]:
-    """Return the values of one row as DETAIL shows them."""
-    families = [encoded_family(column.type) for column in relation.columns]
-    message, _ = encode_data_rows(row.columns, families, [0] * len(families), Forms(time_zone), 1)
-    shown = []
-    start = DATA_ROW_HEAD_BYTES
-    for _ in families:
-        (length,) = struct.unpack_from("!i", message, start)
-        start += 4
-        shown.append("null" if length < 0 else clipped(message[start : start + length]))
-        start += max(length, 0)
-    return shown
-
-
-def clipped(value: bytes) -> str:
-    """Return a value's text, cut where PostgreSQL cuts it."""
-    if len(value) <= SHOWN_BYTES_MAX:
-        return value.decode()
-    return value[:SHOWN_BYTES_MAX].decode(errors="ignore") + "..."
