@@ -231,6 +231,13 @@ class CatalogImage:
     def _by_oid(self) -> dict[int, Entry]:
         return {entry.description.oid: entry for entry in self.entries.values()}
 
+    def changed_tables(self, before: CatalogImage) -> frozenset[int]:
+        """Return the oids of tables that an older catalog does not have, or not as they are here."""
+        if before is self:
+            return frozenset()
+        tables = (entry for entry in self.entries.values() if isinstance(entry, TableEntry))
+        return frozenset(one.description.oid for one in tables if before.by_oid(one.description.oid) is not one)
+
     def views_of(self, stream_name: str) -> tuple[ContinuousView, ...]:
         """Return the continuous views that take a stream's rows, in order of creation; of those that do together the first."""
         return self._attached.get(stream_name, ())

@@ -46,7 +46,7 @@ def kept_tuples(transaction: Transaction) -> list[tuple[int, int]]:
     found = []
     for reshaping in reshapings_of(transaction):
         oid, ring = reshaping.after.oid, reshaping.after.ring
-        found.append((oid, min(ring.tuples_count - ring.oldest_tid + staged[oid], ring.capacity)))
+        found.append((oid, min(ring.kept_count + staged[oid], ring.capacity)))
     return found
 
 
@@ -88,11 +88,7 @@ def prepare(transaction: Transaction, image: CatalogImage) -> list[tuple[Catalog
         # Without a new ring nothing was altered that rows could be at odds with.
         if not isinstance(entry, StreamEntry) or entry.stream.ring is not operation.stream.ring:
             done = "dropped" if entry is None else "altered"
-            raise SqlError(
-                "40001",
-                f'stream "{operation.stream.name}" was {done} before this transaction committed',
-                hint="Nothing of the transaction was applied.",
-            )
+            raise SqlError("40001", f'stream "{operation.stream.name}" was {done} before this transaction committed')
         views = image.views_of(entry.description.name)
         operation.prepare(views)
         attached.append((image, views))

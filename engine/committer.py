@@ -40,7 +40,6 @@ from engine.log.replay import RECORDS_COUNT
 from engine.staging import StatementStage
 from engine.string_admission import FullBufferError, admissible, admit
 from engine.tables.table_changes import check_changes, new_sequences
-from engine.tables.table_store import save_catalog
 from engine.transaction import Transaction
 from ringbuffer.columns import Morsel
 from ringbuffer.error_codes import RowError
@@ -401,7 +400,7 @@ class Committer:
             sequences = [] if transaction.image is None else new_sequences(transaction.image)
             if transaction.image is not None:
                 numbers = {entry.counter.number: entry.counter.record(entry.definition) for entry in sequences}
-                save_catalog(tables, catalog_text(transaction.image), numbers)
+                store.save_catalog(tables, catalog_text(transaction.image), numbers)
             joins = changed_joins(transaction.image or database.image, tables)
             if not stages and transaction.image is None and not joins:
                 store.commit(tables)

@@ -48,7 +48,7 @@ from engine.tables.table_store import TableStore
 from engine.tables.table_transaction import TableTransaction
 from engine.tables.table_work import TableWork
 from engine.tables.write_journal import WriteJournal
-from engine.transaction import Transaction
+from engine.transaction import Transaction, refuse_unseen
 from engine.turns import Turns
 from engine.upper import SparkUpperExecutor
 from engine.warm_up import warm_up
@@ -343,6 +343,8 @@ class Database:
         pins = transaction.pins
         fixed = [] if pins is None else [view for view in views if view in pins]
         others = [view for view in views if view not in fixed]
+        if transaction.explicit and transaction.snapshot is not None:
+            refuse_unseen(others, transaction)
         found = cut(others, self.commit_lock, engines, reader)
         for view in fixed:
             assert pins is not None

@@ -32,6 +32,9 @@ class Reshaping:
         while target.tuples_count < end:
             check_cancelled()
             first = max(target.tuples_count, source.oldest_tid, end - target.capacity)
+            if first > end:
+                # Writers have come round to all of it: what is there at COMMIT is brought then.
+                return
             try:
                 rows = source.read(first, min(end - first, rows_max))
             except OverwrittenError:

@@ -29,8 +29,7 @@ def passes_rows(root: Relation, stream: Stream, settings: ScanSettings) -> bool:
         if any(True for item in operator_expressions(node) for _ in subqueries_of(item)):
             return False
         node = node.input
-    ring = stream.ring
-    is_long = timeout_of(stream, settings) > 0 or ring.tuples_count - ring.oldest_tid > MORSEL_ROWS_MAX
+    is_long = timeout_of(stream, settings) > 0 or stream.ring.kept_count > MORSEL_ROWS_MAX
     return is_long and isinstance(node, Scan) and node.kind == "stream"
 
 

@@ -163,9 +163,7 @@ def timeout_of(stream: Stream, settings: ScanSettings) -> float:
 
 def is_folded(stream: Stream, settings: ScanSettings) -> bool:
     """Tell whether groupings over a stream are to run in kernels: they may take a second to compile, which a few rows are not worth."""
-    ring = stream.ring
-    rows_count = ring.tuples_count - ring.oldest_tid
-    bytes_count = rows_count * stream.row_bytes
+    bytes_count = stream.ring.kept_count * stream.row_bytes
     return timeout_of(stream, settings) > 0 or bytes_count >= min(settings.kernel_bytes_min, settings.bytes_max)
 
 
@@ -181,8 +179,9 @@ def begin(
         columns = sorted(frozenset[int]().union(*(needed.get(name, ()) for needed in (*collected, *grouped))))
         collects = any(name in needed for needed in collected)
         timeout_s = timeout_of(stream, settings)
-        end = ring.tuples_count if timeout_s == 0 else None
         scan = RingScan(ring, stream.places_of(columns), settings.from_newest)
+        # After its beginning, which writers may not have passed.
+        end = ring.tuples_count if timeout_s == 0 else None
         scans.append(StreamScan(stream, tuple(columns), collects, scan, end, timeout_s))
     return scans
 
@@ -245,12 +244,12 @@ def stream_schema(stream: Stream) -> Schema:
 
 def overwritten(stream: Stream, position: int) -> SqlError:
     """Return the error of a scan that writers have overtaken."""
-    ring = stream.ring
+    first, end = stream.ring.kept
     return SqlError(
         "54000",
         f'stream "{stream.name}" was overwritten while it was scanned',
-        detail=f"The scan was at tuple {position:,}; the oldest that is left is {ring.oldest_tid:,}, the newest {ring.newest_tid:,}.",
-        hint=f"Raise the stream's capacity, which is {ring.capacity:,} tuples, or make a continuous view of the query.",
+        detail=f"The scan was at tuple {position:,}; the oldest that is left is {first:,}, the newest {end - 1:,}.",
+        hint=f"Raise the stream's capacity, which is {stream.ring.capacity:,} tuples, or make a continuous view of the query.",
     )
 
 

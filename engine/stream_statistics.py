@@ -50,10 +50,10 @@ def stream_statistics(streams: Iterable[Stream]) -> pa.Table:
 def _row(stream: Stream) -> tuple[object, ...]:
     ring, activity = stream.ring, stream.activity
     even, odd = ring.string_bytes_counts
-    newest, oldest = ring.newest_tid, ring.oldest_tid
-    is_empty = oldest > newest
+    first, end = ring.kept
+    is_empty = first == end
     return (
-        name_of(stream.name), ring.capacity, ring.bytes_count, ring.tuples_count, activity.tuples_per_second(ring.tuples_count),
-        None if is_empty else oldest, None if is_empty else newest, ring.rounds_count, activity.running, activity.aborted, even, odd,
+        name_of(stream.name), ring.capacity, ring.bytes_count, end, activity.tuples_per_second(end),
+        None if is_empty else first, None if is_empty else end - 1, -(-end // ring.capacity), activity.running, activity.aborted, even, odd,
         ring.string_capacity,
     )  # fmt: skip

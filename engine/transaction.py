@@ -6,7 +6,8 @@ tables once it has touched one.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import dataclass, field, replace
 
 from engine.catalog import CatalogImage
 from engine.locks import SessionLocks
@@ -15,9 +16,30 @@ from engine.staging import StatementStage
 from engine.tables.sequence_functions import SequenceSession
 from engine.tables.table_transaction import TableTransaction
 from engine.tables.write_journal import TableMark
+from sql.errors import SqlError
 from sql.settings import SettingsMark
 from views.pinned import PinnedViews
 from views.view import ContinuousView, Version
+
+AGAIN_MAX = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Again:
+    """How a statement is done again in a new transaction. tag: what its client was told, or will be. left: how often it may be done.
+
+    run: does it in the session's transaction, which it begins, and returns the tag.
+    """
+
+    tag: str
+    run: Callable[[], Awaitable[str]]
+    left: int = AGAIN_MAX
+
+    async def once_more(self, error: SqlError) -> Again:
+        """Do it, and return how it can be done again. Raises `error` when its client was told something else."""
+        if await self.run() != self.tag or not self.left:
+            raise error
+        return replace(self, left=self.left - 1)
 
 
 @dataclass
@@ -58,7 +80,7 @@ class Transaction:
     (synchronous_commit). arrival_us: when its rows arrived, which is settled at COMMIT. serializable: it fails rather than do what no order
     of serializable transactions, one after the other, would do. holds_snapshot: its client uses savepoints. notices: channels and payloads
     of NOTIFY, each once; listening: LISTEN (True) and UNLISTEN (False) by channel, None for all channels. Both happen at COMMIT. number:
-    what txid_current() has said.
+    what txid_current() has said. again: how its only statement is done again when its stream was altered before COMMIT.
     """
 
     now_us: int
@@ -83,6 +105,7 @@ class Transaction:
     notices: dict[tuple[str, str], None] = field(default_factory=dict)
     listening: list[tuple[str | None, bool]] = field(default_factory=list)
     number: int | None = None
+    again: Again | None = None
 
     @property
     def writes(self) -> bool:
@@ -96,12 +119,32 @@ class Transaction:
             return self.image is not None
         return self.image is not None or self.tables.changed or (self.serializable and bool(self.operations))
 
+    def define_in(self, committed: CatalogImage) -> None:
+        """Go on with the newest catalog, which this transaction will change.
+
+        What others have defined since the snapshot of `tables` is there, but their tables have no rows that the snapshot would show: who
+        uses one of these is told that it came in between.
+        """
+        self.image = committed
+        if self.tables is not None:
+            assert self.snapshot is not None
+            self.tables.image = committed
+            self.tables.unseen = committed.changed_tables(self.snapshot)
+
     def change_catalog(self, image: CatalogImage, reshaping: Reshaping | None = None) -> None:
         """Record the catalog after a DDL statement."""
         self.image = image
         self.operations.append(CatalogChange(image, reshaping))
         if self.tables is not None:
             self.tables.image = image
+
+    def start_over(self, operations_count: int) -> None:
+        """Forget what a statement has done that runs again; operations_count: those before it."""
+        for operation in self.operations[operations_count:]:
+            if isinstance(operation, StatementStage):
+                operation.close()
+        del self.operations[operations_count:]
+        self.end_tables()
 
     def undo_after(self, savepoint: Savepoint) -> None:
         """Forget what was staged and defined after a savepoint; tables go back by `TableTransaction.roll_back_to`."""
@@ -110,6 +153,8 @@ class Transaction:
                 operation.close()
         del self.operations[savepoint.operations_count :]
         self.image = savepoint.image
+        if self.image is None and self.tables is not None:
+            self.tables.unseen = frozenset()
         for notice in list(self.notices)[savepoint.notices_count :]:
             del self.notices[notice]
         del self.listening[savepoint.listening_count :]
@@ -134,3 +179,11 @@ class Transaction:
             self.pins.release()
         self.tables = self.snapshot = self.pins = None
         self.versions.clear()
+
+
+def refuse_unseen(views: Iterable[ContinuousView], transaction: Transaction) -> None:
+    """Raise 40001 for a continuous view that another transaction has made since this one's snapshot."""
+    for view in views:
+        if view not in transaction.built:
+            detail = f'View "{view.definition.name}" was made in between.'
+            raise SqlError("40001", "could not serialize access due to concurrent update", detail=detail)

@@ -104,14 +104,23 @@ class Ring:
         return self._published - 1
 
     @property
-    def oldest_tid(self) -> int:
-        """The smallest tid that can still be read; newest_tid + 1 when there is none."""
-        return min(self._published, max(self._restored_from, self.claimed - self.capacity))
+    def kept(self) -> tuple[int, int]:
+        """The smallest tid that can still be read, and the one behind the newest: of one moment, so the first is never the greater one."""
+        # With the lock, since one of the two read later than the other tells of an empty ring, or of more than it holds.
+        with self._lock:
+            end = self._published
+            return min(end, max(self._restored_from, self.claimed - self.capacity)), end
 
     @property
-    def rounds_count(self) -> int:
-        """Rounds that have begun."""
-        return -(-self._published // self.capacity)
+    def kept_count(self) -> int:
+        """How many tuples can be read."""
+        first, end = self.kept
+        return end - first
+
+    @property
+    def oldest_tid(self) -> int:
+        """The smallest tid that can still be read; where writers go on, whoever needs the newest one too takes `kept`."""
+        return self.kept[0]
 
     @property
     def is_retired(self) -> bool:
@@ -197,8 +206,9 @@ class Ring:
         """
         end = below_tid
         size = rows_max
-        while size > 0 and end > self.oldest_tid:
-            first = max(self.oldest_tid, end - size)
+        # Once for both: writers may come round in between.
+        while size > 0 and end > (oldest := self.oldest_tid):
+            first = max(oldest, end - size)
             try:
                 morsel = self.read(first, end - first)
             except OverwrittenError:

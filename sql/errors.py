@@ -10,6 +10,10 @@ from dataclasses import dataclass
 
 from sql.relation_keys import shown
 
+# Of a transaction that another one has got in the way of.
+CONFLICT = "40001"
+RETRY_HINT = "The transaction might succeed if retried."
+
 
 @dataclass
 class SqlError(Exception):
@@ -34,6 +38,10 @@ class SqlError(Exception):
     routine: str | None = None
     read_oid: int = 0
     detail_without: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.sqlstate == CONFLICT and self.hint is None:
+            self.hint = RETRY_HINT
 
     def __str__(self) -> str:
         return f"{self.sqlstate}: {shown(self.message)}"

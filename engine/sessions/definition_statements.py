@@ -14,7 +14,6 @@ from engine.catalog import CatalogImage, Entry, QueryViewEntry, SequenceEntry, S
 from engine.comments import with_comment
 from engine.definitions import build_continuous_view, build_split_view, build_stream, require_free
 from engine.dropping import drop
-from engine.embedded.duckdb_errors import CONFLICT
 from engine.own_types import change_types, remove_types
 from engine.query_views import define_query_view, reads_stream
 from engine.reshaping import Reshaping
@@ -439,9 +438,7 @@ class DefinitionStatements:
                 self._session.doing.waits_for_definitions = False
             transaction.holds_ddl_lock = True
             self._session.check_cancelled()
-            if transaction.snapshot is not None and transaction.snapshot is not self._database.image:
-                raise SqlError("40001", CONFLICT, detail="The catalog has changed since the transaction's snapshot.")
-            transaction.image = self._database.image
+            transaction.define_in(self._database.image)
         assert transaction.image is not None
         return transaction.image
 

@@ -336,6 +336,6 @@ def grouping_lines(head: str, groupings: Sequence[StreamGrouping]) -> list[str]:
 
 def stream_line(stream: Stream, needed: frozenset[int]) -> str:
     """Return what a scan of a stream copies, and from where."""
-    ring = stream.ring
+    first, end = stream.ring.kept
     names = ", ".join(identifier(stream.row[index].name) for index in sorted(needed)) or "none"
-    return f"Stream {identifier(stream.name)}: tuples {ring.oldest_tid} to {ring.newest_tid} are in the ring; columns copied: {names}"
+    return f"Stream {identifier(stream.name)}: tuples {first} to {end - 1} are in the ring; columns copied: {names}"

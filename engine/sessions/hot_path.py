@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from engine.sessions.again import portal_again, text_again
 from engine.sessions.insert import HEAD, InsertTarget, head_target
 from engine.sessions.parameter_rows import parameter_row
 from engine.sessions.prepared import Portal
 from engine.sessions.reading import answer_key
 from engine.sessions.results import expand
+from engine.transaction import Again
 from ringbuffer.decode_literals import decode_literals
 from ringbuffer.error_codes import RowError
 from sql.wire import writer
@@ -65,8 +67,9 @@ class HotPath:
             return None
         if given is None:
             return None
-        self._stage(target, given, image)
-        return INSERTED_ONE if given.rows_count == 1 else writer.command_complete(f"INSERT 0 {given.rows_count}")
+        tag = f"INSERT 0 {given.rows_count}"
+        self._stage(target, given, image, text_again(session, tag, text))
+        return INSERTED_ONE if given.rows_count == 1 else writer.command_complete(tag)
 
     def decode_row(self, portal: Portal, image: CatalogImage) -> bool:
         """Decode the parameters of a portal that inserts one row of them. False: it does not, or a value needs the general way."""
@@ -96,7 +99,7 @@ class HotPath:
             if not session.identity.may_insert(row.target.entry.description.name, image):
                 return None
             assert portal.given is not None
-            self._stage(row.target, portal.given, image)
+            self._stage(row.target, portal.given, image, portal_again(session, "INSERT 0 1", portal))
             return INSERTED_ONE
         if prepared.parameter_types or row_limit or not prepared.text or session.connection.encoding.converts:
             return None
@@ -125,8 +128,9 @@ class HotPath:
         target = self._heads[head] = head_target(head, image, self._session.settings.captured(), self._database.tables)
         return target
 
-    def _stage(self, target: InsertTarget, given: Morsel, image: CatalogImage) -> None:
+    def _stage(self, target: InsertTarget, given: Morsel, image: CatalogImage, again: Again) -> None:
         transaction = self._session.block.current()
+        transaction.again = None if transaction.explicit or transaction.operations else again
         stage = self._database.stage(target.entry, image, transaction.now_us)
         stage.add(target.rows(given, transaction.now_us, self._session.settings.time_zone))
         transaction.operations.append(stage)

@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from engine.catalog import CatalogImage, Entry, StreamEntry, TableEntry
+from engine.sessions.again import statement_again
 from engine.sessions.constraint_statements import set_constraints
 from engine.sessions.copy_in import CopyIn
 from engine.sessions.copy_into_table import CopyIntoTable
@@ -26,7 +27,6 @@ from engine.sessions.results import Outcome, text_outcome
 from engine.sessions.setting_statements import set_variable, show
 from engine.sessions.temporary import TemporaryRelations
 from engine.sessions.write_statements import WriteStatements, refuse_read_only
-from engine.staging import StatementStage
 from engine.transaction import Transaction
 from sql.bind.insert import BoundInsert, bind_insert
 from sql.bind.query import bind_query
@@ -136,6 +136,7 @@ WRITES: dict[type, str] = {
     RenameSchema: "ALTER SCHEMA",
     ChangeOwner: "ALTER",
 }
+DEFINITIONS = {AlterTable, DropRelation, *WRITES} - {Insert, Update, Delete, Truncate}
 DROPPED = {"stream": "FOREIGN TABLE", "view": "VIEW", "table": "TABLE", "sequence": "SEQUENCE"}
 
 
@@ -157,9 +158,8 @@ class StatementRunner:
     def image(self) -> CatalogImage:
         """Return the catalog that the session's next statement sees."""
         transaction = self._session.block.open
-        if transaction is None:
-            return self._database.image
-        return transaction.image or transaction.snapshot or self._database.image
+        known = None if transaction is None else transaction.image or transaction.snapshot
+        return known or self._database.image
 
     def current_image(self) -> CatalogImage:
         """Return the catalog whose roles and privileges count: the newest, or what the session's transaction has made of it."""
@@ -180,28 +180,23 @@ class StatementRunner:
         self._prepare(statement, transaction)
         untouched = transaction.tables is None and not transaction.is_durable and not transaction.holds_ddl_lock
         attempts = CONFLICT_ATTEMPTS if untouched else 1
+        is_alone = isinstance(statement, Insert) and not self._in_block(transaction) and not transaction.operations
         staged_count = len(transaction.operations)
-        if (
-            untouched
-            and not transaction.explicit
-            and isinstance(statement, Insert)
-            and statement.on_conflict is not None
-        ):
+        if isinstance(statement, Insert) and statement.on_conflict and untouched and not transaction.explicit:
             target = self._target(statement)
             if target is not None:
                 await self._session.cancellable(self._session.block.take_turn(target.description.name))
         while True:
             attempts -= 1
             try:
-                return await self._run(statement, transaction, parameters, prepared)
+                outcome = await self._run(statement, transaction, parameters, prepared)
+                again = statement_again(self._session, outcome, statement, parameters, prepared)
+                transaction.again = again if is_alone else None
+                return outcome
             except SqlError as error:
                 if error.sqlstate != "40001" or not attempts:
                     raise
-            for operation in transaction.operations[staged_count:]:
-                if isinstance(operation, StatementStage):
-                    operation.close()
-            del transaction.operations[staged_count:]
-            transaction.end_tables()
+            transaction.start_over(staged_count)
             self._session.block.release_ddl_lock(transaction)
             transaction.image = None
             await self._session.cancellable(asyncio.sleep(CONFLICT_WAIT_S * (CONFLICT_ATTEMPTS - attempts)))
@@ -239,6 +234,9 @@ class StatementRunner:
         self, statement: Statement, transaction: Transaction, parameters: tuple[Literal, ...], prepared: Prepared | None
     ) -> Outcome:
         written = statement
+        if transaction.snapshot is not None and type(statement) in DEFINITIONS:
+            # Its names are those of the newest catalog.
+            await self._definitions.own_image(transaction)
         statement = self._resolved(statement)
         self._check_rights(statement)
         match statement:

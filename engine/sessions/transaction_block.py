@@ -17,8 +17,8 @@ from engine.sessions.results import Outcome
 from engine.sessions.savepoints import Savepoints
 from engine.staging import StatementStage
 from engine.string_admission import FullBufferError
-from engine.transaction import Transaction
-from sql.errors import SqlError
+from engine.transaction import Again, Transaction
+from sql.errors import CONFLICT, SqlError
 from sql.statements.statement import Statement
 from sql.statements.statement import Transaction as TransactionStatement
 
@@ -143,6 +143,7 @@ class TransactionBlock:
             return None
         committed = False
         rest: Awaitable[None] | None = None
+        again = transaction.again
         try:
             if transaction.operations or transaction.is_durable:
                 transaction.waits_for_log = self._session.settings.waits_for_log
@@ -150,10 +151,28 @@ class TransactionBlock:
             else:
                 transaction.end_tables()
             committed = True
-        finally:
-            if rest is None:
-                self._after_end(transaction, committed)
+        except SqlError as error:
+            self._after_end(transaction, committed)
+            if again is None or error.sqlstate != CONFLICT:
+                raise
+            return self._commit_again(again, error)
+        except BaseException:
+            self._after_end(transaction, committed)
+            raise
+        if rest is None:
+            self._after_end(transaction, committed)
         return rest
+
+    async def _commit_again(self, again: Again, error: SqlError) -> None:
+        """Do the only statement of a transaction that could not be committed once more, and commit that."""
+        try:
+            more = await again.once_more(error)
+            assert self.open is not None
+            self.open.again = more
+        except BaseException:
+            self.roll_back()
+            raise
+        await self.commit()
 
     def _begin_commit(self, transaction: Transaction) -> Awaitable[None] | None:
         """Commit rows of streams right here, what takes long on a worker thread; return what is to be waited for."""
@@ -211,16 +230,21 @@ class TransactionBlock:
 
     async def _finish_commit(self, transaction: Transaction, answer: Awaitable[SqlError | None]) -> None:
         committed = False
+        again = transaction.again
         try:
             error = await answer
             if error is not None:
                 transaction.drop()
-                # A copy, because all transactions of one flush get the same.
-                raise replace(error)
-            end(transaction)
-            committed = True
+                if again is None or error.sqlstate != CONFLICT:
+                    # A copy, because all transactions of one flush get the same.
+                    raise replace(error)
+            else:
+                end(transaction)
+                committed = True
         finally:
             self._after_end(transaction, committed)
+        if again is not None and error is not None:
+            await self._commit_again(again, error)
 
     def roll_back(self) -> None:
         """Drop what is open."""

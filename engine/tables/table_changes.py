@@ -30,7 +30,7 @@ def check_changes(transaction: Transaction, committed: CatalogImage) -> None:
         kept = [entry for entry in committed.entries.values() if _goes_on(entry, final)]
         refuse_joined(name, kept, is_altered=final.entries.get(name) is not snapshot.entries.get(name))
     if transaction.image is not None:
-        _check_definitions(transaction, snapshot, transaction.image)
+        _check_definitions(transaction, committed, transaction.image)
 
 
 def _goes_on(entry: Entry, final: CatalogImage) -> bool:
@@ -67,13 +67,16 @@ def new_sequences(image: CatalogImage) -> list[SequenceEntry]:
     return [entry for entry in image.entries.values() if isinstance(entry, SequenceEntry) and entry.counter.log is None]
 
 
-def _check_definitions(transaction: Transaction, snapshot: CatalogImage, image: CatalogImage) -> None:
-    """A table whose definition changes, or that a new view has built in, must not have got rows that its transaction does not see."""
+def _check_definitions(transaction: Transaction, committed: CatalogImage, image: CatalogImage) -> None:
+    """A table whose definition changes, or that a new view has built in, must not have got rows that its transaction does not see, nor
+    another definition.
+    """
     assert transaction.tables is not None
-    for name, before in snapshot.entries.items():
-        if not isinstance(before, TableEntry) or before.data.committed <= transaction.tables.snapshot:
+    unseen, seen = transaction.tables.unseen, transaction.tables.snapshot
+    for name, before in committed.entries.items():
+        if not isinstance(before, TableEntry) or image.by_oid(before.description.oid) is before:
             continue
-        if image.by_oid(before.description.oid) is not before:
+        if before.data.committed > seen or before.description.oid in unseen:
             raise SqlError("40001", CONFLICT, detail=f'Table "{name}" was changed in between.')
     for view in transaction.built:
         for name in view.stream_tables:

@@ -34,6 +34,9 @@ FILE_NAME = "tables.duckdb"
 WRITE_AHEAD_SUFFIX = ".wal"
 FORMAT_VERSION = 3
 DAMAGED = "XX001"
+# One row, with older ones after COMMITs of transactions that had begun before the catalog's last change: they can't replace what they don't
+# see. New rows get greater numbers.
+NEWEST_FIRST = "ORDER BY rowid DESC"
 SCHEMA = (
     "CREATE SCHEMA stored",
     "CREATE SCHEMA catalog",
@@ -58,6 +61,9 @@ class TableStore:
         self.lock = threading.Lock()
         # The number of the last serializable one among them.
         self._serialized = 0
+        # Of the last one that made another catalog; how many catalogs are in the file.
+        self._catalog_saved = 0
+        self._catalogs_count = 1
         self._holding: weakref.WeakSet[TableTransaction] = weakref.WeakSet()
         self._storage = storage
         self._exports: dict[str, TableExport] = {}
@@ -86,12 +92,13 @@ class TableStore:
     def load(self) -> str | None:
         """Return the stored catalog, None in a new file. Raises SqlError XX001 for a damaged file or one of another format."""
         try:
-            rows = self._log.execute("SELECT format, text FROM catalog.definitions").fetchall()
+            rows = self._log.execute(f"SELECT format, text FROM catalog.definitions {NEWEST_FIRST}").fetchall()
         except duckdb.Error as error:
             raise SqlError(DAMAGED, f"{self.path} is damaged: {str(error).splitlines()[0]}") from None
-        if len(rows) != 1:
-            raise SqlError(DAMAGED, f"{self.path} is damaged: it has {len(rows)} catalogs")
-        ((version, text),) = rows
+        if not rows:
+            raise SqlError(DAMAGED, f"{self.path} is damaged: it has no catalog")
+        self._catalogs_count = len(rows)
+        version, text = rows[0]
         if version != FORMAT_VERSION:
             raise SqlError(DAMAGED, f"{self.path} has format {version}, but this server reads format {FORMAT_VERSION}")
         assert isinstance(text, str)
@@ -166,7 +173,6 @@ class TableStore:
                 "40001",
                 "could not serialize access due to read/write dependencies among transactions",
                 detail="Another serializable transaction has committed since this one began to read.",
-                hint="The transaction might succeed if retried.",
             )
         with self._log_lock, self._snapshots.none_open():
             if not self._write_ahead.exists():
@@ -178,10 +184,27 @@ class TableStore:
             self._snapshots.advance()
         if transaction.serializable:
             self._serialized = self.commits_count
+        if transaction.saves_catalog:
+            self._catalogs_count = self._catalogs_count + 1 if transaction.snapshot < self._catalog_saved else 1
+            self._catalog_saved = self.commits_count
         for table in transaction.written.values():
             table.data.committed = self.commits_count
             if table.description.oid in transaction.references.removed:
                 table.data.removed = self.commits_count
+
+    def save_catalog(self, transaction: TableTransaction, text: str, sequences: Mapping[int, tuple[int, bool]]) -> None:
+        """Write the catalog's text and the records of new sequences as part of `transaction`. The caller holds `lock`."""
+        values = [FORMAT_VERSION, text]
+        if transaction.snapshot < self._catalog_saved:
+            transaction.execute_ddl("INSERT INTO catalog.definitions VALUES (?, ?)", values)
+        elif self._catalogs_count > 1:
+            transaction.execute_ddl("DELETE FROM catalog.definitions")
+            transaction.execute_ddl("INSERT INTO catalog.definitions VALUES (?, ?)", values)
+        else:
+            transaction.execute_ddl("UPDATE catalog.definitions SET format = ?, text = ?", values)
+        transaction.saves_catalog = True
+        for number, (last, called) in sequences.items():
+            transaction.execute_ddl("INSERT INTO catalog.sequences VALUES (?, ?, ?)", [number, last, called])
 
     # Transactions that the log has prepared
 
@@ -300,13 +323,6 @@ def export(transaction: TableTransaction, entry: TableEntry) -> pa.Table:
     return transaction.query(Scan(entry.description.name, "table", schema), {})
 
 
-def save_catalog(transaction: TableTransaction, text: str, sequences: Mapping[int, tuple[int, bool]]) -> None:
-    """Write the catalog's text and the records of new sequences as part of `transaction`."""
-    transaction.execute_ddl("UPDATE catalog.definitions SET text = ?, format = ?", [text, FORMAT_VERSION])
-    for number, (last, called) in sequences.items():
-        transaction.execute_ddl("INSERT INTO catalog.sequences VALUES (?, ?, ?)", [number, last, called])
-
-
 def read_closed(folder: Path) -> tuple[str, frozenset[int]]:
     """Return the catalog's text, and the numbers of prepared transactions that were committed, of a file that no server has open.
 
@@ -316,7 +332,7 @@ def read_closed(folder: Path) -> tuple[str, frozenset[int]]:
     try:
         with duckdb.connect(path, read_only=True) as connection:
             lock_down(connection)
-            texts = connection.execute("SELECT text FROM catalog.definitions").fetchall()
+            texts = connection.execute(f"SELECT text FROM catalog.definitions {NEWEST_FIRST} LIMIT 1").fetchall()
             numbers = connection.execute("SELECT number FROM catalog.transactions").fetchall()
     except duckdb.Error as error:
         raise SqlError(DAMAGED, f"{path} can't be read: {str(error).splitlines()[0]}") from None

@@ -51,6 +51,7 @@ class TableTransaction:
     were first written to. unguarded: physical tables whose keys are as new as the transaction: DuckDB looks at them at COMMIT only.
     changed: True once there is anything that COMMIT makes durable. time_zone: for the texts of errors. serializable: see
     `TableStore.commit`. journal: of a transaction block; reopen: returns a cursor with a fresh transaction that has this one's snapshot.
+    unseen: oids of tables that are in `image`, but came or were altered after the snapshot. saves_catalog: COMMIT makes another catalog.
     keep: takes a cursor whose snapshot, of this number, the next reader may have as well; False: it may not.
     locks: what its session has locked. references: what it does to foreign keys; whoever runs a statement lets it `check` at the end.
 
@@ -70,6 +71,8 @@ class TableTransaction:
         self.snapshot = snapshot
         self.written: dict[str, TableEntry] = {}
         self.unguarded: set[str] = set()
+        self.unseen: frozenset[int] = frozenset()
+        self.saves_catalog = False
         self.changed = False
         self.time_zone = "UTC"
         self.serializable = False
@@ -300,11 +303,18 @@ class TableTransaction:
     def _table(self, name: str) -> TableEntry:
         entry = self.image.entries[name]
         assert isinstance(entry, TableEntry), f"{name} is scanned as a table"
+        self._require_seen(entry)
         return entry
+
+    def _require_seen(self, table: TableEntry) -> None:
+        if table.description.oid in self.unseen:
+            detail = f'Table "{table.description.name}" was made or altered in between.'
+            raise SqlError("40001", CONFLICT, detail=detail)
 
     def _write(self, table: TableEntry, text: str, rows: pa.Table | None, whole: pa.Table | None = None) -> None:
         if rows is not None and rows.num_rows == 0:
             return
+        self._require_seen(table)
         self.changed = True
         self.written.setdefault(table.description.name, table)
         with self._running() as cursor:
@@ -343,6 +353,10 @@ class TableTransaction:
         with self._running() as cursor:
             try:
                 self._perform(cursor, step)
+            except duckdb.CatalogException as error:
+                if self.unseen:
+                    raise SqlError("40001", CONFLICT, detail="A table was made or altered in between.") from error
+                raise sql_error(error) from error
             except duckdb.Error as error:
                 raise sql_error(error) from error
 

@@ -81,7 +81,7 @@ class WriteJournal:
         """Return a spare. Raises 40001 when there is none left."""
         with self._lock:
             if not self._spares:
-                raise SqlError("40001", SNAPSHOT_GONE, hint="The transaction might succeed if retried.")
+                raise SqlError("40001", SNAPSHOT_GONE)
             return self._spares.pop()
 
     def end(self) -> list[Cursor]:

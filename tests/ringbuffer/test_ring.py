@@ -47,7 +47,6 @@ def test_keeps_the_last_rows(seed: int) -> None:
         count = rng.randrange(0, len(rows) - first + 1)
         assert plain_rows(ring.read(first, count), LAYOUT) == rows[first : first + count]
     assert ring.tuples_count == len(rows)
-    assert ring.rounds_count == -(-len(rows) // 64)
     with pytest.raises(OverwrittenError):
         ring.read(ring.oldest_tid - 1, 1)
     with pytest.raises(ValueError):
