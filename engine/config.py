@@ -85,21 +85,25 @@ class ServerConfig:
     compile_s_max: float = 120.0
 
     # Reads and tables. query_memory_bytes is what the embedded engine may use for all statements together, and query_disk_bytes what it
-    # may put into temporary files beyond that. An answer's rows are in memory until the client has them: result_bytes_max each.
+    # may put into temporary files beyond that. An answer's rows wait for the client in memory up to result_memory_bytes, in a file up to
+    # result_bytes_max.
     # worker_threads: statements that compute at once while their turns last; who is not done after worker_turn_ms goes on, but keeps
     # nobody else from beginning.
     worker_threads: int = 8
     worker_turn_ms: int = 50
     query_memory_bytes: int = 1 * GIB
     query_disk_bytes: int = 16 * GIB
+    result_memory_bytes: int = 64 * MIB
     result_bytes_max: int = 2 * GIB
 
     # Spark, which runs the upper pipelines of views. spark_preload: it is started with the server, not by the first statement that needs
     # it. spark_idle_priority: it has only the time of so many processors that nothing else wants.
+    # spark_wait_s_max: how long a statement waits for a JVM, the first or the next one.
     spark_preload: bool = True
     spark_memory_mb: int = 1024
     spark_threads: int = 2
     spark_idle_priority: bool = False
+    spark_wait_s_max: float = 120.0
 
     def __post_init__(self) -> None:
         for problem in self._problems():
@@ -159,8 +163,13 @@ class ServerConfig:
             (1 <= self.worker_turn_ms <= 60_000, "worker_turn_ms must be between 1 and 60000"),
             (self.query_memory_bytes >= 64 * MIB, "query_memory_bytes must be at least 64 MB"),
             (self.query_disk_bytes >= 0, "query_disk_bytes can't be negative"),
-            (self.result_bytes_max >= MIB, "result_bytes_max must be at least 1 MB"),
+            (self.result_memory_bytes >= MIB, "result_memory_bytes must be at least 1 MB"),
+            (
+                self.result_bytes_max >= self.result_memory_bytes,
+                "result_bytes_max can't be less than result_memory_bytes",
+            ),
             (self.spark_memory_mb >= 512, "spark_memory_mb must be at least 512"),
+            (self.spark_wait_s_max > 0, "spark_wait_s_max must be more than 0"),
             (1 <= self.spark_threads <= 256, "spark_threads must be between 1 and 256"),
         )
         return [text for holds, text in rules if not holds] + self._rule_problems()

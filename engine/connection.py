@@ -58,7 +58,7 @@ MESSAGES_PER_TURN_MAX = 1000
 class Connection(asyncio.Protocol):
     """One client's socket. The session uses the first methods, `conversation`, `neighbours`, `process_id`, `secret_key` and `role`.
 
-    role: the oid of what the client was let in as. encoding: what it speaks. address, peer_port: where it is.
+    role: the oid of what the client was let in as. address, peer_port: where it is. may_write: set while it takes replies.
     """
 
     def __init__(self, server: Server) -> None:
@@ -86,8 +86,8 @@ class Connection(asyncio.Protocol):
         self._reading_is_paused = False
         self._replies: list[bytes] = []
         self._replies_bytes = 0
-        self._may_write = asyncio.Event()
-        self._may_write.set()
+        self.may_write = asyncio.Event()
+        self.may_write.set()
         # The connection is busy while it has a task, or while a packet waits for the log.
         self._task: asyncio.Task[None] | None = None
         self._packet_waits = False
@@ -138,7 +138,7 @@ class Connection(asyncio.Protocol):
         self.flush()
         # Without the turn, a client that reads fast, or one that has gone, would keep the event loop to itself.
         await asyncio.sleep(0)
-        await self._may_write.wait()
+        await self.may_write.wait()
         if self._transport is None:
             raise ConnectionResetError("the client has gone")
 
@@ -183,7 +183,7 @@ class Connection(asyncio.Protocol):
         is_busy = self._packet_waits or self._task is not None or self._queue or self._replies
         return (
             not is_busy
-            and self._may_write.is_set()
+            and self.may_write.is_set()
             and self.conversation.is_between_messages
             and not self.encoding.converts
         )
@@ -282,10 +282,10 @@ class Connection(asyncio.Protocol):
                 self._transport.pause_reading()
 
     def pause_writing(self) -> None:
-        self._may_write.clear()
+        self.may_write.clear()
 
     def resume_writing(self) -> None:
-        self._may_write.set()
+        self.may_write.set()
 
     def connection_lost(self, exc: BaseException | None) -> None:
         self._transport = self._outlet = None
@@ -294,7 +294,7 @@ class Connection(asyncio.Protocol):
         self.conversation.close()
         self._queue.clear()
         self._replies.clear()
-        self._may_write.set()
+        self.may_write.set()
         self._server.connections.discard(self)
         self._server.is_known(self)
         self._server.sessions.pop(self.process_id, None)
@@ -386,7 +386,7 @@ class Connection(asyncio.Protocol):
                 work = first_step(work)
                 if work is not None:
                     return work
-            if not self._may_write.is_set():
+            if not self.may_write.is_set():
                 return self.drain()
         return None
 

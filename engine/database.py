@@ -24,6 +24,7 @@ from engine.committer import Committer
 from engine.config import ServerConfig
 from engine.disabled_views import refuse_checkpoint, refuse_rows
 from engine.disk_errors import disk_error
+from engine.embedded.result_rows import ResultLimits
 from engine.kept_answers import KeptAnswers
 from engine.kernel_files import KernelFiles
 from engine.locks import Locks
@@ -92,9 +93,8 @@ class Database:
         self.image = CatalogImage()
         self.ddl_lock = asyncio.Lock()
         self.workers = Workers(config.worker_threads, config.worker_turn_ms / 1000, config.connections_max)
-        self.store = TableStore(
-            config.data_dir, config.query_memory_bytes, config.query_disk_bytes, config.result_bytes_max, storage
-        )
+        results = ResultLimits(config.result_memory_bytes, config.result_bytes_max, config.data_dir)
+        self.store = TableStore(config.data_dir, config.query_memory_bytes, config.query_disk_bytes, results, storage)
         self.tables = self.store.engine
         self.system_catalog = CatalogEngine()
         self._spark = SparkRuntime(
@@ -102,6 +102,7 @@ class Database:
             config.spark_threads,
             config.data_dir / "spark",
             is_idle_priority=config.spark_idle_priority,
+            wait_s_max=config.spark_wait_s_max,
         )
         self.upper = SparkUpperExecutor(self._spark)
         self.committed_tables = CommittedTables(self.store, lambda: self.image)

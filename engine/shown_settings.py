@@ -45,11 +45,13 @@ DESCRIPTIONS = {
     "worker_turn_ms": "Sets how long a statement that computes keeps others from beginning.",
     "query_memory_bytes": "Sets the memory of the embedded engine for all statements together.",
     "query_disk_bytes": "Sets the size of the embedded engine's temporary files.",
+    "result_memory_bytes": "Sets how much of an answer waits for its client in memory.",
     "result_bytes_max": "Sets how much memory the rows of one answer may take.",
     "spark_preload": "Starts Spark with the server, not with the first statement that needs it.",
     "spark_memory_mb": "Sets the heap of Spark, in megabytes.",
     "spark_threads": "Sets the number of cores that Spark uses.",
     "spark_idle_priority": "Gives Spark only the time of spark_threads processors that nothing else on the machine wants.",
+    "spark_wait_s_max": "Sets how long a statement waits for a JVM of Spark.",
 }
 POSTGRES_NAMES = {"host": "listen_addresses", "connections_max": "max_connections", "data_dir": "data_directory"}
 

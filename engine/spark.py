@@ -11,6 +11,7 @@ import os
 import shutil
 import subprocess
 import threading
+import time
 import warnings
 from collections.abc import Callable
 from contextlib import suppress
@@ -37,8 +38,11 @@ log = logging.getLogger(__name__)
 
 STOP_WAIT_S_MAX = 10.0
 CANCEL_POLL_S = 0.05
+# Of a statement for a JVM, the first or the next one; and how many it sees die while they start.
+WAIT_S_MAX = 120.0
+STARTS_MAX = 8
 # Between the end of the JVM's connections and that of its process.
-DEATH_WAIT_S_MAX = 2.0
+DEATH_WAIT_S_MAX = 10.0
 # Of -XX:+ExitOnOutOfMemoryError.
 OUT_OF_MEMORY_STATUS = 3
 # Without an appender Spark would put its own settings in place of these.
@@ -102,11 +106,13 @@ class SparkRuntime:
         folder: Path,
         classes: SparkClasses | None = None,
         is_idle_priority: bool = False,
+        wait_s_max: float = WAIT_S_MAX,
     ) -> None:
         assert memory_mb_max >= HEAP_MB_MIN and threads_count >= 1
         self._memory_mb_max = memory_mb_max
         self._threads_count = threads_count
         self._is_idle_priority = is_idle_priority
+        self.wait_s_max = wait_s_max
         self._folder = folder.absolute()
         self._classes = classes if classes is not None else spark_classes(self._folder)
         self._lock = threading.Lock()
@@ -127,29 +133,43 @@ class SparkRuntime:
             if self._stopped or (self._thread is not None and not self._has_died):
                 return
             if self._thread is not None:
-                log.warning("Spark's JVM has ended with status %d, and is started again", self._gateway.proc.returncode)
                 self._forget()
             self._thread = threading.Thread(target=self._start, name="spark-start", daemon=True)
             self._thread.start()
 
-    def session(self, check_cancelled: Callable[[], None] = lambda: None) -> Any:
-        """Return the SparkSession, waiting for its start. Raises SqlError 58000 when Spark could not start or is stopped.
+    def session(self, check_cancelled: Callable[[], None] = lambda: None, until_s: float | None = None) -> Any:
+        """Return the SparkSession, waiting for its start, and for the next one when its JVM dies before.
 
-        check_cancelled: called now and then; what it raises ends the waiting.
+        check_cancelled: called now and then; what it raises ends the waiting. until_s: by the monotonic clock, else `wait_s_max` from now.
+        Raises SqlError 57P03 when that is over, 58000 when Spark could not start or is stopped.
         """
-        self.start()
-        if self._thread is not None:
-            while not self._ready.wait(CANCEL_POLL_S):
+        until_s = time.monotonic() + self.wait_s_max if until_s is None else until_s
+        for attempts_left in reversed(range(STARTS_MAX)):
+            self.start()
+            while self._thread is not None and not self._ready.wait(CANCEL_POLL_S):
                 check_cancelled()
-        if self._failure is not None or self._stopped:
-            detail = str(self._failure).splitlines()[0] if self._failure is not None else "The server is stopping."
-            raise SqlError("58000", "Spark is not running", detail=detail)
-        return self._session
+                if time.monotonic() > until_s:
+                    raise self.is_starting()
+            failure = self._failure
+            if failure is None and not self._stopped:
+                return self._session
+            if self._stopped or not self._has_died or time.monotonic() > until_s or not attempts_left:
+                break
+        detail = str(failure).splitlines()[0] if failure is not None else "The server is stopping."
+        raise SqlError("58000", "Spark is not running", detail=detail)
 
-    def pipelines(self, check_cancelled: Callable[[], None] = lambda: None) -> SparkPipelines:
+    def is_starting(self) -> SqlError:
+        """Return the client's error of a wait that is over."""
+        detail = f"The statement has waited {self.wait_s_max:g} seconds for it."
+        hint = "Try again in a moment; spark/spark.log in the data folder tells what the JVM said."
+        return SqlError("57P03", "Spark is starting", detail=detail, hint=hint)
+
+    def pipelines(
+        self, check_cancelled: Callable[[], None] = lambda: None, until_s: float | None = None
+    ) -> SparkPipelines:
         """Return what runs pipelines in the session; waits and raises as `session` does."""
         while True:
-            self.session(check_cancelled)
+            self.session(check_cancelled, until_s)
             pipelines = self._pipelines
             # None: this JVM has just been found dead by somebody else.
             if pipelines is not None:
@@ -215,13 +235,20 @@ class SparkRuntime:
 
     @property
     def _has_died(self) -> bool:
-        return self._ready.is_set() and self._gateway is not None and self._gateway.proc.poll() is not None
+        if not self._ready.is_set():
+            return False
+        # Without a gateway it has died before it could say where it listens.
+        return self._failure is not None if self._gateway is None else self._gateway.proc.poll() is not None
 
     def _forget(self) -> None:
         """Make room for another JVM."""
-        self._last_status = self._gateway.proc.returncode
+        if self._gateway is None:
+            log.warning("Spark's JVM has not started, and is started again: %s", str(self._failure).splitlines()[0])
+        else:
+            self._last_status = self._gateway.proc.returncode
+            log.warning("Spark's JVM has ended with status %d, and is started again", self._last_status)
+            end_java(self._gateway)
         self.process_ids[0] = 0
-        end_java(self._gateway)
         self._session = self._pipelines = self._gateway = self._failure = None
         self._ready.clear()
 

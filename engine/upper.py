@@ -2,13 +2,15 @@
 
 Enters: a relation over 'groups' and 'table' scans, and their rows. Leaves: a table exactly in the forms of `views.arrow_schema`. The plan
 is made anew for each refresh. Many views may refresh at once; one view does one refresh at a time. Inputs are values, so what runs while
-the JVM dies is run once more on the next one.
+the JVM dies is run again on the next one.
 """
 
 from __future__ import annotations
 
 import itertools
+import signal
 import threading
+import time
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
@@ -17,7 +19,7 @@ import pyarrow as pa
 from py4j.protocol import Py4JError, Py4JJavaError
 from pyspark.errors import PySparkException
 
-from engine.disk_errors import disk_error
+from engine.disk_errors import FULL, disk_error
 from engine.embedded.result_forms import in_forms
 from engine.spark import SparkRuntime
 from engine.spark_errors import sql_error
@@ -29,8 +31,10 @@ from sql.relations import Relation
 from sql.trees import scans
 from views.protocols import TableExport
 
-# Of one pipeline, the first time and after the death of a JVM.
+# Of one pipeline, the first time and after the death of a JVM that nobody has killed.
 RUNS_MAX = 2
+# How a JVM ends that was killed, at once or after it has stopped what it did.
+KILLED = frozenset({-signal.SIGKILL, -signal.SIGTERM, -signal.SIGINT, -signal.SIGHUP, 129, 130, 143})
 # Of the heap, for tables that no pipeline reads just now.
 TABLES_SHARE = 1 / 4
 
@@ -68,24 +72,32 @@ class SparkUpperExecutor:
     ) -> pa.Table:
         """Return the rows of `relation` over `inputs` and `tables`, in order.
 
-        Raises SqlError for what PostgreSQL would raise, 57014 after `cancel`, 53200 or 58000 when Spark dies of it, and
-        53100 or 58030 where rows can't be written for it.
+        Raises SqlError for what PostgreSQL would raise, 57014 after `cancel`, 53200 or 58000 when Spark dies of it, 57P03 when there is
+        none for too long, and 53100 or 58030 where rows can't be written for it.
         """
-        status = 0
+        deaths = 0
+        until_s: float | None = None
         number = next(self._numbers)
         with self._job(token, number) as job:
-            for _ in range(RUNS_MAX):
-                pipelines = self._runtime.pipelines(job.check_cancelled)
+            while True:
+                pipelines = self._runtime.pipelines(job.check_cancelled, until_s)
                 try:
                     return self._rows(pipelines, job, number, relation, inputs, tables)
                 except (PySparkException, Py4JError, OSError, EOFError) as error:
+                    if isinstance(error, OSError) and error.errno in FULL:
+                        raise disk_error(error, "hand rows to Spark") from error
                     ended = self._runtime.exit_status(pipelines)
                     if ended is None:
                         if isinstance(error, OSError):
                             raise disk_error(error, "hand rows to Spark") from error
                         raise
-                    status = ended
-        raise self._runtime.death(status)
+                # Who has killed it from outside may do so again, and the statement is not to blame.
+                deaths += ended not in KILLED
+                if deaths >= RUNS_MAX:
+                    raise self._runtime.death(ended)
+                until_s = until_s or time.monotonic() + self._runtime.wait_s_max
+                if time.monotonic() > until_s:
+                    raise self._runtime.is_starting()
 
     def _rows(
         self,

@@ -21,6 +21,7 @@ STREAM_ERRORS: dict[str, type[duckdb.Error]] = {
     "INTERRUPT": duckdb.InterruptException,
     "IO": duckdb.IOException,
     "FATAL": duckdb.FatalException,
+    "Invalid Input": duckdb.InvalidInputException,
 }
 INTEGER_NAMES = {"INT16": "smallint", "INT32": "integer", "INT64": "bigint"}
 TYPE_IN_TEXT = re.compile(r"(?:destination type|of|to type) (INT16|INT32|INT64|DECIMAL)")
@@ -40,6 +41,9 @@ def sql_error(error: duckdb.Error) -> Exception:
         return SqlError("57014", "canceling statement due to user request")
     if isinstance(error, duckdb.OutOfMemoryException):
         return SqlError("53200", "out of memory", detail=text.splitlines()[0])
+    if "maximum total string size" in text:
+        detail = "A batch of rows may have 2,147,483,647 bytes of texts."
+        return SqlError("53200", "the answer is too large", detail=detail, hint="Ask for shorter texts, or fewer rows.")
     if isinstance(error, duckdb.TransactionException) and "conflict" in text.lower():
         return SqlError("40001", CONFLICT)
     if isinstance(error, (duckdb.IOException, duckdb.FatalException)):

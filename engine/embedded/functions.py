@@ -29,6 +29,7 @@ from engine.embedded.arrow_numerics import (
 )
 from engine.embedded.bytes_functions import BYTES_SPECIFICATIONS
 from engine.embedded.error_mark import marked
+from engine.embedded.growing_functions import Limited, limited, series_start, texts_joined
 from engine.embedded.json_functions import JSON_SPECIFICATIONS
 from engine.embedded.json_sets import JSON_SETS
 from engine.embedded.jsonb_changes import JSONB_CHANGES
@@ -49,6 +50,7 @@ from engine.embedded.type_functions import (
     zoned_time_array,
     zoned_time_rows,
 )
+from engine.embedded.value_limits import VALUES_BYTES_MAX
 from sql.civil import (
     DATE_INFINITY,
     DAY_US,
@@ -59,6 +61,7 @@ from sql.civil import (
 )
 from sql.datatypes import BOOL, FLOAT4, FLOAT8, INT2, INT4, INT8, TIMESTAMP, TIMESTAMPTZ, SqlType
 from sql.datetime_input import date_value
+from sql.emit.text_rules import JOINED_MAX
 from sql.errors import SqlError
 from sql.expressions import LiteralValue
 from sql.literal_output import date_text, float_text, timestamp_text, zoned_text
@@ -73,8 +76,6 @@ KEY_FIELDS = [
     pa.field("high", pa.decimal128(19, 0)),
     pa.field("low", pa.decimal128(19, 0)),
 ]
-# Half a dozen copies of them are in memory before the client has them; PostgreSQL stops at 1 GB for each text.
-BATCH_CHARACTERS_MAX = 256 * 1024 * 1024
 POSITIONAL = inspect.Parameter.POSITIONAL_ONLY
 
 # Those that were read, by their names.
@@ -84,10 +85,10 @@ Scalar = Callable[..., Any]
 ArrowFunction = Callable[..., pa.Array]
 
 
-def register_functions(connection: duckdb.DuckDBPyConnection) -> None:
-    """Make every function known to the database of `connection`."""
+def register_functions(connection: duckdb.DuckDBPyConnection, bytes_max: int = VALUES_BYTES_MAX) -> None:
+    """Make every function known to the database of `connection`. bytes_max: of the texts that one makes of a batch of rows."""
     for name, arguments, result, function in SPECIFICATIONS:
-        _register(connection, name, arguments, result, rows_of(name, function, arguments, result))
+        _register(connection, name, arguments, result, rows_of(name, function, arguments, result, bytes_max))
     for scale in range(decimals.DIGITS_MAX + 1):
         fixed = f"DECIMAL(38,{scale})"
         pack = row_by_row(lambda value, scale=scale: (value, scale), [fixed], VARIABLE)
@@ -111,14 +112,20 @@ def register_functions(connection: duckdb.DuckDBPyConnection) -> None:
         *JSONB_CHANGES,
         *BYTES_SPECIFICATIONS,
     ):
-        _register(connection, name, arguments, result, rows_of(name, function, arguments, result))
+        _register(connection, name, arguments, result, rows_of(name, function, arguments, result, bytes_max))
     for name, arguments, result, function in PATTERN_SPECIFICATIONS:
-        call = in_run(rows_of(name, function, arguments, result))
+        call = in_run(rows_of(name, function, arguments, result, bytes_max))
         _register(connection, name, [*arguments, "BIGINT"], result, call)
     for name, arguments, result, function in (*NULL_TEXT_SPECIFICATIONS, *NULL_MATH_SPECIFICATIONS):
-        _register(connection, name, arguments, result, rows_of(name, function, arguments, result, strict=False))
-    for name, arguments, function, length in GROWING_SPECIFICATIONS:
-        _register(connection, name, arguments, _TEXT, within_limit(function, length, arguments))
+        run = rows_of(name, function, arguments, result, bytes_max, strict=False)
+        _register(connection, name, arguments, result, run)
+    for name, arguments, function in PADDING_SPECIFICATIONS:
+        for suffix in ("", "_unfolded"):
+            run = rows_of(name, function, arguments, _TEXT, bytes_max)
+            _register(connection, name + suffix, arguments, _TEXT, run, volatile=bool(suffix))
+    for count in range(2, JOINED_MAX + 1):
+        _register(connection, f"texts_joined_{count}", ["VARCHAR[]"], _TEXT, texts_joined(bytes_max))
+    _register(connection, "series_start", ["BIGINT", "BIGINT", "BIGINT"], "BIGINT", series_start)
     for name, arguments, result, function in VOLATILE_TIME_SPECIFICATIONS:
         _register(connection, name, arguments, result, row_by_row(function, arguments, result), volatile=True)
     for name, argument, result, columns_function in MOMENT_SPECIFICATIONS:
@@ -168,14 +175,20 @@ def type_of(connection: duckdb.DuckDBPyConnection, name: str) -> DuckDBPyType:
     return found
 
 
-def rows_of(name: str, function: Scalar, arguments: Sequence[str], result: str, strict: bool = True) -> ArrowFunction:
-    """As `row_by_row`, with what the function of that name gives for NaN and the infinities."""
+def rows_of(
+    name: str, function: Scalar, arguments: Sequence[str], result: str, bytes_max: int, strict: bool = True
+) -> ArrowFunction:
+    """As `row_by_row`, with what the function of that name gives for NaN and the infinities, and makes of a batch at most."""
     special = SPECIAL_FUNCTIONS[name] if VARIABLE in arguments else None
-    return row_by_row(function, arguments, result, strict, special)
+    return row_by_row(limited(name, function, result, bytes_max), arguments, result, strict, special)
 
 
 def row_by_row(
-    function: Scalar, arguments: Sequence[str], result: str, strict: bool = True, special: Scalar | None = None
+    function: Scalar | Limited,
+    arguments: Sequence[str],
+    result: str,
+    strict: bool = True,
+    special: Scalar | None = None,
 ) -> ArrowFunction:
     """Return a scalar function as one over Arrow columns; a strict one does not see NULLs.
 
@@ -183,18 +196,24 @@ def row_by_row(
     """
     readers, writer = [_reader(argument) for argument in arguments], _writer(result)
     numerics = [place for place, argument in enumerate(arguments) if argument == VARIABLE]
-    chosen = function if special is None else either(function, special, numerics)
 
     def run(*columns: pa.ChunkedArray) -> pa.Array:
         arrays = [one_array(column) for column in columns]
-        call = chosen if any(has_specials(arrays[place]) for place in numerics) else function
+        plain = function.begin() if isinstance(function, Limited) else function
+        call = plain
+        if special is not None and any(has_specials(arrays[place]) for place in numerics):
+            call = either(plain, special, numerics)
         rows = zip(*(read(array) for read, array in zip(readers, arrays, strict=True)), strict=True)
         try:
             if not strict:
                 return writer([call(*row) for row in rows])
             return writer([None if None in row else call(*row) for row in rows])
         except SqlError as error:
-            raise ValueError(marked(error)) from error
+            failed = marked(error)
+        # DuckDB tries a constant a dozen times, and an exception's frames hold what is in them.
+        columns, arrays = (), []
+        del rows, plain, call
+        raise ValueError(failed)
 
     return run
 
@@ -205,26 +224,6 @@ def either(function: Scalar, special: Scalar, numerics: Sequence[int]) -> Scalar
     def run(*row: Any) -> Any:
         found = any(row[place] is not None and special_numerics.is_special(row[place]) for place in numerics)
         return special(*row) if found else function(*row)
-
-    return run
-
-
-def within_limit(function: Scalar, length: Callable[..., int], arguments: Sequence[str]) -> ArrowFunction:
-    """Return a function that makes texts, of which a batch of rows may have `BATCH_CHARACTERS_MAX` together (54000)."""
-    readers = [_reader(argument) for argument in arguments]
-
-    def run(*columns: pa.ChunkedArray) -> pa.Array:
-        found: list[str | None] = []
-        left = BATCH_CHARACTERS_MAX
-        for row in zip(*(read(one_array(column)) for read, column in zip(readers, columns, strict=True)), strict=True):
-            if None in row:
-                found.append(None)
-                continue
-            left -= length(*row)
-            if left < 0:
-                raise ValueError(marked(SqlError("54000", "requested length too large")))
-            found.append(function(*row))
-        return pa.array(found, pa.string())
 
     return run
 
@@ -447,6 +446,7 @@ SPECIFICATIONS: list[tuple[str, list[str], str, Scalar]] = [
     ("text_substring", [_TEXT, "INTEGER", "INTEGER"], _TEXT, scalar_functions.substring),
     ("text_left", [_TEXT, "INTEGER"], _TEXT, scalar_functions.left),
     ("text_right", [_TEXT, "INTEGER"], _TEXT, scalar_functions.right),
+    ("text_replaced", [_TEXT, _TEXT, _TEXT], _TEXT, scalar_functions.replace),
     ("text_position", [_TEXT, _TEXT], "INTEGER", scalar_functions.position),
     ("text_split_part", [_TEXT, _TEXT, "INTEGER"], _TEXT, scalar_functions.split_part),
     ("text_like", [_TEXT, _TEXT, _TEXT], "BOOLEAN", like_matcher.like),
@@ -466,16 +466,16 @@ SPECIFICATIONS: list[tuple[str, list[str], str, Scalar]] = [
     ("time_part", [_TEXT, "BIGINT"], "DOUBLE", civil_time.float_field),
 ]
 
+# Each is there twice: once for constants that DuckDB had better not compute in advance.
+PADDING_SPECIFICATIONS: list[tuple[str, list[str], Scalar]] = [
+    ("text_repeat", [_TEXT, "INTEGER"], scalar_functions.repeat),
+    ("text_lpad", [_TEXT, "INTEGER", _TEXT], scalar_functions.lpad),
+    ("text_rpad", [_TEXT, "INTEGER", _TEXT], scalar_functions.rpad),
+]
+
 # Times and the microseconds that they are, infinite ones as well.
 MOMENT_SPECIFICATIONS: list[tuple[str, str, str, ArrowFunction]] = [
     ("infinite_us", "TIMESTAMP", "BIGINT", micros_of),
     ("timestamp_moment", "BIGINT", "TIMESTAMP", moment("")),
     ("timestamptz_moment", "BIGINT", "TIMESTAMPTZ", moment("UTC")),
-]
-
-# Functions whose texts may be as long as their arguments say, with the length of one.
-GROWING_SPECIFICATIONS: list[tuple[str, list[str], Scalar, Callable[..., int]]] = [
-    ("text_repeat", [_TEXT, "INTEGER"], scalar_functions.repeat, scalar_functions.repeated_length),
-    ("text_lpad", [_TEXT, "INTEGER", _TEXT], scalar_functions.lpad, scalar_functions.padded_length),
-    ("text_rpad", [_TEXT, "INTEGER", _TEXT], scalar_functions.rpad, scalar_functions.padded_length),
 ]

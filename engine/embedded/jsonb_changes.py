@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, cast
 
 from engine.embedded.json_functions import as_text, kind, parts
+from engine.embedded.value_limits import joined
 from sql.errors import SqlError
 from sql.json_text import parsed
 from sql.jsonb_text import JsonNumber, ordered, string_text, write
@@ -177,7 +178,7 @@ def json_without_nulls(text: str) -> str:
 
 def pretty(text: str) -> str:
     """Return jsonb_pretty: each member and each item on a line of its own."""
-    return "".join(_lines(value_of(text), "\n"))
+    return joined(_lines(value_of(text), "\n"))
 
 
 def _lines(value: Any, line: str) -> Iterator[str]:

@@ -23,14 +23,15 @@ from engine.embedded.duckdb_errors import error_in_stream, sql_error
 from engine.embedded.functions import register_functions
 from engine.embedded.lockdown import lock_down
 from engine.embedded.result_forms import in_forms
+from engine.embedded.result_rows import DEFAULT_LIMITS, ResultLimits, collected
 from engine.embedded.stopping import Run
+from engine.embedded.value_limits import values_bytes_max
 from sql.emit.constant_failures import check_constants
 from sql.emit.names import column_names
 from sql.emit_duckdb import emit_duckdb
-from sql.errors import SqlError
 from sql.expressions import Expression
 from sql.relation_keys import MARK, name_of
-from sql.relations import OutputColumn, Relation, Scan, Values
+from sql.relations import OutputColumn, Relation, Scan, Schema, Values
 from sql.trees import scans
 
 STATEMENTS_CACHED_MAX = 256
@@ -38,8 +39,8 @@ STATEMENTS_CACHED_MAX = 256
 STATEMENT_CHARACTERS_CACHED_MAX = 16_384
 INPUTS_PER_CURSOR_MAX = 64
 DISK_BYTES_MAX = 1 << 34
-RESULT_BYTES_MAX = 1 << 31
-BATCH_ROWS = 122_880
+# Some megabytes of wide rows, too.
+BATCH_ROWS = 16_384
 # Kinds of scans whose rows are made for one statement.
 PASSING = ("rows", "stream", "statistics")
 SETTINGS = (
@@ -104,7 +105,7 @@ class Cursor:
 class QueryEngine:
     """Runs relations; thread-safe. `memory_bytes_max` and `disk_bytes_max` bound what DuckDB may use while it computes.
 
-    file: holds the durable tables, if there are any. result_bytes_max: what one answer may take, which DuckDB does not count.
+    file: holds the durable tables, if there are any. results: what one answer may take, which DuckDB does not count.
     """
 
     def __init__(
@@ -113,16 +114,16 @@ class QueryEngine:
         threads_count: int = 2,
         file: Path | None = None,
         disk_bytes_max: int = DISK_BYTES_MAX,
-        result_bytes_max: int = RESULT_BYTES_MAX,
+        results: ResultLimits = DEFAULT_LIMITS,
     ) -> None:
-        self._result_bytes_max = result_bytes_max
+        self._results = results
         self._database = duckdb.connect(
             ":memory:" if file is None else str(file),
             config={"threads": threads_count, "memory_limit": f"{memory_bytes_max}B"},
         )
         for setting in (*SETTINGS, f"SET max_temp_directory_size = '{disk_bytes_max}B'"):
             self._database.execute(setting)
-        register_functions(self._database)
+        register_functions(self._database, values_bytes_max(memory_bytes_max))
         lock_down(self._database)
         self._lock = threading.Lock()
         self._idle: list[Cursor] = []
@@ -152,12 +153,11 @@ class QueryEngine:
             for scan in scans(root):
                 if scan.name in inputs:
                     register_input(cursor, scan, inputs[scan.name])
-            result = self._execute(cursor, text)
+            return self._execute(cursor, text, root.schema)
         except duckdb.Error as error:
             raise sql_error(error) from error
         except OSError as error:
             raise sql_error(error_in_stream(error)) from error
-        return in_forms(result, root.schema)
 
     def add_functions(self, register: Callable[[duckdb.DuckDBPyConnection], None]) -> None:
         """Make more functions known to all cursors."""
@@ -206,7 +206,7 @@ class QueryEngine:
             self._idle.clear()
             self._database.close()
 
-    def _execute(self, cursor: Cursor, text: str) -> pa.Table:
+    def _execute(self, cursor: Cursor, text: str, schema: Schema) -> pa.Table:
         statement = cursor.statements.get(text)
         if statement is None:
             (statement,) = cursor.connection.extract_statements(text)
@@ -216,13 +216,7 @@ class QueryEngine:
                 cursor.statements.popitem(last=False)
         # Batch by batch: DuckDB computes no further than it is asked to.
         with cursor.connection.sql(statement).to_arrow_reader(BATCH_ROWS) as reader:
-            batches, bytes_count = [], 0
-            for batch in reader:
-                batches.append(batch)
-                bytes_count += batch.nbytes
-                if bytes_count > self._result_bytes_max:
-                    raise too_large(self._result_bytes_max)
-            return pa.Table.from_batches(batches, reader.schema)
+            return collected(reader, reader.schema, self._results, lambda rows: in_forms(rows, schema))
 
     def _text(self, root: Relation, sources: Mapping[str, str]) -> str:
         key = (root, tuple(sources.items()))
@@ -293,12 +287,6 @@ def unregister_input(cursor: Cursor, name: str) -> None:
     passing = cursor.passing.pop(name, None)
     if passing is not None:
         passing.forget()
-
-
-def too_large(bytes_max: int) -> SqlError:
-    """Return the error of an answer that is not collected to its end."""
-    hint = "Ask for fewer rows with WHERE, LIMIT or GROUP BY, or raise result_bytes_max."
-    return SqlError("53200", "the answer is too large", detail=f"It has more than {bytes_max:,} bytes.", hint=hint)
 
 
 def source_name(name: str) -> str:

@@ -13,6 +13,7 @@ from threading import Lock
 from engine.embedded.regular_machines import Span
 from engine.embedded.regular_matcher import Program, Search
 from engine.embedded.stopping import go_on
+from engine.embedded.value_limits import joined
 from sql.errors import SqlError
 from sql.regular_expressions import options_of
 from sql.regular_grammar import parsed
@@ -129,15 +130,20 @@ def every_match(text: str, pattern: str, letters: str) -> list[Texts]:
 
 
 def replace(text: str, pattern: str, replacement: str, letters: str) -> str:
-    """Return regexp_replace."""
+    """Return regexp_replace. Raises 53200 before it is too long."""
     everywhere = options_of(letters).is_global
-    out, done = [], 0
-    for match in all_matches(pattern, letters, text):
-        out += [text[done : match.start], expanded(replacement, match)]
-        done = match.end
-        if not everywhere:
-            break
-    return "".join(out) + text[done:]
+
+    def pieces() -> Iterator[str]:
+        done = 0
+        for match in all_matches(pattern, letters, text):
+            yield text[done : match.start]
+            yield expanded(replacement, match)
+            done = match.end
+            if not everywhere:
+                break
+        yield text[done:]
+
+    return joined(pieces())
 
 
 def expanded(replacement: str, match: Match) -> str:

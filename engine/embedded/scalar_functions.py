@@ -101,9 +101,9 @@ def repeat(text: str, count: int) -> str:
     return text * max(count, 0)
 
 
-def repeated_length(text: str, count: int) -> int:
-    """Return how many characters repeat makes."""
-    return len(text) * max(count, 0)
+def replace(text: str, part: str, by: str) -> str:
+    """Return the text with every `part` of it replaced; an empty one is nowhere."""
+    return text.replace(part, by) if part else text
 
 
 def lpad(text: str, length: int, fill: str) -> str:
@@ -112,11 +112,6 @@ def lpad(text: str, length: int, fill: str) -> str:
     if missing <= 0 or not fill:
         return text[:length]
     return (fill * (missing // len(fill) + 1))[:missing] + text
-
-
-def padded_length(text: str, length: int, fill: str) -> int:
-    """Return how many characters lpad and rpad make at most."""
-    return max(length, len(text)) if fill else len(text)
 
 
 def rpad(text: str, length: int, fill: str) -> str:

@@ -17,11 +17,12 @@ from sql.interval_values import Interval, span_us
 
 VARIABLE = "STRUCT(unscaled DECIMAL(38,0), scale SMALLINT)"
 
-ITEMS_MAX = 50_000_000
+# Each is a Python object for a while.
+ITEMS_MAX = 2_000_000
 
 
 def too_long() -> SqlError:
-    return SqlError("53200", "out of memory", detail=f"A series of numerics or times has at most {ITEMS_MAX} values.")
+    return SqlError("53200", "out of memory", detail=f"A series of numerics or times has at most {ITEMS_MAX:,} values.")
 
 
 def zero_step() -> SqlError:

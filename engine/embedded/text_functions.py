@@ -8,10 +8,11 @@ from __future__ import annotations
 import base64
 import binascii
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from engine.embedded import regular_expressions
+from engine.embedded.value_limits import VALUES_BYTES_MAX, joined, too_long
 from sql.errors import SqlError
 from sql.grammar.keywords import COLUMN_NAME, RESERVED, TYPE_OR_FUNCTION
 from sql.similar_patterns import similar_pattern
@@ -97,23 +98,27 @@ def quote_literal(text: str) -> str:
 
 
 def formatted(template: str, arguments: list[str | None]) -> str:
-    """Return format(template, arguments...)."""
-    out: list[str] = []
+    """Return format(template, arguments...). Raises 53200 before it is too long."""
+    return joined(_pieces(template, arguments))
+
+
+def _pieces(template: str, arguments: list[str | None]) -> Iterator[str]:
     place = used = 0
     while True:
         start = template.find("%", place)
         if start < 0:
-            return "".join(out) + template[place:]
-        out.append(template[place:start])
+            yield template[place:]
+            return
+        yield template[place:start]
         found = FORMAT_SPECIFIER.match(template, start)
         assert found is not None
         place = found.end()
         if found["type"] == "%" and found[0] == "%%":
-            out.append("%")
+            yield "%"
             continue
         width, used = _width(found, arguments, used)
         used = int(found["argument"]) if found["argument"] is not None else used + 1
-        out.append(_specified(found, arguments, used, width))
+        yield _specified(found, arguments, used, width)
 
 
 def _width(found: re.Match[str], arguments: list[str | None], used: int) -> tuple[int, int]:
@@ -152,6 +157,8 @@ def _specified(found: re.Match[str], arguments: list[str | None], number: int, w
         text = "NULL" if value is None else quote_literal(value)
     else:
         text = value or ""
+    if abs(width) > VALUES_BYTES_MAX:
+        raise too_long()
     left = bool(found["flags"]) or width < 0
     return text.ljust(abs(width)) if left else text.rjust(abs(width))
 

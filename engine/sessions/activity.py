@@ -89,7 +89,7 @@ def activity_rows(connections: Iterable[Connection], image: CatalogImage, role: 
             continue
         text, started_us, changed_us = session.doing.shown(session)
         transaction = session.block.open
-        waits = waited_for(session, connection.is_idle)
+        waits = waited_for(session, connection)
         rows.append({
             "pid": connection.process_id, "datid": DATABASES.get(session.settings.database), "datname": session.settings.database,
             "usesysid": connection.role, "usename": names.get(connection.role),
@@ -103,10 +103,12 @@ def activity_rows(connections: Iterable[Connection], image: CatalogImage, role: 
     return rows
 
 
-def waited_for(session: Session, is_idle: bool) -> tuple[str, str] | None:
+def waited_for(session: Session, connection: Connection) -> tuple[str, str] | None:
     """Return the kind and the name of what a session waits for, None while it works."""
-    if is_idle:
+    if connection.is_idle:
         return "Client", "ClientRead"
+    if not connection.may_write.is_set():
+        return "Client", "ClientWrite"
     if session.doing.waits_for_turn:
         return "IPC", "WorkerTurn"
     return ("Lock", "object") if session.doing.waits_for_definitions else None

@@ -118,7 +118,10 @@ async def copy_catalog(session: Session, statement: CopyTo, query: Query) -> Out
     directory = session.database.config.copy_directory
     forms = Forms(*session.settings.shown)
     encoding = session.settings.encoding
-    return await session.in_worker(copy_outcome, statement, outcome.schema, outcome.table, forms, encoding, directory)
+    schema, table = outcome.schema, outcome.table
+    return await session.in_worker(
+        copy_outcome, statement, schema, table, forms, encoding, directory, session.in_thread
+    )
 
 
 async def explain_catalog(session: Session, statement: Explain, select: Select) -> Outcome:

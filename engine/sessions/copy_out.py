@@ -73,12 +73,14 @@ def copy_outcome(
     forms: Forms,
     encoding: ClientEncoding,
     copy_directory: Path | None,
+    run: Callable[..., Awaitable[bytes | None]],
 ) -> Outcome:
-    """Return the rows for the client; with a file's name they are written there instead."""
+    """Return the rows for the client, which `run` makes piece by piece; with a file's name they are written there instead."""
     tag = f"COPY {table.num_rows}"
     if statement.file is None:
+        require_columns(statement, schema)
         pieces = encoded(statement, schema, table, forms, encoding)
-        return Outcome(tag, copy_out=(response(statement, schema), *pieces, writer.COPY_DONE))
+        return Outcome(tag, copying=messages_of(response(statement, schema), pieces, run))
     try:
         with open_to_write(copy_directory, statement.file) as file:
             for messages in encoded(statement, schema, table, forms, encoding):
@@ -86,6 +88,16 @@ def copy_outcome(
     except OSError as error:
         raise disk_error(error, f'write to file "{statement.file}"') from None
     return Outcome(tag)
+
+
+async def messages_of(
+    head: bytes, pieces: Iterator[bytes], run: Callable[..., Awaitable[bytes | None]]
+) -> AsyncIterator[bytes]:
+    """Yield the messages of a COPY, each piece made by `run` once the client has taken the one before."""
+    yield head
+    while (data := await run(next, pieces, None)) is not None:
+        yield data
+    yield writer.COPY_DONE
 
 
 def passing_outcome(

@@ -163,7 +163,9 @@ class ReadStatements:
                 return passing_outcome(statement, *passing, forms, encoding)
         _, bound, reading = await self._read(statement.text, bound_to, transaction, ())
         table, directory = reading.outcome.table, self._database.config.copy_directory
-        return await session.in_worker(copy_outcome, statement, bound.root.schema, table, forms, encoding, directory)
+        return await session.in_worker(
+            copy_outcome, statement, bound.root.schema, table, forms, encoding, directory, session.in_thread
+        )
 
     async def explain(self, statement: Explain, transaction: Transaction) -> Outcome:
         """Do EXPLAIN, and with ANALYZE the SELECT itself."""

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 # Rows are encoded and sent in batches of this many, with back-pressure between them.
 BATCH_ROWS = 16_384
+BATCH_BYTES = 4 * 1024 * 1024
 
 
 @dataclass
@@ -35,8 +36,8 @@ class Outcome:
     """A finished statement. tag: of CommandComplete; '#' in it stands for the rows sent.
 
     schema None: no rows. sent: rows of `table` that the client has got already (a portal with a row limit).
-    copy_out: the messages of COPY TO, whole ones in each piece. more: returns the rows behind those of `table`, None at their end; the
-    statement goes on until then. copying: messages of COPY TO that are made while they are sent; `sent` counts their rows.
+    more: returns the rows behind those of `table`, None at their end; the statement goes on until then.
+    copying: messages of COPY TO that are made while they are sent; `sent` counts their rows.
     formats: of a simple Query's answer, as a binary cursor has it. passed: rows that were sent and are not in `table` any more.
     """
 
@@ -44,7 +45,6 @@ class Outcome:
     schema: Schema | None = None
     table: pa.Table | None = None
     sent: int = 0
-    copy_out: Sequence[bytes] = ()
     more: Callable[[], Awaitable[pa.Table | None]] | None = None
     copying: AsyncIterator[bytes] | None = None
     formats: Sequence[int] = ()
@@ -114,6 +114,13 @@ def encode(
     return encode_data_rows(table.columns, families, list(expand(formats, len(schema))), forms, table.num_rows)
 
 
+def batch_rows(table: pa.Table) -> int:
+    """Return how many rows to encode at once: few of wide ones, since others wait meanwhile."""
+    bytes_count: int = max(table.nbytes, 1)
+    rows_count: int = max(table.num_rows, 1)
+    return max(1, min(BATCH_ROWS, BATCH_BYTES * rows_count // bytes_count))
+
+
 async def send_rows(
     connection: Connection,
     outcome: Outcome,
@@ -128,10 +135,6 @@ async def send_rows(
     check_cancelled: asked between batches; it raises SqlError. What has written something is past that: it is committed, or will be.
     """
     if outcome.schema is None or outcome.table is None:
-        for piece in outcome.copy_out:
-            connection.write(piece)
-            await connection.drain()
-            check_cancelled()
         if outcome.copying is not None:
             async for piece in outcome.copying:
                 connection.write(piece)
@@ -151,7 +154,7 @@ async def send_rows(
             if not await outcome.next_piece():
                 break
             continue
-        count = min(left, BATCH_ROWS, row_limit - sent if row_limit > 0 else BATCH_ROWS)
+        count = min(left, batch_rows(outcome.table), row_limit - sent if row_limit > 0 else BATCH_ROWS)
         data, _ = encode(outcome.table.slice(outcome.sent, count), outcome.schema, formats, Forms(*shown))
         if connection.encoding.converts:
             types = [column.type for column in outcome.schema]

@@ -27,12 +27,14 @@ from engine.system_catalog.printed import (
 )
 from engine.system_catalog.printing import Printing, common_type
 from engine.system_catalog.scopes import Scope
+from engine.system_catalog.syntax_nodes import nodes
 from sql.aggregates import AGGREGATES, ORDERED_SET_AGGREGATES
 from sql.bind.calls import NONE_HINT
 from sql.datatypes import FAMILIES
+from sql.emit.table_functions import ZERO_STEP, bounded_series
 from sql.errors import SqlError, not_supported
 from sql.literal_output import zoned_text
-from sql.syntax import Expression, FunctionCall, TypeName
+from sql.syntax import Constant, Expression, FunctionCall, Operation, ParameterNumber, TypeCast, TypeName
 
 log = logging.getLogger(__name__)
 
@@ -62,6 +64,8 @@ SEQUENCE_FUNCTIONS = frozenset("nextval currval lastval setval".split())
 JSON_AGGREGATES = frozenset({"json_agg", "jsonb_agg", "json_object_agg", "jsonb_object_agg"})
 # How many arguments those take that take any.
 WINDOW_ARGUMENTS = {"first_value": (1, 1), "last_value": (1, 1), "lag": (1, 3), "lead": (1, 3)}
+# Of an expression that is the same for all rows.
+CONSTANT_NODES = (Constant, Operation, ParameterNumber, TypeCast, TypeName)
 ROW_FUNCTIONS = frozenset({"unnest", "generate_series", "generate_subscripts", "_pg_expandarray"})
 
 
@@ -102,8 +106,8 @@ def row_function(printing: Printing, node: FunctionCall, scope: Scope) -> list[R
         case "generate_series" if len(arguments) in (2, 3):
             kind = common_type(arguments)
             if kind in ("int2", "int4", "int8"):
-                values = ", ".join(f"CAST({argument.text} AS BIGINT)" for argument in arguments)
-                return [Rows(f"CAST(generate_series({values}) AS {engine_type(kind)}[])", kind)]
+                series = bounded_series([f"CAST({argument.text} AS BIGINT)" for argument in arguments])
+                return [Rows(f"CAST({series} AS {engine_type(kind)}[])", kind)]
         case "generate_subscripts" if len(arguments) == 2:
             first = 0 if arguments[0].type in VECTORS else 1
             numbers = f"CAST(range({first}, len({arguments[0].text}) + {first}) AS INTEGER[])"
@@ -124,6 +128,22 @@ def row_function(printing: Printing, node: FunctionCall, scope: Scope) -> list[R
                 single = print_call(printing, node, scope)
                 return [Rows(f"[{single.text}]", single.type)]
     raise unknown_function(node, arguments)
+
+
+def constant_series(printing: Printing, node: FunctionCall) -> Printed | None:
+    """Return a generate_series of constant integers as an item of FROM, whose rows are made one by one; None for other calls."""
+    if node.name != "generate_series" or len(node.arguments) not in (2, 3):
+        return None
+    if not all(isinstance(part, CONSTANT_NODES) for part in nodes(node.arguments)):
+        return None
+    arguments = [expressions.print_expression(printing, argument, Scope()) for argument in node.arguments]
+    kind = common_type(arguments)
+    if kind not in ("int2", "int4", "int8"):
+        return None
+    texts = [f"CAST({argument.text} AS BIGINT)" for argument in arguments]
+    if len(texts) > 2:
+        texts[2] = f"CASE WHEN {texts[2]} = 0 THEN error({string(ZERO_STEP)}) ELSE {texts[2]} END"
+    return Printed(f"generate_series({', '.join(texts)})", kind)
 
 
 def print_call(printing: Printing, node: FunctionCall, scope: Scope) -> Printed:

@@ -51,6 +51,7 @@ log = logging.getLogger(__name__)
 # The tables of functions are filled when these are imported.
 FILLED = (functions_of_objects, functions_of_privileges, functions_of_sessions, functions_of_texts)
 MEMORY_LIMIT = "256MB"
+ROWS_MAX = 1_000_000
 # The engine's advice for large answers, which are none of these.
 warnings.filterwarnings("ignore", message="Arrow output on a DB-API result")
 SNAPSHOTS_KEPT = 4
@@ -123,7 +124,13 @@ class CatalogEngine:
             self._running[token] = connection
         try:
             # A relation would be bound twice, which takes longer than most of these queries run.
-            return connection.execute(statement).to_arrow_table()
+            # A relation would be bound twice, which takes longer than most of these queries run; so the answer is made whole.
+            table: pa.Table = connection.execute(f"SELECT * FROM ({statement}) LIMIT {ROWS_MAX + 1}").to_arrow_table()
+            if table.num_rows > ROWS_MAX:
+                hint = "Ask for fewer rows with WHERE, LIMIT or GROUP BY."
+                detail = f"A query on the catalog may have {ROWS_MAX:,} rows."
+                raise SqlError("53200", "the answer is too large", detail=detail, hint=hint)
+            return table
         finally:
             with self._lock:
                 self._running.pop(token, None)

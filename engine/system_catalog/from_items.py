@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from engine.system_catalog import calls, expressions, queries
-from engine.system_catalog.printed import DOMAINS, ENGINE_TYPES, Column, Printed, quoted
+from engine.system_catalog.printed import DOMAINS, ENGINE_TYPES, Column, Printed, engine_type, quoted
 from engine.system_catalog.printing import Printing
 from engine.system_catalog.scopes import Scope, Source, output_columns
 from sql.errors import SqlError, not_supported
@@ -85,6 +85,13 @@ def _add(
 
 def _functions(printing: Printing, item: FunctionTable, scope: Scope) -> str:
     """Print functions side by side as a subquery whose select list unnests the list that each returns."""
+    series = None if item.ordinality or len(item.calls) > 1 else calls.constant_series(printing, item.calls[0])
+    if series is not None:
+        columns = output_columns([item.alias or item.calls[0].name], [series.type])
+        text = (
+            f"SELECT CAST(value AS {engine_type(series.type)}) AS {columns[0].text} FROM {series.text} AS series(value)"
+        )
+        return f"({text}) AS {_add(printing, scope, item.alias or item.calls[0].name, columns, item.column_aliases)}"
     names: list[str] = []
     values: list[Printed] = []
     lists: list[str] = []

@@ -21,6 +21,7 @@ from engine.disk_errors import disk_error
 from engine.embedded.duckdb_errors import sql_error
 from engine.embedded.lockdown import lock_down
 from engine.embedded.query_engine import Cursor, QueryEngine
+from engine.embedded.result_rows import ResultLimits
 from engine.storage import Storage
 from engine.tables.kept_snapshots import KeptSnapshots
 from engine.tables.sequence_functions import SequenceSession, register_sequence_functions
@@ -54,7 +55,7 @@ class TableStore:
     """
 
     def __init__(
-        self, folder: Path, memory_bytes_max: int, disk_bytes_max: int, result_bytes_max: int, storage: Storage
+        self, folder: Path, memory_bytes_max: int, disk_bytes_max: int, results: ResultLimits, storage: Storage
     ) -> None:
         """Open or make the file. Raises SqlError XX001, 53100 and 58030, and OSError when the folder can't be made."""
         self.path = folder / FILE_NAME
@@ -73,7 +74,7 @@ class TableStore:
         self._failed_sync: OSError | None = None
         storage.make_folder(folder)
         try:
-            self.engine = QueryEngine(memory_bytes_max, 2, self.path, disk_bytes_max, result_bytes_max)
+            self.engine = QueryEngine(memory_bytes_max, 2, self.path, disk_bytes_max, results)
         except duckdb.Error as error:
             raise SqlError(DAMAGED, f"{self.path} can't be opened: {str(error).splitlines()[0]}") from None
         self.engine.add_functions(register_sequence_functions)

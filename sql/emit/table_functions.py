@@ -5,6 +5,7 @@ Each call is an array; the engine spreads the arrays into rows. A series of cons
 
 from __future__ import annotations
 
+from sql.civil import DAY_US, is_infinite
 from sql.datatypes import TEXT, SqlType, scaled_numeric
 from sql.emit.expressions import ExpressionPrinter
 from sql.emit.json_rules import json_set
@@ -36,6 +37,10 @@ def duckdb_table_function(printer: ExpressionPrinter, node: TableFunction, alias
         texts = [printer.text(argument) for argument in arguments]
         source = f"generate_series({', '.join(texts)}) AS {alias}({names[0]})"
         return source, (f"CAST({columns[0]} AS {printer.type_name(kinds[0])})",)
+    if len(node.calls) == 1 and not node.ordinality and is_time_series(name, arguments):
+        bounds = [printer.micros(printer.text(argument), argument.type) for argument in arguments[:2]]
+        source = f"generate_series({', '.join(bounds)}, {even_step_us(arguments)}) AS {alias}({names[0]})"
+        return source, (printer.moment(columns[0], kinds[0].family),)
     arrays = [duckdb_array(printer, name, arguments) for name, arguments in node.calls]
     items = [f"unnest({text}) AS {name}" for text, name in zip(arrays, names, strict=False)]
     if node.ordinality:
@@ -54,6 +59,21 @@ def is_integer_series(name: str, arguments: tuple[Expression, ...]) -> bool:
     return name == "generate_series" and arguments[0].type.family in INTEGERS
 
 
+def is_time_series(name: str, arguments: tuple[Expression, ...]) -> bool:
+    """True for a generate_series between constant times, finite ones, in even steps."""
+    return (
+        name == "generate_series"
+        and arguments[0].type.family in TIMES
+        and all(map(is_finite, arguments[:2]))
+        and even_step_us(arguments) != 0
+    )
+
+
+def is_finite(bound: Expression) -> bool:
+    """True for a constant time other than an infinity."""
+    return isinstance(bound, Literal) and isinstance(bound.value, int) and not is_infinite(bound.value)
+
+
 def duckdb_array(printer: ExpressionPrinter, name: str, arguments: tuple[Expression, ...]) -> str:
     """Return the values of one call as a DuckDB list."""
     if name == "unnest":
@@ -68,11 +88,14 @@ def duckdb_array(printer: ExpressionPrinter, name: str, arguments: tuple[Express
     texts = [printer.text(argument) for argument in arguments[:3]]
     if family in TIMES:
         micros = [printer.micros(text, arguments[0].type) for text in texts[:2]]
+        step_us = even_step_us(arguments)
+        if step_us:
+            return bounded_series([*micros, str(step_us)])
         zone = printer.text(arguments[3]) if len(arguments) > 3 else printer.text(Literal("UTC", TEXT))
         return f"time_series({', '.join([*micros, texts[2], zone])})"
     if family not in INTEGERS:
         raise not_supported(f"generate_series of {arguments[0].type.sql_name}")
-    series = f"generate_series({', '.join(texts)})"
+    series = bounded_series(texts)
     if len(arguments) < 3 or is_nonzero(arguments[2]):
         return series
     return f"CASE WHEN {texts[2]} = 0 THEN error({printer.quoted(ZERO_STEP)}) ELSE {series} END"
@@ -100,6 +123,20 @@ def other_array(printer: ExpressionPrinter, name: str, texts: list[str]) -> str:
 def is_nonzero(node: Expression) -> bool:
     """True for a constant step other than zero."""
     return isinstance(node, Literal) and node.value not in (0, None)
+
+
+def bounded_series(texts: list[str]) -> str:
+    """Return a series of integers as a list, which is made whole, and so is not long."""
+    start = f"series_start({', '.join([*texts, '1'][:3])})"
+    return f"generate_series({', '.join([start, *texts[1:]])})"
+
+
+def even_step_us(arguments: tuple[Expression, ...]) -> int:
+    """Return a constant step between times in microseconds, 0 where its length depends on the calendar."""
+    match arguments[2]:
+        case Literal(value=(0, int(days), int(micros))) if not days or arguments[0].type.family == "timestamp":
+            return days * DAY_US + micros
+    return 0
 
 
 def series_value(

@@ -6,6 +6,7 @@ gets the automaton; both take a time that is linear in the text. All else our ow
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 
 from sql.emit.automaton_text import automaton_text
@@ -17,6 +18,7 @@ from sql.expressions import Call, Expression, Literal
 from sql.regular_expressions import Pattern, options_of
 from sql.regular_grammar import parsed
 from sql.similar_patterns import similar_pattern
+from sql.volatility import is_constant
 
 # The number of the cursor on which a statement runs, for calls that end in the middle when it is stopped.
 RUN_VARIABLE = "run"
@@ -105,10 +107,52 @@ def _format(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
     return f"text_format({texts[0]}, CAST([{rest}] AS VARCHAR[]))"
 
 
+def _growing(name: str) -> Rule:
+    """Return a call of repeat, lpad or rpad. Long constants are made when the query runs: DuckDB would copy them wherever they are read."""
+
+    def rule(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
+        length = node.arguments[1]
+        is_long = isinstance(length, Literal) and isinstance(length.value, int) and length.value > CONSTANT_LENGTH_MAX
+        return f"{name}{'_unfolded' if is_long and is_constant(node.arguments[0]) else ''}({', '.join(texts)})"
+
+    return rule
+
+
+def _replace(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
+    """Return DuckDB's own replace() where it can't make much more than it is given, else ours, which is bounded."""
+    part, by = (argument.value if isinstance(argument, Literal) else None for argument in node.arguments[1:])
+    grows = not (isinstance(part, str) and isinstance(by, str) and len(by) <= GROWTH_MAX * len(part))
+    return f"{'text_replaced' if grows else 'replace'}({', '.join(texts)})"
+
+
+def _concatenated(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
+    """Return DuckDB's own || of a few operands, else a function of ours on a list of them, which is bounded."""
+    left, right = texts
+    joined = JOINED.match(left)
+    if joined is not None and int(joined[1]) < JOINED_MAX:
+        return f"texts_joined_{int(joined[1]) + 1}{left[joined.end(1) : -2]}, {right}])"
+    is_long = joined is not None or JOINED.match(right) is not None or _operands(node, GROWTH_MAX) > GROWTH_MAX
+    return f"texts_joined_2([{left}, {right}])" if is_long else f"({left} || {right})"
+
+
+def _operands(node: Expression, most: int) -> int:
+    """Return how many operands of || there are, counted up to a bit more than `most`."""
+    if most <= 0 or not isinstance(node, Call) or node.function != "concat_op":
+        return 1
+    found = _operands(node.arguments[0], most - 1)
+    return found + _operands(node.arguments[1], most - found)
+
+
 def _overlay(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
     return f"text_overlay{'_all' if len(texts) == 3 else ''}({', '.join(texts)})"
 
 
+# How much longer than its operands DuckDB may make a text, which it does not count.
+GROWTH_MAX = 4
+CONSTANT_LENGTH_MAX = 4 * 1024 * 1024
+# The list of so many operands is made before they are looked at.
+JOINED_MAX = 8
+JOINED = re.compile(r"texts_joined_(\d)\(\[")
 RE2: Native = ("regexp_matches({0}, {1})", re2_text)
 AUTOMATON: Native = ("text_matches({0}, {1})", automaton_text)
 
@@ -160,6 +204,9 @@ DUCKDB_TEXT_RULES: Mapping[str, Mapping[str, Rule]] = {
     "jsonb_contained": {"jsonb": "jsonb_contains({1}, {0})"},
     **{name: {"jsonb": f"{name}({{0}}, {{1}})"} for name in ("jsonb_exists", "jsonb_exists_any", "jsonb_exists_all")},
     "format": {"text": _format},
+    "replace": {"text": _replace},
+    **{name: {"text": _growing(f"text_{name}")} for name in ("repeat", "lpad", "rpad")},
+    "concat_op": {"text": _concatenated},
     "encode": {"bytea": "bytes_encode({0}, {1})"},
     "decode": {"text": "bytes_decode({0}, {1})"},
     "matches": {"text": _match(RE2)},

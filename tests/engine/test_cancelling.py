@@ -36,7 +36,7 @@ class BlockedJvm:
         self.running: set[str] = set()
         self.cancelled: set[str] = set()
 
-    def pipelines(self, check_cancelled: Callable[[], None] = lambda: None) -> BlockedJvm:
+    def pipelines(self, check_cancelled: Callable[[], None], until_s: float | None) -> BlockedJvm:
         return self
 
     def exit_status(self, _: object) -> None:

@@ -11,6 +11,7 @@ import pytest
 
 from engine.catalog import CatalogImage
 from engine.disk_errors import disk_error
+from engine.embedded.result_rows import ResultLimits
 from engine.spark_classes import classes_are_whole, write_classes
 from engine.spill import SpillFile
 from engine.storage import DiskStorage, StoredFile
@@ -118,7 +119,7 @@ def test_copy_to_a_full_disk(world: World, monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def opened(folder: Path, storage: SimulatedStorage) -> TableStore:
-    return TableStore(folder, 64 * MIB, 0, MIB, storage)
+    return TableStore(folder, 64 * MIB, 0, ResultLimits(bytes_max=MIB), storage)
 
 
 def create_table(store: TableStore, name: str) -> None:

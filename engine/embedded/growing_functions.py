@@ -1,0 +1,104 @@
+"""Functions whose values may be much longer than what they are given: each stops before it takes the server's memory.
+
+Enters: scalar functions, or whole Arrow columns. Leaves: the same, with 53200 (54000 where PostgreSQL says that) instead of too much.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from pyarrow.compute import binary_join
+
+from engine.embedded import value_limits
+from engine.embedded.arrow_numerics import one_array
+from engine.embedded.error_mark import marked
+from engine.embedded.value_limits import SERIES_ITEMS_MAX, bytes_of, requested_length, too_long
+from sql.errors import SqlError
+
+Scalar = Callable[..., Any]
+ArrowFunction = Callable[..., pa.Array]
+
+# Whose values the engine does not count.
+GROWING_TYPES = frozenset({"VARCHAR", "BLOB", "VARCHAR[]", "VARCHAR[][]"})
+# What a function makes, where that may be much more than it is given.
+LENGTHS: dict[str, Callable[..., int]] = {
+    "text_repeat": value_limits.repeated_length,
+    "text_lpad": value_limits.padded_length,
+    "text_rpad": value_limits.padded_length,
+    "text_replaced": value_limits.replaced_length,
+    "text_to_array": value_limits.parts_length,
+    "joined_texts": value_limits.joined_length,
+}
+# As PostgreSQL says it.
+REFUSALS = dict.fromkeys(("text_repeat", "text_lpad", "text_rpad"), requested_length)
+
+
+def limited(name: str, function: Scalar, result: str, bytes_max: int) -> Scalar | Limited:
+    """Return the function of a name with its limit, if its values can be long."""
+    if result not in GROWING_TYPES:
+        return function
+    return Limited(function, LENGTHS.get(name), REFUSALS.get(name) or partial(too_long, bytes_max), bytes_max)
+
+
+@dataclass(frozen=True)
+class Limited:
+    """A function whose values may have `bytes_max` together for a batch of rows.
+
+    length: what one will take, known before it is made. refusal: the error of too much.
+    """
+
+    function: Scalar
+    length: Callable[..., int] | None
+    refusal: Callable[[], SqlError]
+    bytes_max: int
+
+    def begin(self) -> Scalar:
+        """Return the function for one batch."""
+        left = self.bytes_max
+        function, length = self.function, self.length
+
+        def run(*row: Any) -> Any:
+            nonlocal left
+            if length is not None and length(*row) > left:
+                raise self.refusal()
+            value = function(*row)
+            if value is not None:
+                left -= bytes_of(value)
+                if left < 0:
+                    raise self.refusal()
+            return value
+
+        return run
+
+
+def texts_joined(bytes_max: int) -> ArrowFunction:
+    """Return || of many operands, as a list: NULL where one of them is."""
+
+    def run(column: pa.ChunkedArray) -> pa.Array:
+        if one_array(column).flatten().nbytes > bytes_max:
+            del column
+            raise ValueError(marked(too_long(bytes_max)))
+        return binary_join(one_array(column), "")
+
+    return run
+
+
+def series_start(start: pa.ChunkedArray, stop: pa.ChunkedArray, step: pa.ChunkedArray) -> pa.Array:
+    """Return where series start, if all of them together are short enough to be lists. Raises 53200."""
+    first, last, width = (
+        one_array(column).cast(pa.float64(), safe=False).fill_null(np.nan).to_numpy() for column in (start, stop, step)
+    )
+    with np.errstate(all="ignore"):
+        counts = np.floor((last - first) / width) + 1
+    if float(np.nansum(np.where(counts > 0, counts, 0))) > SERIES_ITEMS_MAX:
+        detail = (
+            f"A series that is made for each row may have {SERIES_ITEMS_MAX:,} values, all rows of a batch together."
+        )
+        hint = "A series in FROM whose bounds are constants has no such limit."
+        raise ValueError(marked(SqlError("53200", "out of memory", detail=detail, hint=hint)))
+    return one_array(start)

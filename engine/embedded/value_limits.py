@@ -1,0 +1,85 @@
+"""How long values may be that functions make of shorter ones: per value, and for all rows that an engine hands over at once.
+
+DuckDB counts neither. Half a dozen copies of a text are in memory before the client has it. PostgreSQL stops at 1 GB for each value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from sql.errors import SqlError
+
+VALUES_BYTES_MAX = 64 * 1024 * 1024
+# Of the memory of statements: one of them makes several such batches, and is not alone.
+MEMORY_SHARE = 1 / 16
+# Of the items of a list, each a Python object for a while.
+ITEM_BYTES = 64
+# Of a series that has to be a list, as integers.
+SERIES_ITEMS_MAX = 16 * 1024 * 1024
+
+
+def values_bytes_max(memory_bytes_max: int) -> int:
+    """Return what the values that one call makes may have, for an engine with so much memory."""
+    return min(VALUES_BYTES_MAX, int(memory_bytes_max * MEMORY_SHARE))
+
+
+def too_long(bytes_max: int = VALUES_BYTES_MAX) -> SqlError:
+    """Return the error of values that are not made."""
+    detail = f"What a function makes of a batch of rows may have {bytes_max:,} bytes."
+    hint = "Let it make less of a row, or of fewer rows at once; query_memory_bytes says how much there is."
+    return SqlError("53200", "out of memory", detail=detail, hint=hint)
+
+
+def requested_length() -> SqlError:
+    """Return the same as PostgreSQL says it of repeat, lpad and rpad."""
+    return SqlError("54000", "requested length too large")
+
+
+def bytes_of(value: object) -> int:
+    """Return about what a text, bytes, or a list of them takes."""
+    if isinstance(value, str):
+        return len(value) if value.isascii() else 4 * len(value)
+    if isinstance(value, list):
+        return sum(ITEM_BYTES + (bytes_of(item) if isinstance(item, str | list) else 0) for item in value)
+    return len(value) if isinstance(value, bytes) else 0
+
+
+def joined(pieces: Iterable[str]) -> str:
+    """Return a text of pieces. Raises 53200 before it is too long."""
+    out: list[str] = []
+    left = VALUES_BYTES_MAX
+    for piece in pieces:
+        left -= len(piece)
+        if left < 0:
+            raise too_long()
+        out.append(piece)
+    return "".join(out)
+
+
+def replaced_length(text: str, part: str, by: str) -> int:
+    """Return how many characters replace(text, part, by) makes."""
+    growth = len(by) - len(part)
+    return len(text) + (growth * text.count(part) if part and growth > 0 else 0)
+
+
+def parts_length(text: str | None, separator: str | None, null: str | None) -> int:
+    """Return about what string_to_array(text, separator) takes."""
+    if text is None:
+        return 0
+    count = len(text) if separator is None else text.count(separator) + 1 if separator else 1
+    return len(text) + ITEM_BYTES * count
+
+
+def joined_length(texts: list[str], separator: str) -> int:
+    """Return how many characters a join makes."""
+    return sum(map(len, texts)) + len(separator) * max(len(texts) - 1, 0)
+
+
+def repeated_length(text: str, count: int) -> int:
+    """Return how many characters repeat makes."""
+    return len(text) * max(count, 0)
+
+
+def padded_length(text: str, length: int, fill: str) -> int:
+    """Return how many characters lpad and rpad make at most."""
+    return max(length, len(text)) if fill else len(text)

@@ -1,0 +1,165 @@
+"""What one statement makes the server take: values, series and answers are bounded, or wait in a file for a client that does not read."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from tests.end_to_end.raw_client import RawClient, query
+from tests.oracle.antumbra import AntumbraServer
+from tests.oracle.postgres import PostgresCluster
+
+pytestmark = pytest.mark.slow
+
+MIB = 1024 * 1024
+# Without bounds each of these takes 3 GB or more.
+GROWTH_BYTES_MAX = 1536 * MIB
+# 600 MB of rows, of which some 64 may be in memory.
+UNREAD = "SELECT repeat('x', 1000) AS text FROM generate_series(1, 600000)"
+UNREAD_BYTES_MAX = 350 * MIB
+LOOK_S = 0.01
+GROWING = (
+    ("SELECT count(*) FROM pg_class, generate_series(1, 2000000::bigint)", None),
+    ("SELECT generate_series(1, 2000000000) FROM pg_class", "53200"),
+    ("SELECT count(*) FROM pg_class c, generate_series(1, c.oid::bigint * 1000000)", "53200"),
+    ("SELECT a.oid FROM pg_class a, pg_class b, pg_class c, pg_class d", "53200"),
+    ("SELECT count(*) FROM few, generate_series(1, few.a * 10000000::bigint)", "53200"),
+    ("SELECT count(*) FROM generate_series(1, 1e9, 0.5)", "53200"),
+    ("SELECT count(*) FROM generate_series(timestamp '2000-01-01', '2000-02-01', '1 second')", None),
+    ("SELECT length(replace(repeat('a', 100000), 'a', repeat('b', 100000)))", "53200"),
+    ("SELECT replace(relname::text || repeat_of.text, 'a', repeat_of.text) FROM pg_class, repeat_of", "53200"),
+    ("SELECT length(regexp_replace(repeat('a', 50000), 'a', repeat('b', 100000), 'g'))", "53200"),
+    ("SELECT length(format('%1000000000s', 'x'))", "53200"),
+    ("SELECT length(format('%1$60000000s%1$60000000s', 'x'))", "53200"),
+    ("SELECT format('%1000000000s', relname) FROM pg_class", "53200"),
+    ("SELECT length(repeat('a', 1000000000))", "54000"),
+    ("SELECT lpad(a::text, 1000000) FROM generate_series(1, 1000) a", "54000"),
+    ("SELECT array_length(string_to_array(repeat('a,', 30000000), ','), 1)", "53200"),
+    ("SELECT array_to_string(string_to_array(repeat('a,', 100000), ','), repeat('b', 10000))", "53200"),
+    (f"SELECT length({' || '.join(['x'] * 40)}) FROM (SELECT repeat('a', 20000000) AS x) q", "53200"),
+    ("SELECT length(string_agg(repeat('a', 1000000), '')) FROM generate_series(1, 5000)", "53200"),
+    ("WITH RECURSIVE r(x, n) AS (SELECT 'a', 1 UNION ALL SELECT x || x, n + 1 FROM r WHERE n < 40) SELECT max(length(x)) FROM r", "53200"),
+)  # fmt: skip
+# What is legal has PostgreSQL's answer.
+LEGAL = (
+    "SELECT length(repeat('ab', 10000000)), length(lpad('x', 5000000)), length(format('%1000000s|%s', 'x', NULL))",
+    "SELECT replace('aXbXc', 'X', repeat('y', 5)), replace('abc', '', 'x'), replace(NULL, 'a', 'b'), replace('aa', 'a', NULL)",
+    "SELECT md5(replace(repeat('ab', 1000), 'a', repeat('c', 1000)))",
+    "SELECT 'a' || 1 || 'b' || 2 || 'c' || 3 || 'd', 'a' || NULL || 'b' || 'c' || 'd' || 'e'",
+    "SELECT ('a' || 'b') || ('c' || ('d' || ('e' || 'f')))",
+    "SELECT a || b || a || b || a || b FROM (VALUES ('x', 'y'), ('z', NULL), (NULL, NULL)) v(a, b)",
+    "SELECT length(x || x || x || x || x || x) FROM (SELECT repeat('ä', 100000) AS x) q",
+    "SELECT a, g FROM (VALUES (2), (0), (NULL), (3)) v(a), generate_series(1, a) g ORDER BY 1, 2",
+    "SELECT a, g FROM (VALUES (2), (5)) v(a), generate_series(10, 1, -a) g ORDER BY 1, 2 DESC",
+    "SELECT g FROM generate_series(timestamp '2024-02-27', '2024-03-02', '1 day') g",
+    "SELECT g FROM generate_series(timestamp '2024-02-27', '2024-02-26', '-7 hours') g",
+    "SELECT g FROM generate_series(timestamptz '2024-02-27 00:00Z', '2024-02-27 01:00Z', '20 minutes') g",
+    "SELECT g FROM generate_series(date '2024-01-31', date '2024-06-01', '1 month') g",
+    "SELECT count(*) FROM generate_series(1, 3.5, 0.25)",
+    "SELECT relname, g FROM pg_class, generate_series(3, 1, -1) g WHERE relname = 'pg_type' ORDER BY g",
+    "SELECT relname, generate_series(1, 2) FROM pg_class WHERE relname = 'pg_type'",
+    "SELECT count(*) FROM pg_type t, generate_series(1, t.typlen) g WHERE t.typname IN ('int4', 'text')",
+    "SELECT string_to_array(repeat('a,', 3), ','), array_to_string(ARRAY['a', NULL, 'b'], ', ')",
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[AntumbraServer]:
+    """A server of its own, whose memory nobody else takes."""
+    folder = tmp_path_factory.mktemp("memory") / "data"
+    running = AntumbraServer(folder, "--set", "spark_preload=off").start()
+    with running.connect() as client:
+        client.execute("CREATE TABLE few (a integer)")
+        client.execute("INSERT INTO few SELECT * FROM generate_series(1, 10)")
+        client.execute("CREATE TABLE repeat_of AS SELECT repeat('a', 100000) AS text")
+    yield running
+    running.kill()
+
+
+def resident_bytes(server: AntumbraServer) -> int:
+    """Return what the process has in memory."""
+    lines = Path(f"/proc/{server.process_id}/status").read_text().splitlines()
+    return 1024 * next(int(line.split()[1]) for line in lines if line.startswith("VmRSS"))
+
+
+@contextmanager
+def growing_at_most(server: AntumbraServer, bytes_max: int) -> Iterator[None]:
+    """Watch the process meanwhile, and kill it before it takes the machine's memory."""
+    before, ended = resident_bytes(server), threading.Event()
+    most = [0]
+
+    def watch() -> None:
+        while not ended.wait(LOOK_S):
+            most[0] = max(most[0], resident_bytes(server) - before)
+            if most[0] > bytes_max:
+                server.kill()
+                return
+
+    watching = threading.Thread(target=watch)
+    watching.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        watching.join()
+    assert most[0] <= bytes_max
+
+
+@pytest.mark.parametrize(("text", "sqlstate"), GROWING)
+def test_what_grows_is_stopped(server: AntumbraServer, text: str, sqlstate: str | None) -> None:
+    with growing_at_most(server, GROWTH_BYTES_MAX), server.connect() as client:
+        client.execute("SET statement_timeout = '60s'")
+        if sqlstate is None:
+            client.execute(text)
+            return
+        with pytest.raises(psycopg.Error) as caught:
+            client.execute(text)
+    assert caught.value.sqlstate == sqlstate
+    detail = caught.value.diag.message_detail
+    assert sqlstate == "54000" or (detail is not None and any(letter.isdigit() for letter in detail)), "with numbers"
+
+
+@pytest.mark.parametrize("text", LEGAL)
+def test_what_is_legal_has_the_answer_of_postgres(server: AntumbraServer, postgres: PostgresCluster, text: str) -> None:
+    with server.connect() as ours, postgres.connect() as theirs:
+        for one in (ours, theirs):
+            one.execute("SET TimeZone = 'UTC'")
+        assert ours.execute(text).fetchall() == theirs.execute(text).fetchall()
+
+
+def test_a_client_that_does_not_read_costs_little_memory(server: AntumbraServer) -> None:
+    with growing_at_most(server, UNREAD_BYTES_MAX):
+        client = RawClient(server.port, "tester", "antumbra")
+        client.send(query(UNREAD))
+        time.sleep(LOOK_S)
+        with server.connect() as other:
+            until_sent(other)
+        assert not list(server.folder.glob("answer-*")), "a file without a name is gone with its process"
+    client.hang_up()
+
+
+def until_sent(client: psycopg.Connection[tuple[object, ...]]) -> None:
+    """Wait until the statement waits for its client."""
+    text = "SELECT count(*) FROM pg_stat_activity WHERE query LIKE 'SELECT repeat%' AND wait_event = 'ClientWrite'"
+    for _ in range(6000):
+        if client.execute(text).fetchone() == (1,):
+            return
+        time.sleep(LOOK_S)
+    raise AssertionError("the statement is not done")
+
+
+def test_an_answer_from_a_file_is_whole(server: AntumbraServer) -> None:
+    with server.connect() as client:
+        rows = client.execute("SELECT g, repeat('x', 500) FROM generate_series(1, 200000) g").fetchall()
+        assert [row[0] for row in rows] == list(range(1, 200001)) and {row[1] for row in rows} == {"x" * 500}
+        with client.cursor().copy(
+            "COPY (SELECT g, repeat('x', 500) FROM generate_series(1, 200000) g) TO STDOUT"
+        ) as copy:
+            lines = b"".join(copy).split()
+        assert [int(number) for number in lines[::2]] == list(range(1, 200001)) and set(lines[1::2]) == {b"x" * 500}
