@@ -18,7 +18,7 @@ from sql.statements.statement import OptionChange
 
 CAPACITY_MAX = 1 << 30
 STRING_CAPACITY_MIN = 1024
-SIZE = re.compile(r"\s*([0-9]{1,15})\s*(B|kB|MB|GB|TB)?\s*", re.ASCII)
+SIZE = re.compile(r"\s*+([0-9]{1,15})\s*+(B|kB|MB|GB|TB)?\s*+", re.ASCII)
 UNIT_BYTES = {None: 1, "B": 1, "kB": 1 << 10, "MB": 1 << 20, "GB": 1 << 30, "TB": 1 << 40}
 
 

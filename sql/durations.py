@@ -9,7 +9,10 @@ from sql.errors import SqlError
 MILLISECONDS = {"us": 0.001, "ms": 1.0, "s": 1000.0, "min": 60_000.0, "h": 3_600_000.0, "d": 86_400_000.0}
 KILOBYTES = {"B": 1 / 1024, "kB": 1.0, "MB": 1024.0, "GB": 1024.0**2, "TB": 1024.0**3}
 
-QUANTITY = re.compile(r"\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?|[+-]?0[xX][0-9a-fA-F]+)\s*([A-Za-z]*)\s*")
+# No part gives back what it took: long digits and blanks before what does not fit would be tried in all ways.
+QUANTITY = re.compile(
+    r"\s*+([+-]?(?:\d++\.?+\d*+|\.\d++)(?:[eE][+-]?\d++)?+|[+-]?0[xX][0-9a-fA-F]++)\s*+([A-Za-z]*+)\s*+"
+)
 
 
 def quantity(text: str, units: dict[str, float]) -> int | None:

@@ -22,7 +22,8 @@ EXACT = Context(prec=2000, Emax=999_999, Emin=-999_999)
 
 INTEGER_BITS = {"int2": 16, "int4": 32, "int8": 64}
 INTEGER = re.compile(r"[+-]?[0-9]+")
-DECIMAL = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+# No part gives back what it took: one that does takes a time that is quadratic in a long text that is no number.
+DECIMAL = re.compile(r"[+-]?(?:[0-9]++\.?+[0-9]*+|\.[0-9]++)(?:[eE][+-]?[0-9]++)?+")
 SPECIAL_FLOATS = {"nan": "nan", "inf": "inf", "+inf": "inf", "-inf": "-inf"}
 SPECIAL_FLOATS |= {"infinity": "inf", "+infinity": "inf", "-infinity": "-inf"}
 FLOAT4_MAX = 3.4028235677973366e38  # halfway between the largest float4 and the next power

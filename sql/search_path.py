@@ -9,7 +9,8 @@ import re
 from collections.abc import Iterable
 from functools import lru_cache
 
-ITEM = re.compile(r'\s*(?:"((?:[^"]|"")*)"|([^",]*?))\s*(?:,|$)')
+# A quoted name or what stands between commas. A part that is neither is passed over up to the next comma.
+ITEM = re.compile(r'\s*+(?:"((?:[^"]|"")*+)"\s*+(?=,|$)|([^",]*+)(?=,|$)|[^,]++)(?:,|$)')
 
 
 @lru_cache(maxsize=256)
@@ -17,7 +18,7 @@ def path_names(search_path: str, user: str) -> tuple[str, ...]:
     """Return the names in a search_path in their order, each once; $user is the user's."""
     found: list[str] = []
     for quoted, plain in ITEM.findall(search_path):
-        name = quoted.replace('""', '"') if quoted else plain
+        name = quoted.replace('""', '"') if quoted else plain.rstrip()
         name = user if name == "$user" else name
         if name and name not in found:
             found.append(name)

@@ -25,7 +25,7 @@ SHOWN_UNITS = {
 DATE_STYLES = {"iso": "ISO", "sql": "SQL", "postgres*": "Postgres", "german*": "German"}
 DATE_ORDERS = {"ymd": "YMD", "dmy": "DMY", "euro*": "DMY", "mdy": "MDY", "us": "MDY", "noneuro*": "MDY"}
 # A zone as a number of hours.
-HOURS = re.compile(r"\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,2})?")
+HOURS = re.compile(r"\s*+[+-]?(?:\d++\.?+\d*+|\.\d++)(?:[eE][+-]?\d{1,2})?")
 
 
 def checked_value(setting: Setting, text: str, current: str = "", usual: str = "") -> str:

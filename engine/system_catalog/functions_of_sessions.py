@@ -22,7 +22,7 @@ ENCODINGS = {6: "UTF8", 0: "SQL_ASCII"}
 SIZE_UNITS = ("bytes", "kB", "MB", "GB", "TB", "PB")
 SIZE_LIMIT = 10 * 1024
 SIZE_EXPONENTS = {"b": 0, **{unit.lower(): index for index, unit in enumerate(SIZE_UNITS)}}
-SIZE_TEXT = re.compile(r"\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*(\S*)\s*")
+SIZE_TEXT = re.compile(r"\s*+([-+]?(?:\d++\.?+\d*+|\.\d++)(?:[eE][-+]?\d++)?+)\s*+(\S*+)\s*+")
 
 
 @catalog_function("text bool", "text", required=1)
