@@ -47,7 +47,7 @@ class ViewEntry:
     """A continuous view and the stream under it, by its name of today.
 
     used: the streams in its text as the view knew them when it was made. named: the other relations that its text names. active: it
-    takes the rows that come.
+    takes the rows that come. zone: the TimeZone that its groups depend on, '' if they depend on none.
     """
 
     description: RelationDescription
@@ -56,6 +56,7 @@ class ViewEntry:
     used: tuple[UsedRelation, ...]
     named: frozenset[str] = frozenset()
     active: bool = True
+    zone: str = ""
 
 
 @dataclass(frozen=True)
@@ -75,7 +76,7 @@ class SourceText:
     @property
     def settings(self) -> SessionSettings:
         """What it is bound with."""
-        return SessionSettings(time_zone=self.time_zone, search_path=self.search_path)
+        return SessionSettings(time_zone=self.time_zone, search_path=self.search_path, is_shared=True)
 
 
 def source_text(text: str, settings: SessionSettings, names: tuple[tuple[str, int], ...] = ()) -> SourceText:

@@ -18,11 +18,14 @@ from engine.tables.table_names import relation_names
 from ringbuffer.loader import KernelFileError
 from sql.bind.insert import bind_default
 from sql.bind.query import bind_query
+from sql.bind.readers import as_read, expression_with_zone, open_expressions
 from sql.catalog import ARRIVAL, ColumnDescription, RelationDescription, SessionSettings
 from sql.errors import SqlError
+from sql.expressions import Call, Expression, Literal
 from sql.record_types import require_stored
 from sql.relation_keys import name_of
 from sql.relations import BoundQuery, Relation
+from sql.setting_values import zone_option
 from sql.statements.statement import CreateStream, CreateView
 from sql.trees import relation_names as names_read
 from views.definition import ViewDefinition, define_view
@@ -33,6 +36,7 @@ from views.plan.parts import part_schema
 from views.plan.planner import order_notices
 from views.plan.prepare import prepared_parts
 from views.plan.properties import scans
+from views.plan.text import expression_text
 from views.protocols import TableSource, UpperExecutor
 from views.sharing import find_twin
 from views.view import ContinuousView
@@ -248,6 +252,8 @@ def _entry(
     heir_of: ContinuousView | None = None,
     is_new: bool = True,
 ) -> ViewEntry:
+    zoned = zone_notices(definition, bound.root)
+    bound = as_created(bound, definition.settings)
     if used is None:
         streams = (name for name in sorted(bound.named) if isinstance(image.entries.get(name), StreamEntry))
         used = tuple(used_relation(name, image.entries[name].description) for name in streams)
@@ -270,10 +276,38 @@ def _entry(
         )
     except KernelFileError as error:
         raise _not_written(definition, error.error) from error
+    view.notices += zoned
     stream = None if own is None else image.by_oid(own.oid)
     assert stream is not None, definition.name
     named = bound.named - {one.name for one in used}
-    return ViewEntry(view.description, stream.description.name, view, used, named)
+    zone = definition.settings.time_zone if zoned else ""
+    return ViewEntry(view.description, stream.description.name, view, used, named, zone=zone)
+
+
+def creating_settings(statement: CreateView, settings: SessionSettings) -> SessionSettings:
+    """Return what a view's query is bound with: the session's, in the zone that WITH (time_zone = ...) names. Raises 22023."""
+    zone = statement.options.get("time_zone")
+    return settings if zone is None else replace(settings, time_zone=zone_option(zone))
+
+
+def as_created(bound: BoundQuery, settings: SessionSettings) -> BoundQuery:
+    """Return a query whose groups are kept, with the zone of who makes its view. Raises 0A000 for texts in a form of that session alone."""
+    return replace(bound, root=as_read(bound.root, replace(settings, is_shared=False)))
+
+
+def zone_notices(definition: ViewDefinition, root: Relation) -> tuple[str, ...]:
+    """Return what tells a client that what is kept depends on the zone of the session that makes the view."""
+    zone = definition.settings.time_zone
+    nodes = (node for node in open_expressions(root) if not isinstance(node, Literal))
+    texts = dict.fromkeys(zoned_text(expression_with_zone(node, zone)) for node in nodes)
+    if not texts:
+        return ()
+    return (f'view "{definition.shown}" groups by the time zone "{zone}", whoever reads it: {", ".join(texts)}',)
+
+
+def zoned_text(node: Expression) -> str:
+    """Return an expression as its author reads it."""
+    return node.text if isinstance(node, Call) and node.text else expression_text(node)
 
 
 def alike(image: CatalogImage, own: UsedRelation | None) -> list[ContinuousView]:

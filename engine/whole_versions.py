@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from engine.catalog import CatalogImage, QueryViewEntry, TableEntry, ViewEntry
+from sql.bind.readers import has_open_zone
 from sql.errors import SqlError
 from sql.relations import BoundQuery, Relation, Scan
 from sql.trees import rewrite_everywhere
@@ -127,7 +128,7 @@ def with_whole_views(
     for entry in image.entries.values():
         if isinstance(entry, QueryViewEntry) and entry.parts and whole_query(entry).relations <= relations:
             query = whole_query(entry)
-            if not query.stable and not has_volatile(query.root):
+            if not query.stable and not has_volatile(query.root) and not has_open_zone(query.root):
                 found.append(entry)
     names = [entry.description.name for entry in found]
     if not found:

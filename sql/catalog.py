@@ -132,6 +132,10 @@ class KnowsTypes(Protocol):
         """Return the type with this key, or None."""
 
 
+# Stands in the trees of definitions for the zone of whoever reads or writes by them; no client can write it.
+OPEN_ZONE = "\0zone"
+
+
 @dataclass(frozen=True, slots=True)
 class SessionSettings:
     """The session values that bind captures into a tree. variables: (name in lower case, value as SHOW prints it).
@@ -151,6 +155,11 @@ class SessionSettings:
     session_user: str = "antumbra"
     has_temporary: bool = False
     unusable: frozenset[str] = frozenset()
+
+    @property
+    def clock_zone(self) -> str:
+        """The zone in which times are shown and taken apart: in a definition, that of whoever reads or writes by it."""
+        return OPEN_ZONE if self.is_shared else self.time_zone
 
     @property
     def input_styles(self) -> InputStyles:

@@ -7,7 +7,7 @@ import re
 from sql.client_encodings import encoding_named, is_known
 from sql.durations import KILOBYTES, MILLISECONDS, quantity
 from sql.errors import SqlError, not_supported
-from sql.setting_table import LEVELS, Setting
+from sql.setting_table import BY_NAME, LEVELS, Setting
 from sql.zone_names import POSIX_RULES, POSIX_ZONE, fixed_seconds, fixed_zone, zone_names
 
 UNITS = {"ms": MILLISECONDS, "kB": KILOBYTES}
@@ -99,6 +99,11 @@ def enum_value(setting: Setting, text: str) -> str:
     if aliases.get(word) in setting.choices:
         return aliases[word]
     raise invalid(setting, text, f"Available values: {', '.join(setting.choices)}.")
+
+
+def zone_option(text: str) -> str:
+    """Return a zone that an option names, as SET TimeZone takes it. Raises 22023."""
+    return zone_value(BY_NAME["timezone"], text)
 
 
 def zone_value(setting: Setting, text: str) -> str:

@@ -109,7 +109,9 @@ class ViewDefinition:
             query_text=str(plain["query_text"]),
             query_offset=offset,
             column_names=tuple(str(name) for name in names),
-            settings=SessionSettings(time_zone=str(plain["time_zone"]), search_path=str(plain["search_path"])),
+            settings=SessionSettings(
+                time_zone=str(plain["time_zone"]), search_path=str(plain["search_path"]), is_shared=True
+            ),
             on_error=_checked("on_error", str(plain["on_error"])),
             part=part,
             state=state,

@@ -28,6 +28,7 @@ from ringbuffer.columns import ColumnLayout, Layout, Morsel, PhysicalType
 from ringbuffer.copy_decoder import CopyDecoder
 from ringbuffer.decode_copy_binary import BinaryDecoder
 from ringbuffer.error_codes import RowError
+from sql.bind.readers import with_zone
 from sql.bind.substitute import substitute_now
 from sql.bind.write_target import ROWS, columns_schema, listed_columns, stored
 from sql.catalog import ColumnDescription, RelationDescription
@@ -196,7 +197,8 @@ class CopyIntoTable:
         rows = pa.Table.from_arrays(arrays, names=[column.name for column in self._target.columns])
         table = self._table_writer()
         if self._target.whole is not None:
-            rows = table.transaction.query(substitute_now(self._target.whole, table.now_us), {ROWS: rows})
+            whole = with_zone(substitute_now(self._target.whole, table.now_us), self._time_zone)
+            rows = table.transaction.query(whole, {ROWS: rows})
             rows = rows.rename_columns([column.name for column in table.entry.description.columns])
         rows = self._checked(table, rows)
         self._pending_rows.append(rows)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from engine.catalog import CatalogImage, Entry, QueryViewEntry, SequenceEntry, StreamEntry, TableEntry, ViewEntry
 from engine.comments import with_comment
-from engine.definitions import build_continuous_view, build_split_view, build_stream, require_free
+from engine.definitions import build_continuous_view, build_split_view, build_stream, creating_settings, require_free
 from engine.dropping import drop
 from engine.own_types import change_types, remove_types
 from engine.query_views import define_query_view, reads_stream
@@ -142,7 +142,7 @@ class DefinitionStatements:
                 self._session.notice("00000", f'view "{statement.name}" will be a temporary view')
                 own = temporary_schema(settings.process_id)
                 statement = replace(statement, name=relation_key(own, name_of(statement.name)))
-        return statement, settings.shared(is_temporary=goes)
+        return statement, creating_settings(statement, settings.shared(is_temporary=goes))
 
     def _build_view(
         self, statement: CreateView, captured: SessionSettings, image: CatalogImage, transaction: Transaction
@@ -169,7 +169,7 @@ class DefinitionStatements:
         self, statement: CreateView, before: ViewEntry | QueryViewEntry, image: CatalogImage, transaction: Transaction
     ) -> None:
         session = self._session
-        captured = session.settings.captured().shared()
+        captured = creating_settings(statement, session.settings.captured().shared())
         engines = self._engines(transaction)
         image, built, notices = replace_view(statement, before, image, captured, engines, session.identity.require)
         transaction.built += built
@@ -300,7 +300,8 @@ class DefinitionStatements:
 
     def _alteration_tools(self, transaction: Transaction) -> AlterationTools:
         def evaluate(stream: Stream, values: Sequence[Expression | None]) -> Morsel:
-            return default_row(stream, values, self._database.tables, transaction.now_us)
+            zone = self._session.settings.time_zone
+            return default_row(stream, values, self._database.tables, transaction.now_us, zone)
 
         staged = [operation for operation in transaction.operations if isinstance(operation, StatementStage)]
         return AlterationTools(self._database.stream_options, evaluate, staged, self._session.check_cancelled)

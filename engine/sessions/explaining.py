@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from engine.catalog import CatalogImage, QueryViewEntry, ViewEntry, is_part
-from engine.definitions import part_definitions, twin_of
+from engine.definitions import as_created, creating_settings, part_definitions, twin_of, zone_notices
 from engine.query_views import reads_stream
 from engine.sessions.explain_analyze import SHARED, Facts, facts_now, ms
 from engine.stream import Stream
@@ -22,6 +22,7 @@ from engine.tables.sequence_functions import SequenceSession, in_session, uses_s
 from engine.view_replacing import replacing_lines
 from engine.whole_versions import over_groups, whole_query, with_whole_views
 from sql.bind.query import bind_query
+from sql.bind.readers import with_zone
 from sql.catalog import SessionSettings
 from sql.needed_columns import needed_columns
 from sql.origins import RELATIONS
@@ -88,7 +89,7 @@ def explain(
     """
     explained = statement.statement
     if isinstance(explained, CreateView):
-        settings = settings.shared()
+        settings = creating_settings(explained, settings.shared())
     bound = bind_query(explained.query, image, settings)
     if not isinstance(explained, CreateView) or reads_stream(bound, image):
         identity.require(image, bound)
@@ -126,6 +127,10 @@ def explain(
         return in_form(form, shown_query(over, database.tables.explain(over), views, facts_of_all), measured)
     lines = select_lines(bound, over, list(facts), streams_among(bound.relations, image), scanning, database)
     lines += [groups_line(view, known) for view, known in facts.items()]
+    zones = {entry.view.definition.label: entry.zone for entry in entries if entry.zone}
+    lines += [
+        f'View {identifier(name)}: groups by the time zone "{zone}" of its creator' for name, zone in zones.items()
+    ]
     lines += [line for whole in wholes for line in whole_lines(whole, image, scanning, database)]
     if measured is not None or is_on(statement, "verbose"):
         for view, known in facts.items():
@@ -239,7 +244,7 @@ def planned_definition(
     definition: ViewDefinition, bound: BoundQuery, image: CatalogImage, database: Database
 ) -> tuple[PlannedView, Path, str]:
     """Return the plan of a view that is not made, its kernel, and the names of the views that it would share its stream pipeline with."""
-    planned = plan_view(definition, bound)
+    planned = plan_view(definition, as_created(bound, definition.settings))
     check_sliding(planned.plan.stream)
     twin, plan = twin_of(definition, bound, planned.plan, image)
     if twin is None:
@@ -260,7 +265,7 @@ def shown_definition(definition: ViewDefinition, bound: BoundQuery, image: Catal
 def plan_lines(definition: ViewDefinition, bound: BoundQuery, image: CatalogImage, database: Database) -> list[str]:
     """Return the plan of a view of one stream."""
     planned, kernel, shared = planned_definition(definition, bound, image, database)
-    lines = explain_plan(planned, definition, kernel, database.upper)
+    lines = explain_plan(planned, definition, kernel, database.upper) + list(zone_notices(definition, bound.root))
     return (
         [*lines, f"Its stream pipeline is that of view {shared}: a row is folded once for all of them"]
         if shared
@@ -272,7 +277,9 @@ def rest_of(bound: BoundQuery, parts: list[tuple[ViewDefinition, BoundQuery]]) -
     """Return what reads the groupings of a view over several, and what eager grouping has done."""
     names = [definition.label for definition, _ in parts]
     found = prepared_parts(bound.root, parts[0][0].joins)
-    return without_parts(found.root, found.parts, names), found.eager
+    rest = without_parts(found.root, found.parts, names)
+    # As this session would read it.
+    return with_zone(rest, parts[0][0].settings.time_zone), found.eager
 
 
 def split_lines(

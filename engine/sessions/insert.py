@@ -18,6 +18,7 @@ from engine.sessions.copy_decoders import field_fallback
 from engine.stream import Stream, row_of_nulls, whole_rows
 from ringbuffer.arrow import morsel_from_arrow
 from ringbuffer.columns import Layout, Morsel
+from sql.bind.readers import is_open, with_zone
 from sql.bind.substitute import substitute_now
 from sql.bind.write_target import listed_columns
 from sql.catalog import ARRIVAL, ColumnDescription, SessionSettings
@@ -27,6 +28,7 @@ from sql.input_styles import InputStyles
 from sql.relation_keys import as_written
 from sql.relations import OutputColumn, Values
 from sql.schemas import found_key
+from sql.trees import walk
 
 HEAD = re.compile(
     r"\s*insert\s+into\s+([a-z_][a-z0-9_$]*)\s*(?:\.\s*([a-z_][a-z0-9_$]*)\s*)?(?:\(([a-z0-9_$,\s]*)\))?\s*values\s*",
@@ -70,21 +72,20 @@ class InsertTarget:
 
 
 def make_target(
-    entry: StreamEntry, names: Sequence[tuple[str, int]] | None, engine: QueryEngine, now_us: int
+    entry: StreamEntry, names: Sequence[tuple[str, int]] | None, engine: QueryEngine, now_us: int, time_zone: str
 ) -> InsertTarget:
-    """Return the target of a statement's column list. Raises 42703 and 42701 with the name's position."""
+    """Return the target of a statement's column list. time_zone: the session's. Raises 42703 and 42701 with the name's position."""
     stream = entry.stream
     targets = stream.places_of(listed_columns(entry.description, names))
     layout = tuple(stream.row_layout[place] for place in targets)
-    return InsertTarget(
-        entry, targets, layout, default_row(stream, [column.default for column in stream.stored], engine, now_us)
-    )
+    defaults = [column.default for column in stream.stored]
+    return InsertTarget(entry, targets, layout, default_row(stream, defaults, engine, now_us, time_zone))
 
 
 def now_columns(entry: StreamEntry, targets: Sequence[int]) -> tuple[int, ...] | None:
     """Return the places of the columns that are now() unless given at `targets`.
 
-    None: another default depends on the statement's time, so that a target can't be kept for the next statement.
+    None: another default depends on the statement's time or zone, so that a target can't be kept for the next statement.
     """
     found: list[int] = []
     for index, column in enumerate(entry.stream.stored):
@@ -108,7 +109,7 @@ def head_target(head: str, image: CatalogImage, settings: SessionSettings, engin
         if not isinstance(entry, StreamEntry):
             return None
         found = now_columns(entry, entry.stream.places_of(listed_columns(entry.description, columns)))
-        return None if found is None else replace(make_target(entry, columns, engine, 0), now_columns=found)
+        return None if found is None else replace(make_target(entry, columns, engine, 0, "UTC"), now_columns=found)
     except SqlError:
         return None
 
@@ -122,16 +123,16 @@ def evaluate_rows(
 
 
 def _is_stable(expression: Expression) -> bool:
-    match expression:
-        case Call():
-            return expression.function == "now" or any(_is_stable(argument) for argument in expression.arguments)
-        case _:
-            operand = getattr(expression, "operand", None)
-            return operand is not None and _is_stable(operand)
+    return any(is_open(node) or (isinstance(node, Call) and node.function == "now") for node in walk(expression))
 
 
-def default_row(stream: Stream, values: Sequence[Expression | None], engine: QueryEngine, now_us: int) -> Morsel:
-    """Return one row with `values`: for each column that the stream stores an expression of its type, or None for NULL."""
+def default_row(
+    stream: Stream, values: Sequence[Expression | None], engine: QueryEngine, now_us: int, time_zone: str
+) -> Morsel:
+    """Return one row with `values`: for each column that the stream stores an expression of its type, or None for NULL.
+
+    time_zone: the session's, in which defaults are computed.
+    """
     if all(value is None for value in values):
         return row_of_nulls(stream.layout)
     items = tuple(
@@ -139,5 +140,5 @@ def default_row(stream: Stream, values: Sequence[Expression | None], engine: Que
         for value, column in zip(values, stream.stored, strict=True)
     )
     schema = tuple(OutputColumn(column.name, column.type) for column in stream.stored)
-    root = substitute_now(Values((items,), schema), now_us)
+    root = with_zone(substitute_now(Values((items,), schema), now_us), time_zone)
     return morsel_from_arrow(engine.run(root, {}), stream.layout)

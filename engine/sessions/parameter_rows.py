@@ -97,7 +97,7 @@ def _make_row(prepared: Prepared, image: CatalogImage, engine: QueryEngine) -> P
     targets = tuple(found[number][0] for number in numbers)
     wanted = tuple(stream.layout[index] for index in targets)
     arriving = tuple(found[number][1] for number in numbers)
-    target = InsertTarget(entry, targets, wanted, default_row(stream, constants, engine, 0), now)
+    target = InsertTarget(entry, targets, wanted, default_row(stream, constants, engine, 0, "UTC"), now)
     return ParameterRow(target, wanted if arriving == wanted else arriving)
 
 

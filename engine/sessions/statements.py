@@ -437,7 +437,8 @@ class StatementRunner:
 
     def _bound_target(self, entry: StreamEntry, bound: BoundInsert, transaction: Transaction) -> InsertTarget:
         names = [(entry.stream.row[index].name, 0) for index in bound.targets]
-        return make_target(entry, names, self._database.tables, transaction.now_us)
+        zone = self._session.settings.time_zone
+        return make_target(entry, names, self._database.tables, transaction.now_us, zone)
 
     # Session.
 

@@ -145,7 +145,9 @@ class WriteStatements:
     ) -> CopyIn:
         if statement.where is not None:
             raise not_supported("COPY ... WHERE into a stream", hint="Give the condition to its views.")
-        target = make_target(entry, statement.columns, self._database.tables, transaction.now_us)
+        target = make_target(
+            entry, statement.columns, self._database.tables, transaction.now_us, self._session.settings.time_zone
+        )
         publish_ms = statement.options.publish_ms
         if publish_ms and not autocommit:
             raise SqlError(
@@ -229,7 +231,7 @@ class WriteStatements:
     ) -> StatementStage:
         """Return a query's rows on their way into a stream, staged morsel by morsel."""
         names = [(entry.stream.row[index].name, 0) for index in bound.targets]
-        target = make_target(entry, names, self._database.tables, transaction.now_us)
+        target = make_target(entry, names, self._database.tables, transaction.now_us, self._session.settings.time_zone)
         stage = self._database.stage(entry, image, transaction.now_us)
         try:
             for start in range(0, rows.num_rows, MORSEL_ROWS):

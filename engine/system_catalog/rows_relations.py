@@ -18,6 +18,7 @@ from engine.catalog import (
     TableEntry,
     ViewEntry,
 )
+from engine.dependents import parts_of
 from engine.privileges import access_texts
 from engine.system_catalog.object_oids import (
     BTREE,
@@ -83,6 +84,8 @@ def class_rows(image: CatalogImage) -> list[Row]:
         row["relpersistence"] = persistence
         if kind != "S":
             row["reltype"] = row_type_oid(description.oid)
+        if kind == "v":
+            row["reloptions"] = options_of(entry, image)
         if isinstance(entry, TableEntry):
             keys = indexes_of(entry)
             row["relhasindex"] = bool(keys)
@@ -94,6 +97,13 @@ def class_rows(image: CatalogImage) -> list[Row]:
                 rows.append(made | {"relowner": owner, "relpersistence": persistence})
         rows.append(row)
     return rows
+
+
+def options_of(entry: Entry, image: CatalogImage) -> list[str] | None:
+    """Return the options of a view as CREATE VIEW takes them: the zone that groups of it depend on."""
+    pieces = [entry, *parts_of(image, entry)]
+    zones = {piece.zone for piece in pieces if isinstance(piece, ViewEntry) and piece.zone}
+    return [f"time_zone={zone}" for zone in sorted(zones)] or None
 
 
 def tables_of_foreign_keys(image: CatalogImage) -> set[int]:

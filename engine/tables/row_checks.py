@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from engine.failing_rows import FailingRowError, null_error, tell_row
+from sql.bind.readers import with_zone
 from sql.bind.substitute import substitute_now
 from sql.bind.write_target import ROWS, columns_schema
 from sql.catalog import RelationDescription
@@ -35,7 +36,7 @@ def check_rows(
 
     given: indexes of the columns whose values the statement has given. Nobody is told of others who may not read the table.
     """
-    failures = [*null_failures(relation, rows), *check_failures(transaction, relation, rows, now_us)]
+    failures = [*null_failures(relation, rows), *check_failures(transaction, relation, rows, now_us, time_zone)]
     if failures:
         place, error = min(failures, key=lambda failure: failure[0])
         error.row = place
@@ -51,14 +52,15 @@ def null_failures(relation: RelationDescription, rows: pa.Table) -> Iterator[tup
 
 
 def check_failures(
-    transaction: TableTransaction, relation: RelationDescription, rows: pa.Table, now_us: int
+    transaction: TableTransaction, relation: RelationDescription, rows: pa.Table, now_us: int, time_zone: str
 ) -> Iterator[tuple[int, FailingRowError]]:
     """Yield the first row of each check that is false for it."""
     checks = sorted((one for one in relation.constraints if one.kind == "check"), key=lambda one: one.name)
     if not checks or not rows.num_rows:
         return
     items = tuple((one.name, Call("is_false", (one.condition,), BOOL)) for one in checks if one.condition is not None)
-    root = substitute_now(Project(Scan(ROWS, "rows", columns_schema(relation)), items), now_us)
+    checked = Project(Scan(ROWS, "rows", columns_schema(relation)), items)
+    root = with_zone(substitute_now(checked, now_us), time_zone)
     for check, failed in zip(checks, transaction.query(root, {ROWS: rows}).columns, strict=True):
         place = pc.index(failed, True).as_py()
         if place >= 0:

@@ -35,6 +35,7 @@ from engine.tables.table_transaction import physical_type
 from engine.tables.table_work import TableWork, table_scan
 from sql.bind.constraints import bind_conversion
 from sql.bind.insert import bind_default
+from sql.bind.readers import value_as_written, with_zone
 from sql.bind.substitute import substitute_now
 from sql.bind.write_target import stored
 from sql.casts import can_cast, plain_name
@@ -133,7 +134,8 @@ class Alteration:
             )
             self._put(after)
         else:
-            self._put(self.work.rebuild(before, after, [*columns_of(before), stored(made.default, made)], self._now_us))
+            default = value_as_written(made.default, self.work.settings)
+            self._put(self.work.rebuild(before, after, [*columns_of(before), stored(default, made)], self._now_us))
         if made.not_null:
             self._require_filled(made)
         for constraint in column.constraints:
@@ -432,6 +434,7 @@ class Alteration:
         assert constraint.condition is not None
         condition = Call("is_false", (constraint.condition,), BOOL)
         root = substitute_now(Project(table_scan(self.entry), (("failed", condition),)), self._now_us)
+        root = with_zone(root, self.work.settings.time_zone)
         failed = Filter(root, Column(0, "failed", BOOL))
         if self.work.any_row(Limit(failed, Literal(1, INT8), None)):
             raise SqlError(

@@ -9,6 +9,7 @@ from sql.bind.coerce import coerce
 from sql.bind.context import BindContext
 from sql.bind.expressions import Binder
 from sql.bind.places import start_of
+from sql.bind.readers import value_as_written
 from sql.bind.subqueries import bind_inside
 from sql.casts import can_cast, plain_name
 from sql.catalog import ColumnDescription, RelationDescription
@@ -43,7 +44,7 @@ def default_value(column: ColumnDescription, context: BindContext) -> Expression
     if column.default is None:
         return Literal(None, column.type)
     context.stable |= any(isinstance(node, Call) and node.function == "now" for node in walk(column.default))
-    return column.default
+    return value_as_written(column.default, context.settings)
 
 
 def bind_assignments(

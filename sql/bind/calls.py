@@ -137,7 +137,7 @@ def function(binder: Binder, node: FunctionCall) -> Expression:
         fixed = len(found.arguments) - 1 if found.variadic else len(values)
         values[fixed:] = [as_output_text(binder, value) for value in values[fixed:]]
     if found.canonical in PRINTING:
-        require_usual_form(values[0].type, binder.context, node.position)
+        require_usual_form(values[0].type, binder.context.settings, node.position)
     if found.canonical in ("date_trunc", "extract", "date_part", "to_zone", "from_zone"):
         return time_functions.field_function(binder, found, values, node)
     if (
@@ -145,7 +145,7 @@ def function(binder: Binder, node: FunctionCall) -> Expression:
         and "timestamptz" in (*found.cast_to, found.result)
         and len(values) == ZONED[found.canonical]
     ):
-        values.append(Literal(binder.context.settings.time_zone, TEXT))
+        values.append(Literal(binder.context.settings.clock_zone, TEXT))
     elif found.canonical in ("age", "age_today"):
         values.append(Literal("", TEXT))
     if found.canonical == "age_today":

@@ -22,7 +22,7 @@ def clock_value(text: str, target: SqlType, context: BindContext, position: int 
         raise not_supported(f"'{word}' in a definition", position, hint="Write now(), or the time itself.")
     context.stable = True
     now = Call("now", (), TIMESTAMPTZ, position, "now()")
-    zone = context.settings.time_zone
+    zone = context.settings.clock_zone
     if word == "now":
         return now if target == TIMESTAMPTZ else Cast(now, target, False, zone, position)
     day: Expression = Cast(now, DATE, False, zone, position)

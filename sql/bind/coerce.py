@@ -8,6 +8,7 @@ from decimal import Decimal
 from sql.bind.clock_words import clock_value
 from sql.bind.context import BindContext
 from sql.casts import can_cast, needs_zone, plain_name
+from sql.catalog import SessionSettings
 from sql.datatypes import SqlType, scaled_numeric
 from sql.errors import SqlError, not_supported
 from sql.expressions import (
@@ -45,15 +46,20 @@ def coerce(
     if folded is not None:
         return folded
     if target.family in TEXTS:
-        require_usual_form(source, context, position)
+        require_usual_form(source, context.settings, position)
     elif source.family in TEXTS:
-        require_usual_reading(target, context, position)
-    zone = context.settings.time_zone if needs_zone(source.family, target.family) else ""
+        require_usual_reading(target, context.settings, position)
+    zone = context.settings.clock_zone if needs_zone(source.family, target.family) else ""
     return Cast(expression, cast_type(source, target), explicit, zone, position)
 
 
-def require_usual_form(source: SqlType, context: BindContext, position: int | None) -> None:
-    """Raise 0A000 for a text of values of `source` in a form that the session asks for: only results are shown in it."""
+def require_usual_form(source: SqlType, settings: SessionSettings, position: int | None) -> None:
+    """Raise 0A000 for a text of values of `source` in a form that the session asks for: only results are shown in it.
+
+    A definition's readers are asked (`sql.bind.readers`).
+    """
+    if settings.is_shared:
+        return
     family = source.element.family if source.is_array else source.family
     name = {
         "interval": "intervalstyle",
@@ -64,17 +70,17 @@ def require_usual_form(source: SqlType, context: BindContext, position: int | No
         "timestamp": "datestyle",
         "timestamptz": "datestyle",
     }.get(family)
-    value = dict(context.settings.variables).get(name or "")
+    value = dict(settings.variables).get(name or "")
     if value is not None and not (name == "extra_float_digits" and int(value) > 0) and not value.startswith("ISO,"):
         raise not_supported(f'a cast of {plain_name(source)} to text with {name} = "{value}"', position)
 
 
-def require_usual_reading(target: SqlType, context: BindContext, position: int | None) -> None:
+def require_usual_reading(target: SqlType, settings: SessionSettings, position: int | None) -> None:
     """Raise 0A000 for texts, known when the query runs, that the session reads otherwise than those that have set nothing."""
     family = target.element.family if target.is_array else target.family
-    if context.settings.input_styles.reads_otherwise(family):
+    if not settings.is_shared and settings.input_styles.reads_otherwise(family):
         name = "intervalstyle" if family == "interval" else "datestyle"
-        value = dict(context.settings.variables)[name]
+        value = dict(settings.variables)[name]
         raise not_supported(f'a cast of text to {plain_name(target)} with {name} = "{value}"', position)
 
 

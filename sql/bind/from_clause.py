@@ -16,6 +16,7 @@ from sql.bind.common_type import unify
 from sql.bind.context import BindContext
 from sql.bind.expressions import Binder
 from sql.bind.operators import binary
+from sql.bind.readers import as_read
 from sql.bind.scope import Scope, ScopeColumn, ScopeTable, table_scope
 from sql.bind.table_functions import bind_function_table
 from sql.catalog import ColumnDescription, RelationDescription
@@ -138,7 +139,8 @@ def bind_table(item: Table, context: BindContext) -> tuple[Relation, Scope]:
     if found.query is not None:
         context.stable = context.stable or found.query.stable
         if found.name not in context.views:
-            context.views[found.name] = shared(found.name, renewed(found.query.root, context))
+            read = as_read(renewed(found.query.root, context), context.settings)
+            context.views[found.name] = shared(found.name, read)
         relation = context.views[found.name]
     else:
         context.relations.add(found.name)

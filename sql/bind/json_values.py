@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from sql.bind.coerce import coerce, require_usual_form
 from sql.bind.operators import type_name
+from sql.casts import needs_zone
 from sql.datatypes import BOOL, JSON, JSONB, TEXT, SqlType
 from sql.errors import SqlError, not_supported
 from sql.expressions import Call, Cast, Expression, Literal
@@ -43,7 +44,9 @@ def json_call(binder: Binder, node: FunctionCall) -> Expression:
 def _made(binder: Binder, node: FunctionCall, canonical: str, arguments: Sequence[Expression]) -> Call:
     for argument in arguments:
         _require_forms(binder, argument.type, node.position)
-    zone = Literal(binder.context.settings.time_zone, TEXT)
+    settings = binder.context.settings
+    shows_times = any(needs_zone(argument.type.family, "text") for argument in arguments)
+    zone = Literal(settings.clock_zone if shows_times else settings.time_zone, TEXT)
     return Call(canonical, (zone, *arguments), JSON, node.position, node.text)
 
 
@@ -53,7 +56,7 @@ def _require_forms(binder: Binder, kind: SqlType, position: int) -> None:
         for field in kind.record.types:
             _require_forms(binder, field, position)
     elif kind.family not in TIMES and not (kind.is_array and kind.element.family in TIMES):
-        require_usual_form(kind, binder.context, position)
+        require_usual_form(kind, binder.context.settings, position)
 
 
 def _to_json(binder: Binder, node: FunctionCall, operands: list[Expression]) -> Expression:

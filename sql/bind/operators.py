@@ -167,7 +167,7 @@ def interval_arithmetic(
     kind = SqlType(left.type.family)
     if kind.family == "date":
         left, kind = Cast(left, TIMESTAMP, False, "", position), TIMESTAMP
-    zone = binder.context.settings.time_zone if kind.family == "timestamptz" else ""
+    zone = binder.context.settings.clock_zone if kind.family == "timestamptz" else ""
     sign = -1 if signature.canonical == "subtract_interval" else 1
     match interval:
         case Literal(value=(int(months), int(days), int(microseconds))):

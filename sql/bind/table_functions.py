@@ -128,7 +128,7 @@ def resolve(binder: Binder, node: FunctionCall) -> SetCall:
     arguments = converted(found, operands, binder.context)
     kind = result_type(found, arguments, node.position)
     if found.result == "timestamptz":
-        arguments.append(Literal(binder.context.settings.time_zone, TEXT))
+        arguments.append(Literal(binder.context.settings.clock_zone, TEXT))
     if kind.family == "numeric":
         kind = scaled_numeric(None)
     return SetCall(found.canonical, tuple(arguments), kind, node.position)

@@ -76,7 +76,7 @@ def time_function(binder: Binder, node: FunctionCall) -> Expression:
             raise not_supported(f"{name.upper()} with a precision", node.position)
     binder.context.stable = True
     now = Call("now", (), TIMESTAMPTZ, node.position, node.text)
-    zone = binder.context.settings.time_zone
+    zone = binder.context.settings.clock_zone
     if name == "current_date":
         return Cast(now, DATE, False, zone, node.position)
     if name == "localtime":
@@ -91,7 +91,7 @@ def age_today(binder: Binder, values: Sequence[Expression], node: FunctionCall) 
     binder.context.stable = True
     then, zone = values
     now = Call("now", (), TIMESTAMPTZ, node.position, node.text)
-    name = binder.context.settings.time_zone
+    name = binder.context.settings.clock_zone
     today: Expression = Cast(Cast(now, DATE, False, name), TIMESTAMP)
     if then.type.family == "timestamptz":
         today = Cast(today, TIMESTAMPTZ, False, name)
@@ -112,7 +112,7 @@ def field_function(
         return at_zone(values[1], zone_meant(first.value, node.position), node)
     source = values[1]
     field = checked_field(name, first.value, source.type, node.position)
-    zone = binder.context.settings.time_zone
+    zone = binder.context.settings.clock_zone
     if len(values) == 3:
         third = values[2]
         if not isinstance(third, Literal) or not isinstance(third.value, str):

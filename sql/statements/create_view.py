@@ -16,6 +16,8 @@ OPTIONS = {
     "reset": ("true", "false", "on", "off"),
     "eager_grouping": ("true", "false", "on", "off"),
     "stream_join": STREAM_JOINS,
+    # The name of a zone.
+    "time_zone": (),
 }
 
 ON = ("true", "on")

@@ -37,7 +37,7 @@ def invalid_option(name: str, valid: Collection[str], position: int) -> SqlError
 
 
 def relation_options(cursor: Cursor, valid: Mapping[str, tuple[str, ...]]) -> dict[str, str]:
-    """Read (name [= value], ...), where `valid` lists the values of each option."""
+    """Read (name [= value], ...), where `valid` lists the values of each option; none: what it takes is told later."""
     cursor.expect_operator("(")
     found: dict[str, str] = {}
     while True:
@@ -53,7 +53,7 @@ def relation_options(cursor: Cursor, valid: Mapping[str, tuple[str, ...]]) -> di
             cursor.defer(SqlError("22023", f'unrecognized parameter "{name}"', position, hint=hint))
         elif name in found:
             cursor.defer(SqlError("22023", f'parameter "{name}" specified more than once'))
-        elif value not in valid[name]:
+        elif valid[name] and value not in valid[name]:
             allowed = quoted_list(valid[name])
             message = f'invalid value for option "{name}": {value}'
             cursor.defer(SqlError("22023", message, position, detail=f"Valid values are {allowed}."))

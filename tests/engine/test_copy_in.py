@@ -50,7 +50,7 @@ def open_copy(world: World, options: str = "", publish_ms: int | None = None) ->
     assert isinstance(entry, StreamEntry)
     (statement,) = parse(f"COPY s FROM STDIN {options}")
     assert isinstance(statement, CopyFrom)
-    target = make_target(entry, None, world.database.tables, 0)
+    target = make_target(entry, None, world.database.tables, 0, "UTC")
     return CopyIn(
         world.database, target, statement.options, image, 0, "UTC", USUAL, publish_ms, waits=False, waits_for_log=True
     )

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from sql.bind.readers import has_open_zone
 from sql.errors import SqlError
 from sql.relations import Aggregate, Distinct, Join, OutputColumn, Relation, Scan, Schema
 from sql.trees import map_operator, once_each, open_columns, operator_expressions, subqueries_of, walk_relation
@@ -77,12 +78,16 @@ def _is_asked_laterally(root: Relation) -> bool:
 
 
 def _is_beyond_spark(root: Relation) -> bool:
-    """Return whether a query of one stream has something above its grouping that only the embedded engine runs."""
+    """Return whether a query of one stream has something above its grouping that Spark can't run, or that each reader computes."""
     first = next(_groupings(root), None)
     if first is None:
         return False
     try:
-        check_upper(without_parts(root, (first,), ("groups",)))
+        rest = without_parts(root, (first,), ("groups",))
+        # Each of its readers has a TimeZone.
+        if has_open_zone(rest):
+            return True
+        check_upper(rest)
     except SqlError:
         return True
     return False
