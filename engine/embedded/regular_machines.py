@@ -254,6 +254,16 @@ class Machine:
                     return True
         return False
 
+    def covers(self, part: int, symbols: Symbols, span: Span) -> bool:
+        """Return whether a part takes up a span."""
+        start, stop = span
+        row = self.row(part, self.starts[part], False)
+        for symbol in symbols[start:stop]:
+            row = row[symbol] or self.forward(row, symbol, part)
+            if not row[STATES]:
+                return False
+        return bool((row[symbols[stop]] or self.forward(row, symbols[stop], part))[FLAG])
+
     def reach(
         self,
         part: int,

@@ -224,17 +224,16 @@ class Search:
         """Return an empty span as a loop's only round if its child may be empty there, and prefers no short match: that is no round."""
         if node.children[0].flags & SHORTER:
             return None
-        once = self.program.machines_of(node)[1]
-        row = once.row(0, once.starts[0], False)
-        symbol = self.symbols[span[0]]
-        return span if (row[symbol] or once.forward(row, symbol, 0))[FLAG] else None
+        return span if self.program.machines_of(node)[1].covers(0, self.symbols, span) else None
 
     def last_round(self, node: Node, span: Span) -> Span:
         """Return the span of a loop's last round, the only one whose captures stay; no round is empty."""
         whole, once = self.program.machines_of(node)
         place, stop = span
-        right = whole.from_right(self.symbols, place, stop, AT_STOP)
         shortest = bool(node.children[0].flags & SHORTER)
+        if not shortest and once.covers(0, self.symbols, span):
+            return span
+        right = whole.from_right(self.symbols, place, stop, AT_STOP)
         rounds = 0
         while True:
             is_last = node.high is not None and rounds + 1 == node.high
