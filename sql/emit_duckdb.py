@@ -143,6 +143,9 @@ class DuckDbExpressions(ExpressionPrinter):
     def interval_total(self, sums: Sequence[str]) -> str:
         return f"interval_total({', '.join(sums)})"
 
+    def real_total(self, wrap: Callable[[str], str], text: str) -> str:
+        return f"float4_sum({wrap(f'list({text})')})"
+
     def interval_average(self, sums: Sequence[str], count: str) -> str:
         return f"interval_average({', '.join(sums)}, {count})"
 

@@ -178,6 +178,10 @@ class SparkExpressions(ExpressionPrinter):
         months, days, micros = sums
         return self.interval(months, days, micros, f"{months} IS NULL")
 
+    def real_total(self, wrap: Callable[[str], str], text: str) -> str:
+        # Spark has no order that such a sum could follow.
+        return wrap(f"sum({text})")
+
     def interval_average(self, sums: Sequence[str], count: str) -> str:
         raise not_supported(
             "an average of intervals in Spark", hint="Keep sum and count, and divide in the SELECT that reads the view."

@@ -24,6 +24,11 @@ INTEGER_BITS = {"int2": 16, "int4": 32, "int8": 64}
 INTEGER = re.compile(r"[+-]?[0-9]+")
 # No part gives back what it took: one that does takes a time that is quadratic in a long text that is no number.
 DECIMAL = re.compile(r"[+-]?(?:[0-9]++\.?+[0-9]*+|\.[0-9]++)(?:[eE][+-]?[0-9]++)?+")
+# As the C library reads them, and PostgreSQL by it.
+NOT_A_NUMBER = re.compile(r"[+-]?nan(?:\([a-z0-9_]*+\))?+", re.IGNORECASE | re.ASCII)
+HEXADECIMAL = re.compile(
+    r"[+-]?0x(?:[0-9a-f]++\.?+[0-9a-f]*+|\.[0-9a-f]++)(?:p[+-]?[0-9]++)?+", re.IGNORECASE | re.ASCII
+)
 SPECIAL_FLOATS = {"nan": "nan", "inf": "inf", "+inf": "inf", "-inf": "-inf"}
 SPECIAL_FLOATS |= {"infinity": "inf", "+infinity": "inf", "-infinity": "-inf"}
 FLOAT4_MAX = 3.4028235677973366e38  # halfway between the largest float4 and the next power
@@ -56,10 +61,17 @@ def float_value(text: str, kind: SqlType, position: int | None) -> float:
     special = SPECIAL_FLOATS.get(stripped.lower())
     if special is not None:
         return float(special)
-    if DECIMAL.fullmatch(stripped) is None:
+    if NOT_A_NUMBER.fullmatch(stripped):
+        return float("nan")
+    if HEXADECIMAL.fullmatch(stripped):
+        value = hexadecimal_value(stripped)
+        digits, exact = stripped.lower().split("p")[0].replace("0x", ""), ""
+    elif DECIMAL.fullmatch(stripped):
+        value = float(stripped)
+        digits, exact = stripped.lower().split("e")[0], stripped
+    else:
         raise invalid(text, kind, position)
-    value = float(stripped)
-    underflow = value == 0.0 and any(digit in "123456789" for digit in stripped.lower().split("e")[0])
+    underflow = value == 0.0 and any(digit not in "+-.0" for digit in digits)
     if kind.family == "float8":
         if value in (float("inf"), float("-inf")) or underflow:
             raise SqlError("22003", f'"{stripped}" is out of range for type double precision', position)
@@ -67,7 +79,15 @@ def float_value(text: str, kind: SqlType, position: int | None) -> float:
     # A float4 below its smallest normal number is kept as long as it does not round to zero.
     if underflow or abs(value) >= FLOAT4_MAX or (value != 0.0 and abs(value) <= FLOAT4_MIN):
         raise SqlError("22003", f'"{stripped}" is out of range for type real', position)
-    return round_float4(value, stripped)
+    return round_float4(value, exact)
+
+
+def hexadecimal_value(text: str) -> float:
+    """Return a number in C's hexadecimal form; too large a one is infinite."""
+    try:
+        return float.fromhex(text)
+    except (OverflowError, ValueError):
+        return float("inf") if "p-" not in text.lower() else 0.0
 
 
 def round_float4(value: float, text: str = "") -> float:

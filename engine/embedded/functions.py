@@ -29,6 +29,7 @@ from engine.embedded.arrow_numerics import (
 )
 from engine.embedded.bytes_functions import BYTES_SPECIFICATIONS
 from engine.embedded.error_mark import marked
+from engine.embedded.float_aggregates import FLOAT_AGGREGATES
 from engine.embedded.growing_functions import Limited, limited, series_start, texts_joined
 from engine.embedded.json_functions import JSON_SPECIFICATIONS
 from engine.embedded.json_sets import JSON_SETS
@@ -136,7 +137,7 @@ def register_functions(connection: duckdb.DuckDBPyConnection, bytes_max: int = V
             _register(connection, f"int{bits // 8}_{name}", [kind, "INTEGER"], kind, integer_shift(bits, is_left))
     for name, arguments, result, function in TYPE_SPECIFICATIONS:
         _register(connection, name, arguments, result, row_by_row(function, arguments, result))
-    for name, arguments, result, columns_function in COLUMN_SPECIFICATIONS:
+    for name, arguments, result, columns_function in (*COLUMN_SPECIFICATIONS, *FLOAT_AGGREGATES):
         _register(connection, name, arguments, result, columns_function)
     for family, dtype, type_name in (("float4", np.float32, "FLOAT"), ("float8", np.float64, "DOUBLE")):
         for name in ("add", "subtract", "multiply", "divide"):

@@ -1,7 +1,8 @@
 """Aggregates beyond sum, avg, min, max and count: deviations, regression, bits. Those whose order matters have a file per engine.
 
 Deviations of integers and numerics are exact: `numeric_variance` makes them of the count, the sum and the sum of squares. Those of
-floats are the engine's, which may differ from PostgreSQL's in the last digits, as two orders of the same rows do in PostgreSQL.
+floats, and regressions, are made of the values in the order of the rows by PostgreSQL's own steps (Youngs and Cramer), so that the same
+order has the same digits. With OVER, and in Spark, they are the engine's, which may differ in the last digits.
 """
 
 from __future__ import annotations

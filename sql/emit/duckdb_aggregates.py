@@ -5,8 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from sql.datatypes import scaled_numeric
-from sql.emit.aggregate_rules import AGGREGATE_RULES, AggregateRule, AggregateText, fraction_of, separator_of, sort_key
+from sql.emit.aggregate_rules import (
+    AGGREGATE_RULES,
+    DEVIATIONS,
+    REGRESSION,
+    AggregateRule,
+    AggregateText,
+    deviation,
+    fraction_of,
+    regression,
+    separator_of,
+    sort_key,
+)
 from sql.errors import not_supported
+from sql.expressions import WindowCall
 
 
 def _string_agg(aggregate: AggregateText) -> str:
@@ -61,8 +73,25 @@ def _mode(aggregate: AggregateText) -> str:
     return aggregate.filtered(f"mode({text} ORDER BY {sort_key(aggregate.printer, key)})")
 
 
+def _deviation(aggregate: AggregateText) -> str:
+    if aggregate.kind.family != "float8" or aggregate.word or isinstance(aggregate.call, WindowCall):
+        return deviation(aggregate)
+    values = aggregate.wrap(f"list({aggregate.texts[0]})")
+    return f"float8_deviation({values}, {aggregate.printer.quoted(aggregate.call.function)})"
+
+
+def _regression(aggregate: AggregateText) -> str:
+    name = aggregate.call.function
+    if name == "regr_count" or aggregate.word or isinstance(aggregate.call, WindowCall):
+        return regression(aggregate)
+    ys, xs = (aggregate.wrap(f"list({text})") for text in aggregate.texts)
+    return f"float8_regression({ys}, {xs}, {aggregate.printer.quoted(name)})"
+
+
 DUCKDB_AGGREGATES: Mapping[str, AggregateRule] = {
     **AGGREGATE_RULES,
+    **dict.fromkeys(DEVIATIONS, _deviation),
+    **dict.fromkeys(REGRESSION, _regression),
     "string_agg": _string_agg,
     "array_agg": _array_agg,
     "percentile_disc": _percentile_disc,

@@ -183,6 +183,10 @@ class ExpressionPrinter(ABC):
         """Return the interval of such sums divided by a count."""
 
     @abstractmethod
+    def real_total(self, wrap: Callable[[str], str], text: str) -> str:
+        """Return the sum of reals; in DuckDB added as reals in the order of the rows, as in PostgreSQL. wrap: completes an aggregate."""
+
+    @abstractmethod
     def rounded(self, micros: str, origin: int, digits: int) -> str:
         """Return BIGINT microseconds rounded, half away from `origin`, to digits of a second."""
 
