@@ -10,6 +10,7 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from engine.__main__ import main
@@ -103,6 +104,7 @@ def test_a_port_that_is_taken_while_the_server_starts(tmp_path: Path, monkeypatc
     class QuickDatabase:
         clock = SystemClock()
         looking = Looking(0)
+        process_ids = np.zeros(1, dtype=np.int64)
 
         def __init__(self, config: ServerConfig, *_: object) -> None:
             self.config = config
