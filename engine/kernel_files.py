@@ -9,12 +9,16 @@ from __future__ import annotations
 import copy
 import logging
 import os
+import threading
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from engine.storage import Storage
 from ringbuffer.compile_process import CompileError, CompileProcesses
 from ringbuffer.kernel_code import KernelCode
+from ringbuffer.loader import Kernel, load_kernel
 from sql.errors import SqlError
 
 log = logging.getLogger(__name__)
@@ -25,6 +29,17 @@ COMPILED_FOLDER_NAME = "__pycache__"
 Signature = tuple[int, int, int]
 
 
+class KernelNeededError(Exception):
+    """A kernel that is not there, and is not to be compiled now."""
+
+    def __init__(self, name: str, text: str, function: str, types: Sequence[str]) -> None:
+        super().__init__(name)
+        self.name = name
+        self.text = text
+        self.function = function
+        self.types = types
+
+
 class KernelFiles:
     """The kernels of one data folder. What is there at the beginning was made durable by whoever made it."""
 
@@ -33,6 +48,10 @@ class KernelFiles:
         self._storage = storage
         self._compilers = compilers
         self._check: Callable[[], None] = lambda: None
+        self._is_compiling_later = False
+        # By name, those that statements have compiled for views that are not there yet; all copies of this have one.
+        self._awaited: Counter[str] = Counter()
+        self._lock = threading.Lock()
         self._durable = {path: signature(path) for path in self._all_files()}
 
     def checked_by(self, check: Callable[[], None]) -> KernelFiles:
@@ -41,11 +60,44 @@ class KernelFiles:
         files._check = check
         return files
 
+    def compiling_later(self) -> KernelFiles:
+        """Return the same files for who holds what others wait for: what is to be compiled raises KernelNeededError."""
+        files = copy.copy(self)
+        files._is_compiling_later = True
+        return files
+
+    @contextmanager
+    def awaited(self) -> Iterator[Callable[[KernelNeededError], None]]:
+        """Yield what compiles a kernel that was needed, which nobody deletes in this context."""
+        names: set[str] = set()
+        # Loaded, so that nobody does it again.
+        kernels: list[Kernel] = []
+
+        def compile_needed(needed: KernelNeededError) -> None:
+            with self._lock:
+                self._awaited[needed.name] += needed.name not in names
+                names.add(needed.name)
+            kernel, _ = load_kernel(
+                self.folder, needed.name, needed.text, needed.function, needed.types, self.compile_text
+            )
+            kernels.append(kernel)
+
+        try:
+            yield compile_needed
+        finally:
+            with self._lock:
+                for name in names:
+                    self._awaited[name] -= 1
+                    if not self._awaited[name]:
+                        del self._awaited[name]
+
     def compile_text(self, name: str, text: str, function: str, types: Sequence[str]) -> KernelCode:
         """Compile as `ringbuffer.kernel_compiler.compile_kernel` does.
 
         Raises OSError, SqlError 53200, 54001 and 57P01, and what the check raises.
         """
+        if self._is_compiling_later:
+            raise KernelNeededError(name, text, function, types)
         try:
             return self._compilers.compile(name, text, function, types, self._check)
         except CompileError as error:
@@ -67,7 +119,8 @@ class KernelFiles:
 
         What can't be deleted stays until the next time: nobody's statement fails because of it.
         """
-        stems = {path.stem for path in used}
+        with self._lock:
+            stems = {path.stem for path in used} | self._awaited.keys()
         removed = 0
         for path in self._all_files():
             if path.name.partition(".")[0] in stems:

@@ -57,15 +57,18 @@ def build_view(
     if heir_of is None:
         twin, plan = find_twin(candidates, plan, definition.joins.stream_join, is_new)
     known = heir_of or twin
-    exports = tables.read_all(plan.stream_tables | plan.upper_tables if known is None else plan.upper_tables)
+    # Kernels come first: who compiles them elsewhere, and builds the view again then, has done nothing in vain.
     if known is None:
-        follows = definition.joins.stream_join == "arrival"
-        joins = run_static_pipelines(definition.name, plan.maintained, exports, executor, follows)
-        state = ViewState(definition.shown, plan, kernels_dir, joins, places, compile_text=compile_text)
-        static_versions: Mapping[str, int] = {name: exports[name].version for name in plan.stream_tables}
+        state = ViewState(definition.shown, plan, kernels_dir, None, places, compile_text=compile_text)
     else:
         heir, other = (None, known.state) if heir_of is None else (heir_of.state, None)
         state = ViewState(definition.shown, plan, kernels_dir, heir_of=heir, twin_of=other, compile_text=compile_text)
+    exports = tables.read_all(plan.stream_tables | plan.upper_tables if known is None else plan.upper_tables)
+    if known is None:
+        follows = definition.joins.stream_join == "arrival"
+        state.joins = run_static_pipelines(definition.name, plan.maintained, exports, executor, follows)
+        static_versions: Mapping[str, int] = {name: exports[name].version for name in plan.stream_tables}
+    else:
         static_versions = known.static_versions
     if plan.upper is not None:
         _warm_up(definition.name, plan, executor, exports)

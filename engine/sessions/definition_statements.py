@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING
 
 from engine.catalog import CatalogImage, Entry, QueryViewEntry, SequenceEntry, StreamEntry, TableEntry, ViewEntry
 from engine.comments import with_comment
-from engine.definitions import build_continuous_view, build_split_view, build_stream, creating_settings, require_free
+from engine.definitions import build_stream, require_free
 from engine.dropping import drop
 from engine.own_types import change_types, remove_types
-from engine.query_views import define_query_view, reads_stream
 from engine.reshaping import Reshaping
 from engine.schema_contents import drop_schemas
 from engine.schema_moves import move, rename_schema
@@ -28,6 +27,7 @@ from engine.sessions.results import Outcome
 from engine.sessions.role_statements import RoleWork
 from engine.sessions.schema_statements import dropped_schemas, rename_checked
 from engine.sessions.sequence_statements import alter_sequence, make_sequence
+from engine.sessions.view_making import ViewMaking
 from engine.staging import StatementStage
 from engine.stream import Stream
 from engine.stream_alterations import AlterationTools, alter_stream
@@ -35,21 +35,18 @@ from engine.tables.table_alterations import alter_table
 from engine.tables.table_building import build_table, build_table_as, owned_sequences, restarted
 from engine.tables.table_indexes import create_index, drop_index, rename_index
 from engine.tables.table_likes import build_table_like
-from engine.tables.table_source import TransactionTables
 from engine.tables.table_work import TableWork
 from engine.tables.truncation import truncate_tables, truncated
 from engine.transaction import Transaction
 from engine.view_alterations import change_view, renamed, require_view
-from engine.view_replacing import Engines, replace_view, replaced_view
 from ringbuffer.columns import Morsel
 from sql.bind.query import bind_query
 from sql.bind.substitute import substitute_now
 from sql.bind.write_target import stored
-from sql.catalog import SessionSettings
 from sql.errors import SqlError
 from sql.expressions import Column, Expression
 from sql.names import did_you_mean
-from sql.relation_keys import TEMPORARY, in_temporary_schema, is_temporary, name_of, relation_key, temporary_schema
+from sql.relation_keys import TEMPORARY, in_temporary_schema, is_temporary
 from sql.relations import Project
 from sql.statements.access import AccessStatement, DropOwned, DropSchema, RenameSchema
 from sql.statements.objects import (
@@ -114,68 +111,8 @@ class DefinitionStatements:
         return Outcome(tag)
 
     async def create_view(self, statement: CreateView, transaction: Transaction) -> Outcome:
-        """Do CREATE VIEW: a continuous view if there is a stream below it, else an ordinary one."""
-        image = await self.own_image(transaction)
-        before = replaced_view(statement, image)
-        if before is not None:
-            await self._session.in_worker(self._replace_view, statement, before, image, transaction)
-            return Outcome("CREATE VIEW")
-        statement, captured = self._with_persistence(statement, image)
-        require_free(image, statement.name, statement.name_position)
-        bound = bind_query(statement.query, image, captured)
-        if not reads_stream(bound, image):
-            transaction.change_catalog(image.with_entry(define_query_view(statement, image, captured, image.next_oid)))
-            return Outcome("CREATE VIEW")
-        # It has its contents from now on; what an ordinary view reads is asked when it is read.
-        self._session.identity.require(image, bound)
-        await self._session.in_worker(self._build_view, statement, captured, image, transaction)
-        return Outcome("CREATE VIEW")
-
-    def _with_persistence(self, statement: CreateView, image: CatalogImage) -> tuple[CreateView, SessionSettings]:
-        """Return the statement and what its query is bound with: a view that reads what is temporary is temporary itself."""
-        settings = self._session.settings.captured()
-        goes = in_temporary_schema(statement.name)
-        if not goes and settings.has_temporary:
-            bound = bind_query(statement.query, image, settings.shared(is_temporary=True))
-            goes = any(map(in_temporary_schema, bound.relations))
-            if goes:
-                self._session.notice("00000", f'view "{statement.name}" will be a temporary view')
-                own = temporary_schema(settings.process_id)
-                statement = replace(statement, name=relation_key(own, name_of(statement.name)))
-        return statement, creating_settings(statement, settings.shared(is_temporary=goes))
-
-    def _build_view(
-        self, statement: CreateView, captured: SessionSettings, image: CatalogImage, transaction: Transaction
-    ) -> None:
-        engines = self._engines(transaction)
-        entries = build_split_view(statement, image, captured, *engines)
-        if not entries:
-            entries.append(build_continuous_view(statement, image, captured, *engines))
-        for entry in entries:
-            if isinstance(entry, ViewEntry):
-                transaction.built.append(entry.view)
-                for notice in entry.view.notices:
-                    self._session.notice("00000", notice)
-            image = image.with_entry(entry)
-        transaction.change_catalog(image)
-
-    def _engines(self, transaction: Transaction) -> Engines:
-        """Return what a view is built with; its compilations end with the statement."""
-        database = self._database
-        kernels = database.kernels.checked_by(self._session.check_cancelled)
-        return kernels, database.upper, TransactionTables(database.begin_tables(transaction))
-
-    def _replace_view(
-        self, statement: CreateView, before: ViewEntry | QueryViewEntry, image: CatalogImage, transaction: Transaction
-    ) -> None:
-        session = self._session
-        captured = creating_settings(statement, session.settings.captured().shared())
-        engines = self._engines(transaction)
-        image, built, notices = replace_view(statement, before, image, captured, engines, session.identity.require)
-        transaction.built += built
-        for text, detail in notices:
-            session.notice("00000", text, detail=detail)
-        transaction.change_catalog(image)
+        """Do CREATE VIEW."""
+        return await ViewMaking(self._session, self.own_image).create_view(statement, transaction)
 
     async def alter_view(self, statement: AlterView, transaction: Transaction) -> Outcome:
         """Do ALTER VIEW."""

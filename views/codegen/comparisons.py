@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from sql.datatypes import SqlType
-from sql.expressions import Call, Case, Cast
+from sql.expressions import Call, Case, Cast, Literal
+from views.codegen.constant_tables import write_lookup
 from views.codegen.expressions import ExpressionWriter, FunctionWriter
 from views.codegen.values import ALWAYS, FLOATS, NEVER, TEXTS, Value, any_null, negation, numeric_function
+from views.plan.equalities import CONSTANTS_MIN, is_ordered
 
 OPERATORS = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
 
@@ -69,7 +71,13 @@ def write_in_list(writer: ExpressionWriter, node: Call | Cast | Case) -> Value:
     out = writer.writer
     found = out.assign("found", "False")
     unknown = [needle.null] if needle.null != NEVER else []
-    for item in node.arguments[1:]:
+    kind, items = node.arguments[0].type, node.arguments[1:]
+    listed = [item for item in items if isinstance(item, Literal) and item.value is not None]
+    if len(listed) >= CONSTANTS_MIN and is_ordered(kind):
+        items = tuple(item for item in items if not isinstance(item, Literal) or item.value is None)
+        with out.block("if True:" if needle.null == NEVER else f"if {needle.known}:"):
+            out.line(f"{found} = {write_lookup(writer, kind, needle, listed)} >= 0")
+    for item in items:
         value = writer.evaluate(item)
         if value.null == ALWAYS:
             unknown.append("True")

@@ -16,6 +16,7 @@ from views.codegen.functions import FUNCTIONS
 from views.codegen.modules import GeneratedModule, module_text
 from views.codegen.values import ALWAYS, NEVER, TEXTS, Value, negation
 from views.codegen.writer import INDENT, KernelWriter
+from views.plan.equalities import all_of
 from views.plan.nodes import FinishStep
 
 FUNCTION = "finish"
@@ -45,7 +46,7 @@ class FinishKernelWriter:
 
     def generate(self) -> GeneratedModule:
         """Write everything and put the module together."""
-        for predicate in self.step.predicates:
+        for predicate in all_of(self.step.predicates):
             truth = self.expressions.evaluate(predicate).truth
             with self.writer.block(f"if {negation(truth)}:"):
                 self.writer.line("continue")

@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
-from sql.expressions import Call, Case, Cast, Expression, Literal
-from views.codegen.comparisons import compare
+from collections.abc import Sequence
+
+from sql.datatypes import SqlType
+from sql.expressions import Call, Case, Cast, Column, Expression, Literal, Parameter
+from views.codegen.comparisons import OPERATORS, compare
+from views.codegen.constant_tables import constant_of, write_lookup, write_results
 from views.codegen.expressions import ExpressionWriter, FunctionWriter
 from views.codegen.values import ALWAYS, NEVER, Value, negation
+from views.plan.equalities import Branch, Run, gathered, runs
+
+# A connective of so many cheap operands has no branches.
+BRANCHES_MAX = 16
 
 
 def write_and(writer: ExpressionWriter, node: Call | Cast | Case) -> Value:
@@ -24,17 +32,57 @@ def _connect(writer: ExpressionWriter, node: Call | Cast | Case, connective: str
     out = writer.writer
     conjunction = connective == "and"
     stem = "all_of" if conjunction else "any_of"
-    first = writer.evaluate(node.arguments[0])
+    operands = gathered(node)
+    if len(operands) >= BRANCHES_MAX and all(map(is_cheap, operands)):
+        return _connect_at_once(writer, operands, conjunction)
+    first = writer.evaluate(operands[0])
+    if len(operands) == 1:
+        return first
     result = out.assign(stem, _open_result(first, conjunction))
     unknown = out.assign(stem + "_unknown", first.null)
     still_open = result if conjunction else negation(result)
-    for operand in node.arguments[1:]:
+    for operand in operands[1:]:
         with out.block(f"if {still_open}:"):
             value = writer.evaluate(operand)
             out.line(f"{result} = {_open_result(value, conjunction)}")
             if value.null != NEVER:
                 out.line(f"{unknown} = {ALWAYS if value.null == ALWAYS else f'{unknown} or {value.null}'}")
     return Value((result,), out.assign(stem + "_null", f"{unknown} and {still_open}"))
+
+
+def is_cheap(expression: Expression) -> bool:
+    """Tell whether an expression is made of comparisons of columns and constants alone, which can't fail."""
+    if isinstance(expression, Call) and expression.function in ("and", "or", "not"):
+        return all(map(is_cheap, expression.arguments))
+    if not isinstance(expression, Call) or expression.function not in OPERATORS:
+        return False
+    return all(isinstance(part, Column | Literal | Parameter) for part in expression.arguments)
+
+
+def _connect_at_once(writer: ExpressionWriter, operands: Sequence[Expression], conjunction: bool) -> Value:
+    """Write a connective of many cheap operands without branches.
+
+    numba takes a time that grows with the branches times the variables that are set in them: 60 pairs of comparisons took ten seconds.
+    """
+    values = []
+    for operand in operands:
+        if isinstance(operand, Call) and operand.function in ("and", "or"):
+            values.append(_connect_at_once(writer, operand.arguments, operand.function == "and"))
+        else:
+            values.append(writer.evaluate(operand))
+    nulls = list(dict.fromkeys(value.null for value in values if value.null != NEVER))
+    open_value = "({word} | {null})" if conjunction else "({word} & (not {null}))"
+    words = [
+        value.word if value.null == NEVER else open_value.format(word=value.word, null=value.null) for value in values
+    ]
+    out = writer.writer
+    stem = "all_of" if conjunction else "any_of"
+    result = out.assign(stem, (" & " if conjunction else " | ").join(words))
+    if not nulls:
+        return Value((result,))
+    unknown = " | ".join(f"({null})" for null in nulls)
+    still_open = result if conjunction else f"(not {result})"
+    return Value((result,), out.assign(stem + "_null", f"({unknown}) & {still_open}"))
 
 
 def _open_result(value: Value, conjunction: bool) -> str:
@@ -77,6 +125,10 @@ def write_case(writer: ExpressionWriter, node: Call | Cast | Case) -> Value:
     """The value behind the first condition that is true; nothing else is evaluated."""
     assert isinstance(node, Case)
     result = writer.declare("chosen", node.type)
+    parts = runs(node)
+    if any(isinstance(part, Run) for part in parts):
+        _write_parts(writer, node, parts, result)
+        return result
     pending = "" if len(node.branches) == 1 else writer.writer.assign("undecided", "True")
     for position, (condition, value) in enumerate(node.branches):
         if position == 0:
@@ -106,6 +158,42 @@ def _write_branch(
     if default is not None and not (isinstance(default, Literal) and default.value is None):
         with out.block("else:"):
             writer.store(result, writer.evaluate(default))
+
+
+def _write_parts(writer: ExpressionWriter, node: Case, parts: Sequence[Branch | Run], result: Value) -> None:
+    """Write a CASE of which some branches are looked up."""
+    out = writer.writer
+    pending = out.assign("undecided", "True")
+    for part in parts:
+        with out.block(f"if {pending}:"):
+            if isinstance(part, Run):
+                _write_run(writer, part, node.type, result, pending)
+            else:
+                _write_branch(writer, *part, result, pending, None)
+    if not (isinstance(node.default, Literal) and node.default.value is None):
+        with out.block(f"if {pending}:"):
+            writer.store(result, writer.evaluate(node.default))
+
+
+def _write_run(writer: ExpressionWriter, run: Run, kind: SqlType, result: Value, pending: str) -> None:
+    """Write branches that are decided by one look-up: their results are looked up too where they are constants."""
+    out = writer.writer
+    operand = writer.evaluate(run.operand)
+    if operand.null == ALWAYS:
+        return
+    with out.block("if True:" if operand.null == NEVER else f"if {operand.known}:"):
+        place = write_lookup(writer, run.operand.type, operand, run.constants)
+        constants = [constant_of(found, kind) for found in run.results]
+        results = [found for found in constants if found is not None]
+        if len(results) == len(run.results):
+            with out.block(f"if {place} >= 0:"):
+                writer.store(result, write_results(writer, kind, results, place))
+                out.line(f"{pending} = False")
+            return
+        for number, found in enumerate(run.results):
+            with out.block(f"if {place} == {number}:"):
+                writer.store(result, writer.evaluate(found))
+                out.line(f"{pending} = False")
 
 
 def write_coalesce(writer: ExpressionWriter, node: Call | Cast | Case) -> Value:

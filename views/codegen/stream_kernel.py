@@ -22,6 +22,7 @@ from views.codegen.modules import GeneratedModule, module_text
 from views.codegen.probes import ProbeWriter
 from views.codegen.values import ALWAYS, FLOATS, NEVER, TEXTS, Value, negation
 from views.codegen.writer import INDENT, KernelWriter
+from views.plan.equalities import all_of
 from views.plan.nodes import StreamPipeline
 
 FUNCTION = "stream_pipeline"
@@ -112,7 +113,7 @@ class StreamKernelWriter:
             self.writer.use("hash_table", name)
 
     def _write_filters(self, conditions: tuple[Expression, ...]) -> None:
-        for condition in conditions:
+        for condition in all_of(conditions):
             truth = self.expressions.evaluate(condition).truth
             with self.writer.block(f"if {negation(truth)}:"):
                 self.writer.line("continue")

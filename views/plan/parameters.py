@@ -11,8 +11,9 @@ from dataclasses import replace
 from decimal import Decimal
 
 from sql.datatypes import SqlType, scaled_numeric
-from sql.expressions import Call, Cast, Expression, Literal, Parameter
+from sql.expressions import Call, Case, Cast, Expression, Literal, Parameter
 from sql.trees import map_aggregate, map_expression
+from views.plan.equalities import CONSTANTS_MIN, all_of, gathered, is_looked_up
 from views.plan.nodes import StreamPipeline
 
 COMPARISONS = frozenset({"eq", "ne", "lt", "le", "gt", "ge", "is_distinct", "is_not_distinct", "in_list"})
@@ -24,8 +25,17 @@ def with_parameters(pipeline: StreamPipeline) -> tuple[StreamPipeline, tuple[Lit
     values: list[Literal] = []
 
     def change(node: Expression) -> Expression | None:
+        if isinstance(node, Case) and is_looked_up(node):
+            # Its constants are data of the kernel, which is the same for other ones.
+            return node
+        if isinstance(node, Call) and node.function in ("and", "or"):
+            operands = gathered(node)
+            return None if operands == node.arguments else map_expression(joined(node, operands), change)
         if not isinstance(node, Call) or node.function not in COMPARISONS:
             return None
+        if node.function == "in_list" and len(node.arguments) > CONSTANTS_MIN:
+            operand, *items = node.arguments
+            return replace(node, arguments=(map_expression(operand, change), *items))
         if all(isinstance(part, Literal) for part in node.arguments):
             return node
         return replace(node, arguments=tuple(argument(part) for part in node.arguments))
@@ -42,7 +52,7 @@ def with_parameters(pipeline: StreamPipeline) -> tuple[StreamPipeline, tuple[Lit
         return Parameter(len(values), kind, part.position)
 
     def changed(expressions: tuple[Expression, ...]) -> tuple[Expression, ...]:
-        return tuple(map_expression(expression, change) for expression in expressions)
+        return tuple(map_expression(expression, change) for expression in all_of(expressions))
 
     filters = changed(pipeline.filters)
     keys = tuple((name, map_expression(key, change)) for name, key in pipeline.keys)
@@ -61,6 +71,11 @@ def with_parameters(pipeline: StreamPipeline) -> tuple[StreamPipeline, tuple[Lit
         replace(pipeline, filters=filters, keys=keys, aggregates=aggregates, probes=probes, parameters=types),
         tuple(values),
     )
+
+
+def joined(node: Call, operands: tuple[Expression, ...]) -> Expression:
+    """Return an AND or OR of other operands."""
+    return replace(node, arguments=operands) if len(operands) > 1 else operands[0]
 
 
 def passed_type(literal: Literal) -> SqlType | None:

@@ -1,0 +1,99 @@
+"""What a definition that takes long to compile costs others: nothing; and what views that are gone leave: nothing."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from tests.oracle.antumbra import AntumbraServer
+
+pytestmark = pytest.mark.slow
+
+# Conditions of several columns are code, some 200 kB of it here: that takes minutes.
+SLOW = "SELECT count(*) FROM co WHERE " + " OR ".join(f"(k = {n} AND t = 'a{n}' AND f < {n})" for n in range(300))
+# Far less than that, and far more than a busy machine needs for what is to be quick.
+SOON_S = 20.0
+# A view that was made and dropped left 0.8 MB.
+LEFT_KIB_MAX = 200
+
+
+@pytest.fixture
+def stream(server: AntumbraServer) -> Iterator[str]:
+    with server.connect() as connection:
+        connection.execute("CREATE FOREIGN TABLE co (k int, t text, f float8) SERVER stream")
+        yield "co"
+        connection.execute("DROP FOREIGN TABLE IF EXISTS co CASCADE")
+
+
+def test_a_compilation_ends_with_the_time_of_its_statement(server: AntumbraServer, stream: str) -> None:
+    with server.connect() as connection:
+        connection.execute("SET statement_timeout = '700ms'")
+        for text in (f"CREATE VIEW slow AS {SLOW}", f"CREATE VIEW slow AS {SLOW}"):
+            began_s = time.monotonic()
+            with pytest.raises(psycopg.errors.QueryCanceled):
+                connection.execute(text.encode())
+            assert time.monotonic() - began_s < SOON_S
+        connection.execute("SET statement_timeout = 0")
+        connection.execute("CREATE VIEW quick AS SELECT count(*) FROM co")
+
+
+def test_others_define_and_write_beside_a_compilation_until_it_is_cancelled(
+    server: AntumbraServer, stream: str
+) -> None:
+    failures: list[psycopg.Error] = []
+
+    def define(connection: psycopg.Connection[object]) -> None:
+        try:
+            connection.execute(f"CREATE VIEW slow AS {SLOW}".encode())
+        except psycopg.Error as error:
+            failures.append(error)
+
+    with server.connect() as slow, server.connect() as other:
+        defining = threading.Thread(target=define, args=(slow,))
+        defining.start()
+        time.sleep(1)
+        began_s = time.monotonic()
+        other.execute("CREATE TABLE co_table (a int)")
+        other.execute("CREATE TEMP TABLE co_temporary (a int)")
+        other.execute("CREATE FOREIGN TABLE co_other (k int) SERVER stream")
+        other.execute("CREATE VIEW co_beside AS SELECT k, count(*) FROM co_other GROUP BY k")
+        other.execute("INSERT INTO co VALUES (1, 'a', 1)")
+        other.execute("DROP TABLE co_table, co_temporary")
+        other.execute("DROP FOREIGN TABLE co_other CASCADE")
+        took_s = time.monotonic() - began_s
+        assert defining.is_alive(), failures
+        slow.cancel()
+        began_s = time.monotonic()
+        defining.join(SOON_S)
+        assert not defining.is_alive()
+    assert took_s < SOON_S
+    assert [error.sqlstate for error in failures] == ["57014"]
+
+
+def memory_kib(process_id: int) -> int:
+    status = Path(f"/proc/{process_id}/status").read_text()
+    return int(status.partition("VmRSS:")[2].split()[0])
+
+
+@pytest.mark.parametrize("text", ["count(*)", "count(*) + {number}"])
+def test_views_that_are_gone_leave_nothing(server: AntumbraServer, stream: str, text: str) -> None:
+    with server.connect() as connection:
+
+        def make(number: int) -> None:
+            query = f"SELECT k, {text.format(number=number)} AS n, max(f) FROM co GROUP BY k"
+            connection.execute(f"CREATE VIEW brief AS {query}".encode())
+            connection.execute("INSERT INTO co VALUES (1, 'a', 1)")
+            assert connection.execute("SELECT k FROM brief").fetchall() == [(1,)]
+            connection.execute("DROP VIEW brief")
+
+        for number in range(20):
+            make(number)
+        before = memory_kib(server.process_id)
+        for number in range(20, 60):
+            make(number)
+        assert memory_kib(server.process_id) - before < 40 * LEFT_KIB_MAX
