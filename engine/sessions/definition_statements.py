@@ -27,7 +27,7 @@ from engine.sessions.results import Outcome
 from engine.sessions.role_statements import RoleWork
 from engine.sessions.schema_statements import dropped_schemas, rename_checked
 from engine.sessions.sequence_statements import alter_sequence, make_sequence
-from engine.sessions.view_making import ViewMaking
+from engine.sessions.view_making import Define, ViewMaking
 from engine.staging import StatementStage
 from engine.stream import Stream
 from engine.stream_alterations import AlterationTools, alter_stream
@@ -69,6 +69,7 @@ from sql.statements.statement import (
     CreateTable,
     CreateView,
     DropRelation,
+    Statement,
     Truncate,
 )
 from views.refresh import Reader
@@ -93,6 +94,13 @@ class DefinitionStatements:
     def __init__(self, session: Session) -> None:
         self._session = session
         self._database = session.database
+        self._views = ViewMaking(session, self.own_image)
+
+    async def define(self, statement: Statement, transaction: Transaction, work: Define) -> Outcome:
+        """Do all that a statement which defines does; what CREATE VIEW compiles holds up nobody else's."""
+        if isinstance(statement, CreateView):
+            return await self._views.define(statement, transaction, work)
+        return await work(statement, transaction)
 
     # Streams and views
 
@@ -111,8 +119,8 @@ class DefinitionStatements:
         return Outcome(tag)
 
     async def create_view(self, statement: CreateView, transaction: Transaction) -> Outcome:
-        """Do CREATE VIEW."""
-        return await ViewMaking(self._session, self.own_image).create_view(statement, transaction)
+        """Do CREATE VIEW, in `define`."""
+        return await self._views.create_view(statement, transaction)
 
     async def alter_view(self, statement: AlterView, transaction: Transaction) -> Outcome:
         """Do ALTER VIEW."""

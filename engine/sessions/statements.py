@@ -291,7 +291,7 @@ class StatementRunner:
                 await self._session.in_worker(self._database.checkpoint, self._session.check_cancelled)
                 return Outcome("CHECKPOINT")
             case _:
-                return await self._define(written, transaction)
+                return await self._definitions.define(written, transaction, self._define)
 
     def _resolved(self, statement: Statement) -> Statement:
         """Return the statement with keys of relations in the place of names; bind does that for queries and what writes rows."""

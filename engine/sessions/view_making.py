@@ -23,10 +23,13 @@ from ringbuffer.loader import KernelFileError
 from sql.bind.query import bind_query
 from sql.catalog import SessionSettings
 from sql.relation_keys import in_temporary_schema, name_of, relation_key, shown, temporary_schema
-from sql.statements.statement import CreateView
+from sql.statements.statement import CreateView, Statement
 
 if TYPE_CHECKING:
     from engine.sessions.session import Session
+
+# Does a statement that defines, with all that goes with it.
+Define = Callable[[Statement, Transaction], Awaitable[Outcome]]
 
 
 class ViewMaking:
@@ -36,20 +39,24 @@ class ViewMaking:
         self._session = session
         self._database = session.database
         self._own_image = own_image
+        self._kernels: KernelFiles = session.database.kernels
 
-    async def create_view(self, statement: CreateView, transaction: Transaction) -> Outcome:
-        """Do CREATE VIEW: a continuous view if there is a stream below it, else an ordinary one."""
-        kernels = self._database.kernels.checked_by(self._session.check_cancelled)
-        # A transaction that has neither defined nor read anything may begin anew.
+    async def define(self, statement: CreateView, transaction: Transaction, work: Define) -> Outcome:
+        """Do `work`, which comes to `create_view`; anew with the catalog of that time whenever a kernel has been compiled."""
+        kernels = self._kernels = self._database.kernels.checked_by(self._session.check_cancelled)
+        # Only a transaction that has neither defined nor read anything may begin anew.
         if transaction.holds_ddl_lock or transaction.tables is not None or transaction.pins is not None:
-            return await self._make_view(statement, transaction, kernels)
+            return await work(statement, transaction)
+        operations_count = len(transaction.operations)
         with kernels.awaited() as compile_needed:
             while True:
+                self._kernels = kernels.compiling_later()
                 try:
-                    return await self._make_view(statement, transaction, kernels.compiling_later())
+                    return await work(statement, transaction)
                 except KernelNeededError as needed:
                     kernel = needed
                 # Others define meanwhile.
+                del transaction.operations[operations_count:]
                 transaction.image = None
                 transaction.end_tables()
                 self._session.block.release_ddl_lock(transaction)
@@ -63,11 +70,12 @@ class ViewMaking:
         except KernelFileError as error:
             raise disk_error(error.error, f'write the kernels of view "{shown(statement.name)}"') from error
 
-    async def _make_view(self, statement: CreateView, transaction: Transaction, kernels: KernelFiles) -> Outcome:
+    async def create_view(self, statement: CreateView, transaction: Transaction) -> Outcome:
+        """Do CREATE VIEW: a continuous view if there is a stream below it, else an ordinary one. Raises KernelNeededError in `define`."""
         image = await self._own_image(transaction)
         before = replaced_view(statement, image)
         if before is not None:
-            await self._session.in_worker(self._replace_view, statement, before, image, transaction, kernels)
+            await self._session.in_worker(self._replace_view, statement, before, image, transaction)
             return Outcome("CREATE VIEW")
         named = statement
         statement, captured = self._with_persistence(statement, image)
@@ -78,7 +86,7 @@ class ViewMaking:
         else:
             # It has its contents from now on; what an ordinary view reads is asked when it is read.
             self._session.identity.require(image, bound)
-            await self._session.in_worker(self._build_view, statement, captured, image, transaction, kernels)
+            await self._session.in_worker(self._build_view, statement, captured, image, transaction)
         if statement.name != named.name:
             self._session.notice("00000", f'view "{named.name}" will be a temporary view')
         return Outcome("CREATE VIEW")
@@ -101,9 +109,8 @@ class ViewMaking:
         captured: SessionSettings,
         image: CatalogImage,
         transaction: Transaction,
-        kernels: KernelFiles,
     ) -> None:
-        engines = self._engines(transaction, kernels)
+        engines = self._engines(transaction)
         entries = build_split_view(statement, image, captured, *engines)
         if not entries:
             entries.append(build_continuous_view(statement, image, captured, *engines))
@@ -115,10 +122,10 @@ class ViewMaking:
             image = image.with_entry(entry)
         transaction.change_catalog(image)
 
-    def _engines(self, transaction: Transaction, kernels: KernelFiles) -> Engines:
+    def _engines(self, transaction: Transaction) -> Engines:
         """Return what a view is built with."""
         database = self._database
-        return kernels, database.upper, TransactionTables(database.begin_tables(transaction))
+        return self._kernels, database.upper, TransactionTables(database.begin_tables(transaction))
 
     def _replace_view(
         self,
@@ -126,11 +133,10 @@ class ViewMaking:
         before: ViewEntry | QueryViewEntry,
         image: CatalogImage,
         transaction: Transaction,
-        kernels: KernelFiles,
     ) -> None:
         session = self._session
         captured = creating_settings(statement, session.settings.captured().shared())
-        engines = self._engines(transaction, kernels)
+        engines = self._engines(transaction)
         image, built, notices = replace_view(statement, before, image, captured, engines, session.identity.require)
         transaction.built += built
         for text, detail in notices:
