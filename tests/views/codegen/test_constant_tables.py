@@ -20,7 +20,8 @@ from views.plan.equalities import CONSTANTS_MIN, runs
 from views.plan.text import expression_text
 
 ROWS = 200
-COLUMNS = [index for index, column in enumerate(SCHEMA) if column.type.family != "bool"]
+EXPRESSIONS_AT_ONCE = 3
+COLUMNS = [2, 4, 5, 6, 8, 9, 12]  # an integer, both floats, decimals of known and of any scale, text, timestamp
 WORDS = ["", "twelve bytes", "thirteen byte", "http://example.org/a", "http://example.org/b", "http://example.org/aa"]
 
 
@@ -96,17 +97,20 @@ def cases(column: Column, items: list[Literal], choose: random.Random) -> list[E
 def test_lists_and_cases_are_what_they_were_without_tables(index: int, tmp_path: Path) -> None:
     choose = random.Random(index)
     column = Column(index, SCHEMA[index].name, SCHEMA[index].type)
-    items = constants(choose, column.type, 10)
+    items = constants(choose, column.type, 7)
     wanted = [*conditions(column, items, choose), *cases(column, items, choose)]
     rows = random_rows(choose, ROWS) + [
         with_value(row, index, choose.choice(items).value) for row in random_rows(choose, ROWS)
     ]
-    step = CompiledStep(finish_step(wanted), tmp_path)
-    found = python_rows(step.run_table(arrow_rows(rows), 0), step.step.output)
-    for row, got in zip(rows, found, strict=True):
-        for item, left in zip(wanted, got, strict=True):
-            right = evaluate(item, row)
-            assert same(left, right), f"{expression_text(item)[:300]} of {row} is {left!r} instead of {right!r}"
+    # numba takes a time that grows faster than a kernel does.
+    for start in range(0, len(wanted), EXPRESSIONS_AT_ONCE):
+        some = wanted[start : start + EXPRESSIONS_AT_ONCE]
+        step = CompiledStep(finish_step(some), tmp_path)
+        found = python_rows(step.run_table(arrow_rows(rows), 0), step.step.output)
+        for row, got in zip(rows, found, strict=True):
+            for item, left in zip(some, got, strict=True):
+                right = evaluate(item, row)
+                assert same(left, right), f"{expression_text(item)[:300]} of {row} is {left!r} instead of {right!r}"
 
 
 def with_value(row: tuple[Any, ...], index: int, value: Any) -> tuple[Any, ...]:
