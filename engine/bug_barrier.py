@@ -8,6 +8,8 @@ from __future__ import annotations
 import types
 from typing import Protocol
 
+from engine.deep_trees import too_deep
+
 
 class Answering(Protocol):
     """Who tells a client about a bug."""
@@ -32,5 +34,5 @@ class BugBarrier:
     ) -> bool:
         if not isinstance(error, Exception):
             return False
-        self._answering.answer_bug(error)
+        self._answering.answer_bug(too_deep() if isinstance(error, RecursionError) else error)
         return True

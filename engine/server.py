@@ -21,6 +21,7 @@ from typing import TypeVar
 from engine.authentication import Authenticator
 from engine.busy_polling import BusyPolling
 from engine.connection import REPLY_BATCH_BYTES, Connection
+from engine.deep_trees import make_room
 from engine.looking import Looking
 from engine.neighbours import Neighbours
 from engine.session_protocol import SessionProtocol
@@ -75,6 +76,7 @@ OpenSession = Callable[[Connection, Mapping[str, str]], SessionProtocol]
 def run(main: Coroutine[object, None, T]) -> T:
     """Run `main` on uvloop where it is installed (about a fifth faster here), else on asyncio's own loop."""
     sys.setswitchinterval(SWITCH_INTERVAL_S)
+    make_room()
     try:
         import uvloop
     except ImportError:

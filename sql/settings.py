@@ -19,6 +19,7 @@ from sql.lexer import refuse_unsafe_strings
 from sql.names import did_you_mean
 from sql.setting_table import BY_NAME, MESSAGE_LEVELS, PRIVATE, SERIALIZABLE, TABLE, TRANSACTION_DEFAULTS, Setting
 from sql.setting_values import checked_value, shown_value
+from sql.shown_variables import ShownVariables
 from sql.startup_settings import startup_values
 
 # Who the session is: in the order in which they are set.
@@ -68,6 +69,7 @@ class Settings:
         self._told: dict[str, str] = {}
         self._told_at: SessionSettings | None = None
         self._captured: SessionSettings | None = None
+        self._shown_variables = ShownVariables()
         # Called when a setting has changed.
         self.watchers: list[Callable[[], None]] = []
         self._read_only_at: SessionSettings | None = None
@@ -76,7 +78,7 @@ class Settings:
         self._waits_for_log = True
         self._serializable_at: SessionSettings | None = None
         self._is_serializable = False
-        self._encoding_at: SessionSettings | None = None
+        self._encoding_at: str | None = None
         self._encoding = UTF8
         self._idle_at: SessionSettings | None = None
         self._idle_ms = (0, 0)
@@ -201,10 +203,10 @@ class Settings:
     @property
     def encoding(self) -> ClientEncoding:
         """client_encoding: what the client's texts are in; UTF8 for SQL_ASCII, too, since nothing is converted then."""
-        captured = self.captured()
-        if self._encoding_at is not captured:
-            found = encoding_named(self.value("client_encoding"))
-            self._encoding_at, self._encoding = captured, found if found is not None and found.converts else UTF8
+        name = self.value("client_encoding")
+        if self._encoding_at != name:
+            found = encoding_named(name)
+            self._encoding_at, self._encoding = name, found if found is not None and found.converts else UTF8
         return self._encoding
 
     @property
@@ -277,21 +279,14 @@ class Settings:
     def captured(self) -> SessionSettings:
         """Return what bind captures; the same object until a setting changes."""
         if self._captured is None:
-            current = {**self._session, **self._local}
-            variables = tuple(
-                sorted(
-                    (name, self.show(name))
-                    for name, value in current.items()
-                    if (name not in BY_NAME or value != BY_NAME[name].default) and self._may_show(name)
-                )
-            )
+            shown = self._shown_variables.of(self._session, self._local, self.show)
             self._captured = SessionSettings(
                 self.time_zone,
                 self.value("search_path"),
                 self.current_user,
                 self.database,
                 self.process_id,
-                variables,
+                tuple(sorted(item for item in shown.items() if self._may_show(item[0]))),
                 session_user=self.session_user,
                 has_temporary=self._has_temporary,
                 unusable=self._unusable,
@@ -418,8 +413,10 @@ class Settings:
 
     # Inside
 
-    def _changed(self) -> None:
+    def _changed(self, name: str | None = None) -> None:
+        """Forget what was found out of the settings. name: of the only one that has another value."""
         self._captured = None
+        self._shown_variables.forget(name)
         for tell in self.watchers:
             tell()
 
@@ -443,7 +440,7 @@ class Settings:
         else:
             self._session[name] = value
             self._local.pop(name, None)
-        self._changed()
+        self._changed(name)
 
     def _become(self, name: str, value: str, local: bool) -> None:
         if self.check_identity is None:

@@ -67,9 +67,24 @@ def children(expression: Expression) -> tuple[Expression, ...]:
 
 def walk(expression: Expression) -> Iterator[Expression]:
     """Yield the expression and everything in it, outermost first."""
-    yield expression
-    for child in children(expression):
-        yield from walk(child)
+    waiting = [expression]
+    while waiting:
+        node = waiting.pop()
+        yield node
+        if isinstance(node, Column | Literal):
+            continue
+        waiting.extend(reversed(children(node)))
+
+
+def height(expression: Expression) -> int:
+    """Return how many nodes the longest way into an expression has."""
+    found = 0
+    waiting = [(expression, 1)]
+    while waiting:
+        node, depth = waiting.pop()
+        found = max(found, depth)
+        waiting.extend((child, depth + 1) for child in children(node))
+    return found
 
 
 def columns_of(expression: Expression) -> Iterator[Column]:

@@ -50,6 +50,8 @@ SETTINGS = (
     # common_subexpressions takes a part that occurs twice out of COALESCE and computes it for all rows.
     "SET disabled_optimizers = 'reorder_filter,common_subexpressions'",
     "SET enable_progress_bar = false",
+    # How deep trees may be is said before (`sql.grammar.cursor`), and its threads have the stacks for it.
+    "SET GLOBAL max_expression_depth = 1000000",
 )
 
 

@@ -21,6 +21,7 @@ from engine.sessions.explaining import Measured, explain, is_on
 from engine.sessions.prepared import Prepared
 from engine.sessions.reading import Reading, keep, read, scan_settings, settled_query
 from engine.sessions.results import Outcome, text_outcome
+from engine.stream import Stream
 from engine.stream_rows import PassingRows, passes_rows
 from engine.stream_scans import streams_among
 from engine.system_catalog.catalog_parts import reads_others
@@ -34,7 +35,7 @@ from sql.datatypes import JSON, TEXT, SqlType
 from sql.errors import not_supported
 from sql.expressions import Literal
 from sql.origins import with_origins
-from sql.relations import BoundQuery, Schema
+from sql.relations import BoundQuery, Relation, Schema
 from sql.statements.statement import CopyTo, Explain, Select
 from views.arrow_schema import arrow_schema
 from views.refresh import Reader
@@ -69,11 +70,12 @@ class ReadStatements:
         self, statement: Select, transaction: Transaction, parameters: tuple[Literal, ...], prepared: Prepared | None
     ) -> Outcome:
         """Do SELECT or VALUES."""
-        if asks_catalog(statement.text, statement.query):
+        if await self._session.with_text(statement.text, asks_catalog, statement.text, statement.query):
             if prepared is not None:
                 prepared.refresh(self._session.runner.image(), self._session.settings)
             declared = () if prepared is None else prepared.declared
-            if reads_others(statement.query, self._session.runner.image(), self._session.settings.captured()):
+            image, captured = self._session.runner.image(), self._session.settings.captured()
+            if await self._session.with_text(statement.text, reads_others, statement.query, image, captured):
                 return await self._beside_catalog(statement, transaction, parameters, declared)
             return await read_catalog(self._session, statement, parameters, declared)
         settings = self._session.settings
@@ -128,16 +130,23 @@ class ReadStatements:
         if session.runner.in_sequence:
             return None
         image = session.runner.image()
-        bound = await session.with_text(text, bound_to, image)
-        session.identity.require(image, bound)
-        streams = streams_among(bound.relations, image)
-        if len(streams) != 1 or len(bound.relations) != 1:
-            return None
         settings = scan_settings(session.settings, transaction)
-        root = settled_query(bound, parameters, transaction.now_us)
-        if uses_sequences(root) or not passes_rows(root, streams[0], settings):
+
+        def found() -> tuple[BoundQuery, Stream, Relation] | None:
+            bound = bound_to(image)
+            session.identity.require(image, bound)
+            streams = streams_among(bound.relations, image)
+            if len(streams) != 1 or len(bound.relations) != 1:
+                return None
+            root = settled_query(bound, parameters, transaction.now_us)
+            passes = not uses_sequences(root) and passes_rows(root, streams[0], settings)
+            return (bound, streams[0], root) if passes else None
+
+        passing = await session.with_text(text, found)
+        if passing is None:
             return None
-        rows = PassingRows(self._database.tables, streams[0], root, settings, session.check_cancelled, session)
+        bound, stream, root = passing
+        rows = PassingRows(self._database.tables, stream, root, settings, session.check_cancelled, session)
 
         async def more() -> pa.Table | None:
             return await session.in_thread(rows.next)
@@ -205,6 +214,15 @@ class ReadStatements:
         rows = reading.outcome.table
         return Measured(0 if rows is None else rows.num_rows, passed_s, facts)
 
+    def _looked_at(
+        self, bound_to: Callable[[CatalogImage], BoundQuery], image: CatalogImage
+    ) -> tuple[BoundQuery, bool]:
+        """Return a query that the role may run, and whether it may wait as long as it likes."""
+        bound = bound_to(image)
+        self._session.identity.require(image, bound)
+        waits = streams_among(bound.relations, image) or bound.locked or uses_sequences(bound.root, WAITING)
+        return bound, bool(waits)
+
     async def _read(
         self,
         text: str,
@@ -220,9 +238,7 @@ class ReadStatements:
         session = self._session
         while True:
             image = session.runner.image()
-            bound = await session.with_text(text, bound_to, image)
-            session.identity.require(image, bound)
-            waits = streams_among(bound.relations, image) or bound.locked or uses_sequences(bound.root, WAITING)
+            bound, waits = await session.with_text(text, self._looked_at, bound_to, image)
             begins = transaction.tables is None
             run = session.in_thread if waits else session.in_worker
             scanning = scan_settings(session.settings, transaction)

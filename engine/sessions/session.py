@@ -9,7 +9,9 @@ of events.
 from __future__ import annotations
 
 import asyncio
+from collections import deque
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from time import monotonic
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from engine.sessions.activity import Doing
@@ -21,6 +23,7 @@ from engine.sessions.identity import Identity
 from engine.sessions.idle_timeout import IdleTimeout
 from engine.sessions.inbox import Inbox
 from engine.sessions.insert_packet import InsertPackets
+from engine.sessions.long_texts import PARAMETERS_AT_ONCE_BYTES_MAX, TEXT_AT_ONCE_MAX, TURN_S, in_pieces, parsed, timed
 from engine.sessions.names import Names
 from engine.sessions.prepared import Portal, Prepared, describe_portal, describe_prepared, make_portal, prepare
 from engine.sessions.results import Outcome, send_rows
@@ -30,7 +33,6 @@ from engine.sessions.transaction_block import ABORTED, TransactionBlock
 from engine.tables.sequence_functions import SequenceSession
 from sql.errors import SqlError
 from sql.expressions import Literal
-from sql.parse import parse
 from sql.settings import Settings, Shown
 from sql.statements.statement import CopyFrom, Empty, Statement
 from sql.statements.statement import Transaction as TransactionStatement
@@ -58,9 +60,6 @@ if TYPE_CHECKING:
 
 Result = TypeVar("Result")
 
-# Parsing and binding take some 5 us per character.
-TEXT_AT_ONCE_MAX = 4096
-
 
 class Session:
     """The state of one connection: settings, transaction, prepared statements, portals, and a COPY under way."""
@@ -87,7 +86,7 @@ class Session:
         self.doing = Doing(database.clock)
         self.packets = InsertPackets(self, self.names.statements)
         self.inbox = Inbox(self)
-        self._remaining: Sequence[Statement] = ()
+        self._remaining: deque[Statement] = deque()
         self._actions: dict[type, Callable[[Any], Awaitable[None] | None]] = {
             Query: self._query,
             Parse: self._parse,
@@ -141,7 +140,7 @@ class Session:
         Return the transaction status for ReadyForQuery after a Query, None in the extended protocol.
         """
         self._copy.drop()
-        self._remaining = ()
+        self._remaining.clear()
         self.timeout.stop()
         self.block.fail()
         return self.block.status if self.is_simple else None
@@ -181,7 +180,7 @@ class Session:
 
     async def _query_parsed(self, text: str) -> None:
         try:
-            self._remaining = await self.with_text(text, parse, self.settings.checked_text(text))
+            self._remaining = deque(await parsed(self, text))
         except SqlError as error:
             self.fail_query(error)
             return
@@ -197,9 +196,14 @@ class Session:
 
     async def run_remaining(self) -> None:
         """Run the rest of a Query; stops at a COPY FROM STDIN, whose end calls this again."""
+        turn_began_s = monotonic()
         try:
             while self._remaining:
-                statement, self._remaining = self._remaining[0], self._remaining[1:]
+                if monotonic() - turn_began_s > TURN_S:
+                    # Thousands of small statements are no reason to keep the event loop from the others.
+                    await asyncio.sleep(0)
+                    turn_began_s = monotonic()
+                statement = self._remaining.popleft()
                 if isinstance(statement, Empty):
                     continue
                 if isinstance(statement, CopyFrom) and statement.file is None:
@@ -220,7 +224,7 @@ class Session:
 
     def fail_query(self, error: SqlError) -> None:
         """Answer a Query with an error."""
-        self._remaining = ()
+        self._remaining.clear()
         self.timeout.stop()
         if self._told(error):
             self._ready()
@@ -238,7 +242,7 @@ class Session:
 
     async def _parse_aside(self, message: Parse) -> None:
         try:
-            self._keep_prepared(message, await self.in_worker(self._new_prepared, message))
+            self._keep_prepared(message, await timed(self, self._new_prepared, message))
         except SqlError as error:
             self.fail_pipeline(error)
 
@@ -256,7 +260,7 @@ class Session:
         self.names.keep_statement(message.name, prepared)
         self.connection.write(writer.PARSE_COMPLETE)
 
-    def _bind(self, message: Bind) -> None:
+    def _bind(self, message: Bind) -> Awaitable[None] | None:
         self.is_simple = False
         self.identity.look()
         prepared = self.names.statement(message.statement)
@@ -267,7 +271,20 @@ class Session:
         prepared.refresh(image, self.settings)
         self.runner.describe(prepared)
         if not self._hot.decode_row(portal, image) and prepared.parameter_types:
+            if message.is_larger_than(PARAMETERS_AT_ONCE_BYTES_MAX):
+                return self._bind_aside(message, portal)
             portal.decode_parameters(self.settings)
+        self._keep_portal(message, portal)
+        return None
+
+    async def _bind_aside(self, message: Bind, portal: Portal) -> None:
+        try:
+            await timed(self, portal.decode_parameters, self.settings)
+            self._keep_portal(message, portal)
+        except SqlError as error:
+            self.fail_pipeline(error)
+
+    def _keep_portal(self, message: Bind, portal: Portal) -> None:
         portal.check_result_formats()
         self.names.portals[message.portal] = portal
         self.connection.write(writer.BIND_COMPLETE)
@@ -298,7 +315,7 @@ class Session:
             raise SqlError("55000", f'portal "{message.portal}" cannot be run')
         portal.is_spent = portal.prepared.schema is None
         if isinstance(statement, CopyFrom) and statement.file is None:
-            self._remaining = ()
+            self._remaining.clear()
             self._copy.begin(statement, alone=True)
             return None
         if portal.outcome is None:
@@ -412,7 +429,7 @@ class Session:
 
     async def with_text(self, text: str, work: Callable[..., Result], *arguments: Any) -> Result:
         """Run what parses or binds `text`: on a worker thread if that takes so long that other clients would notice."""
-        return await self.in_worker(work, *arguments) if len(text) > TEXT_AT_ONCE_MAX else work(*arguments)
+        return await in_pieces(self, work, *arguments) if len(text) > TEXT_AT_ONCE_MAX else work(*arguments)
 
     # Inside.
 

@@ -27,6 +27,9 @@ from sql.relations import Aggregate, Filter, Join, Relation, Scan, Window
 from sql.syntax import Query, SelectBody
 from sql.trees import map_all, map_expression, map_window
 
+# As in PostgreSQL.
+OUTPUTS_MAX = 1664
+
 __all__ = ["bind_select", "bind_target"]
 
 
@@ -40,6 +43,8 @@ def bind_select(query: Query, body: SelectBody, context: BindContext, untyped: b
     )  # fmt: skip
     untyped = untyped and not (query.order_by or body.distinct or body.distinct_on or body.group_by)
     outputs = [output for target in body.targets for output in bind_target(target, binder, untyped)]
+    if len(outputs) > OUTPUTS_MAX:
+        raise SqlError("54011", f"target lists can have at most {OUTPUTS_MAX} entries")
     if body.where is not None:
         relation = Filter(joined, Binder(scope, context, "WHERE", binder.virtual).bind_boolean(body.where))
     having = None

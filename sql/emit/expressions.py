@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
+from sql import interrupts
 from sql.datatypes import SqlType
 from sql.emit.failing import can_fail
 from sql.errors import SqlError, not_supported
@@ -32,6 +33,7 @@ from sql.expressions import (
 )
 from sql.functions import VIEW_CHANGES
 from sql.record_types import RecordType
+from sql.trees import children
 
 NUMERIC_DIGITS_MAX = 38
 
@@ -47,6 +49,10 @@ OWN_FORMS = frozenset(
 # Functions that evaluate their later operands only where the earlier ones do not decide.
 LAZY = frozenset({"and", "or", "coalesce"})
 ALONE_HINT = "Call it in a SELECT of nothing else."
+# Characters of one expression; a constant may be longer.
+TEXT_MAX = 32_000_000
+# Characters of printed texts that are kept in case that they are asked for again, which is soon or never.
+KEPT_MAX = 4_000_000
 TEXT_FAMILIES = frozenset({"text", "varchar", "name", "unknown"})
 
 
@@ -121,6 +127,8 @@ class ExpressionPrinter(ABC):
         self.nested = nested
         self.guarded = False
         self.is_condition = False
+        self._printed_size = 0
+        self._printed: dict[tuple[int, bool, bool], tuple[Expression, str]] = {}
 
     @abstractmethod
     def literal(self, value: Literal) -> str:
@@ -230,12 +238,8 @@ class ExpressionPrinter(ABC):
             case Literal():
                 check_scale(node.type)
                 return self.literal(node)
-            case Call():
-                return self.call(node)
-            case Cast():
-                return self.cast(node)
-            case Case():
-                return self.case(node)
+            case Call() | Cast() | Case():
+                return self.printed_once(node)
             case OuterColumn():
                 return self.outer[node.index]
             case Subquery():
@@ -244,6 +248,33 @@ class ExpressionPrinter(ABC):
                 return self.nested(self, node)
             case Parameter():
                 raise not_supported(f"parameter ${node.number} in this place")
+
+    def printed_once(self, node: Call | Cast | Case) -> str:
+        """Return a text that rules may ask for several times: printing it each time would double the work at every level.
+
+        Raises 54001 where rules that write an operand twice have made it huge.
+        """
+        key = (id(node), self.guarded, self.is_condition)
+        known = self._printed.get(key)
+        if known is not None:
+            return known[1]
+        interrupts.check()
+        match node:
+            case Call():
+                text = self.call(node)
+            case Cast():
+                text = self.cast(node)
+            case Case():
+                text = self.case(node)
+        if len(text) > TEXT_MAX and not any(isinstance(child, Literal) for child in children(node)):
+            raise SqlError("54001", "statement too complex", hint="Nest fewer expressions in each other.")
+        # The node is kept, so that no other one has its identity.
+        self._printed[key] = node, text
+        self._printed_size += len(text)
+        while self._printed_size > KEPT_MAX:
+            _, dropped = self._printed.pop(next(iter(self._printed)))
+            self._printed_size -= len(dropped)
+        return text
 
     @contextmanager
     def guard(self, lazy: bool = True) -> Iterator[None]:

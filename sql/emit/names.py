@@ -19,13 +19,16 @@ def column_names(schema: Schema) -> tuple[str, ...]:
     """Return a unique name for each column of `schema`; a repeated name gets the suffix _2, _3, ..."""
     taken = {column.name.lower() for column in schema}
     seen: set[str] = set()
+    numbers: dict[str, int] = {}
     names = []
     for column in schema:
         name = "column" if column.name in ("", ANONYMOUS) else column.name
-        candidate, number = name, 1
+        number = numbers.get(name, 1)
+        candidate = name if number == 1 else f"{name}_{number}"
         while candidate.lower() in seen or (number > 1 and candidate.lower() in taken):
             number += 1
             candidate = f"{name}_{number}"
+        numbers[name] = number
         seen.add(candidate.lower())
         names.append(candidate)
     return tuple(names)

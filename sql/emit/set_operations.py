@@ -33,9 +33,7 @@ def set_operation(select: SelectPrinter, node: SetOperation) -> Block:
         words = f"{node.kind.upper()}{' ALL' if node.all else ''}"
         if node.kind != "union" and has_own_order(node.schema):
             raise not_supported(f"{words} of numerics with digits of their own")
-        return combined(
-            select, words, side(select, node.left, node.schema), side(select, node.right, node.schema), node.schema
-        )
+        return combined(select, words, [side(select, part, node.schema) for part in united(node)], node.schema)
     return _by_keys(select, node)
 
 
@@ -47,7 +45,7 @@ def _by_keys(select: SelectPrinter, node: SetOperation) -> Block:
         block = select.wrap(fitted(select, select.block(part), [column.type for column in node.schema]))
         marked = Block(block.source, (*block.columns, str(number)), schema, stage="items")
         sides.append(select.render(marked))
-    both = combined(select, "UNION ALL", sides[0], sides[1], schema)
+    both = combined(select, "UNION ALL", sides, schema)
     mark = both.columns[-1]
     grouped = select.grouped(both, Aggregate(node, every_column(node.schema), ()), mark)
     if node.kind == "union":
@@ -57,10 +55,27 @@ def _by_keys(select: SelectPrinter, node: SetOperation) -> Block:
     return select.rehaving(grouped, having)
 
 
-def combined(select: SelectPrinter, words: str, left: str, right: str, schema: Schema) -> Block:
-    """Return two printed SELECTs put together."""
+def united(node: SetOperation) -> list[Relation]:
+    """Return what a chain of UNION, or of UNION ALL, puts together, from left to right; of another operation its two sides."""
+    found: list[Relation] = [node.right]
+    left = node.left
+    while node.kind == "union" and isinstance(left, SetOperation) and is_alike(left, node):
+        found.append(left.right)
+        left = left.left
+    return [left, *reversed(found)]
+
+
+def is_alike(one: SetOperation, other: SetOperation) -> bool:
+    """Tell whether two set operations are the same one, and their columns of the same types."""
+    return (one.kind, one.all) == (other.kind, other.all) and all(
+        a.type == b.type for a, b in zip(one.schema, other.schema, strict=True)
+    )
+
+
+def combined(select: SelectPrinter, words: str, sides: list[str], schema: Schema) -> Block:
+    """Return printed SELECTs put together."""
     alias = select.next_alias()
-    text = f"({left})\n{words}\n({right})"
+    text = f"\n{words}\n".join(f"({text})" for text in sides)
     return Block(f"(\n{indent(text, '  ')}\n) AS {alias}", select.references(alias, schema), schema)
 
 

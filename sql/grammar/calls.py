@@ -33,13 +33,13 @@ def call(cursor: Cursor, name: tuple[str, ...], position: int, first: int, windo
         found = arguments(cursor, variadic_allowed=quantifier is None)
         order_by = sorting.order_by(cursor)
     cursor.expect_operator(")")
-    text = cursor.text_since(first)
+    text = cursor.shown_since(first)
     if windowless:
         return FunctionCall(name[-1], found, position, text, name[-1], star=star, distinct=distinct, order_by=order_by)
     keys = within_group(cursor, distinct, bool(order_by))
     condition = filter_clause(cursor)
     over = windows.over_clause(cursor) if cursor.accept("over") else None
-    text = cursor.text_since(first)
+    text = cursor.shown_since(first)
     return FunctionCall(
         name[-1], found, position, text, name[-1],
         star=star, distinct=distinct, order_by=order_by, filter=condition, over=over, within_group=keys,

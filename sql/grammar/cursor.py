@@ -14,8 +14,10 @@ from sql.lexer import Token, scan
 from sql.relation_keys import as_written
 
 # Deeper text, and higher trees, are refused with 54001 before Python's own stack would end here or in a later pass.
-NESTING_MAX = 100
-TREE_HEIGHT_MAX = 150
+NESTING_MAX = 1_000
+TREE_HEIGHT_MAX = 6_000
+# Of an expression's text, which is for people: every level of a tree has one.
+SHOWN_MAX = 1_000
 
 # Reserved words that may follow a target list.
 AFTER_TARGETS = frozenset(
@@ -43,6 +45,7 @@ class Cursor:
         self.stray_defaults: list[int] = []
         self.in_substring = False
         self.target_start: int | None = None
+        self._opened = (0, 0)
 
     @property
     def token(self) -> Token:
@@ -76,6 +79,13 @@ class Cursor:
         if index >= self.index:
             return ""
         return self.text[self.tokens[index].start : self.tokens[self.index - 1].end]
+
+    def shown_since(self, index: int) -> str:
+        """Return the beginning of that text, as people are shown it."""
+        if index >= self.index:
+            return ""
+        start = self.tokens[index].start
+        return self.text[start : min(self.tokens[self.index - 1].end, start + SHOWN_MAX)]
 
     def fail(self) -> NoReturn:
         """Raise PostgreSQL's syntax error at the next token."""
@@ -129,6 +139,16 @@ class Cursor:
             raise SqlError("54001", "stack depth limit exceeded", hint=hint)
         self.height = 0
         return grown
+
+    def behind_parentheses(self) -> Token:
+        """Return the first token, from the next one on, that opens no parenthesis; each run of them is looked through once."""
+        begin, end = self._opened
+        if not begin <= self.index < end:
+            end = self.index
+            while self.tokens[end].kind == "operator" and self.tokens[end].value == "(":
+                end += 1
+            self._opened = self.index, end
+        return self.tokens[max(end, self.index)]
 
     def at_label_after_target(self) -> bool:
         """Tell whether the next word, although an operator, can only be the label of a target: nothing but its end follows."""

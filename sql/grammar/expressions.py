@@ -67,14 +67,14 @@ def prefix(cursor: Cursor, plain: bool = False) -> Expression:
     position = cursor.position
     if not plain and cursor.accept("not"):
         operand = expression(cursor, NOT)
-        return Logic("not", (operand,), position, cursor.text_since(first))
+        return Logic("not", (operand,), position, cursor.shown_since(first))
     token = cursor.token
     if token.kind == "word" and token.value in ("default", "unique") and not plain:
         return default_or_unique(cursor)
     if cursor.at("operator") and cursor.ahead(1).kind == "operator" and cursor.ahead(1).value == "(":
         operator = operator_name(cursor)
         operand = expression(cursor, OPERATOR + 1, plain)
-        return Operation(operator, (operand,), position, cursor.text_since(first))
+        return Operation(operator, (operand,), position, cursor.shown_since(first))
     if token.kind != "operator" or token.value in PUNCTUATION or token.value == "::":
         return primaries.primary(cursor)
     if token.value in COMPARISONS or token.value in PRODUCTS or token.value == "^":
@@ -84,7 +84,7 @@ def prefix(cursor: Cursor, plain: bool = False) -> Expression:
     if token.value == "-" and isinstance(operand, Constant) and operand.kind in ("integer", "decimal"):
         value = operand.value[1:] if operand.value.startswith("-") else "-" + operand.value
         return Constant(operand.kind, value, position)
-    return Operation(token.value, (operand,), position, cursor.text_since(first))
+    return Operation(token.value, (operand,), position, cursor.shown_since(first))
 
 
 def default_or_unique(cursor: Cursor) -> Expression:
@@ -159,19 +159,19 @@ def infix(cursor: Cursor, left: Expression, level: int, first: int, plain: bool)
         case _ if level == ZONE:
             cursor.expect("at", "time", "zone")
             zone = expression(cursor, COLLATE)
-            return FunctionCall("timezone", (zone, left), position, cursor.text_since(first), "timezone", spelled=True)
+            return FunctionCall("timezone", (zone, left), position, cursor.shown_since(first), "timezone", spelled=True)
         case _ if level == COLLATE:
             collation(cursor)
             return Collation(left, position)
         case _ if level == CAST:
             cursor.advance()
             target = type_name(cursor)
-            return TypeCast(left, target, position, cursor.text_since(first), target.fields)
+            return TypeCast(left, target, position, cursor.shown_since(first), target.fields)
     operator = operator_name(cursor)
     if not plain and cursor.at("any", "some", "all"):
         return predicates.quantified(cursor, left, operator, position, first)
     right = expression(cursor, level + 1, plain)
-    return Operation(operator, (left, right), position, cursor.text_since(first))
+    return Operation(operator, (left, right), position, cursor.shown_since(first))
 
 
 def operator_name(cursor: Cursor) -> str:
@@ -201,7 +201,7 @@ def logic(cursor: Cursor, left: Expression, level: int, first: int) -> Expressio
     operands = [left]
     while cursor.accept(operator):
         operands.append(expression(cursor, level + 1))
-    return Logic(operator, tuple(operands), position, cursor.text_since(first))
+    return Logic(operator, tuple(operands), position, cursor.shown_since(first))
 
 
 def collation(cursor: Cursor) -> None:

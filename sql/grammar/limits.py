@@ -118,7 +118,7 @@ def count(cursor: Cursor) -> Expression:
     assert isinstance(number, Constant)
     if sign == "-":
         return Constant(number.kind, "-" + number.value, position)
-    return Operation("+", (number,), position, cursor.text_since(first))
+    return Operation("+", (number,), position, cursor.shown_since(first))
 
 
 def locking(cursor: Cursor) -> tuple[Locking, ...] | None:

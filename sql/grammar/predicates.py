@@ -41,17 +41,17 @@ def is_test(cursor: Cursor, left: Expression, first: int, plain: bool) -> Expres
     position = cursor.position
     word = cursor.advance().value
     if word != "is":
-        return Test("null", left, word == "notnull", position, cursor.text_since(first))
+        return Test("null", left, word == "notnull", position, cursor.shown_since(first))
     negated = cursor.accept("not")
     if cursor.accept("distinct"):
         cursor.expect("from")
         right = grammar.expression(cursor, grammar.IS + 1, plain)
-        return Distinctness(left, right, negated, position, cursor.text_since(first))
+        return Distinctness(left, right, negated, position, cursor.shown_since(first))
     if cursor.at("document"):
         raise not_supported("IS DOCUMENT", position)
     kind = None if plain else cursor.accept_any("null", "true", "false", "unknown")
     if kind is not None:
-        return Test(kind, left, negated, position, cursor.text_since(first))
+        return Test(kind, left, negated, position, cursor.shown_since(first))
     if not plain and cursor.accept_any(*FORMS) is not None:
         cursor.expect("normalized")
         cursor.refuse("IS NORMALIZED", position)
@@ -75,7 +75,7 @@ def membership(cursor: Cursor, left: Expression, first: int) -> Expression:
             low = grammar.plain_expression(cursor)
             cursor.expect("and")
             high = grammar.expression(cursor, grammar.MEMBERSHIP + 1)
-            return Between(left, low, high, negated, symmetric, position, cursor.text_since(first))
+            return Between(left, low, high, negated, symmetric, position, cursor.shown_since(first))
         case "in":
             return inside(cursor, left, negated, position, first)
         case "similar":
@@ -85,13 +85,13 @@ def membership(cursor: Cursor, left: Expression, first: int) -> Expression:
         return quantified(cursor, left, LIKE_OPERATORS[word, negated], position, first)
     pattern = grammar.expression(cursor, grammar.MEMBERSHIP + 1)
     escape = grammar.expression(cursor, grammar.MEMBERSHIP + 1) if cursor.accept("escape") else None
-    return Like(left, pattern, escape, word == "ilike", negated, position, cursor.text_since(first))
+    return Like(left, pattern, escape, word == "ilike", negated, position, cursor.shown_since(first))
 
 
 def inside(cursor: Cursor, left: Expression, negated: bool, position: int, first: int) -> Expression:
     """Read the parentheses after IN: a list, or a query."""
     found = rows.in_parentheses(cursor)
-    text = cursor.text_since(first)
+    text = cursor.shown_since(first)
     if not isinstance(found, Query):
         return InList(left, found, negated, position, text)
     subquery = Subquery("any", found, left, "=", position, text)
@@ -106,15 +106,15 @@ def similar(cursor: Cursor, left: Expression, negated: bool, position: int, firs
     if cursor.accept("escape"):
         arguments = (*arguments, grammar.expression(cursor, grammar.MEMBERSHIP + 1))
     name = "similar_to_escape"
-    pattern = FunctionCall(name, arguments, pattern_position, cursor.text_since(pattern_first), name, spelled=True)
-    return Operation("!~" if negated else "~", (left, pattern), position, cursor.text_since(first))
+    pattern = FunctionCall(name, arguments, pattern_position, cursor.shown_since(pattern_first), name, spelled=True)
+    return Operation("!~" if negated else "~", (left, pattern), position, cursor.shown_since(first))
 
 
 def quantified(cursor: Cursor, left: Expression, operator: str, position: int, first: int) -> Expression:
     """Read ANY | SOME | ALL (query or array) after an operator."""
     quantifier = "all" if cursor.advance().value == "all" else "any"
     found = rows.in_parentheses(cursor, one_only=True)
-    text = cursor.text_since(first)
+    text = cursor.shown_since(first)
     if isinstance(found, Query):
         return Subquery(quantifier, found, left, operator, position, text)
     return ArrayComparison(left, operator, quantifier, found[0], position, text)
@@ -131,4 +131,4 @@ def overlaps(cursor: Cursor, left: Row, first: int) -> Expression:
             message = f"wrong number of parameters on {side} side of OVERLAPS expression"
             raise SqlError("42601", message, place)
     arguments = (*left.items, *right.items)
-    return FunctionCall("overlaps", arguments, position, cursor.text_since(first), "overlaps", spelled=True)
+    return FunctionCall("overlaps", arguments, position, cursor.shown_since(first), "overlaps", spelled=True)

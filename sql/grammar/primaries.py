@@ -136,7 +136,7 @@ def modified_literal(cursor: Cursor, call: FunctionCall, first: int) -> Expressi
     target = TypeName(call.name, modifiers, call.position, call.text)
     value = Constant("string", cursor.token.value, cursor.position)
     cursor.advance()
-    return TypeCast(value, target, call.position, cursor.text_since(first))
+    return TypeCast(value, target, call.position, cursor.shown_since(first))
 
 
 def typed_literal(cursor: Cursor) -> Expression:
@@ -148,7 +148,7 @@ def typed_literal(cursor: Cursor) -> Expression:
         target = replace(target, modifiers=())
     position = cursor.position
     value = Constant("string", cursor.string(), position)
-    return TypeCast(value, target, target.position, cursor.text_since(first), target.fields)
+    return TypeCast(value, target, target.position, cursor.shown_since(first), target.fields)
 
 
 def interval(cursor: Cursor) -> Expression:
@@ -163,7 +163,7 @@ def interval(cursor: Cursor) -> Expression:
     if not modifiers:
         fields, modifiers = interval_fields(cursor)
     target = TypeName("interval", modifiers, position, "interval", fields=fields)
-    return TypeCast(value, target, position, cursor.text_since(first), fields)
+    return TypeCast(value, target, position, cursor.shown_since(first), fields)
 
 
 def case(cursor: Cursor) -> Expression:
@@ -180,7 +180,7 @@ def case(cursor: Cursor) -> Expression:
         cursor.fail()
     default = expressions.expression(cursor) if cursor.accept("else") else None
     cursor.expect("end")
-    return CaseWhen(operand, tuple(branches), default, position, cursor.text_since(first))
+    return CaseWhen(operand, tuple(branches), default, position, cursor.shown_since(first))
 
 
 def cast(cursor: Cursor) -> Expression:
@@ -192,4 +192,4 @@ def cast(cursor: Cursor) -> Expression:
     cursor.expect("as")
     target = type_name(cursor)
     cursor.expect_operator(")")
-    return TypeCast(operand, target, position, cursor.text_since(first), target.fields)
+    return TypeCast(operand, target, position, cursor.shown_since(first), target.fields)

@@ -35,10 +35,7 @@ CONTINUATIONS = (*SET_OPERATORS, "order", "limit", "offset", "fetch", "for")
 
 def at_query(cursor: Cursor) -> bool:
     """Tell whether a query begins here, maybe in parentheses."""
-    offset = 0
-    while cursor.ahead(offset).kind == "operator" and cursor.ahead(offset).value == "(":
-        offset += 1
-    token = cursor.ahead(offset)
+    token = cursor.behind_parentheses()
     return token.kind == "word" and token.value in STARTS
 
 

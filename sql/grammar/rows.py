@@ -17,7 +17,7 @@ def parenthesised(cursor: Cursor) -> Expression:
     first = cursor.index
     position = cursor.position
     found = in_parentheses(cursor)
-    text = cursor.text_since(first)
+    text = cursor.shown_since(first)
     if isinstance(found, Query):
         return indirection(cursor, Subquery("scalar", found, None, "", position, text), first)
     if len(found) > 1:
@@ -57,7 +57,7 @@ def in_parentheses(cursor: Cursor, one_only: bool = False) -> Query | tuple[Expr
 
 def value_of(cursor: Cursor, inside: Query | tuple[Expression, ...], position: int, first: int) -> Expression:
     """Return what was read between parentheses as a value, with its subscripts."""
-    text = cursor.text_since(first)
+    text = cursor.shown_since(first)
     if isinstance(inside, Query):
         return indirection(cursor, Subquery("scalar", inside, None, "", position, text), first)
     if len(inside) > 1:
@@ -82,12 +82,12 @@ def strict_row(cursor: Cursor) -> Row:
     is_explicit = cursor.accept("row")
     cursor.expect_operator("(")
     if is_explicit and cursor.accept_operator(")"):
-        return Row((), position, cursor.text_since(first))
+        return Row((), position, cursor.shown_since(first))
     items = calls.expressions(cursor)
     if len(items) == 1 and not is_explicit:
         cursor.fail()
     cursor.expect_operator(")")
-    return Row(items, position, cursor.text_since(first))
+    return Row(items, position, cursor.shown_since(first))
 
 
 def exists(cursor: Cursor) -> Expression:
@@ -96,7 +96,7 @@ def exists(cursor: Cursor) -> Expression:
     position = cursor.position
     cursor.expect("exists")
     query = queries.parenthesised(cursor)
-    return Subquery("exists", query, None, "", position, cursor.text_since(first))
+    return Subquery("exists", query, None, "", position, cursor.shown_since(first))
 
 
 def array(cursor: Cursor) -> Expression:
@@ -106,9 +106,9 @@ def array(cursor: Cursor) -> Expression:
     cursor.expect("array")
     if cursor.at_operator("("):
         query = queries.parenthesised(cursor)
-        return Subquery("array", query, None, "", position, cursor.text_since(first))
+        return Subquery("array", query, None, "", position, cursor.shown_since(first))
     items = array_items(cursor)
-    return ArrayItems(items, position, cursor.text_since(first))
+    return ArrayItems(items, position, cursor.shown_since(first))
 
 
 def array_items(cursor: Cursor) -> tuple[Expression, ...]:
@@ -121,7 +121,7 @@ def array_items(cursor: Cursor) -> tuple[Expression, ...]:
         first = cursor.index
         position = cursor.position
         if nested:
-            items.append(ArrayItems(array_items(cursor), position, cursor.text_since(first)))
+            items.append(ArrayItems(array_items(cursor), position, cursor.shown_since(first)))
         else:
             items.append(grammar.expression(cursor))
         if not cursor.accept_operator(","):
@@ -140,7 +140,7 @@ def indirection(cursor: Cursor, operand: Expression, first: int) -> Expression:
             if cursor.accept_operator("*"):
                 cursor.refuse("selection of a field of a composite value", position)
             else:
-                operand = FieldSelection(operand, cursor.label(), position, cursor.text_since(first))
+                operand = FieldSelection(operand, cursor.label(), position, cursor.shown_since(first))
         else:
             operand = subscript(cursor, operand, position, first)
         height = cursor.grow(height)
@@ -157,4 +157,4 @@ def subscript(cursor: Cursor, operand: Expression, position: int, first: int) ->
     if is_slice and not cursor.at_operator("]"):
         upper = grammar.expression(cursor)
     cursor.expect_operator("]")
-    return Subscript(operand, lower, upper, is_slice, position, cursor.text_since(first))
+    return Subscript(operand, lower, upper, is_slice, position, cursor.shown_since(first))

@@ -63,7 +63,7 @@ def spelled_call(cursor: Cursor) -> Expression | None:
     cursor.expect_operator("(")
     name, arguments, spelled = form(cursor, word)
     cursor.expect_operator(")")
-    return FunctionCall(name, arguments, position, cursor.text_since(first), name, spelled=spelled)
+    return FunctionCall(name, arguments, position, cursor.shown_since(first), name, spelled=spelled)
 
 
 def form(cursor: Cursor, word: str) -> tuple[str, Arguments, bool]:
@@ -93,7 +93,7 @@ def without_parentheses(cursor: Cursor) -> Expression:
     if word in WITH_PRECISION:
         place = cursor.position + 1
         arguments = tuple(Constant("integer", str(digits), place) for digits in integer_modifiers(cursor))
-    return FunctionCall(word, arguments, position, cursor.text_since(first), word)
+    return FunctionCall(word, arguments, position, cursor.shown_since(first), word)
 
 
 def two_expressions(cursor: Cursor) -> Arguments:

@@ -84,6 +84,18 @@ class Bind(NamedTuple):
     parameters_count: int
     result_formats: tuple[int, ...]
 
+    def is_larger_than(self, bytes_count: int) -> bool:
+        """Tell whether the values take more bytes. The payload may have those of other messages behind them."""
+        payload, offset = self.payload, self.parameters_offset
+        end = offset + bytes_count
+        if len(payload) <= end:
+            return False
+        for _ in range(self.parameters_count):
+            offset += 4 + max(int.from_bytes(payload[offset : offset + 4], "big", signed=True), 0)
+            if offset > end:
+                return True
+        return False
+
     def parameters(self) -> list[bytes | None]:
         """Return the raw parameter values, None for NULL."""
         values: list[bytes | None] = []

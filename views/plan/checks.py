@@ -14,7 +14,7 @@ from sql.emit_spark import emit_spark
 from sql.errors import SqlError
 from sql.expressions import AggregateCall, Call, Expression, SortKey
 from sql.relations import Aggregate, Filter, Join, Limit, Project, Recursive, Relation, Scan, SetOperation, Sort, Window
-from sql.trees import operator_expressions, subqueries_of
+from sql.trees import all_relations, height, operator_expressions, subqueries_of
 from sql.trees import scans as leaves
 from views.plan.nodes import Probe, StreamPipeline
 from views.plan.properties import properties, scans, stream_path
@@ -33,6 +33,8 @@ from views.plan.trees import (
     walk_relation,
 )
 
+# Of an expression in generated Python, whose parser takes 200 parentheses in each other, and in Spark's SQL.
+HEIGHT_MAX = 150
 TIMES_OF_DAY = ("timestamp", "timestamptz")
 
 RULE_A = (
@@ -142,8 +144,18 @@ def check_sliding(stream: StreamPipeline) -> None:
         )
 
 
+def check_heights(root: Relation) -> None:
+    """Raise 54001 for expressions deeper than what generated code and Spark's parser take."""
+    for relation in all_relations(root):
+        for item in operator_expressions(relation):
+            if height(item) > HEIGHT_MAX:
+                hint = f"In a continuous view, at most {HEIGHT_MAX} operators stand in each other; parentheses can balance them."
+                raise SqlError("54001", "stack depth limit exceeded", hint=hint)
+
+
 def check_upper(upper: Relation) -> None:
     """Refuse what Spark can't evaluate as PostgreSQL does; the message names the function or the operator."""
+    check_heights(upper)
     _check_spark(upper, "The part of the query lies above a second pipeline breaker, where Spark runs it.")
 
 

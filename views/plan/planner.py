@@ -15,7 +15,7 @@ from sql.errors import SqlError
 from sql.expressions import Cast, Column, Expression, Literal
 from sql.relations import Aggregate, BoundQuery, OutputColumn, Project, Relation, Schema, Sort
 from views.definition import ViewDefinition
-from views.plan.checks import check_shape, check_sources, check_stream, check_upper, refused_retroactive
+from views.plan.checks import check_heights, check_shape, check_sources, check_stream, check_upper, refused_retroactive
 from views.plan.nodes import FIRST, StreamPipeline, ViewPlan
 from views.plan.prepare import prepared
 from views.plan.roll_up import roll_up
@@ -79,7 +79,9 @@ def plan_view(definition: ViewDefinition, bound: BoundQuery, kept: StreamPipelin
     """
     root = prepared(_named(bound.root, definition.column_names))
     check_sources(root)
+    check_heights(root)
     rewritten = apply_rules(root, RULES if kept is None else rules_over(kept))
+    check_heights(rewritten)
     check_shape(rewritten)
     plan = split(rewritten, definition.on_error)
     check_stream(plan.stream)

@@ -1,0 +1,55 @@
+"""Long texts and large parameters of clients: read and bound on a thread, where cancel and statement_timeout end it between two steps.
+
+The thread gives the interpreter to the event loop many times in a millisecond, and what one call of a C function looks at is bounded
+(`sql.lexer`), so that other clients notice nothing. Short texts are read at once, which takes less time than a thread's beginning.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from sql.errors import SqlError
+from sql.interrupts import interrupted_by
+from sql.parse import parse
+from sql.statements.statement import Statement
+
+if TYPE_CHECKING:
+    from engine.sessions.session import Session
+
+Result = TypeVar("Result")
+
+# Parsing and binding take some 5 us per character.
+TEXT_AT_ONCE_MAX = 1024
+# Values of parameters that are read at once.
+PARAMETERS_AT_ONCE_BYTES_MAX = 16_384
+# After so long at the statements of one Query, the event loop has a turn for others.
+TURN_S = 0.003
+
+
+async def in_pieces(session: Session, work: Callable[..., Result], *arguments: Any) -> Result:
+    """Run what works through a long text. Raises 57014."""
+
+    def run() -> Result:
+        with interrupted_by(session.check_cancelled):
+            return work(*arguments)
+
+    return await session.in_worker(run)
+
+
+async def timed(session: Session, work: Callable[..., Result], *arguments: Any) -> Result:
+    """Run what works through a long text before its statement runs; the time counts for statement_timeout."""
+    session.timeout.start()
+    try:
+        return await in_pieces(session, work, *arguments)
+    except SqlError as error:
+        raise session.timeout.error_or(error) from None
+    finally:
+        session.timeout.stop()
+
+
+async def parsed(session: Session, text: str) -> Sequence[Statement]:
+    """Return the statements of a Query."""
+    if len(text) <= TEXT_AT_ONCE_MAX:
+        return parse(session.settings.checked_text(text))
+    return await timed(session, lambda: parse(session.settings.checked_text(text)))
