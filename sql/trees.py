@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
+from sql import interrupts
 from sql.expressions import (
     AggregateCall,
     Call,
@@ -283,6 +284,7 @@ def once_each(work: RelationStep) -> RelationStep:
     done: dict[str, Relation] = {}
 
     def below(relation: Relation) -> Relation:
+        interrupts.check()
         if not isinstance(relation, Shared):
             return work(relation)
         if relation.name not in done:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from sql import interrupts
 from sql.bind import arrays, calls, operators, record_values, rows, subqueries, table_functions
 from sql.bind.coerce import coerce, explicit_cast, require_boolean, scale_of
 from sql.bind.common_type import common_type, unify
@@ -83,6 +84,7 @@ class Binder:
 
     def bind(self, node: Syntax) -> Expression:
         """Return the typed expression of `node`; an untyped literal keeps the type 'unknown'."""
+        interrupts.check()
         match node:
             case Name():
                 return self.scope.column(node)

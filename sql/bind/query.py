@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 
+from sql import interrupts
 from sql.bind.context import BindContext
 from sql.bind.locking import bind_locked, locked_reads
 from sql.bind.operand import Operand
@@ -53,6 +54,7 @@ def bind_operand(query: Query, context: BindContext, untyped: bool) -> Operand:
     from sql.bind.set_operations import bind_set_query
     from sql.bind.values import bind_values_query
 
+    interrupts.check()
     if query.locking and not isinstance(query.body, Query):
         return bind_locked(query, context)
     with clauses_of(query, context):
