@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from sql.civil import DATE_INFINITY, TIMESTAMP_INFINITY
-from sql.datatypes import FAMILIES, SqlType
+from sql.datatypes import FAMILIES, SqlType, scaled_numeric
 from sql.emit.block import NEGATIVE_COUNTS
 from sql.emit.constants import civil_date, civil_text, decimal_text, unscaled_value
 from sql.emit.duckdb_aggregates import DUCKDB_AGGREGATES
@@ -28,6 +28,10 @@ from sql.relations import Relation, TableFunction
 
 COMPARISONS = {"eq": "=", "ne": "<>", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
 SEVERAL_ROWS = "antumbra error 21000: more than one row returned by a subquery used as an expression (end)"
+# Sums of numbers with at most so many digits fit 38 digits, however many they are; others are summed in two halves of the whole part.
+SUMMED_DIGITS_MAX = 28
+NUMERIC_DIGITS_MAX = 38
+HALF_OF_WHOLE = "CAST(10000000000000000000 AS HUGEINT)"
 INTERVAL_TYPE = FAMILIES["interval"].duckdb
 VARIABLE_NUMERIC = "STRUCT(unscaled DECIMAL(38,0), scale SMALLINT)"
 
@@ -142,6 +146,21 @@ class DuckDbExpressions(ExpressionPrinter):
 
     def interval_total(self, sums: Sequence[str]) -> str:
         return f"interval_total({', '.join(sums)})"
+
+    def exact_average(self, wrap: Callable[[str], str], text: str, kind: SqlType, count: str) -> str | None:
+        scale, wide = kind.display_scale, self.type_name(scaled_numeric(0))
+        whole = f"numeric_part({text}).whole" if scale is None else f"trunc({text})"
+        upper, lower = (
+            f"CAST({wrap(f'sum(CAST({whole} AS HUGEINT) {sign} {HALF_OF_WHOLE})')} AS {wide})" for sign in ("//", "%")
+        )
+        if scale is None:
+            high, low = (f"CAST({wrap(f'sum(numeric_part({text}).{part})')} AS {wide})" for part in ("high", "low"))
+            marks = wrap(f"bit_or(numeric_marks({text}))")
+            return f"numeric_variable_average({upper}, {lower}, {high}, {low}, {marks}, {count})"
+        if (kind.precision or NUMERIC_DIGITS_MAX) <= SUMMED_DIGITS_MAX or scale > SUMMED_DIGITS_MAX:
+            return None
+        behind = f"CAST({wrap(f'sum({text} - {whole})')} AS {self.type_name(kind)})"
+        return f"numeric_average({upper}, {lower}, {self.pack(behind, scale)}, {count})"
 
     def real_total(self, wrap: Callable[[str], str], text: str) -> str:
         return f"float4_sum({wrap(f'list({text})')})"

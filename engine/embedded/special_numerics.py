@@ -222,6 +222,7 @@ SPECIAL_FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     "numeric_multiply": of_floats(lambda x, y: x * y),
     "numeric_divide": divide,
     "numeric_quotient": lambda total, count: divide(total, (count, 0)),
+    "numeric_average": lambda upper, lower, fraction, count: fraction,
     "numeric_div": divide,
     "numeric_modulo": modulo,
     "numeric_negate": of_floats(lambda x: -x),

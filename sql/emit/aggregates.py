@@ -197,5 +197,8 @@ def _average(
         return f"({total} / CAST({count} AS DOUBLE))"
     if form_of(kind) == "interval":
         return printer.interval_average(_interval_sums(printer, text, word, wrap), count)
+    exact = printer.exact_average(wrap, text, kind, count) if kind.family == "numeric" and not word else None
+    if exact is not None:
+        return exact
     packed = total if form_of(kind) == "variable" else printer.pack(total, kind.display_scale or 0)
     return f"numeric_quotient({packed}, {count})"

@@ -190,6 +190,10 @@ class ExpressionPrinter(ABC):
     def interval_average(self, sums: Sequence[str], count: str) -> str:
         """Return the interval of such sums divided by a count."""
 
+    def exact_average(self, wrap: Callable[[str], str], text: str, kind: SqlType, count: str) -> str | None:
+        """Return the average of numerics whose sum may have more than 38 digits. None: it is the quotient of a sum that has not."""
+        return None
+
     @abstractmethod
     def real_total(self, wrap: Callable[[str], str], text: str) -> str:
         """Return the sum of reals; in DuckDB added as reals in the order of the rows, as in PostgreSQL. wrap: completes an aggregate."""
