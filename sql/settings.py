@@ -118,8 +118,10 @@ class Settings:
         lowered = name.lower()
         if not self._may_show(lowered):
             raise private(lowered)
-        value = self.value(lowered)
-        setting = self._known.get(lowered)
+        return self._shown_value(lowered)
+
+    def _shown_value(self, name: str) -> str:
+        value, setting = self.value(name), self._known.get(name)
         return value if setting is None else shown_value(setting, value)
 
     def show_all(self) -> list[list[str]]:
@@ -279,7 +281,7 @@ class Settings:
     def captured(self) -> SessionSettings:
         """Return what bind captures; the same object until a setting changes."""
         if self._captured is None:
-            shown = self._shown_variables.of(self._session, self._local, self.show)
+            shown = self._shown_variables.of(self._session, self._local, self._shown_value)
             self._captured = SessionSettings(
                 self.time_zone,
                 self.value("search_path"),
