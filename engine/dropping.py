@@ -70,7 +70,9 @@ def tell_lost(lost: Sequence[tuple[str, int]], work: TableWork) -> None:
     """Put a notice about counted tuples into the work, if there are any."""
     if len(lost) == 1:
         ((name, count),) = lost
-        work.notice(f'continuous view "{name}" had counted {tuples(count)}, which are gone with it')
+        work.notice(
+            f'continuous view "{name}" had counted {tuples(count)}, {"which is" if count == 1 else "which are"} gone with it'
+        )
     elif lost:
         listed = "\n".join(f"view {name}: {tuples(count)}" for name, count in lost[:NAMED_MAX])
         more = f"\nand {len(lost) - NAMED_MAX} more views" if len(lost) > NAMED_MAX else ""

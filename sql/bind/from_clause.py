@@ -124,8 +124,9 @@ def bind_table(item: Table, context: BindContext) -> tuple[Relation, Scope]:
         columns = relation.schema if known.rows is not None else column_names(relation.schema, known.common)
         return aliased(relation, item.alias or known.common.name, item.column_aliases, columns)
     found = system_relation(item, context)
-    written = relation_of(item.name, item.position)
-    found = found or find_relation(written, context.catalog, context.settings, item.position)
+    if found is None:
+        written = relation_of(item.name, item.position)
+        found = find_relation(written, context.catalog, context.settings, item.position)
     if found is None:
         raise missing(item, context)
     if found.kind == "sequence":

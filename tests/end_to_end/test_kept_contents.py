@@ -10,7 +10,7 @@ import pytest
 from tests.oracle.antumbra import AntumbraServer
 
 COUNTED = "had counted"
-GONE = 'continuous view "{}" had counted {}, which are gone with it'
+GONE = 'continuous view "{}" had counted {}, which is gone with it'
 KEEPS = 'view "{}" goes on with what it has counted, since the new one has the same query'
 SUMS = "SELECT k, sum(x) AS n FROM events GROUP BY k"
 BOTH = (

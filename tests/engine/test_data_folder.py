@@ -105,7 +105,7 @@ def test_every_file_is_the_servers_alone(tmp_path: Path) -> None:
     open_to_all |= {str(path.relative_to(folder)) for path in found if path.exists() and path.lstat().st_mode & 0o077}
     assert open_to_all == set()
     names = {path.name.rpartition(".")[2] for path in found}
-    assert {"py", "nbi", "nbc", "duckdb", "log", "lock"} <= names
+    assert {"py", "code", "duckdb", "log", "lock"} <= names
     folder.chmod(0o777)
     refused = AntumbraServer(folder)
     with pytest.raises(RuntimeError, match="has invalid permissions"):
