@@ -48,7 +48,7 @@ class Pair:
 
 
 def comparable(ours: list[str], theirs: list[str]) -> list[str]:
-    """Return our lines without the positions of errors whose positions PostgreSQL does not tell, and what only a continuous view can lose."""
+    """Return our lines without positions that PostgreSQL does not tell, and without what only a continuous view can lose."""
     ours = [line for line in ours if not (line.startswith("N NOTICE") and " had counted " in line)]
     return [
         POSITION.sub(r"\1", line)
