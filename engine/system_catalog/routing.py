@@ -13,6 +13,7 @@ from engine.system_catalog.catalog_functions import FUNCTIONS
 from engine.system_catalog.printed import REGISTERED
 from engine.system_catalog.static_rows import relations
 from engine.system_catalog.syntax_nodes import nodes
+from sql import interrupts
 from sql.bind.calls import CALLED_NAMES
 from sql.missing import NAMES
 from sql.syntax import Constant, FunctionCall, Query, Table, TypeName
@@ -27,9 +28,30 @@ WORDS = re.compile(
 )
 
 
+# What every one of them has in it, to be looked for first, since nearly every text has none; a text may be a constant of megabytes.
+BEGINNINGS = (
+    *("pg_", "information_schema", "reg", "format_type", "_privilege", "_description", "current_schemas", "aclexplode"),
+    *("_expandarray", "parse_ident", "int2vector", "oidvector", "aclitem", "xid", "getdatabaseencoding", "inet_"),
+    "current_setting",
+)
+PIECE = 16_384
+WORD_MAX = 32  # characters of a word, so that none is missed between two pieces
+
+
 def asks_catalog(text: str, query: Query) -> bool:
     """Tell whether a query is to be answered from the catalog."""
-    return WORDS.search(text) is not None and any(is_of_catalog(node) for node in nodes(query))
+    return has_words(text) and any(is_of_catalog(node) for node in nodes(query))
+
+
+def has_words(text: str) -> bool:
+    """Tell whether a word of `WORDS` is in a text."""
+    for start in range(0, len(text), PIECE):
+        interrupts.check()
+        first = max(start - WORD_MAX, 0)
+        lowered = text[first : start + PIECE].lower()
+        if any(word in lowered for word in BEGINNINGS) and WORDS.search(text, first, start + PIECE + WORD_MAX):
+            return True
+    return False
 
 
 def is_of_catalog(node: Any) -> bool:
