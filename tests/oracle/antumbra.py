@@ -17,7 +17,9 @@ import psycopg
 READY = re.compile(r"ready on (\S+):(\d+)")
 # A first start compiles the kernels that all views share.
 START_WAIT_S_MAX = 300.0
-STOP_WAIT_S_MAX = 30.0
+STOP_WAIT_S_MAX = 60.0
+# A machine that runs tests side by side takes its time to stop a server in order.
+SHUTDOWN_WAIT_S = 40
 LOG_CHARACTERS = 4000
 
 
@@ -77,6 +79,7 @@ class AntumbraServer:
     def launch(self) -> None:
         """Start the process and return at once."""
         command = [sys.executable, "-m", "engine", "serve", "--port", str(self.port), "--data-dir", str(self.folder)]
+        command += ["--set", f"shutdown_wait_s_max={SHUTDOWN_WAIT_S}"]
         environment = None if self._environment is None else {**os.environ, **self._environment}
         with self.log_path.open("a") as log_file:
             self._process = subprocess.Popen(
