@@ -200,7 +200,13 @@ def add_average(rows: Words, at: int, seen: int, value: float) -> None:
 
 @kernel
 def merge_average(rows: Words, at: int, seen: int, source: Words, start: int, count: int) -> None:
-    """Add another state (sum, squared deviations, overflowed) of `count` > 0 values: PostgreSQL's float8_combine."""
+    """Add another state (sum, squared deviations, overflowed) of `count` > 0 values: PostgreSQL's float8_combine.
+
+    One value is added as if it had come by itself, so that single rows have the last digits of float8_accum.
+    """
+    if count == 1:
+        add_average(rows, at, seen, from_bits(unsigned_word(source[start])))
+        return
     if seen == 0:
         for word in range(3):
             rows[at + word] = source[start + word]
