@@ -151,6 +151,12 @@ def key(value: Numeric) -> tuple[int, int, int]:
     return (-whole, -high, -low) if value[0] < 0 else (whole, high, low)
 
 
+def average(upper: int, lower: int, fraction: Numeric, count: int) -> Numeric:
+    """Return an average. upper, lower: the sum of the whole parts, in 10^19 and the rest; fraction: that of what is behind the point."""
+    behind, scale = fraction
+    return divide(((upper * 10**KEY_PART_DIGITS + lower) * 10**scale + behind, scale), (count, 0))
+
+
 def total(whole: int, high: int, low: int, scale: int) -> Numeric:
     """Return the value whose key parts were summed, at `scale`, the largest of the summands."""
     unscaled = (whole * 10**KEY_PART_DIGITS + high) * 10**KEY_PART_DIGITS + low

@@ -398,13 +398,6 @@ def _total(whole: int, high: int, low: int, marks: int) -> decimals.Numeric:
     return decimals.total(whole, high, low, marks.bit_length() - 1)
 
 
-def _average(upper: int, lower: int, fraction: decimals.Numeric, count: int) -> decimals.Numeric:
-    """Return an average. upper, lower: the sum of the whole parts, in 10^19 and the rest; fraction: that of what is behind the point."""
-    behind, scale = fraction
-    whole = upper * 10**decimals.KEY_PART_DIGITS + lower
-    return decimals.divide((whole * 10**scale + behind, scale), (count, 0))
-
-
 def _variable_average(upper: int, lower: int, high: int, low: int, marks: int, count: int) -> decimals.Numeric:
     """Return an average of values whose keys were summed, the whole parts in 10^19 and the rest."""
     if marks >= SPECIAL_MARKS[-1]:
@@ -435,7 +428,7 @@ SPECIFICATIONS: list[tuple[str, list[str], str, Scalar]] = [
     ("numeric_marks", [VARIABLE], "BIGINT", lambda value: 1 << value[1]),
     ("numeric_scale", [VARIABLE], "SMALLINT", lambda value: value[1]),
     ("numeric_total", [WIDE, WIDE, WIDE, "BIGINT"], VARIABLE, _total),
-    ("numeric_average", [WIDE, WIDE, VARIABLE, "BIGINT"], VARIABLE, _average),
+    ("numeric_average", [WIDE, WIDE, VARIABLE, "BIGINT"], VARIABLE, decimals.average),
     ("numeric_variable_average", [WIDE, WIDE, WIDE, WIDE, "BIGINT", "BIGINT"], VARIABLE, _variable_average),
     ("numeric_finite", [VARIABLE, _TEXT], VARIABLE, lambda value, type_name: value),
     ("numeric_quotient", [VARIABLE, "BIGINT"], VARIABLE, lambda value, count: decimals.divide(value, (count, 0))),

@@ -186,9 +186,7 @@ def test_a_count_of_rows_that_depends_on_the_row_outside_is_refused(engine: Quer
     assert engine_answer(engine.run, query, {}).sqlstate == "0A000"
 
 
-@pytest.mark.parametrize(
-    "text", ["x + x", "x * 10", "x * x", "sum(x)", "avg(x)", "x / 0.0001", "x - (0 - x)", "x + 0.1"]
-)
+@pytest.mark.parametrize("text", ["x + x", "x * 10", "x * x", "sum(x)", "x / 0.0001", "x - (0 - x)", "x + 0.1"])
 def test_more_than_38_digits_are_refused(text: str, engine: QueryEngine) -> None:
     query = f"select {text} from (values ({'9' * 38}::numeric), ({'9' * 38})) v (x)"
     assert engine_answer(engine.run, query, {}).sqlstate == "22003"

@@ -125,6 +125,8 @@ def test_names_and_constants_are_in_quotes_only(number: int, request: pytest.Fix
         found = bound(statement, names, texts, (hostile(randomness, 60) + "1", hostile(randomness, 60) + "2"))
         where = f"--seed {case}"
         text = duckdb_text(found)
+        # A text that may grow has a function of ours in its place, which is bounded.
+        text = text if "text_replaced(" in duck else text.replace(" text_replaced(", " replace(")
         assert DUCKDB_QUOTES.sub("X", text) == DUCKDB_QUOTES.sub("X", duck), where
         assert tree_of(connection, text) == tree, where
         assert SPARK_QUOTES.sub("X", spark_text(found)) == SPARK_QUOTES.sub("X", spark), where

@@ -13,7 +13,7 @@ from sql.parse import parse
 from sql.statements.statement import CreateView
 from views.definition import JoinChoice, ViewDefinition, define_view
 
-SETTINGS = SessionSettings(time_zone="Europe/Berlin", search_path="public")
+SETTINGS = SessionSettings(time_zone="Europe/Berlin", search_path="public").shared()
 
 
 def statement(**options: str) -> CreateView:
