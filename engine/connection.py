@@ -80,6 +80,8 @@ class Connection(asyncio.Protocol):
         self._transport: asyncio.Transport | None = None
         self._outlet: Outlet | None = None
         self._closed = asyncio.Event()
+        # False once the server stops: what comes then is not looked at, since a Sync before it may have been dropped.
+        self._takes_messages = True
         self._startup_timer: asyncio.TimerHandle | None = None
         self._queue: deque[FrontendMessage] = deque()
         self._queued_bytes = 0
@@ -181,12 +183,8 @@ class Connection(asyncio.Protocol):
     def _takes_packets(self) -> bool:
         """True when a packet that comes now is the first of what is to be done, and may be answered at once."""
         is_busy = self._packet_waits or self._task is not None or self._queue or self._replies
-        return (
-            not is_busy
-            and self.may_write.is_set()
-            and self.conversation.is_between_messages
-            and not self.encoding.converts
-        )
+        can_answer = self._takes_messages and self.may_write.is_set() and not self.encoding.converts
+        return not is_busy and can_answer and self.conversation.is_between_messages
 
     def _packet_is_over(self) -> None:
         self._packet_waits = False
@@ -273,7 +271,7 @@ class Connection(asyncio.Protocol):
         if data[0] in _PACKET_KINDS and len(data) <= self._packet_bytes_max and self._answer_packet(data):
             return
         self._queued_bytes += len(data)
-        self._queue.extend(self.conversation.receive(data))
+        self._queue.extend(self.conversation.receive(data) if self._takes_messages else ())
         if self._task is None and not self._packet_waits:
             self._work()
         elif self._queued_bytes > self._limits.read_high_water_bytes and not self._reading_is_paused:
@@ -455,6 +453,7 @@ class Connection(asyncio.Protocol):
 
     async def shut_down(self) -> None:
         """The server stops: cancel what runs, wait for it a while, say why, close."""
+        self._takes_messages = False
         end = self._loop.time() + self._limits.shutdown_wait_s_max
         if self._packet_waits:
             self._queue.clear()
