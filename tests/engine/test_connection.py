@@ -161,3 +161,23 @@ def test_shutdown_waits_for_the_log() -> None:
     assert kinds == [b"D", b"Z", b"E"]
     world.wait_until_stopped()
     assert world.closed.acquire(timeout=WAIT_S_MAX)
+
+
+def test_what_comes_while_the_server_stops_is_not_looked_at() -> None:
+    """What came before it in the same pipeline was dropped, so that its answer would be taken for another one's."""
+    world = FakeWorld(LIMITS).start()
+    client = RawClient(world)
+    client.log_in()
+    session = begin_packet(client, world)
+    world.begin_stop()
+    with suppress(ConnectionError):
+        while True:
+            RawClient(world).close()
+    client.socket.sendall(query("echo y"))
+    time.sleep(0.1)
+    session.log_answers()
+    kinds = []
+    while (message := client.message()) is not None:
+        kinds.append(message[0])
+    assert kinds == [b"D", b"Z", b"E"] and not world.handled
+    world.wait_until_stopped()
