@@ -78,10 +78,16 @@ class Database:
     """Everything that the sessions of one server share. open() before use, close() at the end."""
 
     def __init__(
-        self, config: ServerConfig, clock: Clock, storage: Storage, compilers: CompileProcesses | None = None
+        self,
+        config: ServerConfig,
+        clock: Clock,
+        storage: Storage,
+        compilers: CompileProcesses | None = None,
+        spark: SparkRuntime | None = None,
     ) -> None:
-        """Compose it. compilers: what compiles its kernels, None for processes of its own."""
+        """Compose it. compilers: what compiles its kernels; spark: its JVM, of which a process has one at most; None: its own."""
         self.config = config
+        self._given = (compilers, spark)
         self.server_settings = server_settings(config)
         kept_memory.bytes_max = config.kept_memory_bytes_max
         self.stream_options = StreamOptions(config.stream_capacity_default, config.stream_string_bytes_default)
@@ -97,7 +103,7 @@ class Database:
         self.store = TableStore(config.data_dir, config.query_memory_bytes, config.query_disk_bytes, results, storage)
         self.tables = self.store.engine
         self.system_catalog = CatalogEngine()
-        self._spark = SparkRuntime(
+        self._spark = spark or SparkRuntime(
             config.spark_memory_mb,
             config.spark_threads,
             config.data_dir / "spark",
@@ -203,18 +209,20 @@ class Database:
             self.committer.commit(transaction)
 
     def close(self) -> None:
-        """Make a last checkpoint, and stop Spark, what compiles, and the threads. The sessions have ended, or were given up."""
+        """Make a last checkpoint, and stop the threads, and Spark and what compiles unless they were given. No session goes on."""
         # What waits for a Spark that does not answer ends with it.
         killing = threading.Timer(SPARK_WAIT_S_MAX, self._spark.kill)
         killing.start()
-        self.compilers.close()
+        if self.compilers not in self._given:
+            self.compilers.close()
         self.workers.shutdown()
         killing.cancel()
         if self._is_open:
             self._is_open = False
             self._checkpointer.stop(finally_one=True)
         self.log.close()
-        self._spark.stop()
+        if self._spark not in self._given:
+            self._spark.stop()
         self.store.settle(self.image)
         self.store.close()
 

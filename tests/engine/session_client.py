@@ -19,6 +19,7 @@ from engine.database import Database
 from engine.neighbours import Neighbours
 from engine.roles import BOOTSTRAP_OID
 from engine.sessions.session import Session, open_session
+from engine.spark import SparkRuntime
 from engine.staging import StatementStage
 from engine.storage import DiskStorage, Storage
 from ringbuffer.arrow import morsel_to_arrow
@@ -80,20 +81,30 @@ class MemoryConnection:
 
 # All worlds of a test run share what compiles, which ends with it.
 COMPILERS = CompileProcesses(2, 2 << 30, 120.0)
+# A process has one JVM at most, which is that of the fixture `spark`: this one never starts.
+NO_SPARK = SparkRuntime(1 << 10, 1, Path("no-spark"))
+NO_SPARK.kill()
 
 
 class World:
-    """A database in a folder, never opened for business: no Spark, no listener. Its sessions share one event loop.
+    """A database in a folder, never opened for business: no listener, no Spark but a given one. Its sessions share one event loop.
 
     last_checkpoint: the position of the checkpoint that was found.
     """
 
     def __init__(
-        self, folder: Path, storage: Storage | None = None, clock: Clock | None = None, **settings: object
+        self,
+        folder: Path,
+        storage: Storage | None = None,
+        clock: Clock | None = None,
+        spark: SparkRuntime | None = None,
+        **settings: object,
     ) -> None:
         self.runner = asyncio.Runner()
         self.config = ServerConfig(data_dir=folder, **{"log_segment_bytes": 1 << 20, **settings})  # type: ignore[arg-type]  # the fields' own types
-        self.database = Database(self.config, clock or SystemClock(), storage or DiskStorage(), COMPILERS)
+        self.database = Database(
+            self.config, clock or SystemClock(), storage or DiskStorage(), COMPILERS, spark or NO_SPARK
+        )
         try:
             self.last_checkpoint = self.database.recover()
         except BaseException:

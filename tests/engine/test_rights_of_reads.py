@@ -7,9 +7,11 @@ What stands beside a relation of the catalog takes another way through the serve
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
+from engine.spark import SparkRuntime
 from tests.end_to_end.raw_client import SYNC, RawClient, bind, execute, parse, query
 from tests.engine.session_client import SessionClient, World
 from tests.oracle.postgres import PostgresCluster
@@ -322,7 +324,8 @@ def test_each_statement_takes_exactly_its_privileges(world: World, theirs: RawCl
     assert not wrong
 
 
-def test_streams_and_what_is_over_them(world: World) -> None:
+def test_streams_and_what_is_over_them(tmp_path: Path, spark: SparkRuntime) -> None:
+    world = World(tmp_path / "data", spark=spark)
     ours = world.client()
     ours.run(*filter(None, STREAM_SETUP.split("\n")))
     wrong = []
@@ -330,6 +333,7 @@ def test_streams_and_what_is_over_them(world: World) -> None:
         found = tried(ours, grants, text)
         if found not in (ENOUGH if is_enough else REFUSED):
             wrong.append((text, grants, found))
+    world.close()
     print(*wrong, sep="\n")
     assert not wrong
 

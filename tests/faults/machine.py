@@ -125,7 +125,7 @@ class Machine:
         """Start the database. Raises what keeps it from starting, PowerLossError among it."""
         assert self.world is None, "one process at a time"
         try:
-            self.world = World(self.disk.tables, self.disk, self._clock, **SETTINGS)
+            self.world = World(self.disk.tables, self.disk, self._clock, None, **SETTINGS)
         except BaseException:
             if self.disk.is_off:
                 raise PowerLossError("the power went off during the start") from None
