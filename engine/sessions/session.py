@@ -115,7 +115,12 @@ class Session:
         try:
             return action(message)
         except SqlError as error:
-            self.fail_pipeline(error)
+            # What is raised before a statement begins, or behind its end, is answered like its own errors: a Query and a Sync are always
+            # followed by ReadyForQuery.
+            if self.is_simple or isinstance(message, Query | FunctionCall | Sync):
+                self.fail_query(error)
+            else:
+                self.fail_pipeline(error)
             return None
 
     def cancel(self) -> None:
@@ -172,11 +177,10 @@ class Session:
     async def _query_committed(self, rest: Awaitable[None], reply: bytes) -> None:
         try:
             await rest
+            self.connection.write(reply)
+            self._ready()
         except SqlError as error:
             self.fail_query(error)
-            return
-        self.connection.write(reply)
-        self._ready()
 
     async def _query_parsed(self, text: str) -> None:
         try:
@@ -217,10 +221,9 @@ class Session:
                     await self.block.end_implicit()
                 await self._send(outcome, shown, outcome.formats)
             await self.block.end_implicit()
+            self._ready()
         except SqlError as error:
             self.fail_query(error)
-        else:
-            self._ready()
 
     def fail_query(self, error: SqlError) -> None:
         """Answer a Query with an error."""
@@ -353,21 +356,18 @@ class Session:
         if transaction is None:
             self.names.end_transaction(committed=True)
         elif not transaction.explicit:
-            try:
-                rest = self.block.commit_now()
-                if rest is not None:
-                    return self._synced(rest)
-            except SqlError as error:
-                self.connection.write(writer.error_response(self.identity.told(error)))
+            rest = self.block.commit_now()
+            if rest is not None:
+                return self._synced(rest)
         self._ready()
         return None
 
     async def _synced(self, rest: Awaitable[None]) -> None:
         try:
             await rest
+            self._ready()
         except SqlError as error:
-            self.connection.write(writer.error_response(self.identity.told(error)))
-        self._ready()
+            self.fail_query(error)
 
     def fail_pipeline(self, error: SqlError) -> None:
         """Answer a message of the extended protocol with an error; what follows it is skipped until Sync."""
@@ -479,8 +479,9 @@ class Session:
             self.connection.write(writer.parameter_status(name, value))
         if self.inbox.has_messages and self.block.open is None:
             self.connection.write(self.inbox.take())
-        self.connection.write(writer.READY_FOR_QUERY[self.block.status])
+        # The last of what can go wrong: behind ReadyForQuery nothing may be said.
         self.idle.start()
+        self.connection.write(writer.READY_FOR_QUERY[self.block.status])
 
 
 def open_session(database: Database, connection: Connection, parameters: Mapping[str, str]) -> Session:
