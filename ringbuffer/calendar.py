@@ -12,6 +12,7 @@ import numpy as np
 from ringbuffer.arithmetic import add_int64, subtract_int64
 from ringbuffer.error_codes import (
     BIN_ORIGIN,
+    DATE_OUT_OF_TIMESTAMP,
     DATE_RANGE,
     INFINITE_DATES,
     INFINITE_FIELD,
@@ -394,3 +395,21 @@ def date_part_timestamp(field: int, us: int) -> float:
     if field == MILLISECONDS:
         return time // SECOND_US * 1000.0 + time % SECOND_US / 1000.0
     return float(time)
+
+
+@kernel
+def date_to_timestamp(days: int) -> tuple[int, int]:
+    """Return (microseconds of midnight, error): dates reach further than timestamps."""
+    if is_infinite_date(days):
+        return (TIMESTAMP_INFINITY if days > 0 else -TIMESTAMP_INFINITY), OK
+    if days >= TIMESTAMP_DAYS_END:
+        return 0, DATE_OUT_OF_TIMESTAMP
+    return days * DAY_US, OK
+
+
+@kernel
+def timestamp_to_date(us: int) -> int:
+    """Return the day that holds a local timestamp."""
+    if is_infinite_timestamp(us):
+        return DATE_INFINITY if us > 0 else -DATE_INFINITY
+    return us // DAY_US

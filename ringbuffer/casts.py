@@ -9,17 +9,8 @@ from __future__ import annotations
 import numpy as np
 
 from ringbuffer.arithmetic import limit_int16, limit_int32, real
-from ringbuffer.calendar import (
-    DATE_INFINITY,
-    DAY_US,
-    TIMESTAMP_DAYS_END,
-    TIMESTAMP_INFINITY,
-    is_infinite_date,
-    is_infinite_timestamp,
-)
 from ringbuffer.error_codes import (
     BIGINT_RANGE,
-    DATE_OUT_OF_TIMESTAMP,
     FLOAT_OVERFLOW,
     FLOAT_UNDERFLOW,
     INTEGER_RANGE,
@@ -103,21 +94,3 @@ def numeric_to_int32(lo: int, hi: int, scale: int) -> tuple[int, int]:
 def int32_to_bool(value: int) -> int:
     """Return 1 for everything but 0."""
     return 1 if value != 0 else 0
-
-
-@kernel
-def date_to_timestamp(days: int) -> tuple[int, int]:
-    """Return (microseconds of midnight, error): dates reach further than timestamps."""
-    if is_infinite_date(days):
-        return (TIMESTAMP_INFINITY if days > 0 else -TIMESTAMP_INFINITY), OK
-    if days >= TIMESTAMP_DAYS_END:
-        return 0, DATE_OUT_OF_TIMESTAMP
-    return days * DAY_US, OK
-
-
-@kernel
-def timestamp_to_date(us: int) -> int:
-    """Return the day that holds a local timestamp."""
-    if is_infinite_timestamp(us):
-        return DATE_INFINITY if us > 0 else -DATE_INFINITY
-    return us // DAY_US

@@ -13,7 +13,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from ringbuffer.calendar import DATE_INFINITY, TIMESTAMP_INFINITY
-from ringbuffer.encode_text import WORD_DIGITS, is_valid, split_words
+from ringbuffer.encode_text import is_valid
 from ringbuffer.encoded_column import (
     Bytes,
     EncodedColumn,
@@ -29,6 +29,7 @@ from ringbuffer.encoded_column import (
 from ringbuffer.int128 import int128_negate, signed_word
 from ringbuffer.jit import kernel
 from ringbuffer.numeric import NAN_RANK, SPECIAL_SCALE
+from ringbuffer.put_values import WORD_DIGITS, split_words
 
 # Days and microseconds from 1970-01-01 to 2000-01-01.
 EPOCH_DAYS = 10_957

@@ -15,10 +15,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ringbuffer.calendar import HOUR_US, MINUTE_US, SECOND_US
-from ringbuffer.encode_text import is_valid, put_digits, put_offset, word_digits_count
+from ringbuffer.encode_text import is_valid
 from ringbuffer.encoded_column import Bytes, EncodedColumn, Offsets, fixed_values, frozen, string_column, valid_bytes
 from ringbuffer.int128 import signed_word, unsigned_word
 from ringbuffer.jit import kernel
+from ringbuffer.put_values import put_digits, put_offset, word_digits_count
 
 # '24:00:00.000000'
 TIME_BYTES_MAX = 16

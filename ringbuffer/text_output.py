@@ -15,7 +15,12 @@ from numba.core import types
 from numba.extending import intrinsic
 
 from ringbuffer.calendar import SECOND_US, is_infinite_date, is_infinite_timestamp
-from ringbuffer.encode_text import (
+from ringbuffer.error_codes import OK, SCRATCH_FULL
+from ringbuffer.int128 import int128_absolute, signed_word
+from ringbuffer.jit import kernel
+from ringbuffer.memory import bits_of_float
+from ringbuffer.numeric import SPECIAL_SCALE
+from ringbuffer.put_values import (
     DATE_BYTES_MAX,
     INTEGER_BYTES_MAX,
     NUMERIC_DIGITS_MAX,
@@ -30,11 +35,6 @@ from ringbuffer.encode_text import (
     split_words,
     word_digits_count,
 )
-from ringbuffer.error_codes import OK, SCRATCH_FULL
-from ringbuffer.int128 import int128_absolute, signed_word
-from ringbuffer.jit import kernel
-from ringbuffer.memory import bits_of_float
-from ringbuffer.numeric import SPECIAL_SCALE
 from ringbuffer.shortest_float import FLOAT4_FIXED_DIGITS, FLOAT8_FIXED_DIGITS, FLOAT_BYTES_MAX, put_float_bits
 from ringbuffer.text_functions import Scratch, keep, reserve
 from ringbuffer.text_values import bytes_at

@@ -17,11 +17,12 @@ from ringbuffer.calendar import (
     add_months_us,
     check_timestamp,
     date_part_timestamp,
+    date_to_timestamp,
     date_trunc_us,
     extract_timestamp,
     is_infinite_timestamp,
+    timestamp_to_date,
 )
-from ringbuffer.casts import date_to_timestamp, timestamp_to_date
 from ringbuffer.error_codes import OK, TIMESTAMP_RANGE
 from ringbuffer.jit import kernel
 from ringbuffer.time_zones import Offsets, Transitions, local_to_utc, utc_to_local, zone_offset_us

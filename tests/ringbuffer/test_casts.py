@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ringbuffer import casts
+from ringbuffer import calendar, casts
 from ringbuffer.calendar import DAY_US, TIMESTAMP_DAYS_END
 from ringbuffer.error_codes import (
     BIGINT_RANGE,
@@ -84,7 +84,7 @@ def test_double_to_real() -> None:
 
 
 def test_dates_reach_further_than_timestamps() -> None:
-    assert casts.date_to_timestamp(-1) == (-DAY_US, OK)
-    assert casts.date_to_timestamp(TIMESTAMP_DAYS_END - 1) == ((TIMESTAMP_DAYS_END - 1) * DAY_US, OK)
-    assert casts.date_to_timestamp(TIMESTAMP_DAYS_END) == (0, DATE_OUT_OF_TIMESTAMP)
-    assert [casts.timestamp_to_date(us) for us in (-1, 0, DAY_US - 1, DAY_US)] == [-1, 0, 0, 1]
+    assert calendar.date_to_timestamp(-1) == (-DAY_US, OK)
+    assert calendar.date_to_timestamp(TIMESTAMP_DAYS_END - 1) == ((TIMESTAMP_DAYS_END - 1) * DAY_US, OK)
+    assert calendar.date_to_timestamp(TIMESTAMP_DAYS_END) == (0, DATE_OUT_OF_TIMESTAMP)
+    assert [calendar.timestamp_to_date(us) for us in (-1, 0, DAY_US - 1, DAY_US)] == [-1, 0, 0, 1]

@@ -231,8 +231,8 @@ def time_answers() -> dict[str, Answer]:
         "date_part": scalar(calendar.date_part_timestamp, field, timestamp),
         "add_interval": scalar(calendar.add_interval_us, timestamp, int, int, int, show=timestamp_text),
         "date_add_days": scalar(calendar.date_add_days, days, int, show=date_text),
-        "date_to_timestamp": scalar(casts.date_to_timestamp, days, show=timestamp_text),
-        "timestamp_to_date": scalar(casts.timestamp_to_date, timestamp, show=date_text),
+        "date_to_timestamp": scalar(calendar.date_to_timestamp, days, show=timestamp_text),
+        "timestamp_to_date": scalar(calendar.timestamp_to_date, timestamp, show=date_text),
     }
     for name in FIELDS:
         answers[f"extract_{name}"] = lambda a, code=FIELD_CODES[name]: numeric_text(

@@ -142,7 +142,7 @@ def time_to_time(writer: ExpressionWriter, node: Cast, value: Value) -> Value:
     out = writer.writer
     stem = "day" if target == "date" else "moment"
     if "timestamptz" not in (source, target):
-        function = out.use("casts", f"{source}_to_{target}")
+        function = out.use("calendar", f"{source}_to_{target}")
         return writer.strict(node, f"{function}({value.word})", (value,), stem, fallible=source == "date")
     arrays = zone_arrays(out, node.zone)
     if (source, target) == ("timestamp", "timestamptz"):
