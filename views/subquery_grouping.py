@@ -30,8 +30,8 @@ from sql.trees import (
 from views.plan.casts import widens
 from views.plan.join_graph import conjunction
 from views.plan.nodes import FIRST
+from views.plan.properties import cannot_fail
 from views.plan.rules.first_rows import deciding_keys
-from views.plan.rules.push_key_conditions import cannot_fail
 from views.plan.trees import parts, substitute, taken_apart, walk
 
 # Of one value max yields that value; count of no row is no NULL.

@@ -1,6 +1,8 @@
 """Run: python FILE PORT ; its stdout must be FILE.expected (same name). Needs psycopg 3."""
 import sys
+
 import psycopg
+
 PORT = sys.argv[1] if len(sys.argv) > 1 else "5433"
 c = psycopg.connect(f"host=127.0.0.1 port={PORT} user=antumbra dbname=antumbra", autocommit=True)
 for sql in r"""

@@ -16,8 +16,8 @@ from sql.datatypes import BOOL, SqlType
 from sql.errors import SqlError, not_supported
 from sql.expressions import AggregateCall, Case, Expression, Literal, SortKey
 from views.codegen.values import FLOATS, INTEGERS, TEXTS, TIMES
-from views.plan.checks import RULE_A
 from views.plan.nodes import FIRST, StreamPipeline
+from views.plan.refusals import RULE_A
 from views.plan.text import aggregate_text
 from views.plan.trees import meaning
 

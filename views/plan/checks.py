@@ -18,6 +18,7 @@ from sql.trees import all_relations, height, operator_expressions, subqueries_of
 from sql.trees import scans as leaves
 from views.plan.nodes import Probe, StreamPipeline
 from views.plan.properties import properties, scans, stream_path
+from views.plan.refusals import RULE_A, RULE_B, RULE_C, RULE_D, refused
 from views.plan.rules.combine_groupings import is_combined
 from views.plan.steps import pipeline_expressions
 from views.plan.text import aggregate_text, expression_text, identifier, key_text, window_text
@@ -36,13 +37,6 @@ from views.plan.trees import (
 # Of an expression in generated Python, whose parser takes 200 parentheses in each other, and in Spark's SQL.
 HEIGHT_MAX = 150
 TIMES_OF_DAY = ("timestamp", "timestamptz")
-
-RULE_A = (
-    "Rule (a): the first pipeline breaker above a stream must be a grouping, since that is what is kept of its tuples."
-)
-RULE_B = "Rule (b): a join below the grouping puts the stream on the probe side of a table: an inner join, or a LEFT JOIN from the stream."
-RULE_C = "Rule (c): a join of streams needs both of them grouped below the join."
-RULE_D = "Rule (d): ORDER BY with LIMIT must lie above the grouping."
 
 
 def check_sources(root: Relation) -> None:
@@ -157,20 +151,6 @@ def check_upper(upper: Relation) -> None:
     """Refuse what Spark can't evaluate as PostgreSQL does; the message names the function or the operator."""
     check_heights(upper)
     _check_spark(upper, "The part of the query lies above a second pipeline breaker, where Spark runs it.")
-
-
-def refused(what: str, part: str, rule: str | None, hint: str | None, position: int | None = None) -> SqlError:
-    """Return the 0A000 of a query that has no plan: what it is, the part of the query, the rule, what to write instead."""
-    place = f"The part of the query: {part}."
-    detail = place if rule is None else f"{rule} {place}"
-    return SqlError("0A000", f"{what} is not supported yet", detail=detail, hint=hint, position=position)
-
-
-def refused_outer_condition(condition: Expression) -> SqlError:
-    """Return the 0A000 of a LEFT JOIN from a stream whose condition compares both sides otherwise than by equality."""
-    hint = "Keep equalities and conditions on one side in ON; an inner join may have any condition."
-    part = f"LEFT JOIN ... ON {expression_text(condition)}"
-    return refused("a LEFT JOIN from a stream on other than equal columns", part, RULE_B, hint)
 
 
 def refused_retroactive(tables: Sequence[str]) -> SqlError:

@@ -16,7 +16,7 @@ from sql.expressions import AggregateCall, Column, Expression
 from views.codegen.grouping import AggregateSlot, Grouping, make_grouping, state_of
 from views.plan.kernel_support import kernel_supports
 from views.plan.nodes import FIRST, Probe, StreamPipeline, ViewPlan
-from views.plan.rules.push_key_conditions import cannot_fail
+from views.plan.properties import cannot_fail
 from views.plan.text import aggregate_text, expression_text
 from views.plan.trees import columns_of, meaning, rewrite
 

@@ -15,10 +15,10 @@ from sql.expressions import AggregateCall, Column, Expression
 from sql.relations import Aggregate, Filter, Join, Relation, Schema
 from sql.trees import aggregate_expressions, children, map_aggregate, map_expression, relation_names
 from views.plan.casts import unwidened
-from views.plan.checks import RULE_B, refused
 from views.plan.eager_keys import ARGUMENTS, SAFE, STRICT, is_made_of, is_of_kernels, keeps_all
 from views.plan.join_graph import conjunction, equality, moved
 from views.plan.kernel_support import kernel_supports
+from views.plan.refusals import RULE_B, refused
 from views.plan.rules.combine_groupings import union_sides
 from views.plan.steps import unique_names
 from views.plan.stream_region import Leaf, Outer, Region, is_closed

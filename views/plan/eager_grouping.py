@@ -30,13 +30,13 @@ from sql.trees import (
     walk,
 )
 from views.definition import JoinChoice
-from views.plan.checks import RULE_B, RULE_C, refused
 from views.plan.eager_blocks import COUNT, Block, Blocks, call_name
 from views.plan.eager_keys import is_of_kernels
 from views.plan.join_graph import conjunction, equality
 from views.plan.kept import bytes_per_group
 from views.plan.nodes import FIRST, StreamPipeline
 from views.plan.properties import scans
+from views.plan.refusals import RULE_B, RULE_C, refused
 from views.plan.reweighting import (
     Weighted,
     can_reweight,

@@ -12,7 +12,7 @@ from sql.expressions import Call, Case, Cast, Column, Expression, Literal
 from sql.relations import Filter, Project, Relation, Scan
 from sql.trees import children
 from views.plan.casts import widens
-from views.plan.rules.push_key_conditions import CANNOT_FAIL
+from views.plan.properties import CANNOT_FAIL
 
 # Yield NULL of NULL.
 STRICT = frozenset({"add", "subtract", "multiply", "negate"})

@@ -7,9 +7,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from sql.expressions import Call, Column, Expression, Literal
 from sql.relations import Aggregate, Relation, Scan
 from sql.trees import all_relations
-from views.plan.trees import inputs
+from views.plan.trees import inputs, parts
+
+CANNOT_FAIL = frozenset(
+    {
+        "eq", "ne", "lt", "le", "gt", "ge", "is_distinct", "is_not_distinct", "in_list", "is_null", "is_not_null",
+        "and", "or", "not", "is_true", "is_not_true", "is_false", "is_not_false",
+    }
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,3 +69,11 @@ def stream_input(relation: Relation) -> int:
     """Return which input of an operator has the stream below it; the only one where there is one."""
     below = inputs(relation)
     return 0 if len(below) < 2 else [properties(part).contains_stream for part in below].index(True)
+
+
+def cannot_fail(expression: Expression) -> bool:
+    """Return whether an expression has a value for every row."""
+    if isinstance(expression, Column | Literal):
+        return True
+    known = isinstance(expression, Call) and expression.function in CANNOT_FAIL
+    return known and all(cannot_fail(part) for part in parts(expression))

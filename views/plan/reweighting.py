@@ -15,7 +15,7 @@ from decimal import Decimal
 
 from sql.datatypes import BOOL, FLOAT8, INT8, SqlType, scaled_numeric
 from sql.expressions import AggregateCall, Call, Cast, Column, Expression, Literal
-from views.plan.tail import sum_type
+from views.plan.exact_sums import sum_type
 
 COUNTS = ("count", "count_star")
 # What the same function makes of its own results, however often each is there.

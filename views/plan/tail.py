@@ -10,15 +10,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from sql.datatypes import INT8, SqlType, scaled_numeric
-from sql.expressions import AggregateCall, Call, Cast, Column, Expression, Literal, Parameter, WindowCall
+from sql.datatypes import INT8
+from sql.expressions import AggregateCall, Column, Expression, Literal, Parameter, WindowCall
 from sql.relations import Aggregate, Relation, Schema, Values, Window
+from views.plan.exact_sums import EXACT_FAMILIES, quotient, sum_type
 from views.plan.kernel_support import kernel_supports
 from views.plan.nodes import FinishStep
 from views.plan.steps import breaker_free_count, compose, stack
 from views.plan.trees import expressions, parts, uses_now, walk
-
-EXACT_FAMILIES = frozenset({"int2", "int4", "int8", "numeric"})
 
 
 def cut_tail(leaf: Schema, path: Sequence[Relation]) -> tuple[list[Relation], FinishStep | None]:
@@ -91,16 +90,3 @@ def _without_averages(breaker: Relation) -> tuple[Relation | None, list[tuple[st
 
 def _is_exact_average(call: AggregateCall | WindowCall) -> bool:
     return call.function == "avg" and call.arguments[0].type.family in EXACT_FAMILIES
-
-
-def sum_type(argument: SqlType) -> SqlType:
-    """Return the type of PostgreSQL's sum over an exact number."""
-    if argument.family in ("int2", "int4"):
-        return INT8
-    return scaled_numeric(0 if argument.family == "int8" else argument.display_scale)
-
-
-def quotient(total: Expression, count: Expression, kind: SqlType) -> Expression:
-    """Return total / count as PostgreSQL's avg ends: NULL when nothing was summed."""
-    wide = total if total.type.family == "numeric" else Cast(total, scaled_numeric(0))
-    return Call("divide", (wide, Cast(count, scaled_numeric(0))), kind)

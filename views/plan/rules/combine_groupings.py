@@ -15,9 +15,9 @@ from sql.datatypes import FLOAT8, INT8, SqlType
 from sql.expressions import AggregateCall, Call, Case, Cast, Column, Expression, Literal
 from sql.relations import Aggregate, Filter, Join, Project, Relation, SetOperation
 from sql.trees import open_columns
+from views.plan.exact_sums import EXACT_FAMILIES, quotient, sum_type
 from views.plan.properties import is_ungrouped, properties
 from views.plan.reweighting import COUNTS, FLOATS, REPEATED
-from views.plan.tail import EXACT_FAMILIES, quotient, sum_type
 from views.plan.trees import meaning
 
 # What the same function makes of its own results, each taken once.

@@ -20,10 +20,10 @@ from sql.relations import (
     SetOperation,
     TableFunction,
 )
+from views.plan.exact_sums import sum_type
 from views.plan.properties import is_ungrouped
 from views.plan.rules.combine_groupings import split_unions, typed, union_all
 from views.plan.rules.distinct_to_grouping import grouped
-from views.plan.tail import sum_type
 
 ONE = Literal(1, INT8)
 ZERO = Literal(0, INT8)

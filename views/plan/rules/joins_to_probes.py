@@ -14,7 +14,6 @@ from sql.datatypes import BOOL
 from sql.expressions import Call, Column, Expression, Literal
 from sql.relations import Aggregate, Filter, Join, Project, Relation, Scan
 from sql.trees import aggregate_expressions, map_aggregate
-from views.plan.checks import refused_outer_condition
 from views.plan.join_graph import (
     STREAM,
     JoinGraph,
@@ -26,6 +25,7 @@ from views.plan.join_graph import (
     table_groups,
 )
 from views.plan.properties import is_first_grouping, stream_path
+from views.plan.refusals import refused_outer_condition
 from views.plan.rules.char_keys import padded, text_keys
 from views.plan.steps import unique_names
 from views.plan.trees import columns_of, meaning, rewrite_bottom_up, substitute

@@ -8,17 +8,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from sql.expressions import Call, Column, Expression, Literal
+from sql.expressions import Expression
 from sql.relations import Aggregate, Filter, Relation
-from views.plan.properties import is_first_grouping
-from views.plan.trees import columns_of, conjuncts, parts, rewrite_bottom_up, substitute
-
-CANNOT_FAIL = frozenset(
-    {
-        "eq", "ne", "lt", "le", "gt", "ge", "is_distinct", "is_not_distinct", "in_list", "is_null", "is_not_null",
-        "and", "or", "not", "is_true", "is_not_true", "is_false", "is_not_false",
-    }
-)  # fmt: skip
+from views.plan.properties import cannot_fail, is_first_grouping
+from views.plan.trees import columns_of, conjuncts, rewrite_bottom_up, substitute
 
 
 def push_key_conditions(root: Relation) -> Relation:
@@ -50,11 +43,3 @@ def _step(relation: Relation) -> Relation:
     for condition in above:
         result = Filter(result, condition)
     return result
-
-
-def cannot_fail(expression: Expression) -> bool:
-    """Return whether an expression has a value for every row."""
-    if isinstance(expression, Column | Literal):
-        return True
-    known = isinstance(expression, Call) and expression.function in CANNOT_FAIL
-    return known and all(cannot_fail(part) for part in parts(expression))
