@@ -26,6 +26,8 @@ from sql.relation_keys import PUBLIC, schema_of
 from views.sharing import together
 from views.view import ContinuousView
 
+WORDS = {"stream": "foreign table", "view": "view", "query": "view", "table": "table", "sequence": "sequence"}
+
 FIRST_OID = 16384  # PostgreSQL's FirstNormalObjectId
 
 # What every database has, without an entry. A relation of the same name hides it.
@@ -328,3 +330,10 @@ class CatalogImage:
         last = {name: self.entries[name] for name in names}
         entries = {name: entry for name, entry in self.entries.items() if name not in last} | last
         return replace(self, entries=MappingProxyType(entries), version=self.version + 1)
+
+
+def maker_of(entries: Iterable[Entry], entry: Entry) -> Entry:
+    """Return the view among `entries` that a continuous view was made with, or the relation itself."""
+    oid = entry.description.oid
+    makers = (one for one in entries if isinstance(one, QueryViewEntry | DisabledViewEntry) and oid in one.parts)
+    return next(makers, entry)

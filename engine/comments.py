@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from engine.catalog import CatalogImage, Entry, TableEntry
-from engine.dependents import WORDS
+from engine.catalog import WORDS, CatalogImage, Entry, TableEntry
 from sql.errors import SqlError
 from sql.names import did_you_mean
 from sql.relation_keys import name_of

@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 
 from engine.catalog import (
+    WORDS,
     CatalogImage,
     DisabledViewEntry,
     Entry,
@@ -27,7 +28,6 @@ from sql.trees import walk
 
 SEVERAL = "desired object(s)"
 CASCADE_HINT = "Use DROP ... CASCADE to drop the dependent objects too."
-WORDS = {"stream": "foreign table", "view": "view", "query": "view", "table": "table", "sequence": "sequence"}
 
 
 @dataclass(frozen=True)
@@ -129,13 +129,6 @@ def parts_of(image: CatalogImage, entry: Entry) -> list[Entry]:
     """Return the continuous views that were made with a view, and go with it."""
     parts = entry.parts if isinstance(entry, QueryViewEntry | DisabledViewEntry) else ()
     return [one for one in image.entries.values() if one.description.oid in parts]
-
-
-def maker_of(entries: Iterable[Entry], entry: Entry) -> Entry:
-    """Return the view among `entries` that a continuous view was made with, or the relation itself."""
-    oid = entry.description.oid
-    makers = (one for one in entries if isinstance(one, QueryViewEntry | DisabledViewEntry) and oid in one.parts)
-    return next(makers, entry)
 
 
 def defaults_using(table: TableEntry, sequence: SequenceEntry) -> list[int]:

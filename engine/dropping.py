@@ -9,18 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from engine.catalog import CatalogImage, Entry, SequenceEntry, TableEntry, ViewEntry, is_part
-from engine.dependents import (
-    SEVERAL,
-    WORDS,
-    Dependent,
-    cascade_notice,
-    dependents_of,
-    owned_by,
-    parts_of,
-    refusal,
-    shown,
-)
+from engine.catalog import WORDS, CatalogImage, Entry, SequenceEntry, TableEntry, ViewEntry, is_part
+from engine.dependents import SEVERAL, Dependent, cascade_notice, dependents_of, owned_by, parts_of, refusal, shown
 from engine.tables.table_expressions import bound_description
 from engine.tables.table_names import index_names
 from engine.tables.table_references import drop_constraint

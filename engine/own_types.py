@@ -11,8 +11,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 
-from engine.catalog import CatalogImage, QueryViewEntry, StreamEntry, TableEntry, ViewEntry
-from engine.dependents import SEVERAL, WORDS, maker_of, refusal_of
+from engine.catalog import WORDS, CatalogImage, QueryViewEntry, StreamEntry, TableEntry, ViewEntry, maker_of
+from engine.dependents import SEVERAL, refusal_of
 from engine.query_views import StreamsAsThen, bound_anew
 from engine.tables.table_expressions import bound_default, bound_description
 from engine.tables.table_work import TableWork

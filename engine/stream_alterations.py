@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from engine.catalog import CatalogImage, Entry, SourceText, StreamEntry, ViewEntry
+from engine.catalog import CatalogImage, Entry, SourceText, StreamEntry, ViewEntry, maker_of
 from engine.definitions import refuse_hidden_name, require_free, stream_description
-from engine.dependents import Dependent, cascade_notice, dependents_of, maker_of, refusal
+from engine.dependents import Dependent, cascade_notice, dependents_of, refusal
 from engine.dropping import remove
 from engine.query_views import StreamsAsThen
 from engine.reshaping import Reshaping

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from engine.catalog import CatalogImage, DisabledViewEntry, Entry, QueryViewEntry, ViewEntry
+from engine.catalog import WORDS, CatalogImage, DisabledViewEntry, Entry, QueryViewEntry, ViewEntry, maker_of
 from engine.definitions import require_free
-from engine.dependents import WORDS, maker_of, parts_of
+from engine.dependents import parts_of
 from engine.disabled_views import refusal_to_change
 from engine.query_views import bound_again
 from sql.errors import SqlError

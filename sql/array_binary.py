@@ -6,9 +6,8 @@ import struct
 from collections.abc import Callable
 
 from sql.array_text import DIMENSIONS_MAX
-from sql.datatypes import SqlType, by_oid
+from sql.datatypes import LiteralValue, SqlType, by_oid
 from sql.errors import SqlError, not_supported
-from sql.expressions import LiteralValue
 
 BUILT_IN_END = 10_000
 INSUFFICIENT = "insufficient data left in message"

@@ -8,9 +8,14 @@ table: they know their own row (`family_row`), and so do those of records.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from decimal import Decimal
 
 from sql.enum_types import EnumFamily, EnumType, enum_family
 from sql.record_types import RecordFamily, RecordType, record_family
+
+# bool, int, float, str, bytes as they are; numeric a Decimal with its digits; date: days since 1970-01-01; timestamps: microseconds
+# since then; time: microseconds since midnight; interval: (months, days, microseconds); uuid and jsonb: their text; array: its elements.
+LiteralValue = bool | int | float | str | Decimal | bytes | tuple["LiteralValue", ...] | None
 
 # Types whose values compare by keys that are made of them.
 KEYED_FAMILIES = frozenset({"bpchar", "interval", "timetz", "jsonb", "inet", "cidr"})

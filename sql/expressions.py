@@ -12,14 +12,10 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from sql.datatypes import SqlType
+from sql.datatypes import LiteralValue, SqlType
 
 if TYPE_CHECKING:
     from sql.relations import Relation
-
-# bool, int, float, str, bytes as they are; numeric a Decimal with its digits; date: days since 1970-01-01; timestamps: microseconds
-# since then; time: microseconds since midnight; interval: (months, days, microseconds); uuid and jsonb: their text; array: its elements.
-LiteralValue = bool | int | float | str | Decimal | bytes | tuple["LiteralValue", ...] | None
 
 
 @dataclass(frozen=True, slots=True)

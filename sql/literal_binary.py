@@ -17,9 +17,8 @@ from sql.civil import (
     TIMESTAMP_US_MIN,
 )
 from sql.client_encodings import UTF8, ClientEncoding, invalid_bytes
-from sql.datatypes import SqlType
+from sql.datatypes import LiteralValue, SqlType
 from sql.errors import SqlError
-from sql.expressions import LiteralValue
 from sql.identifiers import received_char, received_name
 from sql.json_text import json_check
 from sql.jsonb_text import jsonb_value

@@ -12,8 +12,7 @@ from decimal import Context, Decimal
 from sql.array_text import array_text
 from sql.byte_values import bytea_text
 from sql.civil import DATE_INFINITY, DAY_US, civil_from_days, is_infinite, utc_offset_us
-from sql.datatypes import SqlType
-from sql.expressions import LiteralValue
+from sql.datatypes import LiteralValue, SqlType
 from sql.identifiers import char_text
 from sql.interval_values import interval_text
 from sql.time_input import time_text

@@ -11,10 +11,9 @@ from decimal import Decimal
 from sql.array_text import array_elements
 from sql.byte_values import bytea_value, uuid_value
 from sql.civil import DAY_US, TIMESTAMP_US_END, TIMESTAMP_US_MIN, is_infinite
-from sql.datatypes import SqlType
+from sql.datatypes import LiteralValue, SqlType
 from sql.datetime_input import date_value, timestamp_value
 from sql.errors import SqlError, not_supported
-from sql.expressions import LiteralValue
 from sql.identifiers import char_value, name_value, oid_value
 from sql.input_styles import USUAL, InputStyles
 from sql.interval_values import within

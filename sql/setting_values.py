@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from sql.booleans import parse_bool
 from sql.client_encodings import encoding_named, is_known
 from sql.durations import KILOBYTES, MILLISECONDS, quantity
 from sql.errors import SqlError, not_supported
@@ -56,20 +57,6 @@ def checked_value(setting: Setting, text: str, current: str = "", usual: str = "
 
 def invalid(setting: Setting, text: str, hint: str | None = None, detail: str | None = None) -> SqlError:
     return SqlError("22023", f'invalid value for parameter "{setting.name}": "{text}"', hint=hint, detail=detail)
-
-
-def parse_bool(text: str) -> bool | None:
-    """Return what PostgreSQL reads as a boolean, or None."""
-    word = text.strip().lower()
-    if word in ("1", "on"):
-        return True
-    if word in ("0", "off", "of"):
-        return False
-    if word and ("true".startswith(word) or "yes".startswith(word)):
-        return True
-    if word and ("false".startswith(word) or "no".startswith(word)):
-        return False
-    return None
 
 
 def bool_value(setting: Setting, text: str) -> str:

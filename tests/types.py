@@ -7,8 +7,7 @@ from decimal import Decimal
 from random import Random
 
 from sql.civil import DATE_INFINITY, TIMESTAMP_INFINITY
-from sql.datatypes import SqlType
-from sql.expressions import LiteralValue
+from sql.datatypes import LiteralValue, SqlType
 from sql.jsonb_text import jsonb_value
 from sql.literals import apply_modifier
 from sql.network_addresses import cidr_of

@@ -60,11 +60,10 @@ from sql.civil import (
     TIMESTAMP_US_MIN,
     is_infinite,
 )
-from sql.datatypes import BOOL, FLOAT4, FLOAT8, INT2, INT4, INT8, TIMESTAMP, TIMESTAMPTZ, SqlType
+from sql.datatypes import BOOL, FLOAT4, FLOAT8, INT2, INT4, INT8, TIMESTAMP, TIMESTAMPTZ, LiteralValue, SqlType
 from sql.datetime_input import date_value
 from sql.emit.text_rules import JOINED_MAX
 from sql.errors import SqlError
-from sql.expressions import LiteralValue
 from sql.literal_output import date_text, float_text, timestamp_text, zoned_text
 from sql.literals import input_value
 

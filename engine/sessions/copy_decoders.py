@@ -14,8 +14,8 @@ from ringbuffer.decode_text import TextDecoder, TextFormat
 from ringbuffer.error_codes import DATETIME_OVERFLOW, INVALID_DATETIME, INVALID_TEXT, RowError
 from sql.catalog import ColumnDescription, RelationDescription
 from sql.client_encodings import ClientEncoding, ReceivedText
+from sql.datatypes import LiteralValue
 from sql.errors import SqlError, not_supported
-from sql.expressions import LiteralValue
 from sql.input_styles import InputStyles
 from sql.literals import input_value
 from sql.statements.statement import CopyOptions

@@ -23,12 +23,12 @@ from engine.view_replacing import replacing_lines
 from engine.whole_versions import over_groups, whole_query, with_whole_views
 from sql.bind.query import bind_query
 from sql.bind.readers import with_zone
+from sql.booleans import parse_bool
 from sql.catalog import SessionSettings
 from sql.needed_columns import needed_columns
 from sql.origins import RELATIONS
 from sql.relation_keys import name_of
 from sql.relations import BoundQuery, Relation, Scan
-from sql.setting_values import parse_bool
 from sql.statements.statement import CreateView, Explain
 from sql.trees import rewrite_everywhere, scans
 from views.definition import ViewDefinition, define_view

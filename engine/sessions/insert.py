@@ -22,8 +22,9 @@ from sql.bind.readers import is_open, with_zone
 from sql.bind.substitute import substitute_now
 from sql.bind.write_target import listed_columns
 from sql.catalog import ARRIVAL, ColumnDescription, SessionSettings
+from sql.datatypes import LiteralValue
 from sql.errors import SqlError
-from sql.expressions import Call, Expression, Literal, LiteralValue
+from sql.expressions import Call, Expression, Literal
 from sql.input_styles import InputStyles
 from sql.relation_keys import as_written
 from sql.relations import OutputColumn, Values

@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from engine.catalog import CatalogImage, SequenceEntry
-from engine.dependents import maker_of
+from engine.catalog import CatalogImage, SequenceEntry, maker_of
 from engine.own_types import named_type
 from engine.privileges import (
     LETTERS,

@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from engine.catalog import CatalogImage, StreamEntry, TableEntry, ViewEntry
 from engine.disk_errors import disk_error
+from engine.joined_tables import refuse_joined
 from engine.sessions.copy_decoders import received_text
 from engine.sessions.copy_in import CopyIn
 from engine.sessions.copy_into_table import CopyIntoTable, copy_target
@@ -25,7 +26,6 @@ from engine.sessions.server_files import open_to_read
 from engine.sessions.table_writes import BoundWrite, TableWriter, queries_of, settled, with_queries
 from engine.sessions.transaction_block import ROOM_WAIT_S
 from engine.staging import StatementStage
-from engine.tables.table_changes import refuse_joined
 from engine.transaction import Transaction
 from ringbuffer.arrow import morsel_from_arrow
 from sql.bind.constraints import bind_copied

@@ -11,10 +11,9 @@ from collections.abc import Sequence
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sql.datatypes import SqlType
+from sql.datatypes import LiteralValue, SqlType
 from sql.emit.constants import unscaled_value
 from sql.errors import SqlError
-from sql.expressions import LiteralValue
 from sql.input_styles import InputStyles
 from sql.literals import input_value
 from views.arrow_schema import arrow_type

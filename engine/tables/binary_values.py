@@ -15,9 +15,8 @@ import pyarrow.compute as pc
 
 from engine.tables.arrow_values import FieldError, column_array
 from sql.civil import DAY_US
-from sql.datatypes import SqlType
+from sql.datatypes import LiteralValue, SqlType
 from sql.errors import SqlError
-from sql.expressions import LiteralValue
 from sql.literals import apply_modifier, binary_value
 from views.arrow_schema import INTERVAL, arrow_type
 

@@ -13,7 +13,8 @@ import pyarrow as pa
 from engine.embedded.columnless import rows_alone
 from engine.tables.arrow_values import column_array
 from sql.catalog import RelationDescription
-from sql.expressions import Cast, Column, Expression, Literal, LiteralValue
+from sql.datatypes import LiteralValue
+from sql.expressions import Cast, Column, Expression, Literal
 from sql.literals import apply_modifier
 from sql.relations import Project, Relation, Values
 

@@ -9,13 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from engine.catalog import CatalogImage, SequenceEntry, TableEntry, ViewEntry
+from engine.catalog import CatalogImage, SequenceEntry, TableEntry, ViewEntry, maker_of
 from engine.definitions import require_free
 from engine.dependents import (
     Dependent,
     cascade_notice,
     dependents_of,
-    maker_of,
     owned_by,
     reads,
     refusal,

@@ -6,12 +6,9 @@ changes under a continuous view that has built its rows in. Must not write.
 
 from __future__ import annotations
 
-from collections.abc import Collection
-
 from engine.catalog import CatalogImage, Entry, SequenceEntry, TableEntry, ViewEntry
-from engine.dependents import maker_of
-from engine.disabled_views import refuse_table
 from engine.embedded.duckdb_errors import CONFLICT
+from engine.joined_tables import refuse_joined
 from engine.tables.foreign_keys import check_references
 from engine.transaction import Transaction
 from sql.errors import SqlError
@@ -39,27 +36,6 @@ def _goes_on(entry: Entry, final: CatalogImage) -> bool:
     if after is entry or not isinstance(entry, ViewEntry):
         return after is entry
     return any(view.state.joins is entry.view.state.joins for view in final.continuous_views)
-
-
-def refuse_joined(name: str, entries: Collection[Entry], is_altered: bool = False) -> None:
-    """Raise 55006 if one of `entries` is a continuous view that joins its stream with the table called `name`, 55000 if it is disabled.
-
-    Rows may change under views with stream_join = arrival, definitions (is_altered) may not.
-    """
-    refuse_table(name, entries)
-    for entry in entries:
-        if not isinstance(entry, ViewEntry) or name not in entry.view.stream_tables:
-            continue
-        if is_altered or not entry.view.joins_at_arrival:
-            view = maker_of(entries, entry).description.name
-            raise SqlError(
-                "55006",
-                f'cannot change table "{name}" because continuous view "{view}" joins it with its stream',
-                detail="The view has built the table's rows into its stream pipeline.",
-                hint=f"DROP VIEW {view} first, or make it WITH (stream_join = arrival), where rows of the stream meet the table as it is "
-                "when they arrive, or WITH (stream_join = retroactive), where a change counts for all rows.",
-                table_name=name,
-            )
 
 
 def new_sequences(image: CatalogImage) -> list[SequenceEntry]:

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from engine.catalog import QueryViewEntry, SequenceEntry, StreamEntry, TableEntry, ViewEntry
-from engine.dependents import WORDS, Dependent, refusal
+from engine.catalog import WORDS, QueryViewEntry, SequenceEntry, StreamEntry, TableEntry, ViewEntry
+from engine.dependents import Dependent, refusal
 from engine.dropping import skipped
 from engine.tables.table_alterations import columns_of
 from engine.tables.table_constraints import require_key_type

@@ -9,20 +9,9 @@ from sql.bind.clock_words import clock_value
 from sql.bind.context import BindContext
 from sql.casts import can_cast, needs_zone, plain_name
 from sql.catalog import SessionSettings
-from sql.datatypes import SqlType, scaled_numeric
+from sql.datatypes import LiteralValue, SqlType, scaled_numeric
 from sql.errors import SqlError, not_supported
-from sql.expressions import (
-    Call,
-    Case,
-    Cast,
-    Column,
-    Expression,
-    Literal,
-    LiteralValue,
-    OuterColumn,
-    Parameter,
-    Subquery,
-)
+from sql.expressions import Call, Case, Cast, Column, Expression, Literal, OuterColumn, Parameter, Subquery
 from sql.input_styles import USUAL
 from sql.literals import apply_modifier, input_value, integer_value, unmodified_value
 

@@ -12,9 +12,9 @@ from sql.bind.coerce import coerce
 from sql.bind.common_type import unify
 from sql.bind.operators import type_name
 from sql.casts import plain_name
-from sql.datatypes import INT4, TEXT, SqlType
+from sql.datatypes import INT4, TEXT, LiteralValue, SqlType
 from sql.errors import SqlError, not_supported
-from sql.expressions import Expression, Literal, LiteralValue, SortKey, WindowCall, WindowFrame
+from sql.expressions import Expression, Literal, SortKey, WindowCall, WindowFrame
 from sql.functions import FUNCTIONS
 from sql.interval_values import span_us
 from sql.overloads import choose

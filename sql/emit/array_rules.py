@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 
-from sql.datatypes import TEXT, SqlType, scaled_numeric
+from sql.datatypes import TEXT, LiteralValue, SqlType, scaled_numeric
 from sql.emit.expressions import ExpressionPrinter, Rule
-from sql.expressions import Call, Case, Cast, Column, Expression, Literal, LiteralValue
+from sql.expressions import Call, Case, Cast, Column, Expression, Literal
 
 
 def element(printer: ExpressionPrinter, node: Expression) -> str:

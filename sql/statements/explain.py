@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from sql.booleans import parse_bool
 from sql.errors import SqlError, not_supported
 from sql.grammar import common_tables, queries
 from sql.grammar.cursor import Cursor
 from sql.grammar.keywords import RESERVED
-from sql.setting_values import parse_bool
 from sql.statements.create_view import create_view
 from sql.statements.options import boolean_or_string, object_kind
 from sql.statements.statement import Explain, Select

@@ -16,9 +16,8 @@ from engine.tables.arrow_values import column_array
 from engine.upper import SparkUpperExecutor
 from sql.bind import bind_query
 from sql.catalog import ColumnDescription, RelationDescription, SessionSettings
-from sql.datatypes import INT4, SqlType, array_of
+from sql.datatypes import INT4, LiteralValue, SqlType, array_of
 from sql.errors import SqlError
-from sql.expressions import LiteralValue
 from sql.literal_output import output_text
 from sql.parse import parse
 from sql.relations import Relation

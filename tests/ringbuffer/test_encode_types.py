@@ -13,8 +13,7 @@ from engine.tables.arrow_values import column_array
 from ringbuffer.encode_columns import ELEMENT_OIDS, binary_column, text_column
 from ringbuffer.encoded_column import EncodedColumn
 from ringbuffer.output_forms import Forms
-from sql.datatypes import FAMILIES, SqlType, array_of
-from sql.expressions import LiteralValue
+from sql.datatypes import FAMILIES, LiteralValue, SqlType, array_of
 from sql.literal_binary import binary_value
 from sql.literal_output import output_text
 from tests.types import random_value

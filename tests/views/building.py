@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from sql.datatypes import BOOL, INT4, INT8, TEXT, TIMESTAMP, SqlType, numeric, scaled_numeric
-from sql.expressions import AggregateCall, Call, Column, Expression, Literal, LiteralValue, SortKey
+from sql.datatypes import BOOL, INT4, INT8, TEXT, TIMESTAMP, LiteralValue, SqlType, numeric, scaled_numeric
+from sql.expressions import AggregateCall, Call, Column, Expression, Literal, SortKey
 from sql.relations import Aggregate, BoundQuery, Filter, Limit, OutputColumn, Project, Relation, Scan, Sort
 from views.plan.properties import scans
 from views.plan.trees import expressions, uses_now, walk_relation
