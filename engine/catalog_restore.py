@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from engine.catalog import (
     CatalogImage,
@@ -24,14 +24,17 @@ from engine.catalog import (
 from engine.catalog_form import DAMAGED, definition_of, enum_of, read_plain, reference_of, source_of, type_of, used_of
 from engine.definitions import build_stream, restore_continuous_view, stream_description
 from engine.disabled_views import restored_or_disabled
+from engine.kernel_files import KernelFiles
 from engine.privileges import PUBLIC_SCHEMA_OID, Privileges, privileges_of
 from engine.query_views import restored_view
 from engine.roles import Roles, roles_of
 from engine.stream import make_stream
-from engine.stream_options import read_options
+from engine.stream_options import StreamOptions, read_options
 from engine.tables.sequences import SequenceCounter
 from engine.tables.table_expressions import bound_default, bound_description, sequence_description
 from engine.tables.table_source import CommittedTables
+from engine.tables.table_store import TableStore
+from engine.upper import SparkUpperExecutor
 from ringbuffer.log_rows import decode_rows
 from sql.catalog import ColumnDescription, ConstraintDescription, RelationDescription, SessionSettings
 from sql.errors import SqlError
@@ -40,22 +43,39 @@ from sql.relation_keys import PUBLIC
 from sql.statements.statement import CreateStream, CreateView
 from views.definition import ViewDefinition
 
-if TYPE_CHECKING:
-    from engine.database import Database
-
 RANKS = {"sequence": 0, "table": 1}
 
 Wanted = TypeVar("Wanted", CreateStream, CreateView)
 
 
-def restore_catalog(database: Database, text: str) -> CatalogImage:
+class Engines(Protocol):
+    """The parts of a database that relations are built with."""
+
+    @property
+    def store(self) -> TableStore:
+        """The file of the tables."""
+
+    @property
+    def stream_options(self) -> StreamOptions:
+        """The options of streams that do not say."""
+
+    @property
+    def kernels(self) -> KernelFiles:
+        """The folder of views' kernels."""
+
+    @property
+    def upper(self) -> SparkUpperExecutor:
+        """What runs static and upper pipelines."""
+
+
+def restore_catalog(engines: Engines, text: str) -> CatalogImage:
     """Return the image of a stored catalog."""
-    path = database.store.path
+    path = engines.store.path
     try:
         plain = read_plain(text)
     except SqlError as error:
         raise SqlError(DAMAGED, f"{path} {error.message}") from None
-    records = database.store.sequence_records()
+    records = engines.store.sequence_records()
     types = [enum_of(one) for one in plain.get("types", ())]
     image = CatalogImage(
         schemas=plain.get("schemas", {PUBLIC: PUBLIC_SCHEMA_OID}), types={one.name: one for one in types}
@@ -63,7 +83,7 @@ def restore_catalog(database: Database, text: str) -> CatalogImage:
     restored: dict[str, Entry] = {}
     for relation in sorted(plain["relations"], key=lambda relation: RANKS.get(relation["kind"], 2)):
         try:
-            entry = _restored(database, image, relation, records)
+            entry = _restored(engines, image, relation, records)
         except SqlError as error:
             raise SqlError(
                 DAMAGED, f'the {relation["kind"]} "{relation["name"]}" in {path} can\'t be restored: {error.message}'
@@ -81,15 +101,15 @@ def restore_catalog(database: Database, text: str) -> CatalogImage:
 
 
 def _restored(
-    database: Database, image: CatalogImage, relation: dict[str, Any], records: Mapping[int, tuple[int, bool]]
+    engines: Engines, image: CatalogImage, relation: dict[str, Any], records: Mapping[int, tuple[int, bool]]
 ) -> Entry:
     match relation["kind"]:
         case "stream":
-            return _restored_stream(database, image, relation)
+            return _restored_stream(engines, image, relation)
         case "view":
-            return _restored_view(database, image, relation)
+            return _restored_view(engines, image, relation)
         case "sequence":
-            return _restored_sequence(database, relation, records)
+            return _restored_sequence(engines, relation, records)
         case "table":
             return _restored_table(image, relation)
     used = tuple(used_of(one) for one in relation["used"])
@@ -102,12 +122,12 @@ def _restored(
     )
 
 
-def _restored_stream(database: Database, image: CatalogImage, relation: dict[str, Any]) -> StreamEntry:
+def _restored_stream(engines: Engines, image: CatalogImage, relation: dict[str, Any]) -> StreamEntry:
     if "columns" not in relation:
         # As it was stored before streams could be altered.
         statement = _only_statement(relation["text"], CreateStream)
         settings = SessionSettings(time_zone=relation["time_zone"], search_path=PUBLIC)
-        return build_stream(statement, image, settings, relation["oid"], database.stream_options)
+        return build_stream(statement, image, settings, relation["oid"], engines.stream_options)
     sources = {number: source_of(column["default"]) for number, column in enumerate(relation["columns"], 1)}
     defaults = {number: source for number, source in sources.items() if source is not None}
     columns = [
@@ -116,7 +136,7 @@ def _restored_stream(database: Database, image: CatalogImage, relation: dict[str
     ]
     columns = [replace(column, default=bound_default(column, sources[column.number], image)) for column in columns]
     dropped = frozenset(number for number, column in enumerate(relation["columns"], 1) if column["dropped"])
-    options = read_options(relation["options"], database.stream_options)
+    options = read_options(relation["options"], engines.stream_options)
     made = make_stream(
         relation["name"], relation["oid"], columns, options.capacity, options.timeout_ms, options.string_capacity
     )
@@ -127,23 +147,23 @@ def _restored_stream(database: Database, image: CatalogImage, relation: dict[str
     return StreamEntry(stream_description(stream), stream, relation["options"], defaults)
 
 
-def _restored_view(database: Database, image: CatalogImage, relation: dict[str, Any]) -> Entry:
+def _restored_view(engines: Engines, image: CatalogImage, relation: dict[str, Any]) -> Entry:
     definition = ViewDefinition.from_dict(relation)
     statement = _only_statement(definition.text, CreateView)
-    tables = CommittedTables(database.store, lambda: image)
+    tables = CommittedTables(engines.store, lambda: image)
     used = tuple(used_of(one) for one in relation["used"]) if "used" in relation else None
-    engines = (database.kernels, database.upper, tables)
+    built_with = (engines.kernels, engines.upper, tables)
     named = frozenset(relation["named"]) if "named" in relation else None
 
     def build() -> ViewEntry:
-        entry = restore_continuous_view(definition, statement, image, used, named, *engines)
+        entry = restore_continuous_view(definition, statement, image, used, named, *built_with)
         return replace(entry, active=relation.get("active", True))
 
     return restored_or_disabled(build, relation, image)
 
 
 def _restored_sequence(
-    database: Database, relation: dict[str, Any], records: Mapping[int, tuple[int, bool]]
+    engines: Engines, relation: dict[str, Any], records: Mapping[int, tuple[int, bool]]
 ) -> SequenceEntry:
     number = relation["number"]
     if number not in records:
@@ -153,7 +173,7 @@ def _restored_sequence(
     return SequenceEntry(
         sequence_description(relation["name"], relation["oid"]),
         definition_of(relation["definition"]),
-        SequenceCounter(number, last, called, log=database.store.log_sequence),
+        SequenceCounter(number, last, called, log=engines.store.log_sequence),
         None if owner is None else (owner[0], owner[1]),
         bool(relation.get("identity")),
     )

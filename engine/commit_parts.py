@@ -5,8 +5,10 @@ Enters: transactions. Leaves: parts of them, statements ready for COMMIT. Nothin
 
 from __future__ import annotations
 
+import threading
 from collections import Counter
 from collections.abc import Sequence
+from typing import Protocol
 
 from engine.catalog import CatalogImage, StreamEntry, ViewEntry
 from engine.disabled_views import refuse_definitions
@@ -15,9 +17,12 @@ from engine.log.records import STATEMENTS_MAX, Bytes
 from engine.reshaping import Reshaping
 from engine.staging import StatementStage
 from engine.stream import Stream
+from engine.tables.table_store import TableStore
 from engine.transaction import CatalogChange, Transaction
 from ringbuffer.log_rows import ALIGNMENT, HEADER
 from sql.errors import SqlError
+from views.protocols import Clock
+from views.sharing import Sharing
 from views.view import ContinuousView
 
 Records = Sequence[tuple[int, Sequence[Bytes]]]
@@ -25,6 +30,28 @@ Records = Sequence[tuple[int, Sequence[Bytes]]]
 # Transactions of more rows or bytes are in the log before their turn comes to be decided.
 AT_ONCE_ROWS_MAX = 4096
 AT_ONCE_BYTES_MAX = 256 * 1024
+
+
+class Committed(Protocol):
+    """The parts of a database that a commit changes, or has to know."""
+
+    image: CatalogImage
+
+    @property
+    def clock(self) -> Clock:
+        """The wall clock."""
+
+    @property
+    def commit_lock(self) -> threading.Lock:
+        """The lock under which what is committed becomes visible."""
+
+    @property
+    def store(self) -> TableStore:
+        """The file of the tables."""
+
+    @property
+    def sharing(self) -> Sharing:
+        """Which views take rows together."""
 
 
 def stages_of(transaction: Transaction) -> list[StatementStage]:

@@ -12,7 +12,7 @@ import logging
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy.typing as npt
 
@@ -20,6 +20,7 @@ from engine.arrival_joins import JoinChange, begun_joins, changed_joins, join_pa
 from engine.catalog import CatalogImage
 from engine.catalog_form import catalog_text
 from engine.commit_parts import (
+    Committed,
     Records,
     arrive,
     bytes_of,
@@ -48,9 +49,6 @@ from ringbuffer.ring import RowWriter
 from ringbuffer.row_packet import RowPacket
 from sql.errors import SqlError
 from views.view import ContinuousView
-
-if TYPE_CHECKING:
-    from engine.database import Database
 
 log = logging.getLogger(__name__)
 
@@ -140,7 +138,7 @@ def ignore(_: SqlError | None) -> None:
 class Committer:
     """The commits of one database. log: what they write ahead."""
 
-    def __init__(self, database: Database, log: CommitLog) -> None:
+    def __init__(self, database: Committed, log: CommitLog) -> None:
         self.log = log
         self._database = database
 

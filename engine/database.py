@@ -162,6 +162,11 @@ class Database:
         """Whether Spark answers without being waited for."""
         return self._spark.is_ready
 
+    @property
+    def running_upper(self) -> SparkUpperExecutor | None:
+        """What runs pipelines in Spark, None where it does not run."""
+        return self.upper if self.spark_is_ready else None
+
     def listens_on(self, port: int) -> None:
         """Note the port that the system has given, if the settings left that to it."""
         self.server_settings = server_settings(replace(self.config, port=port))

@@ -1,24 +1,93 @@
-"""The sessions of one server as one of them sees the others: who they are, and how to cancel or end them.
+"""The connections of one server as its sessions see them: their own, and those of the others, which they can cancel or end.
 
-Enters: process ids. Leaves: connections, roles, signals. Must not know messages or SQL.
+Enters: process ids, replies as bytes. Leaves: connections, roles, signals. Must not know sockets or SQL.
 """
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import Protocol
 
-if TYPE_CHECKING:
-    from engine.connection import Connection
+from engine.session_protocol import SessionProtocol
+from sql.client_encodings import ClientEncoding
+from sql.errors import SqlError
+from sql.settings import Settings
+from sql.wire.conversation import Conversation
+
+
+class ClientConnection(Protocol):
+    """The connection of a client, as its session and those of others see it. All is called on the event loop."""
+
+    @property
+    def process_id(self) -> int:
+        """The number by which others cancel its session."""
+
+    @property
+    def role(self) -> int:
+        """The oid of the role that the client was let in as."""
+
+    @property
+    def address(self) -> str:
+        """The client's address; empty where there is none."""
+
+    @property
+    def peer_port(self) -> int:
+        """The client's port."""
+
+    @property
+    def encoding(self) -> ClientEncoding:
+        """The encoding that the client speaks."""
+
+    @property
+    def neighbours(self) -> Neighbours:
+        """All connections of the server."""
+
+    @property
+    def conversation(self) -> Conversation:
+        """The state of its protocol."""
+
+    @property
+    def may_write(self) -> asyncio.Event:
+        """Set while the client takes what is written."""
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether the client's next message is waited for."""
+
+    @property
+    def session(self) -> SessionProtocol | None:
+        """The session, once there is one."""
+
+    def follow(self, settings: Settings) -> None:
+        """Speak the client_encoding of these settings, whatever it becomes."""
+
+    def write(self, data: bytes) -> None:
+        """Send data after what was written before. Raises SqlError for what the client's encoding does not have."""
+
+    def flush(self) -> None:
+        """Hand what was written to the socket now."""
+
+    async def drain(self) -> None:
+        """Return once the client takes more."""
+
+    def terminate(self, error: SqlError | None = None) -> None:
+        """End the connection, after a last error."""
+
+    def end_soon(self) -> None:
+        """End the connection with 57P01 once its session has stopped what runs."""
+
+    def end_packet(self, error: SqlError | None) -> None:
+        """Answer the packet that has waited for the log. error: why the log has not taken it."""
 
 
 class Neighbours:
-    """Of one server. sessions: its connections by process id, as they come and go."""
+    """The connections of one server. sessions: by process id, as they come and go."""
 
-    def __init__(self, sessions: Mapping[int, Connection]) -> None:
+    def __init__(self, sessions: Mapping[int, ClientConnection]) -> None:
         self._sessions = sessions
 
-    def connections(self) -> list[Connection]:
+    def connections(self) -> list[ClientConnection]:
         """Return the connections that have a session. On the event loop."""
         return list(self._sessions.values())
 

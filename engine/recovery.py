@@ -8,28 +8,63 @@ damaged and what can be done, and OSError.
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import Protocol
 
 from engine.catalog import CatalogImage, StreamEntry, ViewEntry
+from engine.config import ServerConfig
 from engine.log.checkpoint import Checkpoint, restore_newest
 from engine.log.checkpoint_contents import Restoring
+from engine.log.commit_log import CommitLog
 from engine.log.kept_rows import RowsKeeper
 from engine.log.replay import DAMAGED, Replay
 from engine.log.segments import FIRST_SEQUENCE
 from engine.replayed_relations import ReplayedRelations
+from engine.storage import Storage
 from engine.stream import Stream
+from engine.tables.table_store import TableStore
 from sql.errors import SqlError
+from views.protocols import Clock
 from views.view import ContinuousView
-
-if TYPE_CHECKING:
-    from engine.database import Database
 
 log = logging.getLogger(__name__)
 
 PROGRESS_S = 5.0
 
 
-def recover(database: Database) -> int:
+class Recovered(Protocol):
+    """The parts of a database that are there before it is recovered."""
+
+    @property
+    def image(self) -> CatalogImage:
+        """The catalog, with streams and views that are empty."""
+
+    @property
+    def storage(self) -> Storage:
+        """The way to the disk."""
+
+    @property
+    def checkpoints_dir(self) -> Path:
+        """The folder of the checkpoints."""
+
+    @property
+    def log(self) -> CommitLog:
+        """The log, not yet open."""
+
+    @property
+    def config(self) -> ServerConfig:
+        """The limits of the server."""
+
+    @property
+    def store(self) -> TableStore:
+        """The file of the tables, which knows which transactions it has committed."""
+
+    @property
+    def clock(self) -> Clock:
+        """The wall clock."""
+
+
+def recover(database: Recovered) -> int:
     """Bring streams and views of `database.image` to where they were, and open the log; return the position of the checkpoint, or 0."""
     views, streams = relations_of(database.image)
     joins = {view: (view.state.joins.tables, view.state.joins.rows) for view in views.values() if view.joins_at_arrival}
@@ -62,7 +97,7 @@ def recover(database: Database) -> int:
     return position
 
 
-def replay_log(database: Database, replay: Replay, checkpoint: Checkpoint | None) -> None:
+def replay_log(database: Recovered, replay: Replay, checkpoint: Checkpoint | None) -> None:
     """Have `replay` take what the log has behind the checkpoint; say how far it is from time to time."""
     place = (0, FIRST_SEQUENCE) if checkpoint is None else (checkpoint.read_position, checkpoint.read_sequence)
     clock = database.clock

@@ -8,43 +8,43 @@ as PostgreSQL does. Must not scan streams.
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
-from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
 from engine.tables.sequence_functions import uses_sequences
 from engine.tables.table_source import TransactionTables
 from engine.transaction import Transaction
+from engine.upper import SparkUpperExecutor
 from sql.errors import SqlError
 from sql.relations import Filter, Project, Relation, Scan
 from sql.sharing import is_shared
 from sql.trees import all_relations, scans
 from views.plan.checks import check_upper
 
-if TYPE_CHECKING:
-    from engine.database import Database
-
 LEAVES = ("rows", "table")
 
 
 def rows_above(
-    database: Database,
+    upper: SparkUpperExecutor | None,
     transaction: Transaction,
     root: Relation,
     inputs: Mapping[str, pa.Table],
     groups_min: int,
     token: Hashable,
 ) -> pa.Table | None:
-    """Return the rows of a query over groups, in order. groups_min: with fewer groups, or -1, None. Raises SqlError."""
+    """Return the rows of a query over groups, in order. upper: None where Spark does not run.
+
+    groups_min: with fewer groups, or -1, None. Raises SqlError.
+    """
     leaves = scans(root)
     groups = {scan.name: inputs[scan.name] for scan in leaves if scan.kind == "rows"}
     is_small = not groups or sum(rows.num_rows for rows in groups.values()) < groups_min
-    if groups_min < 0 or is_small or not database.spark_is_ready or not is_for_spark(root):
+    if groups_min < 0 or is_small or upper is None or not is_for_spark(root):
         return None
     names = [scan.name for scan in leaves if scan.kind == "table"]
     try:
         tables = {} if transaction.tables is None else TransactionTables(transaction.tables).read_all(names)
-        return database.upper.run(token, root, groups, tables)
+        return upper.run(token, root, groups, tables)
     except SqlError as error:
         if error.sqlstate != "0A000":
             raise

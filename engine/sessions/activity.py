@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, cast
 
+from engine.neighbours import ClientConnection
 from engine.roles import PUBLIC
 from engine.system_catalog.object_oids import DATABASES
 from engine.system_catalog.rows_time_zones import moment
@@ -16,7 +17,6 @@ from engine.system_catalog.rows_time_zones import moment
 if TYPE_CHECKING:
     from engine.catalog import CatalogImage
     from engine.committer import RowCommit
-    from engine.connection import Connection
     from engine.sessions.session import Session
     from views.protocols import Clock
 
@@ -70,13 +70,13 @@ def clipped(text: str) -> str:
     return text.encode()[:TEXT_BYTES_MAX].decode(errors="ignore")
 
 
-def sessions_of(connections: Iterable[Connection]) -> list[tuple[Connection, Session]]:
+def sessions_of(connections: Iterable[ClientConnection]) -> list[tuple[ClientConnection, Session]]:
     """Return the connections that have a session, with it. On the event loop."""
     found = ((one, cast("Session | None", one.session)) for one in connections)
     return [(one, session) for one, session in found if session is not None]
 
 
-def activity_rows(connections: Iterable[Connection], image: CatalogImage, role: int) -> list[dict[str, Any]]:
+def activity_rows(connections: Iterable[ClientConnection], image: CatalogImage, role: int) -> list[dict[str, Any]]:
     """Return a row for each session, as it is just now, as role `role` may see it. On the event loop."""
     names = {one.oid: name for name, one in image.roles.by_name.items()}
     rows: list[dict[str, Any]] = []
@@ -103,7 +103,7 @@ def activity_rows(connections: Iterable[Connection], image: CatalogImage, role: 
     return rows
 
 
-def waited_for(session: Session, connection: Connection) -> tuple[str, str] | None:
+def waited_for(session: Session, connection: ClientConnection) -> tuple[str, str] | None:
     """Return the kind and the name of what a session waits for, None while it works."""
     if connection.is_idle:
         return "Client", "ClientRead"
@@ -114,7 +114,7 @@ def waited_for(session: Session, connection: Connection) -> tuple[str, str] | No
     return ("Lock", "object") if session.doing.waits_for_definitions else None
 
 
-def lock_rows(connections: Iterable[Connection]) -> list[dict[str, Any]]:
+def lock_rows(connections: Iterable[ClientConnection]) -> list[dict[str, Any]]:
     """Return what sessions hold and wait for: each transaction itself, and the right to change definitions, which one has at a time."""
     rows = []
     for connection, session in sessions_of(connections):

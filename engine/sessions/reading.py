@@ -116,7 +116,7 @@ def read(
 
     def run(query: Relation, seen: Relation) -> pa.Table:
         """Run a query where that is done; seen: as Spark would take it."""
-        above = rows_above(database, transaction, seen, inputs, scanning.spark_groups_min, reader.token)
+        above = rows_above(database.running_upper, transaction, seen, inputs, scanning.spark_groups_min, reader.token)
         if above is not None:
             return above
         known = transaction.tables

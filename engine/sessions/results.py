@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from engine.neighbours import ClientConnection
 from ringbuffer.encode_rows import encode_data_rows
 from ringbuffer.output_forms import Forms
 from sql.datatypes import TEXT, SqlType
@@ -22,9 +22,6 @@ from sql.settings import Shown
 from sql.wire import writer
 from sql.wire.recoding import sent_rows
 from views.arrow_schema import encoded_family
-
-if TYPE_CHECKING:
-    from engine.connection import Connection
 
 # Rows are encoded and sent in batches of this many, with back-pressure between them.
 BATCH_ROWS = 16_384
@@ -122,7 +119,7 @@ def batch_rows(table: pa.Table) -> int:
 
 
 async def send_rows(
-    connection: Connection,
+    connection: ClientConnection,
     outcome: Outcome,
     check_cancelled: Callable[[], None],
     shown: Shown,

@@ -14,6 +14,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from time import monotonic
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from engine.neighbours import ClientConnection
 from engine.sessions.activity import Doing
 from engine.sessions.backend import SessionBackend
 from engine.sessions.cancelling import Cancelling
@@ -55,7 +56,6 @@ from sql.wire.messages import (
 )
 
 if TYPE_CHECKING:
-    from engine.connection import Connection
     from engine.database import Database
 
 Result = TypeVar("Result")
@@ -64,7 +64,9 @@ Result = TypeVar("Result")
 class Session:
     """The state of one connection: settings, transaction, prepared statements, portals, and a COPY under way."""
 
-    def __init__(self, database: Database, connection: Connection, settings: Settings, user: str, role: int) -> None:
+    def __init__(
+        self, database: Database, connection: ClientConnection, settings: Settings, user: str, role: int
+    ) -> None:
         self.database = database
         self.connection = connection
         self.settings = settings
@@ -484,7 +486,7 @@ class Session:
         self.connection.write(writer.READY_FOR_QUERY[self.block.status])
 
 
-def open_session(database: Database, connection: Connection, parameters: Mapping[str, str]) -> Session:
+def open_session(database: Database, connection: ClientConnection, parameters: Mapping[str, str]) -> Session:
     """Return the session of a client that has sent its startup parameters. Raises SqlError for a setting that can't be."""
     settings = Settings.for_startup(parameters, database.server_settings)
     settings.process_id = connection.process_id
