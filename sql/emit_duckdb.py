@@ -26,6 +26,8 @@ from sql.literal_output import infinite_text
 from sql.record_types import RecordType
 from sql.relations import Relation, TableFunction
 
+DAYS_SHIFT_MAX = 2_000_000_000
+
 COMPARISONS = {"eq": "=", "ne": "<>", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
 SEVERAL_ROWS = "antumbra error 21000: more than one row returned by a subquery used as an expression (end)"
 # Sums of numbers with at most so many digits fit 38 digits, however many they are; others are summed in two halves of the whole part.
@@ -131,7 +133,16 @@ class DuckDbExpressions(ExpressionPrinter):
         return f"isfinite({text})"
 
     def shifted(self, text: str, unit: str, amount: int) -> str:
+        if unit == "days":
+            # What is out of range anyway has to overflow as a timestamp, not as a number of days.
+            amount = max(-DAYS_SHIFT_MAX, min(amount, DAYS_SHIFT_MAX))
         return f"({text} + to_{unit}({amount}))"
+
+    def date_epoch(self, text: str) -> str:
+        return f"(CAST({text} - DATE '1970-01-01' AS BIGINT) * 86400)"
+
+    def in_range(self, text: str, kind: SqlType) -> str:
+        return f"{kind.family}_checked({text})"
 
     def truncated(self, unit: str, text: str, kind: SqlType) -> str:
         return f"date_trunc({self.quoted(unit)}, {text})"

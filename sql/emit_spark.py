@@ -118,6 +118,9 @@ class SparkExpressions(ExpressionPrinter):
             text = self.civil(text, "date", "timestamp")
         return f"unix_micros({text})" if kind.family == "timestamptz" else f"unix_micros(CAST({text} AS TIMESTAMP))"
 
+    def date_epoch(self, text: str) -> str:
+        return f"(CAST(unix_date({text}) AS BIGINT) * 86400)"
+
     def moment(self, micros: str, family: str) -> str:
         text = f"timestamp_micros({micros})"
         return text if family == "timestamptz" else f"CAST({text} AS TIMESTAMP_NTZ)"

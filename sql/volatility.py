@@ -12,21 +12,40 @@ from sql.functions import NOW_FUNCTIONS, VOLATILE
 from sql.relations import Relation
 from sql.trees import all_relations, operator_expressions, subqueries_of, walk
 
+# Their values depend on settings (PostgreSQL: stable): what they can't read is an error of the row that asks for it.
+STABLE = frozenset({"read_timestamp", "read_date", "read_number", "format_time", "format_number", "current_setting"})
+UNFIXED = VOLATILE | NOW_FUNCTIONS
+TEXTS = frozenset({"text", "varchar", "bpchar"})
+TIMES = frozenset({"date", "timestamp", "timestamptz", "time", "timetz", "interval"})
 
-def is_constant(node: Expression) -> bool:
-    """Tell whether an expression has one value in every query: it is made of literals and immutable functions alone."""
+
+def is_constant(node: Expression, and_stable: bool = False) -> bool:
+    """Tell whether an expression has one value in every query: it is made of literals and immutable functions alone.
+
+    and_stable: in this query, so that stable functions may be in it.
+    """
     match node:
         case Literal():
             return True
         case Call():
-            fixed = node.function not in VOLATILE and node.function not in NOW_FUNCTIONS
-            return fixed and all(is_constant(argument) for argument in node.arguments)
+            return is_fixed(node, and_stable) and all(is_constant(argument, and_stable) for argument in node.arguments)
         case Cast():
-            return is_constant(node.operand)
+            return is_fixed(node, and_stable) and is_constant(node.operand, and_stable)
         case Case():
-            return all(is_constant(part) for branch in node.branches for part in branch) and is_constant(node.default)
+            parts = (*(part for branch in node.branches for part in branch), node.default)
+            return all(is_constant(part, and_stable) for part in parts)
         case Column() | OuterColumn() | Parameter() | Subquery():
             return False
+
+
+def is_fixed(node: Expression, and_stable: bool) -> bool:
+    """Tell whether a call or a cast by itself has one value for the same operands; True of all else."""
+    match node:
+        case Call():
+            return node.function not in UNFIXED and (and_stable or node.function not in STABLE)
+        case Cast():
+            return and_stable or not (node.operand.type.family in TEXTS and node.type.family in TIMES)
+    return True
 
 
 def is_volatile(expression: Expression) -> bool:

@@ -28,6 +28,12 @@ TYPE_IN_TEXT = re.compile(r"(?:destination type|of|to type) (INT16|INT32|INT64|D
 
 # A date and a timestamp by the names of what holds them; an integer always fits into a bigint.
 DATE_TO_TIMESTAMP = re.compile(r"Type INT32 with value .* destination type INT64")
+# Of a timestamp moved by months, and of integers without a counterpart.
+MOVED_TIMESTAMP = re.compile(r"Date out of range: |Date and time not in")
+WITHOUT_COUNTERPART = re.compile(r"Overflow (?:in division of |on abs\()(-\d+)")
+LEAST_INTEGERS = {
+    str(-(1 << bits - 1)): f"{name} out of range" for bits, name in ((16, "smallint"), (32, "integer"), (64, "bigint"))
+}
 NUMERIC_FIELD = re.compile(r"to (?:type )?DECIMAL\((\d+),\s*(\d+)\)")
 
 
@@ -81,8 +87,11 @@ def _out_of_range(text: str) -> SqlError:
         return _field_overflow(int(field.group(1)), int(field.group(2)))
     if DATE_TO_TIMESTAMP.search(text):
         return SqlError("22008", "date out of range for timestamp")
+    least = WITHOUT_COUNTERPART.search(text)
+    if least is not None and least.group(1) in LEAST_INTEGERS:
+        return SqlError("22003", LEAST_INTEGERS[least.group(1)])
     lowered = text.lower()
-    if "timestamp" in lowered or "interval" in lowered:
+    if MOVED_TIMESTAMP.search(text) or "timestamp" in lowered or "interval" in lowered:
         return SqlError("22008", "timestamp out of range")
     if "date" in lowered:
         return SqlError("22008", "date out of range")

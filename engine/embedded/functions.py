@@ -41,6 +41,7 @@ from engine.embedded.special_numerics import SPECIAL_FUNCTIONS, SPECIAL_MARKS, t
 from engine.embedded.stopping import in_run
 from engine.embedded.text_functions import NULL_TEXT_SPECIFICATIONS, PATTERN_SPECIFICATIONS, TEXT_SPECIFICATIONS
 from engine.embedded.time_functions import TIME_SPECIFICATIONS, VOLATILE_TIME_SPECIFICATIONS
+from engine.embedded.time_ranges import RANGE_SPECIFICATIONS
 from engine.embedded.type_functions import (
     COLUMN_SPECIFICATIONS,
     INTERVAL_TYPE,
@@ -128,7 +129,7 @@ def register_functions(connection: duckdb.DuckDBPyConnection, bytes_max: int = V
     _register(connection, "series_start", ["BIGINT", "BIGINT", "BIGINT"], "BIGINT", series_start)
     for name, arguments, result, function in VOLATILE_TIME_SPECIFICATIONS:
         _register(connection, name, arguments, result, row_by_row(function, arguments, result), volatile=True)
-    for name, argument, result, columns_function in MOMENT_SPECIFICATIONS:
+    for name, argument, result, columns_function in (*MOMENT_SPECIFICATIONS, *RANGE_SPECIFICATIONS):
         _register(connection, name, [argument], result, columns_function)
     for bits in (16, 32, 64):
         for name, is_left in (("shift_left", True), ("shift_right", False)):

@@ -26,7 +26,7 @@ from engine.embedded.result_forms import in_forms
 from engine.embedded.result_rows import DEFAULT_LIMITS, ResultLimits, collected
 from engine.embedded.stopping import Run
 from engine.embedded.value_limits import values_bytes_max
-from sql.emit.constant_failures import check_constants
+from sql.emit.constant_failures import check_constants, is_one_row
 from sql.emit.names import column_names
 from sql.emit_duckdb import emit_duckdb
 from sql.expressions import Expression
@@ -228,8 +228,8 @@ class QueryEngine:
                 self._texts.move_to_end(key)
                 return text
         read = list(scans(root))
-        if read:
-            # They fail without a row, too; without a scan they are computed anyway.
+        if not is_one_row(root):
+            # They fail without a row, too; of one row they are computed anyway.
             check_constants(root, self._constant)
         names = {scan.name: sources.get(scan.name) or source_name(scan.name) for scan in read}
         text = emit_duckdb(root, names)

@@ -21,6 +21,7 @@ from engine.system_catalog.printed import (
 )
 from engine.system_catalog.printing import Printing, common_type, literal
 from engine.system_catalog.scopes import Scope, column, star_columns
+from sql.bind.operators import MANY_HINT
 from sql.errors import SqlError, not_supported
 from sql.syntax import (
     ArrayComparison,
@@ -176,8 +177,15 @@ def _operation(printing: Printing, node: Operation, scope: Scope) -> Printed:
 def _concatenated(printing: Printing, left: Printed, right: Printed, node: Operation) -> Printed:
     if element_of(left.type) is None and element_of(right.type) is None:
         # PostgreSQL takes any value beside a text, as a cast to text shows it.
-        if CONCATENATED & {left.type, right.type}:
-            left, right = casts.as_text(printing, left, node.position), casts.as_text(printing, right, node.position)
+        kinds = {left.type, right.type}
+        if "char" in kinds and kinds <= CONCATENATED | {UNKNOWN}:
+            names = (
+                f'"{kind}"' if kind == "char" else "character" if kind == "bpchar" else kind
+                for kind in (left.type, right.type)
+            )
+            raise SqlError("42725", f"operator is not unique: {' || '.join(names)}", node.position, hint=MANY_HINT)
+        if CONCATENATED & kinds:
+            left, right = (replace(casts.as_text(printing, side, node.position), type="text") for side in (left, right))
         elif UNKNOWN in (left.type, right.type):
             left, right = casts.plain(printing, left, node.position), casts.plain(printing, right, node.position)
     return ordinary.operation(printing, "||", (left, right), node.position, node.text)

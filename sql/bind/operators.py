@@ -70,7 +70,7 @@ def prefix(binder: Binder, operator: str, operand: Expression, position: int, te
 def binary(binder: Binder, operator: str, left: Expression, right: Expression, position: int, text: str) -> Expression:
     """Bind a binary operator over typed operands."""
     if operator == "||":
-        left, right = text_operands(binder, left, right)
+        left, right = text_operands(binder, left, right, position)
     if operator in PATTERNS:
         left = with_blanks(left)
     if left.type.is_record or right.type.is_record:
@@ -93,12 +93,17 @@ def comparison_signature(operator: str, left: Expression, right: Expression, pos
     return pick(BINARY_OPERATORS[operator], operator, [left, right], position)
 
 
-def text_operands(binder: Binder, left: Expression, right: Expression) -> tuple[Expression, Expression]:
+def text_operands(binder: Binder, left: Expression, right: Expression, position: int) -> tuple[Expression, Expression]:
     """For ||: PostgreSQL takes any type beside a text, and converts it."""
-    strings = ("text", "varchar")
+    strings: tuple[str, ...] = ("text", "varchar", "bpchar", "name")
     families = (left.type.family, right.type.family)
     if left.type.is_array or right.type.is_array:
         return left, right
+    if "char" in families and all(family in (*strings, "char", "unknown") for family in families):
+        written = f"{type_name(left)} || {type_name(right)}"
+        raise SqlError("42725", f"operator is not unique: {written}", position, hint=MANY_HINT)
+    if "char" in families:
+        strings = (*strings, "char")
     if not any(family in (*strings, "unknown") for family in families):
         return left, right
     if families[0] not in strings and families[1] not in strings and "unknown" in families:
@@ -172,6 +177,8 @@ def interval_arithmetic(
     match interval:
         case Literal(value=(int(months), int(days), int(microseconds))):
             months, days, microseconds = sign * months, sign * days, sign * microseconds
+            if max(months, days) >= 1 << 31:
+                raise SqlError("22008", "timestamp out of range")
         case _:
             span = Call("interval_negate", (interval,), INTERVAL, position, text) if sign < 0 else interval
             return Call("add_interval_value", (left, span, Literal(zone, TEXT)), kind, position, text)

@@ -153,7 +153,7 @@ def _total(
         target = scaled_numeric(0) if call.function == "avg" or kind.family == "int8" else call.type
         inner = text if kind.family != "int8" else f"CAST({text} AS {printer.type_name(scaled_numeric(0))})"
         return f"CAST({wrap(f'sum({word}{inner})')} AS {printer.type_name(target)})"
-    if kind.family == "float4" and call.function == "sum" and isinstance(call, AggregateCall):
+    if kind.family == "float4" and call.function == "sum":
         total = printer.real_total(wrap, text)
         return f"float4_from_float8(float8_total(CAST({total} AS DOUBLE), {wrap(f'bool_or({_is_infinite(text)})')}))"
     if kind.family in FLOATS:

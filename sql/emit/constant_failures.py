@@ -11,10 +11,18 @@ from collections.abc import Callable, Iterable
 
 from sql.emit.failing import fails_by_itself
 from sql.expressions import Call, Case, Cast, Expression, Literal, Subquery
-from sql.functions import NOW_FUNCTIONS, VOLATILE
-from sql.relations import Aggregate, Filter, Join, Limit, Project, Relation, Sort, Window
-from sql.trees import aggregate_expressions, all_relations, children, columns_of, inputs, operator_expressions, walk
-from sql.volatility import is_constant
+from sql.relations import Aggregate, Filter, Join, Limit, Project, Relation, Sort, Values, Window
+from sql.trees import (
+    aggregate_expressions,
+    all_relations,
+    children,
+    columns_of,
+    inputs,
+    operator_expressions,
+    subqueries_of,
+    walk,
+)
+from sql.volatility import is_constant, is_fixed
 
 # Whether a constant is true, or there at all if it is no boolean; None for NULL.
 Evaluate = Callable[[Expression], bool | None]
@@ -26,6 +34,13 @@ def check_constants(root: Relation, evaluate: Evaluate) -> None:
         _check_relation(root, frozenset(range(len(root.schema))), evaluate)
 
 
+def is_one_row(root: Relation) -> bool:
+    """Tell whether a query computes expressions once, as SELECT without FROM does, and nothing else."""
+    below = root.input if isinstance(root, Project) else root
+    is_row = isinstance(below, Values) and len(below.rows) == 1 and (below is root or not below.schema)
+    return is_row and not any(any(subqueries_of(item)) for item in operator_expressions(root))
+
+
 def _has_failing(expression: Expression) -> bool:
     """Tell whether there is a constant in an expression that may fail."""
     nodes = list(walk(expression))
@@ -34,9 +49,7 @@ def _has_failing(expression: Expression) -> bool:
     for node in reversed(nodes):
         fixed = isinstance(node, Literal)
         if isinstance(node, Call | Cast | Case):
-            fixed = all(constant[id(part)] for part in children(node))
-            if isinstance(node, Call):
-                fixed = fixed and node.function not in VOLATILE and node.function not in NOW_FUNCTIONS
+            fixed = is_fixed(node, True) and all(constant[id(part)] for part in children(node))
             if fixed and fails_by_itself(node):
                 return True
         constant[id(node)] = fixed
@@ -51,7 +64,7 @@ def _check_relation(relation: Relation, needed: frozenset[int], evaluate: Evalua
             _check_all(items, evaluate)
             _check_relation(relation.input, _read(items), evaluate)
         case Filter():
-            _check(relation.predicate, evaluate)
+            _check(relation.predicate, evaluate, is_condition=True)
             _check_relation(relation.input, needed | _read([relation.predicate]), evaluate)
         case Sort() | Limit() | Window():
             expressions = operator_expressions(relation)
@@ -62,7 +75,7 @@ def _check_relation(relation: Relation, needed: frozenset[int], evaluate: Evalua
             )
         case Join():
             expressions = operator_expressions(relation)
-            _check_all(expressions, evaluate)
+            _check_all(expressions, evaluate, is_condition=relation.kind in ("inner", "cross"))
             read, width = needed | _read(expressions), len(relation.left.schema)
             _check_relation(relation.left, frozenset(place for place in read if place < width), evaluate)
             _check_relation(relation.right, frozenset(place - width for place in read if place >= width), evaluate)
@@ -82,49 +95,50 @@ def _read(expressions: Iterable[Expression]) -> frozenset[int]:
     return frozenset(column.index for item in expressions for column in columns_of(item))
 
 
-def _check_all(expressions: Iterable[Expression], evaluate: Evaluate) -> None:
+def _check_all(expressions: Iterable[Expression], evaluate: Evaluate, is_condition: bool = False) -> None:
     for item in expressions:
-        _check(item, evaluate)
+        _check(item, evaluate, is_condition)
 
 
-def _check(node: Expression, evaluate: Evaluate) -> None:
+def _check(node: Expression, evaluate: Evaluate, is_condition: bool = False) -> None:
+    """Check an expression. is_condition: rows are chosen by it, for which PostgreSQL computes stable functions, too, to estimate them."""
     if not _has_failing(node) and not any(isinstance(part, Subquery) for part in walk(node)):
         return
     match node:
-        case _ if is_constant(node):
+        case _ if is_constant(node, is_condition):
             evaluate(node)
         case Call(function="and" | "or") | Call(function="coalesce"):
-            _check_in_order(node, evaluate)
+            _check_in_order(node, evaluate, is_condition)
         case Case():
-            _check_case(node, evaluate)
+            _check_case(node, evaluate, is_condition)
         case Subquery():
             _check_all(children(node), evaluate)
             needed = () if node.kind == "exists" else range(len(node.relation.schema))
             _check_relation(node.relation, frozenset(needed), evaluate)
         case _:
-            _check_all(children(node), evaluate)
+            _check_all(children(node), evaluate, is_condition)
 
 
-def _check_in_order(node: Call, evaluate: Evaluate) -> None:
+def _check_in_order(node: Call, evaluate: Evaluate, is_condition: bool) -> None:
     """Check the operands up to a constant that decides the whole."""
     for part in node.arguments:
-        if not is_constant(part):
-            _check(part, evaluate)
+        if not is_constant(part, is_condition):
+            _check(part, evaluate, is_condition)
             continue
         value = part.value if isinstance(part, Literal) else evaluate(part)
         if value is not None and (node.function == "coalesce" or value == (node.function == "or")):
             return
 
 
-def _check_case(node: Case, evaluate: Evaluate) -> None:
+def _check_case(node: Case, evaluate: Evaluate, is_condition: bool) -> None:
     """Check the branches that constant conditions leave."""
     for condition, result in node.branches:
-        if not is_constant(condition):
-            _check(condition, evaluate)
-            _check(result, evaluate)
+        if not is_constant(condition, is_condition):
+            _check(condition, evaluate, is_condition)
+            _check(result, evaluate, is_condition)
             continue
         value = condition.value if isinstance(condition, Literal) else evaluate(condition)
         if value is True:
-            _check(result, evaluate)
+            _check(result, evaluate, is_condition)
             return
-    _check(node.default, evaluate)
+    _check(node.default, evaluate, is_condition)

@@ -20,6 +20,8 @@ from sql.emit.aggregate_rules import (
 from sql.errors import not_supported
 from sql.expressions import WindowCall
 
+FRAME_ROWS_LISTED_MAX = 1000
+
 
 def _string_agg(aggregate: AggregateText) -> str:
     separator = aggregate.printer.quoted(separator_of(aggregate))
@@ -32,6 +34,10 @@ def _array_agg(aggregate: AggregateText) -> str:
         raise not_supported("array_agg of arrays", aggregate.call.position)
     if aggregate.word and kind.has_own_order:
         raise not_supported(f"array_agg(DISTINCT {kind.sql_name})", aggregate.call.position)
+    if kind.family == "numeric" and aggregate.word:
+        # Its order is that of what it lists, before it is changed.
+        listed = aggregate.filtered(f"list({aggregate.word}{text}{aggregate.ordered()})")
+        return f"list_transform({listed}, lambda x: {aggregate.printer.fit_text('x', kind, scaled_numeric(None))})"
     if kind.family == "numeric":
         text = aggregate.printer.fit_text(text, kind, scaled_numeric(None))
     return aggregate.filtered(f"list({aggregate.word}{text}{aggregate.ordered()})")
@@ -73,8 +79,19 @@ def _mode(aggregate: AggregateText) -> str:
     return aggregate.filtered(f"mode({text} ORDER BY {sort_key(aggregate.printer, key)})")
 
 
+def _is_listed(aggregate: AggregateText) -> bool:
+    """Tell whether the values of floats are listed, to be added in order: with OVER, each row has a list, so that frames must be short."""
+    if not isinstance(aggregate.call, WindowCall):
+        return True
+    frame = aggregate.call.frame
+    if frame is None or frame.unit != "rows":
+        return False
+    rows = [0 if kind == "current" else rows for kind, rows in (frame.start, frame.end)]
+    return all(isinstance(count, int) and count <= FRAME_ROWS_LISTED_MAX for count in rows)
+
+
 def _deviation(aggregate: AggregateText) -> str:
-    if aggregate.kind.family != "float8" or aggregate.word or isinstance(aggregate.call, WindowCall):
+    if aggregate.kind.family != "float8" or aggregate.word or not _is_listed(aggregate):
         return deviation(aggregate)
     values = aggregate.wrap(f"list({aggregate.texts[0]})")
     return f"float8_deviation({values}, {aggregate.printer.quoted(aggregate.call.function)})"
@@ -82,7 +99,7 @@ def _deviation(aggregate: AggregateText) -> str:
 
 def _regression(aggregate: AggregateText) -> str:
     name = aggregate.call.function
-    if name == "regr_count" or aggregate.word or isinstance(aggregate.call, WindowCall):
+    if name == "regr_count" or aggregate.word or not _is_listed(aggregate):
         return regression(aggregate)
     ys, xs = (aggregate.wrap(f"list({text})") for text in aggregate.texts)
     return f"float8_regression({ys}, {xs}, {aggregate.printer.quoted(name)})"

@@ -11,7 +11,7 @@ from sql.emit.array_rules import DUCKDB_ARRAY_RULES
 from sql.emit.cast_rules import SHARED_CASTS, plain, to_text
 from sql.emit.date_rules import DUCKDB_DATE_RULES
 from sql.emit.enum_rules import ENUM_CASTS, ENUM_RULES
-from sql.emit.expressions import ExpressionPrinter, cast_table, rule_table
+from sql.emit.expressions import ExpressionPrinter, Rule, cast_table, rule_table
 from sql.emit.json_rules import JSON_RULES
 from sql.emit.math_rules import DUCKDB_MATH_RULES
 from sql.emit.numeric_rules import NUMERIC_RULES
@@ -41,6 +41,17 @@ def _of_session(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str
     if node.function == "setval" and len(texts) == 3:
         texts = [*texts, "TRUE"]
     return f"session_{node.function}({', '.join(texts)})"
+
+
+def _moved_date(operator: str, sign: int) -> Rule:
+    """Return a date and a number of days; that it is not before the first date is checked where it moves back."""
+
+    def rule(_: ExpressionPrinter, node: Call, texts: list[str]) -> str:
+        text, days = f"({texts[0]} {operator} {texts[1]})", node.arguments[1]
+        moves_on = isinstance(days, Literal) and isinstance(days.value, int) and days.value * sign >= 0
+        return text if moves_on else f"date_checked({text})"
+
+    return rule
 
 
 RULES = (
@@ -88,6 +99,8 @@ RULES = (
             "set_config": {"any": _of_session},
             "pg_notify": {"any": _of_session},
             **{name: {"any": _of_session} for name in sorted(ADVISORY_CALLS)},
+            "date_add_days": {"date": _moved_date("+", 1)},
+            "date_subtract_days": {"date": _moved_date("-", -1)},
             "date_difference": {"date": date_difference("{0} - {1}")},
         }
     )

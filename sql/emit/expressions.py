@@ -163,6 +163,14 @@ class ExpressionPrinter(ABC):
         """Return a timestamp moved by months, days or microseconds (`unit`); months clamp the day."""
 
     @abstractmethod
+    def date_epoch(self, text: str) -> str:
+        """Return the seconds since 1970 of a date's midnight, a bigint."""
+
+    def in_range(self, text: str, kind: SqlType) -> str:
+        """Return a timestamp that may be before the first one that there is; that raises 22008."""
+        return text
+
+    @abstractmethod
     def finite(self, text: str, kind: SqlType) -> str:
         """Return whether a date or a timestamp is neither 'infinity' nor '-infinity'."""
 

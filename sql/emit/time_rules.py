@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from sql.datatypes import TIMESTAMP, TIMESTAMPTZ, scaled_numeric
+from sql.civil import TIMESTAMP_INFINITY
+from sql.datatypes import DATE, TIMESTAMP, TIMESTAMPTZ, SqlType, scaled_numeric
 from sql.emit.expressions import ExpressionPrinter, Rule
 from sql.emit.rule_arguments import literal_integer, literal_text
 from sql.emit.time_fields import FIELD_DIGITS, GROWING_FIELDS
 from sql.emit.type_rules import span_date_part, span_extract, span_trunc
 from sql.errors import not_supported
-from sql.expressions import Call
+from sql.expressions import Call, Literal
 
 UTC_ZONES = frozenset({"", "UTC", "Etc/UTC", "GMT", "Etc/GMT", "UCT", "Zulu", "Universal"})
 # What the engines count otherwise than PostgreSQL.
@@ -63,8 +64,7 @@ def _field(printer: ExpressionPrinter, node: Call, texts: list[str]) -> tuple[st
     field = literal_text(node.arguments[0], "a field")
     text = texts[1]
     if field == "epoch":
-        micros = printer.micros(text, kind)
-        return (f"timestamp_part('epoch', {micros})", 0) if kind.family == "date" else (micros, 6)
+        return (printer.date_epoch(text), 0) if kind.family == "date" else (printer.micros(text, kind), 6)
     if field.startswith("timezone"):
         if kind.family != "timestamptz":
             raise not_supported(f"field {field} of {kind.sql_name}", node.position)
@@ -93,7 +93,7 @@ def _extract(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
     value, digits = _field(printer, node, texts)
     field, kind = literal_text(node.arguments[0], "a field"), node.arguments[1].type
     if field in GROWING_FIELDS:
-        refused = f"infinite_field({printer.quoted(field)}, {printer.micros(texts[1], kind)})"
+        refused = f"infinite_field({printer.quoted(field)}, {_infinite_us(printer, texts[1], kind)})"
         value = f"CASE WHEN {printer.finite(texts[1], kind)} THEN {value} ELSE {refused} END"
     if digits == 0:
         return printer.fit_text(f"CAST({value} AS DECIMAL(38,0))", scaled_numeric(0), node.type)
@@ -110,7 +110,7 @@ def _date_part(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
     part = f"CAST({value} AS DOUBLE)" if digits == 0 else f"time_part({printer.quoted(field)}, {value})"
     if field not in GROWING_FIELDS:
         return part
-    infinite = f"infinite_part({printer.micros(texts[1], kind)})"
+    infinite = f"infinite_part({_infinite_us(printer, texts[1], kind)})"
     return f"CASE WHEN {printer.finite(texts[1], kind)} THEN {part} ELSE {infinite} END"
 
 
@@ -124,7 +124,19 @@ def _add_interval(printer: ExpressionPrinter, node: Call, texts: list[str]) -> s
         civil = printer.shifted(civil, "months", months) if months else civil
         civil = printer.shifted(civil, "days", days) if days else civil
         text = instant(printer, civil, zone) if zoned else civil
-    return printer.shifted(text, "microseconds", micros) if micros else text
+    text = printer.shifted(text, "microseconds", micros) if micros else text
+    return printer.in_range(text, node.type) if min(months, days, micros) < 0 else text
+
+
+def _infinite_us(printer: ExpressionPrinter, text: str, kind: SqlType) -> str:
+    """Return a time as microseconds where it is infinite. Dates reach further than timestamps: of others it is 0."""
+    if kind.family != "date":
+        return printer.micros(text, kind)
+    later, earlier = (
+        f"{text} {sign} {printer.literal(Literal(0, DATE))} THEN {us}"
+        for sign, us in ((">", TIMESTAMP_INFINITY), ("<", -TIMESTAMP_INFINITY))
+    )
+    return f"CASE WHEN {printer.finite(text, kind)} THEN 0 WHEN {later} WHEN {earlier} END"
 
 
 def date_difference(template: str) -> Rule:
@@ -133,7 +145,8 @@ def date_difference(template: str) -> Rule:
     def rule(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
         kinds = [argument.type for argument in node.arguments]
         finite = " AND ".join(map(printer.finite, texts, kinds))
-        refused = f"infinite_span('dates', {', '.join(map(printer.micros, texts, kinds))})"
+        infinite = (_infinite_us(printer, text, kind) for text, kind in zip(texts, kinds, strict=True))
+        refused = f"infinite_span('dates', {', '.join(infinite)})"
         return f"CAST(CASE WHEN {finite} THEN {template.format(*texts)} ELSE {refused} END AS INTEGER)"
 
     return rule

@@ -171,7 +171,7 @@ TYPE_CASTS: Mapping[str, CastRule] = {
     ),
     "timestamp timestamptz > time": with_digits(_time_of_timestamp),
     "time > interval": lambda printer, node, text: _within(printer, node, f"interval_from_time({text})"),
-    "interval > time": with_digits("time_of_day(({0}).micros)"),
+    "interval > time": with_digits("((({0}).micros % 86400000000 + 86400000000) % 86400000000)"),
     "interval > text": lambda printer, node, text: limited(f"interval_text({text})", node),
     "text > interval": _interval_from_text,
     "interval > interval": _within,
