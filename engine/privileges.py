@@ -71,9 +71,11 @@ class Privileges:
         if roles.is_superuser(role):
             return True
         mine = roles.reached_from(role, inheriting=True)
-        if ("r" in letters or letters == "U") and PREDEFINED[READ_ALL] in mine:
+        # Of a schema: a sequence's list has other letters beside it.
+        uses = "U" in letters and set(letters) <= set(OF_SCHEMA)
+        if ("r" in letters or uses) and PREDEFINED[READ_ALL] in mine:
             return True
-        if (set("awd") & set(letters) or letters == "U") and PREDEFINED[WRITE_ALL] in mine:
+        if (set("awd") & set(letters) or uses) and PREDEFINED[WRITE_ALL] in mine:
             return True
         owner = self.owner(oid)
         if oid not in self.grants:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from sql.errors import SqlError
 from sql.version import POSTGRES_VERSION, POSTGRES_VERSION_NUMBER
 
 INT_MAX = (1 << 31) - 1
@@ -16,7 +17,8 @@ INT_MAX = (1 << 31) - 1
 class Setting:
     """One setting. kind: 'bool', 'integer', 'real', 'enum', 'string', 'timezone', 'datestyle', 'encoding', 'isolation'.
 
-    unit: 'ms', 'kB' or 'B' of an integer. context: 'user' may be SET, 'internal' never, 'postmaster' only by the server's configuration.
+    unit: 'ms', 'kB' or 'B' of an integer. context: 'user' may be SET, 'superuser' by superusers, 'internal' never, 'postmaster' only by
+    the server's configuration.
     reported: its changes are sent to the client as ParameterStatus.
     """
 
@@ -98,7 +100,7 @@ TABLE: tuple[Setting, ...] = (
     boolean("jit", "on", "Allow JIT compilation."),
     internal("lc_collate", "C", "Shows the collation order locale."),
     internal("lc_ctype", "C", "Shows the character classification and case conversion locale."),
-    string("lc_messages", "C", "Sets the language in which messages are displayed."),
+    Setting("lc_messages", "C", "string", "Sets the language in which messages are displayed.", context="superuser"),
     string("lc_monetary", "C", "Sets the locale for formatting monetary amounts."),
     string("lc_numeric", "C", "Sets the locale for formatting numbers."),
     string("lc_time", "C", "Sets the locale for formatting date and time values."),
@@ -132,9 +134,9 @@ TABLE: tuple[Setting, ...] = (
     internal("server_version", POSTGRES_VERSION, "Shows the server version.", reported=True),
     internal("server_version_num", str(POSTGRES_VERSION_NUMBER), "Shows the server version as an integer."),
     string("session_authorization", "", "Sets the session user name.", reported=True),
-    enumeration(
-        "session_replication_role", "origin", ("origin", "replica", "local"),
-        "Sets the session's behavior for triggers and rewrite rules.",
+    Setting(
+        "session_replication_role", "origin", "enum", "Sets the session's behavior for triggers and rewrite rules.",
+        choices=("origin", "replica", "local"), context="superuser",
     ),
     boolean("standard_conforming_strings", "on", "Causes '...' strings to treat backslashes literally.", reported=True),
     duration("statement_timeout", "Sets the maximum allowed duration of any statement."),
@@ -162,9 +164,34 @@ TABLE: tuple[Setting, ...] = (
 
 BY_NAME: dict[str, Setting] = {setting.name.lower(): setting for setting in TABLE}
 
+# What superusers alone may set, with its defaults.
+FOR_SUPERUSERS = {name: setting.default for name, setting in BY_NAME.items() if setting.context == "superuser"}
+
 # A transaction's own settings and the session's defaults for them.
 TRANSACTION_DEFAULTS = {
     "transaction_isolation": "default_transaction_isolation",
     "transaction_read_only": "default_transaction_read_only",
     "transaction_deferrable": "default_transaction_deferrable",
 }
+
+
+def private(name: str) -> SqlError:
+    """Return the error of who may not look at a setting."""
+    whose = "must be superuser or have privileges of pg_read_all_settings"
+    return SqlError("42501", f'{whose} to examine "{name}"')
+
+
+def canonical_name(name: str) -> str:
+    """Return a setting's name as SHOW heads its column."""
+    setting = BY_NAME.get(name.lower())
+    return name if setting is None else setting.name
+
+
+def require_settable(setting: Setting, is_superuser: bool) -> None:
+    """Raise 55P02 for a setting that no session sets, and 42501 for one that this session may not."""
+    if setting.context == "internal":
+        raise SqlError("55P02", f'parameter "{setting.name}" cannot be changed')
+    if setting.context == "postmaster":
+        raise SqlError("55P02", f'parameter "{setting.name}" cannot be changed without restarting the server')
+    if setting.context == "superuser" and not is_superuser:
+        raise SqlError("42501", f'permission denied to set parameter "{setting.name}"')

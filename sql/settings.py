@@ -17,7 +17,18 @@ from sql.errors import SqlError
 from sql.input_styles import InputStyles
 from sql.lexer import refuse_unsafe_strings
 from sql.names import did_you_mean
-from sql.setting_table import BY_NAME, MESSAGE_LEVELS, PRIVATE, SERIALIZABLE, TABLE, TRANSACTION_DEFAULTS, Setting
+from sql.setting_table import (
+    BY_NAME,
+    FOR_SUPERUSERS,
+    MESSAGE_LEVELS,
+    PRIVATE,
+    SERIALIZABLE,
+    TABLE,
+    TRANSACTION_DEFAULTS,
+    Setting,
+    private,
+    require_settable,
+)
 from sql.setting_values import checked_value, shown_value
 from sql.shown_variables import ShownVariables
 from sql.startup_settings import startup_values
@@ -66,6 +77,7 @@ class Settings:
         self._before: dict[str, str] | None = None
         self._has_temporary = False
         self._unusable: frozenset[str] = frozenset()
+        self._is_trusted = True
         self._told: dict[str, str] = {}
         self._told_at: SessionSettings | None = None
         self._captured: SessionSettings | None = None
@@ -137,7 +149,12 @@ class Settings:
         return [(one, self.value(name)) for name, one in sorted(self._known.items()) if self._may_show(name)]
 
     def _may_show(self, name: str) -> bool:
-        return name not in PRIVATE or self.value("is_superuser") == "on"
+        return name not in PRIVATE or self._is_superuser
+
+    @property
+    def _is_superuser(self) -> bool:
+        """Whether the session acts as a superuser: when it became one, and still."""
+        return self._is_trusted and self.value("is_superuser") == "on"
 
     @property
     def session_user(self) -> str:
@@ -319,9 +336,10 @@ class Settings:
 
     def let_in(self, is_superuser: bool) -> None:
         """Note what the client is let in as; what it asked to be at startup, it becomes here. Raises SqlError."""
-        asked = [(name, self._start[name]) for name in IDENTITY]
-        self._start |= {"session_authorization": self.user, "role": "none"}
+        asked = [(name, self._start[name]) for name in (*FOR_SUPERUSERS, *IDENTITY)]
+        self._start |= FOR_SUPERUSERS | {"session_authorization": self.user, "role": "none"}
         self._start["is_superuser"] = "on" if is_superuser else "off"
+        self._is_trusted = is_superuser
         self._session = dict(self._start)
         for name, value in asked:
             if value != self._start[name]:
@@ -337,10 +355,10 @@ class Settings:
             self._has_temporary = True
             self._changed()
 
-    def note_unusable(self, schemas: frozenset[str]) -> None:
-        """These are the schemas that the session may not use, from now on."""
-        if schemas != self._unusable:
-            self._unusable = schemas
+    def note_rights(self, unusable: frozenset[str], is_superuser: bool) -> None:
+        """These are the schemas that the session may not use, and whether it acts as a superuser, from now on."""
+        if unusable != self._unusable or is_superuser != self._is_trusted:
+            self._unusable, self._is_trusted = unusable, is_superuser
             self._changed()
 
     def set_config(self, name: str | None, value: str | None, local: bool) -> str:
@@ -423,16 +441,13 @@ class Settings:
             tell()
 
     def _settable(self, name: str) -> Setting:
-        """Return the setting, or raise 42704 or 55P02."""
+        """Return the setting, or raise 42704, 55P02 or 42501."""
         setting = self._known.get(name.lower())
         if setting is None:
             if CUSTOM_NAME.fullmatch(name):
                 return Setting(name, "", "string", "")
             raise unrecognized(name, self._known)
-        if setting.context == "internal":
-            raise SqlError("55P02", f'parameter "{setting.name}" cannot be changed')
-        if setting.context == "postmaster":
-            raise SqlError("55P02", f'parameter "{setting.name}" cannot be changed without restarting the server')
+        require_settable(setting, self._is_superuser)
         return setting
 
     def _change(self, name: str, value: str, local: bool) -> None:
@@ -476,18 +491,6 @@ def unrecognized(name: str, known: Iterable[str]) -> SqlError:
     return SqlError(
         "42704", f'unrecognized configuration parameter "{name}"', hint=did_you_mean(name, known, "the parameter")
     )
-
-
-def private(name: str) -> SqlError:
-    """Return the error of who may not look at a setting."""
-    whose = "must be superuser or have privileges of pg_read_all_settings"
-    return SqlError("42501", f'{whose} to examine "{name}"')
-
-
-def canonical_name(name: str) -> str:
-    """Return a setting's name as SHOW heads its column."""
-    setting = BY_NAME.get(name.lower())
-    return name if setting is None else setting.name
 
 
 def default_value(name: str) -> str | None:

@@ -10,7 +10,6 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, cast
 
 from engine.neighbours import ClientConnection
-from engine.roles import PUBLIC
 from engine.system_catalog.object_oids import DATABASES
 from engine.system_catalog.rows_time_zones import moment
 
@@ -81,7 +80,7 @@ def activity_rows(connections: Iterable[ClientConnection], image: CatalogImage, 
     names = {one.oid: name for name, one in image.roles.by_name.items()}
     rows: list[dict[str, Any]] = []
     for connection, session in sessions_of(connections):
-        if role != PUBLIC and not image.roles.has_privileges_of(role, connection.role):
+        if not image.roles.has_privileges_of(role, connection.role):
             rows.append({
                 "pid": connection.process_id, "datid": DATABASES.get(session.settings.database), "datname": session.settings.database,
                 "usesysid": connection.role, "usename": names.get(connection.role), "query": HIDDEN,

@@ -71,6 +71,7 @@ def session_context(
         settings.set_config,
         number,
         0 if transaction is None else transaction.now_us,
+        session is None,
     )
 
 

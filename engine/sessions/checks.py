@@ -229,7 +229,10 @@ class Checks:
     def _schema(self, name: str, position: int | None = None) -> None:
         """Raise 42501 unless the role may make a relation in the schema of a key."""
         schema = schema_of(name)
-        if not is_temporary(schema) and not self._may(self.image.schemas[schema], "C"):
+        if is_temporary(schema):
+            if self.roles.by_oid(self.role) is None:
+                raise SqlError("42704", "the role that it would belong to was dropped")
+        elif not self._may(self.image.schemas[schema], "C"):
             raise SqlError("42501", f"permission denied for schema {schema}", position)
 
     def _file(self, statement: CopyFrom | CopyTo) -> None:

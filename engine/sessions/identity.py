@@ -16,8 +16,8 @@ from sql.errors import SqlError
 from sql.relation_keys import is_temporary
 from sql.settings import Settings
 
-# Nobody has this oid; it also stands for PUBLIC, which nobody is.
-NOBODY = 0
+# Nobody has this oid: neither a role that is gone, nor PUBLIC, which everybody is.
+NOBODY = (1 << 32) - 1
 
 
 class Identity:
@@ -34,6 +34,8 @@ class Identity:
         # One object: other threads ask, too.
         self._known: tuple[SessionSettings, Roles, int] | None = None
         self._current_image = current_image
+        # What the names meant when role and session_authorization were set to them: names may be given to others meanwhile.
+        self._became: dict[tuple[str, str], int] = {}
         self._looked_at: tuple[CatalogImage, int] | None = None
         self._allowed: set[str] = set()
         self._allowed_at: CatalogImage | None = None
@@ -43,7 +45,7 @@ class Identity:
         settings.let_in(current_image().roles.is_superuser(login))
 
     def look(self) -> None:
-        """Tell the settings which schemas the session may not use, at the start of each message and statement."""
+        """Tell the settings which schemas the session may not use, and whether it is a superuser's, before each message and statement."""
         image = self._current_image()
         role = self.current(image.roles)
         if self._looked_at is not None and self._looked_at[0] is image and self._looked_at[1] == role:
@@ -55,14 +57,16 @@ class Identity:
             for name, oid in image.schemas.items()
             if not is_temporary(name) and not may(image.roles, role, oid, "U")
         )
-        self._settings.note_unusable(frozenset(unusable))
+        self._settings.note_rights(frozenset(unusable), image.roles.is_superuser(role))
 
     def current(self, roles: Roles) -> int:
         """Return the oid of the role that the session acts as."""
         captured = self._settings.captured()
         known = self._known
         if known is None or known[0] is not captured or known[1] is not roles:
-            known = self._known = captured, roles, self._oid(captured.user, roles)
+            acts_as = next((value for name, value in captured.variables if name == "role"), "none")
+            found = self.session(roles) if acts_as == "none" else self._became.get(("role", acts_as), NOBODY)
+            known = self._known = captured, roles, NOBODY if roles.by_oid(found) is None else found
         return known[2]
 
     def bypasses(self) -> bool:
@@ -123,13 +127,16 @@ class Identity:
 
     def session(self, roles: Roles) -> int:
         """Return the oid of session_user."""
-        return self._oid(self._settings.session_user, roles)
+        name = self._settings.session_user
+        found = self._became.get(("session_authorization", name), self.login if name == self._user else NOBODY)
+        return NOBODY if roles.by_oid(found) is None else found
 
-    def _oid(self, name: str, roles: Roles) -> int:
-        if name == self._user:
-            return self.login
+    def _meant(self, name: str, roles: Roles) -> int:
+        """Return the oid of the role that has a name now; whoever was let in under a name that is no role's may call itself by it."""
         role = roles.by_name.get(name)
-        return NOBODY if role is None else role.oid
+        if role is not None:
+            return role.oid
+        return self.login if name == self._user else NOBODY
 
     def _check_change(self, name: str, value: str) -> bool:
         """Raise 22023 or 42501 when the session can't become `value`; return whether it is a superuser then."""
@@ -137,7 +144,7 @@ class Identity:
         session = self.session(roles)
         if name == "role" and value == "none":
             return roles.is_superuser(session)
-        wanted = self._oid(value, roles)
+        wanted = self._meant(value, roles)
         if roles.by_oid(wanted) is None:
             raise SqlError("22023", f'role "{value}" does not exist')
         if name == "session_authorization":
@@ -145,4 +152,5 @@ class Identity:
                 raise SqlError("42501", f'permission denied to set session authorization "{value}"')
         elif not roles.is_member(session, wanted):
             raise SqlError("42501", f'permission denied to set role "{value}"')
+        self._became[name, value] = wanted
         return roles.is_superuser(wanted)

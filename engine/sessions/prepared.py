@@ -28,7 +28,8 @@ from sql.literals import input_value
 from sql.origins import returned, with_origins
 from sql.parse import parse
 from sql.relations import BoundQuery, OutputColumn, Schema
-from sql.settings import Settings, canonical_name
+from sql.setting_table import canonical_name
+from sql.settings import Settings
 from sql.statements.session_statement import Declare
 from sql.statements.statement import Delete, Empty, Explain, Insert, Select, Show, Statement, Update
 from sql.wire import writer

@@ -193,7 +193,13 @@ def change_owner(statement: ChangeOwner, work: RoleWork) -> str:
         find = _schema if statement.kind == "schema" else _type
         target = find(statement.name, work.image)
         _require_owner(target, work)
+        is_other = named_role(statement.role, work).oid != work.image.privileges.owner(target.oid)
         owner = _new_owner(statement.role, work)
+        if is_other and statement.kind == "schema" and not work.roles.is_superuser(work.current):
+            # As to make one, see `schema_statements`.
+            raise denied(f"permission denied for database {work.database}")
+        if is_other and statement.kind == "type":
+            _require_creator(owner, statement.name, work)
         _put(work, work.image.privileges.with_owner(target.oid, owner))
         return tag
     entry = work.image.entries.get(statement.name)
@@ -216,12 +222,8 @@ def change_owner(statement: ChangeOwner, work: RoleWork) -> str:
     if not work.roles.is_superuser(work.current):
         _require_owner(target, work)
     owner = _new_owner(statement.role, work)
-    if (
-        owner != work.image.privileges.owner(target.oid)
-        and not work.roles.is_superuser(work.current)
-        and not work.image.privileges.may(work.roles, owner, work.image.schema_oid(statement.name), "C")
-    ):
-        raise denied(f"permission denied for schema {schema_of(statement.name)}")
+    if owner != work.image.privileges.owner(target.oid):
+        _require_creator(owner, statement.name, work)
     for oid in _with_owned(target.oid, work.image):
         _put(work, work.image.privileges.with_owner(oid, owner))
     return tag
@@ -318,6 +320,13 @@ def _with_owned(oid: int, image: CatalogImage) -> list[int]:
 def _require_owner(target: Target, work: RoleWork) -> None:
     if not work.roles.has_privileges_of(work.current, work.image.privileges.owner(target.oid)):
         raise denied(f"must be owner of {target.kind} {target.name}")
+
+
+def _require_creator(owner: int, name: str, work: RoleWork) -> None:
+    """Raise 42501 for a new owner who could not have made it where it is."""
+    schema = work.image.schema_oid(name)
+    if not work.roles.is_superuser(work.current) and not work.image.privileges.may(work.roles, owner, schema, "C"):
+        raise denied(f"permission denied for schema {schema_of(name)}")
 
 
 def _new_owner(spec: RoleSpec, work: RoleWork) -> int:

@@ -177,6 +177,7 @@ def _refuse_needed(role: Role, work: RoleWork) -> None:
     """Raise 2BP01 for a role that owns something, or that something was granted to or by."""
     privileges = work.image.privileges
     objects = [(oid, f"schema {name}") for name, oid in work.image.schemas.items()]
+    objects += [(one.oid, f"type {one.shown}") for one in work.image.types.values()]
     visible = (entry for entry in work.image.entries.values() if not is_part(entry))
     objects += sorted((entry.description.oid, shown(entry)) for entry in visible)
     found = []

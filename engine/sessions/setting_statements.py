@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 from engine.sessions.prepared import SHOW_ALL_COLUMNS
 from engine.sessions.results import Outcome, text_outcome
 from sql.errors import SqlError
-from sql.settings import Settings, canonical_name
+from sql.setting_table import canonical_name
+from sql.settings import Settings
 from sql.statements.statement import SetVariable, Show
 
 if TYPE_CHECKING:

@@ -32,6 +32,7 @@ from engine.system_catalog import (
 )
 from engine.system_catalog.calls import FUNCTION_PREFIX
 from engine.system_catalog.casts import output, print_list_as_texts
+from engine.system_catalog.catalog_access import require_readable
 from engine.system_catalog.catalog_functions import FUNCTIONS, INTERNAL, CatalogFunction
 from engine.system_catalog.from_items import RELATION_PREFIX
 from engine.system_catalog.printed import ARRAYS_FROM_0, REGISTERED, VECTORS, Printed, element_of, engine_type
@@ -109,6 +110,7 @@ class CatalogEngine:
         key = next(self._keys)
         printing = Printing(context, key, declared, values)
         printed = print_query(printing, query, None)
+        require_readable(printing.named.values(), context)
         tables = {RELATION_PREFIX + name: self._table(context, name) for name in printing.used}
         self._contexts[key] = context
         try:
@@ -139,6 +141,7 @@ class CatalogEngine:
         """Return the embedded engine's text of a query, and the relations of the catalog that it reads."""
         printing = Printing(context, 0)
         printed = print_query(printing, query, None)
+        require_readable(printing.named.values(), context)
         return printed.text, sorted(printing.used)
 
     def interrupt(self, token: Hashable) -> None:

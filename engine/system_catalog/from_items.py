@@ -49,9 +49,13 @@ def _table(printing: Printing, item: Table, scope: Scope) -> str:
             return f"{common.text} AS {text}"
     schema, relation = printing.context.catalog_relation(item.name, item.position)
     alias = item.alias or relation.name
+    if printing.depth == 0:
+        printing.named[relation.key] = relation
     view = printing.context.view_query(relation)
     if view is not None:
+        printing.depth += 1
         printed = queries.print_query(printing, view, None)
+        printing.depth -= 1
         # The declared columns: a query's own names and types are what could be told of its expressions.
         columns = tuple(
             replace(column, name=declared.name, type=DOMAINS.get(declared.type, declared.type))

@@ -253,6 +253,11 @@ def pg_get_serial_sequence(context: SessionContext, table: str | None, column: s
 
 @catalog_function("regclass", "int8")
 def pg_sequence_last_value(context: SessionContext, oid: int | None) -> int | None:
-    """Return the last value of a sequence, NULL before the first."""
-    entry = None if oid is None else context.snapshot.image.by_oid(oid)
-    return entry.counter.last if isinstance(entry, SequenceEntry) and entry.counter.called else None
+    """Return the last value of a sequence, NULL before the first. Raises 42501."""
+    image = context.snapshot.image
+    entry = None if oid is None else image.by_oid(oid)
+    if not isinstance(entry, SequenceEntry) or context.describes:
+        return None
+    if not image.privileges.may(image.roles, context.role, entry.description.oid, "rU"):
+        raise SqlError("42501", f"permission denied for sequence {entry.description.name}")
+    return entry.counter.last if entry.counter.called else None

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from engine.catalog import SequenceEntry
 from engine.roles import FIRST_FREE_OID, PUBLIC
+from engine.system_catalog.catalog_access import closed_oids, may_read_closed
 from engine.system_catalog.catalog_functions import catalog_function
 from sql.errors import SqlError
 
@@ -35,7 +36,7 @@ class Kind:
 
 
 KINDS = {
-    # The catalog's own relations are there for everybody to read: what is secret in PostgreSQL's is not in them.
+    # Nearly all of the catalog's own relations are there for everybody to read, see `catalog_access`.
     "table": Kind("pg_class", EVERY_TABLE_LETTER, registered="regclass", everybody="r"),
     "any_column": Kind("pg_class", TABLE_LETTERS, registered="regclass", everybody="r"),
     "column": Kind("pg_class", TABLE_LETTERS, registered="regclass", everybody="r"),
@@ -156,6 +157,8 @@ def _may(context: SessionContext, kind: Kind, role: int, oid: int, asked: Asked)
         )
     if kind.relation == "pg_class" and oid >= FIRST_FREE_OID:
         return False
+    if kind.relation == "pg_class" and oid in closed_oids():
+        return "r" in asked.plain and may_read_closed(image.roles, role)
     if kind.relation == "pg_type" and image.roles.has_privileges_of(role, image.privileges.owner(oid)):
         return True
     return bool(set(asked.plain) & set(kind.everybody))

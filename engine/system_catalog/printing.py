@@ -20,6 +20,7 @@ from engine.system_catalog.printed import (
     string,
 )
 from engine.system_catalog.session_context import SessionContext
+from engine.system_catalog.static_rows import CatalogRelation
 from sql.array_text import array_elements
 from sql.errors import SqlError
 from sql.expressions import Literal
@@ -32,6 +33,8 @@ OID_LIMIT = 1 << 32
 class Printing:
     """One query under way. used: the catalog relations that are read. key: what our functions find their session by.
 
+    named: those that the query itself names; depth: of the views of the catalog around what is printed now.
+
     values: the parameters, when the query is to be run; declared: their types as the client gave them. parameter_types: what was found.
     """
 
@@ -40,6 +43,8 @@ class Printing:
     declared: tuple[str | None, ...] = ()
     values: tuple[Literal, ...] | None = None
     used: set[str] = field(default_factory=set)
+    named: dict[str, CatalogRelation] = field(default_factory=dict)
+    depth: int = 0
     parameter_types: dict[int, str] = field(default_factory=dict)
     counter: int = 0
 

@@ -34,7 +34,7 @@ class SessionContext:
 
     activity: the rows of a relation that are this session's own, None for any other relation. configure: sets a setting of the session
     and returns it. transaction_number: the number of the transaction; where it has none yet and need not have one, None, unless told to
-    assign it. now_us: the time, in microseconds since 1970.
+    assign it. now_us: the time, in microseconds since 1970. describes: nobody asks for rows, only for their columns.
     """
 
     snapshot: Snapshot
@@ -45,6 +45,7 @@ class SessionContext:
     configure: Callable[[str | None, str | None, bool], str]
     transaction_number: Callable[[bool], int | None]
     now_us: int
+    describes: bool
 
     @property
     def path(self) -> tuple[str, ...]:

@@ -11,8 +11,8 @@ from sql.errors import SqlError, not_supported
 from sql.expressions import Expression, Literal
 from sql.relation_keys import name_of, quoted
 from sql.schemas import SYSTEM, meant_schema
-from sql.setting_table import PRIVATE
-from sql.settings import default_value, private
+from sql.setting_table import PRIVATE, private
+from sql.settings import default_value
 from sql.syntax import FunctionCall
 from sql.version import VERSION_TEXT
 

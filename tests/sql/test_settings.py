@@ -6,8 +6,8 @@ import pytest
 
 from sql.errors import SqlError
 from sql.input_styles import USUAL, InputStyles
-from sql.setting_table import Setting
-from sql.settings import Settings, canonical_name
+from sql.setting_table import Setting, canonical_name
+from sql.settings import Settings
 
 
 def test_defaults_and_startup_parameters() -> None:

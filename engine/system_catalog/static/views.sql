@@ -1,5 +1,5 @@
 -- The views of pg_catalog and information_schema that have rows here, each behind its name, with PostgreSQL's columns in their order.
--- Every other view is empty.
+-- Every other view is empty. relations_seen and the like are the rows of pg_class that the role may know of, see `view_queries`.
 
 -- pg_catalog.pg_roles
 SELECT rolname, rolsuper, rolinherit, rolcreaterole, rolcreatedb, rolcanlogin, rolreplication, rolconnlimit,
@@ -39,7 +39,7 @@ WHERE r.rulename <> '_RETURN'
 
 -- pg_catalog.pg_sequences
 SELECT n.nspname, c.relname, pg_get_userbyid(c.relowner), s.seqtypid, s.seqstart, s.seqmin, s.seqmax, s.seqincrement, s.seqcycle,
-    s.seqcache, pg_sequence_last_value(c.oid)
+    s.seqcache, CASE WHEN has_sequence_privilege(c.oid, 'SELECT,USAGE') THEN pg_sequence_last_value(c.oid) END
 FROM pg_sequence s JOIN pg_class c ON c.oid = s.seqrelid LEFT JOIN pg_namespace n ON n.oid = c.relnamespace
 
 -- pg_catalog.pg_stat_user_tables
@@ -61,7 +61,7 @@ SELECT current_database()
 
 -- information_schema.schemata
 SELECT current_database(), nspname, pg_get_userbyid(nspowner), NULL::text, NULL::text, NULL::text, NULL::text
-FROM pg_namespace
+FROM pg_namespace WHERE pg_has_role(nspowner, 'USAGE') OR has_schema_privilege(oid, 'CREATE, USAGE')
 
 -- information_schema.tables
 SELECT current_database(), n.nspname, c.relname,
@@ -69,11 +69,12 @@ SELECT current_database(), n.nspname, c.relname,
         WHEN c.relkind = 'v' THEN 'VIEW' WHEN c.relkind = 'f' THEN 'FOREIGN' END,
     NULL::text, NULL::text, NULL::text, NULL::text, NULL::text,
     CASE WHEN c.relkind = 'r' OR c.relkind = 'f' THEN 'YES' ELSE 'NO' END, 'NO', NULL::text
-FROM pg_namespace n JOIN pg_class c ON n.oid = c.relnamespace WHERE c.relkind IN ('r', 'v', 'f', 'p') AND NOT pg_is_other_temp_schema(n.oid)
+FROM pg_namespace n JOIN relations_seen c ON n.oid = c.relnamespace WHERE c.relkind IN ('r', 'v', 'f', 'p') AND NOT pg_is_other_temp_schema(n.oid)
 
 -- information_schema.views
-SELECT current_database(), n.nspname, c.relname, pg_get_viewdef(c.oid), 'NONE', 'NO', 'NO', 'NO', 'NO', 'NO'
-FROM pg_namespace n JOIN pg_class c ON n.oid = c.relnamespace WHERE c.relkind = 'v'
+SELECT current_database(), n.nspname, c.relname, CASE WHEN pg_has_role(c.relowner, 'USAGE') THEN pg_get_viewdef(c.oid) END,
+    'NONE', 'NO', 'NO', 'NO', 'NO', 'NO'
+FROM pg_namespace n JOIN relations_seen c ON n.oid = c.relnamespace WHERE c.relkind = 'v'
 
 -- information_schema.columns
 SELECT current_database(), n.nspname, c.relname, a.attname, a.attnum::int4,
@@ -102,7 +103,7 @@ SELECT current_database(), n.nspname, c.relname, a.attname, a.attnum::int4,
 FROM (SELECT g.*, CASE WHEN k.typtype = 'd' THEN k.typtypmod ELSE g.atttypmod END AS modifier
         FROM pg_attribute g JOIN pg_type k ON k.oid = g.atttypid) a
     LEFT JOIN pg_attrdef d ON a.attrelid = d.adrelid AND a.attnum = d.adnum
-    JOIN pg_class c ON a.attrelid = c.oid JOIN pg_namespace n ON c.relnamespace = n.oid
+    JOIN relations_with_columns c ON a.attrelid = c.oid JOIN pg_namespace n ON c.relnamespace = n.oid
     JOIN pg_type t ON a.atttypid = t.oid JOIN pg_namespace tn ON t.typnamespace = tn.oid
     JOIN pg_type b ON b.oid = CASE WHEN t.typtype = 'd' THEN t.typbasetype ELSE t.oid END JOIN pg_namespace bn ON b.typnamespace = bn.oid
     LEFT JOIN pg_collation o ON o.oid = a.attcollation
@@ -115,27 +116,27 @@ SELECT current_database(), n.nspname, o.conname, current_database(), n.nspname, 
     CASE o.contype WHEN 'c' THEN 'CHECK' WHEN 'f' THEN 'FOREIGN KEY' WHEN 'p' THEN 'PRIMARY KEY' WHEN 'u' THEN 'UNIQUE' END,
     CASE WHEN o.condeferrable THEN 'YES' ELSE 'NO' END, CASE WHEN o.condeferred THEN 'YES' ELSE 'NO' END, 'YES',
     CASE WHEN o.contype = 'u' THEN 'YES' END
-FROM pg_constraint o JOIN pg_class c ON c.oid = o.conrelid JOIN pg_namespace n ON n.oid = c.relnamespace
+FROM pg_constraint o JOIN relations_written c ON c.oid = o.conrelid JOIN pg_namespace n ON n.oid = c.relnamespace
 WHERE o.contype IN ('c', 'f', 'p', 'u') AND c.relkind IN ('r', 'p')
 UNION ALL
 SELECT current_database(), n.nspname, n.oid::text || '_' || c.oid::text || '_' || a.attnum::text || '_not_null', current_database(),
     n.nspname, c.relname, 'CHECK', 'NO', 'NO', 'YES', NULL::text
-FROM pg_namespace n JOIN pg_class c ON n.oid = c.relnamespace JOIN pg_attribute a ON a.attrelid = c.oid
+FROM pg_namespace n JOIN relations_written c ON n.oid = c.relnamespace JOIN pg_attribute a ON a.attrelid = c.oid
 WHERE a.attnotnull AND a.attnum > 0 AND NOT a.attisdropped AND c.relkind IN ('r', 'p')
 
 -- information_schema.check_constraints
 SELECT current_database(), n.nspname, o.conname, substring(pg_get_constraintdef(o.oid), 7)
-FROM pg_constraint o JOIN pg_class c ON c.oid = o.conrelid JOIN pg_namespace n ON n.oid = c.relnamespace WHERE o.contype = 'c'
+FROM pg_constraint o JOIN relations_owned c ON c.oid = o.conrelid JOIN pg_namespace n ON n.oid = c.relnamespace WHERE o.contype = 'c'
 UNION ALL
 SELECT current_database(), n.nspname, n.oid::text || '_' || c.oid::text || '_' || a.attnum::text || '_not_null', a.attname || ' IS NOT NULL'
-FROM pg_namespace n JOIN pg_class c ON n.oid = c.relnamespace JOIN pg_attribute a ON a.attrelid = c.oid
+FROM pg_namespace n JOIN relations_owned c ON n.oid = c.relnamespace JOIN pg_attribute a ON a.attrelid = c.oid
 WHERE a.attnotnull AND a.attnum > 0 AND NOT a.attisdropped AND c.relkind IN ('r', 'p')
 
 -- information_schema.sequences
 SELECT current_database(), n.nspname, c.relname, format_type(s.seqtypid, NULL),
     CASE s.seqtypid WHEN 21 THEN 16 WHEN 23 THEN 32 ELSE 64 END, 2, 0, s.seqstart::text, s.seqmin::text, s.seqmax::text,
     s.seqincrement::text, CASE WHEN s.seqcycle THEN 'YES' ELSE 'NO' END
-FROM pg_sequence s JOIN pg_class c ON c.oid = s.seqrelid JOIN pg_namespace n ON n.oid = c.relnamespace
+FROM pg_sequence s JOIN sequences_seen c ON c.oid = s.seqrelid JOIN pg_namespace n ON n.oid = c.relnamespace
 WHERE NOT EXISTS (SELECT 1 FROM pg_depend d WHERE d.classid = 1259 AND d.objid = c.oid AND d.deptype = 'i')
 
 -- information_schema.foreign_data_wrappers
@@ -147,12 +148,12 @@ FROM pg_foreign_server s JOIN pg_foreign_data_wrapper w ON w.oid = s.srvfdw
 
 -- information_schema.foreign_tables
 SELECT current_database(), n.nspname, c.relname, current_database(), s.srvname
-FROM pg_foreign_table f JOIN pg_foreign_server s ON s.oid = f.ftserver JOIN pg_class c ON c.oid = f.ftrelid
+FROM pg_foreign_table f JOIN pg_foreign_server s ON s.oid = f.ftserver JOIN relations_seen c ON c.oid = f.ftrelid
     JOIN pg_namespace n ON n.oid = c.relnamespace
 
 -- information_schema.foreign_table_options
 SELECT current_database(), n.nspname, c.relname, o.option_name, o.option_value
-FROM pg_foreign_table f JOIN pg_class c ON c.oid = f.ftrelid JOIN pg_namespace n ON n.oid = c.relnamespace
+FROM pg_foreign_table f JOIN relations_seen c ON c.oid = f.ftrelid JOIN pg_namespace n ON n.oid = c.relnamespace
     CROSS JOIN LATERAL pg_options_to_table(f.ftoptions) AS o
 
 -- pg_catalog.pg_stat_all_tables
@@ -208,7 +209,7 @@ SELECT abbrev, utc_offset, is_dst FROM pg_timezone_abbrevs()
 -- information_schema.key_column_usage
 SELECT current_database(), n.nspname, o.conname, current_database(), n.nspname, c.relname, a.attname, k.place::int4,
     CASE WHEN o.contype = 'f' THEN (array_position(x.indkey, o.confkey[k.place]) + 1)::int4 END
-FROM pg_constraint o JOIN pg_class c ON c.oid = o.conrelid JOIN pg_namespace n ON n.oid = c.relnamespace
+FROM pg_constraint o JOIN relations_with_columns c ON c.oid = o.conrelid JOIN pg_namespace n ON n.oid = c.relnamespace
     CROSS JOIN LATERAL unnest(o.conkey) WITH ORDINALITY AS k (number, place)
     JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum = k.number LEFT JOIN pg_index x ON x.indexrelid = o.conindid
 WHERE o.contype IN ('p', 'u', 'f')
@@ -217,21 +218,21 @@ WHERE o.contype IN ('p', 'u', 'f')
 SELECT current_database(), n.nspname, c.relname, a.attname, current_database(), n.nspname, o.conname
 FROM (SELECT oid, conname, contype, CASE contype WHEN 'f' THEN confrelid ELSE conrelid END AS relation,
         CASE contype WHEN 'f' THEN confkey ELSE conkey END AS columns FROM pg_constraint) o
-    JOIN pg_class c ON c.oid = o.relation JOIN pg_namespace n ON n.oid = c.relnamespace
+    JOIN relations_owned c ON c.oid = o.relation JOIN pg_namespace n ON n.oid = c.relnamespace
     CROSS JOIN LATERAL unnest(o.columns) AS k (number) JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum = k.number
 WHERE o.contype IN ('c', 'p', 'u', 'f')
 
 -- information_schema.constraint_table_usage
 SELECT current_database(), n.nspname, c.relname, current_database(), n.nspname, o.conname
 FROM (SELECT conname, contype, CASE contype WHEN 'f' THEN confrelid ELSE conrelid END AS relation FROM pg_constraint) o
-    JOIN pg_class c ON c.oid = o.relation JOIN pg_namespace n ON n.oid = c.relnamespace WHERE o.contype IN ('p', 'u', 'f')
+    JOIN relations_owned c ON c.oid = o.relation JOIN pg_namespace n ON n.oid = c.relnamespace WHERE o.contype IN ('p', 'u', 'f')
 
 -- information_schema.referential_constraints
 SELECT current_database(), n.nspname, o.conname, current_database(), pn.nspname, p.conname,
     CASE o.confmatchtype WHEN 'f' THEN 'FULL' WHEN 'p' THEN 'PARTIAL' WHEN 's' THEN 'NONE' END,
     CASE o.confupdtype WHEN 'c' THEN 'CASCADE' WHEN 'n' THEN 'SET NULL' WHEN 'd' THEN 'SET DEFAULT' WHEN 'r' THEN 'RESTRICT' ELSE 'NO ACTION' END,
     CASE o.confdeltype WHEN 'c' THEN 'CASCADE' WHEN 'n' THEN 'SET NULL' WHEN 'd' THEN 'SET DEFAULT' WHEN 'r' THEN 'RESTRICT' ELSE 'NO ACTION' END
-FROM pg_constraint o JOIN pg_namespace n ON n.oid = o.connamespace
+FROM pg_constraint o JOIN relations_written c ON c.oid = o.conrelid JOIN pg_namespace n ON n.oid = o.connamespace
     LEFT JOIN pg_constraint p ON p.conindid = o.conindid AND p.conrelid = o.confrelid AND p.contype IN ('p', 'u')
     LEFT JOIN pg_namespace pn ON pn.oid = p.connamespace
 WHERE o.contype = 'f'
@@ -296,7 +297,7 @@ WHERE a.attnum > 0 AND NOT a.attisdropped AND c.relkind IN ('r', 'v', 'f', 'p') 
 -- information_schema.view_table_usage
 SELECT DISTINCT current_database(), nv.nspname, v.relname, current_database(), nt.nspname, t.relname
 FROM pg_depend d JOIN pg_rewrite r ON d.classid = 2618 AND r.oid = d.objid JOIN pg_class v ON v.oid = r.ev_class
-    JOIN pg_namespace nv ON nv.oid = v.relnamespace JOIN pg_class t ON d.refclassid = 1259 AND t.oid = d.refobjid
+    JOIN pg_namespace nv ON nv.oid = v.relnamespace JOIN relations_owned t ON d.refclassid = 1259 AND t.oid = d.refobjid
     JOIN pg_namespace nt ON nt.oid = t.relnamespace
 WHERE v.relkind = 'v' AND d.deptype = 'n' AND t.relkind IN ('r', 'v', 'f', 'p')
 
@@ -305,7 +306,7 @@ SELECT current_database(), n.nspname, c.relname, 'TABLE', a.attnum::text,
     CASE WHEN e.typnamespace = 11 THEN format_type(e.oid, NULL) ELSE 'USER-DEFINED' END, NULL::int4, NULL::int4, NULL::text, NULL::text,
     NULL::text, NULL::text, NULL::text, NULL::text, NULL::int4, NULL::int4, NULL::int4, NULL::int4, NULL::text, NULL::int4, NULL::text,
     current_database(), en.nspname, e.typname, NULL::text, NULL::text, NULL::text, NULL::int4, 'a' || a.attnum::text
-FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid JOIN pg_namespace n ON n.oid = c.relnamespace
+FROM pg_attribute a JOIN relations_with_columns c ON c.oid = a.attrelid JOIN pg_namespace n ON n.oid = c.relnamespace
     JOIN pg_type t ON t.oid = a.atttypid JOIN pg_type e ON e.oid = t.typelem JOIN pg_namespace en ON en.oid = e.typnamespace
 WHERE a.attnum > 0 AND NOT a.attisdropped AND c.relkind IN ('r', 'v', 'f', 'p') AND t.typlen = -1
 

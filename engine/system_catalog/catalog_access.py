@@ -1,0 +1,62 @@
+"""Which relations of the catalog superusers alone may read, as in PostgreSQL: all others are there for everybody.
+
+Enters: the relations that a query names itself; what is below a view of the catalog is the view's to show. Leaves: 42501, or nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cache
+from typing import TYPE_CHECKING
+
+from engine.roles import PREDEFINED, READ_ALL
+from engine.system_catalog.static_rows import CatalogRelation, relations
+from sql.errors import SqlError
+
+if TYPE_CHECKING:
+    from engine.roles import Roles
+    from engine.system_catalog.session_context import SessionContext
+
+# Those on which a new PostgreSQL 15 gives PUBLIC no SELECT. pg_subscription, of which only one column is secret, is empty.
+CLOSED_TABLES = frozenset(
+    "pg_authid pg_shadow pg_statistic pg_statistic_ext_data pg_user_mapping pg_largeobject".split()
+)
+# Others call a function there that is closed, too.
+CLOSED_FUNCTIONS = {
+    "pg_backend_memory_contexts": "pg_get_backend_memory_contexts",
+    "pg_config": "pg_config",
+    "pg_file_settings": "pg_show_all_file_settings",
+    "pg_hba_file_rules": "pg_hba_file_rules",
+    "pg_ident_file_mappings": "pg_ident_file_mappings",
+    "pg_replication_origin_status": "pg_show_replication_origin_status",
+    "pg_shmem_allocations": "pg_get_shmem_allocations",
+}
+
+
+def is_closed(relation: CatalogRelation) -> bool:
+    """Tell whether only superusers, and whoever may read everything, read a relation of the catalog."""
+    return relation.schema == "pg_catalog" and (relation.name in CLOSED_TABLES or relation.name in CLOSED_FUNCTIONS)
+
+
+@cache
+def closed_oids() -> frozenset[int]:
+    """Return the OIDs of the relations that not everybody may read."""
+    return frozenset(one.oid for one in relations().values() if is_closed(one))
+
+
+def may_read_closed(roles: Roles, role: int) -> bool:
+    """Tell whether a role may read all of the catalog."""
+    return roles.has_privileges_of(role, PREDEFINED[READ_ALL])
+
+
+def require_readable(named: Iterable[CatalogRelation], context: SessionContext) -> None:
+    """Raise 42501 for a relation of the catalog that the role may not read. To describe a query asks for no right."""
+    roles = context.snapshot.image.roles
+    found = next((one for one in named if is_closed(one)), None)
+    if found is None or context.describes or roles.is_superuser(context.role):
+        return
+    if may_read_closed(roles, context.role):
+        if found.name in CLOSED_FUNCTIONS:
+            raise SqlError("42501", f"permission denied for function {CLOSED_FUNCTIONS[found.name]}")
+    else:
+        raise SqlError("42501", f"permission denied for {'view' if found.kind == 'v' else 'table'} {found.name}")
