@@ -58,7 +58,14 @@ def above(shared: Shared, query: str, groups_min: int, groups_count: int = 10) -
         inputs[grouping.name] = pa.Table.from_arrays(
             [pa.nulls(groups_count, field.type) for field in schema], schema=schema
         )
-    return rows_above(cast(Any, shared.upper if shared.spark_is_ready else None), Transaction(0, False), rest, inputs, groups_min, object())
+    return rows_above(
+        cast(Any, shared.upper if shared.spark_is_ready else None),
+        Transaction(0, False),
+        rest,
+        inputs,
+        groups_min,
+        object(),
+    )
 
 
 @pytest.mark.parametrize("groups_min", [0, 10])
