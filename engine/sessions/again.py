@@ -8,7 +8,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from engine.sessions.results import Outcome
+from engine.sessions.outcome import Outcome
 from engine.transaction import Again
 from sql.expressions import Literal
 from sql.parse import parse

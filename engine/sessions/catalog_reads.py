@@ -14,7 +14,7 @@ from engine.roles import PUBLIC
 from engine.sessions.activity import activity_rows, lock_rows
 from engine.sessions.copy_out import copy_outcome
 from engine.sessions.explaining import Measured, in_form, is_on
-from engine.sessions.results import Outcome, text_outcome
+from engine.sessions.outcome import Outcome, text_outcome
 from engine.stream_scans import streams_among
 from engine.system_catalog.catalog_engine import CatalogEngine
 from engine.system_catalog.catalog_parts import CatalogParts

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from engine.catalog import CatalogImage, TableEntry
-from engine.sessions.results import Outcome
+from engine.sessions.outcome import Outcome
 from engine.tables.deferral import Key
 from sql.catalog import SessionSettings
 from sql.errors import SqlError

@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from engine.catalog import CatalogImage, StreamEntry, TableEntry
 from engine.disk_errors import disk_error
-from engine.sessions.results import Outcome
+from engine.sessions.outcome import Outcome
 from engine.sessions.server_files import open_to_write
 from engine.system_catalog.catalog_parts import reads_others
 from engine.system_catalog.routing import asks_catalog

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from engine.embedded.columnless import concatenated
+from engine.sessions.outcome import Outcome
 from engine.sessions.prepared import Portal, Prepared
-from engine.sessions.results import Outcome
 from engine.transaction import Transaction
 from sql.errors import SqlError
 from sql.expressions import Literal

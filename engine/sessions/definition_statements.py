@@ -21,9 +21,9 @@ from engine.schema_moves import move, rename_schema
 from engine.sessions.access_statements import run_access_statement
 from engine.sessions.insert import default_row
 from engine.sessions.lock_statements import acquire_within
+from engine.sessions.outcome import Outcome
 from engine.sessions.privilege_statements import owned_relations, owned_roles, without_grants
 from engine.sessions.reading import scan_inputs, scan_settings
-from engine.sessions.results import Outcome
 from engine.sessions.role_statements import RoleWork
 from engine.sessions.schema_statements import dropped_schemas, rename_checked
 from engine.sessions.sequence_statements import alter_sequence, make_sequence

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 from engine.sessions.again import portal_again, text_again
 from engine.sessions.insert import HEAD, InsertTarget, head_target
+from engine.sessions.outcome import expand
 from engine.sessions.parameter_rows import parameter_row
 from engine.sessions.prepared import Portal
 from engine.sessions.reading import answer_key
-from engine.sessions.results import expand
 from engine.transaction import Again
 from ringbuffer.decode_literals import decode_literals
 from ringbuffer.error_codes import RowError

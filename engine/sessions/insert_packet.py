@@ -18,9 +18,9 @@ from engine.catalog import CatalogImage
 from engine.committer import RowCommit, Views
 from engine.sessions.insert import HEAD, InsertTarget, head_target
 from engine.sessions.log_answer import LogAnswer
+from engine.sessions.outcome import expand
 from engine.sessions.parameter_rows import ParameterRow, parameter_row
 from engine.sessions.prepared import Prepared
-from engine.sessions.results import expand
 from engine.stream import arrived
 from ringbuffer.columns import Layout
 from ringbuffer.fields import Bytes

@@ -10,7 +10,7 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from engine.catalog import CatalogImage, QueryViewEntry, TableEntry
-from engine.sessions.results import Outcome
+from engine.sessions.outcome import Outcome
 from sql.errors import SqlError
 from sql.names import did_you_mean
 from sql.statements.session_statement import LockTable

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from engine.catalog import CatalogImage
 from engine.sessions import catalog_reads
-from engine.sessions.results import Outcome, expand, row_description
+from engine.sessions.outcome import Outcome, expand, row_description
 from engine.system_catalog.catalog_parts import reads_others
 from engine.system_catalog.routing import asks_catalog
 from sql.bind.delete import BoundDelete, bind_delete

@@ -9,8 +9,8 @@ import struct
 from functools import partial
 from typing import TYPE_CHECKING
 
+from engine.sessions.outcome import Outcome
 from engine.sessions.prepared import Prepared
-from engine.sessions.results import Outcome
 from engine.transaction import Transaction
 from ringbuffer.encode_rows import HEAD_BYTES, encode_data_rows
 from ringbuffer.output_forms import Forms

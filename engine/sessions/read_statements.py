@@ -18,9 +18,9 @@ from engine.sessions.catalog_reads import copy_catalog, explain_catalog, parts_o
 from engine.sessions.copy_out import bind_copied, copied_catalog, copy_outcome, passing_outcome
 from engine.sessions.explain_analyze import facts_measured
 from engine.sessions.explaining import Measured, explain, is_on
+from engine.sessions.outcome import Outcome, text_outcome
 from engine.sessions.prepared import Prepared
 from engine.sessions.reading import Reading, keep, read, scan_settings, settled_query
-from engine.sessions.results import Outcome, text_outcome
 from engine.stream import Stream
 from engine.stream_rows import PassingRows, passes_rows
 from engine.stream_scans import streams_among

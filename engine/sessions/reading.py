@@ -22,7 +22,7 @@ from engine.kept_answers import (
     TableVersions,
     ViewVersions,
 )
-from engine.sessions.results import Outcome, encode, row_description
+from engine.sessions.outcome import Outcome, encode, row_description
 from engine.sessions.row_locks import read_locked
 from engine.stream_scans import ScanSettings, scan_streams, streams_among
 from engine.stream_upper import rows_above

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from engine.sessions.results import Outcome
+from engine.sessions.outcome import Outcome
 from engine.tables.write_journal import TableMark, WriteJournal
 from engine.transaction import Savepoint, Transaction
 from sql.errors import SqlError, not_supported

@@ -26,8 +26,9 @@ from engine.sessions.inbox import Inbox
 from engine.sessions.insert_packet import InsertPackets
 from engine.sessions.long_texts import PARAMETERS_AT_ONCE_BYTES_MAX, TEXT_AT_ONCE_MAX, TURN_S, in_pieces, parsed, timed
 from engine.sessions.names import Names
+from engine.sessions.outcome import Outcome
 from engine.sessions.prepared import Portal, Prepared, describe_portal, describe_prepared, make_portal, prepare
-from engine.sessions.results import Outcome, send_rows
+from engine.sessions.results import send_rows
 from engine.sessions.statement_timeout import StatementTimeout
 from engine.sessions.statements import StatementRunner
 from engine.sessions.transaction_block import ABORTED, TransactionBlock

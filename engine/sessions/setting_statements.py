@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from engine.sessions.outcome import Outcome, text_outcome
 from engine.sessions.prepared import SHOW_ALL_COLUMNS
-from engine.sessions.results import Outcome, text_outcome
 from sql.errors import SqlError
 from sql.setting_table import canonical_name
 from sql.settings import Settings

@@ -19,11 +19,11 @@ from engine.sessions.cursors import Cursors
 from engine.sessions.definition_statements import ALTER_TAGS, TYPE_TAGS, DefinitionStatements
 from engine.sessions.insert import InsertTarget, evaluate_rows, make_target
 from engine.sessions.lock_statements import lock_tables
+from engine.sessions.outcome import Outcome, text_outcome
 from engine.sessions.prepared import Prepared
 from engine.sessions.prepared_statements import PreparedStatements
 from engine.sessions.read_statements import ReadStatements
 from engine.sessions.resolving import resolved
-from engine.sessions.results import Outcome, text_outcome
 from engine.sessions.setting_statements import set_variable, show
 from engine.sessions.temporary import TemporaryRelations
 from engine.sessions.write_statements import WriteStatements, refuse_read_only

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from engine.commit_parts import end
 from engine.sessions.log_answer import awaited_answer
-from engine.sessions.results import Outcome
+from engine.sessions.outcome import Outcome
 from engine.sessions.savepoints import Savepoints
 from engine.staging import StatementStage
 from engine.string_admission import FullBufferError

@@ -15,7 +15,7 @@ from engine.definitions import build_continuous_view, build_split_view, creating
 from engine.disk_errors import disk_error
 from engine.kernel_files import KernelFiles, KernelNeededError
 from engine.query_views import define_query_view, reads_stream
-from engine.sessions.results import Outcome
+from engine.sessions.outcome import Outcome
 from engine.tables.table_source import TransactionTables
 from engine.transaction import Transaction
 from engine.view_replacing import Engines, replace_view, replaced_view

@@ -18,9 +18,9 @@ from engine.sessions.copy_decoders import received_text
 from engine.sessions.copy_in import CopyIn
 from engine.sessions.copy_into_table import CopyIntoTable, copy_target
 from engine.sessions.insert import make_target
+from engine.sessions.outcome import Outcome
 from engine.sessions.prepared import Prepared
 from engine.sessions.reading import scan_inputs, scan_settings, views_among
-from engine.sessions.results import Outcome
 from engine.sessions.row_locks import read_locked
 from engine.sessions.server_files import open_to_read
 from engine.sessions.table_writes import BoundWrite, TableWriter, queries_of, settled, with_queries
