@@ -9,6 +9,8 @@ import sys
 from threading import Timer
 
 from ringbuffer.async_write import warm_up_writes
+from ringbuffer.automata import warm_up_automata
+from ringbuffer.automaton_symbols import warm_up_symbols
 from ringbuffer.decode_warm_up import warm_up_decoders
 from ringbuffer.encode_warm_up import warm_up_encoders
 from ringbuffer.merge import warm_up_merging
@@ -19,7 +21,7 @@ NOTICE = "antumbra: compiling kernels, about half a minute; they are kept for th
 
 
 def warm_up() -> None:
-    """Compile or load decoders, encoders, the ring, the merge of groups, system calls; says so on stderr when it takes long."""
+    """Compile or load decoders, encoders, the ring, the merge of groups, system calls, automata; says so on stderr when it takes long."""
     notice = Timer(SILENCE_S_MAX, sys.stderr.write, (NOTICE + "\n",))
     notice.daemon = True
     notice.start()
@@ -29,6 +31,8 @@ def warm_up() -> None:
         warm_up_merging()
         warm_up_writes()
         warm_up_looks()
+        warm_up_automata()
+        warm_up_symbols()
     finally:
         notice.cancel()
 

@@ -23,9 +23,15 @@ from sql.regular_expressions import (
 )
 
 STATES_MAX = 20_000
-# Sets of conditions at one place, and states whose moves do not look like those of their neighbours.
+# Sets of conditions at one place.
 CONDITION_SETS_MAX = 64
+# A link of fewer moves is taken apart, and its moves are put to those of other links that lead as far.
+MOVES_MAX = 16
+WORD_BITS = 64
+# The words of 64 states that a step from a set of states to the next reads: ten thousand steps take some 20 ms.
+STEP_WORDS_MAX = 6_000
 
+NEVER: frozenset[int] = frozenset()
 # What gaps must fulfil -> states.
 Guarded = dict[int, int]
 
@@ -43,18 +49,27 @@ class Part:
 class Automaton:
     """An automaton. sets: the characters of each state, None for a start; a start lies before a part and is never moved to.
 
-    moves: conditions -> state -> the states behind it, shifted to the right by its number; back: the same for those up to it, unshifted.
-    last: the states in which a text may end, by conditions. starts: one for each part. parts: the states of each part with its start.
-    part_last: where a part ends, by conditions.
+    shifts: conditions and how far to move -> the numbers of the states that do. links: conditions, the states of which one must be there,
+    and all those that follow then. last: the states in which a text may end, by conditions. starts: one for each part. parts: the states of
+    each part with its start. part_last: where a part ends, by conditions.
     """
 
     sets: list[Ranges | None] = field(default_factory=list)
-    moves: dict[int, dict[int, int]] = field(default_factory=dict)
-    back: dict[int, dict[int, int]] = field(default_factory=dict)
+    shifts: dict[tuple[int, int], list[int]] = field(default_factory=dict)
+    links: list[tuple[int, int, int]] = field(default_factory=list)
     last: Guarded = field(default_factory=dict)
     starts: list[int] = field(default_factory=list)
     parts: list[int] = field(default_factory=list)
     part_last: list[Guarded] = field(default_factory=list)
+
+    def moves(self) -> Iterator[tuple[int, int, int]]:
+        """Yield conditions, a state and the states behind it; a state may come more than once."""
+        for (conditions, offset), moving in self.shifts.items():
+            for state in moving:
+                yield conditions, state, 1 << state + offset
+        for conditions, states, following in self.links:
+            for state in bits(states):
+                yield conditions, state, following
 
 
 def chain_automaton(plains: Iterable[Plain], optional: bool = False) -> Automaton:
@@ -126,6 +141,8 @@ class Builder:
 
     def __init__(self) -> None:
         self.automaton = Automaton()
+        # At least; how far the states of a shift are from one another does not count here.
+        self.step_words = 0
 
     def state(self, characters: Ranges | None) -> int:
         sets = self.automaton.sets
@@ -157,7 +174,7 @@ class Builder:
         match plain:
             case Characters(ranges):
                 states = 1 << self.state(ranges)
-                return Part({0: states}, {0: states}, frozenset())
+                return Part({0: states}, {0: states}, NEVER)
             case Gap(condition):
                 return Part({}, {}, frozenset([1 << condition]))
             case Chain(parts):
@@ -177,9 +194,14 @@ class Builder:
     def joined(self, piece: Part, rest: Part) -> Part:
         self.connect(piece.last, rest.first)
         first, last = dict(piece.first), dict(rest.last)
-        merge(first, rest.first, piece.empty)
-        merge(last, piece.last, rest.empty)
-        return Part(first, last, least(one | other for one in piece.empty for other in rest.empty))
+        if piece.empty:
+            merge(first, rest.first, piece.empty)
+        if rest.empty:
+            merge(last, piece.last, rest.empty)
+        empty = (
+            least(one | other for one in piece.empty for other in rest.empty) if piece.empty and rest.empty else NEVER
+        )
+        return Part(first, last, empty)
 
     def alternatives(self, parts: tuple[Plain, ...]) -> Part:
         sets = [one.ranges for one in parts if isinstance(one, Characters)]
@@ -198,13 +220,13 @@ class Builder:
     def repeat(self, inner: Plain, low: int, high: int | None) -> Part:
         """Return a part with copies of another; without an end the last one is a loop."""
         if high is None:
-            pieces = [self.part(inner) for _ in range(max(low, 1))]
+            pieces = self.copies(inner, max(low, 1))
             loop = pieces[-1]
             self.connect(loop.last, loop.first)
             if low == 0:
                 pieces[-1] = Part(loop.first, loop.last, frozenset([0]))
             return self.chain(pieces)
-        pieces = [self.part(inner) for _ in range(high)]
+        pieces = self.copies(inner, high)
         rest = nothing()
         for place in range(high - 1, -1, -1):
             rest = self.joined(pieces[place], rest)
@@ -212,16 +234,60 @@ class Builder:
                 rest = Part(rest.first, rest.last, frozenset([0]))
         return rest
 
+    def copies(self, plain: Plain, count: int) -> list[Part]:
+        """Return a number of equal parts: the first is made of the tree, the others are its states, further on."""
+        if not count:
+            return []
+        automaton = self.automaton
+        begin, links_count = len(automaton.sets), len(automaton.links)
+        known = {key: len(states) for key, states in automaton.shifts.items()}
+        piece = self.part(plain)
+        size = len(automaton.sets) - begin
+        if begin + size * count > STATES_MAX:
+            raise bad(TOO_COMPLEX)
+        automaton.sets += automaton.sets[begin:] * (count - 1)
+        distances = range(size, size * count, size) if size else ()
+        for key, moving in automaton.shifts.items():
+            own = moving[known.get(key, 0) :]
+            moving += [state + distance for distance in distances for state in own]
+        for conditions, states, following in automaton.links[links_count:]:
+            for distance in distances:
+                self.add_link(conditions, states << distance, following << distance)
+        return [piece, *(moved(piece, size * number) for number in range(1, count))]
+
     def connect(self, last: Guarded, first: Guarded) -> None:
         """Let the states of `last` be followed by those of `first`."""
         for conditions, states in last.items():
             for more, following in first.items():
-                moves = self.automaton.moves.setdefault(conditions | more, {})
-                back = self.automaton.back.setdefault(conditions | more, {})
-                for state in bits(states):
-                    ahead = following >> state & ~1
-                    if ahead:
-                        moves[state] = moves.get(state, 0) | ahead
-                    behind = following & (2 << state) - 1
-                    if behind:
-                        back[state] = back.get(state, 0) | behind
+                self.link(conditions | more, states, following)
+
+    def link(self, conditions: int, states: int, following: int) -> None:
+        if states.bit_count() * following.bit_count() <= MOVES_MAX:
+            targets = list(bits(following))
+            for state in bits(states):
+                for target in targets:
+                    known = self.automaton.shifts.setdefault((conditions, target - state), [])
+                    self.step_words += not known
+                    known.append(state)
+        else:
+            self.add_link(conditions, states, following)
+        if self.step_words > STEP_WORDS_MAX:
+            raise bad(TOO_COMPLEX)
+
+    def add_link(self, conditions: int, states: int, following: int) -> None:
+        self.step_words += width(states) + width(following)
+        if self.step_words > STEP_WORDS_MAX:
+            raise bad(TOO_COMPLEX)
+        self.automaton.links.append((conditions, states, following))
+
+
+def moved(piece: Part, distance: int) -> Part:
+    """Return a part with states further on."""
+    first = {conditions: states << distance for conditions, states in piece.first.items()}
+    last = {conditions: states << distance for conditions, states in piece.last.items()}
+    return Part(first, last, piece.empty)
+
+
+def width(states: int) -> int:
+    """Return in how many words of 64 a set of states lies."""
+    return (states.bit_length() - 1) // WORD_BITS - ((states & -states).bit_length() - 1) // WORD_BITS + 1

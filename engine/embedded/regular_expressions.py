@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Iterator
-from itertools import islice
 from threading import Lock
+from types import TracebackType
 
-from engine.embedded.regular_machines import Span
+from engine.embedded.regular_machines import MATCHES_AT_ONCE, Span
 from engine.embedded.regular_matcher import Program, Search
 from engine.embedded.stopping import go_on
 from engine.embedded.value_limits import joined
@@ -19,11 +19,43 @@ from sql.regular_expressions import options_of
 from sql.regular_grammar import parsed
 
 Texts = list[str | None]
+Key = tuple[str, str]
 
-# The compiled patterns that are kept, and the states of their automata together.
-PROGRAMS_MAX, STATES_KEPT_MAX = 128, 50_000
-PROGRAMS: OrderedDict[tuple[str, str], Program] = OrderedDict()
+# The compiled patterns that nobody uses, the last one that was used at the end, and what they may take up together.
+PROGRAMS_MAX, PROGRAMS_BYTES_MAX = 128, 64 << 20
+PROGRAMS: OrderedDict[Key, Program] = OrderedDict()
 LOCK = Lock()
+
+
+class Compiled:
+    """A pattern that is ready to match, for one thread: for another one that comes meanwhile it is compiled again."""
+
+    def __init__(self, pattern: str, letters: str) -> None:
+        # Whether all matches are asked for is no matter of the pattern.
+        self.key = pattern, letters.replace("g", "")
+
+    def __enter__(self) -> Program:
+        go_on()
+        with LOCK:
+            found = PROGRAMS.pop(self.key, None)
+        self.program = Program(parsed(*self.key)) if found is None else found
+        return self.program
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        with LOCK:
+            PROGRAMS[self.key] = self.program
+            if self.program.alphabet.has_grown or len(PROGRAMS) > PROGRAMS_MAX:
+                self.program.alphabet.has_grown = False
+                drop_programs()
+
+
+def drop_programs() -> None:
+    """Drop patterns until the others are no more than may be kept. Callers hold the lock."""
+    size = sum(program.bytes for program in PROGRAMS.values())
+    while PROGRAMS and (len(PROGRAMS) > PROGRAMS_MAX or size > PROGRAMS_BYTES_MAX):
+        size -= PROGRAMS.popitem(last=False)[1].bytes
 
 
 class Match:
@@ -51,45 +83,22 @@ class Match:
         return self.groups() if self.groups_count else [self.whole()]
 
 
-def compiled(pattern: str, letters: str) -> Program:
-    """Return a pattern, ready to match."""
-    go_on()
-    key = pattern, letters
-    with LOCK:
-        found = PROGRAMS.get(key)
-        if found is not None:
-            PROGRAMS.move_to_end(key)
-            return found
-    found = Program(parsed(pattern, letters))
-    with LOCK:
-        PROGRAMS[key] = found
-        states = sum(program.states_count for program in PROGRAMS.values())
-        while len(PROGRAMS) > PROGRAMS_MAX or (states > STATES_KEPT_MAX and len(PROGRAMS) > 1):
-            states -= PROGRAMS.popitem(last=False)[1].states_count
-    return found
-
-
-def find(pattern: str, letters: str, text: str) -> Match | None:
-    """Return the match that PostgreSQL takes."""
-    return next(all_matches(pattern, letters, text), None)
-
-
-def all_matches(pattern: str, letters: str, text: str, start: int = 0) -> Iterator[Match]:
-    """Yield the matches one after the other; an empty one moves on by a character."""
-    search = compiled(pattern, letters).search(text)
-    place = start
-    while place <= len(text):
-        go_on()
-        span = search.find(place)
-        if span is None:
-            return
+def all_matches(program: Program, text: str, start: int = 0, count: int = MATCHES_AT_ONCE) -> Iterator[Match]:
+    """Yield the matches one after the other; an empty one moves on by a character. count: of those that are looked for at once."""
+    search = program.search(text)
+    for span in search.spans(start, count):
         yield Match(search, text, span)
-        place = span[1] + (span[0] == span[1])
+
+
+def first(program: Program, text: str) -> Match | None:
+    """Return the match that PostgreSQL takes."""
+    return next(all_matches(program, text, count=1), None)
 
 
 def matches(text: str, pattern: str, letters: str) -> bool:
     """Return text ~ pattern."""
-    return compiled(pattern, letters).matches(text)
+    with Compiled(pattern, letters) as program:
+        return program.matches(text)
 
 
 def refuse_global(letters: str, name: str, hint: str | None = None) -> None:
@@ -104,38 +113,42 @@ def like(text: str, pattern: str, letters: str) -> bool:
 
 def part(text: str, pattern: str) -> str | None:
     """Return substring(text from pattern): the first parenthesised part, or all that matches."""
-    match = find(pattern, "", text)
-    if match is None:
-        return None
-    return match.parts()[0]
+    with Compiled(pattern, "") as program:
+        match = first(program, text)
+        return None if match is None else match.parts()[0]
 
 
 def whole(text: str, pattern: str) -> str | None:
     """Return regexp_substr(text, pattern)."""
-    match = find(pattern, "", text)
-    return None if match is None else match.whole()
+    with Compiled(pattern, "") as program:
+        match = first(program, text)
+        return None if match is None else match.whole()
 
 
 def first_match(text: str, pattern: str, letters: str) -> Texts | None:
     """Return regexp_match: the parenthesised parts of the first match, or all of it."""
     refuse_global(letters, "regexp_match", "Use the regexp_matches function instead.")
-    match = find(pattern, letters, text)
-    return None if match is None else match.parts()
+    with Compiled(pattern, letters) as program:
+        match = first(program, text)
+        return None if match is None else match.parts()
 
 
 def every_match(text: str, pattern: str, letters: str) -> list[Texts]:
     """Return the rows of regexp_matches."""
-    found = all_matches(pattern, letters, text)
-    return [match.parts() for match in (found if options_of(letters).is_global else islice(found, 1))]
+    with Compiled(pattern, letters) as program:
+        if not options_of(letters).is_global:
+            match = first(program, text)
+            return [] if match is None else [match.parts()]
+        return [match.parts() for match in all_matches(program, text)]
 
 
 def replace(text: str, pattern: str, replacement: str, letters: str) -> str:
     """Return regexp_replace. Raises 53200 before it is too long."""
     everywhere = options_of(letters).is_global
 
-    def pieces() -> Iterator[str]:
+    def pieces(program: Program) -> Iterator[str]:
         done = 0
-        for match in all_matches(pattern, letters, text):
+        for match in all_matches(program, text, count=MATCHES_AT_ONCE if everywhere else 1):
             yield text[done : match.start]
             yield expanded(replacement, match)
             done = match.end
@@ -143,7 +156,8 @@ def replace(text: str, pattern: str, replacement: str, letters: str) -> str:
                 break
         yield text[done:]
 
-    return joined(pieces())
+    with Compiled(pattern, letters) as program:
+        return joined(pieces(program))
 
 
 def expanded(replacement: str, match: Match) -> str:
@@ -174,11 +188,12 @@ def split(text: str, pattern: str, letters: str) -> list[str]:
     """Return what stands between the matches; empty matches at the ends or beside another one do not count."""
     refuse_global(letters, "regexp_split_to_array")
     out, done, end = [], 0, 0
-    for match in all_matches(pattern, letters, text):
-        if match.start < len(text) and match.end > end:
-            out.append(text[done : match.start])
-            done = match.end
-        end = match.end
+    with Compiled(pattern, letters) as program:
+        for start, stop in program.search(text).spans():
+            if start < len(text) and stop > end:
+                out.append(text[done:start])
+                done = stop
+            end = stop
     return [*out, text[done:]]
 
 
@@ -187,10 +202,12 @@ def count(text: str, pattern: str, start: int, letters: str) -> int:
     refuse_global(letters, "regexp_count")
     if start <= 0:
         raise SqlError("22023", f'invalid value for parameter "start": {start}')
-    return sum(1 for _ in all_matches(pattern, letters, text, start - 1))
+    with Compiled(pattern, letters) as program:
+        return sum(1 for _ in program.search(text).spans(start - 1))
 
 
 def position(text: str, pattern: str) -> int:
     """Return regexp_instr(text, pattern)."""
-    match = find(pattern, "", text)
-    return 0 if match is None else match.start + 1
+    with Compiled(pattern, "") as program:
+        match = first(program, text)
+        return 0 if match is None else match.start + 1

@@ -4,28 +4,20 @@ One run from the right finds out what can still be matched from each place; runs
 none goes over a character twice. A match is divided as Spencer's matcher does it: a part of a chain is as long, or short, as the rest of
 the span allows.
 
-Plain Python, which lets other threads have the interpreter every few milliseconds. Must not know of Arrow or DuckDB.
+The loops over texts are kernels, which do not hold the interpreter. Must not know of Arrow or DuckDB.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterator
 from functools import cached_property
 
-from engine.embedded.regular_machines import (
-    ANYWHERE,
-    AT_STOP,
-    BYTE_SYMBOLS,
-    FLAG,
-    STATES,
-    Alphabet,
-    Machine,
-    Span,
-    Symbols,
-)
-from sql.character_sets import CLASSES
+from engine.embedded.regular_alphabet import Alphabet, Symbols
+from engine.embedded.regular_machines import MATCHES_AT_ONCE, Machine, Span
+from engine.embedded.stopping import go_on
+from ringbuffer.automata import ANYWHERE, AT_STOP, ROUNDS
 from sql.regular_automata import branches_automaton, chain_automaton
-from sql.regular_expressions import CAPTURES, SHORTER, Condition, Node, Pattern, Repeat
+from sql.regular_expressions import CAPTURES, SHORTER, Node, Pattern, Repeat
 
 # How many matches a pattern remembers the captures of, and how long these may be.
 REMEMBERED_MAX, REMEMBERED_CHARACTERS_MAX = 200, 16
@@ -36,15 +28,16 @@ class Program:
 
     def __init__(self, pattern: Pattern) -> None:
         self.pattern = pattern
-        self.alphabet = Alphabet(pattern)
+        looks = sum(1 for condition in pattern.conditions if condition.part is not None)
+        self.alphabet = Alphabet(pattern, 1 + looks + dividing(pattern.root))
         self.machines: dict[int, tuple[Machine, Machine]] = {}
-        self.divided: dict[tuple[int, ...], list[Span | None]] = {}
+        self.divided: dict[bytes, list[Span | None]] = {}
         self.root = Machine(self.alphabet, chain_automaton([pattern.root.plain]))
 
     @property
-    def states_count(self) -> int:
-        """The number of states of all automata that were made."""
-        return sum(len(machine.automaton.sets) for machine in self.alphabet.made)
+    def bytes(self) -> int:
+        """What the automata that were made take up, with their rows."""
+        return sum(machine.bytes for machine in self.alphabet.made)
 
     @cached_property
     def looks(self) -> dict[int, Machine]:
@@ -57,55 +50,16 @@ class Program:
 
     def symbols_of(self, text: str) -> Symbols:
         """Return the symbols of a text, and one for its end. Raises 53200."""
-        numbers = self.alphabet.numbers_of(text)
-        holding: dict[int, int] = {}
-        symbols = numbers.copy() if self.pattern.conditions else numbers
-        for number, condition in enumerate(self.pattern.conditions):
-            for place in self.places(number, condition, text, symbols):
-                conditions = holding[place] = holding.get(place, 0) | 1 << number
-                symbol = self.alphabet.symbol(conditions, numbers[place])
-                if symbol >= BYTE_SYMBOLS and isinstance(symbols, bytearray):
-                    symbols = list(symbols)
-                symbols[place] = symbol
-        return symbols
-
-    def places(self, number: int, condition: Condition, text: str, symbols: Symbols) -> Iterable[int]:
-        """Return where a condition holds, of which those with smaller numbers are in the symbols."""
-        match condition.kind:
-            case "text_start":
-                return (0,)
-            case "text_end":
-                return (len(text),)
-            case "line_start":
-                return [0, *(place + 1 for place, character in enumerate(text) if character == "\n")]
-            case "line_end":
-                return [*(place for place, character in enumerate(text) if character == "\n"), len(text)]
-            case "ahead" | "behind":
-                return self.looked(number, condition, symbols)
-        edges = word_edges(text)
-        match condition.kind:
-            case "word_start":
-                return edges[::2]
-            case "word_end":
-                return edges[1::2]
-            case "word_edge":
-                return edges
-        known = set(edges)
-        return [place for place in range(len(text) + 1) if place not in known]
-
-    def looked(self, number: int, condition: Condition, symbols: Symbols) -> list[int]:
-        machine = self.looks[number]
-        if condition.kind == "ahead":
-            rows = machine.from_right(symbols, 0, len(symbols) - 1, ANYWHERE)
-            return [place for place in range(len(symbols)) if rows[place][FLAG] == condition.holds]
-        always = machine.starts[0]
-        row = machine.row(0, always, False)
-        found = []
-        for place, symbol in enumerate(symbols):
-            row = row[symbol] or machine.forward(row, symbol, 0, always)
-            if row[FLAG] == condition.holds:
-                found.append(place)
-        return found
+        classes, holding = self.alphabet.classified(text)
+        for number, machine in self.looks.items():
+            # The conditions that a condition has in it have smaller numbers.
+            symbols = self.alphabet.joined(classes, holding)
+            condition = self.pattern.conditions[number]
+            if condition.kind == "ahead":
+                machine.from_right(symbols, 0, len(text), ANYWHERE).mark(holding, 1 << number, condition.holds)
+            else:
+                machine.mark_behind(symbols, holding, 1 << number, condition.holds)
+        return self.alphabet.joined(classes, holding)
 
     def matches(self, text: str) -> bool:
         """Return whether a text has a match."""
@@ -133,20 +87,11 @@ class Program:
         return found
 
 
-def word_edges(text: str) -> list[int]:
-    """Return where words of ASCII letters, digits and _ begin and end in turn."""
-    edges: list[int] = []
-    inside = False
-    for place, character in enumerate(text):
-        if (character in WORD) != inside:
-            edges.append(place)
-            inside = not inside
-    if inside:
-        edges.append(len(text))
-    return edges
-
-
-WORD = frozenset(chr(code) for low, high in CLASSES["word"] for code in range(low, high + 1))
+def dividing(node: Node) -> int:
+    """Return for how many nodes machines may be needed."""
+    if not node.flags & CAPTURES:
+        return 0
+    return (node.kind != "group") + sum(map(dividing, node.children))
 
 
 class Search:
@@ -158,24 +103,24 @@ class Search:
         self.end = len(text)
         self.right = program.root.from_right(self.symbols, 0, self.end, ANYWHERE)
 
-    def find(self, start: int = 0) -> Span | None:
-        """Return the leftmost match from `start` on, and of those the longest, or the shortest where the pattern prefers it."""
-        right = self.right
-        for place in range(start, self.end + 1):
-            if right[place][FLAG]:
-                shortest = self.program.pattern.shortest
-                end = self.program.root.reach(
-                    0, self.symbols, (place, self.end), right, 0, wanted=-1, shortest=shortest, least=place
-                )
-                assert end >= 0
-                return place, end
-        return None
+    def spans(self, start: int = 0, count: int = MATCHES_AT_ONCE) -> Iterator[Span]:
+        """Yield the matches from `start` on: the leftmost, and of those the longest, or the shortest where the pattern prefers it.
+
+        count: how many of them are looked for at once. An empty one moves on by a character.
+        """
+        shortest = self.program.pattern.shortest
+        while start <= self.end:
+            go_on()
+            found, start = self.program.root.matches(self.right, start, shortest, count)
+            yield from found
+            if len(found) < count:
+                return
 
     def captures(self, span: Span) -> list[Span | None]:
         """Return what the parentheses captured of a match. Its symbols alone decide; what short ones gave is remembered."""
         start, end = span
         known = self.program.divided
-        key = tuple(self.symbols[start : end + 1]) if end - start <= REMEMBERED_CHARACTERS_MAX else ()
+        key = self.symbols[start : end + 1].tobytes() if end - start <= REMEMBERED_CHARACTERS_MAX else b""
         offsets = known.get(key)
         if offsets is None:
             found: list[Span | None] = [None] * (self.program.pattern.groups + 1)
@@ -198,8 +143,10 @@ class Search:
                 self.divide_chain(node, span, found)
             case "branches":
                 machine = self.program.machines_of(node)[0]
-                states = machine.from_right(self.symbols, *span, AT_STOP)[0][STATES]
-                fitting = next(index for index, start in enumerate(machine.starts) if states & start)
+                right = machine.from_right(self.symbols, *span, AT_STOP)
+                fitting = next(
+                    index for index, start in enumerate(machine.automaton.starts) if right.is_at_begin(start)
+                )
                 self.divide(node.children[fitting], span, found)
             case "loop":
                 last_round = self.last_round(node, span) if span[0] < span[1] else self.empty_round(node, span)
@@ -214,9 +161,8 @@ class Search:
             end = stop
             if index + 1 < len(node.children):
                 shortest = bool(child.flags & SHORTER)
-                end = machine.reach(
-                    index, self.symbols, (place, stop), right, span[0], machine.starts[index + 1], shortest, place
-                )
+                wanted = machine.automaton.starts[index + 1]
+                _, end = machine.reach(index, right, place, wanted, shortest, place)
             self.divide(child, (place, end), found)
             place = end
 
@@ -234,16 +180,14 @@ class Search:
         if not shortest and once.covers(0, self.symbols, span):
             return span
         right = whole.from_right(self.symbols, place, stop, AT_STOP)
-        rounds = 0
-        while True:
-            is_last = node.high is not None and rounds + 1 == node.high
-            part = rounds if node.high is not None else 0
-            wanted = -1 if is_last else whole.starts[part + 1 if node.high is not None else 0]
-            end = once.reach(
-                part, self.symbols, (place, stop), right, span[0], wanted, shortest, stop if is_last else place + 1
-            )
-            assert end > place
+        starts = whole.automaton.starts
+        if node.high is None:
+            return once.reach(0, right, place, starts[0], shortest, place + 1, ROUNDS)
+        for part in range(node.high):
+            is_last = part + 1 == node.high
+            wanted = -1 if is_last else starts[part + 1]
+            _, end = once.reach(part, right, place, wanted, shortest, stop if is_last else place + 1)
             if end == stop:
-                return place, end
+                break
             place = end
-            rounds += 1
+        return place, stop

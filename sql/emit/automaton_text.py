@@ -34,14 +34,11 @@ def automaton_text(pattern: Pattern) -> str | None:
     numbers.append(len(automaton.last))
     for conditions, states in automaton.last.items():
         numbers += [conditions, *counted(bits(states))]
-    moves = [
-        (conditions, state, following << state if known is automaton.moves else following)
-        for known in (automaton.moves, automaton.back)
-        for conditions, found in known.items()
-        for state, following in found.items()
-    ]
-    numbers.append(len(moves))
-    for conditions, state, following in moves:
+    together: dict[tuple[int, int], int] = {}
+    for conditions, state, following in automaton.moves():
+        together[conditions, state] = together.get((conditions, state), 0) | following
+    numbers.append(len(together))
+    for (conditions, state), following in together.items():
         numbers += [conditions, state, *counted(bits(following))]
         if len(numbers) > NUMBERS_MAX:
             return None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from random import Random
 from typing import Any
 
 import psycopg
@@ -13,6 +14,7 @@ from engine.embedded import regular_expressions as functions
 from engine.embedded.like_matcher import like
 from engine.upper import SparkUpperExecutor
 from sql.errors import SqlError
+from sql.regular_grammar import parsed
 from sql.similar_patterns import similar_pattern
 from tests.engine.test_upper import Sut, check_expressions
 from tests.randomized.regular_patterns import RandomPattern
@@ -122,18 +124,16 @@ def test_other_threads_go_on_beside_a_long_match() -> None:
 
 
 def test_compiled_patterns_are_bounded() -> None:
-    for number in range(3 * functions.PROGRAMS_MAX):
+    """By their number, and by what they take up: each of the long ones has rows of a megabyte or more."""
+    random = Random(3)
+    text = "".join(random.choice("ab") for _ in range(20_000))
+    for number in range(2 * functions.PROGRAMS_MAX):
         functions.matches("a", f"(?:a{{{number % 255}}}|b)c{number}", "")
-    assert len(functions.PROGRAMS) <= functions.PROGRAMS_MAX
-    assert sum(program.states_count for program in functions.PROGRAMS.values()) <= 2 * functions.STATES_KEPT_MAX
-
-
-def test_rows_of_automata_are_bounded() -> None:
-    """Random letters reach ever new states of an automaton that has as many as there are numbers of 200 bits."""
-    text = "".join("ab"[number * number // 7 % 2] for number in range(50_000))
-    program = functions.compiled("[ab]*a[ab]{200}c", "")
-    assert not program.matches(text)
-    assert sum(len(machine.rows) for machine in program.alphabet.made) < 3_000
+    assert 100 < len(functions.PROGRAMS) <= functions.PROGRAMS_MAX
+    for number in range(150, 250):
+        functions.position(text, f"[ab]*a[ab]{{{number}}}")
+    size = sum(program.bytes for program in functions.PROGRAMS.values())
+    assert functions.PROGRAMS_BYTES_MAX // 2 < size <= functions.PROGRAMS_BYTES_MAX
 
 
 @pytest.mark.slow
@@ -214,7 +214,7 @@ def test_spark_matches_as_postgresql(
     for seed in range(200):
         pattern = RandomPattern(seed).pattern
         try:
-            functions.compiled(pattern, "")
+            parsed(pattern)
         except SqlError:
             continue
         if not any(look in pattern for look in ("(?=", "(?!", "(?<")):
