@@ -23,7 +23,7 @@ from sql.trees import rewrite_everywhere
 from sql.volatility import has_volatile
 from views.plan.parts import without_parts
 from views.plan.properties import scans
-from views.refresh import CANCEL_POLL_S, DATA_ERROR
+from views.refresh import CANCEL_POLL_S, DATA_ERRORS
 
 if TYPE_CHECKING:
     from engine.transaction import Transaction
@@ -93,7 +93,7 @@ class WholeVersions:
                 try:
                     known = make()
                 except SqlError as failure:
-                    if not failure.sqlstate.startswith(DATA_ERROR):
+                    if not failure.sqlstate.startswith(DATA_ERRORS):
                         raise
                     known = failure
                 made.passed_s = perf_counter() - began_s

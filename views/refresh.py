@@ -24,7 +24,8 @@ from views.protocols import Clock, TableSource, UpperExecutor
 from views.view import ContinuousView, Cut, Exported, Moment, Version
 
 QUERY_CANCELED = "57014"
-DATA_ERROR = "22"  # the class of SQLSTATEs of values that can't be computed
+# The SQLSTATEs of values that can not be computed, or not here, begin with one of these.
+DATA_ERRORS = ("22", "54000", "0A000")
 CANCEL_POLL_S = 0.05
 # Of cuts, in the order in which they are taken.
 MOMENTS = itertools.count(1)
@@ -293,7 +294,7 @@ def exported(view: ContinuousView, now_us: int) -> Exported:
     try:
         return Exported(view.state.export(now_us))
     except SqlError as failure:
-        if not failure.sqlstate.startswith(DATA_ERROR):
+        if not failure.sqlstate.startswith(DATA_ERRORS):
             raise
     table, unmade = view.state.export_groups()
     return Exported(table, above_groups(view.plan, unmade))
@@ -305,7 +306,7 @@ def _finished(target: Cut, groups: Exported, engines: Engines, reader: Reader) -
         try:
             return _evaluated(target, groups.table, engines, reader)
         except SqlError as failure:
-            if not failure.sqlstate.startswith(DATA_ERROR):
+            if not failure.sqlstate.startswith(DATA_ERRORS):
                 raise
     view = target.view
     above = above_finished(view.plan) if groups.above is None else groups.above

@@ -37,9 +37,10 @@ from sql.origins import with_origins
 from sql.relations import BoundQuery, LockedRead, Relation
 from sql.settings import Settings
 from sql.sharing import written_out
+from sql.trees import scans
 from sql.wire import writer
 from views.plan.deferred import in_place_of
-from views.refresh import DATA_ERROR, Reader
+from views.refresh import DATA_ERRORS, Reader
 
 if TYPE_CHECKING:
     from engine.catalog import CatalogImage
@@ -108,6 +109,11 @@ def read(
     roots = [root, *(one.root for one in locked)]
     (root, *reads), inputs = scan_inputs(database, transaction, image, bound.relations, roots, reader, scanning)
     inputs |= given
+    if transaction.tables is None and any(part.kind == "table" for one in (root, *reads) for part in scans(one)):
+        # What a version has left to its readers joins its rows with tables.
+        tables = database.begin_tables(transaction, views_among(bound.relations, image))
+        if image is not (transaction.image or transaction.snapshot):
+            return None
     reader.check_cancelled()
     if locked:
         locked = tuple(replace(one, root=read) for one, read in zip(locked, reads, strict=True))
@@ -127,7 +133,7 @@ def read(
         try:
             inputs[name] = whole_version(database, transaction, image, whole, run, reader)
         except SqlError as failure:
-            if not failure.sqlstate.startswith(DATA_ERROR):
+            if not failure.sqlstate.startswith(DATA_ERRORS):
                 raise
             # One row of it can't be evaluated: the query reads what it asks for of it.
             above = with_deferred(whole_query(whole).root, transaction, bound.relations)
