@@ -29,6 +29,8 @@ from sql.zone_names import ABBREVIATIONS, MOVING, MOVING_HINT, zone_names
 SECOND_US = 1_000_000
 ZONE_HOURS_MAX = 15
 JULIAN_DIGITS_MAX = 10
+# What PostgreSQL has room for, white space not counted.
+CHARACTERS_MAX = 256
 JULIAN_DAY_MAX = (1 << 31) - 1
 
 ISO = re.compile(r"(\d{4})-(\d\d)-(\d\d)(?:[ T](\d\d):(\d\d):(\d\d)(?:\.(\d{1,6}))?)?")
@@ -209,7 +211,14 @@ def checked_date(found: Fields) -> int:
     return days_from_civil(year, month, day)
 
 
+def is_too_long(text: str) -> bool:
+    """Tell whether PostgreSQL has no room for the fields of a date, a time or an interval."""
+    return len(text) > CHARACTERS_MAX and len("".join(text.split())) > CHARACTERS_MAX
+
+
 def read_fields(text: str, position: int | None, order: str) -> Fields:
+    if is_too_long(text):
+        raise InvalidTextError
     found = Fields(order=order)
     for match in SHAPES.finditer(text):
         piece = match[0]

@@ -16,6 +16,7 @@ from sql.emit.duckdb_aggregates import DUCKDB_AGGREGATES
 from sql.emit.duckdb_optimizer import chosen_value, conjunct
 from sql.emit.duckdb_rules import CASTS, RULES
 from sql.emit.expressions import ExpressionPrinter, SubqueryRule
+from sql.emit.long_constants import LONG_ITEMS, constant_columns, each, long_array
 from sql.emit.record_rules import field_text
 from sql.emit.select import SelectPrinter, alias_letter
 from sql.emit.table_functions import duckdb_table_function
@@ -24,7 +25,7 @@ from sql.errors import not_supported
 from sql.expressions import Expression, Literal, WindowCall, WindowFrame
 from sql.literal_output import infinite_text
 from sql.record_types import RecordType
-from sql.relations import Relation, TableFunction
+from sql.relations import Relation, Schema, TableFunction
 
 DAYS_SHIFT_MAX = 2_000_000_000
 
@@ -59,6 +60,9 @@ class DuckDbDialect:
 
     def identifier(self, name: str) -> str:
         return '"' + name.replace('"', '""') + '"'
+
+    def constant_columns(self, rows: Sequence[Sequence[Expression]], schema: Schema) -> tuple[str, ...] | None:
+        return constant_columns(DuckDbExpressions(()), rows, schema)
 
     def first_value(self, text: str, rank: str | None) -> str:
         return f"any_value({text})" if rank is None else f"arg_min({text}, {rank})"
@@ -236,8 +240,11 @@ class DuckDbExpressions(ExpressionPrinter):
             case bytes():
                 return f"from_hex('{constant.hex()}')"
             case tuple() if kind.is_array:
-                items = ", ".join(self.literal(Literal(item, kind.element)) for item in constant)
-                return f"CAST([{items}] AS {self.type_name(kind)})"
+                element = kind.element
+                items = long_array(self, constant, element) if len(constant) >= LONG_ITEMS else None
+                if items is None:
+                    items = f"[{', '.join(self.literal(Literal(item, element)) for item in each(constant))}]"
+                return f"CAST({items} AS {self.type_name(kind)})"
             case (int(micros), int(west)):
                 return f"CAST({{'micros': {micros}, 'west': {west}}} AS {self.type_name(kind)})"
             case (int(months), int(days), int(micros)):

@@ -21,7 +21,7 @@ from sql.enum_types import EnumFamily
 from sql.errors import SqlError, not_supported
 from sql.expressions import Expression, Literal, WindowCall, WindowFrame
 from sql.record_types import RecordType
-from sql.relations import Relation, TableFunction
+from sql.relations import Relation, Schema, TableFunction
 from sql.special_numbers import SPECIAL_SCALE
 
 INTERVAL_TYPE = FAMILIES["interval"].spark
@@ -60,6 +60,9 @@ class SparkDialect:
 
     def identifier(self, name: str) -> str:
         return "`" + name.replace("`", "``") + "`"
+
+    def constant_columns(self, rows: Sequence[Sequence[Expression]], schema: Schema) -> tuple[str, ...] | None:
+        return None
 
     def first_value(self, text: str, rank: str | None) -> str:
         return f"first({text}, true)" if rank is None else f"min_by({text}, {rank})"

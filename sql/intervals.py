@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from sql.datetime_input import is_too_long
 from sql.errors import SqlError
 from sql.iso_intervals import read_iso
 from sql.span import BadFormatError, FieldOverflowError, Span, fraction_of, integer
@@ -65,6 +66,8 @@ class Token:
 def interval_value(text: str, fields: str = "", position: int | None = None, style: str = "postgres") -> Interval:
     """Return the interval that `text` means in a session with this IntervalStyle."""
     try:
+        if is_too_long(text):
+            raise BadFormatError
         try:
             tokens = tokens_of(text)
             span = decode(all_negative(tokens) if style == "sql_standard" else tokens, fields)

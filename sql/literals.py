@@ -136,7 +136,8 @@ def apply_modifier(
         case Decimal() if kind.precision is not None:
             return fit_numeric(value, kind.precision, kind.scale or 0, position)
         case tuple() if kind.is_array:
-            return tuple(apply_modifier(item, kind.element, position, explicit) for item in value)
+            element = kind.element
+            return tuple(apply_modifier(item, element, position, explicit) for item in value)
         case (int(micros), int(west)) if kind.family == "timetz" and kind.precision is not None:
             return zoned_time_rounded((micros, west), kind.precision)
         case (int(months), int(days), int(micros)) if kind.fields or kind.precision is not None:

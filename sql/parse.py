@@ -109,6 +109,14 @@ OBJECT_RULES: dict[tuple[str, str], Callable[[Cursor], Statement]] = {
 def parse(text: str) -> tuple[Statement, ...]:
     """Return the statements of `text`, at least one (`Empty`); positions count characters of the whole text from 1."""
     cursor = Cursor(text)
+    try:
+        return statements_of(cursor)
+    finally:
+        cursor.release()
+
+
+def statements_of(cursor: Cursor) -> tuple[Statement, ...]:
+    """Read all that there is."""
     statements: list[Statement] = []
     while True:
         while cursor.accept_operator(";"):

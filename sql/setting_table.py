@@ -15,7 +15,8 @@ INT_MAX = (1 << 31) - 1
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """One setting. kind: 'bool', 'integer', 'real', 'enum', 'string', 'timezone', 'datestyle', 'encoding', 'isolation'.
+    """One setting. kind: 'bool', 'integer', 'real', 'enum', 'string', 'timezone', 'datestyle', 'encoding', 'isolation',
+    'label' (a string of at most 63 bytes in ASCII).
 
     unit: 'ms', 'kB' or 'B' of an integer. context: 'user' may be SET, 'superuser' by superusers, 'internal' never, 'postmaster' only by
     the server's configuration.
@@ -64,7 +65,7 @@ def string(name: str, default: str, description: str, reported: bool = False, ki
 
 
 TABLE: tuple[Setting, ...] = (
-    string("application_name", "", "Sets the application name to be reported in statistics and logs.", reported=True),
+    string("application_name", "", "Sets the application name to be reported in statistics and logs.", reported=True, kind="label"),
     enumeration("backslash_quote", "safe_encoding", ("safe_encoding", "on", "off"), 'Sets whether "\\\'" is allowed in string literals.'),
     internal("block_size", "8192", "Shows the size of a disk block."),
     enumeration("bytea_output", "hex", ("escape", "hex"), "Sets the output format for bytea."),

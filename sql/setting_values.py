@@ -8,6 +8,7 @@ from sql.booleans import parse_bool
 from sql.client_encodings import encoding_named, is_known
 from sql.durations import KILOBYTES, MILLISECONDS, quantity
 from sql.errors import SqlError, not_supported
+from sql.lexer import truncate
 from sql.setting_table import BY_NAME, LEVELS, Setting
 from sql.zone_names import POSIX_RULES, POSIX_ZONE, fixed_seconds, fixed_zone, zone_names
 
@@ -52,6 +53,9 @@ def checked_value(setting: Setting, text: str, current: str = "", usual: str = "
             if text.lower() not in LEVELS:
                 raise invalid(setting, text, "Available values: " + ", ".join(LEVELS) + ".")
             return text.lower()
+        case "label":
+            # PostgreSQL's is a C string in ASCII, as long as a name.
+            return "".join(mark if " " <= mark <= "~" else "?" * len(mark.encode()) for mark in truncate(text))
     return text
 
 

@@ -17,6 +17,7 @@ from sql.datetime_input import (
     OutOfRangeError,
     checked_date,
     finish_time,
+    is_too_long,
     out_of_range,
     read_date,
     read_number,
@@ -49,6 +50,8 @@ def time_value(text: str, position: int | None = None, order: str = "MDY") -> in
 
 
 def read_fields(text: str, position: int | None, order: str) -> Fields:
+    if is_too_long(text):
+        raise InvalidTextError
     # A number that stands alone is a time of day, as behind a date.
     found = Fields(year=2000, month=1, day=1, order=order)
     date: tuple[int | None, int | None, int | None] = (2000, 1, 1)

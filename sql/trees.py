@@ -336,11 +336,12 @@ def rewrite_everywhere(relation: Relation, step: RelationStep) -> Relation:
 def walk_relation(relation: Relation, known: set[str] | None = None) -> Iterator[Relation]:
     """Yield an operator and everything below it, the top first, a `Shared` once; not what is inside of subqueries."""
     known = set() if known is None else known
-    if is_known(relation, known):
-        return
-    yield relation
-    for part in inputs(relation):
-        yield from walk_relation(part, known)
+    waiting = [relation]
+    while waiting:
+        node = waiting.pop()
+        if not is_known(node, known):
+            yield node
+            waiting.extend(reversed(inputs(node)))
 
 
 def is_known(relation: Relation, known: set[str]) -> bool:
@@ -356,14 +357,17 @@ def is_known(relation: Relation, known: set[str]) -> bool:
 def all_relations(relation: Relation, known: set[str] | None = None) -> Iterator[Relation]:
     """Yield every operator of the tree, the top first, a `Shared` once, also those inside of subqueries."""
     known = set() if known is None else known
-    if is_known(relation, known):
-        return
-    yield relation
-    for part in inputs(relation):
-        yield from all_relations(part, known)
-    for item in operator_expressions(relation):
-        for subquery in subqueries_of(item):
-            yield from all_relations(subquery.relation, known)
+    waiting = [relation]
+    while waiting:
+        # By a loop: generators in one another would pass each operator through all of those above it.
+        node = waiting.pop()
+        if is_known(node, known):
+            continue
+        yield node
+        below = list(inputs(node))
+        for item in operator_expressions(node):
+            below.extend(subquery.relation for subquery in subqueries_of(item))
+        waiting.extend(reversed(below))
 
 
 def scans(relation: Relation) -> tuple[Scan, ...]:
@@ -380,12 +384,14 @@ def relation_names(relation: Relation) -> frozenset[str]:
 def open_columns(relation: Relation, known: set[str] | None = None) -> Iterator[OuterColumn]:
     """Yield the outer columns that mean the closure around `relation`, not those of closures inside of it."""
     known = set() if known is None else known
-    if is_known(relation, known):
-        return
-    for item in operator_expressions(relation):
-        yield from (node for node in walk(item) if isinstance(node, OuterColumn))
-    if isinstance(relation, Join) and relation.lateral is not None:
-        yield from open_columns(relation.left, known)
-        return
-    for part in inputs(relation):
-        yield from open_columns(part, known)
+    waiting = [relation]
+    while waiting:
+        operator = waiting.pop()
+        if is_known(operator, known):
+            continue
+        for item in operator_expressions(operator):
+            yield from (node for node in walk(item) if isinstance(node, OuterColumn))
+        if isinstance(operator, Join) and operator.lateral is not None:
+            waiting.append(operator.left)
+        else:
+            waiting.extend(reversed(inputs(operator)))

@@ -209,11 +209,13 @@ class QueryEngine:
             self._database.close()
 
     def _execute(self, cursor: Cursor, text: str, schema: Schema) -> pa.Table:
-        statement = cursor.statements.get(text)
-        if statement is None:
+        statement: duckdb.Statement | str | None = cursor.statements.get(text)
+        if len(text) > STATEMENT_CHARACTERS_CACHED_MAX:
+            # Parsed without holding the interpreter, which `extract_statements` does.
+            statement = text
+        elif statement is None:
             (statement,) = cursor.connection.extract_statements(text)
-            if len(text) <= STATEMENT_CHARACTERS_CACHED_MAX:
-                cursor.statements[text] = statement
+            cursor.statements[text] = statement
             if len(cursor.statements) > STATEMENTS_CACHED_MAX:
                 cursor.statements.popitem(last=False)
         # Batch by batch: DuckDB computes no further than it is asked to.

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from engine.sessions.collecting import collecting_later
 from sql.errors import SqlError
 from sql.interrupts import interrupted_by
 from sql.parse import parse
@@ -31,7 +32,7 @@ async def in_pieces(session: Session, work: Callable[..., Result], *arguments: A
     """Run what works through a long text. Raises 57014."""
 
     def run() -> Result:
-        with interrupted_by(session.check_cancelled):
+        with interrupted_by(session.check_cancelled), collecting_later():
             return work(*arguments)
 
     return await session.in_worker(run)

@@ -18,6 +18,7 @@ from engine.neighbours import ClientConnection
 from engine.sessions.activity import Doing
 from engine.sessions.backend import SessionBackend
 from engine.sessions.cancelling import Cancelling
+from engine.sessions.collecting import LONG_TEXT, collected_later
 from engine.sessions.copy_exchange import CopyExchange
 from engine.sessions.hot_path import HotPath
 from engine.sessions.identity import Identity
@@ -166,7 +167,8 @@ class Session:
         try:
             reply = self._hot.try_query(message.text, self.runner.image())
             if reply is None:
-                return self._query_parsed(message.text)
+                work = self._query_parsed(message.text)
+                return collected_later(work) if len(message.text) > LONG_TEXT else work
             if self.block.open is not None and not self.block.open.explicit:
                 rest = self.block.commit_now()
                 if rest is not None:
@@ -333,7 +335,8 @@ class Session:
                 # The catalog has changed since Bind, or the row may not be inserted: the general way wants values.
                 portal.row = None
                 portal.decode_parameters(self.settings)
-        return self._execute_slow(portal, message.row_limit)
+        executed = self._execute_slow(portal, message.row_limit)
+        return collected_later(executed) if len(portal.prepared.shown_text) > LONG_TEXT else executed
 
     async def _execute_slow(self, portal: Portal, row_limit: int) -> None:
         try:

@@ -31,6 +31,9 @@ class Dialect(Protocol):
     def identifier(self, name: str) -> str:
         """Return a quoted name."""
 
+    def constant_columns(self, rows: Sequence[Sequence[Expression]], schema: Schema) -> tuple[str, ...] | None:
+        """Return the columns of many rows of constants as items of a SELECT that yields the rows, in order; None to write them out."""
+
     def first_value(self, text: str, rank: str | None) -> str:
         """Return an aggregate that yields the value of a row, of the lowest rank if there is one: all of a group are equal."""
 

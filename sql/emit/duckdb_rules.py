@@ -13,6 +13,7 @@ from sql.emit.date_rules import DUCKDB_DATE_RULES
 from sql.emit.enum_rules import ENUM_CASTS, ENUM_RULES
 from sql.emit.expressions import ExpressionPrinter, Rule, cast_table, rule_table
 from sql.emit.json_rules import JSON_RULES
+from sql.emit.long_constants import long_in_list
 from sql.emit.math_rules import DUCKDB_MATH_RULES
 from sql.emit.numeric_rules import NUMERIC_RULES
 from sql.emit.record_rules import RECORD_CASTS, RECORD_RULES
@@ -56,6 +57,7 @@ def _moved_date(operator: str, sign: int) -> Rule:
 
 RULES = (
     rule_table(SHARED_RULES)
+    | rule_table({"in_list": {"any": long_in_list}})
     | rule_table(NUMERIC_RULES)
     | rule_table(TIME_RULES)
     | rule_table(TYPE_RULES)

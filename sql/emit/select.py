@@ -152,6 +152,8 @@ class SelectPrinter:
                 for column, name in zip(node.schema, column_names(node.schema), strict=True)
             )
             source = f"(SELECT {nulls} WHERE FALSE) AS {alias}"
+        elif (columns := self.dialect.constant_columns(node.rows, node.schema)) is not None:
+            source = f"(SELECT {', '.join(columns)}) AS {alias}({names})"
         else:
             rows = (
                 "("

@@ -33,8 +33,21 @@ def set_operation(select: SelectPrinter, node: SetOperation) -> Block:
         words = f"{node.kind.upper()}{' ALL' if node.all else ''}"
         if node.kind != "union" and has_own_order(node.schema):
             raise not_supported(f"{words} of numerics with digits of their own")
-        return combined(select, words, [side(select, part, node.schema) for part in united(node)], node.schema)
+        return chain(select, words, [side(select, part, node.schema) for part in united(node)], node)
     return _by_keys(select, node)
+
+
+def chain(select: SelectPrinter, words: str, sides: list[str], node: SetOperation) -> Block:
+    """Return a chain of one operation as DuckDB plans it in a time that grows with its length alone.
+
+    UNION stays flat. EXCEPT takes all that follow away at once. INTERSECT is the same in any order: halves of halves.
+    """
+    if node.kind == "except" and len(sides) > 2:
+        sides = [sides[0], "\nUNION ALL\n".join(f"({text})" for text in sides[1:])]
+    while node.kind == "intersect" and len(sides) > 2:
+        pairs = [sides[place : place + 2] for place in range(0, len(sides), 2)]
+        sides = [f"\n{words}\n".join(f"({text})" for text in pair) if len(pair) > 1 else pair[0] for pair in pairs]
+    return combined(select, words, sides, node.schema)
 
 
 def _by_keys(select: SelectPrinter, node: SetOperation) -> Block:
@@ -56,10 +69,10 @@ def _by_keys(select: SelectPrinter, node: SetOperation) -> Block:
 
 
 def united(node: SetOperation) -> list[Relation]:
-    """Return what a chain of UNION, or of UNION ALL, puts together, from left to right; of another operation its two sides."""
+    """Return the operands of a chain of one operation, from left to right."""
     found: list[Relation] = [node.right]
     left = node.left
-    while node.kind == "union" and isinstance(left, SetOperation) and is_alike(left, node):
+    while isinstance(left, SetOperation) and is_alike(left, node):
         found.append(left.right)
         left = left.left
     return [left, *reversed(found)]

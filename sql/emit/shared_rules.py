@@ -39,7 +39,8 @@ def keys(printer: ExpressionPrinter, node: Call, texts: list[str]) -> list[str]:
     return [printer.comparable_text(text, kind) for text in texts]
 
 
-def _in_list(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
+def in_list(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
+    """Return IN of a list, item by item."""
     texts = keys(printer, node, texts)
     return f"({texts[0]} IN ({', '.join(texts[1:])}))"
 
@@ -153,7 +154,7 @@ SHARED_RULES: Mapping[str, Mapping[str, Rule]] = {
     "is_not_false": {"bool": "({0} IS NOT FALSE)"},
     "is_null": {"any": "({0} IS NULL)"},
     "is_not_null": {"any": "({0} IS NOT NULL)"},
-    "in_list": {"any": _in_list},
+    "in_list": {"any": in_list},
     "coalesce": {"any": _coalesce},
     "nullif": {"any": _nullif},
     "greatest": {"any": _extreme},

@@ -18,6 +18,7 @@ NESTING_MAX = 1_000
 TREE_HEIGHT_MAX = 6_000
 # Of an expression's text, which is for people: every level of a tree has one.
 SHOWN_MAX = 1_000
+RELEASED_AT_ONCE = 20_000
 
 # Reserved words that may follow a target list.
 AFTER_TARGETS = frozenset(
@@ -46,6 +47,11 @@ class Cursor:
         self.in_substring = False
         self.target_start: int | None = None
         self._opened = (0, 0)
+
+    def release(self) -> None:
+        """Let go of the tokens, in pieces: millions of them at once would hold up other threads."""
+        while len(self.tokens) > RELEASED_AT_ONCE:
+            del self.tokens[-RELEASED_AT_ONCE:]
 
     @property
     def token(self) -> Token:

@@ -156,16 +156,21 @@ def oracle_answer(connection: psycopg.Connection[Any], query: str) -> Answer:
     return Answer(tuple(rows))
 
 
+def bound_root(query: str, zone: str = "UTC") -> Relation:
+    """Return what a query over the table is bound to."""
+    (statement,) = parse(query)
+    assert isinstance(statement, Select)
+    return bind_query(statement.query, OneTable(), SessionSettings(time_zone=zone)).root
+
+
 def engine_answer(run: Run, query: str, inputs: Mapping[str, pa.Table], zone: str = "UTC") -> Answer:
     """Return an engine's answer; 0A000 stands for what it does not support."""
     try:
-        (statement,) = parse(query)
-        assert isinstance(statement, Select)
-        bound = bind_query(statement.query, OneTable(), SessionSettings(time_zone=zone))
-        table = run(bound.root, inputs)
+        root = bound_root(query, zone)
+        table = run(root, inputs)
     except SqlError as error:
         return Answer(sqlstate=error.sqlstate)
-    return Answer(tuple(output_rows(table, bound.root.schema, zone)))
+    return Answer(tuple(output_rows(table, root.schema, zone)))
 
 
 def output_rows(table: pa.Table, schema: Schema, zone: str = "UTC") -> list[Row]:

@@ -203,3 +203,11 @@ def test_modifiers() -> None:
     with pytest.raises(SqlError) as overflow:
         input_value("999.995", numeric(5, 2))
     assert overflow.value.detail == "A field with precision 5, scale 2 must round to an absolute value less than 10^3."
+
+
+@pytest.mark.parametrize("family", ["date", "time", "timetz", "timestamp", "timestamptz", "interval"])
+@pytest.mark.parametrize("piece", ["1", "1:", "x ", "1 day ", "P1D", "-", "2024-"])
+def test_times_longer_than_postgres_has_room_for(family: str, piece: str) -> None:
+    with pytest.raises(SqlError) as raised:
+        input_value(piece * 100_000, SqlType(family))
+    assert raised.value.sqlstate == "22007"

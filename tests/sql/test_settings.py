@@ -126,6 +126,14 @@ def test_settings_of_the_server_are_only_shown() -> None:
     assert settings.show("log_segment_bytes") == "64MB"
 
 
+def test_the_name_of_an_application_is_cut_as_postgres_does() -> None:
+    settings = Settings()
+    settings.set("application_name", "x" * 100)
+    assert settings.show("application_name") == "x" * 63
+    settings.set("application_name", "é\n" + "y" * 62)
+    assert settings.show("application_name") == "???" + "y" * 60
+
+
 def test_close_names_are_hinted() -> None:
     with pytest.raises(SqlError) as raised:
         Settings().show("timezon")

@@ -1,0 +1,120 @@
+"""Many constants in a row as one text each, which DuckDB reads a hundred times faster than an expression for each.
+
+Enters: the items of an array, or rows of constants. Leaves: texts for DuckDB, or None where items are of types whose texts would have to
+be quoted. Cancel ends it between two items.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TypeVar
+
+from sql import interrupts
+from sql.civil import DATE_INFINITY, TIMESTAMP_INFINITY
+from sql.datatypes import LiteralValue, SqlType
+from sql.emit.constants import civil_date, civil_text, decimal_text, unscaled_value
+from sql.emit.expressions import ExpressionPrinter
+from sql.emit.shared_rules import in_list
+from sql.expressions import Call, Expression, Literal
+from sql.relations import Schema
+
+Item = TypeVar("Item")
+
+# So many are worth it.
+LONG_ITEMS = 100
+# Fewer are compared one by one, or looked up in an index.
+LONG_IN_ITEMS = 1000
+IN_FAMILIES = ("int2", "int4", "int8", "text", "varchar")
+CHECKED_EVERY = 256
+TEXTS = ("text", "varchar")
+# What texts are put together by: the first of these that none of them has.
+SEPARATORS = ("\x1f", "\x1e", "\x1d", "\x1c", ",", ";", "|", "\t", "~", "^")
+
+
+def constant_columns(
+    printer: ExpressionPrinter, rows: Sequence[Sequence[Expression]], schema: Schema
+) -> tuple[str, ...] | None:
+    """Return the columns of VALUES as items of a SELECT that yields its rows in order; None where rows are few or no constants."""
+    if len(rows) < LONG_ITEMS:
+        return None
+    found = []
+    for index, column in enumerate(schema):
+        items: list[LiteralValue] = []
+        for row in each(rows):
+            item = row[index]
+            if not isinstance(item, Literal) or (item.value is not None and item.type.family != column.type.family):
+                return None
+            items.append(item.value)
+        text = long_array(printer, items, column.type)
+        if text is None:
+            return None
+        found.append(f"unnest({text})")
+    return tuple(found)
+
+
+def long_in_list(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
+    """Return IN of a list: of many constants as a table of them, where a subquery can be."""
+    wanted, *items = node.arguments
+    is_plain = printer.nested is not None and wanted.type.family in IN_FAMILIES
+    if is_plain and len(items) >= LONG_IN_ITEMS and all(isinstance(item, Literal) for item in each(items)):
+        values = [item.value for item in each(items) if isinstance(item, Literal) and item.value is not None]
+        array = long_array(printer, values, wanted.type)
+        if array is not None:
+            null = (
+                "" if len(values) == len(items) else f" UNION ALL SELECT CAST(NULL AS {printer.type_name(wanted.type)})"
+            )
+            return f"({texts[0]} IN (SELECT unnest({array}){null}))"
+    return in_list(printer, node, texts)
+
+
+def long_array(printer: ExpressionPrinter, items: Sequence[LiteralValue], element: SqlType) -> str | None:
+    """Return an array whose items are of the type `element`, or None."""
+    name = printer.type_name(element)
+    if element.family in TEXTS:
+        parted = parted_text(items)
+        if parted is None:
+            return None
+        return f"CAST(string_split({printer.quoted(parted[0])}, {printer.quoted(parted[1])}) AS {name}[])"
+    texts = []
+    for item in each(items):
+        text = unquoted_text(item, element)
+        if text is None:
+            return None
+        texts.append(text)
+    return f"CAST('[{','.join(texts)}]' AS {name}[])"
+
+
+def each(items: Sequence[Item]) -> Iterator[Item]:
+    """Yield what may be many items of a client."""
+    for index, item in enumerate(items):
+        if not index % CHECKED_EVERY:
+            interrupts.check()
+        yield item
+
+
+def parted_text(items: Sequence[LiteralValue]) -> tuple[str, str] | None:
+    """Return texts as one, and what is between them. None where there is nothing that none of them has, or a NULL."""
+    if None in items:
+        return None
+    texts = [str(item) for item in each(items)]
+    joined = "".join(texts)
+    separator = next((mark for mark in SEPARATORS if mark not in joined), None)
+    return None if separator is None else (separator.join(texts), separator)
+
+
+def unquoted_text(item: LiteralValue, kind: SqlType) -> str | None:
+    """Return a constant as an item in the text of an array, where it needs no quotes; else None."""
+    if item is None:
+        return "NULL"
+    match kind.family:
+        case "int2" | "int4" | "int8" if isinstance(item, int):
+            return str(item)
+        case "float4" | "float8":
+            return repr(item)
+        case "numeric" if kind.display_scale is not None:
+            return decimal_text(*unscaled_value(item, kind))
+        case "date" if isinstance(item, int) and abs(item) != DATE_INFINITY:
+            return civil_date(item)
+        case "timestamp" if isinstance(item, int) and abs(item) != TIMESTAMP_INFINITY:
+            return civil_text(item)
+    return None
