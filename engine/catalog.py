@@ -49,7 +49,8 @@ class ViewEntry:
     """A continuous view and the stream under it, by its name of today.
 
     used: the streams in its text as the view knew them when it was made. named: the other relations that its text names. active: it
-    takes the rows that come. zone: the TimeZone that its groups depend on, '' if they depend on none.
+    takes the rows that come. zone: the TimeZone that its groups depend on, '' if they depend on none. followers: the oids of views that
+    would read it, had it not exchanged its contents with another view: they go with it.
     """
 
     description: RelationDescription
@@ -59,6 +60,7 @@ class ViewEntry:
     named: frozenset[str] = frozenset()
     active: bool = True
     zone: str = ""
+    followers: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -145,12 +147,14 @@ class QueryViewEntry:
     """An ordinary view: a query under a name. source: the whole CREATE VIEW statement. used: what it reads directly.
 
     parts: the oids of the continuous views that were made with it, one for each grouping of a stream in its text, and go with it.
+    followers: as of a ViewEntry.
     """
 
     description: RelationDescription
     source: SourceText
     used: tuple[UsedRelation, ...]
     parts: tuple[int, ...] = ()
+    followers: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True)

@@ -72,7 +72,7 @@ def dependents_of(image: CatalogImage, gone: Iterable[Entry]) -> list[Dependent]
             # A part is read by nothing but the view that it was made with, which reads the same stream.
             if entry.description.oid in leaving or is_part(entry):
                 continue
-            if reads(entry, needed):
+            if reads(entry, needed) or entry.description.oid in followers_of(needed):
                 leaving.add(entry.description.oid)
                 found.append(Dependent(entry, shown(needed)))
                 pending.append(entry)
@@ -111,6 +111,11 @@ def reads(entry: Entry, needed: Entry) -> bool:
             return entry.stream_name == name
         return name in entry.named | entry.view.stream_tables | entry.view.upper_tables
     return isinstance(entry, QueryViewEntry) and uses(entry, needed.description.oid)
+
+
+def followers_of(entry: Entry) -> frozenset[int]:
+    """Return the oids of views that go with a view though they do not read it."""
+    return entry.followers if isinstance(entry, ViewEntry | QueryViewEntry) else frozenset()
 
 
 def owned_by(image: CatalogImage, oid: int, number: int | None = None) -> list[SequenceEntry]:

@@ -209,7 +209,7 @@ def bound_again(image: CatalogImage) -> CatalogImage:
     """
     for entry in tuple(image.entries.values()):
         if isinstance(entry, QueryViewEntry):
-            again = bound_anew(entry, image)
+            again = replace(bound_anew(entry, image), followers=entry.followers)
             image = image.with_replaced(entry.description.name, again)
     return image
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from engine.catalog import WORDS, CatalogImage, DisabledViewEntry, Entry, QueryViewEntry, ViewEntry, maker_of
 from engine.definitions import require_free
-from engine.dependents import parts_of
+from engine.dependents import dependents_of, parts_of
 from engine.disabled_views import refusal_to_change
 from engine.query_views import bound_again
 from sql.errors import SqlError
@@ -73,7 +73,8 @@ def goes_on(entry: View, change: TableChange, image: CatalogImage, committed: Ca
     """Return the image in which the view that had a new name before this transaction has it again, None: it is no view alike.
 
     So tools replace a view: they make another one, rename the old one out of the way, give its name to the new one, and drop the old one.
-    Where both have the same query, owner and options, they exchange their names instead, and what was counted stays under its name.
+    Where both have the same query, owner and options, they exchange their names instead, and what was counted stays under its name. Who
+    read the old one goes with what has its name now, as tools expect: they make these views anew as well.
     """
     before = committed.entries.get(change.new_name)
     if change.action != "rename" or before is None or committed.by_oid(entry.description.oid) is not None:
@@ -85,7 +86,11 @@ def goes_on(entry: View, change: TableChange, image: CatalogImage, committed: Ca
     if len(owners) > 1 or not are_alike(entry, aside, image):
         return None
     name = aside.description.name
+    followers = frozenset(one.entry.description.oid for one in dependents_of(image, [aside]) if one.is_whole)
     image = rename_view(aside, change, image)
+    made = image.by_oid(entry.description.oid)
+    assert isinstance(made, ViewEntry | QueryViewEntry)
+    image = image.with_replaced(made.description.name, replace(made, followers=followers))
     made = image.by_oid(entry.description.oid)
     assert isinstance(made, ViewEntry | QueryViewEntry)
     return rename_view(made, replace(change, new_name=name), image)

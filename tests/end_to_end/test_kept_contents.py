@@ -84,16 +84,33 @@ def dance(ours: Connection, name: str, query: str) -> None:
 def test_a_view_that_tools_replace_by_the_same_query_goes_on(ours: Connection, notices: list[str], query: str) -> None:
     ours.execute(f"CREATE VIEW model AS {query}".encode())
     ours.execute("COMMENT ON VIEW model IS 'kept'")
-    ours.execute("CREATE VIEW reader AS SELECT * FROM model WHERE n > 0")
     ours.execute("INSERT INTO events VALUES ('a', 1)")
     for _ in range(2):
+        ours.execute("CREATE VIEW reader AS SELECT * FROM model WHERE n > 0")
+        ours.execute("CREATE VIEW further AS SELECT * FROM reader")
         dance(ours, "model", query)
+        # Tools know that DROP ... CASCADE has taken what had read the old view, and make it anew.
+        assert ours.execute("SELECT count(*) FROM pg_class WHERE relname IN ('reader', 'further')").fetchone() == (0,)
+    ours.execute("CREATE VIEW reader AS SELECT * FROM model WHERE n > 0")
     assert notices.count(KEEPS.format("model")) == 2 and not counted(notices)
     ours.execute("INSERT INTO events VALUES ('a', 2)")
     (row,) = ours.execute("SELECT * FROM model").fetchall()
     assert row[:2] == ("a", 3)
     assert ours.execute("SELECT * FROM reader").fetchall() == [row]
     assert ours.execute("SELECT obj_description('model'::regclass)").fetchall() == [("kept",)]
+
+
+def test_a_view_that_was_replaced_is_not_dropped_from_under_its_readers(ours: Connection) -> None:
+    ours.execute(f"CREATE VIEW model AS {SUMS}".encode())
+    ours.execute("CREATE VIEW reader AS SELECT * FROM model")
+    with ours.transaction():
+        ours.execute(f"CREATE VIEW made AS {SUMS}".encode())
+        ours.execute("ALTER VIEW model RENAME TO aside")
+        ours.execute("ALTER VIEW made RENAME TO model")
+    with pytest.raises(psycopg.errors.DependentObjectsStillExist):
+        ours.execute("DROP VIEW aside")
+    ours.execute("DROP VIEW reader")
+    ours.execute("DROP VIEW aside")
 
 
 def test_with_another_query_it_begins_anew_and_says_so(ours: Connection, notices: list[str]) -> None:
