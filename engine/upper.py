@@ -25,6 +25,7 @@ from engine.spark import SparkRuntime
 from engine.spark_errors import sql_error
 from engine.spark_pipelines import SparkPipelines
 from engine.spark_tables import SparkTables, named_rows
+from sql.emit.layout import laid_out
 from sql.emit_spark import emit_spark
 from sql.errors import SqlError
 from sql.relations import Relation
@@ -144,7 +145,7 @@ class SparkUpperExecutor:
 
     def explain(self, relation: Relation) -> str:
         """Return the SQL text that `run` executes, its inputs under their own names."""
-        return emit_spark(relation, {scan.name: scan.name for scan in scans(relation)})
+        return laid_out(emit_spark(relation, {scan.name: scan.name for scan in scans(relation)}))
 
     @contextmanager
     def _job(self, token: Hashable, number: int) -> Iterator[Job]:

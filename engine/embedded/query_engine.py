@@ -27,6 +27,7 @@ from engine.embedded.result_rows import DEFAULT_LIMITS, ResultLimits, collected
 from engine.embedded.stopping import Run
 from engine.embedded.value_limits import values_bytes_max
 from sql.emit.constant_failures import check_constants, is_one_row
+from sql.emit.layout import laid_out
 from sql.emit.names import column_names
 from sql.emit_duckdb import emit_duckdb
 from sql.expressions import Expression
@@ -197,8 +198,8 @@ class QueryEngine:
                 cursor.interrupt()
 
     def explain(self, root: Relation, sources: Mapping[str, str] = MappingProxyType({})) -> str:
-        """Return the SQL text that `run` executes."""
-        return self._text(root, sources)
+        """Return the SQL text that `run` executes, to be read."""
+        return laid_out(self._text(root, sources))
 
     def close(self) -> None:
         """Release the database; no call may run."""

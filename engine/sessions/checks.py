@@ -45,6 +45,7 @@ from sql.statements.statement import (
     CreateView,
     DropRelation,
     Explain,
+    SequenceOptions,
     Statement,
     TableColumn,
     Truncate,
@@ -112,7 +113,10 @@ class Checks:
                     self._referenced(statement.constraints, statement.columns)
                     for like in statement.likes:
                         self.require(like.name, "r")
-            case CreateSequence() | CreateType():
+            case CreateSequence():
+                self._schema(statement.name)
+                self._linked(statement.options, self.role)
+            case CreateType():
                 self._schema(statement.name)
             case AlterType() | DropType():
                 self._types(statement)
@@ -120,6 +124,9 @@ class Checks:
                 self.owner(statement.name, is_whole=False)
             case AlterTable() | AlterSequence() | AlterView() | Comment():
                 self.owner(statement.name)
+                if isinstance(statement, AlterSequence) and statement.name in self.image.entries:
+                    owner = self.privileges.owner(self.image.entries[statement.name].description.oid)
+                    self._linked(statement.options, owner)
                 schema = new_schema(statement)
                 if schema in self.image.schemas:
                     self._schema(relation_key(schema, ""))
@@ -139,6 +146,12 @@ class Checks:
                 for name, _ in statement.names:
                     if not self._owns(self.image.schemas.get(schema_of(name), NOTHING)):
                         self.owner(name)
+
+    def _linked(self, options: SequenceOptions, owner: int) -> None:
+        """Raise 55000 for a sequence of one owner that a table of another one shall own."""
+        table = self.image.entries.get(options.owned_by[0]) if options.owned_by else None
+        if table is not None and self.privileges.owner(table.description.oid) != owner:
+            raise SqlError("55000", "sequence must have same owner as table it is linked to")
 
     def _types(self, statement: AlterType | DropType) -> None:
         """Raise 42501 unless the role owns the types, and may make one in the schema that one is moved to."""

@@ -13,6 +13,7 @@ from engine.tables.sequences import LIMITS, SequenceDefinition, check, no, resol
 from engine.tables.table_building import create_sequence, restarted
 from engine.tables.table_work import TableWork
 from sql.errors import SqlError
+from sql.relation_keys import schema_of
 from sql.statements.statement import AlterSequence, CreateSequence, SequenceOptions
 
 
@@ -21,7 +22,7 @@ def make_sequence(statement: CreateSequence, work: TableWork) -> None:
     require_free(work.image, statement.name, None)
     if statement.options.restart is not None:
         raise SqlError("42601", "syntax error: RESTART is an option of ALTER SEQUENCE")
-    owner = _owner(statement.options, work)
+    owner = _owner(statement.options, statement.name, work)
     create_sequence(statement.name, resolve(statement.options), work, owner)
 
 
@@ -42,7 +43,7 @@ def alter_sequence(statement: AlterSequence, entry: SequenceEntry, work: TableWo
             raise SqlError(
                 "0A000", "cannot change ownership of identity sequence", detail=_identity_detail(entry, work)
             )
-        changed = replace(changed, owner=_owner(options, work))
+        changed = replace(changed, owner=_owner(options, statement.name, work))
     work.image = work.image.with_replaced(entry.description.name, changed)
 
 
@@ -77,7 +78,7 @@ def _require_within(definition: SequenceDefinition, value: int, word: str) -> No
         raise SqlError("22023", f"{word} value ({value}) cannot be greater than MAXVALUE ({definition.maximum})")
 
 
-def _owner(options: SequenceOptions, work: TableWork) -> tuple[int, int] | None:
+def _owner(options: SequenceOptions, sequence: str, work: TableWork) -> tuple[int, int] | None:
     if not options.owned_by:
         return None
     table, column = options.owned_by
@@ -86,6 +87,8 @@ def _owner(options: SequenceOptions, work: TableWork) -> tuple[int, int] | None:
         raise SqlError("42P01", f'relation "{table}" does not exist')
     if not isinstance(entry, TableEntry):
         raise SqlError("42809", f'sequence cannot be owned by relation "{table}"')
+    if schema_of(table) != schema_of(sequence):
+        raise SqlError("55000", "sequence must be in same schema as table it is linked to")
     for known in entry.description.columns:
         if known.name == column:
             return entry.description.oid, known.number

@@ -10,7 +10,6 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import count
-from textwrap import indent
 
 from sql.datatypes import INT8, SqlType
 from sql.emit.aggregates import aggregate_text, window_text
@@ -68,7 +67,7 @@ class SelectPrinter:
         text = self.statement(root)
         if not self.shared:
             return text
-        items = (f"{name} AS MATERIALIZED (\n{indent(query, '  ')}\n)" for name, query in self.shared.values())
+        items = (f"{name} AS MATERIALIZED (\n{query}\n)" for name, query in self.shared.values())
         return f"WITH {', '.join(items)}\n{text}"
 
     def statement(self, root: Relation) -> str:
@@ -360,7 +359,7 @@ class SelectPrinter:
         """Return a new SELECT over `block` as a subquery; its order is repeated outside, where it counts."""
         alias = self.next_alias()
         columns = self.references(alias, block.schema)
-        source = f"(\n{indent(self.render(block), '  ')}\n) AS {alias}"
+        source = f"(\n{self.render(block)}\n) AS {alias}"
         return Block(source, columns, block.schema, order=block.order)
 
     def retyped(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from textwrap import indent
 from typing import TYPE_CHECKING
 
 from sql.datatypes import INT4
@@ -89,7 +88,7 @@ def combined(select: SelectPrinter, words: str, sides: list[str], schema: Schema
     """Return printed SELECTs put together."""
     alias = select.next_alias()
     text = f"\n{words}\n".join(f"({text})" for text in sides)
-    return Block(f"(\n{indent(text, '  ')}\n) AS {alias}", select.references(alias, schema), schema)
+    return Block(f"(\n{text}\n) AS {alias}", select.references(alias, schema), schema)
 
 
 def side(select: SelectPrinter, part: Relation, schema: Schema) -> str:
@@ -108,7 +107,7 @@ def recursive(select: SelectPrinter, node: Recursive) -> Block:
     start, step = (side(select, part, node.schema) for part in (node.start, node.step))
     union = "UNION ALL" if node.all else "UNION"
     alias = select.next_alias()
-    body = indent(f"({start})\n{union}\n({step})", "  ")
+    body = f"({start})\n{union}\n({step})"
     source = f"(\n{words} {name}{column_list(select, node.schema)} AS (\n{body}\n)\nSELECT * FROM {name}\n) AS {alias}"
     return Block(source, select.references(alias, node.schema), node.schema)
 

@@ -7,7 +7,6 @@ them as correlated columns.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from textwrap import indent
 from typing import TYPE_CHECKING
 
 from sql.datatypes import SqlType, scaled_numeric
@@ -32,7 +31,7 @@ def subquery_text(select: SelectPrinter, printer: ExpressionPrinter, node: Subqu
     inner = select.inside(tuple(printer.text(argument) for argument in node.arguments))
     if node.kind in ("any", "all"):
         return _compared(inner, printer, node)
-    text = f"\n{indent(inner.statement(node.relation), '  ')}\n"
+    text = f"\n{inner.statement(node.relation)}\n"
     match node.kind:
         case "exists":
             return f"EXISTS ({text})"
@@ -58,7 +57,7 @@ def _compared(inner: SelectPrinter, printer: ExpressionPrinter, node: Subquery) 
     ]
     query = inner.render(keyed(inner, fitted(inner, inner.block(node.relation), targets), targets))
     left = operands[0] if len(operands) == 1 else f"({', '.join(operands)})"
-    text = f"\n{indent(query, '  ')}\n"
+    text = f"\n{query}\n"
     if not inner.dialect.is_limited and len(operands) > 1 and node.arguments and comparison in ("eq", "ne"):
         found = _correlated_rows(inner, node, operands, comparison, text)
     else:

@@ -71,6 +71,12 @@ SET session_replication_role = replica
 SET LOCAL lc_messages = 'C'
 SELECT set_config('session_replication_role', 'local', false)
 ALTER SCHEMA cr_mine OWNER TO cr_own
+CREATE SEQUENCE cr_mine.q OWNED BY cr_shut.a
+CREATE SEQUENCE cr_mine.q OWNED BY cr_own.a
+CREATE SEQUENCE cr_mine.q
+ALTER SEQUENCE cr_mine.q OWNED BY cr_open.a
+ALTER SEQUENCE cr_mine.q OWNED BY cr_own.a
+ALTER SEQUENCE cr_own_a_seq OWNED BY cr_open.a
 CREATE TYPE cr_mine.cr_mood AS ENUM ('sad')
 ALTER TYPE cr_mine.cr_mood OWNER TO cr_own
 DROP TYPE cr_mine.cr_mood

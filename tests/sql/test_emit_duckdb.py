@@ -7,6 +7,7 @@ from decimal import Decimal
 import pytest
 
 from sql.datatypes import BOOL, DATE, FLOAT8, INT2, INT4, INT8, TEXT, TIMESTAMPTZ, numeric, scaled_numeric
+from sql.emit.layout import laid_out
 from sql.emit_duckdb import DuckDbExpressions, emit_duckdb
 from sql.errors import SqlError
 from sql.expressions import AggregateCall, Call, Cast, Column, Literal, SortKey
@@ -17,7 +18,7 @@ K, X = Column(0, "k", INT4), Column(1, "x", numeric(10, 2))
 
 
 def text(root: Relation) -> str:
-    return emit_duckdb(root, {"v": "v"})
+    return laid_out(emit_duckdb(root, {"v": "v"}))
 
 
 def test_filter_project_sort_and_limit_are_one_select() -> None:

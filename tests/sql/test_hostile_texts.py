@@ -129,4 +129,8 @@ def test_names_and_constants_are_in_quotes_only(number: int, request: pytest.Fix
         text = text if "text_replaced(" in duck else text.replace(" text_replaced(", " replace(")
         assert DUCKDB_QUOTES.sub("X", text) == DUCKDB_QUOTES.sub("X", duck), where
         assert tree_of(connection, text) == tree, where
+        # What is in the quotes is what was written, each line break of it; what scans read has names of ours.
+        for name, written in names.items():
+            if f'AS "{plain[name]}"' in duck:
+                assert 'AS "' + written.replace('"', '""') + '"' in text, where
         assert SPARK_QUOTES.sub("X", spark_text(found)) == SPARK_QUOTES.sub("X", spark), where

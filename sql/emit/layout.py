@@ -1,0 +1,19 @@
+"""Printed SQL as EXPLAIN shows it, with what is in parentheses indented. Never for an engine: a line break may be in a name or a constant.
+
+Enters and leaves: a text.
+"""
+
+from __future__ import annotations
+
+STEP = "  "
+
+
+def laid_out(text: str) -> str:
+    """Return a printed statement with its subqueries indented."""
+    depth = 0
+    lines = []
+    for line in text.split("\n"):
+        depth -= line.startswith(")")
+        lines.append(STEP * depth + line)
+        depth += line.endswith("(")
+    return "\n".join(lines)
