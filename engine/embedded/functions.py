@@ -8,7 +8,7 @@ makes.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import duckdb
@@ -17,7 +17,7 @@ import pyarrow as pa
 from duckdb.func import FunctionNullHandling, PythonUDFType
 from duckdb.sqltypes import DuckDBPyType
 
-from engine.embedded import civil_time, decimals, like_matcher, scalar_functions, special_numerics
+from engine.embedded import civil_time, decimals, scalar_functions, special_numerics
 from engine.embedded.address_functions import ADDRESS_SPECIFICATIONS
 from engine.embedded.arrow_numerics import (
     decimal_array,
@@ -77,6 +77,8 @@ KEY_FIELDS = [
     pa.field("high", pa.decimal128(19, 0)),
     pa.field("low", pa.decimal128(19, 0)),
 ]
+# Of a column that is made Python's values at once.
+COLUMN_BYTES_MAX = 1 << 22
 POSITIONAL = inspect.Parameter.POSITIONAL_ONLY
 
 # Those that were read, by their names.
@@ -229,7 +231,7 @@ def either(function: Scalar, special: Scalar, numerics: Sequence[int]) -> Scalar
     return run
 
 
-def _reader(kind: str) -> Callable[[pa.Array], list[Any]]:
+def _reader(kind: str) -> Callable[[pa.Array], Iterable[Any]]:
     if kind == VARIABLE:
         return numeric_rows
     if kind.startswith("DECIMAL"):
@@ -240,7 +242,12 @@ def _reader(kind: str) -> Callable[[pa.Array], list[Any]]:
         return zoned_time_rows
     if kind == "DATE":
         return lambda column: column.cast(pa.int32()).to_pylist()
-    return lambda column: column.to_pylist()
+    return values_of
+
+
+def values_of(column: pa.Array) -> Iterable[Any]:
+    """Return a column's values; long ones are made one after the other, not all at once."""
+    return column.to_pylist() if column.nbytes <= COLUMN_BYTES_MAX else (value.as_py() for value in column)
 
 
 def _writer(kind: str) -> Callable[[list[Any]], pa.Array]:
@@ -462,7 +469,6 @@ SPECIFICATIONS: list[tuple[str, list[str], str, Scalar]] = [
     ("text_replaced", [_TEXT, _TEXT, _TEXT], _TEXT, scalar_functions.replace),
     ("text_position", [_TEXT, _TEXT], "INTEGER", scalar_functions.position),
     ("text_split_part", [_TEXT, _TEXT, "INTEGER"], _TEXT, scalar_functions.split_part),
-    ("text_like", [_TEXT, _TEXT, _TEXT], "BOOLEAN", like_matcher.like),
     ("text_limit", [_TEXT, "INTEGER"], _TEXT, scalar_functions.limit_text),
     ("date_text", ["BIGINT"], _TEXT, lambda us: timestamp_text(us) if is_infinite(us) else date_text(us // DAY_US)),
     ("timestamp_text", ["BIGINT"], _TEXT, timestamp_text),

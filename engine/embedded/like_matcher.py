@@ -7,15 +7,21 @@ from __future__ import annotations
 
 from functools import lru_cache
 
+from engine.embedded.stopping import go_on
 from sql.emit.like import like_pattern
 
+# A text is gone over in pieces, between which a statement may be told to end, and other threads have the interpreter.
+PIECE_CHARACTERS = 65_536
+# Longer patterns are read for each row.
+KEPT_CHARACTERS_MAX = 10_000
 # The characters of a part, of which None is any; a text where there is none of these.
 Part = str | tuple[str | None, ...]
 
 
 def like(text: str, pattern: str, escape: str) -> bool:
     """Return text LIKE pattern ESCAPE escape. Raises 22025."""
-    first, *others = parts_of(pattern, escape)
+    go_on()
+    first, *others = (parts_of if len(pattern) <= KEPT_CHARACTERS_MAX else parts_of.__wrapped__)(pattern, escape)
     if not others:
         return len(text) == len(first) and is_at(text, 0, first)
     last = others.pop()
@@ -23,7 +29,7 @@ def like(text: str, pattern: str, escape: str) -> bool:
     if place > end or not is_at(text, 0, first) or not is_at(text, end, last):
         return False
     for part in others:
-        found = text.find(part, place, end) if isinstance(part, str) else find(text, part, place, end)
+        found = find_text(text, part, place, end) if isinstance(part, str) else find(text, part, place, end)
         if found < 0:
             return False
         place = found + len(part)
@@ -55,6 +61,17 @@ def is_at(text: str, place: int, part: Part) -> bool:
     return all(wanted is None or text[place + index] == wanted for index, wanted in enumerate(part))
 
 
+def find_text(text: str, part: str, start: int, end: int) -> int:
+    """Return the first place of a part, -1 if there is none."""
+    step = max(PIECE_CHARACTERS, 4 * len(part))
+    for place in range(start, max(end - len(part), start) + 1, step):
+        go_on()
+        found = text.find(part, place, min(end, place + step + len(part) - 1))
+        if found >= 0:
+            return found
+    return -1
+
+
 def find(text: str, part: tuple[str | None, ...], start: int, end: int) -> int:
     """Return the first place of a part, -1 if there is none. Each bit of a number is a place where the part may have begun."""
     wild = sum(1 << index for index, wanted in enumerate(part) if wanted is None)
@@ -64,6 +81,8 @@ def find(text: str, part: tuple[str | None, ...], start: int, end: int) -> int:
             places[wanted] = places.get(wanted, wild) | 1 << index
     begun, whole = 0, 1 << len(part) - 1
     for place in range(start, end):
+        if place % PIECE_CHARACTERS == 0:
+            go_on()
         begun = (begun << 1 | 1) & places.get(text[place], wild)
         if begun & whole:
             return place - len(part) + 1

@@ -25,6 +25,7 @@ Key = tuple[str, str]
 PROGRAMS_MAX, PROGRAMS_BYTES_MAX = 128, 64 << 20
 PROGRAMS: OrderedDict[Key, Program] = OrderedDict()
 LOCK = Lock()
+GROUP_DIGITS = "123456789"
 
 
 class Compiled:
@@ -144,13 +145,13 @@ def every_match(text: str, pattern: str, letters: str) -> list[Texts]:
 
 def replace(text: str, pattern: str, replacement: str, letters: str) -> str:
     """Return regexp_replace. Raises 53200 before it is too long."""
-    everywhere = options_of(letters).is_global
+    everywhere, template = options_of(letters).is_global, template_of(replacement) if "\\" in replacement else None
 
     def pieces(program: Program) -> Iterator[str]:
         done = 0
         for match in all_matches(program, text, count=MATCHES_AT_ONCE if everywhere else 1):
             yield text[done : match.start]
-            yield expanded(replacement, match)
+            yield replacement if template is None else expanded(template, match)
             done = match.end
             if not everywhere:
                 break
@@ -160,28 +161,31 @@ def replace(text: str, pattern: str, replacement: str, letters: str) -> str:
         return joined(pieces(program))
 
 
-def expanded(replacement: str, match: Match) -> str:
-    """Return the replacement with \\1 and \\& filled in."""
-    if "\\" not in replacement:
-        return replacement
-    out, place, groups = "", 0, match.groups()
+def template_of(replacement: str) -> list[str | int]:
+    """Return the pieces of a replacement, of which numbers are those of groups, 0 the whole match."""
+    pieces: list[str | int] = []
+    place, plain = 0, ""
     while place < len(replacement):
         character, following = replacement[place], replacement[place + 1 : place + 2]
         place += 1
-        if character != "\\" or not following:
-            out += character
-            continue
-        if following.isdigit() and following != "0":
-            out += (groups[int(following) - 1] or "") if int(following) <= match.groups_count else ""
-        elif following == "&":
-            out += match.whole()
-        elif following == "\\":
-            out += "\\"
-        else:
-            out += character
+        if character != "\\" or not (following in "&\\" or following in GROUP_DIGITS) or not following:
+            plain += character
             continue
         place += 1
-    return out
+        if following == "\\":
+            plain += following
+        else:
+            pieces += (plain, 0 if following == "&" else int(following))
+            plain = ""
+    return [*pieces, plain]
+
+
+def expanded(template: list[str | int], match: Match) -> str:
+    """Return a replacement with \\1 and \\& filled in."""
+    groups = [match.whole(), *match.groups()]
+    return "".join(
+        piece if isinstance(piece, str) else (groups[piece] or "") if piece < len(groups) else "" for piece in template
+    )
 
 
 def split(text: str, pattern: str, letters: str) -> list[str]:

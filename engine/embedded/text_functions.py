@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from engine.embedded import regular_expressions
+from engine.embedded import like_matcher, regular_expressions
 from engine.embedded.value_limits import VALUES_BYTES_MAX, joined, too_long
 from sql.errors import SqlError
 from sql.grammar.keywords import COLUMN_NAME, RESERVED, TYPE_OR_FUNCTION
@@ -268,6 +268,7 @@ TEXT_SPECIFICATIONS: list[tuple[str, list[str], str, Callable[..., Any]]] = [
 ]
 # These get the number of their run as well.
 PATTERN_SPECIFICATIONS: list[tuple[str, list[str], str, Callable[..., Any]]] = [
+    ("text_like", [_TEXT, _TEXT, _TEXT], "BOOLEAN", like_matcher.like),
     ("regexp_matches_any", [_TEXT, _TEXT, _TEXT], "BOOLEAN", regular_expressions.matches),
     ("regexp_like_any", [_TEXT, _TEXT, _TEXT], "BOOLEAN", regular_expressions.like),
     ("regexp_part", [_TEXT, _TEXT], _TEXT, regular_expressions.part),

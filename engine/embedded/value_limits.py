@@ -12,6 +12,7 @@ from sql.errors import SqlError
 VALUES_BYTES_MAX = 64 * 1024 * 1024
 # Of the memory of statements: one of them makes several such batches, and is not alone.
 MEMORY_SHARE = 1 / 16
+PIECES_MAX = 4_096
 # Of the items of a list, each a Python object for a while.
 ITEM_BYTES = 64
 # Of a series that has to be a list, as integers.
@@ -46,14 +47,19 @@ def bytes_of(value: object) -> int:
 
 def joined(pieces: Iterable[str]) -> str:
     """Return a text of pieces. Raises 53200 before it is too long."""
+    # Millions of pieces at once would hold the interpreter for as long as it takes to join, and to forget, them.
     out: list[str] = []
+    waiting: list[str] = []
     left = VALUES_BYTES_MAX
     for piece in pieces:
         left -= len(piece)
         if left < 0:
             raise too_long()
-        out.append(piece)
-    return "".join(out)
+        waiting.append(piece)
+        if len(waiting) == PIECES_MAX:
+            out.append("".join(waiting))
+            waiting.clear()
+    return "".join([*out, *waiting])
 
 
 def replaced_length(text: str, part: str, by: str) -> int:

@@ -38,7 +38,7 @@ from engine.system_catalog.from_items import RELATION_PREFIX
 from engine.system_catalog.printed import ARRAYS_FROM_0, REGISTERED, VECTORS, Printed, element_of, engine_type
 from engine.system_catalog.printing import Printing
 from engine.system_catalog.queries import PrintedQuery, print_query
-from engine.system_catalog.relation_connections import RelationConnections
+from engine.system_catalog.relation_connections import RelationConnection, RelationConnections
 from engine.system_catalog.result_forms import NAMED
 from engine.system_catalog.session_context import SessionContext
 from engine.system_catalog.snapshot import Snapshot, arrow_table
@@ -70,7 +70,7 @@ class CatalogEngine:
         self._contexts: dict[int, SessionContext] = {}
         self._keys = itertools.count(1)
         self._snapshots: dict[int, Snapshot] = {}
-        self._running: dict[Hashable, duckdb.DuckDBPyConnection] = {}
+        self._running: dict[Hashable, RelationConnection] = {}
 
     def snapshot(self, image: CatalogImage) -> Snapshot:
         """Return the rows of an image, those of the last few images kept."""
@@ -114,20 +114,22 @@ class CatalogEngine:
         tables = {RELATION_PREFIX + name: self._table(context, name) for name in printing.used}
         self._contexts[key] = context
         try:
-            with self._connections.taken(tables) as connection:
-                return printed, self._answer(connection, shown(printing, printed), token)
+            with self._connections.taken(tables) as taken:
+                return printed, self._answer(taken, shown(printing, printed), token)
         except duckdb.Error as error:
             raise self._client_error(error, text, printed) from error
         finally:
             del self._contexts[key]
 
-    def _answer(self, connection: duckdb.DuckDBPyConnection, statement: str, token: Hashable) -> pa.Table:
+    def _answer(self, taken: RelationConnection, statement: str, token: Hashable) -> pa.Table:
         with self._lock:
-            self._running[token] = connection
+            taken.run.is_stopped = False
+            self._running[token] = taken
         try:
-            # A relation would be bound twice, which takes longer than most of these queries run.
             # A relation would be bound twice, which takes longer than most of these queries run; so the answer is made whole.
-            table: pa.Table = connection.execute(f"SELECT * FROM ({statement}) LIMIT {ROWS_MAX + 1}").to_arrow_table()
+            table: pa.Table = taken.connection.execute(
+                f"SELECT * FROM ({statement}) LIMIT {ROWS_MAX + 1}"
+            ).to_arrow_table()
             if table.num_rows > ROWS_MAX:
                 hint = "Ask for fewer rows with WHERE, LIMIT or GROUP BY."
                 detail = f"A query on the catalog may have {ROWS_MAX:,} rows."
@@ -147,9 +149,9 @@ class CatalogEngine:
     def interrupt(self, token: Hashable) -> None:
         """Stop the query that runs under `token`, if any; from another thread."""
         with self._lock:
-            connection = self._running.get(token)
-            if connection is not None:
-                connection.interrupt()
+            taken = self._running.get(token)
+            if taken is not None:
+                taken.interrupt()
 
     def close(self) -> None:
         """Release the database; no query runs."""

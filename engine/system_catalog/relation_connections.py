@@ -13,15 +13,23 @@ from dataclasses import dataclass, field
 import duckdb
 import pyarrow as pa
 
+from engine.embedded.stopping import Run
+
 IDLE_MAX = 4
 
 
 @dataclass(frozen=True, slots=True)
 class RelationConnection:
-    """A connection and what is registered on it, by name."""
+    """A connection, what runs on it, and what is registered on it, by name."""
 
     connection: duckdb.DuckDBPyConnection
+    run: Run
     registered: dict[str, pa.Table] = field(default_factory=dict)
+
+    def interrupt(self) -> None:
+        """Stop what runs, also in the middle of a batch of rows; from another thread."""
+        self.run.is_stopped = True
+        self.connection.interrupt()
 
     def register(self, tables: Mapping[str, pa.Table]) -> None:
         """Register those that are not the same object as what has their name already."""
@@ -40,15 +48,16 @@ class RelationConnections:
         self._idle: list[RelationConnection] = []
 
     @contextmanager
-    def taken(self, tables: Mapping[str, pa.Table]) -> Iterator[duckdb.DuckDBPyConnection]:
+    def taken(self, tables: Mapping[str, pa.Table]) -> Iterator[RelationConnection]:
         """A connection on which these tables are registered, of whoever takes it alone."""
         with self._lock:
             found = self._idle.pop() if self._idle else None
         if found is None:
-            found = RelationConnection(self._open())
+            connection = self._open()
+            found = RelationConnection(connection, Run(connection.execute))
         try:
             found.register(tables)
-            yield found.connection
+            yield found
         finally:
             with self._lock:
                 is_kept = len(self._idle) < IDLE_MAX

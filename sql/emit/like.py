@@ -5,6 +5,8 @@ from __future__ import annotations
 from sql.errors import SqlError
 
 WILDCARDS = "%_"
+# DuckDB compares a part that is looked for with the text at every place.
+PART_CHARACTERS_MAX = 32
 
 
 def like_pattern(pattern: str, escape: str) -> str:
@@ -25,3 +27,8 @@ def like_pattern(pattern: str, escape: str) -> str:
 def searches(pattern: str) -> int:
     """Return how many parts of a pattern in that form are looked for at more than one place: those after a %, but for one of % alone."""
     return sum(1 for part in pattern.split("%")[1:] if part)
+
+
+def is_quick(pattern: str) -> bool:
+    """Return whether all parts of a pattern in that form that are looked for are short."""
+    return all(len(part) <= PART_CHARACTERS_MAX for part in pattern.split("%")[1:])

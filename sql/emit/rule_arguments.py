@@ -1,4 +1,4 @@
-"""Arguments of functions that must be constants, such as a unit, a zone or a number of digits."""
+"""Arguments of functions that must be constants, such as a unit, a zone or a number of digits; and the one that names a statement's run."""
 
 from __future__ import annotations
 
@@ -7,6 +7,10 @@ from decimal import Decimal
 from sql.errors import not_supported
 from sql.expressions import Cast, Expression, Literal
 from sql.interval_values import bin_width_us
+
+# The number of the cursor on which a statement runs in DuckDB, for calls that end in the middle when it is stopped.
+RUN_VARIABLE = "run"
+RUN = f"coalesce(getvariable('{RUN_VARIABLE}'), 0::BIGINT)"
 
 
 def literal_text(node: Expression, what: str, null: str | None = None) -> str:

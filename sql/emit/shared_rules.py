@@ -10,8 +10,8 @@ from collections.abc import Mapping
 
 from sql.datatypes import scaled_numeric
 from sql.emit.expressions import ExpressionPrinter, Rule, form_of, short_circuit
-from sql.emit.like import like_pattern, searches
-from sql.emit.rule_arguments import literal_integer, literal_text
+from sql.emit.like import is_quick, like_pattern, searches
+from sql.emit.rule_arguments import RUN, literal_integer, literal_text
 from sql.errors import not_supported
 from sql.expressions import Call, Literal
 
@@ -125,14 +125,15 @@ def _ascii_case(source: str, target: str) -> Rule:
 def _like(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
     """LIKE with a constant pattern is the engine's; another pattern may have escapes that the engines read each in their own way."""
     text, pattern = texts[0], node.arguments[1]
+    run = f", {RUN}" if printer.like_is_linear else ""
     escape = literal_text(node.arguments[2], "an escape character") if len(node.arguments) > 2 else "\\"
     if isinstance(pattern, Literal) and isinstance(pattern.value, str):
         written = like_pattern(pattern.value, escape)
         printed, template = printer.quoted(written), f"({{0}} LIKE {{1}} ESCAPE {printer.quoted(chr(92))})"
-        if searches(written) > 1 and not printer.like_is_linear:
-            template = f"text_like({{0}}, {{1}}, {printer.quoted(chr(92))})"
+        if not (is_quick(written) if printer.like_is_linear else searches(written) <= 1):
+            template = f"text_like({{0}}, {{1}}, {printer.quoted(chr(92))}{run})"
     else:
-        printed, template = texts[1], f"text_like({{0}}, {{1}}, {printer.quoted(escape)})"
+        printed, template = texts[1], f"text_like({{0}}, {{1}}, {printer.quoted(escape)}{run})"
     if node.function == "ilike":
         text, printed = (f"translate({part}, '{UPPER}', '{LOWER}')" for part in (text, printed))
     return template.format(text, printed)

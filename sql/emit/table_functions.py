@@ -10,7 +10,7 @@ from sql.datatypes import TEXT, SqlType, scaled_numeric
 from sql.emit.expressions import ExpressionPrinter
 from sql.emit.json_rules import json_set
 from sql.emit.names import column_names
-from sql.emit.text_rules import RUN
+from sql.emit.rule_arguments import RUN
 from sql.errors import not_supported
 from sql.expressions import Expression, Literal
 from sql.relations import TableFunction

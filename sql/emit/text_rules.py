@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from sql.emit.automaton_text import automaton_text
 from sql.emit.expressions import ExpressionPrinter, Rule
 from sql.emit.re2 import re2_text
-from sql.emit.rule_arguments import literal_text
+from sql.emit.rule_arguments import RUN, literal_text
 from sql.errors import not_supported
 from sql.expressions import Call, Expression, Literal
 from sql.regular_expressions import Pattern, options_of
@@ -20,9 +20,6 @@ from sql.regular_grammar import parsed
 from sql.similar_patterns import similar_pattern
 from sql.volatility import is_constant
 
-# The number of the cursor on which a statement runs, for calls that end in the middle when it is stopped.
-RUN_VARIABLE = "run"
-RUN = f"coalesce(getvariable('{RUN_VARIABLE}'), 0::BIGINT)"
 # A call with places for text and pattern, and what writes a pattern down for it, None if it can't.
 Native = tuple[str, Callable[[Pattern], str | None]]
 # A longer pattern is read where it is used, not where a statement is planned.

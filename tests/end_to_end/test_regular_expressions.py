@@ -87,6 +87,26 @@ def test_a_statement_ends_in_the_middle_of_a_batch_of_rows(connection: psycopg.C
 
 
 @pytest.mark.parametrize(
+    "statement",
+    [
+        "SELECT count(regexp_replace(repeat(relname::text, 2000), '(.)(.)', '\\1', 'g')) FROM pg_class, generate_series(1, 20)",
+        f"SELECT count(*) FROM generate_series(1, 50) WHERE repeat('ab', 500000) LIKE '%{'ab' * 2500}_' || generate_series || '%'",
+        "SELECT count(regexp_split_to_array(repeat('ab', 500000) || i, 'b')) FROM generate_series(1, 50) i",
+    ],
+)
+def test_catalog_queries_and_long_texts_end_in_the_middle_too(
+    connection: psycopg.Connection[Any], statement: str
+) -> None:
+    connection.execute("SET statement_timeout = '300ms'")
+    began_s = time.monotonic()
+    with pytest.raises(psycopg.errors.QueryCanceled, match="statement timeout"):
+        connection.execute(statement)
+    waited_s = time.monotonic() - began_s
+    connection.execute("RESET statement_timeout")
+    assert waited_s < 6
+
+
+@pytest.mark.parametrize(
     ("pattern", "message"),
     [
         ("(", "invalid regular expression: parentheses () not balanced"),
