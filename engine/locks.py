@@ -12,6 +12,7 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 
 from sql.errors import SqlError
 
@@ -42,6 +43,8 @@ CONFLICTS: dict[str, frozenset[str]] = {
 ROWS_MAX = 1024
 # DuckDB gives rows that are not committed numbers from here; nobody else sees them.
 UNCOMMITTED_ROWS = 36_028_797_018_960_000
+# Advisory locks of one session; PostgreSQL has room for some thousands of all sessions.
+ADVISORY_MAX = 20_000
 # How often a waiting session looks whether its statement was cancelled.
 LOOK_S = 0.05
 
@@ -67,8 +70,16 @@ class SessionLocks:
         """Tell whether the session has this very lock."""
         return bool(self.passing[key, mode] or self.lasting[key, mode])
 
+    def require_room(self) -> None:
+        """Raise 53200 when the session has as many advisory locks as one may have."""
+        if len(self.passing) + len(self.lasting) < ADVISORY_MAX:
+            return
+        if sum(key[0] == "advisory" for key, _ in chain(self.passing, self.lasting)) >= ADVISORY_MAX:
+            hint = f"A session has at most {ADVISORY_MAX:,} advisory locks."
+            raise SqlError("53200", "out of shared memory", hint=hint)
+
     def take(self, key: Key, mode: str, waits: bool = True, lasting: bool = False) -> bool:
-        """Take a lock, or wait for it; False: others have it, and `waits` is not set. Raises 40P01, 55P03, 57014."""
+        """Take a lock, or wait for it; False: others have it, and `waits` is not set. Raises 40P01, 53200, 55P03, 57014."""
         return self.locks.take(self, [key], mode, waits, lasting)
 
     def take_rows(self, table: int, rowids: Sequence[int], mode: str, waits: bool = True) -> bool:
@@ -87,6 +98,8 @@ class SessionLocks:
         if not self.lasting[key, mode]:
             return False
         self.lasting[key, mode] -= 1
+        if not self.lasting[key, mode]:
+            del self.lasting[key, mode]
         self.locks.release(self, [(key, mode)])
         return True
 
@@ -123,6 +136,8 @@ class Locks:
         """See SessionLocks.take and take_rows."""
         limit_ms = owner.wait_ms_max()
         end_s = time.monotonic() + limit_ms / 1000 if limit_ms else None
+        if keys and keys[0][0] == "advisory" and not owner.has(keys[0], mode):
+            owner.require_room()
         with self._changed:
             try:
                 while self._blockers(owner, keys, mode):
