@@ -30,8 +30,8 @@ LINK_FIELDS, END_FIELDS, PART_FIELDS, ROW_EXTRA = 9, 4, 4, 2
 # Kinds of runs beside the number of a part that is run over: from the right to an end that may be anywhere or is where the run begins, and
 # over the only part from every place.
 ANYWHERE, AT_STOP, EVERYWHERE = -1, -2, -3
-# What a run over a part is for: its end, the last of as many rounds as there are, or all matches.
-ONCE, ROUNDS, MATCHES = range(3)
+# What a run over a part is for: its end, the last of as many rounds as there are, all matches, or one.
+ONCE, ROUNDS, MATCHES, MATCH = range(4)
 FULL, ENDED, GOES_ON = -1, -2, -3
 SHIFT, LOW_BITS, WORD_BITS = 6, 63, 64
 HASH_FACTOR = 0x9E3779B97F4A7C15 - 2**64
@@ -299,12 +299,12 @@ def run_right(
             if not is_end:
                 place += 1
                 continue
-        if aim == MATCHES:
+        if aim >= MATCHES:
             count = head[SPANS]
             spans[2 * count], spans[2 * count + 1] = head[BEGIN], found
             place = found + (1 if found == head[BEGIN] else 0)
             head[SPANS], head[BEGIN] = count + 1, -1
-            if 2 * count + 2 == len(spans):
+            if aim == MATCH or 2 * count + 2 == len(spans):
                 head[PLACE] = place
                 return ENDED
         elif aim == ROUNDS and 0 <= found < last:
@@ -313,6 +313,73 @@ def run_right(
         else:
             head[FOUND] = found
             return ENDED
+
+
+@kernel
+def find_texts(
+    head: Words,
+    records: Words,
+    masks: Words,
+    meanings: Words,
+    sets: Words,
+    table: Words,
+    symbols: Words,
+    right_head: Words,
+    right_sets: Words,
+    right_table: Words,
+    offsets: Words,
+    last_rows: Words,
+    first_row: int,
+    rows: Words,
+    spans: Words,
+    counts: Words,
+    start: int,
+    stop: int,
+    shortest: int,
+    aim: int,
+) -> int:
+    """Find the matches of short texts, from the one at `start` on. Return the one that is not done, for want of room or a row.
+
+    offsets: int64[], where the symbols of each begin, and end. last_rows: int32[], the rows of runs from the right at the symbol of an end.
+    rows: int32[], for those of one text. spans: int64[], gets head[SPANS] matches; counts: int32[], how many each text has.
+    """
+    label = head[WORDS]
+    for text in range(start, stop):
+        begin, last = offsets[text], offsets[text + 1] - 1
+        row = last_rows[symbols[last]]
+        if row < 0:
+            return text
+        rows[last - begin] = row
+        right_head[ANY_FLAG] = right_sets[row * (label + ROW_EXTRA) + label] & 1
+        place = run_left(
+            right_head,
+            records,
+            masks,
+            meanings,
+            right_sets,
+            right_table,
+            symbols,
+            rows,
+            begin,
+            last,
+            begin,
+            ANYWHERE,
+            0,
+        )
+        if place > begin:
+            return text
+        count = head[SPANS]
+        if right_head[ANY_FLAG]:
+            head[BEGIN], head[FOUND], head[PLACE] = -1, -1, begin
+            status = run_right(
+                head, records, masks, meanings, sets, table, symbols, right_sets, rows, spans,
+                last + 1, last, begin, 0, first_row, -1, shortest, aim,
+            )  # fmt: skip
+            if status == FULL or 2 * head[SPANS] == len(spans):
+                head[SPANS] = count
+                return text
+        counts[text] = head[SPANS] - count
+    return stop
 
 
 @kernel
@@ -402,6 +469,7 @@ class Entries(NamedTuple):
     find_slots: Any
     run_left: Any
     run_right: Any
+    find_texts: Any
     run_over: Any
     mark_flags: Any
 
@@ -416,6 +484,7 @@ def entries() -> Entries:
         entry_of(find_slots, words, words, rows),
         entry_of(run_left, *machine, rows, 0, 0, 0, 0, 0),
         entry_of(run_right, *machine, words, rows, words, 0, 0, 0, 0, 0, 0, 0, 0),
+        entry_of(find_texts, *machine, words, words, rows, words, rows, 0, rows, words, rows, 0, 0, 0, 0),
         entry_of(run_over, *machine, rows, 0, 0, 0, 0, 0),
         entry_of(mark_flags, words, words, rows, rows, 0, 0, 0, 0),
     )

@@ -24,24 +24,28 @@ Words = Any
 @kernel
 def read_symbols(
     codes: Words,
+    begin: int,
+    stop: int,
+    is_first: int,
+    is_last: int,
     ascii_classes: Words,
     borders: Words,
     numbers: Words,
     bits: Words,
     symbols: Words,
     holding: Words,
-    start: int,
-    last: int,
+    target: int,
 ) -> None:
-    """Write the class of each character from `start` on, that of the text's end behind the `last` ones, and what holds in the gap before.
+    """Write the class of each character of codes[begin:stop] from `target` on, and what holds in the gap before.
 
-    codes: uint32[], with the character before `start`, and something for the end. borders: int64[], numbers: uint16[], as of
-    `CharacterClasses`, behind them the class of the end. bits: int32[], those of CONDITION_KINDS. holding: int32[], or empty.
+    is_first: the text begins with these; is_last: it ends before the last of them. codes: uint32[]. borders: int64[], numbers: uint16[],
+    as of `CharacterClasses`, behind them the class of the end. bits: int32[], those of CONDITION_KINDS. holding: int32[], or empty.
     """
-    for index in range(1, len(codes)):
-        place = start + index - 1
+    for index in range(begin, stop):
+        place = target + index - begin
         code = codes[index]
-        is_end = index == len(codes) - 1 and last == 1
+        is_start = index == begin and is_first == 1
+        is_end = index == stop - 1 and is_last == 1
         if is_end:
             symbols[place] = numbers[len(numbers) - 1]
         elif code < ASCII:
@@ -58,7 +62,7 @@ def read_symbols(
         if len(holding):
             before = codes[index - 1]
             held = holding[place]
-            if place == 0:
+            if is_start:
                 held |= bits[0] | bits[2]
             elif before == NEWLINE:
                 held |= bits[2]
@@ -66,12 +70,29 @@ def read_symbols(
                 held |= bits[1] | bits[3]
             elif code == NEWLINE:
                 held |= bits[3]
-            behind, ahead = place > 0 and in_word(before), not is_end and in_word(code)
+            behind, ahead = not is_start and in_word(before), not is_end and in_word(code)
             if behind != ahead:
                 held |= bits[6] | (bits[4] if ahead else bits[5])
             else:
                 held |= bits[7]
             holding[place] = held
+
+
+@kernel
+def read_texts(
+    codes: Words,
+    offsets: Words,
+    ascii_classes: Words,
+    borders: Words,
+    numbers: Words,
+    bits: Words,
+    symbols: Words,
+    holding: Words,
+) -> None:
+    """As `read_symbols`, for texts with one character before each and behind the last. offsets: int64[], where each, with that, begins."""
+    for text in range(len(offsets) - 1):
+        begin, stop = offsets[text] + 1, offsets[text + 1] + 1
+        read_symbols(codes, begin, stop, 1, 1, ascii_classes, borders, numbers, bits, symbols, holding, begin - 1)
 
 
 @kernel
@@ -114,6 +135,7 @@ class Entries(NamedTuple):
     """The machine code of the kernels."""
 
     read_symbols: Any
+    read_texts: Any
     join_conditions: Any
     add_symbol: Any
 
@@ -124,7 +146,8 @@ def entries() -> Entries:
     words, holding, symbols = np.zeros(1, np.int64), np.zeros(1, np.int32), np.zeros(1, np.uint16)
     codes = np.frombuffer(bytes(4), np.uint32)
     return Entries(
-        entry_of(read_symbols, codes, symbols, words, symbols, holding, symbols, holding, 0, 0),
+        entry_of(read_symbols, codes, 0, 0, 0, 0, symbols, words, symbols, holding, symbols, holding, 0),
+        entry_of(read_texts, codes, words, symbols, words, symbols, holding, symbols, holding),
         entry_of(join_conditions, symbols, holding, words, symbols, 0, 0, 0),
         entry_of(add_symbol, words, 0, 0),
     )

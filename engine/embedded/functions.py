@@ -36,9 +36,9 @@ from engine.embedded.json_sets import JSON_SETS
 from engine.embedded.jsonb_changes import JSONB_CHANGES
 from engine.embedded.math_functions import MATH_SPECIFICATIONS, NULL_MATH_SPECIFICATIONS
 from engine.embedded.number_formats import NUMBER_SPECIFICATIONS
+from engine.embedded.regular_batches import in_batches
 from engine.embedded.series import SERIES_SPECIFICATIONS
 from engine.embedded.special_numerics import SPECIAL_FUNCTIONS, SPECIAL_MARKS, total_of
-from engine.embedded.stopping import in_run
 from engine.embedded.text_functions import NULL_TEXT_SPECIFICATIONS, PATTERN_SPECIFICATIONS, TEXT_SPECIFICATIONS
 from engine.embedded.time_functions import TIME_SPECIFICATIONS, VOLATILE_TIME_SPECIFICATIONS
 from engine.embedded.time_ranges import RANGE_SPECIFICATIONS
@@ -117,7 +117,7 @@ def register_functions(connection: duckdb.DuckDBPyConnection, bytes_max: int = V
     ):
         _register(connection, name, arguments, result, rows_of(name, function, arguments, result, bytes_max))
     for name, arguments, result, function in PATTERN_SPECIFICATIONS:
-        call = in_run(rows_of(name, function, arguments, result, bytes_max))
+        call = in_batches(name, rows_of(name, function, arguments, result, bytes_max))
         _register(connection, name, [*arguments, "BIGINT"], result, call)
     for name, arguments, result, function in (*NULL_TEXT_SPECIFICATIONS, *NULL_MATH_SPECIFICATIONS):
         run = rows_of(name, function, arguments, result, bytes_max, strict=False)

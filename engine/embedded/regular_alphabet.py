@@ -28,6 +28,7 @@ CHARACTERS_MAX = 50_000_000
 
 Symbols = npt.NDArray[np.uint16]
 Holding = npt.NDArray[np.int32]
+Words = npt.NDArray[np.int64]
 
 
 class Alphabet:
@@ -77,9 +78,20 @@ class Alphabet:
             piece = text[start - 1 : start + PIECE_CHARACTERS] if start else "\0" + text[:PIECE_CHARACTERS]
             codes = np.frombuffer((piece + "\0" * is_last).encode("utf-32-le"), np.uint32)
             entries().read_symbols(
-                codes, self.ascii_classes, self.borders, self.numbers, self.bits, classes, holding, start, int(is_last)
-            )
+                codes, 1, len(codes), int(start == 0), int(is_last), self.ascii_classes, self.borders, self.numbers, self.bits,
+                classes, holding, start,
+            )  # fmt: skip
         return classes, holding
+
+    def symbols_of_all(self, texts: list[str], offsets: Words) -> Symbols:
+        """Return the symbols of short texts one after the other, each with one for its end. offsets: where each begins."""
+        codes = np.frombuffer(("\0" + "\0".join(texts) + "\0").encode("utf-32-le"), np.uint32)
+        classes = np.empty(int(offsets[-1]), np.uint16)
+        holding = np.zeros(len(classes) if self.has_conditions else 0, np.int32)
+        entries().read_texts(
+            codes, offsets, self.ascii_classes, self.borders, self.numbers, self.bits, classes, holding
+        )
+        return self.joined(classes, holding)
 
     def joined(self, classes: Symbols, holding: Holding) -> Symbols:
         """Return the symbols of classes and of what holds before them."""

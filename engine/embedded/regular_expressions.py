@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Iterator
-from threading import Lock
+from threading import Lock, local
 from types import TracebackType
 
 from engine.embedded.regular_machines import MATCHES_AT_ONCE, Span
@@ -25,6 +25,8 @@ Key = tuple[str, str]
 PROGRAMS_MAX, PROGRAMS_BYTES_MAX = 128, 64 << 20
 PROGRAMS: OrderedDict[Key, Program] = OrderedDict()
 LOCK = Lock()
+# The pattern of the batch of rows that a thread is working on.
+HELD = local()
 GROUP_DIGITS = "123456789"
 
 
@@ -34,9 +36,16 @@ class Compiled:
     def __init__(self, pattern: str, letters: str) -> None:
         # Whether all matches are asked for is no matter of the pattern.
         self.key = pattern, letters.replace("g", "")
+        self.is_borrowed = False
+        self.program: Program
 
     def __enter__(self) -> Program:
         go_on()
+        held: Compiled | None = getattr(HELD, "compiled", None)
+        if held is not None and held.key == self.key:
+            self.is_borrowed = True
+            program: Program = held.program
+            return program
         with LOCK:
             found = PROGRAMS.pop(self.key, None)
         self.program = Program(parsed(*self.key)) if found is None else found
@@ -45,6 +54,8 @@ class Compiled:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        if self.is_borrowed:
+            return
         with LOCK:
             PROGRAMS[self.key] = self.program
             if self.program.alphabet.has_grown or len(PROGRAMS) > PROGRAMS_MAX:

@@ -10,9 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import numpy as np
-import numpy.typing as npt
 
-from engine.embedded.regular_alphabet import Alphabet, Holding, Symbols
+from engine.embedded.regular_alphabet import Alphabet, Holding, Symbols, Words
 from engine.embedded.stopping import go_on
 from ringbuffer import automata
 from ringbuffer.automata import (
@@ -26,6 +25,7 @@ from ringbuffer.automata import (
     FULL,
     HEAD_COUNT,
     LEAST,
+    MATCH,
     MATCHES,
     ONCE,
     PLACE,
@@ -52,9 +52,10 @@ BLOCK_PLACES_MAX = 65_536
 # What the ends of a run's blocks may take up.
 ENDS_BYTES_MAX = 64 << 20
 MATCHES_AT_ONCE = 512
+# Of short texts; and how often there may be no room for one.
+TEXTS_AT_ONCE, TRIES_MAX = 32, 16
 
 Span = tuple[int, int]
-Words = npt.NDArray[np.int64]
 
 
 class Records:
@@ -220,6 +221,41 @@ class Machine:
         self.run_right(0, right, -1, shortest, MATCHES, spans)
         found = spans[: 2 * int(head[SPANS])].tolist()
         return list(zip(found[::2], found[1::2], strict=True)), int(head[PLACE])
+
+    def matches_of_all(
+        self, symbols: Symbols, offsets: Words, shortest: bool, is_first: bool
+    ) -> tuple[list[int], list[int]]:
+        """Return how many matches each of some short texts has, and the places of these; of the first texts alone if there are many.
+
+        is_first: the first match of each is wanted, no others.
+        """
+        left, right, count = self.leftward, self.rightward, len(offsets) - 1
+        last_rows = np.full(self.alphabet.width, -1, np.int32)
+        rows = np.empty(int(np.diff(offsets).max()), np.int32)
+        spans, counts = np.empty(2 * (count + len(symbols) // 4) + 2, np.int64), np.zeros(count, np.int32)
+        right.head[SPANS], text, tries = 0, 0, 0
+        while text < count and tries < TRIES_MAX:
+            go_on()
+            stop = min(count, text + TEXTS_AT_ONCE)
+            reached = entries().find_texts(
+                *right.arrays, symbols, left.head, left.sets, left.table, offsets, last_rows, right.start_row(0, 0), rows,
+                spans, counts, text, stop, int(shortest), MATCH if is_first else MATCHES,
+            )  # fmt: skip
+            tries = tries + 1 if reached == text else 0
+            text = reached
+            if reached == stop:
+                continue
+            symbol = int(symbols[int(offsets[text + 1]) - 1])
+            if last_rows[symbol] < 0:
+                last_rows[symbol] = left.last_row(symbol, ANYWHERE)
+            elif left.head[USED] == left.head[CAPACITY]:
+                left.make_room(0)
+                last_rows.fill(-1)
+            elif right.head[USED] == right.head[CAPACITY]:
+                right.make_room(0)
+            else:
+                break
+        return counts[:text].tolist(), spans[: 2 * int(right.head[SPANS])].tolist()
 
     def run_right(self, part: int, right: FromRight, wanted: int, shortest: bool, aim: int, spans: Words) -> None:
         rows = self.rightward

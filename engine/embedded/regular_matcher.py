@@ -12,8 +12,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cached_property
 
+import numpy as np
+
 from engine.embedded.regular_alphabet import Alphabet, Symbols
-from engine.embedded.regular_machines import MATCHES_AT_ONCE, Machine, Span
+from engine.embedded.regular_machines import MATCHES_AT_ONCE, FromRight, Machine, Span
 from engine.embedded.stopping import go_on
 from ringbuffer.automata import ANYWHERE, AT_STOP, ROUNDS
 from sql.regular_automata import branches_automaton, chain_automaton
@@ -32,6 +34,7 @@ class Program:
         self.alphabet = Alphabet(pattern, 1 + looks + dividing(pattern.root))
         self.machines: dict[int, tuple[Machine, Machine]] = {}
         self.divided: dict[bytes, list[Span | None]] = {}
+        self.ahead: dict[str, tuple[Symbols, list[Span]]] = {}
         self.root = Machine(self.alphabet, chain_automaton([pattern.root.plain]))
 
     @property
@@ -63,7 +66,23 @@ class Program:
 
     def matches(self, text: str) -> bool:
         """Return whether a text has a match."""
+        known = self.ahead.get(text)
+        if known is not None:
+            return bool(known[1])
         return self.root.is_anywhere(self.symbols_of(text))
+
+    def look_ahead(self, texts: list[str], is_first: bool) -> None:
+        """Find the matches of short texts, all at once, for those that ask for them next. is_first: the first of each alone."""
+        if self.looks:
+            return
+        offsets = np.cumsum([0, *(len(text) + 1 for text in texts)], dtype=np.int64)
+        symbols = self.alphabet.symbols_of_all(texts, offsets)
+        counts, places = self.root.matches_of_all(symbols, offsets, self.pattern.shortest, is_first)
+        place = 0
+        for text, count, begin in zip(texts, counts, offsets.tolist(), strict=False):
+            found = [(places[index] - begin, places[index + 1] - begin) for index in range(place, place + 2 * count, 2)]
+            self.ahead[text] = symbols[begin : begin + len(text) + 1], found
+            place += 2 * count
 
     def search(self, text: str) -> Search:
         """Return the search for the matches of a text."""
@@ -99,15 +118,27 @@ class Search:
 
     def __init__(self, program: Program, text: str) -> None:
         self.program = program
-        self.symbols = program.symbols_of(text)
         self.end = len(text)
-        self.right = program.root.from_right(self.symbols, 0, self.end, ANYWHERE)
+        self.known: list[Span] | None = None
+        ahead = program.ahead.get(text)
+        if ahead is None:
+            self.symbols = program.symbols_of(text)
+        else:
+            self.symbols, self.known = ahead
+
+    @cached_property
+    def right(self) -> FromRight:
+        """From which states the end is reached, at each place."""
+        return self.program.root.from_right(self.symbols, 0, self.end, ANYWHERE)
 
     def spans(self, start: int = 0, count: int = MATCHES_AT_ONCE) -> Iterator[Span]:
         """Yield the matches from `start` on: the leftmost, and of those the longest, or the shortest where the pattern prefers it.
 
         count: how many of them are looked for at once. An empty one moves on by a character.
         """
+        if self.known is not None and not start:
+            yield from self.known
+            return
         shortest = self.program.pattern.shortest
         while start <= self.end:
             go_on()

@@ -158,3 +158,43 @@ def test_patterns_with_too_many_links_are_refused() -> None:
         with pytest.raises(SqlError, match="regular expression is too complex") as caught:
             Program(parsed(pattern))
         assert caught.value.sqlstate == "2201B"
+
+
+def many_texts(seed: int) -> list[str]:
+    random = Random(seed)
+    return list({"".join(random.choice("aaabbc \nAé") for _ in range(random.randrange(30))): None for _ in range(25)})
+
+
+def check_ahead() -> int:
+    """Compare what is found of many texts at once with what is found of each. Return how many texts were looked at at once."""
+    count = 0
+    for seed in range(80):
+        case, texts = RandomPattern(seed), many_texts(seed)
+        try:
+            program, alone = Program(parsed(case.pattern)), Program(parsed(case.pattern))
+        except SqlError:
+            continue
+        for is_first in (True, False):
+            program.ahead.clear()
+            program.look_ahead(texts, is_first)
+            count += len(program.ahead)
+            for text in texts:
+                expected = list(alone.search(text).spans())
+                assert program.matches(text) == bool(expected), (seed, text)
+                found = program.search(text)
+                is_ahead = text in program.ahead
+                assert list(found.spans()) == (expected[:1] if is_first and is_ahead else expected), (seed, text)
+                assert [found.captures(span) for span in expected] == [
+                    alone.search(text).captures(span) for span in expected
+                ]
+    return count
+
+
+def test_many_texts_at_once() -> None:
+    assert check_ahead() > 1_500
+
+
+@pytest.mark.usefixtures("short_memory")
+def test_many_texts_at_once_where_memory_is_short() -> None:
+    """Few of them have room there; others are matched by themselves."""
+    assert check_ahead() > 100
