@@ -51,7 +51,7 @@ def in_batches(name: str, function: ArrowFunction) -> ArrowFunction:
         HELD.compiled = compiled
         try:
             texts = short_texts(columns[0])
-            if len(texts) >= ROWS_MIN:
+            if texts:
                 is_global = place is not None and "g" in columns[place][0].as_py()
                 # What stops it stops the rows, too.
                 with suppress(SqlError):
