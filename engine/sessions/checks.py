@@ -214,9 +214,9 @@ class Checks:
             raise denied(f"must be owner of {shown(entry) if is_whole else f'relation {entry.description.name}'}")
 
     def _lock(self, name: str, mode: str) -> None:
-        """Raise 42501 unless the role may lock a table: to read it is enough for the weakest mode, others are for those who write."""
+        """Raise 42501 unless the role may lock a table: who reads it in the weakest mode alone, who inserts in that of writers."""
         entry = self.image.entries.get(name)
-        allowed = {"ACCESS SHARE": "rawdD", "ROW SHARE": "awdD", "ROW EXCLUSIVE": "awdD"}.get(mode, "wdD")
+        allowed = {"ACCESS SHARE": "r", "ROW EXCLUSIVE": "awdD"}.get(mode, "wdD")
         if entry is not None and not any(self._may(entry.description.oid, letter) for letter in allowed):
             self.require(name, allowed[0])
 
