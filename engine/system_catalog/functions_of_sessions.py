@@ -269,19 +269,31 @@ def pg_options_to_table(_: SessionContext, options: list[str] | None) -> list[di
     return [{"option_name": name, "option_value": value if found else None} for name, found, value in parts]
 
 
+# grantee=letters/grantor: a name that is more than letters and digits is in quotes, those in it doubled.
+ACL_ITEM = re.compile(r'("(?:[^"]|"")*+"|[^"=]*+)=([^/"]*+)/("(?:[^"]|"")*+"|[^"]*+)', re.DOTALL)
+
+
+def _named_role(context: SessionContext, written: str) -> int:
+    """Return the oid of the role whose name stands in an access list, 0 for nobody's: everybody."""
+    name = written[1:-1].replace('""', '"') if written.startswith('"') else written
+    return context.snapshot.named("pg_authid", "", name) or 0
+
+
 @catalog_function("aclitem[]", "", fields="grantor oid,grantee oid,privilege_type text,is_grantable bool")
 def aclexplode(context: SessionContext, items: list[str] | None) -> list[dict[str, Any]]:
     """Return the privileges in a list of grants as rows."""
     rows = []
     for item in items or []:
-        grantee, _, rest = item.rpartition("=")
-        letters, _, grantor = rest.partition("/")
+        found = ACL_ITEM.fullmatch(item)
+        if found is None:
+            continue
+        grantee, letters, grantor = found.groups()
         for index, letter in enumerate(letters):
             if letter != "*":
                 rows.append(
                     {
-                        "grantor": context.snapshot.named("pg_authid", "", grantor.strip('"')) or 0,
-                        "grantee": context.snapshot.named("pg_authid", "", grantee.strip('"')) or 0,
+                        "grantor": _named_role(context, grantor),
+                        "grantee": _named_role(context, grantee),
                         "privilege_type": ACL_LETTERS[letter],
                         "is_grantable": letters[index + 1 : index + 2] == "*",
                     }

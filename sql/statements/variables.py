@@ -11,7 +11,8 @@ from sql.statements.statement import SetVariable, Show
 from sql.statements.transaction import transaction_modes
 
 # SET words that stand for a setting, and the setting.
-SPELLED = {"names": "client_encoding", "schema": "search_path", "role": "role"}
+PATH = "search_path"
+SPELLED = {"names": "client_encoding", "schema": PATH, "role": "role"}
 
 
 def set_variable(cursor: Cursor) -> SetVariable | SetConstraints:
@@ -48,11 +49,12 @@ def set_variable(cursor: Cursor) -> SetVariable | SetConstraints:
     elif cursor.at(*SPELLED) and cursor.ahead(1).value not in ("=", "to"):
         name = SPELLED[cursor.advance().value]
         value = role_value(cursor) if name == "role" else quoted_value(cursor, name == "client_encoding")
+        value = quote_if_needed(value) if name == PATH and value is not None else value
     else:
         name = variable_name(cursor)
         if not (cursor.accept_operator("=") or cursor.accept("to")):
             cursor.fail()
-        value = values(cursor)
+        value = values(cursor, are_names=name == PATH)
     return SetVariable(cursor.text_since(first), name, value, local)
 
 
@@ -87,14 +89,14 @@ def variable_name(cursor: Cursor) -> str:
     return ".".join(parts).lower()
 
 
-def values(cursor: Cursor) -> str | None:
-    """Read DEFAULT (None) or a list of values, quoted again where the setting is a list of names."""
+def values(cursor: Cursor, are_names: bool) -> str | None:
+    """Read DEFAULT (None) or a list of values, quoted again where the setting is a list of names: a comma in one divides nothing."""
     if cursor.accept("default"):
         return None
     items = [one_value(cursor)]
     while cursor.accept_operator(","):
         items.append(one_value(cursor))
-    return items[0] if len(items) == 1 else ", ".join(quote_if_needed(item) for item in items)
+    return items[0] if len(items) == 1 and not are_names else ", ".join(quote_if_needed(item) for item in items)
 
 
 def one_value(cursor: Cursor) -> str:

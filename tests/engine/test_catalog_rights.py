@@ -32,6 +32,11 @@ CREATE TABLE cr_in (a int)
 GRANT INSERT ON cr_in TO cr_eve
 CREATE TABLE cr_del (a int)
 GRANT DELETE ON cr_del TO cr_eve
+CREATE ROLE "cr""; --"
+CREATE ROLE "cr=a*/b"
+GRANT SELECT ON cr_del TO "cr""; --" WITH GRANT OPTION
+GRANT DELETE ON cr_del TO "cr=a*/b"
+GRANT "cr""; --", "cr=a*/b" TO cr_eve
 """
 
 # The relations that only superusers read, and views above them that everybody reads.
@@ -71,6 +76,12 @@ SELECT schema_name FROM information_schema.schemata WHERE schema_name LIKE 'cr%'
 SELECT view_name, table_name FROM information_schema.view_table_usage WHERE table_name LIKE 'cr_%' ORDER BY 1
 SELECT count(*) FROM information_schema.tables WHERE table_name IN ('pg_authid', 'pg_class')
 SELECT count(*) FROM information_schema.columns WHERE table_name IN ('pg_shadow', 'pg_user')
+SELECT grantee, privilege_type FROM information_schema.table_privileges WHERE table_name = 'cr_del' AND grantee LIKE 'cr%' ORDER BY 1
+SELECT count(*) FROM information_schema.role_table_grants WHERE table_name = 'cr_del' AND grantee = 'PUBLIC'
+SET search_path = 'cr_mine,public'
+SHOW search_path
+SELECT current_schemas(false)
+RESET search_path
 SET session_replication_role = replica
 SET LOCAL lc_messages = 'C'
 SELECT set_config('session_replication_role', 'local', false)
