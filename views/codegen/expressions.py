@@ -6,7 +6,7 @@ SQL does not evaluate (a CASE branch not taken, the rest of an AND) is behind a 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from typing import Protocol
 
 from sql.datatypes import SqlType
@@ -14,7 +14,7 @@ from sql.errors import not_supported
 from sql.expressions import Call, Case, Cast, Column, Expression, Literal, OuterColumn, Parameter, Subquery
 from views.codegen.literals import literal_value
 from views.codegen.parameters import PARAMETER_BYTES, ParameterLoads
-from views.codegen.values import ALWAYS, NEVER, Value, any_null, word_suffixes, zero_words
+from views.codegen.values import ALWAYS, NEVER, Value, any_null, branchless, word_suffixes, zero_words
 from views.codegen.writer import KernelWriter
 from views.plan.text import expression_text
 from views.plan.trees import meaning
@@ -42,6 +42,8 @@ class ExpressionWriter:
         self.parameters = ParameterLoads()
         self.long_texts = bytearray(PARAMETER_BYTES * parameters_count)
         self._functions = functions
+        self._forms: dict[Hashable, int] = {}
+        self._numbers: dict[int, tuple[int, Expression]] = {}
 
     def evaluate(self, expression: Expression) -> Value:
         """Write what computes `expression`, unless it is computed already, and return its value. Raises SqlError 0A000."""
@@ -53,11 +55,34 @@ class ExpressionWriter:
             return literal_value(expression, self.long_texts)
         if isinstance(expression, Parameter):
             return self.parameters.value(self.writer, expression)
-        key = meaning(expression)
+        key = self._number(expression)
         known = self.writer.recall(key)
         if known is not None:
             return known
-        return self.writer.remember(key, self._compute(expression))
+        value = self._compute(expression)
+        remember = self.writer.remember_loaded if isinstance(expression, Column) else self.writer.remember
+        return remember(key, value)
+
+    def _number(self, expression: Expression) -> int:
+        """Return the number that all expressions with the same value have. Each is looked at once, however deep it is."""
+        known = self._numbers.get(id(expression))
+        if known is not None:
+            return known[0]
+        form: Hashable
+        match expression:
+            case Call():
+                form = (expression.function, tuple(map(self._number, expression.arguments)), expression.type)
+            case Cast():
+                form = (self._number(expression.operand), expression.type, expression.explicit, expression.zone)
+            case Case():
+                branches = tuple((self._number(one), self._number(two)) for one, two in expression.branches)
+                form = (branches, self._number(expression.default), expression.type)
+            case _:
+                form = meaning(expression)
+        number = self._forms.setdefault(form, len(self._forms))
+        # Held, so that its id is nobody else's.
+        self._numbers[id(expression)] = (number, expression)
+        return number
 
     def _compute(self, expression: Expression) -> Value:
         if isinstance(expression, Column):
@@ -118,8 +143,15 @@ class ExpressionWriter:
         if kind.family == "numeric" and kind.display_scale is not None:
             words[2] = str(kind.display_scale)
             targets[2:] = ["_"] if scale_returned else []
+        if self.writer.is_flat and " " in null:
+            null = self.writer.assign(stem + "_null", branchless(null))
         if not fallible:
             self.writer.line(f"{', '.join(targets)} = {call}")
+            return Value(tuple(words), null)
+        if self.writer.is_flat:
+            kept = [name for name in targets if name != "_"]
+            zeros = list(zero_words(kind)[: len(kept)])
+            self.writer.guarded_call(call, targets, kept, zeros, null, text_of(node))
             return Value(tuple(words), null)
         if null == NEVER:
             self.writer.line(f"{', '.join(targets)}, error = {call}")

@@ -13,7 +13,7 @@ from sql.expressions import Expression
 from views.codegen.columns import ARRAYS, NULLS, SCALES, InputColumns
 from views.codegen.expressions import ExpressionWriter
 from views.codegen.functions import FUNCTIONS
-from views.codegen.modules import GeneratedModule, module_text
+from views.codegen.modules import GeneratedModule, module_text, smallest
 from views.codegen.values import ALWAYS, NEVER, TEXTS, Value, negation
 from views.codegen.writer import INDENT, KernelWriter
 from views.plan.equalities import all_of
@@ -30,16 +30,16 @@ ARGUMENTS = (
 
 
 def generate_finish_kernel(step: FinishStep) -> GeneratedModule:
-    """Return the module of a step. Raises SqlError 0A000."""
-    return FinishKernelWriter(step).generate()
+    """Return the module of a step. Raises SqlError 0A000, and 54001 for a step that is too large."""
+    return smallest(lambda is_flat: FinishKernelWriter(step, is_flat).generate())
 
 
 class FinishKernelWriter:
     """Writes one finish kernel."""
 
-    def __init__(self, step: FinishStep) -> None:
+    def __init__(self, step: FinishStep, is_flat: bool) -> None:
         self.step = step
-        self.writer = KernelWriter(2, self._failure)
+        self.writer = KernelWriter(2, self._failure, is_flat)
         self.columns = InputColumns(step.input)
         self.expressions = ExpressionWriter(self.writer, self.columns, FUNCTIONS)
         self.results = [self.writer.name(f"r{number}") for number in range(len(step.items))]
@@ -52,6 +52,7 @@ class FinishKernelWriter:
                 self.writer.line("continue")
         values = [self.expressions.evaluate(item) for _, item in self.step.items]
         self._write_room(values)
+        self.writer.leave_if_failed()
         self.writer.use("hash_table", "ROWS_COUNT")
         self.writer.line("target = control[ROWS_COUNT]")
         for stem, (_, item), value in zip(self.results, self.step.items, values, strict=True):
@@ -59,7 +60,7 @@ class FinishKernelWriter:
         self.writer.line("control[ROWS_COUNT] = target + 1")
         return self._module()
 
-    def _failure(self, error: str, number: int) -> list[str]:
+    def _failure(self, error: str, number: str) -> list[str]:
         self.writer.use("hash_table", "ERROR")
         self.writer.use("hash_table", "EXPRESSION")
         return [f"control[ERROR] = {error}", f"control[EXPRESSION] = {number}", "return row"]
@@ -144,5 +145,5 @@ class FinishKernelWriter:
             self.columns.has_texts,
             self.writer.uses_scratch,
             bytes(self.expressions.long_texts),
-            tuple(self.writer.texts),
+            self.writer.texts,
         )

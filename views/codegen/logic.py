@@ -6,10 +6,11 @@ from collections.abc import Sequence
 
 from sql.datatypes import SqlType
 from sql.expressions import Call, Case, Cast, Column, Expression, Literal, Parameter
+from views.codegen import flat_logic
 from views.codegen.comparisons import OPERATORS, compare
 from views.codegen.constant_tables import constant_of, write_lookup, write_results
 from views.codegen.expressions import ExpressionWriter, FunctionWriter
-from views.codegen.values import ALWAYS, NEVER, Value, negation
+from views.codegen.values import ALWAYS, NEVER, Value, branchless, negation, zero_words
 from views.plan.equalities import Branch, Run, gathered, runs
 
 # A connective of so many cheap operands has no branches.
@@ -35,6 +36,8 @@ def _connect(writer: ExpressionWriter, node: Call | Cast | Case, connective: str
     operands = gathered(node)
     if len(operands) >= BRANCHES_MAX and all(map(is_cheap, operands)):
         return _connect_at_once(writer, operands, conjunction)
+    if out.is_flat and len(operands) > 1:
+        return flat_logic.connect(writer, operands, conjunction)
     first = writer.evaluate(operands[0])
     if len(operands) == 1:
         return first
@@ -124,9 +127,12 @@ def write_null_test(writer: ExpressionWriter, node: Call | Cast | Case) -> Value
 def write_case(writer: ExpressionWriter, node: Call | Cast | Case) -> Value:
     """The value behind the first condition that is true; nothing else is evaluated."""
     assert isinstance(node, Case)
-    result = writer.declare("chosen", node.type)
     parts = runs(node)
-    if any(isinstance(part, Run) for part in parts):
+    is_looked_up = any(isinstance(part, Run) for part in parts)
+    if writer.writer.is_flat and not is_looked_up:
+        return flat_logic.case(writer, node)
+    result = writer.declare("chosen", node.type)
+    if is_looked_up:
         _write_parts(writer, node, parts, result)
         return result
     pending = "" if len(node.branches) == 1 else writer.writer.assign("undecided", "True")
@@ -190,6 +196,14 @@ def _write_run(writer: ExpressionWriter, run: Run, kind: SqlType, result: Value,
                 writer.store(result, write_results(writer, kind, results, place))
                 out.line(f"{pending} = False")
             return
+        if out.is_flat:
+            chosen = Value(zero_words(kind), ALWAYS)
+            for number, found in enumerate(run.results):
+                chosen = flat_logic.choose(writer, out.assign("taken", f"{place} == {number}"), found, chosen)
+            with out.block(f"if {place} >= 0:"):
+                writer.store(result, chosen)
+                out.line(f"{pending} = False")
+            return
         for number, found in enumerate(run.results):
             with out.block(f"if {place} == {number}:"):
                 writer.store(result, writer.evaluate(found))
@@ -199,6 +213,8 @@ def _write_run(writer: ExpressionWriter, run: Run, kind: SqlType, result: Value,
 def write_coalesce(writer: ExpressionWriter, node: Call | Cast | Case) -> Value:
     """The first argument that is not NULL."""
     assert isinstance(node, Call)
+    if writer.writer.is_flat:
+        return flat_logic.coalesce(writer, node)
     first = writer.evaluate(node.arguments[0])
     if first.null == NEVER or len(node.arguments) == 1:
         return first
@@ -215,6 +231,9 @@ def write_nullif(writer: ExpressionWriter, node: Call | Cast | Case) -> Value:
     assert isinstance(node, Call)
     first = writer.evaluate(node.arguments[0])
     equal = compare(writer, "eq", node.arguments[0].type, first, writer.evaluate(node.arguments[1]))
+    if writer.writer.is_flat:
+        either = f"({flat_logic.truth_of(equal)}) | ({branchless(first.null)})"
+        return Value(first.words, writer.writer.assign("nullif_null", either))
     null = equal.truth if first.null == NEVER else f"{first.null} or {equal.truth}"
     return Value(first.words, writer.writer.assign("nullif_null", null))
 

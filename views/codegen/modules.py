@@ -7,12 +7,16 @@ have numbers, constants are numbers, long ones lie beside it, and so does the SQ
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable
 from dataclasses import dataclass
 
-from views.codegen.writer import KernelWriter
+from sql.errors import SqlError
+from views.codegen.writer import FLAT_LINES, KernelWriter
 
 # Nobody can look for two kernels with one fingerprint: 128 bits.
 FINGERPRINT_CHARACTERS = 32
+# Of a generated file. 1,000 lines take 3 seconds to compile, and it is linear: 3,000 operators, 1,000 branches of a CASE.
+LINES_MAX = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +43,26 @@ class GeneratedModule:
         return f"{self.function}_{self.fingerprint}"
 
 
+def smallest(generate: Callable[[bool], GeneratedModule]) -> GeneratedModule:
+    """Return the module as it is, or what is generated when the argument is true (a flat one) if it is long.
+
+    Raises SqlError 54001 for what would take minutes to compile.
+    """
+    module = generate(False)
+    if module.text.count("\n") < FLAT_LINES:
+        return module
+    module = generate(True)
+    lines_count = module.text.count("\n")
+    if lines_count > LINES_MAX:
+        detail = f"The code of its rows has {lines_count:,} lines, and can have {LINES_MAX:,}."
+        hint = "Compute less per row: constants in IN and CASE cost nothing, operators and branches a few lines each."
+        raise SqlError("54001", "statement too complex", detail=detail, hint=hint)
+    return module
+
+
 def module_text(title: str, function: str, writer: KernelWriter) -> tuple[str, str]:
     """Return (text of the file, fingerprint of what it computes). function: the lines of the kernel with its header."""
+    function = "\n\n\n".join(["\n".join(lines) for lines in writer.guards.values()] + [function])
     if "real(" in function:
         writer.use("arithmetic", "real")
     body = "\n".join(_preamble(writer, "np." in function)) + "\n\n\n" + function + "\n"

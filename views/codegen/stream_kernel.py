@@ -18,7 +18,7 @@ from views.codegen.expressions import ExpressionWriter
 from views.codegen.first_row import write_first
 from views.codegen.functions import FUNCTIONS
 from views.codegen.grouping import Grouping, InputSlot, KeySlot, guarded_argument
-from views.codegen.modules import GeneratedModule, module_text
+from views.codegen.modules import GeneratedModule, module_text, smallest
 from views.codegen.probes import ProbeWriter
 from views.codegen.values import ALWAYS, FLOATS, NEVER, TEXTS, Value, negation
 from views.codegen.writer import INDENT, KernelWriter
@@ -40,18 +40,18 @@ ARGUMENTS = (
 
 
 def generate_stream_kernel(pipeline: StreamPipeline, grouping: Grouping) -> GeneratedModule:
-    """Return the module of a view's stream pipeline. Raises SqlError 0A000 for what a kernel can't evaluate."""
-    return StreamKernelWriter(pipeline, grouping).generate()
+    """Return the module of a view's stream pipeline. Raises SqlError: 0A000 for what a kernel can't evaluate, 54001 for too much."""
+    return smallest(lambda is_flat: StreamKernelWriter(pipeline, grouping, is_flat).generate())
 
 
 class StreamKernelWriter:
     """Writes one stream kernel."""
 
-    def __init__(self, pipeline: StreamPipeline, grouping: Grouping) -> None:
+    def __init__(self, pipeline: StreamPipeline, grouping: Grouping, is_flat: bool) -> None:
         self.pipeline = pipeline
         self.grouping = grouping
         self.skipping = pipeline.on_error == "skip"
-        self.writer = KernelWriter(2, self._failure)
+        self.writer = KernelWriter(2, self._failure, is_flat)
         self.columns = InputColumns(pipeline.input)
         self.probes = ProbeWriter(self.writer, len(pipeline.input))
         self.probes.declare(pipeline.probes)
@@ -91,7 +91,7 @@ class StreamKernelWriter:
         self._control("ROWS_PASSED")
         self.writer.line("control[ROWS_PASSED] += 1")
 
-    def _failure(self, error: str, number: int) -> list[str]:
+    def _failure(self, error: str, number: str) -> list[str]:
         """Return the lines that leave a row which can't be evaluated."""
         stop = [f"control[ERROR] = {error}", f"control[EXPRESSION] = {number}", *self.probes.notes(), "return row"]
         self._control("ERROR", "EXPRESSION")
@@ -282,5 +282,5 @@ class StreamKernelWriter:
             self.columns.has_texts,
             self.writer.uses_scratch,
             bytes(self.expressions.long_texts),
-            tuple(self.writer.texts),
+            self.writer.texts,
         )

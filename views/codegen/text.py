@@ -105,7 +105,7 @@ def write_concat(writer: ExpressionWriter, node: Call | Cast | Case) -> Value:
             continue
         function = out.use("text_functions", "text_concat")
         call = f"{function}({', '.join((*result, *value.words))}, {use_scratch(out)})"
-        with out.block(f"if {value.known}:"):
+        with out.block(f"if {out.wanted(value.known)}:"):
             out.line(f"{', '.join(result)}, error = {call}")
             out.fail_if_error(node.text or "concat")
     return Value(result)

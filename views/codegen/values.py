@@ -103,3 +103,8 @@ def any_null(*values: Value) -> str:
     if ALWAYS in nulls:
         return ALWAYS
     return " or ".join(nulls) if nulls else NEVER
+
+
+def branchless(condition: str) -> str:
+    """Return source text of an OR of variables that has no branches."""
+    return condition if " and " in condition else condition.replace(" or ", " | ")

@@ -51,6 +51,16 @@ def model(items: list[Expression], row: tuple[Any, ...]) -> tuple[Any, ...] | Sq
 
 @pytest.mark.parametrize("seed", range(12))
 def test_random_expressions(seed: int, tmp_path: Path) -> None:
+    check_random_expressions(seed, tmp_path)
+
+
+@pytest.mark.parametrize("seed", range(20, 26))
+def test_random_expressions_in_flat_functions(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("views.codegen.modules.FLAT_LINES", 0)
+    check_random_expressions(seed, tmp_path)
+
+
+def check_random_expressions(seed: int, tmp_path: Path) -> None:
     choose = random.Random(seed)
     maker = ExpressionMaker(choose)
     items = [maker.any(3) for _ in range(ITEMS)]
