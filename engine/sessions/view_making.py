@@ -22,6 +22,7 @@ from engine.view_replacing import Engines, replace_view, replaced_view
 from ringbuffer.loader import KernelFileError
 from sql.bind.query import bind_query
 from sql.catalog import SessionSettings
+from sql.interrupts import interrupted_by
 from sql.relation_keys import in_temporary_schema, name_of, relation_key, shown, temporary_schema
 from sql.statements.statement import CreateView, Statement
 
@@ -75,7 +76,7 @@ class ViewMaking:
         image = await self._own_image(transaction)
         before = replaced_view(statement, image)
         if before is not None:
-            await self._session.in_worker(self._replace_view, statement, before, image, transaction)
+            await self._session.in_worker(self._interrupted, self._replace_view, statement, before, image, transaction)
             return Outcome("CREATE VIEW")
         named = statement
         statement, captured = self._with_persistence(statement, image)
@@ -86,7 +87,7 @@ class ViewMaking:
         else:
             # It has its contents from now on; what an ordinary view reads is asked when it is read.
             self._session.identity.require(image, bound)
-            await self._session.in_worker(self._build_view, statement, captured, image, transaction)
+            await self._session.in_worker(self._interrupted, self._build_view, statement, captured, image, transaction)
         if statement.name != named.name:
             self._session.notice("00000", f'view "{named.name}" will be a temporary view')
         return Outcome("CREATE VIEW")
@@ -102,6 +103,11 @@ class ViewMaking:
                 own = temporary_schema(settings.process_id)
                 statement = replace(statement, name=relation_key(own, name_of(statement.name)))
         return statement, creating_settings(statement, settings.shared(is_temporary=goes))
+
+    def _interrupted(self, work: Callable[..., None], *arguments: object) -> None:
+        """Do work that takes seconds for a long query, such as to write its kernel; cancel and timeouts end it."""
+        with interrupted_by(self._session.check_cancelled):
+            work(*arguments)
 
     def _build_view(
         self,

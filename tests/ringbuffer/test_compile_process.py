@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from ringbuffer import compile_process
 from ringbuffer.compile_process import CompileError, CompileProcesses
 from ringbuffer.loader import load_code
 from tests.ringbuffer.test_loader import TEXT, TYPES
@@ -81,6 +82,33 @@ def test_code_is_made_in_one_process_for_many(processes: CompileProcesses) -> No
     assert only_process(processes) == process_id
     processes.close()
     assert not is_alive(process_id)
+
+
+def test_after_so_many_kernels_another_process_goes_on(
+    processes: CompileProcesses, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(compile_process, "COMPILED_MAX", 3)
+    seen = []
+    for start in range(7):
+        assert total(processes, start) == 7 + start
+        seen.append(only_process(processes))
+    # The last one of each three has ended when its answer is there, and the next one is ready.
+    assert seen[0] == seen[1] != seen[2] and seen[2] == seen[3] == seen[4] != seen[5] and seen[5] == seen[6]
+    assert [is_alive(process_id) for process_id in (seen[0], seen[2], seen[5])] == [False, False, True]
+
+
+def test_an_idle_process_ends_and_the_next_kernel_gets_another_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compile_process, "IDLE_S", 0.3)
+    idle = CompileProcesses(1, 2 * GIB, WAIT_S_MAX)
+    assert total(idle, 0) == 7
+    (process,) = idle._free
+    # It ends by itself, with nobody asking: not as one that failed.
+    assert process._process.wait(WAIT_S_MAX) == 0
+    # The one that takes its place lasts until it is used, however busy the machine is.
+    monkeypatch.setattr(compile_process, "IDLE_S", WAIT_S_MAX)
+    assert total(idle, 10) == 17
+    assert only_process(idle) != process.process_id
+    idle.close()
 
 
 def test_what_is_given_up_ends_at_once_and_the_next_one_is_answered(processes: CompileProcesses) -> None:

@@ -16,6 +16,7 @@ import re
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
 
+from sql import interrupts
 from views.codegen.values import NEVER, Value
 
 INDENT = "    "
@@ -98,7 +99,8 @@ class KernelWriter:
         return condition if self._skipped == NEVER else f"not {self._skipped} and ({condition})"
 
     def name(self, stem: str) -> str:
-        """Return a new name that begins with `stem`, a word of our own."""
+        """Return a new name that begins with `stem`, a word of our own. Ends with cancel and timeouts."""
+        interrupts.check()
         assert STEM.fullmatch(stem), f"{stem!r} is not a stem"
         name, number = stem, self._stems.get(stem, 1)
         while name in self._names or keyword.iskeyword(name):
