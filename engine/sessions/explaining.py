@@ -23,6 +23,7 @@ from engine.view_replacing import replacing_lines
 from engine.whole_versions import over_groups, whole_query, with_whole_views
 from sql.bind.query import bind_query
 from sql.bind.readers import with_zone
+from sql.bind.substitute import substitute_now
 from sql.booleans import parse_bool
 from sql.catalog import SessionSettings
 from sql.needed_columns import needed_columns
@@ -117,7 +118,9 @@ def explain(
     facts = {entry.view: facts_now(entry.view, image) for entry in entries}
     if measured is not None:
         facts |= {entry.view: measured.facts[entry.description.name] for entry in entries}
-    over, wholes = with_whole_views(bound.root, bound.relations, image)
+    # The engines know no now().
+    settled = substitute_now(bound.root, scanning.now_us) if bound.stable else bound.root
+    over, wholes = with_whole_views(settled, bound.relations, image)
     over = labelled(over, image)
     if form != "text":
         facts_of_all = only_relation(bound.root) | ({} if measured is None else measured.counted)

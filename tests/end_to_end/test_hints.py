@@ -121,3 +121,27 @@ def test_a_view_that_passes_over_rows_of_other_weeks_is_told_what_now_means(serv
             ]
         finally:
             ours.execute("DROP FOREIGN TABLE hinted CASCADE")
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        "at::date = current_date",
+        "at IN (now())",
+        "at::date NOT IN (current_date, current_date - 1)",
+        "to_char(at, 'YYYY-MM-DD') LIKE to_char(now(), 'YYYY-MM-DD')",
+        "nullif(at::date, current_date) IS NULL",
+        "extract(hour FROM at) = extract(hour FROM localtimestamp)",
+    ],
+)
+def test_no_disguise_makes_a_condition_on_the_rows_of_today_look_like_an_answer(
+    server: AntumbraServer, condition: str
+) -> None:
+    with server.connect() as ours:
+        ours.execute("CREATE FOREIGN TABLE passing (k integer, at timestamptz) SERVER stream")
+        try:
+            with pytest.raises(psycopg.errors.FeatureNotSupported, match="moves with now") as refused:
+                ours.execute(f"CREATE VIEW today AS SELECT count(*) FROM passing WHERE {condition}".encode())
+            assert "in steps" in (refused.value.diag.message_hint or "")
+        finally:
+            ours.execute("DROP FOREIGN TABLE passing CASCADE")

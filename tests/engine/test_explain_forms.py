@@ -197,3 +197,14 @@ def test_what_is_above_the_parts_of_a_view_runs_in_spark(client: SessionClient) 
     upper = next(part for part in pipelines(json.loads(text)[0]["Plan"]) if part.get("View") == "parted")
     assert upper["Engine"] == "DuckDB" and '"part 1 of parted"' in upper["DuckDB SQL"]
     client.run("RESET min_spark_groups")
+
+
+@pytest.mark.parametrize("form", ["", "(FORMAT JSON) ", "(FORMAT DOT) ", "ANALYZE "])
+def test_a_query_that_asks_for_the_time_is_explained(client: SessionClient, form: str) -> None:
+    client.run("CREATE TABLE IF NOT EXISTS timed (at timestamptz)")
+    for query in (
+        "SELECT now()",
+        "SELECT * FROM timed WHERE at > now() - interval '1 day'",
+        "SELECT n, (SELECT now()) FROM v",
+    ):
+        assert lines(client, f"EXPLAIN {form}{query}"), query

@@ -13,7 +13,20 @@ from ringbuffer.hash_table import JOINS_MAX
 from sql.emit_spark import emit_spark
 from sql.errors import SqlError
 from sql.expressions import AggregateCall, Call, Expression, SortKey
-from sql.relations import Aggregate, Filter, Join, Limit, Project, Recursive, Relation, Scan, SetOperation, Sort, Window
+from sql.relations import (
+    Aggregate,
+    Filter,
+    Join,
+    Limit,
+    OutputColumn,
+    Project,
+    Recursive,
+    Relation,
+    Scan,
+    SetOperation,
+    Sort,
+    Window,
+)
 from sql.trees import all_relations, height, operator_expressions, subqueries_of
 from sql.trees import scans as leaves
 from views.plan.nodes import Probe, StreamPipeline
@@ -36,7 +49,9 @@ from views.plan.trees import (
 
 # Of an expression in generated Python, whose parser takes 200 parentheses in each other, and in Spark's SQL.
 HEIGHT_MAX = 150
+CONNECTIVES = frozenset({"and", "or", "not"})
 TIMES_OF_DAY = ("timestamp", "timestamptz")
+TIMES = (*TIMES_OF_DAY, "date")
 
 
 def check_sources(root: Relation) -> None:
@@ -122,7 +137,9 @@ def check_sliding(stream: StreamPipeline) -> None:
     width = len(stream.input)
     for part in (part for expression in pipeline_expressions(stream) for part in walk(expression)):
         own = sorted(index for index in columns_of(part) if index < width)
-        if not (isinstance(part, Call) and part.function in TURNED and own and uses_now(part)):
+        if not (
+            isinstance(part, Call) and own and uses_now(part) and _slides(part, [stream.input[index] for index in own])
+        ):
             continue
         column = stream.input[own[0]]
         name, source = identifier(column.name), identifier(stream.stream)
@@ -136,6 +153,13 @@ def check_sliding(stream: StreamPipeline) -> None:
             f"SELECT ..., sum(n) FROM ({groups}) g WHERE step > now() - interval '1 hour' GROUP BY ...",
             part.position,
         )
+
+
+def _slides(part: Call, columns: Sequence[OutputColumn]) -> bool:
+    """Tell whether a condition that looks at now() is about a span of time: which comes before which, or anything of a time."""
+    if part.function in CONNECTIVES or part.type.family != "bool":
+        return False
+    return part.function in TURNED or any(column.type.family in TIMES for column in columns)
 
 
 def check_heights(root: Relation) -> None:
