@@ -25,7 +25,7 @@ from engine.system_catalog.printed import (
     record_type,
     string,
 )
-from engine.system_catalog.printing import Printing, common_type
+from engine.system_catalog.printing import Printing
 from engine.system_catalog.scopes import Scope
 from engine.system_catalog.syntax_nodes import nodes
 from sql.aggregates import AGGREGATES, ORDERED_SET_AGGREGATES
@@ -68,6 +68,13 @@ WINDOW_ARGUMENTS = {"first_value": (1, 1), "last_value": (1, 1), "lag": (1, 3), 
 CONSTANT_NODES = (Constant, Operation, ParameterNumber, TypeCast, TypeName)
 ROW_FUNCTIONS = frozenset({"unnest", "generate_series", "generate_subscripts", "_pg_expandarray"})
 
+# What is never taken for an OID.
+NO_OIDS = frozenset(
+    "numeric float4 float8 bool date time timetz timestamp timestamptz interval uuid json jsonb bytea".split()
+)
+# What PostgreSQL has series of, and what stands beside it.
+SERIES_TYPES = frozenset({UNKNOWN, "int2", "int4", "int8", "numeric", "date", "timestamp", "timestamptz", "interval"})
+
 
 @dataclass(frozen=True, slots=True)
 class Rows:
@@ -104,8 +111,10 @@ def row_function(printing: Printing, node: FunctionCall, scope: Scope) -> list[R
                     Rows(argument.text, element or "") for argument, element in zip(arguments, elements, strict=True)
                 ]
         case "generate_series" if len(arguments) in (2, 3):
-            kind = common_type(arguments)
-            if kind in ("int2", "int4", "int8"):
+            kind = series_type(arguments)
+            if kind is None and {argument.type for argument in arguments} <= SERIES_TYPES:
+                raise not_supported("generate_series of anything but integers in a query on the catalog", node.position)
+            if kind is not None:
                 series = bounded_series([f"CAST({argument.text} AS BIGINT)" for argument in arguments])
                 return [Rows(f"CAST({series} AS {engine_type(kind)}[])", kind)]
         case "generate_subscripts" if len(arguments) == 2:
@@ -130,6 +139,14 @@ def row_function(printing: Printing, node: FunctionCall, scope: Scope) -> list[R
     raise unknown_function(node, arguments)
 
 
+def series_type(arguments: list[Printed]) -> str | None:
+    """Return the type of a series of integers, None of anything else."""
+    kinds = {argument.type for argument in arguments} - {UNKNOWN}
+    if not kinds or not kinds <= {"int2", "int4", "int8"}:
+        return None
+    return "int8" if "int8" in kinds else "int4"
+
+
 def constant_series(printing: Printing, node: FunctionCall) -> Printed | None:
     """Return a generate_series of constant integers as an item of FROM, whose rows are made one by one; None for other calls."""
     if node.name != "generate_series" or len(node.arguments) not in (2, 3):
@@ -137,8 +154,8 @@ def constant_series(printing: Printing, node: FunctionCall) -> Printed | None:
     if not all(isinstance(part, CONSTANT_NODES) for part in nodes(node.arguments)):
         return None
     arguments = [expressions.print_expression(printing, argument, Scope()) for argument in node.arguments]
-    kind = common_type(arguments)
-    if kind not in ("int2", "int4", "int8"):
+    kind = series_type(arguments)
+    if kind is None:
         return None
     texts = [f"CAST({argument.text} AS BIGINT)" for argument in arguments]
     if len(texts) > 2:
@@ -249,6 +266,11 @@ def _ordinary(printing: Printing, node: FunctionCall, arguments: list[Printed]) 
 
 def _own(printing: Printing, known: CatalogFunction, arguments: list[Printed], position: int) -> str:
     texts = []
+    if any(
+        argument.type in NO_OIDS and kind in (*OIDS, "object")
+        for argument, kind in zip(arguments, known.arguments, strict=False)
+    ):
+        raise not_found(known.name, arguments, position)
     for argument, kind in zip(arguments, known.arguments, strict=False):
         texts.append(_converted(printing, argument, kind, position))
     texts += [f"CAST(NULL AS {engine_type(kind)})" for kind in known.arguments[len(arguments) :]]
@@ -328,7 +350,18 @@ def _window(printing: Printing, node: FunctionCall, arguments: list[Printed], ov
 
 def unknown_function(node: FunctionCall, arguments: list[Printed]) -> SqlError:
     """Return the 42883 error of a call, and write it into the log: a tool has asked for what the catalog does not have."""
+    log.warning(
+        "catalog: a client called %s(%s), which does not exist here: %s", node.name, types_of(arguments), node.text
+    )
+    return not_found(node.name, arguments, node.position)
+
+
+def not_found(name: str, arguments: list[Printed], position: int) -> SqlError:
+    """Return the 42883 error of a function with such arguments."""
+    return SqlError("42883", f"function {name}({types_of(arguments)}) does not exist", position, hint=NONE_HINT)
+
+
+def types_of(arguments: list[Printed]) -> str:
+    """Return the types of arguments as messages name them."""
     kinds = ("record" if fields_of(argument.type) else argument.type for argument in arguments)
-    types = ", ".join(FAMILIES[kind].sql_name if kind in FAMILIES else kind for kind in kinds)
-    log.warning("catalog: a client called %s(%s), which does not exist here: %s", node.name, types, node.text)
-    return SqlError("42883", f"function {node.name}({types}) does not exist", node.position, hint=NONE_HINT)
+    return ", ".join(FAMILIES[kind].sql_name if kind in FAMILIES else kind for kind in kinds)

@@ -35,7 +35,7 @@ from engine.system_catalog.casts import output, print_list_as_texts
 from engine.system_catalog.catalog_access import require_readable
 from engine.system_catalog.catalog_functions import FUNCTIONS, INTERNAL, CatalogFunction
 from engine.system_catalog.from_items import RELATION_PREFIX
-from engine.system_catalog.printed import ARRAYS_FROM_0, REGISTERED, VECTORS, Printed, element_of, engine_type
+from engine.system_catalog.printed import ARRAYS_FROM_0, REGISTERED, UNKNOWN, VECTORS, Printed, element_of, engine_type
 from engine.system_catalog.printing import Printing
 from engine.system_catalog.queries import PrintedQuery, print_query
 from engine.system_catalog.relation_connections import RelationConnection, RelationConnections
@@ -108,6 +108,8 @@ class CatalogEngine:
         Raises SqlError; what the engine does not take is 0A000, and a line in the log with the query.
         """
         key = next(self._keys)
+        if len(declared) < len(values) or None in declared:
+            declared = self._found_types(query, context, declared, len(values))
         printing = Printing(context, key, declared, values)
         printed = print_query(printing, query, None)
         require_readable(printing.named.values(), context)
@@ -120,6 +122,15 @@ class CatalogEngine:
             raise self._client_error(error, text, printed) from error
         finally:
             del self._contexts[key]
+
+    def _found_types(
+        self, query: Query, context: SessionContext, declared: tuple[str | None, ...], count: int
+    ) -> tuple[str | None, ...]:
+        """Return the types that the query gives its parameters: wherever one stands it has that of the first place that tells."""
+        printing = Printing(context, 0, declared)
+        print_query(printing, query, None)
+        kinds = (printing.parameter_types.get(number, UNKNOWN) for number in range(1, count + 1))
+        return tuple(None if kind == UNKNOWN else kind for kind in kinds)
 
     def _answer(self, taken: RelationConnection, statement: str, token: Hashable) -> pa.Table:
         with self._lock:

@@ -13,6 +13,8 @@ from engine.system_catalog.printed import UNKNOWN, Column, Printed, is_text
 from engine.system_catalog.printing import Printing
 from engine.system_catalog.scopes import CommonTable, Scope, output_columns, star_columns
 from sql.bind.naming import output_name
+from sql.casts import plain_name
+from sql.datatypes import FAMILIES, SqlType
 from sql.errors import SqlError, not_supported
 from sql.syntax import (
     Body,
@@ -29,6 +31,9 @@ from sql.syntax import (
     TypeName,
     ValuesBody,
 )
+
+# What LIMIT takes besides integers.
+COUNTS = frozenset({"numeric", "float4", "float8", "oid", "regclass"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,9 +58,20 @@ def print_query(printing: Printing, query: Query, outer: Scope | None) -> Printe
         raise not_supported("WITH TIES in a query on the catalog", query.position)
     for word, value in (("LIMIT", query.limit), ("OFFSET", query.offset)):
         if value is not None:
-            number = printing.coerced(expressions.print_expression(printing, value, scope), "int8", value.position)
-            text += f" {word} {number.text}"
+            text += f" {word} {_count(printing, word, value, scope)}"
     return PrintedQuery(_with(common) + body + text, columns)
+
+
+def _count(printing: Printing, word: str, value: Expression, scope: Scope) -> str:
+    """Return the number of LIMIT or OFFSET. Raises 42804."""
+    number = printing.coerced(expressions.print_expression(printing, value, scope), "int8", value.position)
+    if number.type in ("int2", "int4", "int8"):
+        return number.text
+    if number.type not in COUNTS:
+        kind = FAMILIES.get(number.type)
+        name = number.type if kind is None else plain_name(SqlType(number.type))
+        raise SqlError("42804", f"argument of {word} must be type bigint, not type {name}", value.position)
+    return ordinary.converted(printing, number, "int8", value.position).text
 
 
 def _with(common: list[tuple[CommonTable, str, bool]]) -> str:

@@ -6,8 +6,10 @@ import time
 
 import pytest
 from psycopg import errors
+from psycopg.pq import DiagnosticField
 
 from tests.oracle.antumbra import AntumbraServer
+from tests.oracle.postgres import PostgresCluster
 
 
 def test_copy_and_explain(server: AntumbraServer) -> None:
@@ -40,6 +42,42 @@ def test_parameters_beside_the_catalog(server: AntumbraServer) -> None:
         with pytest.raises(errors.FeatureNotSupported, match="format_type is not supported yet"):
             connection.execute("SELECT format_type(length(note)::oid, NULL) FROM noted")
         connection.execute("DROP TABLE noted")
+
+
+NUMERIC, FLOAT8, TEXT, BOOL, INT4 = 1700, 701, 25, 16, 23
+ONE_ROW = "FROM pg_class WHERE relname = 'pg_class'"
+
+
+@pytest.mark.parametrize(
+    ("query", "kind", "value"),
+    [
+        (f"SELECT round($1, 2), abs($1) {ONE_ROW}", 0, b"5"),
+        (f"SELECT abs($1), $1 / 2 {ONE_ROW}", NUMERIC, b"5"),
+        (f"SELECT relname {ONE_ROW} LIMIT $1", NUMERIC, b"100.0"),
+        (f"SELECT relname {ONE_ROW} LIMIT $1", FLOAT8, b"1"),
+        (f"SELECT relname {ONE_ROW} LIMIT $1", TEXT, b"abc"),
+        (f"SELECT relname {ONE_ROW} LIMIT $1", BOOL, b"t"),
+        (f"SELECT relname {ONE_ROW} OFFSET $1", TEXT, b"1"),
+        ("SELECT count(*) FROM generate_series(1, $1) g, pg_class WHERE relname = 'pg_class'", INT4, b"7"),
+        ("SELECT count(*) FROM generate_series(1, $1) g, pg_class WHERE relname = 'pg_class'", FLOAT8, b"7"),
+        ("SELECT count(*) FROM generate_series(1, $1) g, pg_class WHERE relname = 'pg_class'", TEXT, b"abc"),
+        (f"SELECT format_type($1, NULL) {ONE_ROW}", NUMERIC, b"23"),
+        (f"SELECT format_type($1, NULL) {ONE_ROW}", INT4, b"23"),
+    ],
+)
+def test_a_parameter_has_the_type_that_it_has_in_postgres(
+    server: AntumbraServer, postgres: PostgresCluster, query: str, kind: int, value: bytes
+) -> None:
+    """In all places of a query, in text and binary."""
+    for binary in (0, 1):
+        found = []
+        for one in (server, postgres):
+            with one.connect() as connection:
+                answer = connection.pgconn.exec_params(query.encode(), [value], [kind], result_format=binary)
+                rows = [[answer.get_value(0, column) for column in range(answer.nfields)]] if answer.ntuples else []
+                types = [answer.ftype(column) for column in range(answer.nfields)]
+                found.append((answer.error_field(DiagnosticField.SQLSTATE), types, rows))
+        assert found[0] == found[1], binary
 
 
 def test_rights_beside_the_catalog(server: AntumbraServer) -> None:
