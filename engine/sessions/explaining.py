@@ -118,9 +118,7 @@ def explain(
     facts = {entry.view: facts_now(entry.view, image) for entry in entries}
     if measured is not None:
         facts |= {entry.view: measured.facts[entry.description.name] for entry in entries}
-    # The engines know no now().
-    settled = substitute_now(bound.root, scanning.now_us) if bound.stable else bound.root
-    over, wholes = with_whole_views(settled, bound.relations, image)
+    over, wholes = with_whole_views(with_now(bound, scanning), bound.relations, image)
     over = labelled(over, image)
     if form != "text":
         facts_of_all = only_relation(bound.root) | ({} if measured is None else measured.counted)
@@ -145,6 +143,11 @@ def explain(
     if measured is not None:
         lines += [f"{name}: {value}" for name, value in measured.summary.items()]
     return lines
+
+
+def with_now(bound: BoundQuery, scanning: ScanSettings) -> Relation:
+    """Return a query with the time of the statement: the engines know no now()."""
+    return substitute_now(bound.root, scanning.now_us) if bound.stable else bound.root
 
 
 def labelled(root: Relation, image: CatalogImage) -> Relation:
