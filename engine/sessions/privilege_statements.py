@@ -54,11 +54,12 @@ class Target:
 
 def grant_privileges(statement: GrantPrivileges, work: RoleWork) -> str:
     """Do GRANT or REVOKE and return its tag."""
-    targets = _targets(statement, work.image)
+    targets = dict.fromkeys(_targets(statement, work.image))
     letters = _letters(statement)
     if statement.grantor is not None and named_role(statement.grantor, work).oid != work.current:
         raise SqlError("0A000", "grantor must be current user")
-    grantees = [PUBLIC if spec.kind == "public" else named_role(spec, work).oid for spec in statement.grantees]
+    named = (PUBLIC if spec.kind == "public" else named_role(spec, work).oid for spec in statement.grantees)
+    grantees = tuple(dict.fromkeys(named))
     if statement.option and not statement.revokes and PUBLIC in grantees:
         raise SqlError("0LP01", "grant options can only be granted to roles")
     for target in targets:

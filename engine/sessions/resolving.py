@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from engine.catalog import CatalogImage
 from engine.tables.table_names import index_names
+from sql import interrupts
 from sql.catalog import SessionSettings
 from sql.enum_types import EnumType
 from sql.errors import SqlError
@@ -46,6 +47,9 @@ from sql.statements.statement import (
     TableChange,
     Truncate,
 )
+
+# Names that are looked for at once, which takes some microseconds each.
+NAMES_AT_ONCE_MAX = 256
 
 
 def resolved(statement: Statement, image: CatalogImage, settings: SessionSettings) -> Statement:
@@ -108,12 +112,23 @@ def resolved(statement: Statement, image: CatalogImage, settings: SessionSetting
             return statement
 
 
+def names_many(statement: Statement) -> bool:
+    """Tell whether looking for the names of a statement takes so long that other clients would notice."""
+    match statement:
+        case Truncate() | GrantPrivileges() | DropRelation() | DropIndex() | DropType():
+            return len(statement.names) > NAMES_AT_ONCE_MAX
+        case Maintenance() | LockTable():
+            return len(statement.tables) > NAMES_AT_ONCE_MAX
+    return False
+
+
 class Names:
     """The names of one statement."""
 
     def __init__(self, image: CatalogImage, settings: SessionSettings) -> None:
         self._image = image
         self._settings = settings
+        self._indexes: set[str] | None = None
 
     def known(self, written: str, if_exists: bool = False) -> str:
         """Return the key of a relation or index that is to be there. Raises 3F000."""
@@ -177,9 +192,17 @@ class Names:
         return change
 
     def _found(self, written: str, otherwise: str) -> str:
-        image = self._image
-        key = found_key(written, self._settings, lambda key: key in image.entries or key in index_names(image))
-        return key if key in image.entries or key in index_names(image) else otherwise
+        interrupts.check()
+        key = found_key(written, self._settings, self._is_there)
+        return key if self._is_there(key) else otherwise
+
+    def _is_there(self, key: str) -> bool:
+        if key in self._image.entries:
+            return True
+        if self._indexes is None:
+            # Once for all names.
+            self._indexes = index_names(self._image)
+        return key in self._indexes
 
     def _require_schema(self, written: str, position: int | None = None) -> None:
         schema = written_schema(written)

@@ -19,11 +19,12 @@ from engine.sessions.cursors import Cursors
 from engine.sessions.definition_statements import ALTER_TAGS, TYPE_TAGS, DefinitionStatements
 from engine.sessions.insert import InsertTarget, evaluate_rows, make_target
 from engine.sessions.lock_statements import lock_tables
+from engine.sessions.long_texts import in_pieces
 from engine.sessions.outcome import Outcome, text_outcome
 from engine.sessions.prepared import Prepared
 from engine.sessions.prepared_statements import PreparedStatements
 from engine.sessions.read_statements import ReadStatements
-from engine.sessions.resolving import resolved
+from engine.sessions.resolving import names_many, resolved
 from engine.sessions.setting_statements import set_variable, show
 from engine.sessions.temporary import TemporaryRelations
 from engine.sessions.write_statements import WriteStatements, refuse_read_only
@@ -237,7 +238,7 @@ class StatementRunner:
         if transaction.snapshot is not None and type(statement) in DEFINITIONS:
             # Its names are those of the newest catalog.
             await self._definitions.own_image(transaction)
-        statement = self._resolved(statement)
+        statement = await self._resolved(statement)
         self._check_rights(statement)
         match statement:
             case Select() if called_alone(statement) in VIEW_CHANGES:
@@ -293,9 +294,10 @@ class StatementRunner:
             case _:
                 return await self._definitions.define(written, transaction, self._define)
 
-    def _resolved(self, statement: Statement) -> Statement:
+    async def _resolved(self, statement: Statement) -> Statement:
         """Return the statement with keys of relations in the place of names; bind does that for queries and what writes rows."""
-        return resolved(statement, self.image(), self._session.settings.captured())
+        known = statement, self.image(), self._session.settings.captured()
+        return await in_pieces(self._session, resolved, *known) if names_many(statement) else resolved(*known)
 
     def _check_rights(self, statement: Statement) -> None:
         """Raise 42501 when the session's role may not do this. Who binds a query asks about that (`Identity.require`)."""
@@ -306,9 +308,9 @@ class StatementRunner:
     async def _define(self, statement: Statement, transaction: Transaction) -> Outcome:
         """Do a statement that defines. What it makes is its role's; who owned what is looked at again behind the lock."""
         if isinstance(statement, Truncate):
-            return await self._definition(self._resolved(statement), transaction)
+            return await self._definition(await self._resolved(statement), transaction)
         before = await self._definitions.own_image(transaction)
-        statement = self._resolved(statement)
+        statement = await self._resolved(statement)
         self._check_rights(statement)
         self.temporary.make_schema(statement, transaction)
         outcome = await self._definition(statement, transaction)
@@ -370,7 +372,7 @@ class StatementRunner:
     def open_copy(self, statement: CopyFrom, transaction: Transaction, autocommit: bool) -> CopyIn | CopyIntoTable:
         """Return the COPY that takes the client's data. Raises what the statement has wrong."""
         self._session.identity.look()
-        found = self._resolved(statement)
+        found = resolved(statement, self.image(), self._session.settings.captured())
         assert isinstance(found, CopyFrom), statement
         self._check_rights(found)
         return self._writes.open_copy(found, transaction, autocommit)

@@ -31,7 +31,6 @@ from sql.wire.messages import (
     Query,
 )
 
-_INT16 = struct.Struct("!h").unpack_from
 _INT32 = struct.Struct("!i").unpack_from
 _UINT32 = struct.Struct("!I").unpack_from
 
@@ -201,12 +200,10 @@ def _string(buffer: bytes, start: int, end: int) -> tuple[str, int]:
 
 
 def _count(buffer: bytes, at: int, end: int) -> tuple[int, int]:
+    """Return a number of up to 65,535, as PostgreSQL reads it, and the place behind it."""
     if at + 2 > end:
         raise _bad_layout(at + 2, end)
-    (count,) = _INT16(buffer, at)
-    if count < 0:
-        raise _protocol_error("invalid count in message")
-    return count, at + 2
+    return buffer[at] << 8 | buffer[at + 1], at + 2
 
 
 def _formats(buffer: bytes, at: int, end: int) -> tuple[tuple[int, ...], int]:

@@ -34,7 +34,12 @@ def test_statements_of_long_texts_do(tmp_path: Path, monkeypatch: pytest.MonkeyP
     found: list[int] = []
     usual = gc.get_threshold()
     set_threshold = gc.set_threshold
-    monkeypatch.setattr(gc, "set_threshold", lambda *values: (found.append(values[2]), set_threshold(*values))[0])
+
+    def note(*values: int) -> None:
+        found.append(values[2])
+        set_threshold(*values)
+
+    monkeypatch.setattr(gc, "set_threshold", note)
     client = world.client()
     client.run("SELECT 1")
     assert found == []

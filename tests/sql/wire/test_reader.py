@@ -31,7 +31,7 @@ def malformed(data: bytes) -> tuple[SqlError, bool]:
         (frame(b"P", b"\0text\0"), "insufficient data left in message"),
         (frame(b"P", b"\0text\0\0\1\0"), "insufficient data left in message"),
         (frame(b"P", b"\0text\0\0\0x"), "invalid message format"),
-        (frame(b"P", b"\0text\0\xff\xff"), "invalid count in message"),
+        (frame(b"P", b"\0text\0\xff\xff"), "insufficient data left in message"),
         (frame(b"B", b"\0\0"), "insufficient data left in message"),
         (frame(b"B", b"\0\0\0\0\0\1"), "insufficient data left in message"),
         (frame(b"B", b"\0\0\0\0\0\1\0\0\0\5abc\0\0"), "insufficient data left in message"),
