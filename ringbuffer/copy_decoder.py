@@ -40,6 +40,8 @@ from ringbuffer.time_zones import zone_table
 OK = codes.OK
 
 CUT_BYTES_MIN = 65_536
+# So much is copied at once: it holds the interpreter.
+PIECE_BYTES = 4 << 20
 CUT_ROWS_SPARE = 64
 
 
@@ -85,6 +87,10 @@ class CopyDecoder:
         """What was fed and has not become a row yet."""
         return bytes(self._pending)
 
+    def keeps(self, bytes_count: int) -> bool:
+        """Tell whether so many more bytes are only kept by `feed`: the row that they belong to is longer."""
+        return len(self._pending) + bytes_count < self._wait_bytes
+
     def feed(self, data: bytes | bytearray | memoryview) -> list[Morsel]:
         """Take some bytes and return the rows that are complete. Raises RowError."""
         if self._state[ENDED]:
@@ -115,7 +121,15 @@ class CopyDecoder:
                 morsels.append(morsel)
             elif start == before:
                 break
-        self._pending += memoryview(pending)[start:end]
+        del buffer
+        if start:
+            rest = memoryview(pending)[:end]
+            for place in range(start, end, PIECE_BYTES):
+                self._pending += rest[place : place + PIECE_BYTES]
+        else:
+            # Nothing is copied of a row that is not complete yet.
+            del pending[end:]
+            self._pending = pending
         # A row that is longer than all the bytes so far is not scanned again at each feed, only when they have doubled.
         self._wait_bytes = 2 * len(self._pending) if len(self._pending) > CUT_BYTES_MIN else 0
         return morsels

@@ -71,6 +71,10 @@ class BinaryDecoder:
         """What was fed and has not become a row yet."""
         return bytes(self._pending)
 
+    def keeps(self, bytes_count: int) -> bool:
+        """Tell whether so many more bytes are only kept by `feed`: the row that they belong to is longer."""
+        return len(self._pending) + bytes_count < self._wait_bytes
+
     def feed(self, data: bytes | bytearray | memoryview) -> list[Morsel]:
         """Take some bytes and return the rows that are complete. Raises RowError, but first gives the rows before it."""
         self._pending += data

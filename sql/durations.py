@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 
 from sql.errors import SqlError
@@ -21,12 +22,13 @@ def quantity(text: str, units: dict[str, float]) -> int | None:
     if match is None:
         return None
     number, unit = match.groups()
-    value = float(int(number, 16)) if "x" in number.lower() else float(number)
+    # Where no float is so large, 0x or not.
+    value = float(number) if "x" not in number.lower() else float(int(number, 16)) if len(number) < 200 else math.inf
     if unit:
         if unit not in units:
             return None
         value *= units[unit]
-    return round(value)
+    return round(value) if math.isfinite(value) else None
 
 
 def milliseconds(text: str, option: str = "publish") -> int:

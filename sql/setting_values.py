@@ -27,6 +27,7 @@ SHOWN_UNITS = {
 DATE_STYLES = {"iso": "ISO", "sql": "SQL", "postgres*": "Postgres", "german*": "German"}
 DATE_ORDERS = {"ymd": "YMD", "dmy": "DMY", "euro*": "DMY", "mdy": "MDY", "us": "MDY", "noneuro*": "MDY"}
 # A zone as a number of hours.
+HOURS_END = 1000
 HOURS = re.compile(r"\s*+[+-]?(?:\d++\.?+\d*+|\.\d++)(?:[eE][+-]?\d{1,2})?")
 
 
@@ -102,7 +103,8 @@ def zone_value(setting: Setting, text: str) -> str:
     if name is not None:
         return name
     if HOURS.fullmatch(text):
-        zone = fixed_zone(int(float(text) * 3600))
+        hours = float(text)
+        zone = fixed_zone(int(hours * 3600)) if abs(hours) < HOURS_END else ""
         if fixed_seconds(zone) is None:
             raise invalid(setting, text, detail="UTC timezone offset is out of range.")
         return zone

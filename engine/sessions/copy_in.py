@@ -149,7 +149,10 @@ class CopyIn:
                 self._pieces.insert(0, data)
                 self._pieces_bytes += len(data)
             return
-        carried, lines_before = self._decoder.pending_bytes, self._decoder.lines_count
+        decoder = self._decoder
+        # Nothing can be wrong with bytes that are only kept; of a long row they would be copied again and again.
+        carried = b"" if not is_end and decoder.keeps(len(data)) else decoder.pending_bytes
+        lines_before = decoder.lines_count
         try:
             self._add(self._decoder.feed(data))
             if is_end:

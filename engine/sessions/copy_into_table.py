@@ -156,7 +156,10 @@ class CopyIntoTable:
         if not self._header_match.passes(data, is_end):
             self._pieces, self._pieces_bytes = [data], len(data)
             return
-        carried, lines_before = self._decoder.pending_bytes, self._decoder.lines_count
+        decoder = self._decoder
+        # Nothing can be wrong with bytes that are only kept; of a long row they would be copied again and again.
+        carried = b"" if not is_end and decoder.keeps(len(data)) else decoder.pending_bytes
+        lines_before = decoder.lines_count
         start = 0
         for morsel in self._morsels(data, is_end):
             try:

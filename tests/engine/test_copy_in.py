@@ -15,6 +15,7 @@ from engine.sessions.copy_in import CopyIn
 from engine.sessions.insert import make_target
 from engine.staging import StatementStage
 from engine.transaction import Transaction
+from ringbuffer.copy_decoder import CopyDecoder
 from sql.errors import SqlError
 from sql.input_styles import USUAL
 from sql.parse import parse
@@ -187,3 +188,27 @@ def test_what_is_published_waits_for_the_disk_as_the_session_says(
     running.decode()
     assert waited and set(waited) == {value == "on"}
     assert client.ask(COPY_DONE) == ["C COPY 1", "Z I"]
+
+
+@pytest.mark.parametrize("rows", [1, 3])
+def test_a_long_row_is_not_copied_with_each_block(
+    world: World, client: SessionClient, rows: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    copied: list[int] = []
+
+    def pending(decoder: CopyDecoder) -> bytes:
+        copied.append(len(decoder._pending))
+        return bytes(decoder._pending)
+
+    monkeypatch.setattr(CopyDecoder, "pending_bytes", property(pending))
+    size = 4 << 20
+    copy = open_copy(world)
+    data = b"".join(b"%d\t%s\n" % (number, b"x" * size) for number in range(rows))
+    for start in range(0, len(data), 16_384):
+        if copy.take(data[start : start + 16_384]):
+            copy.decode()
+    copy.finish()
+    assert copy.rows_count == rows
+    # Each block with all before it would be 128 times as much.
+    assert sum(copied) < 6 * len(data)
+    copy.drop()

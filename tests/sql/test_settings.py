@@ -126,6 +126,15 @@ def test_settings_of_the_server_are_only_shown() -> None:
     assert settings.show("log_segment_bytes") == "64MB"
 
 
+@pytest.mark.parametrize("value", ["1" * 400, "0x" + "f" * 400, "1e999", "9" * 100_000, "1e308d"])
+@pytest.mark.parametrize("name", ["statement_timeout", "TimeZone", "extra_float_digits", "work_mem"])
+def test_numbers_that_no_float_holds(name: str, value: str) -> None:
+    with pytest.raises(SqlError) as raised:
+        Settings().set(name, value)
+    # Rules of POSIX are not supported.
+    assert raised.value.sqlstate == ("0A000" if name == "TimeZone" and not value.isdigit() else "22023")
+
+
 def test_the_name_of_an_application_is_cut_as_postgres_does() -> None:
     settings = Settings()
     settings.set("application_name", "x" * 100)

@@ -1,0 +1,53 @@
+"""What the lexer reads."""
+
+from __future__ import annotations
+
+from bench.shapes.table import ANY, MB, Table
+
+TABLE = Table()
+
+TABLE.text("lexer: text", 8 * MB, lambda n: f"SELECT length('{'x' * n}')", lambda n: n)
+TABLE.text("lexer: dollar text", 8 * MB, lambda n: f"SELECT length($${'x' * n}$$)", lambda n: n)
+TABLE.text("lexer: tagged text", 8 * MB, lambda n: f"SELECT length($tag${'x' * n}$tag$)", lambda n: n)
+TABLE.text("lexer: national text", 8 * MB, lambda n: f"SELECT length(N'{'x' * n}')", lambda n: n)
+TABLE.text("lexer: doubled quotes", 4 * MB, lambda n: f"SELECT length('{chr(39) * 2 * n}')", lambda n: n)
+TABLE.text("lexer: escapes", 4 * MB, lambda n: "SELECT length(E'" + "\\n" * n + "')", lambda n: n)
+TABLE.text("lexer: octal escapes", MB, lambda n: "SELECT length(E'" + "\\101" * n + "')", lambda n: n)
+TABLE.text("lexer: hexadecimal escapes", MB, lambda n: "SELECT length(E'" + "\\x41" * n + "')", lambda n: n)
+TABLE.text("lexer: unicode escapes", MB, lambda n: "SELECT length(U&'" + "\\0041" * n + "')", lambda n: n)
+TABLE.text("lexer: surrogates", MB // 2, lambda n: "SELECT length(E'" + "\\ud83d\\ude00" * n + "')", lambda n: n)
+TABLE.text("lexer: not ASCII", 2 * MB, lambda n: f"SELECT length('{'é' * n}')", lambda n: n)
+TABLE.text("lexer: continued text", 100_000, lambda n: "SELECT length('x'" + "\n'x'" * n + ")", lambda n: n + 1)
+TABLE.text("lexer: near tags", MB, lambda n: "SELECT length($tag$" + "$tab$" * n + "$tag$)", lambda n: 5 * n)
+TABLE.text("lexer: near tags without an end", MB, lambda n: "SELECT $tag$" + "$ta$tab" * n, "42601")
+TABLE.text("lexer: quotes without an end", 4 * MB, lambda n: "SELECT '" + "''" * n, "42601")
+TABLE.text("lexer: quoted name without an end", 4 * MB, lambda n: 'SELECT "' + '""' * n, "42601")
+TABLE.text("lexer: dashes", 10 * MB, lambda n: "SELECT 1 " + "-" * n, 1)
+TABLE.text("lexer: comment", 10 * MB, lambda n: "SELECT 1 /*" + "x" * n + "*/", 1)
+TABLE.text("lexer: comments in comments", 2 * MB, lambda n: "SELECT 1 " + "/*" * n + "*/" * n, 1)
+TABLE.text("lexer: open comments", 4 * MB, lambda n: "SELECT 1 " + "/*" * n, "42601")
+TABLE.text("lexer: stars in a comment", 4 * MB, lambda n: "SELECT 1 /*" + "*/*" * n, ANY)
+TABLE.text("lexer: line comments", MB, lambda n: "SELECT 1" + "--\n" * n, 1)
+TABLE.text("lexer: comments", MB, lambda n: "SELECT 1" + "/**/" * n, 1)
+TABLE.text("lexer: white space", 10 * MB, lambda n: "SELECT" + " " * n + "1", 1)
+TABLE.text("lexer: newlines", 10 * MB, lambda n: "SELECT" + "\n" * n + "1", 1)
+TABLE.text("lexer: semicolons", MB, lambda n: ";" * n + "SELECT 1", 1)
+TABLE.text("lexer: word", MB, lambda n: "SELECT 1 AS " + "x" * n, 1)
+TABLE.text("lexer: quoted name", MB, lambda n: f'SELECT 1 AS "{"x" * n}"', 1)
+TABLE.text("lexer: quotes in a name", MB, lambda n: f'SELECT 1 AS "{chr(34) * 2 * n}"', 1)
+TABLE.text("lexer: column of a long name", MB, lambda n: f"SELECT {'x' * n} FROM shaped", "42703")
+TABLE.text("lexer: relation of a long name", MB, lambda n: f'SELECT 1 FROM "{"x" * n}"', "42P01")
+TABLE.text("lexer: function of a long name", MB, lambda n: f"SELECT {'x' * n}()", "42883")
+TABLE.text("lexer: type of a long name", MB, lambda n: f"SELECT 1::{'x' * n}", "42704")
+TABLE.text("lexer: operators", MB, lambda n: "SELECT 1 " + "*" * n + " 1", "42601")
+TABLE.text("lexer: spaced signs", 100_000, lambda n: "SELECT " + "- " * n + "1", ANY)
+TABLE.text("lexer: signs", MB, lambda n: "SELECT " + "+" * n + "1", ANY)
+TABLE.text("lexer: words", MB, lambda n: "SELECT " + "x " * n, "42601")
+TABLE.text("lexer: points", MB, lambda n: "SELECT a" + ".a" * n, ANY)
+TABLE.text("lexer: junk number", MB, lambda n: "SELECT " + "1" * n + "x", "42601")
+TABLE.text("lexer: no statement", MB, lambda n: "x " * n, "42601")
+TABLE.text("lexer: unknown characters", MB, lambda n: "SELECT " + "\\" * n, "42601")
+TABLE.text("lexer: DO", 8 * MB, lambda n: f"DO $$ {'x ' * (n // 2)} $$", "0A000")
+TABLE.text(
+    "lexer: not supported", 2 * MB, lambda n: f"CREATE RULE r AS ON INSERT TO shaped DO {'x ' * (n // 2)}", "0A000"
+)

@@ -1,0 +1,47 @@
+"""Some 350 shapes of costly statements in a small size: each is answered as PostgreSQL does or refused, and another client is served."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from bench.asking import Asking, asking
+from bench.long_statements import line, measured, set_up
+from bench.shapes.every import MODULES
+from tests.oracle.antumbra import AntumbraServer
+
+SCALE = 0.01
+# Of a loaded machine: what grows faster than its text, or what holds up the server, is far above them. The real figures are a bench's.
+SECONDS_MAX = 30.0
+OTHERS_WAIT_S_MAX = 2.0
+
+
+@pytest.fixture(scope="module")
+def asked(server: AntumbraServer, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Asking]:
+    """Another client, which asks for one row again and again."""
+    set_up(server.dsn)
+    with asking(server.port, tmp_path_factory.mktemp("asked") / "asked") as other:
+        yield other
+    with server.connect() as connection:
+        connection.execute("DROP FOREIGN TABLE shapes CASCADE; DROP TABLE shaped CASCADE")
+
+
+@pytest.mark.parametrize("module", MODULES, ids=lambda module: module.__name__.rpartition(".")[2])
+def test_shapes(server: AntumbraServer, asked: Asking, module: object) -> None:
+    began = time.monotonic()
+    shapes = module.TABLE.shapes  # type: ignore[attr-defined]
+    found = [measured(server.dsn, asked, name, shape, SCALE) for name, shape in shapes.items()]
+    wrong = [
+        line(one)
+        for one in found
+        if not one.is_right or one.took_s > SECONDS_MAX or max(one.waits_s, default=0.0) > OTHERS_WAIT_S_MAX
+    ]
+    assert not wrong, "\n".join(wrong)
+    # It was there all the time.
+    assert len(asked.waits_since(began)) > len(found)
+
+
+def test_there_are_two_hundred() -> None:
+    assert sum(len(module.TABLE.shapes) for module in MODULES) > 200
