@@ -33,7 +33,7 @@ from sql.expressions import (
 )
 from sql.functions import VIEW_CHANGES
 from sql.record_types import RecordType
-from sql.trees import children
+from sql.trees import walk
 
 NUMERIC_DIGITS_MAX = 38
 
@@ -50,7 +50,7 @@ OWN_FORMS = frozenset(
 LAZY = frozenset({"and", "or", "coalesce"})
 ALONE_HINT = "Call it in a SELECT of nothing else."
 # Characters of one expression; a constant may be longer.
-TEXT_MAX = 32_000_000
+TEXT_MAX = 2_000_000
 # Characters of printed texts that are kept in case that they are asked for again, which is soon or never.
 KEPT_MAX = 4_000_000
 TEXT_FAMILIES = frozenset({"text", "varchar", "name", "unknown"})
@@ -278,7 +278,7 @@ class ExpressionPrinter(ABC):
                 text = self.cast(node)
             case Case():
                 text = self.case(node)
-        if len(text) > TEXT_MAX and not any(isinstance(child, Literal) for child in children(node)):
+        if len(text) > TEXT_MAX and len(text) > TEXT_MAX + constants_size(node):
             raise SqlError("54001", "statement too complex", hint="Nest fewer expressions in each other.")
         # The node is kept, so that no other one has its identity.
         self._printed[key] = node, text
@@ -404,6 +404,12 @@ class ExpressionPrinter(ABC):
         if kind.family == "bpchar":
             return self.blank_trimmed(text)
         return f"{kind.family}_key({text})"
+
+
+def constants_size(node: Expression) -> int:
+    """Return how many characters the constants in an expression may take, where rules write them a few times."""
+    values = (item.value for item in walk(node) if isinstance(item, Literal))
+    return sum(8 * len(value) if isinstance(value, str | bytes | tuple) else 64 for value in values)
 
 
 def short_circuit(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:

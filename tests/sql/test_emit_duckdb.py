@@ -127,3 +127,13 @@ def test_a_missing_entry_names_function_and_types() -> None:
         DuckDbExpressions(("d",)).text(Cast(Column(0, "d", DATE), INT4))
     with pytest.raises(SqlError, match="22003"):
         DuckDbExpressions(("x",)).text(Call("multiply", (Column(0, "x", scaled_numeric(30)),) * 2, scaled_numeric(60)))
+
+
+@pytest.mark.parametrize("depth", [20, 60])
+def test_what_rules_write_twice_at_each_level_is_refused(depth: int) -> None:
+    node: Call | Literal = Literal(1, INT4)
+    for _ in range(depth):
+        node = Call("nullif", (node, Literal(2, INT4)), INT4)
+    with pytest.raises(SqlError) as raised:
+        DuckDbExpressions(()).text(node)
+    assert raised.value.sqlstate == "54001"
