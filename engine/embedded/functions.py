@@ -1,8 +1,7 @@
 """The functions that DuckDB's SQL of ours calls beyond DuckDB's own: registered once per database, one Arrow column per argument.
 
 Each row of `SPECIFICATIONS` gives name, argument types, result type and a scalar function that is strict in NULL, but for the float
-arithmetic, which runs on whole numpy columns. Errors carry their SQLSTATE through DuckDB in the text that `engine.embedded.error_mark`
-makes.
+arithmetic, which runs on whole numpy columns. Errors carry their SQLSTATE through DuckDB in the texts of `error_mark`.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ from engine.embedded.arrow_numerics import (
 from engine.embedded.bytes_functions import BYTES_SPECIFICATIONS
 from engine.embedded.error_mark import marked
 from engine.embedded.float_aggregates import FLOAT_AGGREGATES
-from engine.embedded.growing_functions import Limited, limited, series_start, texts_joined
+from engine.embedded.growing_functions import Limited, limited, series_start, texts_joined, texts_separated
 from engine.embedded.json_functions import JSON_SPECIFICATIONS
 from engine.embedded.json_sets import JSON_SETS
 from engine.embedded.jsonb_changes import JSONB_CHANGES
@@ -126,8 +125,9 @@ def register_functions(connection: duckdb.DuckDBPyConnection, bytes_max: int = V
         for suffix in ("", "_unfolded"):
             run = rows_of(name, function, arguments, _TEXT, bytes_max)
             _register(connection, name + suffix, arguments, _TEXT, run, volatile=bool(suffix))
-    for count in range(2, JOINED_MAX + 1):
-        _register(connection, f"texts_joined_{count}", ["VARCHAR[]"], _TEXT, texts_joined(bytes_max))
+    for n in range(2, JOINED_MAX + 1):
+        _register(connection, f"texts_joined_{n}", ["VARCHAR[]"], _TEXT, texts_joined(bytes_max))
+    _register(connection, "texts_separated", [_TEXT, "VARCHAR[]"], _TEXT, texts_separated(bytes_max))
     _register(connection, "series_start", ["BIGINT", "BIGINT", "BIGINT"], "BIGINT", series_start)
     for name, arguments, result, function in VOLATILE_TIME_SPECIFICATIONS:
         _register(connection, name, arguments, result, row_by_row(function, arguments, result), volatile=True)

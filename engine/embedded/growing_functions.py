@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from pyarrow.compute import binary_join
+from pyarrow.compute import binary_join, binary_length, if_else
 
 from engine.embedded import value_limits
 from engine.embedded.arrow_numerics import one_array
@@ -84,6 +84,26 @@ def texts_joined(bytes_max: int) -> ArrowFunction:
             del column
             raise ValueError(marked(too_long(bytes_max)))
         return binary_join(one_array(column), "")
+
+    return run
+
+
+def texts_separated(bytes_max: int) -> ArrowFunction:
+    """Return the texts of lists with separators between those that are not NULL, as concat_ws does; NULL where all are."""
+
+    def run(separators: pa.ChunkedArray, column: pa.ChunkedArray) -> pa.Array:
+        lists = one_array(column)
+        items = lists.flatten()
+        ends = np.cumsum(lists.value_lengths().fill_null(0).to_numpy())
+        places = np.concatenate(([0], np.cumsum(items.is_valid().to_numpy(zero_copy_only=False))))
+        offsets = np.concatenate(([0], places[ends])).astype(np.int32)
+        counts = np.diff(offsets)
+        between = one_array(separators).fill_null("")
+        added = binary_length(between).to_numpy() * np.maximum(counts - 1, 0)
+        if items.nbytes + int(added.sum()) > bytes_max:
+            raise ValueError(marked(too_long(bytes_max)))
+        joined = binary_join(pa.ListArray.from_arrays(pa.array(offsets), items.drop_null()), between)
+        return if_else(pa.array(counts > 0), joined, None)
 
     return run
 

@@ -132,6 +132,16 @@ def _concatenated(printer: ExpressionPrinter, node: Call, texts: list[str]) -> s
     return f"texts_joined_2([{left}, {right}])" if is_long else f"({left} || {right})"
 
 
+def _separated(separator: str, texts: list[str]) -> str:
+    """Return DuckDB's own concat_ws of a few operands, else ours on lists of them, which is bounded. separator: used several times."""
+    if len(texts) <= GROWTH_MAX:
+        return f"concat_ws({', '.join((separator, *texts))})"
+    while len(texts) > 1:
+        pieces = (texts[at : at + JOINED_MAX] for at in range(0, len(texts), JOINED_MAX))
+        texts = [f"texts_separated({separator}, [{', '.join(piece)}])" for piece in pieces]
+    return f"CASE WHEN {separator} IS NOT NULL THEN coalesce({texts[0]}, '') END"
+
+
 def _operands(node: Expression, most: int) -> int:
     """Return how many operands of || there are, counted up to a bit more than `most`."""
     if most <= 0 or not isinstance(node, Call) or node.function != "concat_op":
@@ -148,13 +158,13 @@ def _overlay(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
 GROWTH_MAX = 4
 CONSTANT_LENGTH_MAX = 4 * 1024 * 1024
 # The list of so many operands is made before they are looked at.
-JOINED_MAX = 8
+JOINED_MAX = 3
 JOINED = re.compile(r"texts_joined_(\d)\(\[")
 RE2: Native = ("regexp_matches({0}, {1})", re2_text)
 AUTOMATON: Native = ("text_matches({0}, {1})", automaton_text)
 
 SHARED_TEXT_RULES: Mapping[str, Mapping[str, Rule]] = {
-    "concat_ws": {"text": lambda printer, node, texts: f"concat_ws({', '.join(texts)})"},
+    "concat_ws": {"text": lambda printer, node, texts: _separated(texts[0], texts[1:])},
     "md5": {"text": "md5({0})"},
     "bit_length": {"text": "(8 * octet_length({0}))"},
     "initcap": {"text": "text_initcap({0})"},
@@ -204,6 +214,7 @@ DUCKDB_TEXT_RULES: Mapping[str, Mapping[str, Rule]] = {
     "replace": {"text": _replace},
     **{name: {"text": _growing(f"text_{name}")} for name in ("repeat", "lpad", "rpad")},
     "concat_op": {"text": _concatenated},
+    "concat": {"any": lambda printer, node, texts: _separated("''", texts)},
     "encode": {"bytea": "bytes_encode({0}, {1})"},
     "decode": {"text": "bytes_decode({0}, {1})"},
     "matches": {"text": _match(RE2)},

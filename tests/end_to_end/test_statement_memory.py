@@ -43,6 +43,8 @@ GROWING = (
     ("SELECT array_length(string_to_array(repeat('a,', 30000000), ','), 1)", "53200"),
     ("SELECT array_to_string(string_to_array(repeat('a,', 100000), ','), repeat('b', 10000))", "53200"),
     (f"SELECT length({' || '.join(['x'] * 40)}) FROM (SELECT repeat('a', 20000000) AS x) q", "53200"),
+    (f"SELECT length(concat({', '.join(['x'] * 40)})) FROM (SELECT repeat('a', 20000000) AS x) q", "53200"),
+    (f"SELECT length(concat_ws(x, {', '.join(['x'] * 40)})) FROM (SELECT repeat('a', 20000000) AS x) q", "53200"),
     ("SELECT length(string_agg(repeat('a', 1000000), '')) FROM generate_series(1, 5000)", "53200"),
     ("WITH RECURSIVE r(x, n) AS (SELECT 'a', 1 UNION ALL SELECT x || x, n + 1 FROM r WHERE n < 40) SELECT max(length(x)) FROM r", "53200"),
 )  # fmt: skip
@@ -54,6 +56,9 @@ LEGAL = (
     "SELECT 'a' || 1 || 'b' || 2 || 'c' || 3 || 'd', 'a' || NULL || 'b' || 'c' || 'd' || 'e'",
     "SELECT ('a' || 'b') || ('c' || ('d' || ('e' || 'f')))",
     "SELECT a || b || a || b || a || b FROM (VALUES ('x', 'y'), ('z', NULL), (NULL, NULL)) v(a, b)",
+    "SELECT concat(1, true, 'a', date '2020-01-01', 1.50, null, 'b'), concat_ws('-', 1, true, 'a', null, date '2020-01-01', 1.5, 'b')",
+    "SELECT concat_ws(s, a, b, a, b, a, null, b, a), concat(a, b, a, b, a, b, a) FROM (VALUES ('-', 'x', null), (null, 'y', 'z'), "
+    "(',', null, null), ('ab', '', ''), ('', null, 'q')) v(s, a, b)",
     "SELECT length(x || x || x || x || x || x) FROM (SELECT repeat('ä', 100000) AS x) q",
     "SELECT a, g FROM (VALUES (2), (0), (NULL), (3)) v(a), generate_series(1, a) g ORDER BY 1, 2",
     "SELECT a, g FROM (VALUES (2), (5)) v(a), generate_series(10, 1, -a) g ORDER BY 1, 2 DESC",
