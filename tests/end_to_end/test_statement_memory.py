@@ -57,8 +57,8 @@ LEGAL = (
     "SELECT ('a' || 'b') || ('c' || ('d' || ('e' || 'f')))",
     "SELECT a || b || a || b || a || b FROM (VALUES ('x', 'y'), ('z', NULL), (NULL, NULL)) v(a, b)",
     "SELECT concat(1, true, 'a', date '2020-01-01', 1.50, null, 'b'), concat_ws('-', 1, true, 'a', null, date '2020-01-01', 1.5, 'b')",
-    "SELECT concat_ws(s, a, b, a, b, a, null, b, a), concat(a, b, a, b, a, b, a) FROM (VALUES ('-', 'x', null), (null, 'y', 'z'), "
-    "(',', null, null), ('ab', '', ''), ('', null, 'q')) v(s, a, b)",
+    "SELECT concat_ws(s, a, b, a, b, a, null, b, a) FROM (VALUES ('-', 'x', null), (null, 'y', 'z'), (',', null, null)) v(s, a, b)",
+    "SELECT concat_ws(s, a, b, a, b, a), concat(a, b, a, b, a, b, a) FROM (VALUES ('ab', '', ''), ('', null, 'q')) v(s, a, b)",
     "SELECT length(x || x || x || x || x || x) FROM (SELECT repeat('ä', 100000) AS x) q",
     "SELECT a, g FROM (VALUES (2), (0), (NULL), (3)) v(a), generate_series(1, a) g ORDER BY 1, 2",
     "SELECT a, g FROM (VALUES (2), (5)) v(a), generate_series(10, 1, -a) g ORDER BY 1, 2 DESC",
