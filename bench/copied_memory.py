@@ -17,7 +17,7 @@ from pathlib import Path
 import psycopg
 
 from bench.workload import NO_SPARK
-from engine.child import Child, child_server
+from engine.demo.child import Child, child_server
 
 MEGABYTE = 1_000_000
 GROWTH_MB_MAX = 200

@@ -37,7 +37,7 @@ from bench.workload import (
     copy_text,
     visits_text,
 )
-from engine.child import child_server
+from engine.demo.child import child_server
 from tests.oracle.postgres import PostgresCluster
 
 CREATE_LOGGED_TABLE = f"CREATE TABLE events ({COLUMNS})"

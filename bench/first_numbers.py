@@ -36,7 +36,7 @@ from bench.workload import (
     customers_text,
     purchases_text,
 )
-from engine.child import Child, child_server
+from engine.demo.child import Child, child_server
 from tests.oracle.postgres import PostgresCluster
 
 RUNS_COUNT = 5

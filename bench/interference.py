@@ -22,7 +22,7 @@ import psycopg
 from bench.clients import Inserting
 from bench.figures import Figure, report, told, write_report
 from bench.workload import CREATE_STREAM, INSERT_SCRIPT, RANKED_QUERY
-from engine.child import Child, child_server
+from engine.demo.child import Child, child_server
 from tests.oracle.postgres import find_programs
 
 OPTIONS = ("--set", "spark_threads=1", "--set", "spark_idle_priority=on")

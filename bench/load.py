@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from bench.load_stream import create_load_stream
-from engine.child import child_server
+from engine.demo.child import child_server
 
 LOCUSTFILE = Path(__file__).with_name("locustfile.py")
 

@@ -23,7 +23,7 @@ from bench.figures import Figure, report, told, write_report
 from bench.interference import percentile
 from bench.shapes.every import SETUP, SHAPES
 from bench.shapes.table import ANY, LIMITS, Connection, Shape
-from engine.child import child_server
+from engine.demo.child import child_server
 
 PARTS_MIN = 10
 TIMEOUT_S = 60

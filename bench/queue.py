@@ -24,7 +24,7 @@ from bench.charts import chart
 from bench.clients import copy_in
 from bench.figures import README, Figure, report, told, write_report
 from bench.workload import NO_SPARK, SEED
-from engine.child import child_server
+from engine.demo.child import child_server
 
 DRAWING = "queue.svg"
 CREATE = (

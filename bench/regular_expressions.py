@@ -17,8 +17,8 @@ from random import Random
 import duckdb
 
 from bench.workload import SEED
-from engine.embedded import regular_expressions as functions
-from engine.embedded.functions import register_functions
+from engine.embedded.functions import regular_expressions as functions
+from engine.embedded.functions.registration import register_functions
 from sql.emit.rule_arguments import RUN
 
 WANTED_MS = 50

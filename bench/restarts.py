@@ -30,7 +30,7 @@ from bench.workload import (
     copy_text,
     visits_text,
 )
-from engine.child import Child, child_server
+from engine.demo.child import Child, child_server
 
 # No checkpoint but at the end of a server that may end in order, so that a start after SIGKILL replays all.
 NO_CHECKPOINTS = (*NO_SPARK, "--set", "checkpoint_interval_s=0", "--set", "checkpoint_log_bytes=1024GB")

@@ -24,10 +24,10 @@ import numpy.typing as npt
 
 from bench.charts import chart
 from bench.figures import README, Figure, interleaved, report, told, write_report
-from ringbuffer.columns import ColumnLayout, Layout, Morsel, PhysicalType
-from ringbuffer.decode_text import TextDecoder
-from ringbuffer.ring import Ring
-from ringbuffer.ring_scan import MORSEL_ROWS_MAX, RingScan
+from ringbuffer.decode.copy_text import TextDecoder
+from ringbuffer.memory.columns import ColumnLayout, Layout, Morsel, PhysicalType
+from ringbuffer.ring.ring import Ring
+from ringbuffer.ring.scan import MORSEL_ROWS_MAX, RingScan
 
 SEED = 20_261_122
 # Ten columns of fixed size, and the two of them that a scan needs.

@@ -14,7 +14,7 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
-from engine.java import find_java
+from engine.spark.java import find_java
 from tests.tpch.workload import TABLES
 
 STREAM = "lineitem"

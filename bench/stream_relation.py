@@ -30,7 +30,7 @@ import psycopg
 from bench.clients import Client
 from bench.figures import Figure, interleaved, machine, write_report
 from bench.spark_csv import STREAM, spark_tables, use_stream_files
-from engine.child import child_server
+from engine.demo.child import child_server
 from tests.tpch.workload import SCANNED_ONCE, TABLES, generate, queries
 
 CORES_COUNT = 2

@@ -11,12 +11,12 @@ from collections.abc import Callable
 from unittest.mock import patch
 
 from engine.__main__ import main
-from engine.catalog import CatalogImage
-from engine.commit_parts import end, prepare, stages_of
-from engine.committer import Answer, Committer, RowCommit, Views
-from engine.transaction import Transaction
-from ringbuffer.log_rows import RowRecord
-from ringbuffer.row_packet import RowPacket
+from engine.catalog.image import CatalogImage
+from engine.commit.committer import Answer, Committer, RowCommit, Views
+from engine.commit.parts import end, prepare, stages_of
+from engine.commit.transaction import Transaction
+from ringbuffer.io.row_packet import RowPacket
+from ringbuffer.pages.log_rows import RowRecord
 
 
 class UnloggedCommitter(Committer):

@@ -21,7 +21,7 @@ from bench.charts import chart
 from bench.clients import Client, copy_in
 from bench.figures import README, Figure, report, told, write_report
 from bench.workload import NO_SPARK, SEED
-from engine.child import child_server
+from engine.demo.child import child_server
 
 DRAWING = "view_memory.svg"
 AGGREGATES = ("sum(a) AS a", "count(b) AS b", "max(c) AS c", "min(d) AS d", "avg(e) AS e", "sum(f) AS f")

@@ -22,7 +22,7 @@ from bench.charts import chart
 from bench.clients import Client, copy_in
 from bench.figures import README, Figure, interleaved, report, told, write_report
 from bench.workload import COLUMNS, NO_SPARK, copy_text
-from engine.child import child_server
+from engine.demo.child import child_server
 
 DRAWING = "views.svg"
 COUNTS = (1, 2, 4, 8)

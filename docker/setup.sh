@@ -127,12 +127,12 @@ setup_venv() {
     install_packages --require-hashes --no-deps -r "$work/kernels.lock"
     # Python may have been told to keep no compiled modules; every start would then compile them all.
     .venv/bin/python -m compileall -q sql ringbuffer views engine bench
-    .venv/bin/python -m engine.warm_up &
+    .venv/bin/python -m engine.streams.warm_up &
     kernels=$!
     # PySpark comes as sources: the wheel that is made of them, half a gigabyte, need not be compressed to be unpacked at once.
     {
         install_packages --require-hashes --no-deps --config-settings=--build-option=--compression=stored -r "$work/spark.lock" &&
-            .venv/bin/python -m engine.spark_archive
+            .venv/bin/python -m engine.spark.archive
     } &
     spark=$!
     jobs="$kernels $spark"

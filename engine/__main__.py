@@ -65,7 +65,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 build_parser().error("--yes goes with --skip-segment")
             return recover(options.data_dir, options.skip_segment, options.yes)
         if options.command == "demo":
-            from engine.demo import demo
+            from engine.demo.demo import demo
 
             return demo(options.rate, options.port, options.keep)
     except KeyboardInterrupt:

@@ -1,7 +1,7 @@
 """`antumbra serve` and `antumbra recover`: from the command line to what they do, and back to an exit status.
 
-What keeps them from doing it is one line on stderr. Holds no behaviour of its own: settings are in `engine.config`, the listening in
-`engine.server`, everything that the sessions share in `engine.database`, what a log holds in `engine.log.inspection`.
+What keeps them from doing it is one line on stderr. Holds no behaviour of its own: settings are in `engine.settings.config`, the
+listening in `engine.server.server`, everything that the sessions share in `engine.database`, what a log holds in `engine.log.inspection`.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from engine.certificate_hash import certificate_hash
-from engine.clock import SystemClock
-from engine.config import ConfigError, ServerConfig, load_config
-from engine.data_folder import require_private, take_only_ours
-from engine.java import JavaError, find_java
-from engine.server_log import begin_log, one_line
-from engine.storage import DiskStorage, FolderLock, StorageError
-from engine.tls import TlsError, make_context
+from engine.server.certificate_hash import certificate_hash
+from engine.server.log import begin_log, one_line
+from engine.server.tls import TlsError, make_context
+from engine.settings.config import ConfigError, ServerConfig, load_config
+from engine.spark.java import JavaError, find_java
+from engine.storage.clock import SystemClock
+from engine.storage.data_folder import require_private, take_only_ours
+from engine.storage.storage import DiskStorage, FolderLock, StorageError
 
 if TYPE_CHECKING:
     from engine.database import Database
-    from engine.server import Door, ServerLimits
+    from engine.server.server import Door, ServerLimits
 
 EXIT_STOPPED = 0
 EXIT_FAILED = 1
@@ -47,7 +47,7 @@ def serve(given: Mapping[str, str], config_file: Path | None) -> int:
     begin_log()
     logging.getLogger("py4j").setLevel(logging.ERROR)
     # How far a replay is, which may take minutes.
-    logging.getLogger("engine.recovery").setLevel(logging.INFO)
+    logging.getLogger("engine.log.recovery").setLevel(logging.INFO)
     try:
         config = load_config(given, config_file)
     except ConfigError as error:
@@ -120,10 +120,10 @@ def look_at_log(data_dir: Path, skip_segment: str | None, confirmed: bool) -> in
 
 def known_of_tables(data_dir: Path) -> tuple[dict[int, str], frozenset[int]]:
     """Return the names of relations by oid, and which prepared transactions were committed, as far as the tables' file can be read."""
-    from engine.catalog_form import read_plain
+    from engine.catalog.stored_form import read_plain
     from engine.tables.table_store import FILE_NAME, read_closed
     from sql.errors import SqlError
-    from sql.relation_keys import dotted
+    from sql.names.relation_keys import dotted
 
     if not (data_dir / FILE_NAME).exists():
         return {}, frozenset()
@@ -151,7 +151,7 @@ def tls_of(config: ServerConfig) -> ssl.SSLContext | None:
 
 def run_server(config: ServerConfig, tls: ssl.SSLContext | None) -> None:
     """Open the database, listen, and close it again. The heavy imports happen only here."""
-    from engine.server import run
+    from engine.server.server import run
 
     run(listen(config, tls))
 
@@ -160,9 +160,9 @@ async def listen(config: ServerConfig, tls: ssl.SSLContext | None) -> None:
     """Serve until SIGTERM or SIGINT. Raises StartError."""
     from engine.database import Database
     from engine.log.segments import CorruptLogError
-    from engine.server import serve as serve_clients
+    from engine.server.server import serve as serve_clients
+    from engine.server.shutdown import end_by_signals
     from engine.sessions.session import open_session
-    from engine.shutdown import end_by_signals
     from sql.errors import SqlError
 
     stop = asyncio.Event()
@@ -209,8 +209,8 @@ def tell_password(database: Database) -> None:
     """Make the superuser's password where clients are asked for theirs; say where it is."""
     if all(rule.method != "scram-sha-256" for rule in database.config.rules):
         return
-    from engine.first_password import give_password
-    from engine.roles import BOOTSTRAP_NAME
+    from engine.catalog.roles import BOOTSTRAP_NAME
+    from engine.server.first_password import give_password
 
     path = give_password(database)
     if path is not None:
@@ -219,8 +219,8 @@ def tell_password(database: Database) -> None:
 
 def door(database: Database, tls: ssl.SSLContext | None) -> Door:
     """Return how clients get in."""
-    from engine.authentication import Authenticator
-    from engine.server import Door
+    from engine.server.authentication import Authenticator
+    from engine.server.server import Door
 
     config = database.config
     end_point = None if config.ssl_cert_file is None else certificate_hash(config.ssl_cert_file)
@@ -255,7 +255,7 @@ def announce(database: Database, host: str, port: int) -> None:
 
 def server_limits(config: ServerConfig) -> ServerLimits:
     """Return the wire's share of the settings."""
-    from engine.server import ServerLimits
+    from engine.server.server import ServerLimits
 
     return ServerLimits(
         connections_max=config.connections_max,

@@ -18,53 +18,53 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from engine.catalog import CatalogImage, SequenceEntry, StreamEntry, ViewEntry
-from engine.catalog_restore import restore_catalog
-from engine.committer import Committer
-from engine.config import ServerConfig
-from engine.disabled_views import refuse_checkpoint, refuse_rows
-from engine.disk_errors import disk_error
+from engine.catalog.disabled_views import refuse_checkpoint, refuse_rows
+from engine.catalog.image import CatalogImage, SequenceEntry, StreamEntry, ViewEntry
+from engine.commit.committer import Committer
+from engine.commit.spill import SpillFile
+from engine.commit.staging import StatementStage
+from engine.commit.transaction import Transaction, refuse_unseen
+from engine.ddl.restore import restore_catalog
+from engine.ddl.schemas import drop_schemas
+from engine.ddl.table_work import TableWork
+from engine.dialect.notifications import Notifications
 from engine.embedded.result_rows import ResultLimits
-from engine.kept_answers import KeptAnswers
-from engine.kernel_files import KernelFiles
-from engine.locks import Locks
 from engine.log.checkpoint_contents import Noted, make_checkpoint
 from engine.log.checkpointer import Checkpointer
 from engine.log.commit_log import CommitLog
 from engine.log.commits import Mark
-from engine.looking import Looking
-from engine.notifications import Notifications
-from engine.recovery import recover, relations_of
-from engine.schema_contents import drop_schemas
-from engine.shown_settings import server_settings
-from engine.spark import SparkRuntime
-from engine.spill import SpillFile
-from engine.staging import StatementStage
-from engine.storage import Storage
-from engine.stream_kernels import StreamKernels
-from engine.stream_options import StreamOptions
+from engine.log.recovery import recover, relations_of
+from engine.scans.answer_cache import KeptAnswers
+from engine.scans.kernels import StreamKernels
+from engine.scans.query_view_cache import WholeVersions
+from engine.scheduler.conflict_turns import Turns
+from engine.scheduler.workers import Workers
+from engine.settings.config import ServerConfig
+from engine.settings.shown import server_settings
+from engine.spark.runtime import SparkRuntime
+from engine.spark.upper import SparkUpperExecutor
+from engine.storage.errors import disk_error
+from engine.storage.kernel_files import KernelFiles
+from engine.storage.spin_wait import Looking
+from engine.storage.storage import Storage
+from engine.streams.options import StreamOptions
+from engine.streams.warm_up import warm_up
 from engine.system_catalog.catalog_engine import CatalogEngine
+from engine.tables.locks import Locks
 from engine.tables.table_source import CommittedTables
 from engine.tables.table_store import TableStore
 from engine.tables.table_transaction import TableTransaction
-from engine.tables.table_work import TableWork
 from engine.tables.write_journal import WriteJournal
-from engine.transaction import Transaction, refuse_unseen
-from engine.turns import Turns
-from engine.upper import SparkUpperExecutor
-from engine.warm_up import warm_up
-from engine.whole_versions import WholeVersions
-from engine.workers import Workers
-from ringbuffer.compile_process import CompileProcesses
-from ringbuffer.kept_memory import kept_memory
-from sql.catalog import SessionSettings
-from sql.relation_keys import is_temporary
-from views.phases import ViewMove
-from views.pinned import pin
-from views.protocols import Clock
-from views.refresh import Engines, Reader, cut
-from views.sharing import Sharing
-from views.view import ContinuousView, Version
+from ringbuffer.compile.processes import CompileProcesses
+from ringbuffer.memory.kept_memory import kept_memory
+from sql.catalog.catalog import SessionSettings
+from sql.names.relation_keys import is_temporary
+from views.model.protocols import Clock
+from views.upkeep.phases import ViewMove
+from views.upkeep.pinned import pin
+from views.upkeep.refresh import Engines, Reader, cut
+from views.upkeep.twins import Sharing
+from views.upkeep.view import ContinuousView, Version
 
 log = logging.getLogger(__name__)
 

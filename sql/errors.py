@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sql.relation_keys import shown
+from sql.names.relation_keys import shown
 
 # Of a transaction that another one has got in the way of.
 CONFLICT = "40001"

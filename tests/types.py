@@ -6,11 +6,11 @@ import struct
 from decimal import Decimal
 from random import Random
 
-from sql.civil import DATE_INFINITY, TIMESTAMP_INFINITY
-from sql.datatypes import LiteralValue, SqlType
-from sql.jsonb_text import jsonb_value
-from sql.literals import apply_modifier
-from sql.network_addresses import cidr_of
+from sql.times.civil import DATE_INFINITY, TIMESTAMP_INFINITY
+from sql.types.datatypes import LiteralValue, SqlType
+from sql.values.jsonb_text import jsonb_value
+from sql.values.literals import apply_modifier
+from sql.values.network_addresses import cidr_of
 
 DAY_US = 86_400_000_000
 TEXTS = (

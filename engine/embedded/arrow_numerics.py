@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from engine.embedded.decimals import Numeric
-from views.arrow_schema import VARIABLE_NUMERIC
+from views.model.arrow_schema import VARIABLE_NUMERIC
 
 DECIMAL_BYTES = 16
 

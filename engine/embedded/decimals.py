@@ -1,6 +1,7 @@
 """Exact decimal arithmetic with PostgreSQL's result scales, on Python integers: a numeric is (unscaled, scale).
 
-Holds at most 38 digits; anything longer is 22003, never rounded. The kernels' twin of this is `ringbuffer/numeric.py`; this one serves
+Holds at most 38 digits; anything longer is 22003, never rounded. The kernels' twin of this is `ringbuffer/scalar/numbers/numeric.py`;
+this one serves
 the embedded engine's functions, where operands arrive as Arrow columns, and is the reference in its tests. What NaN and the infinities
 give is in `special_numerics.py`.
 """
@@ -9,10 +10,10 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from sql.datatypes import numeric
 from sql.errors import SqlError
-from sql.literals import decimal_value
-from sql.special_numbers import no_room, special_parts
+from sql.types.datatypes import numeric
+from sql.values.literals import decimal_value
+from sql.values.special_numbers import no_room, special_parts
 
 Numeric = tuple[int, int]
 """unscaled, scale: the value is unscaled * 10^-scale."""

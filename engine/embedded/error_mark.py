@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from sql.errors import SqlError
-from sql.relation_keys import shown
+from sql.names.relation_keys import shown
 
 OWN_ERROR = re.compile(r"antumbra error (\w{5}): (.*?)(?: \(detail\) (.*?))?(?: \(hint\) (.*?))? \(end\)", re.DOTALL)
 

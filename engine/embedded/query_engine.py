@@ -1,6 +1,6 @@
 """The embedded engine: runs a bound relation over Arrow tables and durable tables in DuckDB and answers as PostgreSQL would.
 
-Enters: a relation tree and its inputs by scan name. Leaves: an Arrow table exactly in the forms of `views.arrow_schema`, in order.
+Enters: a relation tree and its inputs by scan name. Leaves: an Arrow table exactly in the forms of `views.model.arrow_schema`, in order.
 Every call has a cursor of its own, so calls may come from many threads; a cursor keeps its inputs registered and its statements parsed
 for the next call. `engine.tables.table_transaction` borrows cursors for longer. Must not know of sessions or of continuous views.
 """
@@ -20,20 +20,20 @@ import pyarrow as pa
 
 from engine.embedded.columnless import for_duckdb
 from engine.embedded.duckdb_errors import error_in_stream, sql_error
-from engine.embedded.functions import register_functions
+from engine.embedded.functions.registration import register_functions
 from engine.embedded.lockdown import lock_down
 from engine.embedded.result_forms import in_forms
 from engine.embedded.result_rows import DEFAULT_LIMITS, ResultLimits, collected
 from engine.embedded.stopping import Run
 from engine.embedded.value_limits import values_bytes_max
 from sql.emit.constant_failures import check_constants, is_one_row
+from sql.emit.duckdb import emit_duckdb
 from sql.emit.layout import laid_out
 from sql.emit.names import column_names
-from sql.emit_duckdb import emit_duckdb
-from sql.expressions import Expression
-from sql.relation_keys import MARK, name_of
-from sql.relations import OutputColumn, Relation, Scan, Schema, Values
-from sql.trees import scans
+from sql.names.relation_keys import MARK, name_of
+from sql.tree.expressions import Expression
+from sql.tree.relations import OutputColumn, Relation, Scan, Schema, Values
+from sql.tree.walks import scans
 
 STATEMENTS_CACHED_MAX = 256
 # A long text is an INSERT's rows, which do not come again.
@@ -51,7 +51,7 @@ SETTINGS = (
     # common_subexpressions takes a part that occurs twice out of COALESCE and computes it for all rows.
     "SET disabled_optimizers = 'reorder_filter,common_subexpressions'",
     "SET enable_progress_bar = false",
-    # How deep trees may be is said before (`sql.grammar.cursor`), and its threads have the stacks for it.
+    # How deep trees may be is said before (`sql.parse.grammar.cursor`), and its threads have the stacks for it.
     "SET GLOBAL max_expression_depth = 1000000",
 )
 

@@ -1,4 +1,4 @@
-"""An engine's Arrow answer in the forms of `views.arrow_schema`: same values, exact types, the user's column names.
+"""An engine's Arrow answer in the forms of `views.model.arrow_schema`: same values, exact types, the user's column names.
 
 Columns are taken by position. A cast that would lose anything is a bug and raises.
 """
@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from sql.relations import Schema
-from views.arrow_schema import arrow_schema
+from sql.tree.relations import Schema
+from views.model.arrow_schema import arrow_schema
 
 
 def in_forms(table: pa.Table, schema: Schema) -> pa.Table:

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from engine.disk_errors import disk_error
+from engine.storage.errors import disk_error
 from sql.errors import SqlError
 
 RESULT_BYTES_MAX = 1 << 31

@@ -1,8 +1,8 @@
 """Checkpoint files: the states of all views and the newest tuples of all streams at one position of the log, so that it is read from there.
 
 Enters: a header and pages. Leaves: a file <position, 16 hex digits>.pages that is whole or not there, and the newest one read back. It is
-PREFIX (magic, format, CRC-32 of the header, its size), the header as JSON, and ringbuffer.pages. It gets its name once it is synced, and
-older ones are removed once that name is. Must not know what the pages hold: engine.log.checkpoint_contents does.
+PREFIX (magic, format, CRC-32 of the header, its size), the header as JSON, and ringbuffer.pages.pages. It gets its name once it is
+synced, and older ones are removed once that name is. Must not know what the pages hold: engine.log.checkpoint_contents does.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from engine.storage import Storage, StoredFile
-from ringbuffer.log_rows import ROW_FORM
-from ringbuffer.pages import PAGES_FORM, DamagedPagesError, Page, read_pages, write_pages
+from engine.storage.storage import Storage, StoredFile
+from ringbuffer.pages.log_rows import ROW_FORM
+from ringbuffer.pages.pages import PAGES_FORM, DamagedPagesError, Page, read_pages, write_pages
 from sql.errors import SqlError
 
 log = logging.getLogger(__name__)

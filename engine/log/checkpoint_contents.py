@@ -24,15 +24,15 @@ from engine.log.checkpoint import (
     of_other_version,
     write_checkpoint,
 )
-from engine.storage import Storage
-from engine.stream import Stream, with_missing_before
-from ringbuffer.arrow import slice_morsel
-from ringbuffer.columns import ColumnLayout, Layout, Morsel
-from ringbuffer.log_rows import decode_rows, encode_rows
-from ringbuffer.pages import Page
-from views.protocols import Clock
-from views.snapshot import Snapshot, snapshot
-from views.view import ContinuousView
+from engine.storage.storage import Storage
+from engine.streams.stream import Stream, with_missing_before
+from ringbuffer.memory.arrow import slice_morsel
+from ringbuffer.memory.columns import ColumnLayout, Layout, Morsel
+from ringbuffer.pages.log_rows import decode_rows, encode_rows
+from ringbuffer.pages.pages import Page
+from views.model.protocols import Clock
+from views.upkeep.snapshot import Snapshot, snapshot
+from views.upkeep.view import ContinuousView
 
 log = logging.getLogger(__name__)
 

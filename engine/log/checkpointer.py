@@ -10,9 +10,9 @@ import logging
 import threading
 from collections.abc import Callable
 
-from engine.disk_errors import disk_error
+from engine.storage.errors import disk_error
 from sql.errors import SqlError
-from views.protocols import Clock
+from views.model.protocols import Clock
 
 log = logging.getLogger(__name__)
 

@@ -21,12 +21,12 @@ from engine.log.commits import Commit, Mark, Place
 from engine.log.records import STATEMENT_SHIFT, Bytes, Record, pieces
 from engine.log.segments import Segments
 from engine.log.unwritten import Unwritten
-from engine.looking import Looking
-from engine.storage import Storage
-from ringbuffer.log_rows import RowRecord
-from ringbuffer.row_packet import RowPacket
+from engine.storage.spin_wait import Looking
+from engine.storage.storage import Storage
+from ringbuffer.io.row_packet import RowPacket
+from ringbuffer.pages.log_rows import RowRecord
 from sql.errors import SqlError
-from views.protocols import Clock
+from views.model.protocols import Clock
 
 log = logging.getLogger(__name__)
 

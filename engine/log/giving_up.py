@@ -14,7 +14,7 @@ from pathlib import Path
 
 from engine.log.inspection import Content, FileReport, Inspection, Trace
 from engine.log.segments import GIVEN_UP, SKIPPED_SUFFIX, SUFFIX, Gap, gap_bytes
-from engine.storage import Storage
+from engine.storage.storage import Storage
 
 DAMAGED_SUFFIX = ".damaged"
 TEMPORARY_SUFFIX = ".tmp"

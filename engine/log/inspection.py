@@ -26,8 +26,8 @@ from engine.log.segments import (
     parts_of,
     read_gap,
 )
-from engine.storage import Storage
-from ringbuffer.log_rows import ARRIVED_FORMS, COUNTS, ROW_FORMS, ROWS_HEAD, rows_count_of
+from engine.storage.storage import Storage
+from ringbuffer.pages.log_rows import ARRIVED_FORMS, COUNTS, ROW_FORMS, ROWS_HEAD, rows_count_of
 from sql.errors import SqlError
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from engine.storage import StoredFile
+from engine.storage.storage import StoredFile
 
 
 @dataclass(frozen=True, slots=True)

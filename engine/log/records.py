@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ringbuffer.checksums import crc32, joined_crc32
-from ringbuffer.log_rows import ALIGNMENT, CHECKED_OFFSET, FLAG_COMMITS, HEADER, KIND_ROWS, MAGIC
+from ringbuffer.memory.checksums import crc32, joined_crc32
+from ringbuffer.pages.log_rows import ALIGNMENT, CHECKED_OFFSET, FLAG_COMMITS, HEADER, KIND_ROWS, MAGIC
 
 Bytes = bytes | bytearray | memoryview
 

@@ -17,7 +17,7 @@ from typing import NamedTuple, Protocol
 
 from engine.log.kept_rows import KeptRows, RowsKeeper
 from engine.log.records import COMMIT, COMMITTED, PREPARE, ROWS, Record
-from ringbuffer.log_rows import ARRIVED_FORMS, JOINED_FORM, ROW_FORM, ROW_FORMS, ROWS_HEAD
+from ringbuffer.pages.log_rows import ARRIVED_FORMS, JOINED_FORM, ROW_FORM, ROW_FORMS, ROWS_HEAD
 from sql.errors import SqlError
 
 log = logging.getLogger(__name__)
@@ -55,7 +55,7 @@ class ReplayTarget(Protocol):
         """Streams and views were dropped."""
 
     def join(self, state_oid: int, probe: int, rows: bytes) -> None:
-        """The view with this state joins its stream with these rows (`views.join_tables.rows_to_bytes`) from here on."""
+        """The view with this state joins its stream with these rows (`views.upkeep.join_tables.rows_to_bytes`) from here on."""
 
     def keep_newest(self, stream_oid: int, count: int) -> None:
         """A stream's ring was made anew with so many tuples; the older ones were gone from then on."""

@@ -23,8 +23,8 @@ from pathlib import Path
 import numpy as np
 
 from engine.log.records import Bytes, Record, later_records, record_at
-from engine.storage import Page, Storage, StoredFile
-from ringbuffer.log_rows import ALIGNMENT
+from engine.storage.storage import Page, Storage, StoredFile
+from ringbuffer.pages.log_rows import ALIGNMENT
 
 log = logging.getLogger(__name__)
 

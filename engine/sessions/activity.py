@@ -9,15 +9,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, cast
 
-from engine.neighbours import ClientConnection
+from engine.sessions.session_registry import ClientConnection
 from engine.system_catalog.object_oids import DATABASES
-from engine.system_catalog.rows_time_zones import moment
+from engine.system_catalog.time_zones import moment
 
 if TYPE_CHECKING:
-    from engine.catalog import CatalogImage
-    from engine.committer import RowCommit
+    from engine.catalog.image import CatalogImage
+    from engine.commit.committer import RowCommit
     from engine.sessions.session import Session
-    from views.protocols import Clock
+    from views.model.protocols import Clock
 
 STATES = {"I": "idle", "T": "idle in transaction", "E": "idle in transaction (aborted)"}
 QUERY = ord("Q")

@@ -8,11 +8,11 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from engine.sessions.outcome import Outcome
-from engine.transaction import Again
-from sql.expressions import Literal
-from sql.parse import parse
-from sql.statements.statement import Empty, Statement
+from engine.commit.transaction import Again
+from engine.statements.outcome import Outcome
+from sql.parse.parse import parse
+from sql.parse.statements.statement import Empty, Statement
+from sql.tree.expressions import Literal
 
 if TYPE_CHECKING:
     from engine.sessions.prepared import Portal, Prepared

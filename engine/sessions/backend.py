@@ -9,9 +9,9 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING
 
-from engine.locks import Key, SessionLocks
-from engine.notifications import checked_notice
+from engine.dialect.notifications import checked_notice
 from engine.sessions.statement_timeout import CANCELED
+from engine.tables.locks import Key, SessionLocks
 from sql.errors import SqlError
 
 if TYPE_CHECKING:

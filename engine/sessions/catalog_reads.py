@@ -9,30 +9,30 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from engine import stream_statistics
-from engine.roles import PUBLIC
+from engine.catalog.roles import PUBLIC
+from engine.scans.scans import streams_among
 from engine.sessions.activity import activity_rows, lock_rows
 from engine.sessions.copy_out import copy_outcome
 from engine.sessions.explaining import Measured, in_form, is_on
-from engine.sessions.outcome import Outcome, text_outcome
-from engine.stream_scans import streams_among
+from engine.statements.outcome import Outcome, text_outcome
+from engine.streams import statistics as stream_statistics
 from engine.system_catalog.catalog_engine import CatalogEngine
 from engine.system_catalog.catalog_parts import CatalogParts
-from engine.system_catalog.result_forms import result, schema_of, wire_type
-from engine.system_catalog.rows_settings import setting_rows
-from engine.system_catalog.rows_time_zones import moment
+from engine.system_catalog.queries.result_forms import result, schema_of, wire_type
+from engine.system_catalog.rows.settings import setting_rows
 from engine.system_catalog.session_context import SessionContext
-from ringbuffer.output_forms import Forms
-from sql.datatypes import JSON, TEXT, SqlType
-from sql.expressions import Literal
-from sql.relations import Schema
-from sql.settings import Settings
-from sql.statements.statement import CopyTo, Explain, Select
-from sql.syntax import Query
-from views.plan.shown import Shown
+from engine.system_catalog.time_zones import moment
+from ringbuffer.encode.output_forms import Forms
+from sql.parse.statements.statement import CopyTo, Explain, Select
+from sql.parse.syntax import Query
+from sql.settings.settings import Settings
+from sql.tree.expressions import Literal
+from sql.tree.relations import Schema
+from sql.types.datatypes import JSON, TEXT, SqlType
+from views.explain.drawing import Shown
 
 if TYPE_CHECKING:
-    from engine.catalog import CatalogImage
+    from engine.catalog.image import CatalogImage
     from engine.sessions.session import Session
 
 

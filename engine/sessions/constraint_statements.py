@@ -8,18 +8,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from engine.catalog import CatalogImage, TableEntry
-from engine.sessions.outcome import Outcome
+from engine.catalog.image import CatalogImage, TableEntry
+from engine.statements.outcome import Outcome
 from engine.tables.deferral import Key
-from sql.catalog import SessionSettings
+from sql.catalog.catalog import SessionSettings
+from sql.catalog.schemas import keys_of
 from sql.errors import SqlError
-from sql.relation_keys import name_of, schema_of, written_schema
-from sql.schemas import keys_of
-from sql.statements.session_statement import SetConstraints
+from sql.names.relation_keys import name_of, schema_of, written_schema
+from sql.parse.statements.session_statement import SetConstraints
 
 if TYPE_CHECKING:
+    from engine.commit.transaction import Transaction
     from engine.sessions.session import Session
-    from engine.transaction import Transaction
 
 
 async def set_constraints(

@@ -1,6 +1,6 @@
 """The protocol side of COPY FROM STDIN: from CopyInResponse over data, timed publishing and the client's end to the reply.
 
-Enters: CopyData, CopyDone and CopyFail messages. Leaves: the stage in the session's transaction, or an error. `engine.sessions.copy_in`
+Enters: CopyData, CopyDone and CopyFail messages. Leaves: the stage in the session's transaction, or an error. `engine.ingest.copy_in`
 does the work on the data; blocks of it are decoded on worker threads, one at a time.
 """
 
@@ -10,13 +10,13 @@ import asyncio
 from collections.abc import Awaitable
 from typing import TYPE_CHECKING
 
-from engine.sessions.copy_decoders import received_text
-from engine.sessions.copy_in import CopyIn
-from engine.sessions.copy_into_table import CopyIntoTable
+from engine.ingest.copy_decoders import received_text
+from engine.ingest.copy_in import CopyIn
 from engine.sessions.transaction_block import ROOM_WAIT_S
-from sql.client_encodings import ReceivedText
+from engine.statements.copy_into_table import CopyIntoTable
 from sql.errors import SqlError
-from sql.statements.statement import CopyFrom
+from sql.parse.statements.statement import CopyFrom
+from sql.values.client_encodings import ReceivedText
 from sql.wire import writer
 from sql.wire.messages import CopyData, CopyDone, CopyFail
 

@@ -12,28 +12,28 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from engine.catalog import CatalogImage, StreamEntry, TableEntry
-from engine.disk_errors import disk_error
-from engine.sessions.outcome import Outcome
-from engine.sessions.server_files import open_to_write
+from engine.catalog.image import CatalogImage, StreamEntry, TableEntry
+from engine.ingest.server_files import open_to_write
+from engine.statements.outcome import Outcome
+from engine.storage.errors import disk_error
 from engine.system_catalog.catalog_parts import reads_others
 from engine.system_catalog.routing import asks_catalog
-from ringbuffer.encode_copy import CopyFormat, encode_copy_rows
-from ringbuffer.encode_copy_binary import encode_binary_rows
-from ringbuffer.output_forms import Forms
-from sql import syntax
+from ringbuffer.encode.copy import CopyFormat, encode_copy_rows
+from ringbuffer.encode.copy_binary import encode_binary_rows
+from ringbuffer.encode.output_forms import Forms
 from sql.bind.query import bind_query
 from sql.bind.write_target import listed_columns
-from sql.catalog import SessionSettings
-from sql.client_encodings import ClientEncoding
+from sql.catalog.catalog import SessionSettings
 from sql.errors import SqlError, not_supported
-from sql.expressions import Column
-from sql.names import did_you_mean
-from sql.relations import BoundQuery, OutputColumn, Project, Scan, Schema
-from sql.statements.statement import CopyTo
+from sql.names.suggestions import did_you_mean
+from sql.parse import syntax
+from sql.parse.statements.statement import CopyTo
+from sql.tree.expressions import Column
+from sql.tree.relations import BoundQuery, OutputColumn, Project, Scan, Schema
+from sql.values.client_encodings import ClientEncoding
 from sql.wire import writer
 from sql.wire.recoding import sent_copy
-from views.arrow_schema import arrow_schema, encoded_family
+from views.model.arrow_schema import arrow_schema, encoded_family
 
 COPY_ROWS_PER_MESSAGE = 16_384
 MESSAGE_HEAD_BYTES = 5

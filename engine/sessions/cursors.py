@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from engine.commit.transaction import Transaction
 from engine.embedded.columnless import concatenated
-from engine.sessions.outcome import Outcome
 from engine.sessions.prepared import Portal, Prepared
-from engine.transaction import Transaction
+from engine.statements.outcome import Outcome
 from sql.errors import SqlError
-from sql.expressions import Literal
-from sql.relations import Schema
-from sql.statements.session_statement import CloseCursor, Declare, Fetch
+from sql.parse.statements.session_statement import CloseCursor, Declare, Fetch
+from sql.tree.expressions import Literal
+from sql.tree.relations import Schema
 from sql.wire.messages import Bind
 
 if TYPE_CHECKING:

@@ -10,46 +10,44 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from engine.catalog import CatalogImage, Entry, QueryViewEntry, SequenceEntry, StreamEntry, TableEntry, ViewEntry
-from engine.comments import with_comment
-from engine.definitions import build_stream, require_free
-from engine.dropping import drop
-from engine.own_types import change_types, remove_types
-from engine.reshaping import Reshaping
-from engine.schema_contents import drop_schemas
-from engine.schema_moves import move, rename_schema
-from engine.sessions.access_statements import run_access_statement
-from engine.sessions.insert import default_row
+from engine.catalog.comments import with_comment
+from engine.catalog.image import CatalogImage, Entry, QueryViewEntry, SequenceEntry, StreamEntry, TableEntry, ViewEntry
+from engine.commit.staging import StatementStage
+from engine.commit.transaction import Transaction
+from engine.ddl.definitions import build_stream, require_free
+from engine.ddl.dropping import drop
+from engine.ddl.schema_moves import move, rename_schema
+from engine.ddl.schemas import drop_schemas
+from engine.ddl.stream_alterations import AlterationTools, alter_stream
+from engine.ddl.table_alterations import alter_table
+from engine.ddl.table_building import build_table, build_table_as, owned_sequences, restarted
+from engine.ddl.table_indexes import create_index, drop_index, rename_index
+from engine.ddl.table_likes import build_table_like
+from engine.ddl.table_work import TableWork
+from engine.ddl.types import change_types, remove_types
+from engine.ddl.view_alterations import change_view, renamed, require_view
+from engine.dialect.access_statements import run_access_statement
+from engine.dialect.privilege_statements import owned_relations, owned_roles, without_grants
+from engine.dialect.role_statements import RoleWork
+from engine.dialect.schema_statements import dropped_schemas, rename_checked
+from engine.ingest.insert import default_row
 from engine.sessions.lock_statements import acquire_within
-from engine.sessions.outcome import Outcome
-from engine.sessions.privilege_statements import owned_relations, owned_roles, without_grants
-from engine.sessions.reading import scan_inputs, scan_settings
-from engine.sessions.role_statements import RoleWork
-from engine.sessions.schema_statements import dropped_schemas, rename_checked
-from engine.sessions.sequence_statements import alter_sequence, make_sequence
 from engine.sessions.view_making import Define, ViewMaking
-from engine.staging import StatementStage
-from engine.stream import Stream
-from engine.stream_alterations import AlterationTools, alter_stream
-from engine.tables.table_alterations import alter_table
-from engine.tables.table_building import build_table, build_table_as, owned_sequences, restarted
-from engine.tables.table_indexes import create_index, drop_index, rename_index
-from engine.tables.table_likes import build_table_like
-from engine.tables.table_work import TableWork
+from engine.statements.outcome import Outcome
+from engine.statements.reading import scan_inputs, scan_settings
+from engine.statements.sequence_statements import alter_sequence, make_sequence
+from engine.streams.ring_rebuild import Reshaping
+from engine.streams.stream import Stream
 from engine.tables.truncation import truncate_tables, truncated
-from engine.transaction import Transaction
-from engine.view_alterations import change_view, renamed, require_view
-from ringbuffer.columns import Morsel
+from ringbuffer.memory.columns import Morsel
 from sql.bind.query import bind_query
 from sql.bind.substitute import substitute_now
 from sql.bind.write_target import stored
 from sql.errors import SqlError
-from sql.expressions import Column, Expression
-from sql.names import did_you_mean
-from sql.relation_keys import TEMPORARY, in_temporary_schema, is_temporary
-from sql.relations import Project
-from sql.statements.access import AccessStatement, DropOwned, DropSchema, RenameSchema
-from sql.statements.objects import (
+from sql.names.relation_keys import TEMPORARY, in_temporary_schema, is_temporary
+from sql.names.suggestions import did_you_mean
+from sql.parse.statements.access import AccessStatement, DropOwned, DropSchema, RenameSchema
+from sql.parse.statements.objects import (
     AlterType,
     AlterView,
     Comment,
@@ -61,7 +59,7 @@ from sql.statements.objects import (
     RenameIndex,
     TypeStatement,
 )
-from sql.statements.statement import (
+from sql.parse.statements.statement import (
     AlterSequence,
     AlterTable,
     CreateSequence,
@@ -72,7 +70,9 @@ from sql.statements.statement import (
     Statement,
     Truncate,
 )
-from views.refresh import Reader
+from sql.tree.expressions import Column, Expression
+from sql.tree.relations import Project
+from views.upkeep.refresh import Reader
 
 if TYPE_CHECKING:
     from engine.sessions.session import Session
@@ -139,7 +139,7 @@ class DefinitionStatements:
         return Outcome("ALTER VIEW")
 
     async def change_view(self, function: str, name: str, transaction: Transaction) -> None:
-        """Do one of `sql.functions.VIEW_CHANGES`."""
+        """Do one of `sql.functions.scalars.VIEW_CHANGES`."""
         image = await self.own_image(transaction)
         self._session.identity.require_owner(image, name)
         self._change_views(change_view(function, name, image), None, transaction)

@@ -11,38 +11,38 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from engine.catalog import CatalogImage, QueryViewEntry, ViewEntry, is_part
-from engine.definitions import as_created, creating_settings, part_definitions, twin_of, zone_notices
-from engine.query_views import reads_stream
-from engine.sessions.explain_analyze import SHARED, Facts, facts_now, ms
-from engine.stream import Stream
-from engine.stream_scans import ScanSettings, is_folded, streams_among
-from engine.stream_upper import is_for_spark, is_work
+from engine.catalog.image import CatalogImage, QueryViewEntry, ViewEntry, is_part
+from engine.ddl.definitions import as_created, creating_settings, part_definitions, twin_of, zone_notices
+from engine.ddl.query_views import reads_stream
+from engine.ddl.view_replacing import replacing_lines
+from engine.scans.query_view_cache import over_groups, whole_query, with_whole_views
+from engine.scans.scans import ScanSettings, is_folded, streams_among
+from engine.scans.upper import is_for_spark, is_work
+from engine.statements.explain_analyze import SHARED, Facts, facts_now, ms
+from engine.streams.stream import Stream
 from engine.tables.sequence_functions import SequenceSession, in_session, uses_sequences
-from engine.view_replacing import replacing_lines
-from engine.whole_versions import over_groups, whole_query, with_whole_views
+from sql.bind.origins import RELATIONS
 from sql.bind.query import bind_query
 from sql.bind.readers import with_zone
 from sql.bind.substitute import substitute_now
-from sql.booleans import parse_bool
-from sql.catalog import SessionSettings
-from sql.needed_columns import needed_columns
-from sql.origins import RELATIONS
-from sql.relation_keys import name_of
-from sql.relations import BoundQuery, Relation, Scan
-from sql.statements.statement import CreateView, Explain
-from sql.trees import rewrite_everywhere, scans
-from views.definition import ViewDefinition, define_view
+from sql.catalog.catalog import SessionSettings
+from sql.names.relation_keys import name_of
+from sql.parse.statements.statement import CreateView, Explain
+from sql.tree.needed_columns import needed_columns
+from sql.tree.relations import BoundQuery, Relation, Scan
+from sql.tree.walks import rewrite_everywhere, scans
+from sql.values.booleans import parse_bool
+from views.codegen.state_size import bytes_per_group, kernel_file_name
+from views.explain.drawing import STREAM, UPPER, Shown, dot_lines, fact_lines, json_form, shown_query, shown_view
+from views.explain.pipelines import EMBEDDED, explain_plan, explain_select, relation_lines, stream_lines
+from views.model.definition import ViewDefinition, define_view
+from views.model.text import identifier
 from views.plan.checks import check_sliding
-from views.plan.explain import EMBEDDED, explain_plan, explain_select, relation_lines, stream_lines
-from views.plan.kept import bytes_per_group, kernel_file_name
 from views.plan.parts import without_parts
 from views.plan.planner import PlannedView, plan_view
 from views.plan.prepare import prepared_parts
-from views.plan.shown import STREAM, UPPER, Shown, dot_lines, fact_lines, json_form, shown_query, shown_view
-from views.plan.text import identifier
-from views.stream_grouping import StreamGrouping, cut_groupings
-from views.view import ContinuousView
+from views.upkeep.stream_grouping import StreamGrouping, cut_groupings
+from views.upkeep.view import ContinuousView
 
 if TYPE_CHECKING:
     from engine.database import Database

@@ -8,21 +8,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from engine.commit.transaction import Again
+from engine.ingest.insert import HEAD, InsertTarget, head_target
 from engine.sessions.again import portal_again, text_again
-from engine.sessions.insert import HEAD, InsertTarget, head_target
-from engine.sessions.outcome import expand
 from engine.sessions.parameter_rows import parameter_row
 from engine.sessions.prepared import Portal
-from engine.sessions.reading import answer_key
-from engine.transaction import Again
-from ringbuffer.decode_literals import decode_literals
-from ringbuffer.error_codes import RowError
+from engine.statements.outcome import expand
+from engine.statements.reading import answer_key
+from ringbuffer.decode.literals import decode_literals
+from ringbuffer.memory.error_codes import RowError
 from sql.wire import writer
 
 if TYPE_CHECKING:
-    from engine.catalog import CatalogImage
+    from engine.catalog.image import CatalogImage
     from engine.sessions.session import Session
-    from ringbuffer.columns import Morsel
+    from ringbuffer.memory.columns import Morsel
 
 HEADS_KEPT_MAX = 1024
 # What may stand behind a statement and is no part of its text.

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from engine.catalog import CatalogImage
-from engine.roles import Roles
-from engine.sessions.checks import Bound, Checks
-from sql.catalog import SessionSettings
+from engine.catalog.image import CatalogImage
+from engine.catalog.roles import Roles
+from engine.dialect.checks import Bound, Checks
+from sql.catalog.catalog import SessionSettings
 from sql.errors import SqlError
-from sql.relation_keys import is_temporary
-from sql.settings import Settings
+from sql.names.relation_keys import is_temporary
+from sql.settings.settings import Settings
 
 # Nobody has this oid: neither a role that is gone, nor PUBLIC, which everybody is.
 NOBODY = (1 << 32) - 1

@@ -13,22 +13,22 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from engine.bug_barrier import BugBarrier
-from engine.catalog import CatalogImage
-from engine.committer import RowCommit, Views
-from engine.sessions.insert import HEAD, InsertTarget, head_target
+from engine.catalog.image import CatalogImage
+from engine.commit.committer import RowCommit, Views
+from engine.ingest.insert import HEAD, InsertTarget, head_target
+from engine.sessions.bug_barrier import BugBarrier
 from engine.sessions.log_answer import LogAnswer
-from engine.sessions.outcome import expand
 from engine.sessions.parameter_rows import ParameterRow, parameter_row
 from engine.sessions.prepared import Prepared
-from engine.stream import arrived
-from ringbuffer.columns import Layout
-from ringbuffer.fields import Bytes
-from ringbuffer.log_rows import RowRecord
-from ringbuffer.one_row import OneRow
-from ringbuffer.ring import RowWriter
-from ringbuffer.row_packet import RowPacket
-from sql.catalog import SessionSettings
+from engine.statements.outcome import expand
+from engine.streams.stream import arrived
+from ringbuffer.decode.one_row import OneRow
+from ringbuffer.io.row_packet import RowPacket
+from ringbuffer.memory.columns import Layout
+from ringbuffer.pages.log_rows import RowRecord
+from ringbuffer.ring.ring import RowWriter
+from ringbuffer.scalar.numbers.fields import Bytes
+from sql.catalog.catalog import SessionSettings
 from sql.errors import SqlError
 from sql.wire import writer
 from sql.wire.reader import read_bind

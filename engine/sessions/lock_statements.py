@@ -9,11 +9,11 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from engine.catalog import CatalogImage, QueryViewEntry, TableEntry
-from engine.sessions.outcome import Outcome
+from engine.catalog.image import CatalogImage, QueryViewEntry, TableEntry
+from engine.statements.outcome import Outcome
 from sql.errors import SqlError
-from sql.names import did_you_mean
-from sql.statements.session_statement import LockTable
+from sql.names.suggestions import did_you_mean
+from sql.parse.statements.session_statement import LockTable
 
 if TYPE_CHECKING:
     from engine.sessions.session import Session

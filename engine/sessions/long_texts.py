@@ -1,7 +1,7 @@
 """Long texts and large parameters of clients: read and bound on a thread, where cancel and statement_timeout end it between two steps.
 
 The thread gives the interpreter to the event loop many times in a millisecond, and what one call of a C function looks at is bounded
-(`sql.lexer`), so that other clients notice nothing. Short texts are read at once, which takes less time than a thread's beginning.
+(`sql.parse.lexer`), so that other clients notice nothing. Short texts are read at once, which takes less time than a thread's beginning.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from engine.sessions.collecting import collecting_later
 from sql.errors import SqlError
 from sql.interrupts import interrupted_by
-from sql.parse import parse
-from sql.statements.statement import Statement
+from sql.parse.parse import parse
+from sql.parse.statements.statement import Statement
 
 if TYPE_CHECKING:
     from engine.sessions.session import Session

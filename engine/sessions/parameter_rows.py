@@ -14,18 +14,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from engine.catalog import CatalogImage, StreamEntry
+from engine.catalog.image import CatalogImage, StreamEntry
 from engine.embedded.query_engine import QueryEngine
-from engine.sessions.insert import InsertTarget, default_row, now_columns
+from engine.ingest.insert import InsertTarget, default_row, now_columns
 from engine.sessions.prepared import Prepared
-from ringbuffer.columns import DTYPES, ColumnLayout, Layout, Morsel, PhysicalType
-from ringbuffer.decode_parameters import decode_parameters
+from ringbuffer.decode.parameters import decode_parameters
+from ringbuffer.memory.columns import DTYPES, ColumnLayout, Layout, Morsel, PhysicalType
 from sql.bind.insert import BoundInsert
-from sql.catalog import ColumnDescription
-from sql.datatypes import FAMILIES
-from sql.expressions import Cast, Expression, Literal, Parameter
-from sql.relations import Values
-from sql.statements.statement import Insert
+from sql.catalog.catalog import ColumnDescription
+from sql.parse.statements.statement import Insert
+from sql.tree.expressions import Cast, Expression, Literal, Parameter
+from sql.tree.relations import Values
+from sql.types.datatypes import FAMILIES
 
 if TYPE_CHECKING:
     from engine.sessions.insert_packet import InsertPacket

@@ -10,35 +10,35 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from engine.catalog import CatalogImage
+from engine.catalog.image import CatalogImage
 from engine.sessions import catalog_reads
-from engine.sessions.outcome import Outcome, expand, row_description
+from engine.statements.outcome import Outcome, expand, row_description
 from engine.system_catalog.catalog_parts import reads_others
 from engine.system_catalog.routing import asks_catalog
 from sql.bind.delete import BoundDelete, bind_delete
 from sql.bind.insert import BoundInsert, bind_insert
+from sql.bind.origins import returned, with_origins
 from sql.bind.query import bind_query
 from sql.bind.update import BoundUpdate, bind_update
-from sql.catalog import Catalog
-from sql.datatypes import JSON, TEXT, UNKNOWN, SqlType, by_oid
+from sql.catalog.catalog import Catalog
 from sql.errors import SqlError
-from sql.expressions import Literal
-from sql.literal_binary import WRONG_FORMAT, binary_value, text_value
-from sql.literals import input_value
-from sql.origins import returned, with_origins
-from sql.parse import parse
-from sql.relations import BoundQuery, OutputColumn, Schema
-from sql.setting_table import canonical_name
-from sql.settings import Settings
-from sql.statements.session_statement import Declare
-from sql.statements.statement import Delete, Empty, Explain, Insert, Select, Show, Statement, Update
+from sql.parse.parse import parse
+from sql.parse.statements.session_statement import Declare
+from sql.parse.statements.statement import Delete, Empty, Explain, Insert, Select, Show, Statement, Update
+from sql.settings.settings import Settings
+from sql.settings.table import canonical_name
+from sql.tree.expressions import Literal
+from sql.tree.relations import BoundQuery, OutputColumn, Schema
+from sql.types.datatypes import JSON, TEXT, UNKNOWN, SqlType, by_oid
+from sql.values.literal_binary import WRONG_FORMAT, binary_value, text_value
+from sql.values.literals import input_value
 from sql.wire import writer
 from sql.wire.messages import Bind
 
 if TYPE_CHECKING:
     from engine.sessions.parameter_rows import ParameterRow
     from engine.system_catalog.catalog_engine import CatalogEngine
-    from ringbuffer.columns import Morsel
+    from ringbuffer.memory.columns import Morsel
 
 ENCODING_ERRORS = ("22021", "22P05")
 SHOW_ALL_COLUMNS = ("name", "setting", "description")

@@ -9,23 +9,23 @@ import struct
 from functools import partial
 from typing import TYPE_CHECKING
 
-from engine.sessions.outcome import Outcome
+from engine.commit.transaction import Transaction
 from engine.sessions.prepared import Prepared
-from engine.transaction import Transaction
-from ringbuffer.encode_rows import HEAD_BYTES, encode_data_rows
-from ringbuffer.output_forms import Forms
+from engine.statements.outcome import Outcome
+from ringbuffer.encode.output_forms import Forms
+from ringbuffer.encode.rows import HEAD_BYTES, encode_data_rows
 from sql.bind.execute import bind_arguments
 from sql.bind.substitute import substitute_now
-from sql.datatypes import SqlType
+from sql.catalog.schemas import find_type
 from sql.errors import not_supported
-from sql.expressions import Expression, Literal
-from sql.literals import input_value
-from sql.relations import OutputColumn, Schema, Values
-from sql.schemas import find_type
-from sql.statements.session_statement import Execute, Prepare
-from sql.statements.statement import Delete, Explain, Insert, Select, Show, Update
-from sql.type_names import resolve_type
-from views.arrow_schema import encoded_family
+from sql.parse.statements.session_statement import Execute, Prepare
+from sql.parse.statements.statement import Delete, Explain, Insert, Select, Show, Update
+from sql.parse.type_names import resolve_type
+from sql.tree.expressions import Expression, Literal
+from sql.tree.relations import OutputColumn, Schema, Values
+from sql.types.datatypes import SqlType
+from sql.values.literals import input_value
+from views.model.arrow_schema import encoded_family
 
 if TYPE_CHECKING:
     from engine.sessions.session import Session

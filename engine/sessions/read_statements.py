@@ -13,32 +13,32 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from engine.catalog import CatalogImage, ViewEntry
+from engine.catalog.image import CatalogImage, ViewEntry
+from engine.commit.transaction import Transaction
+from engine.scans.rows import PassingRows, passes_rows
+from engine.scans.scans import streams_among
 from engine.sessions.catalog_reads import copy_catalog, explain_catalog, parts_of, read_catalog
 from engine.sessions.copy_out import bind_copied, copied_catalog, copy_outcome, passing_outcome
-from engine.sessions.explain_analyze import facts_measured
 from engine.sessions.explaining import Measured, explain, is_on
-from engine.sessions.outcome import Outcome, text_outcome
 from engine.sessions.prepared import Prepared
-from engine.sessions.reading import Reading, keep, read, scan_settings, settled_query
-from engine.stream import Stream
-from engine.stream_rows import PassingRows, passes_rows
-from engine.stream_scans import streams_among
+from engine.statements.explain_analyze import facts_measured
+from engine.statements.outcome import Outcome, text_outcome
+from engine.statements.reading import Reading, keep, read, scan_settings, settled_query
+from engine.streams.stream import Stream
 from engine.system_catalog.catalog_parts import reads_others
 from engine.system_catalog.routing import asks_catalog
 from engine.tables.backend_functions import WAITING
 from engine.tables.sequence_functions import uses_sequences
-from engine.transaction import Transaction
-from ringbuffer.output_forms import Forms
+from ringbuffer.encode.output_forms import Forms
+from sql.bind.origins import with_origins
 from sql.bind.query import bind_query
-from sql.datatypes import JSON, TEXT, SqlType
 from sql.errors import not_supported
-from sql.expressions import Literal
-from sql.origins import with_origins
-from sql.relations import BoundQuery, Relation, Schema
-from sql.statements.statement import CopyTo, Explain, Select
-from views.arrow_schema import arrow_schema
-from views.refresh import Reader
+from sql.parse.statements.statement import CopyTo, Explain, Select
+from sql.tree.expressions import Literal
+from sql.tree.relations import BoundQuery, Relation, Schema
+from sql.types.datatypes import JSON, TEXT, SqlType
+from views.model.arrow_schema import arrow_schema
+from views.upkeep.refresh import Reader
 
 if TYPE_CHECKING:
     from engine.sessions.session import Session

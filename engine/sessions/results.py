@@ -10,10 +10,10 @@ from collections.abc import Callable, Sequence
 
 import pyarrow as pa
 
-from engine.neighbours import ClientConnection
-from engine.sessions.outcome import Outcome, encode, expand, row_description
-from ringbuffer.output_forms import Forms
-from sql.settings import Shown
+from engine.sessions.session_registry import ClientConnection
+from engine.statements.outcome import Outcome, encode, expand, row_description
+from ringbuffer.encode.output_forms import Forms
+from sql.settings.settings import Shown
 from sql.wire import writer
 from sql.wire.recoding import sent_rows
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from engine.sessions.outcome import Outcome
+from engine.commit.transaction import Savepoint, Transaction
+from engine.statements.outcome import Outcome
 from engine.tables.write_journal import TableMark, WriteJournal
-from engine.transaction import Savepoint, Transaction
 from sql.errors import SqlError, not_supported
-from sql.statements.statement import Transaction as TransactionStatement
+from sql.parse.statements.statement import Transaction as TransactionStatement
 
 if TYPE_CHECKING:
     from engine.sessions.session import Session

@@ -14,7 +14,6 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from time import monotonic
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from engine.neighbours import ClientConnection
 from engine.sessions.activity import Doing
 from engine.sessions.backend import SessionBackend
 from engine.sessions.cancelling import Cancelling
@@ -27,18 +26,19 @@ from engine.sessions.inbox import Inbox
 from engine.sessions.insert_packet import InsertPackets
 from engine.sessions.long_texts import PARAMETERS_AT_ONCE_BYTES_MAX, TEXT_AT_ONCE_MAX, TURN_S, in_pieces, parsed, timed
 from engine.sessions.names import Names
-from engine.sessions.outcome import Outcome
 from engine.sessions.prepared import Portal, Prepared, describe_portal, describe_prepared, make_portal, prepare
 from engine.sessions.results import send_rows
+from engine.sessions.session_registry import ClientConnection
 from engine.sessions.statement_timeout import StatementTimeout
 from engine.sessions.statements import StatementRunner
 from engine.sessions.transaction_block import ABORTED, TransactionBlock
+from engine.statements.outcome import Outcome
 from engine.tables.sequence_functions import SequenceSession
 from sql.errors import SqlError
-from sql.expressions import Literal
-from sql.settings import Settings, Shown
-from sql.statements.statement import CopyFrom, Empty, Statement
-from sql.statements.statement import Transaction as TransactionStatement
+from sql.parse.statements.statement import CopyFrom, Empty, Statement
+from sql.parse.statements.statement import Transaction as TransactionStatement
+from sql.settings.settings import Settings, Shown
+from sql.tree.expressions import Literal
 from sql.wire import writer
 from sql.wire.messages import (
     Bind,

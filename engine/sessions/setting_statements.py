@@ -7,16 +7,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from engine.sessions.outcome import Outcome, text_outcome
 from engine.sessions.prepared import SHOW_ALL_COLUMNS
+from engine.statements.outcome import Outcome, text_outcome
 from sql.errors import SqlError
-from sql.setting_table import canonical_name
-from sql.settings import Settings
-from sql.statements.statement import SetVariable, Show
+from sql.parse.statements.statement import SetVariable, Show
+from sql.settings.settings import Settings
+from sql.settings.table import canonical_name
 
 if TYPE_CHECKING:
+    from engine.commit.transaction import Transaction
     from engine.sessions.session import Session
-    from engine.transaction import Transaction
 
 
 def set_variable(session: Session, statement: SetVariable, transaction: Transaction, in_block: bool) -> Outcome:

@@ -9,7 +9,7 @@ import asyncio
 from collections.abc import Callable
 
 from sql.errors import SqlError
-from sql.settings import Settings
+from sql.settings.settings import Settings
 
 CANCELED = "57014"
 

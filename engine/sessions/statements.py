@@ -10,37 +10,34 @@ import asyncio
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from engine.catalog import CatalogImage, Entry, StreamEntry, TableEntry
+from engine.catalog.image import CatalogImage, Entry, StreamEntry, TableEntry
+from engine.commit.transaction import Transaction
+from engine.ingest.copy_in import CopyIn
+from engine.ingest.insert import InsertTarget, evaluate_rows, make_target
 from engine.sessions.again import statement_again
 from engine.sessions.constraint_statements import set_constraints
-from engine.sessions.copy_in import CopyIn
-from engine.sessions.copy_into_table import CopyIntoTable
 from engine.sessions.cursors import Cursors
 from engine.sessions.definition_statements import ALTER_TAGS, TYPE_TAGS, DefinitionStatements
-from engine.sessions.insert import InsertTarget, evaluate_rows, make_target
 from engine.sessions.lock_statements import lock_tables
 from engine.sessions.long_texts import in_pieces
-from engine.sessions.outcome import Outcome, text_outcome
 from engine.sessions.prepared import Prepared
 from engine.sessions.prepared_statements import PreparedStatements
 from engine.sessions.read_statements import ReadStatements
-from engine.sessions.resolving import names_many, resolved
 from engine.sessions.setting_statements import set_variable, show
 from engine.sessions.temporary import TemporaryRelations
 from engine.sessions.write_statements import WriteStatements, refuse_read_only
-from engine.transaction import Transaction
+from engine.statements.copy_into_table import CopyIntoTable
+from engine.statements.outcome import Outcome, text_outcome
+from engine.statements.resolving import names_many, resolved
 from sql.bind.insert import BoundInsert, bind_insert
 from sql.bind.query import bind_query
 from sql.bind.substitute import substitute_parameters
-from sql.datatypes import VOID
+from sql.catalog.schemas import found_key
 from sql.errors import SqlError, not_supported
-from sql.expressions import Call, Literal
-from sql.functions import VIEW_CHANGES
-from sql.grammar.cursor import read_name
-from sql.names import did_you_mean
-from sql.relations import BoundQuery, Project, Values
-from sql.schemas import found_key
-from sql.statements.access import (
+from sql.functions.scalars import VIEW_CHANGES
+from sql.names.suggestions import did_you_mean
+from sql.parse.grammar.cursor import read_name
+from sql.parse.statements.access import (
     AlterRole,
     ChangeOwner,
     CommentOn,
@@ -54,7 +51,7 @@ from sql.statements.access import (
     ReassignOwned,
     RenameSchema,
 )
-from sql.statements.objects import (
+from sql.parse.statements.objects import (
     AlterType,
     AlterView,
     Comment,
@@ -64,7 +61,7 @@ from sql.statements.objects import (
     DropType,
     RenameIndex,
 )
-from sql.statements.session_statement import (
+from sql.parse.statements.session_statement import (
     CloseCursor,
     Declare,
     Execute,
@@ -75,7 +72,7 @@ from sql.statements.session_statement import (
     Prepare,
     SetConstraints,
 )
-from sql.statements.statement import (
+from sql.parse.statements.statement import (
     AlterSequence,
     AlterTable,
     Checkpoint,
@@ -99,7 +96,10 @@ from sql.statements.statement import (
     Truncate,
     Update,
 )
-from sql.syntax import FunctionCall, SelectBody
+from sql.parse.syntax import FunctionCall, SelectBody
+from sql.tree.expressions import Call, Literal
+from sql.tree.relations import BoundQuery, Project, Values
+from sql.types.datatypes import VOID
 
 if TYPE_CHECKING:
     from engine.sessions.session import Session

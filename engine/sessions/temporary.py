@@ -11,13 +11,13 @@ import asyncio
 import logging
 from typing import TYPE_CHECKING
 
-from engine.catalog import TableEntry
-from engine.schema_contents import with_schema
+from engine.catalog.image import TableEntry
+from engine.commit.transaction import Transaction
+from engine.ddl.schemas import with_schema
 from engine.sessions.definition_statements import DefinitionStatements
-from engine.transaction import Transaction
 from sql.errors import SqlError
-from sql.relation_keys import schema_of, temporary_schema
-from sql.statements.statement import CreateSequence, CreateTable, CreateView, DropRelation, Statement
+from sql.names.relation_keys import schema_of, temporary_schema
+from sql.parse.statements.statement import CreateSequence, CreateTable, CreateView, DropRelation, Statement
 
 if TYPE_CHECKING:
     from engine.sessions.session import Session

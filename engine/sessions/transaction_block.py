@@ -11,16 +11,16 @@ from collections.abc import Awaitable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from engine.commit_parts import end
+from engine.commit.parts import end
+from engine.commit.staging import StatementStage
+from engine.commit.string_admission import FullBufferError
+from engine.commit.transaction import Again, Transaction
 from engine.sessions.log_answer import awaited_answer
-from engine.sessions.outcome import Outcome
 from engine.sessions.savepoints import Savepoints
-from engine.staging import StatementStage
-from engine.string_admission import FullBufferError
-from engine.transaction import Again, Transaction
+from engine.statements.outcome import Outcome
 from sql.errors import CONFLICT, SqlError
-from sql.statements.statement import Statement
-from sql.statements.statement import Transaction as TransactionStatement
+from sql.parse.statements.statement import Statement
+from sql.parse.statements.statement import Transaction as TransactionStatement
 
 if TYPE_CHECKING:
     from engine.sessions.session import Session

@@ -10,21 +10,21 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from engine.catalog import CatalogImage, QueryViewEntry, ViewEntry
-from engine.definitions import build_continuous_view, build_split_view, creating_settings, require_free
-from engine.disk_errors import disk_error
-from engine.kernel_files import KernelFiles, KernelNeededError
-from engine.query_views import define_query_view, reads_stream
-from engine.sessions.outcome import Outcome
+from engine.catalog.image import CatalogImage, QueryViewEntry, ViewEntry
+from engine.commit.transaction import Transaction
+from engine.ddl.definitions import build_continuous_view, build_split_view, creating_settings, require_free
+from engine.ddl.query_views import define_query_view, reads_stream
+from engine.ddl.view_replacing import Engines, replace_view, replaced_view
+from engine.statements.outcome import Outcome
+from engine.storage.errors import disk_error
+from engine.storage.kernel_files import KernelFiles, KernelNeededError
 from engine.tables.table_source import TransactionTables
-from engine.transaction import Transaction
-from engine.view_replacing import Engines, replace_view, replaced_view
-from ringbuffer.loader import KernelFileError
+from ringbuffer.compile.loader import KernelFileError
 from sql.bind.query import bind_query
-from sql.catalog import SessionSettings
+from sql.catalog.catalog import SessionSettings
 from sql.interrupts import interrupted_by
-from sql.relation_keys import in_temporary_schema, name_of, relation_key, shown, temporary_schema
-from sql.statements.statement import CreateView, Statement
+from sql.names.relation_keys import in_temporary_schema, name_of, relation_key, shown, temporary_schema
+from sql.parse.statements.statement import CreateView, Statement
 
 if TYPE_CHECKING:
     from engine.sessions.session import Session

@@ -11,33 +11,33 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from engine.catalog import CatalogImage, StreamEntry, TableEntry, ViewEntry
-from engine.disk_errors import disk_error
-from engine.joined_tables import refuse_joined
-from engine.sessions.copy_decoders import received_text
-from engine.sessions.copy_in import CopyIn
-from engine.sessions.copy_into_table import CopyIntoTable, copy_target
-from engine.sessions.insert import make_target
-from engine.sessions.outcome import Outcome
+from engine.catalog.image import CatalogImage, StreamEntry, TableEntry, ViewEntry
+from engine.catalog.joined_tables import refuse_joined
+from engine.commit.staging import StatementStage
+from engine.commit.transaction import Transaction
+from engine.ingest.copy_decoders import received_text
+from engine.ingest.copy_in import CopyIn
+from engine.ingest.insert import make_target
+from engine.ingest.server_files import open_to_read
 from engine.sessions.prepared import Prepared
-from engine.sessions.reading import scan_inputs, scan_settings, views_among
-from engine.sessions.row_locks import read_locked
-from engine.sessions.server_files import open_to_read
-from engine.sessions.table_writes import BoundWrite, TableWriter, queries_of, settled, with_queries
 from engine.sessions.transaction_block import ROOM_WAIT_S
-from engine.staging import StatementStage
-from engine.transaction import Transaction
-from ringbuffer.arrow import morsel_from_arrow
+from engine.statements.copy_into_table import CopyIntoTable, copy_target
+from engine.statements.outcome import Outcome
+from engine.statements.reading import scan_inputs, scan_settings, views_among
+from engine.statements.row_locks import read_locked
+from engine.statements.table_writes import BoundWrite, TableWriter, queries_of, settled, with_queries
+from engine.storage.errors import disk_error
+from ringbuffer.memory.arrow import morsel_from_arrow
 from sql.bind.constraints import bind_copied
 from sql.bind.delete import BoundDelete, bind_delete
 from sql.bind.insert import BoundInsert, bind_insert
 from sql.bind.update import BoundUpdate, bind_update
 from sql.errors import SqlError, not_supported
-from sql.expressions import Literal
-from sql.names import did_you_mean
-from sql.settings import Settings
-from sql.statements.statement import CopyFrom, Delete, Insert, Update
-from views.refresh import Reader
+from sql.names.suggestions import did_you_mean
+from sql.parse.statements.statement import CopyFrom, Delete, Insert, Update
+from sql.settings.settings import Settings
+from sql.tree.expressions import Literal
+from views.upkeep.refresh import Reader
 
 if TYPE_CHECKING:
     from engine.sessions.session import Session

@@ -9,12 +9,12 @@ from collections.abc import Iterable
 from functools import cache
 from typing import TYPE_CHECKING
 
-from engine.roles import PREDEFINED, READ_ALL
+from engine.catalog.roles import PREDEFINED, READ_ALL
 from engine.system_catalog.static_rows import CatalogRelation, relations
 from sql.errors import SqlError
 
 if TYPE_CHECKING:
-    from engine.roles import Roles
+    from engine.catalog.roles import Roles
     from engine.system_catalog.session_context import SessionContext
 
 # Those on which a new PostgreSQL 15 gives PUBLIC no SELECT. pg_subscription, of which only one column is secret, is empty.

@@ -18,34 +18,32 @@ import duckdb
 import pyarrow as pa
 from duckdb.func import FunctionNullHandling, PythonUDFType
 
-from engine.catalog import CatalogImage
+from engine.catalog.image import CatalogImage
 from engine.embedded import query_engine
 from engine.embedded.duckdb_errors import sql_error
 from engine.embedded.error_mark import marked
-from engine.embedded.functions import register_functions
+from engine.embedded.functions.registration import register_functions
 from engine.embedded.lockdown import lock_down
-from engine.system_catalog import (
-    functions_of_objects,
-    functions_of_privileges,
-    functions_of_sessions,
-    functions_of_texts,
-)
-from engine.system_catalog.calls import FUNCTION_PREFIX
-from engine.system_catalog.casts import output, print_list_as_texts
 from engine.system_catalog.catalog_access import require_readable
 from engine.system_catalog.catalog_functions import FUNCTIONS, INTERNAL, CatalogFunction
-from engine.system_catalog.from_items import RELATION_PREFIX
+from engine.system_catalog.functions import objects as functions_of_objects
+from engine.system_catalog.functions import privileges as functions_of_privileges
+from engine.system_catalog.functions import sessions as functions_of_sessions
+from engine.system_catalog.functions import texts as functions_of_texts
 from engine.system_catalog.printed import ARRAYS_FROM_0, REGISTERED, UNKNOWN, VECTORS, Printed, element_of, engine_type
-from engine.system_catalog.printing import Printing
-from engine.system_catalog.queries import PrintedQuery, print_query
+from engine.system_catalog.queries.calls import FUNCTION_PREFIX
+from engine.system_catalog.queries.casts import output, print_list_as_texts
+from engine.system_catalog.queries.from_items import RELATION_PREFIX
+from engine.system_catalog.queries.printing import Printing
+from engine.system_catalog.queries.queries import PrintedQuery, print_query
+from engine.system_catalog.queries.result_forms import NAMED
 from engine.system_catalog.relation_connections import RelationConnection, RelationConnections
-from engine.system_catalog.result_forms import NAMED
 from engine.system_catalog.session_context import SessionContext
 from engine.system_catalog.snapshot import Snapshot, arrow_table
 from engine.system_catalog.static_rows import relations
 from sql.errors import SqlError, not_supported
-from sql.expressions import Literal
-from sql.syntax import Query
+from sql.parse.syntax import Query
+from sql.tree.expressions import Literal
 
 log = logging.getLogger(__name__)
 

@@ -14,23 +14,20 @@ from typing import Any
 
 import pyarrow as pa
 
-from engine.catalog import CatalogImage
-from engine.system_catalog.calls import SEQUENCE_FUNCTIONS
+from engine.catalog.image import CatalogImage
 from engine.system_catalog.catalog_engine import CatalogEngine
 from engine.system_catalog.printed import REGISTERED
-from engine.system_catalog.result_forms import result
+from engine.system_catalog.queries.calls import SEQUENCE_FUNCTIONS
+from engine.system_catalog.queries.result_forms import result
 from engine.system_catalog.routing import is_of_catalog
 from engine.system_catalog.session_context import SessionContext
 from engine.system_catalog.syntax_nodes import nodes
 from sql.bind.naming import output_name
-from sql.catalog import ColumnDescription, RelationDescription, SessionSettings
-from sql.datatypes import OID, TEXT
-from sql.enum_types import EnumType
+from sql.catalog.catalog import ColumnDescription, RelationDescription, SessionSettings
+from sql.catalog.schemas import find_relation
 from sql.errors import SqlError, not_supported
-from sql.grammar.cursor import relation_of
-from sql.relations import OutputColumn
-from sql.schemas import find_relation
-from sql.syntax import (
+from sql.parse.grammar.cursor import relation_of
+from sql.parse.syntax import (
     CommonTable,
     Constant,
     Expression,
@@ -48,7 +45,10 @@ from sql.syntax import (
     TypeCast,
     TypeName,
 )
-from views.arrow_schema import arrow_schema
+from sql.tree.relations import OutputColumn
+from sql.types.datatypes import OID, TEXT
+from sql.types.enums import EnumType
+from views.model.arrow_schema import arrow_schema
 
 # A subquery that names what only the query around it knows is not answered by itself.
 CORRELATED = frozenset({"42P01", "42703"})
@@ -76,7 +76,7 @@ def is_of_users(node: Table, image: CatalogImage, settings: SessionSettings) -> 
 
 @dataclass(frozen=True)
 class CatalogParts:
-    """The catalog (`sql.catalog.Catalog`) of one such query: users' relations, and the parts that were answered.
+    """The catalog (`sql.catalog.catalog.Catalog`) of one such query: users' relations, and the parts that were answered.
 
     rows: of each part, by its name.
     """

@@ -1,4 +1,4 @@
-"""OIDs of what has none of its own in our catalog, besides row types (`sql.record_types`): constraints, indexes, defaults, rules.
+"""OIDs of what has none of its own in our catalog, besides row types (`sql.types.records`): constraints, indexes, defaults, rules.
 
 They are computed from the OID of the relation and what does not change about the object, so that they are the same after a restart. All
 are positive as int4, and far from those that are given out one by one.

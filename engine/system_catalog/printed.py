@@ -1,6 +1,7 @@
 """A piece of SQL printed for the embedded engine, with the PostgreSQL type that it has; how types look there and in Arrow.
 
-Numerics, intervals and times of day have the forms that they have in every query (`views.arrow_schema`): numerics with their own scale.
+Numerics, intervals and times of day have the forms that they have in every query (`views.model.arrow_schema`): numerics with their own
+scale.
 Types are PostgreSQL's internal names ('oid', 'name', 'char', 'int2vector', 'text[]'); 'unknown' is a literal or parameter that nobody has
 given a type yet. Every OID, also one that is shown as a name, is a BIGINT; every text is a VARCHAR.
 """
@@ -12,8 +13,8 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from sql.syntax import Constant
-from views.arrow_schema import INTERVAL, VARIABLE_NUMERIC
+from sql.parse.syntax import Constant
+from views.model.arrow_schema import INTERVAL, VARIABLE_NUMERIC
 
 UNKNOWN = "unknown"
 # What a type of rows begins with; no name of a type or column has the two signs between its fields.

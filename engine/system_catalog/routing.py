@@ -8,15 +8,15 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from engine import stream_statistics
+from engine.streams import statistics as stream_statistics
 from engine.system_catalog.catalog_functions import FUNCTIONS
 from engine.system_catalog.printed import REGISTERED
 from engine.system_catalog.static_rows import relations
 from engine.system_catalog.syntax_nodes import nodes
 from sql import interrupts
 from sql.bind.calls import CALLED_NAMES
-from sql.missing import NAMES
-from sql.syntax import Constant, FunctionCall, Query, Table, TypeName
+from sql.functions.missing import NAMES
+from sql.parse.syntax import Constant, FunctionCall, Query, Table, TypeName
 
 TYPES = REGISTERED | {"xid", "oidvector", "int2vector", "aclitem"}
 # Any word that makes it worth looking.

@@ -10,19 +10,19 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from engine.embedded.text_functions import quote_ident as quoted_name
+from engine.embedded.functions.text import quote_ident as quoted_name
 from engine.system_catalog.registered_types import KINDS
 from engine.system_catalog.snapshot import Snapshot
 from engine.system_catalog.static_rows import CatalogRelation, relations
 from engine.system_catalog.view_queries import view_query
-from sql.catalog import SessionSettings
+from sql.catalog.catalog import SessionSettings
+from sql.catalog.schemas import SYSTEM, meant_schema
 from sql.errors import SqlError
-from sql.grammar.cursor import Cursor
-from sql.grammar.types import type_name
-from sql.schemas import SYSTEM, meant_schema
-from sql.settings import default_value
-from sql.syntax import Query
-from sql.version import VERSION_TEXT
+from sql.parse.grammar.cursor import Cursor
+from sql.parse.grammar.types import type_name
+from sql.parse.syntax import Query
+from sql.settings.settings import default_value
+from sql.settings.version import VERSION_TEXT
 
 CATALOG_SCHEMAS = ("pg_catalog", "information_schema")
 UNDEFINED = {"regclass": "42P01", "regtype": "42704", "regnamespace": "3F000", "regrole": "42704"}

@@ -13,12 +13,12 @@ from typing import Any
 
 import pyarrow as pa
 
-from engine.catalog import CatalogImage, StreamEntry
+from engine.catalog.image import CatalogImage, StreamEntry
 from engine.system_catalog.printed import arrow_type
-from engine.system_catalog.rows_constraints import CONSTRAINT_ROWS
-from engine.system_catalog.rows_relations import RELATION_ROWS
-from engine.system_catalog.rows_server import SERVER_ROWS
-from engine.system_catalog.rows_types import TYPE_ROWS
+from engine.system_catalog.rows.constraints import CONSTRAINT_ROWS
+from engine.system_catalog.rows.relations import RELATION_ROWS
+from engine.system_catalog.rows.server import SERVER_ROWS
+from engine.system_catalog.rows.types import TYPE_ROWS
 from engine.system_catalog.static_rows import CATALOG_SCHEMA, CatalogRelation, Row, static_rows
 from engine.system_catalog.type_texts import type_text
 

@@ -5,15 +5,15 @@ A literal gets the type of its column, as PostgreSQL shows it; names are those o
 
 from __future__ import annotations
 
-from engine.catalog import DisabledViewEntry, QueryViewEntry, SourceText, ViewEntry
+from engine.catalog.image import DisabledViewEntry, QueryViewEntry, SourceText, ViewEntry
 from engine.system_catalog.syntax_nodes import nodes
-from sql.catalog import ColumnDescription, RelationDescription
+from sql.catalog.catalog import ColumnDescription, RelationDescription
 from sql.errors import SqlError
-from sql.expressions import Call, Literal
-from sql.parse import parse
-from sql.statements.statement import CreateView, Select
-from sql.syntax import Constant, Expression, FunctionCall, Logic, Name, Operation, SelectBody, Test, TypeCast
-from sql.trees import walk
+from sql.parse.parse import parse
+from sql.parse.statements.statement import CreateView, Select
+from sql.parse.syntax import Constant, Expression, FunctionCall, Logic, Name, Operation, SelectBody, Test, TypeCast
+from sql.tree.expressions import Call, Literal
+from sql.tree.walks import walk
 
 
 def view_text(entry: ViewEntry | QueryViewEntry | DisabledViewEntry) -> str:

@@ -13,10 +13,10 @@ from typing import Any
 
 from engine.system_catalog.catalog_functions import FUNCTIONS
 from engine.system_catalog.own_relations import OWN_RELATIONS
-from sql.aggregates import AGGREGATES, ORDERED_SET_AGGREGATES, WINDOW_FUNCTIONS
 from sql.bind.calls import CALLED_NAMES
-from sql.functions import TABLE_FUNCTIONS
-from sql.operators import BINARY_OPERATORS, PREFIX_OPERATORS
+from sql.functions.aggregates import AGGREGATES, ORDERED_SET_AGGREGATES, WINDOW_FUNCTIONS
+from sql.functions.operators import BINARY_OPERATORS, PREFIX_OPERATORS
+from sql.functions.scalars import TABLE_FUNCTIONS
 
 FOLDER = Path(__file__).parent / "static"
 CATALOG_SCHEMA = 11

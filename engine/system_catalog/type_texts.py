@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from sql.datatypes import INTERVAL_FIELD_BITS, INTERVAL_FULL_RANGE, SCALARS
-from sql.relation_keys import quoted
+from sql.names.relation_keys import quoted
+from sql.types.datatypes import INTERVAL_FIELD_BITS, INTERVAL_FULL_RANGE, SCALARS
 
 SPELLED = {row.oid: row.sql_name for family, row in SCALARS.items() if family != "unknown"} | {
     18: '"char"',

@@ -5,9 +5,9 @@ from __future__ import annotations
 from functools import cache
 
 from engine.system_catalog.static_rows import FOLDER
-from sql.parse import parse
-from sql.statements.statement import Select
-from sql.syntax import Query
+from sql.parse.parse import parse
+from sql.parse.statements.statement import Select
+from sql.parse.syntax import Query
 
 # Relations of information_schema's views that stand for those rows of pg_class of which the role may know.
 MAY_KNOW = {

@@ -1,7 +1,7 @@
 """Python values as Arrow columns, and columns of text read by PostgreSQL's input functions.
 
-Enters: `LiteralValue`s, or texts, and a type. Leaves: arrays in the forms of `views.arrow_schema`. Texts that occur several times are read
-once. Must not know where the values come from.
+Enters: `LiteralValue`s, or texts, and a type. Leaves: arrays in the forms of `views.model.arrow_schema`. Texts that occur several times
+are read once. Must not know where the values come from.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ from collections.abc import Sequence
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sql.datatypes import LiteralValue, SqlType
 from sql.emit.constants import unscaled_value
 from sql.errors import SqlError
-from sql.input_styles import InputStyles
-from sql.literals import input_value
-from views.arrow_schema import arrow_type
+from sql.times.input_styles import InputStyles
+from sql.types.datatypes import LiteralValue, SqlType
+from sql.values.literals import input_value
+from views.model.arrow_schema import arrow_type
 
 # Families whose values are integers that Arrow knows as moments or days.
 READ_AS = {"date": pa.int32(), "timestamp": pa.int64(), "timestamptz": pa.int64()}

@@ -1,7 +1,7 @@
 """Columns of binary forms, as COPY BINARY brings them, read by PostgreSQL's receive functions.
 
-Enters: the bytes of values, a type that has no kernel. Leaves: arrays in the forms of `views.arrow_schema`. Types of a fixed size are read
-as whole columns, the others value by value, once for each different one.
+Enters: the bytes of values, a type that has no kernel. Leaves: arrays in the forms of `views.model.arrow_schema`. Types of a fixed size
+are read as whole columns, the others value by value, once for each different one.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from engine.tables.arrow_values import FieldError, column_array
-from sql.civil import DAY_US
-from sql.datatypes import LiteralValue, SqlType
 from sql.errors import SqlError
-from sql.literals import apply_modifier, binary_value
-from views.arrow_schema import INTERVAL, arrow_type
+from sql.times.civil import DAY_US
+from sql.types.datatypes import LiteralValue, SqlType
+from sql.values.literals import apply_modifier, binary_value
+from views.model.arrow_schema import INTERVAL, arrow_type
 
 INTERVAL_FORM = np.dtype([("micros", ">i8"), ("days", ">i4"), ("months", ">i4")])
 FIXED_FORMS: dict[str, np.dtype[Any]] = {

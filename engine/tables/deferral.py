@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass, field, replace
 from typing import Generic, TypeVar
 
-from sql.catalog import ConstraintDescription
+from sql.catalog.catalog import ConstraintDescription
 
 Check = TypeVar("Check")
 # A constraint: its table's oid, and its name there.

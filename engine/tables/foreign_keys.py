@@ -15,16 +15,16 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from engine.catalog import CatalogImage, Entry, TableEntry
+from engine.catalog.image import CatalogImage, Entry, TableEntry
 from engine.embedded.duckdb_errors import CONFLICT
 from engine.tables import write_journal
 from engine.tables.deferral import Deferral, Key
 from engine.tables.row_checks import check_rows
 from engine.tables.unique_errors import key_text, values_text
-from sql.catalog import ColumnDescription, ConstraintDescription, KeyReference
-from sql.datatypes import INT8
+from sql.catalog.catalog import ColumnDescription, ConstraintDescription, KeyReference
 from sql.errors import SqlError
-from sql.relations import OutputColumn
+from sql.tree.relations import OutputColumn
+from sql.types.datatypes import INT8
 
 if TYPE_CHECKING:
     from engine.tables.table_transaction import TableTransaction

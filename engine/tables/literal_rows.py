@@ -12,11 +12,11 @@ import pyarrow as pa
 
 from engine.embedded.columnless import rows_alone
 from engine.tables.arrow_values import column_array
-from sql.catalog import RelationDescription
-from sql.datatypes import LiteralValue
-from sql.expressions import Cast, Column, Expression, Literal
-from sql.literals import apply_modifier
-from sql.relations import Project, Relation, Values
+from sql.catalog.catalog import RelationDescription
+from sql.tree.expressions import Cast, Column, Expression, Literal
+from sql.tree.relations import Project, Relation, Values
+from sql.types.datatypes import LiteralValue
+from sql.values.literals import apply_modifier
 
 STRINGS = frozenset({"text", "varchar"})
 INTEGER_BITS = {"int2": 15, "int4": 31, "int8": 63}

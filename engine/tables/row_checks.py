@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from engine.failing_rows import FailingRowError, null_error, tell_row
+from engine.streams.failing_rows import FailingRowError, null_error, tell_row
 from sql.bind.readers import with_zone
 from sql.bind.substitute import substitute_now
 from sql.bind.write_target import ROWS, columns_schema
-from sql.catalog import RelationDescription
-from sql.datatypes import BOOL
-from sql.expressions import Call
-from sql.relations import Project, Scan
+from sql.catalog.catalog import RelationDescription
+from sql.tree.expressions import Call
+from sql.tree.relations import Project, Scan
+from sql.types.datatypes import BOOL
 
 if TYPE_CHECKING:
     from engine.tables.table_transaction import TableTransaction

@@ -17,21 +17,21 @@ import numpy as np
 import pyarrow as pa
 from duckdb.func import FunctionNullHandling, PythonUDFType
 
-from engine.catalog import CatalogImage, SequenceEntry
+from engine.catalog.image import CatalogImage, SequenceEntry
 from engine.embedded.arrow_numerics import one_array
 from engine.embedded.error_mark import marked
-from engine.embedded.functions import type_of
+from engine.embedded.functions.registration import type_of
 from engine.tables.backend_functions import Backend, advisory_rows, notify_rows, set_rows, signal_rows, sleep_rows
-from sql.catalog import SessionSettings
-from sql.datatypes import INT8
+from sql.catalog.catalog import SessionSettings
+from sql.catalog.schemas import found_key, meant_schema
 from sql.errors import SqlError
-from sql.expressions import Call, Expression, Literal
-from sql.functions import ADVISORY_CALLS, OF_SESSION
-from sql.grammar.cursor import read_name
-from sql.relation_keys import MARK, PUBLIC, in_temporary_schema, schema_of, written_schema
-from sql.relations import Relation
-from sql.schemas import found_key, meant_schema
-from sql.trees import all_relations, map_relation, operator_expressions, walk
+from sql.functions.scalars import ADVISORY_CALLS, OF_SESSION
+from sql.names.relation_keys import MARK, PUBLIC, in_temporary_schema, schema_of, written_schema
+from sql.parse.grammar.cursor import read_name
+from sql.tree.expressions import Call, Expression, Literal
+from sql.tree.relations import Relation
+from sql.tree.walks import all_relations, map_relation, operator_expressions, walk
+from sql.types.datatypes import INT8
 
 # Before the name of a sequence that an identity column takes its value of; nothing that a client writes has it.
 IMPLICIT = MARK

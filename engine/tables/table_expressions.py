@@ -8,19 +8,19 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from engine.catalog import CatalogImage, Entry, SourceText, TableEntry, source_text
-from sql import syntax
+from engine.catalog.image import CatalogImage, Entry, SourceText, TableEntry, source_text
 from sql.bind.constraints import bind_check
 from sql.bind.insert import bind_default
-from sql.catalog import ColumnDescription, RelationDescription, SessionSettings
-from sql.datatypes import BOOL, INT8
-from sql.expressions import Call, Column, Expression, Literal
-from sql.grammar.cursor import read_name
-from sql.parse import parse
-from sql.relation_keys import quoted_key
-from sql.schemas import found_key
-from sql.statements.statement import Select, TableColumn
-from sql.trees import map_expression, walk
+from sql.catalog.catalog import ColumnDescription, RelationDescription, SessionSettings
+from sql.catalog.schemas import found_key
+from sql.names.relation_keys import quoted_key
+from sql.parse import syntax
+from sql.parse.grammar.cursor import read_name
+from sql.parse.parse import parse
+from sql.parse.statements.statement import Select, TableColumn
+from sql.tree.expressions import Call, Column, Expression, Literal
+from sql.tree.walks import map_expression, walk
+from sql.types.datatypes import BOOL, INT8
 
 SEQUENCE_COLUMNS = (
     ColumnDescription("last_value", INT8, number=1),

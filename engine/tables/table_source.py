@@ -1,4 +1,4 @@
-"""Durable tables as views read them: implements `views.protocols.TableSource`.
+"""Durable tables as views read them: implements `views.model.protocols.TableSource`.
 
 Enters: names. Leaves: Arrow tables with versions, of what is committed, or of what one transaction sees.
 """
@@ -8,10 +8,10 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterable
 
-from engine.catalog import CatalogImage
+from engine.catalog.image import CatalogImage
 from engine.tables.table_store import TableStore, export, table_entry
 from engine.tables.table_transaction import TableTransaction
-from views.protocols import TableExport
+from views.model.protocols import TableExport
 
 # Versions inside transactions, which nothing else has.
 UNCOMMITTED = itertools.count(-1, -1)

@@ -16,20 +16,20 @@ from pathlib import Path
 import duckdb
 import pyarrow as pa
 
-from engine.catalog import CatalogImage, SequenceEntry, TableEntry
-from engine.disk_errors import disk_error
+from engine.catalog.image import CatalogImage, SequenceEntry, TableEntry
 from engine.embedded.duckdb_errors import sql_error
 from engine.embedded.lockdown import lock_down
 from engine.embedded.query_engine import Cursor, QueryEngine
 from engine.embedded.result_rows import ResultLimits
-from engine.storage import Storage
+from engine.storage.errors import disk_error
+from engine.storage.storage import Storage
 from engine.tables.kept_snapshots import KeptSnapshots
 from engine.tables.sequence_functions import SequenceSession, register_sequence_functions
 from engine.tables.table_transaction import TableTransaction
 from engine.tables.write_journal import WriteJournal
 from sql.errors import SqlError
-from sql.relations import OutputColumn, Scan
-from views.protocols import TableExport
+from sql.tree.relations import OutputColumn, Scan
+from views.model.protocols import TableExport
 
 FILE_NAME = "tables.duckdb"
 WRITE_AHEAD_SUFFIX = ".wal"

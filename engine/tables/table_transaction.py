@@ -16,26 +16,26 @@ from typing import TYPE_CHECKING
 import duckdb
 import pyarrow as pa
 
-from engine.catalog import CatalogImage, TableEntry
+from engine.catalog.image import CatalogImage, TableEntry
 from engine.embedded.duckdb_errors import CONFLICT, sql_error
 from engine.embedded.query_engine import Cursor, QueryEngine, passing_rows
 from engine.embedded.result_forms import in_forms
-from engine.locks import SessionLocks
 from engine.tables.foreign_keys import References
+from engine.tables.locks import SessionLocks
 from engine.tables.sequence_functions import SequenceSession, in_session, uses_sequences
 from engine.tables.unique_errors import duplicate_key, key_text, unique_violation, values_text
 from engine.tables.write_journal import ROWS, Step, TableMark, WriteJournal, perform, repeat
-from sql.catalog import ColumnDescription, ConstraintDescription
-from sql.datatypes import INT8, SqlType
+from sql.catalog.catalog import ColumnDescription, ConstraintDescription
+from sql.emit.duckdb import DuckDbExpressions
 from sql.emit.names import PrintedQuery, column_names
-from sql.emit_duckdb import DuckDbExpressions
 from sql.errors import SqlError
-from sql.relations import OutputColumn, Relation, Scan, Schema
-from sql.trees import scans
-from sql.volatility import has_volatile
+from sql.tree.relations import OutputColumn, Relation, Scan, Schema
+from sql.tree.volatility import has_volatile
+from sql.tree.walks import scans
+from sql.types.datatypes import INT8, SqlType
 
 if TYPE_CHECKING:
-    from engine.storage import Storage
+    from engine.storage.storage import Storage
 
 # The pseudo column of a table's scan that says which row it is, for UPDATE and DELETE of the same transaction; never shown to a client.
 ROWID = OutputColumn("?rowid?", INT8)
@@ -111,7 +111,7 @@ class TableTransaction:
         return found
 
     def insert(self, table: TableEntry, rows: pa.Table) -> None:
-        """Append rows: one column per column of the table, in its order and in the forms of `views.arrow_schema`.
+        """Append rows: one column per column of the table, in its order and in the forms of `views.model.arrow_schema`.
 
         They were checked already (NOT NULL, CHECK). Raises 23505 with constraint, DETAIL and table, and 40001.
         """
@@ -433,7 +433,7 @@ def key_columns(table: TableEntry, constraint: ConstraintDescription) -> list[Co
 
 
 def physical_type(kind: SqlType) -> str:
-    """Return the DuckDB type that holds a column's values: the form in which `sql.emit_duckdb` computes."""
+    """Return the DuckDB type that holds a column's values: the form in which `sql.emit.duckdb` computes."""
     return DuckDbExpressions(()).type_name(kind)
 
 

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from engine.catalog import CatalogImage, StreamEntry, TableEntry
-from engine.joined_tables import refuse_joined
+from engine.catalog.image import CatalogImage, StreamEntry, TableEntry
+from engine.catalog.joined_tables import refuse_joined
 from engine.tables.foreign_keys import links_to
 from engine.tables.table_transaction import TableTransaction
 from sql.errors import SqlError
-from sql.names import did_you_mean
-from sql.statements.statement import Truncate
+from sql.names.suggestions import did_you_mean
+from sql.parse.statements.statement import Truncate
 
 
 def truncate_tables(

@@ -13,15 +13,15 @@ from collections.abc import Iterator, Sequence
 import duckdb
 import pyarrow as pa
 
-from engine.catalog import TableEntry
+from engine.catalog.image import TableEntry
 from engine.embedded.query_engine import QueryEngine
 from engine.embedded.result_forms import in_forms
-from ringbuffer.encode_rows import encode_data_rows
-from ringbuffer.output_forms import Forms
-from sql.catalog import ColumnDescription, ConstraintDescription
+from ringbuffer.encode.output_forms import Forms
+from ringbuffer.encode.rows import encode_data_rows
+from sql.catalog.catalog import ColumnDescription, ConstraintDescription
 from sql.errors import SqlError
-from sql.relations import OutputColumn
-from views.arrow_schema import encoded_family
+from sql.tree.relations import OutputColumn
+from views.model.arrow_schema import encoded_family
 
 NAMED_KEY = re.compile(r'Duplicate key "(.*)" violates (?:primary key|unique) constraint', re.DOTALL)
 PLAIN_KEY = re.compile(r'constraint violation: duplicate key "(.*)"', re.DOTALL)

@@ -14,7 +14,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from engine.catalog import TableEntry
+from engine.catalog.image import TableEntry
 from engine.embedded.duckdb_errors import CONFLICT
 from engine.embedded.query_engine import Cursor, passing_rows
 from engine.tables.deferral import Deferral

@@ -6,18 +6,18 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from sql.aggregates import AGGREGATES, ORDERED_SET_AGGREGATES
 from sql.bind.closures import Mark
 from sql.bind.homes import at_home
 from sql.bind.operators import type_name
 from sql.bind.polymorphic import converted, result_type
-from sql.casts import require_equality
-from sql.datatypes import INT8, SqlType
 from sql.errors import SqlError, not_supported
-from sql.expressions import AggregateCall, Expression, Literal, SortKey
-from sql.overloads import AmbiguousError, choose
-from sql.signatures import Signature
-from sql.syntax import FunctionCall, SortItem
+from sql.functions.aggregates import AGGREGATES, ORDERED_SET_AGGREGATES
+from sql.functions.overloads import AmbiguousError, choose
+from sql.functions.signatures import Signature
+from sql.parse.syntax import FunctionCall, SortItem
+from sql.tree.expressions import AggregateCall, Expression, Literal, SortKey
+from sql.types.casts import require_equality
+from sql.types.datatypes import INT8, SqlType
 
 if TYPE_CHECKING:
     from sql.bind.expressions import Binder

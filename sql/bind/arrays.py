@@ -13,12 +13,12 @@ from sql.bind.coerce import coerce
 from sql.bind.common_type import unify
 from sql.bind.operators import binary
 from sql.bind.places import start_of
-from sql.casts import can_cast, plain_name
-from sql.datatypes import BOOL, INT4, UNKNOWN, SqlType, array_of
 from sql.errors import SqlError, not_supported
-from sql.expressions import Call, Column, Expression, Literal
-from sql.syntax import ArrayComparison, ArrayItems, Subscript
-from sql.syntax import Expression as Syntax
+from sql.parse.syntax import ArrayComparison, ArrayItems, Subscript
+from sql.parse.syntax import Expression as Syntax
+from sql.tree.expressions import Call, Column, Expression, Literal
+from sql.types.casts import can_cast, plain_name
+from sql.types.datatypes import BOOL, INT4, UNKNOWN, SqlType, array_of
 
 if TYPE_CHECKING:
     from sql.bind.expressions import Binder

@@ -11,17 +11,17 @@ from sql.bind.expressions import Binder
 from sql.bind.places import start_of
 from sql.bind.readers import value_as_written
 from sql.bind.subqueries import bind_inside
-from sql.casts import can_cast, plain_name
-from sql.catalog import ColumnDescription, RelationDescription
+from sql.catalog.catalog import ColumnDescription, RelationDescription
 from sql.errors import SqlError
-from sql.expressions import Call, Column, Expression, Literal
-from sql.expressions import Subquery as BoundSubquery
-from sql.names import did_you_mean
-from sql.relations import Project
-from sql.statements.statement import Assignment
-from sql.syntax import Expression as Syntax
-from sql.syntax import Subquery
-from sql.trees import walk
+from sql.names.suggestions import did_you_mean
+from sql.parse.statements.statement import Assignment
+from sql.parse.syntax import Expression as Syntax
+from sql.parse.syntax import Subquery
+from sql.tree.expressions import Call, Column, Expression, Literal
+from sql.tree.expressions import Subquery as BoundSubquery
+from sql.tree.relations import Project
+from sql.tree.walks import walk
+from sql.types.casts import can_cast, plain_name
 
 WRONG_COUNT = "number of columns does not match number of values"
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sql.aggregates import AGGREGATES, ORDERED_SET_AGGREGATES, WINDOW_FUNCTIONS
 from sql.bind import aggregates, homes, table_functions, time_functions, windows
 from sql.bind.coerce import coerce, require_usual_form
 from sql.bind.common_type import unify
@@ -13,15 +12,16 @@ from sql.bind.operators import binary, comparison_signature, finish, type_name, 
 from sql.bind.places import start_of
 from sql.bind.polymorphic import converted
 from sql.bind.session_functions import SESSION_FUNCTIONS, session_function
-from sql.datatypes import TEXT, SqlType
 from sql.errors import SqlError, not_supported
-from sql.expressions import Call, Case, Expression, Literal
-from sql.functions import FUNCTIONS, TABLE_FUNCTIONS, VOLATILE
-from sql.missing import AGGREGATE_NAMES, NAMES
-from sql.names import did_you_mean
-from sql.overloads import AmbiguousError, choose
-from sql.signatures import PSEUDO
-from sql.syntax import FunctionCall
+from sql.functions.aggregates import AGGREGATES, ORDERED_SET_AGGREGATES, WINDOW_FUNCTIONS
+from sql.functions.missing import AGGREGATE_NAMES, NAMES
+from sql.functions.overloads import AmbiguousError, choose
+from sql.functions.scalars import FUNCTIONS, TABLE_FUNCTIONS, VOLATILE
+from sql.functions.signatures import PSEUDO
+from sql.names.suggestions import did_you_mean
+from sql.parse.syntax import FunctionCall
+from sql.tree.expressions import Call, Case, Expression, Literal
+from sql.types.datatypes import TEXT, SqlType
 
 if TYPE_CHECKING:
     from sql.bind.expressions import Binder

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from sql.bind.context import BindContext
-from sql.datatypes import DATE, INT4, TIMESTAMPTZ, SqlType
-from sql.datetime_input import CLOCK_WORDS
 from sql.errors import not_supported
-from sql.expressions import Call, Cast, Expression, Literal
+from sql.times.datetime_input import CLOCK_WORDS
+from sql.tree.expressions import Call, Cast, Expression, Literal
+from sql.types.datatypes import DATE, INT4, TIMESTAMPTZ, SqlType
 
 DAYS = {"today": 0, "tomorrow": 1, "yesterday": -1}
 FAMILIES = frozenset({"date", "time", "timestamp", "timestamptz"})

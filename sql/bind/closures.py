@@ -10,8 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from sql.expressions import Column, Expression, OuterColumn
-from sql.trees import walk
+from sql.tree.expressions import Column, Expression, OuterColumn
+from sql.tree.walks import walk
 
 if TYPE_CHECKING:
     from sql.bind.expressions import Binder

@@ -7,13 +7,13 @@ from decimal import Decimal
 
 from sql.bind.clock_words import clock_value
 from sql.bind.context import BindContext
-from sql.casts import can_cast, needs_zone, plain_name
-from sql.catalog import SessionSettings
-from sql.datatypes import LiteralValue, SqlType, scaled_numeric
+from sql.catalog.catalog import SessionSettings
 from sql.errors import SqlError, not_supported
-from sql.expressions import Call, Case, Cast, Column, Expression, Literal, OuterColumn, Parameter, Subquery
-from sql.input_styles import USUAL
-from sql.literals import apply_modifier, input_value, integer_value, unmodified_value
+from sql.times.input_styles import USUAL
+from sql.tree.expressions import Call, Case, Cast, Column, Expression, Literal, OuterColumn, Parameter, Subquery
+from sql.types.casts import can_cast, needs_zone, plain_name
+from sql.types.datatypes import LiteralValue, SqlType, scaled_numeric
+from sql.values.literals import apply_modifier, input_value, integer_value, unmodified_value
 
 INTEGERS = ("int2", "int4", "int8")
 TEXTS = ("text", "varchar", "bpchar", "name")

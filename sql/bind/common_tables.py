@@ -15,13 +15,13 @@ from sql.bind.closures import Mark, Passage, closures_between, nearest_closure
 from sql.bind.context import BindContext, KnownTable
 from sql.bind.operand import Operand, converted
 from sql.bind.recursion import check_order, check_recursion, is_recursive
-from sql.casts import same_modifier
-from sql.datatypes import TEXT, SqlType, scaled_numeric
 from sql.errors import SqlError
-from sql.relations import OutputColumn, Recursive, Relation, Scan, Schema
-from sql.sharing import shared
-from sql.syntax import CommonTable, SetOperation
-from sql.trees import open_columns
+from sql.parse.syntax import CommonTable, SetOperation
+from sql.tree.relations import OutputColumn, Recursive, Relation, Scan, Schema
+from sql.tree.sharing import shared
+from sql.tree.walks import open_columns
+from sql.types.casts import same_modifier
+from sql.types.datatypes import TEXT, SqlType, scaled_numeric
 
 
 @contextmanager

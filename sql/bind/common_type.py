@@ -7,11 +7,11 @@ from dataclasses import replace
 
 from sql.bind.coerce import coerce, position_of
 from sql.bind.context import BindContext
-from sql.casts import can_cast, category, common_family, plain_name, preferred, same_modifier
-from sql.datatypes import SqlType, scaled_numeric
 from sql.errors import SqlError
-from sql.expressions import Expression, Literal
-from sql.numeric_scale import common_scale
+from sql.tree.expressions import Expression, Literal
+from sql.tree.numeric_scale import common_scale
+from sql.types.casts import can_cast, category, common_family, plain_name, preferred, same_modifier
+from sql.types.datatypes import SqlType, scaled_numeric
 
 
 def common_type(expressions: Sequence[Expression]) -> SqlType | None:

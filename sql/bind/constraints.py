@@ -12,14 +12,14 @@ from sql.bind.expressions import Binder
 from sql.bind.parameters import ParameterTypes
 from sql.bind.places import start_of
 from sql.bind.scope import Scope, ScopeColumn, ScopeTable
-from sql.casts import can_cast, plain_name
-from sql.catalog import Catalog, ColumnDescription, RelationDescription, SessionSettings
-from sql.datatypes import BOOL
+from sql.catalog.catalog import Catalog, ColumnDescription, RelationDescription, SessionSettings
 from sql.errors import SqlError
-from sql.expressions import Column, Expression, Subquery
-from sql.relation_keys import name_of
-from sql.syntax import Expression as Syntax
-from sql.trees import walk
+from sql.names.relation_keys import name_of
+from sql.parse.syntax import Expression as Syntax
+from sql.tree.expressions import Column, Expression, Subquery
+from sql.tree.walks import walk
+from sql.types.casts import can_cast, plain_name
+from sql.types.datatypes import BOOL
 
 
 def bind_check(

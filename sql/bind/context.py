@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 
 from sql.bind.closures import Closure, Outer
 from sql.bind.parameters import ParameterTypes
-from sql.catalog import Catalog, SessionSettings
-from sql.enum_types import EnumType
-from sql.expressions import Expression
-from sql.relations import LockedRead, Relation, Schema
-from sql.schemas import find_type
-from sql.syntax import CommonTable
+from sql.catalog.catalog import Catalog, SessionSettings
+from sql.catalog.schemas import find_type
+from sql.parse.syntax import CommonTable
+from sql.tree.expressions import Expression
+from sql.tree.relations import LockedRead, Relation, Schema
+from sql.types.enums import EnumType
 
 
 @dataclass

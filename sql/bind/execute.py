@@ -10,13 +10,13 @@ from sql.bind.expressions import Binder
 from sql.bind.parameters import ParameterTypes
 from sql.bind.places import start_of
 from sql.bind.scope import Scope
-from sql.casts import can_cast, plain_name
-from sql.catalog import Catalog, SessionSettings
-from sql.datatypes import SqlType
+from sql.catalog.catalog import Catalog, SessionSettings
 from sql.errors import SqlError
-from sql.expressions import Expression, Subquery
-from sql.statements.session_statement import Execute
-from sql.trees import walk
+from sql.parse.statements.session_statement import Execute
+from sql.tree.expressions import Expression, Subquery
+from sql.tree.walks import walk
+from sql.types.casts import can_cast, plain_name
+from sql.types.datatypes import SqlType
 
 CLAUSE = "EXECUTE parameters"
 

@@ -1,7 +1,7 @@
 """Scalar expressions of the syntax to typed ones. Operators, calls, aggregates and windows have their own files.
 
-Enters: `sql.syntax` nodes and a scope. Leaves: `sql.expressions` nodes over the row of the scope. Aggregates and window calls are
-bound to columns that only stand for them (see `sql.bind.virtual`), which `select` replaces.
+Enters: `sql.parse.syntax` nodes and a scope. Leaves: `sql.tree.expressions` nodes over the row of the scope. Aggregates and window calls
+are bound to columns that only stand for them (see `sql.bind.virtual`), which `select` replaces.
 """
 
 from __future__ import annotations
@@ -18,11 +18,8 @@ from sql.bind.places import start_of
 from sql.bind.scope import Scope
 from sql.bind.virtual import VirtualColumns
 from sql.bind.wide_numbers import is_wide
-from sql.datatypes import BOOL, INT4, INT8, TEXT, UNKNOWN, SqlType, scaled_numeric
 from sql.errors import SqlError, not_supported
-from sql.expressions import Call, Case, Expression, Literal
-from sql.literals import unlimited_decimal
-from sql.syntax import (
+from sql.parse.syntax import (
     ArrayComparison,
     ArrayItems,
     Between,
@@ -46,9 +43,12 @@ from sql.syntax import (
     TypeCast,
     WindowDefinition,
 )
-from sql.syntax import Expression as Syntax
-from sql.trees import columns_of
-from sql.type_names import resolve_type
+from sql.parse.syntax import Expression as Syntax
+from sql.parse.type_names import resolve_type
+from sql.tree.expressions import Call, Case, Expression, Literal
+from sql.tree.walks import columns_of
+from sql.types.datatypes import BOOL, INT4, INT8, TEXT, UNKNOWN, SqlType, scaled_numeric
+from sql.values.literals import unlimited_decimal
 
 INT4_MAX = (1 << 31) - 1
 INT8_MAX = (1 << 63) - 1

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from sql.casts import require_equality
-from sql.datatypes import BOOL, INT8
 from sql.errors import SqlError
-from sql.expressions import Call, Column, Expression, Literal, SortKey, WindowCall
-from sql.relations import Distinct, Filter, Limit, OutputColumn, Project, Relation, Sort, Window
+from sql.tree.expressions import Call, Column, Expression, Literal, SortKey, WindowCall
+from sql.tree.relations import Distinct, Filter, Limit, OutputColumn, Project, Relation, Sort, Window
+from sql.types.casts import require_equality
+from sql.types.datatypes import BOOL, INT8
 
 Items = tuple[tuple[str, Expression], ...]
 

@@ -19,18 +19,18 @@ from sql.bind.operators import binary
 from sql.bind.readers import as_read
 from sql.bind.scope import Scope, ScopeColumn, ScopeTable, table_scope
 from sql.bind.table_functions import bind_function_table
-from sql.catalog import ColumnDescription, RelationDescription
-from sql.datatypes import BOOL
+from sql.catalog.catalog import ColumnDescription, RelationDescription
+from sql.catalog.schemas import find_relation
 from sql.errors import SqlError, not_supported
-from sql.expressions import Call, Column, Expression, Literal
-from sql.grammar.cursor import relation_of
-from sql.names import did_you_mean
-from sql.relation_keys import as_written, described, name_of
-from sql.relations import ROW_ID, Join, OutputColumn, Recursive, Relation, Scan, Schema, Values
-from sql.schemas import find_relation
-from sql.sharing import shared
-from sql.syntax import Derived, FromItem, FunctionTable, JoinClause, Table, ValuesBody
-from sql.trees import map_expression, rewrite_everywhere
+from sql.names.relation_keys import as_written, described, name_of
+from sql.names.suggestions import did_you_mean
+from sql.parse.grammar.cursor import relation_of
+from sql.parse.syntax import Derived, FromItem, FunctionTable, JoinClause, Table, ValuesBody
+from sql.tree.expressions import Call, Column, Expression, Literal
+from sql.tree.relations import ROW_ID, Join, OutputColumn, Recursive, Relation, Scan, Schema, Values
+from sql.tree.sharing import shared
+from sql.tree.walks import map_expression, rewrite_everywhere
+from sql.types.datatypes import BOOL
 
 # One row of no columns: the input of a SELECT without FROM.
 ONE_ROW = Values(((),), ())

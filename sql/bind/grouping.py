@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 
 from sql.bind.scope import Scope
 from sql.bind.virtual import AGGREGATES, SETS, WINDOWS, VirtualColumns
-from sql.casts import has_equality, plain_name
-from sql.datatypes import INT4
 from sql.errors import SqlError, not_supported
-from sql.expressions import AggregateCall, Column, Expression, Literal, Subquery
-from sql.trees import map_all, map_expression, walk, window_expressions
-from sql.volatility import is_constant
+from sql.tree.expressions import AggregateCall, Column, Expression, Literal, Subquery
+from sql.tree.volatility import is_constant
+from sql.tree.walks import map_all, map_expression, walk, window_expressions
+from sql.types.casts import has_equality, plain_name
+from sql.types.datatypes import INT4
 
 if TYPE_CHECKING:
     from sql.bind.grouping_sets import Keys

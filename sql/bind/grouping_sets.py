@@ -11,9 +11,9 @@ from sql.bind.grouping import check_key
 from sql.bind.naming import output_name
 from sql.bind.outputs import Output, bare_name, ordinal_place, output_named
 from sql.errors import SqlError
-from sql.expressions import Expression
-from sql.syntax import Constant, GroupingSets, GroupItem, SelectBody
-from sql.syntax import Expression as Syntax
+from sql.parse.syntax import Constant, GroupingSets, GroupItem, SelectBody
+from sql.parse.syntax import Expression as Syntax
+from sql.tree.expressions import Expression
 
 GROUPING_SETS_MAX = 4096
 CUBE_ITEMS_MAX = 12
@@ -23,7 +23,7 @@ Sets = list[tuple[int, ...]]
 
 @dataclass(frozen=True, slots=True)
 class Keys:
-    """The keys of a GROUP BY. written: there is one, though it may have no keys. sets: as `sql.relations.Aggregate` has them."""
+    """The keys of a GROUP BY. written: there is one, though it may have no keys. sets: as `sql.tree.relations.Aggregate` has them."""
 
     items: tuple[tuple[str, Expression], ...]
     sets: tuple[tuple[int, ...], ...] | None

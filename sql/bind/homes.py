@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 
 from sql.bind.closures import Closure, Mark, nearest_closure, pass_in, reads_outside, reads_row
 from sql.bind.virtual import AGGREGATES, WINDOWS
-from sql.datatypes import INT4
 from sql.errors import SqlError
-from sql.expressions import AggregateCall, Expression
-from sql.syntax import FunctionCall
-from sql.trees import aggregate_expressions, columns_of, map_aggregate
+from sql.parse.syntax import FunctionCall
+from sql.tree.expressions import AggregateCall, Expression
+from sql.tree.walks import aggregate_expressions, columns_of, map_aggregate
+from sql.types.datatypes import INT4
 
 if TYPE_CHECKING:
     from sql.bind.expressions import Binder

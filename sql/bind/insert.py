@@ -32,17 +32,17 @@ from sql.bind.write_target import (
     target_relation,
     target_scope,
 )
-from sql.casts import can_cast, plain_name
-from sql.catalog import Catalog, ColumnDescription, RelationDescription, SessionSettings
-from sql.datatypes import SqlType
+from sql.catalog.catalog import Catalog, ColumnDescription, RelationDescription, SessionSettings
 from sql.errors import SqlError, not_supported
-from sql.expressions import Column, Expression, Subquery
-from sql.relations import LockedRead, OutputColumn, Project, Relation, Values
-from sql.sharing import settled
-from sql.statements.statement import ColumnDefinition, Insert, TableColumn
-from sql.syntax import Expression as Syntax
-from sql.syntax import Query
-from sql.trees import walk
+from sql.parse.statements.statement import ColumnDefinition, Insert, TableColumn
+from sql.parse.syntax import Expression as Syntax
+from sql.parse.syntax import Query
+from sql.tree.expressions import Column, Expression, Subquery
+from sql.tree.relations import LockedRead, OutputColumn, Project, Relation, Values
+from sql.tree.sharing import settled
+from sql.tree.walks import walk
+from sql.types.casts import can_cast, plain_name
+from sql.types.datatypes import SqlType
 
 
 @dataclass(frozen=True, slots=True)

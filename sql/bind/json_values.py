@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING
 
 from sql.bind.coerce import coerce, require_usual_form
 from sql.bind.operators import type_name
-from sql.casts import needs_zone
-from sql.datatypes import BOOL, JSON, JSONB, TEXT, SqlType
 from sql.errors import SqlError, not_supported
-from sql.expressions import Call, Cast, Expression, Literal
-from sql.syntax import FunctionCall, Row
+from sql.parse.syntax import FunctionCall, Row
+from sql.tree.expressions import Call, Cast, Expression, Literal
+from sql.types.casts import needs_zone
+from sql.types.datatypes import BOOL, JSON, JSONB, TEXT, SqlType
 
 if TYPE_CHECKING:
     from sql.bind.expressions import Binder

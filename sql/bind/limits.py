@@ -9,14 +9,14 @@ from sql.bind.context import BindContext
 from sql.bind.expressions import Binder
 from sql.bind.finishing import Counts
 from sql.bind.scope import Scope
-from sql.casts import can_cast, plain_name
-from sql.datatypes import INT8, SqlType
 from sql.errors import SqlError
-from sql.expressions import Cast, Expression, Literal
-from sql.special_numbers import not_an_integer
-from sql.syntax import Expression as Syntax
-from sql.syntax import Query
-from sql.trees import columns_of
+from sql.parse.syntax import Expression as Syntax
+from sql.parse.syntax import Query
+from sql.tree.expressions import Cast, Expression, Literal
+from sql.tree.walks import columns_of
+from sql.types.casts import can_cast, plain_name
+from sql.types.datatypes import INT8, SqlType
+from sql.values.special_numbers import not_an_integer
 
 
 def bind_counts(query: Query, scope: Scope, context: BindContext) -> Counts:

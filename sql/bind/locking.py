@@ -11,12 +11,11 @@ from dataclasses import replace
 
 from sql.bind.context import BindContext
 from sql.bind.operand import Operand
-from sql.catalog import RelationDescription
+from sql.catalog.catalog import RelationDescription
+from sql.catalog.schemas import find_relation
 from sql.errors import SqlError, not_supported
-from sql.grammar.cursor import relation_of
-from sql.relations import ROW_ID, Aggregate, Filter, Limit, LockedRead, Project, Relation, RowLock, Scan, Sort, Window
-from sql.schemas import find_relation
-from sql.syntax import (
+from sql.parse.grammar.cursor import relation_of
+from sql.parse.syntax import (
     Derived,
     FromItem,
     FunctionTable,
@@ -29,7 +28,20 @@ from sql.syntax import (
     Target,
     ValuesBody,
 )
-from sql.trees import open_columns, scans
+from sql.tree.relations import (
+    ROW_ID,
+    Aggregate,
+    Filter,
+    Limit,
+    LockedRead,
+    Project,
+    Relation,
+    RowLock,
+    Scan,
+    Sort,
+    Window,
+)
+from sql.tree.walks import open_columns, scans
 
 STRENGTHS = ("FOR KEY SHARE", "FOR SHARE", "FOR NO KEY UPDATE", "FOR UPDATE")
 KINDS = {"stream": "foreign table", "view": "view", "sequence": "sequence", "statistics": "view"}

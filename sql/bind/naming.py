@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sql.syntax import (
+from sql.parse.syntax import (
     ArrayItems,
     CaseWhen,
     Collation,

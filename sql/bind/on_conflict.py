@@ -22,13 +22,13 @@ from sql.bind.write_target import (
     target_scan,
     target_scope,
 )
-from sql.catalog import ConstraintDescription, RelationDescription
-from sql.datatypes import BOOL, INT8
+from sql.catalog.catalog import ConstraintDescription, RelationDescription
 from sql.errors import SqlError, not_supported
-from sql.expressions import Call, Column, Expression, Literal, SortKey, WindowCall
-from sql.relations import Filter, Join, OutputColumn, Project, Relation, Scan, Sort, Window
-from sql.statements.statement import OnConflict
-from sql.trees import columns_of
+from sql.parse.statements.statement import OnConflict
+from sql.tree.expressions import Call, Column, Expression, Literal, SortKey, WindowCall
+from sql.tree.relations import Filter, Join, OutputColumn, Project, Relation, Scan, Sort, Window
+from sql.tree.walks import columns_of
+from sql.types.datatypes import BOOL, INT8
 
 EXCLUDED = "?excluded?"
 ORDINAL = OutputColumn("?ordinal?", INT8)

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 
 from sql.bind.coerce import coerce
 from sql.bind.context import BindContext
-from sql.datatypes import SqlType
-from sql.expressions import Cast, Column, Expression, Literal
-from sql.relations import Limit, Project, Relation
+from sql.tree.expressions import Cast, Column, Expression, Literal
+from sql.tree.relations import Limit, Project, Relation
+from sql.types.datatypes import SqlType
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 from sql.bind.coerce import coerce
 from sql.bind.polymorphic import converted, result_type
 from sql.bind.record_values import check_alike
-from sql.casts import can_cast, plain_name
-from sql.datatypes import BOOL, INT4, INT8, INTERVAL, TEXT, TIMESTAMP, SqlType
 from sql.errors import SqlError, not_supported
-from sql.expressions import Call, Cast, Expression, Literal
-from sql.operators import BINARY_OPERATORS, PREFIX_OPERATORS
-from sql.overloads import AmbiguousError, choose
-from sql.signatures import Signature
-from sql.syntax import Expression as Syntax
-from sql.syntax import Operation, Row, Subquery
+from sql.functions.operators import BINARY_OPERATORS, PREFIX_OPERATORS
+from sql.functions.overloads import AmbiguousError, choose
+from sql.functions.signatures import Signature
+from sql.parse.syntax import Expression as Syntax
+from sql.parse.syntax import Operation, Row, Subquery
+from sql.tree.expressions import Call, Cast, Expression, Literal
+from sql.types.casts import can_cast, plain_name
+from sql.types.datatypes import BOOL, INT4, INT8, INTERVAL, TEXT, TIMESTAMP, SqlType
 
 if TYPE_CHECKING:
     from sql.bind.expressions import Binder

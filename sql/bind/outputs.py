@@ -8,9 +8,9 @@ from sql.bind.expressions import Binder, settle
 from sql.bind.naming import output_name
 from sql.bind.scope import Scope, brought
 from sql.errors import SqlError
-from sql.expressions import Expression, SortKey
-from sql.syntax import Constant, Name, SortItem, Star, Target
-from sql.syntax import Expression as Syntax
+from sql.parse.syntax import Constant, Name, SortItem, Star, Target
+from sql.parse.syntax import Expression as Syntax
+from sql.tree.expressions import Expression, SortKey
 
 
 @dataclass(frozen=True, slots=True)

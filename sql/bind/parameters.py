@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sql.datatypes import UNKNOWN, SqlType
 from sql.errors import SqlError
-from sql.expressions import Parameter
+from sql.tree.expressions import Parameter
+from sql.types.datatypes import UNKNOWN, SqlType
 
 
 class ParameterTypes:

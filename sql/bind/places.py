@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sql.syntax import (
+from sql.parse.syntax import (
     ArrayComparison,
     Between,
     Collation,
@@ -18,7 +18,7 @@ from sql.syntax import (
     Test,
     TypeCast,
 )
-from sql.syntax import Expression as Syntax
+from sql.parse.syntax import Expression as Syntax
 
 
 def start_of(node: Syntax) -> int:

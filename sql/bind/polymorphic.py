@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 from sql.bind.coerce import coerce
 from sql.bind.context import BindContext
-from sql.datatypes import TEXT, SqlType, array_of, scaled_numeric
-from sql.expressions import Expression
-from sql.numeric_scale import result_scale
-from sql.overloads import element_family
-from sql.signatures import Signature
+from sql.functions.overloads import element_family
+from sql.functions.signatures import Signature
+from sql.tree.expressions import Expression
+from sql.tree.numeric_scale import result_scale
+from sql.types.datatypes import TEXT, SqlType, array_of, scaled_numeric
 
 
 def converted(signature: Signature, operands: Sequence[Expression], context: BindContext) -> list[Expression]:

@@ -12,13 +12,13 @@ from sql.bind.locking import bind_locked, locked_reads
 from sql.bind.operand import Operand
 from sql.bind.parameters import ParameterTypes
 from sql.bind.wide_numbers import refuse_wide_numbers
-from sql.catalog import Catalog, SessionSettings
-from sql.datatypes import SqlType
+from sql.catalog.catalog import Catalog, SessionSettings
 from sql.errors import SqlError, not_supported
-from sql.relations import BoundQuery, Relation
-from sql.sharing import settled
-from sql.syntax import Body, Query, SelectBody, SetOperation, ValuesBody
-from sql.trees import scans
+from sql.parse.syntax import Body, Query, SelectBody, SetOperation, ValuesBody
+from sql.tree.relations import BoundQuery, Relation
+from sql.tree.sharing import settled
+from sql.tree.walks import scans
+from sql.types.datatypes import SqlType
 
 
 def bind_query(

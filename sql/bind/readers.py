@@ -10,10 +10,10 @@ from collections.abc import Iterator
 
 from sql.bind.calls import PRINTING
 from sql.bind.coerce import TEXTS, require_usual_form, require_usual_reading
-from sql.catalog import OPEN_ZONE, SessionSettings
-from sql.expressions import Call, Cast, Expression, Literal
-from sql.relations import Relation
-from sql.trees import all_relations, map_expression, map_relation, operator_expressions, walk
+from sql.catalog.catalog import OPEN_ZONE, SessionSettings
+from sql.tree.expressions import Call, Cast, Expression, Literal
+from sql.tree.relations import Relation
+from sql.tree.walks import all_relations, map_expression, map_relation, operator_expressions, walk
 
 # Settings that no text of a definition depends on.
 PLAIN = frozenset({"search_path", "timezone"})

@@ -10,13 +10,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from sql.casts import plain_name
-from sql.datatypes import INT4, record_type
 from sql.errors import SqlError, not_supported
-from sql.expressions import Call, Expression, Literal
-from sql.record_types import RecordType, field_type
-from sql.relation_keys import shown_key
-from sql.syntax import FieldSelection, Name, Row, Star
+from sql.names.relation_keys import shown_key
+from sql.parse.syntax import FieldSelection, Name, Row, Star
+from sql.tree.expressions import Call, Expression, Literal
+from sql.types.casts import plain_name
+from sql.types.datatypes import INT4, record_type
+from sql.types.records import RecordType, field_type
 
 if TYPE_CHECKING:
     from sql.bind.expressions import Binder

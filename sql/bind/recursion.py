@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, fields, is_dataclass
 
 from sql.errors import SqlError, not_supported
-from sql.syntax import CommonTable, JoinClause, Query, SetOperation, Subquery, Table
+from sql.parse.syntax import CommonTable, JoinClause, Query, SetOperation, Subquery, Table
 
 WITHIN = {
     "start": "its non-recursive term",

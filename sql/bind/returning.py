@@ -8,8 +8,8 @@ from sql.bind.scope import Scope
 from sql.bind.select import bind_target
 from sql.bind.write_target import ROWS
 from sql.errors import SqlError
-from sql.relations import Project, Relation, Scan, Schema
-from sql.syntax import Target
+from sql.parse.syntax import Target
+from sql.tree.relations import Project, Relation, Scan, Schema
 
 
 def bind_returning(targets: tuple[Target, ...], scope: Scope, schema: Schema, context: BindContext) -> Relation | None:

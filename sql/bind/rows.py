@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 from sql.bind.operators import binary
 from sql.bind.record_values import fields_of
 from sql.bind.subqueries import row_of_subquery
-from sql.casts import plain_name
-from sql.datatypes import BOOL
 from sql.errors import SqlError
-from sql.expressions import Call, Expression
-from sql.syntax import Expression as Syntax
-from sql.syntax import Row, Subquery
+from sql.parse.syntax import Expression as Syntax
+from sql.parse.syntax import Row, Subquery
+from sql.tree.expressions import Call, Expression
+from sql.types.casts import plain_name
+from sql.types.datatypes import BOOL
 
 if TYPE_CHECKING:
     from sql.bind.expressions import Binder

@@ -11,12 +11,12 @@ from dataclasses import dataclass, field
 
 from sql.bind.closures import Closure, Outer, Passage, pass_in
 from sql.bind.record_values import record_value
-from sql.datatypes import SqlType
 from sql.errors import SqlError, not_supported
-from sql.expressions import Column, Expression
-from sql.names import close_names, distance
-from sql.relation_keys import name_of, relation_key
-from sql.syntax import Name
+from sql.names.relation_keys import name_of, relation_key
+from sql.names.suggestions import close_names, distance
+from sql.parse.syntax import Name
+from sql.tree.expressions import Column, Expression
+from sql.types.datatypes import SqlType
 
 
 @dataclass(frozen=True, slots=True)

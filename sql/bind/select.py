@@ -22,10 +22,10 @@ from sql.bind.places import start_of
 from sql.bind.table_functions import add_sets
 from sql.bind.virtual import WINDOWS, VirtualColumns
 from sql.errors import SqlError
-from sql.expressions import AggregateCall, Column, Expression
-from sql.relations import Aggregate, Filter, Join, Relation, Scan, Window
-from sql.syntax import Query, SelectBody
-from sql.trees import map_all, map_expression, map_window
+from sql.parse.syntax import Query, SelectBody
+from sql.tree.expressions import AggregateCall, Column, Expression
+from sql.tree.relations import Aggregate, Filter, Join, Relation, Scan, Window
+from sql.tree.walks import map_all, map_expression, map_window
 
 # As in PostgreSQL.
 OUTPUTS_MAX = 1664

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sql.casts import plain_name
-from sql.catalog import KnowsSchemas, SessionSettings
-from sql.datatypes import BOOL, INT4, NAME, TEXT
+from sql.catalog.catalog import KnowsSchemas, SessionSettings
+from sql.catalog.schemas import SYSTEM, meant_schema
 from sql.errors import SqlError, not_supported
-from sql.expressions import Expression, Literal
-from sql.relation_keys import name_of, quoted
-from sql.schemas import SYSTEM, meant_schema
-from sql.setting_table import PRIVATE, private
-from sql.settings import default_value
-from sql.syntax import FunctionCall
-from sql.version import VERSION_TEXT
+from sql.names.relation_keys import name_of, quoted
+from sql.parse.syntax import FunctionCall
+from sql.settings.settings import default_value
+from sql.settings.table import PRIVATE, private
+from sql.settings.version import VERSION_TEXT
+from sql.tree.expressions import Expression, Literal
+from sql.types.casts import plain_name
+from sql.types.datatypes import BOOL, INT4, NAME, TEXT
 
 if TYPE_CHECKING:
     from sql.bind.expressions import Binder

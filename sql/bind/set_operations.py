@@ -11,12 +11,12 @@ from sql.bind.limits import bind_counts
 from sql.bind.operand import Operand, converted
 from sql.bind.outputs import bare_name, ordinal_place
 from sql.bind.scope import table_scope
-from sql.datatypes import SqlType
 from sql.errors import SqlError
-from sql.expressions import Column, SortKey
-from sql.relations import OutputColumn, Relation, Sort
-from sql.relations import SetOperation as SetRelation
-from sql.syntax import Constant, Query, SetOperation, SortItem
+from sql.parse.syntax import Constant, Query, SetOperation, SortItem
+from sql.tree.expressions import Column, SortKey
+from sql.tree.relations import OutputColumn, Relation, Sort
+from sql.tree.relations import SetOperation as SetRelation
+from sql.types.datatypes import SqlType
 
 
 def bind_set_operation(body: SetOperation, context: BindContext) -> Operand:

@@ -13,14 +13,14 @@ from sql.bind.arrays import COMPARISONS
 from sql.bind.closures import Closure
 from sql.bind.finishing import project
 from sql.bind.operators import binary
-from sql.casts import plain_name
-from sql.datatypes import BOOL, array_of, scaled_numeric
 from sql.errors import SqlError, not_supported
-from sql.expressions import Call, Cast, Column, Expression
-from sql.expressions import Subquery as BoundSubquery
-from sql.relations import Project, Relation
-from sql.syntax import Expression as Syntax
-from sql.syntax import Row, Subquery
+from sql.parse.syntax import Expression as Syntax
+from sql.parse.syntax import Row, Subquery
+from sql.tree.expressions import Call, Cast, Column, Expression
+from sql.tree.expressions import Subquery as BoundSubquery
+from sql.tree.relations import Project, Relation
+from sql.types.casts import plain_name
+from sql.types.datatypes import BOOL, array_of, scaled_numeric
 
 if TYPE_CHECKING:
     from sql.bind.expressions import Binder

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sql.bind.limits import checked_count
-from sql.datatypes import TIMESTAMPTZ
-from sql.expressions import Call, Expression, Literal, Parameter
-from sql.relations import Limit, Relation
-from sql.trees import map_relation, rewrite_everywhere
+from sql.tree.expressions import Call, Expression, Literal, Parameter
+from sql.tree.relations import Limit, Relation
+from sql.tree.walks import map_relation, rewrite_everywhere
+from sql.types.datatypes import TIMESTAMPTZ
 
 
 def substitute_parameters(root: Relation, values: Sequence[Literal]) -> Relation:

@@ -14,14 +14,14 @@ from sql.bind.operators import type_name
 from sql.bind.polymorphic import converted, result_type
 from sql.bind.scope import Scope, table_scope
 from sql.bind.virtual import SETS, SetCall
-from sql.datatypes import INT8, TEXT, scaled_numeric
 from sql.errors import SqlError, not_supported
-from sql.expressions import Column, Expression, Literal
-from sql.functions import JSON_MEMBERS, TABLE_FUNCTIONS
-from sql.overloads import AmbiguousError, choose
-from sql.relations import Join, OutputColumn, Project, Relation, TableFunction, Values
-from sql.syntax import FunctionCall, FunctionTable
-from sql.trees import map_expression
+from sql.functions.overloads import AmbiguousError, choose
+from sql.functions.scalars import JSON_MEMBERS, TABLE_FUNCTIONS
+from sql.parse.syntax import FunctionCall, FunctionTable
+from sql.tree.expressions import Column, Expression, Literal
+from sql.tree.relations import Join, OutputColumn, Project, Relation, TableFunction, Values
+from sql.tree.walks import map_expression
+from sql.types.datatypes import INT8, TEXT, scaled_numeric
 
 if TYPE_CHECKING:
     from sql.bind.context import BindContext

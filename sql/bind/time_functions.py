@@ -5,8 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from sql.casts import plain_name
-from sql.datatypes import (
+from sql.errors import SqlError, not_supported
+from sql.functions.scalars import NOW_FUNCTIONS
+from sql.functions.signatures import Signature
+from sql.parse.syntax import FunctionCall
+from sql.times.zone_names import zone_meant
+from sql.tree.expressions import Call, Cast, Expression, Literal
+from sql.types.casts import plain_name
+from sql.types.datatypes import (
     DATE,
     FLOAT8,
     INT4,
@@ -19,12 +25,6 @@ from sql.datatypes import (
     SqlType,
     scaled_numeric,
 )
-from sql.errors import SqlError, not_supported
-from sql.expressions import Call, Cast, Expression, Literal
-from sql.functions import NOW_FUNCTIONS
-from sql.signatures import Signature
-from sql.syntax import FunctionCall
-from sql.zone_names import zone_meant
 
 if TYPE_CHECKING:
     from sql.bind.expressions import Binder

@@ -30,12 +30,12 @@ from sql.bind.write_target import (
     target_relation,
     without_identity,
 )
-from sql.catalog import Catalog, RelationDescription, SessionSettings
-from sql.datatypes import SqlType
-from sql.expressions import Column
-from sql.relations import LockedRead, OutputColumn, Project, Relation
-from sql.sharing import settled
-from sql.statements.statement import Update
+from sql.catalog.catalog import Catalog, RelationDescription, SessionSettings
+from sql.parse.statements.statement import Update
+from sql.tree.expressions import Column
+from sql.tree.relations import LockedRead, OutputColumn, Project, Relation
+from sql.tree.sharing import settled
+from sql.types.datatypes import SqlType
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,9 +12,9 @@ from sql.bind.outputs import bind_order, column_outputs
 from sql.bind.places import start_of
 from sql.bind.scope import Scope, table_scope
 from sql.errors import SqlError
-from sql.expressions import Expression
-from sql.relations import OutputColumn, Project, Sort, Values
-from sql.syntax import Query, ValuesBody
+from sql.parse.syntax import Query, ValuesBody
+from sql.tree.expressions import Expression
+from sql.tree.relations import OutputColumn, Project, Sort, Values
 
 
 def bind_values_query(query: Query, body: ValuesBody, context: BindContext) -> Operand:

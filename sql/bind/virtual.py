@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from sql.datatypes import SqlType
-from sql.expressions import AggregateCall, Column, Expression, WindowCall
+from sql.tree.expressions import AggregateCall, Column, Expression, WindowCall
+from sql.types.datatypes import SqlType
 
 AGGREGATES = 1 << 20
 WINDOWS = 1 << 21

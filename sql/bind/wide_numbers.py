@@ -9,10 +9,10 @@ from decimal import Decimal
 
 from sql.bind.context import BindContext
 from sql.errors import SqlError
-from sql.expressions import Expression, Literal
-from sql.literals import check_digits
-from sql.relations import Relation
-from sql.trees import map_relation
+from sql.tree.expressions import Expression, Literal
+from sql.tree.relations import Relation
+from sql.tree.walks import map_relation
+from sql.values.literals import check_digits
 
 
 def is_wide(value: Decimal) -> bool:

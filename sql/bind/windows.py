@@ -6,19 +6,19 @@ from dataclasses import replace
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from sql.aggregates import AGGREGATES, HYPOTHETICAL, ORDERED_SET_AGGREGATES, WINDOW_FUNCTIONS
 from sql.bind import aggregates
 from sql.bind.coerce import coerce
 from sql.bind.common_type import unify
 from sql.bind.operators import type_name
-from sql.casts import plain_name
-from sql.datatypes import INT4, TEXT, LiteralValue, SqlType
 from sql.errors import SqlError, not_supported
-from sql.expressions import Expression, Literal, SortKey, WindowCall, WindowFrame
-from sql.functions import FUNCTIONS
-from sql.interval_values import span_us
-from sql.overloads import choose
-from sql.syntax import FrameBound, FunctionCall, SortItem, WindowDefinition
+from sql.functions.aggregates import AGGREGATES, HYPOTHETICAL, ORDERED_SET_AGGREGATES, WINDOW_FUNCTIONS
+from sql.functions.overloads import choose
+from sql.functions.scalars import FUNCTIONS
+from sql.parse.syntax import FrameBound, FunctionCall, SortItem, WindowDefinition
+from sql.times.interval_values import span_us
+from sql.tree.expressions import Expression, Literal, SortKey, WindowCall, WindowFrame
+from sql.types.casts import plain_name
+from sql.types.datatypes import INT4, TEXT, LiteralValue, SqlType
 
 if TYPE_CHECKING:
     from sql.bind.expressions import Binder

@@ -13,16 +13,16 @@ from sql.bind.context import BindContext
 from sql.bind.expressions import Binder
 from sql.bind.from_clause import bind_from, check_aliases, side_by_side
 from sql.bind.scope import Scope, ScopeColumn, ScopeTable
-from sql.catalog import Catalog, ColumnDescription, RelationDescription, SessionSettings
+from sql.catalog.catalog import Catalog, ColumnDescription, RelationDescription, SessionSettings
+from sql.catalog.schemas import find_relation
 from sql.errors import SqlError
-from sql.expressions import Cast, Column, Expression
-from sql.names import did_you_mean
-from sql.relation_keys import dotted, name_of
-from sql.relations import ROW_ID, Filter, Join, OutputColumn, Project, Relation, Scan, Schema
-from sql.schemas import find_relation
-from sql.syntax import Expression as Syntax
-from sql.syntax import FromItem
-from sql.trees import columns_of, map_expression, scans
+from sql.names.relation_keys import dotted, name_of
+from sql.names.suggestions import did_you_mean
+from sql.parse.syntax import Expression as Syntax
+from sql.parse.syntax import FromItem
+from sql.tree.expressions import Cast, Column, Expression
+from sql.tree.relations import ROW_ID, Filter, Join, OutputColumn, Project, Relation, Scan, Schema
+from sql.tree.walks import columns_of, map_expression, scans
 
 # The scan of the rows that a statement is about to write, or has written: what CHECK and RETURNING are evaluated over.
 ROWS = "?rows?"

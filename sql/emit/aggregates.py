@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from sql.datatypes import SqlType, scaled_numeric
-from sql.emit.aggregate_rules import AggregateText, sort_key, variable_total
 from sql.emit.expressions import ExpressionPrinter, form_of
+from sql.emit.rules.aggregate import AggregateText, sort_key, variable_total
 from sql.errors import not_supported
-from sql.expressions import AggregateCall, Cast, Expression, Literal, WindowCall, WindowFrame
+from sql.tree.expressions import AggregateCall, Cast, Expression, Literal, WindowCall, WindowFrame
+from sql.types.datatypes import SqlType, scaled_numeric
 
 RANKINGS = frozenset({"row_number", "rank", "dense_rank", "percent_rank", "cume_dist"})
 # arguments that must be whole numbers and come back as integer in PostgreSQL

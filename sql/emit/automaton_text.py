@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from sql.character_classes import CharacterClasses
-from sql.regular_automata import bits, chain_automaton
-from sql.regular_expressions import Pattern
+from sql.patterns.automata import bits, chain_automaton
+from sql.patterns.character_classes import CharacterClasses
+from sql.patterns.trees import Pattern
 
 NUMBERS_MAX = 20_000
 STATES_MAX = 300

@@ -8,8 +8,8 @@ from typing import Protocol
 
 from sql.emit.expressions import ExpressionPrinter, SubqueryRule
 from sql.errors import SqlError
-from sql.expressions import Cast, Expression, Literal
-from sql.relations import Schema, TableFunction
+from sql.tree.expressions import Cast, Expression, Literal
+from sql.tree.relations import Schema, TableFunction
 
 # What a negative number is.
 NEGATIVE_COUNTS = {"LIMIT": "2201W", "OFFSET": "2201X"}

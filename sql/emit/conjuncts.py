@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from sql.emit.expressions import ExpressionPrinter
 from sql.emit.failing import can_fail
-from sql.expressions import Call, Expression, Subquery
-from sql.trees import columns_of
+from sql.tree.expressions import Call, Expression, Subquery
+from sql.tree.walks import columns_of
 
 
 def conjunct_texts(printer: ExpressionPrinter, predicate: Expression) -> tuple[str, ...]:

@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from sql.emit.failing import fails_by_itself
-from sql.expressions import Call, Case, Cast, Expression, Literal, Subquery
-from sql.relations import Aggregate, Filter, Join, Limit, Project, Relation, Sort, Values, Window
-from sql.trees import (
+from sql.tree.expressions import Call, Case, Cast, Expression, Literal, Subquery
+from sql.tree.relations import Aggregate, Filter, Join, Limit, Project, Relation, Sort, Values, Window
+from sql.tree.volatility import is_constant, is_fixed
+from sql.tree.walks import (
     aggregate_expressions,
     all_relations,
     children,
@@ -22,7 +23,6 @@ from sql.trees import (
     subqueries_of,
     walk,
 )
-from sql.volatility import is_constant, is_fixed
 
 # Whether a constant is true, or there at all if it is no boolean; None for NULL.
 Evaluate = Callable[[Expression], bool | None]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from sql.datatypes import SqlType
 from sql.errors import SqlError
-from sql.literal_output import timestamp_text
-from sql.special_numbers import special_parts
+from sql.types.datatypes import SqlType
+from sql.values.literal_output import timestamp_text
+from sql.values.special_numbers import special_parts
 
 NUMERIC_DIGITS_MAX = 38
 DAY_US = 86_400_000_000

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from sql.datatypes import scaled_numeric
-from sql.emit.aggregate_rules import (
+from sql.emit.rules.aggregate import (
     AGGREGATE_RULES,
     DEVIATIONS,
     REGRESSION,
@@ -18,7 +17,8 @@ from sql.emit.aggregate_rules import (
     sort_key,
 )
 from sql.errors import not_supported
-from sql.expressions import WindowCall
+from sql.tree.expressions import WindowCall
+from sql.types.datatypes import scaled_numeric
 
 FRAME_ROWS_LISTED_MAX = 1000
 

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sql.datatypes import SqlType
-from sql.expressions import Call, Column, Expression, OuterColumn
-from sql.trees import walk
+from sql.tree.expressions import Call, Column, Expression, OuterColumn
+from sql.tree.walks import walk
+from sql.types.datatypes import SqlType
 
 BOUNDS = frozenset({"lt", "le", "gt", "ge"})
 # Types whose values have such statistics.

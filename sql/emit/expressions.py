@@ -15,10 +15,10 @@ from dataclasses import replace
 from typing import Any
 
 from sql import interrupts
-from sql.datatypes import SqlType
 from sql.emit.failing import can_fail
 from sql.errors import SqlError, not_supported
-from sql.expressions import (
+from sql.functions.scalars import VIEW_CHANGES
+from sql.tree.expressions import (
     Call,
     Case,
     Cast,
@@ -31,9 +31,9 @@ from sql.expressions import (
     WindowCall,
     WindowFrame,
 )
-from sql.functions import VIEW_CHANGES
-from sql.record_types import RecordType
-from sql.trees import walk
+from sql.tree.walks import walk
+from sql.types.datatypes import SqlType
+from sql.types.records import RecordType
 
 NUMERIC_DIGITS_MAX = 38
 

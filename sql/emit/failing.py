@@ -5,7 +5,7 @@ A constant expression counts as safe: PostgreSQL computes it when it plans, what
 
 from __future__ import annotations
 
-from sql.expressions import (
+from sql.tree.expressions import (
     AggregateCall,
     Call,
     Case,
@@ -17,7 +17,7 @@ from sql.expressions import (
     Parameter,
     Subquery,
 )
-from sql.relations import (
+from sql.tree.relations import (
     Aggregate,
     Distinct,
     Filter,
@@ -31,8 +31,8 @@ from sql.relations import (
     Values,
     Window,
 )
-from sql.trees import inputs, operator_expressions
-from sql.volatility import is_constant
+from sql.tree.volatility import is_constant
+from sql.tree.walks import inputs, operator_expressions
 
 # Functions that cannot raise on any operand: what they guard need not be evaluated lazily.
 NEVER_FAILS = frozenset(

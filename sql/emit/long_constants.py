@@ -10,13 +10,13 @@ from collections.abc import Iterator, Sequence
 from typing import TypeVar
 
 from sql import interrupts
-from sql.civil import DATE_INFINITY, TIMESTAMP_INFINITY
-from sql.datatypes import LiteralValue, SqlType
 from sql.emit.constants import civil_date, civil_text, decimal_text, unscaled_value
 from sql.emit.expressions import ExpressionPrinter
-from sql.emit.shared_rules import in_list
-from sql.expressions import Call, Expression, Literal
-from sql.relations import Schema
+from sql.emit.rules.shared import in_list
+from sql.times.civil import DATE_INFINITY, TIMESTAMP_INFINITY
+from sql.tree.expressions import Call, Expression, Literal
+from sql.tree.relations import Schema
+from sql.types.datatypes import LiteralValue, SqlType
 
 Item = TypeVar("Item")
 

@@ -6,7 +6,7 @@ same names, and read results by position.
 
 from __future__ import annotations
 
-from sql.relations import Schema
+from sql.tree.relations import Schema
 
 ANONYMOUS = "?column?"
 

@@ -5,8 +5,8 @@ Characters are written as the ranges that the grammar made of them, so that noth
 
 from __future__ import annotations
 
-from sql.character_sets import ANY, Ranges
-from sql.regular_expressions import Alternatives, Chain, Characters, Condition, Gap, Pattern, Plain, Repeat, copies
+from sql.patterns.character_sets import ANY, Ranges
+from sql.patterns.trees import Alternatives, Chain, Characters, Condition, Gap, Pattern, Plain, Repeat, copies
 
 # RE2 counts the repetitions of a pattern, and is slow where it has many.
 COPIES_MAX = 200

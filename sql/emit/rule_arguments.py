@@ -5,8 +5,8 @@ from __future__ import annotations
 from decimal import Decimal
 
 from sql.errors import not_supported
-from sql.expressions import Cast, Expression, Literal
-from sql.interval_values import bin_width_us
+from sql.times.interval_values import bin_width_us
+from sql.tree.expressions import Cast, Expression, Literal
 
 # The number of the cursor on which a statement runs in DuckDB, for calls that end in the middle when it is stopped.
 RUN_VARIABLE = "run"

@@ -11,7 +11,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import count
 
-from sql.datatypes import INT8, SqlType
 from sql.emit.aggregates import aggregate_text, window_text
 from sql.emit.block import Block, Dialect, row_count
 from sql.emit.conjuncts import conjunct_texts
@@ -20,9 +19,9 @@ from sql.emit.names import PrintedQuery, column_names
 from sql.emit.set_operations import every_column, has_own_order, recursive, recursive_scan, set_operation
 from sql.emit.subqueries import subquery_text
 from sql.errors import not_supported
-from sql.expressions import AggregateCall, Column, Expression, Literal, OuterColumn, Subquery
-from sql.grouping_sets import spread_sets
-from sql.relations import (
+from sql.tree.expressions import AggregateCall, Column, Expression, Literal, OuterColumn, Subquery
+from sql.tree.grouping_sets import spread_sets
+from sql.tree.relations import (
     Aggregate,
     Distinct,
     Filter,
@@ -41,8 +40,9 @@ from sql.relations import (
     Values,
     Window,
 )
-from sql.trees import aggregate_expressions, all_relations, columns_of, operator_expressions, subqueries_of, walk
-from sql.volatility import is_volatile
+from sql.tree.volatility import is_volatile
+from sql.tree.walks import aggregate_expressions, all_relations, columns_of, operator_expressions, subqueries_of, walk
+from sql.types.datatypes import INT8, SqlType
 
 # A key of an ORDER BY that is the same for all rows.
 CONSTANT_KEY = re.compile(r"\(*(-?[\d.]+|'(?:[^']|'')*'|NULL|TRUE|FALSE)\)*( DESC)? NULLS (FIRST|LAST)")

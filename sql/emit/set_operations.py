@@ -4,21 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sql.datatypes import INT4
 from sql.emit.block import Block
 from sql.emit.names import column_names
 from sql.emit.subqueries import fitted
 from sql.errors import not_supported
-from sql.expressions import Column
-from sql.relations import (
-    Aggregate,
-    OutputColumn,
-    Recursive,
-    Relation,
-    Scan,
-    Schema,
-    SetOperation,
-)
+from sql.tree.expressions import Column
+from sql.tree.relations import Aggregate, OutputColumn, Recursive, Relation, Scan, Schema, SetOperation
+from sql.types.datatypes import INT4
 
 if TYPE_CHECKING:
     from sql.emit.select import SelectPrinter

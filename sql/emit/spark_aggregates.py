@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from sql.emit.aggregate_rules import AGGREGATE_RULES, AggregateRule, AggregateText, separator_of, sort_key
+from sql.emit.rules.aggregate import AGGREGATE_RULES, AggregateRule, AggregateText, separator_of, sort_key
 from sql.errors import not_supported
-from sql.expressions import WindowCall
+from sql.tree.expressions import WindowCall
 
 
 def _string_agg(aggregate: AggregateText) -> str:

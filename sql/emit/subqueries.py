@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from sql.datatypes import SqlType, scaled_numeric
 from sql.emit.block import Block
 from sql.emit.expressions import ExpressionPrinter
 from sql.emit.failing import is_single_row
 from sql.emit.names import column_names
 from sql.errors import not_supported
-from sql.expressions import OuterColumn, Subquery
-from sql.trees import walk
+from sql.tree.expressions import OuterColumn, Subquery
+from sql.tree.walks import walk
+from sql.types.datatypes import SqlType, scaled_numeric
 
 if TYPE_CHECKING:
     from sql.emit.select import SelectPrinter

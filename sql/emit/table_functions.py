@@ -5,16 +5,16 @@ Each call is an array; the engine spreads the arrays into rows. A series of cons
 
 from __future__ import annotations
 
-from sql.civil import DAY_US, is_infinite
-from sql.datatypes import TEXT, SqlType, scaled_numeric
 from sql.emit.expressions import ExpressionPrinter
-from sql.emit.json_rules import json_set
 from sql.emit.names import column_names
 from sql.emit.rule_arguments import RUN
+from sql.emit.rules.json import json_set
 from sql.errors import not_supported
-from sql.expressions import Expression, Literal
-from sql.relations import TableFunction
-from sql.volatility import is_constant
+from sql.times.civil import DAY_US, is_infinite
+from sql.tree.expressions import Expression, Literal
+from sql.tree.relations import TableFunction
+from sql.tree.volatility import is_constant
+from sql.types.datatypes import TEXT, SqlType, scaled_numeric
 
 INTEGERS = ("int2", "int4", "int8")
 TIMES = ("timestamp", "timestamptz")

@@ -18,8 +18,8 @@ from collections.abc import Iterable
 from dataclasses import replace
 from enum import Enum, auto
 
-from sql.client_encodings import UTF8, ClientEncoding
 from sql.errors import SqlError
+from sql.values.client_encodings import UTF8, ClientEncoding
 from sql.wire.messages import (
     GSS_REQUEST,
     SSL_REQUEST,

@@ -11,8 +11,8 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import cast
 
-from sql.client_encodings import UTF8
 from sql.errors import SqlError
+from sql.values.client_encodings import UTF8
 from sql.wire.messages import (
     COPY_DONE,
     FLUSH,

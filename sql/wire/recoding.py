@@ -9,10 +9,10 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable, Iterator, Sequence
 
-from sql.array_binary import ArrayBytes
-from sql.client_encodings import ClientEncoding
-from sql.datatypes import SqlType
 from sql.errors import SqlError
+from sql.types.datatypes import SqlType
+from sql.values.array_binary import ArrayBytes
+from sql.values.client_encodings import ClientEncoding
 from sql.wire import writer
 
 HEAD_BYTES = 5

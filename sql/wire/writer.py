@@ -9,9 +9,9 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterable, Sequence
 
-from sql.datatypes import SqlType
 from sql.errors import SqlError
-from sql.relation_keys import schema_of, shown
+from sql.names.relation_keys import schema_of, shown
+from sql.types.datatypes import SqlType
 
 _HEAD = struct.Struct("!ci")
 _FIELD = struct.Struct("!ihihih")

@@ -14,7 +14,7 @@ import pytest
 from py4j.java_gateway import GatewayParameters, JavaGateway, launch_gateway
 from py4j.protocol import Py4JJavaError
 
-from engine.java import find_java
+from engine.spark.java import find_java
 from tests.oracle.antumbra import AntumbraServer
 
 JAR = Path("/usr/share/java/postgresql.jar")

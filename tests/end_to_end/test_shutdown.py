@@ -14,7 +14,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from engine.shutdown import END_WAIT_S_MAX
+from engine.server.shutdown import END_WAIT_S_MAX
 from tests.engine.test_serve import jvms
 from tests.oracle.antumbra import AntumbraServer
 from tests.sql.wire.frames import query, startup

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 import psycopg
 import pytest
 
-from engine.stream_activity import StreamActivity
+from engine.streams.activity import StreamActivity
 from tests.oracle.antumbra import AntumbraServer
 
 Connection = psycopg.Connection[tuple[object, ...]]

@@ -16,22 +16,35 @@ from typing import Any
 import psycopg
 import pyarrow as pa
 
-from engine.embedded import special_numerics
 from engine.embedded.arrow_numerics import decimal_array, numeric_rows
 from engine.embedded.decimals import Numeric, to_text
-from ringbuffer.encode_columns import text_column
-from ringbuffer.encoded_column import EncodedColumn
-from ringbuffer.output_forms import Forms
+from engine.embedded.functions import special_numerics
+from ringbuffer.encode.columns import text_column
+from ringbuffer.encode.encoded_column import EncodedColumn
+from ringbuffer.encode.output_forms import Forms
 from sql.bind import bind_query
-from sql.catalog import ColumnDescription, RelationDescription, SessionSettings
-from sql.datatypes import BOOL, DATE, FLOAT4, FLOAT8, INT2, INT4, INT8, TEXT, TIMESTAMP, TIMESTAMPTZ, SqlType, numeric
+from sql.catalog.catalog import ColumnDescription, RelationDescription, SessionSettings
 from sql.errors import SqlError
-from sql.literal_output import output_text
-from sql.literals import input_value
-from sql.parse import parse
-from sql.relations import OutputColumn, Relation, Schema
-from sql.statements.statement import Select
-from views.arrow_schema import arrow_schema
+from sql.parse.parse import parse
+from sql.parse.statements.statement import Select
+from sql.tree.relations import OutputColumn, Relation, Schema
+from sql.types.datatypes import (
+    BOOL,
+    DATE,
+    FLOAT4,
+    FLOAT8,
+    INT2,
+    INT4,
+    INT8,
+    TEXT,
+    TIMESTAMP,
+    TIMESTAMPTZ,
+    SqlType,
+    numeric,
+)
+from sql.values.literal_output import output_text
+from sql.values.literals import input_value
+from views.model.arrow_schema import arrow_schema
 
 Row = tuple[str | None, ...]
 Run = Callable[[Relation, Mapping[str, pa.Table]], pa.Table]
@@ -112,7 +125,7 @@ def mixed(values: Sequence[str | None], name: str) -> list[str | None]:
 
 
 def arrow_table() -> pa.Table:
-    """Return the rows in the forms of `views.arrow_schema`."""
+    """Return the rows in the forms of `views.model.arrow_schema`."""
     schema: Schema = tuple(OutputColumn(name, kind) for name, kind, _ in COLUMNS)
     columns = []
     for position, (_, kind, _) in enumerate(COLUMNS):

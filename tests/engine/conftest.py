@@ -11,8 +11,8 @@ import pyarrow as pa
 import pytest
 
 from engine.embedded.query_engine import QueryEngine
-from engine.spark import SparkRuntime
-from engine.upper import SparkUpperExecutor
+from engine.spark.runtime import SparkRuntime
+from engine.spark.upper import SparkUpperExecutor
 from tests.engine.answers import arrow_table, create_oracle_table
 from tests.engine.session_client import World
 from tests.oracle.postgres import PostgresCluster

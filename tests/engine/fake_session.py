@@ -6,16 +6,16 @@ import asyncio
 import threading
 from collections.abc import Awaitable, Callable, Mapping
 
-from engine.authentication import Authenticator
-from engine.clock import SystemClock
-from engine.connection import Connection
-from engine.hba import default_rules
-from engine.looking import Looking
-from engine.roles import Roles
-from engine.server import Door, ServerLimits, run, serve
-from ringbuffer.fields import Bytes
-from sql.datatypes import INT4, TEXT
+from engine.catalog.roles import Roles
+from engine.server.authentication import Authenticator
+from engine.server.connection import Connection
+from engine.server.server import Door, ServerLimits, run, serve
+from engine.settings.hba import default_rules
+from engine.storage.clock import SystemClock
+from engine.storage.spin_wait import Looking
+from ringbuffer.scalar.numbers.fields import Bytes
 from sql.errors import SqlError
+from sql.types.datatypes import INT4, TEXT
 from sql.wire import writer
 from sql.wire.messages import (
     Bind,

@@ -12,29 +12,29 @@ import duckdb
 import numpy as np
 import pyarrow as pa
 
-from engine.clock import SystemClock
-from engine.config import ServerConfig
-from engine.connection import Connection
+from engine.catalog.roles import BOOTSTRAP_OID
+from engine.commit.staging import StatementStage
 from engine.database import Database
-from engine.neighbours import Neighbours
-from engine.roles import BOOTSTRAP_OID
+from engine.server.connection import Connection
 from engine.sessions.session import Session, open_session
-from engine.spark import SparkRuntime
-from engine.staging import StatementStage
-from engine.storage import DiskStorage, Storage
-from ringbuffer.arrow import morsel_to_arrow
-from ringbuffer.compile_process import CompileProcesses
-from ringbuffer.fields import Bytes
-from ringbuffer.row_block import PADDING_BYTES
-from sql.client_encodings import UTF8
+from engine.sessions.session_registry import Neighbours
+from engine.settings.config import ServerConfig
+from engine.spark.runtime import SparkRuntime
+from engine.storage.clock import SystemClock
+from engine.storage.storage import DiskStorage, Storage
+from ringbuffer.compile.processes import CompileProcesses
+from ringbuffer.memory.arrow import morsel_to_arrow
+from ringbuffer.memory.row_block import PADDING_BYTES
+from ringbuffer.scalar.numbers.fields import Bytes
 from sql.errors import SqlError
-from sql.relations import OutputColumn
-from sql.settings import Settings
+from sql.settings.settings import Settings
+from sql.tree.relations import OutputColumn
+from sql.values.client_encodings import UTF8
 from sql.wire import writer
 from sql.wire.conversation import Conversation
 from tests.end_to_end.raw_client import Answer, in_full, query, render
-from views.arrow_schema import arrow_schema
-from views.protocols import Clock
+from views.model.arrow_schema import arrow_schema
+from views.model.protocols import Clock
 
 MESSAGE_BYTES_MAX = 1 << 24
 THREAD_END_S_MAX = 60.0

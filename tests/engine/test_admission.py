@@ -18,14 +18,14 @@ from typing import Any
 import psycopg
 import pytest
 
-from engine.authentication import Authenticator
-from engine.certificate_hash import certificate_hash
-from engine.clock import SystemClock
-from engine.hba import default_rules, read_rules
-from engine.looking import Looking
-from engine.roles import BOOTSTRAP_OID, Role, Roles
-from engine.server import Door, Server, ServerLimits, origin
-from engine.tls import TlsError, make_context
+from engine.catalog.roles import BOOTSTRAP_OID, Role, Roles
+from engine.server.authentication import Authenticator
+from engine.server.certificate_hash import certificate_hash
+from engine.server.server import Door, Server, ServerLimits, origin
+from engine.server.tls import TlsError, make_context
+from engine.settings.hba import default_rules, read_rules
+from engine.storage.clock import SystemClock
+from engine.storage.spin_wait import Looking
 from sql.errors import SqlError
 from sql.wire.scram import make_verifier
 from tests.engine.fake_session import WAIT_S_MAX, FakeWorld

@@ -10,12 +10,13 @@ from typing import Any, cast
 
 import pytest
 
-from engine import busy_polling, looking
-from engine.busy_polling import LOOK_NS_MAX, PACKET_BYTES_MAX, BusyPolling
-from engine.looking import REST_NS_MAX, REST_NS_MIN, Looking
-from engine.outlet import NO_DESCRIPTOR
-from ringbuffer.fields import Bytes
-from ringbuffer.row_block import PADDING_BYTES
+from engine.server import busy_polling
+from engine.server.busy_polling import LOOK_NS_MAX, PACKET_BYTES_MAX, BusyPolling
+from engine.server.socket_writer import NO_DESCRIPTOR
+from engine.storage import spin_wait as looking
+from engine.storage.spin_wait import REST_NS_MAX, REST_NS_MIN, Looking
+from ringbuffer.memory.row_block import PADDING_BYTES
+from ringbuffer.scalar.numbers.fields import Bytes
 
 WAIT_US = 200
 FOREVER_US = 60_000_000

@@ -13,12 +13,12 @@ import pytest
 from pyspark.errors import PySparkException
 
 from engine.embedded.query_engine import QueryEngine
-from engine.spark import SparkRuntime
-from engine.upper import SparkUpperExecutor
-from sql.relations import Relation
+from engine.spark.runtime import SparkRuntime
+from engine.spark.upper import SparkUpperExecutor
+from sql.tree.relations import Relation
 from sql.wire.messages import Query
 from tests.engine.session_client import SessionClient, World
-from views.protocols import TableExport
+from views.model.protocols import TableExport
 
 WORKERS = 2
 READERS = 3 * WORKERS

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from engine.catalog import StreamEntry, ViewEntry
-from engine.catalog_form import catalog_text
-from engine.catalog_restore import restore_catalog
+from engine.catalog.image import StreamEntry, ViewEntry
+from engine.catalog.stored_form import catalog_text
+from engine.ddl.restore import restore_catalog
 from engine.tables.table_store import FILE_NAME, FORMAT_VERSION
 from sql.errors import SqlError
 from tests.engine.session_client import World

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.certificate_hash import certificate_hash
+from engine.server.certificate_hash import certificate_hash
 
 RSA = ["-newkey", "rsa:2048"]
 EC = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1"]

@@ -14,11 +14,11 @@ import numpy as np
 import pytest
 
 from engine.__main__ import main
-from engine.clock import SystemClock
 from engine.commands import StartError, listen
-from engine.config import ServerConfig
-from engine.looking import Looking
-from engine.storage import FolderLock
+from engine.settings.config import ServerConfig
+from engine.storage.clock import SystemClock
+from engine.storage.spin_wait import Looking
+from engine.storage.storage import FolderLock
 
 
 def antumbra(*arguments: str, environment: Mapping[str, str] | None = None) -> subprocess.CompletedProcess[str]:

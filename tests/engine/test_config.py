@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from engine.config import CONFIG_FILE_NAME, MIB, ConfigError, ServerConfig, is_loopback, load_config
-from engine.shown_settings import server_settings
-from sql.settings import Settings
+from engine.settings.config import CONFIG_FILE_NAME, MIB, ConfigError, ServerConfig, is_loopback, load_config
+from engine.settings.shown import server_settings
+from sql.settings.settings import Settings
 
 README = Path(__file__).parents[2] / "engine" / "README.md"
 

@@ -9,8 +9,8 @@ from contextlib import suppress
 
 import pytest
 
-from engine.connection import PACKET_BYTES_MAX
-from engine.looking import Looking
+from engine.server.connection import PACKET_BYTES_MAX
+from engine.storage.spin_wait import Looking
 from sql.errors import SqlError
 from tests.engine.fake_session import WAIT_S_MAX, FakeSession, FakeWorld
 from tests.engine.test_server import LIMITS, RawClient, error_fields
@@ -83,7 +83,7 @@ def test_a_packet_that_is_expected_is_taken(caplog: pytest.LogCaptureFixture) ->
     world.expects = True
     taken_count = 0
     long = "packet " + "x" * PACKET_BYTES_MAX
-    with caplog.at_level(logging.ERROR, "engine.connection"):
+    with caplog.at_level(logging.ERROR, "engine.server.connection"):
         for _ in range(100):
             for _ in range(3):
                 taken_count += answer("packet x")[0][1].endswith(b"taken x")
@@ -123,7 +123,7 @@ def test_what_comes_meanwhile_waits(client: RawClient, world: FakeWorld) -> None
 def test_a_bug_costs_one_packet(
     client: RawClient, world: FakeWorld, caplog: pytest.LogCaptureFixture, text: str
 ) -> None:
-    with caplog.at_level(logging.ERROR, "engine.connection"):
+    with caplog.at_level(logging.ERROR, "engine.server.connection"):
         for _ in range(2):
             if text == "log bug":
                 begin_packet(client, world, text).log_answers()

@@ -8,10 +8,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from engine.row_errors import copy_error
-from ringbuffer.error_codes import BINARY_FORMAT, COPY_FIELD_COUNT, COPY_FIELD_SIZE, COPY_SIGNATURE, RowError
-from sql.catalog import ColumnDescription
-from sql.datatypes import JSON
+from engine.streams.row_errors import copy_error
+from ringbuffer.memory.error_codes import BINARY_FORMAT, COPY_FIELD_COUNT, COPY_FIELD_SIZE, COPY_SIGNATURE, RowError
+from sql.catalog.catalog import ColumnDescription
+from sql.types.datatypes import JSON
 from tests.end_to_end.raw_client import RawClient, copy_data, frame, query
 from tests.engine.session_client import SessionClient, World
 from tests.engine.test_type_traffic import VALUES

@@ -10,16 +10,16 @@ from pathlib import Path
 
 import pytest
 
-from engine.catalog import StreamEntry
-from engine.sessions.copy_in import CopyIn
-from engine.sessions.insert import make_target
-from engine.staging import StatementStage
-from engine.transaction import Transaction
-from ringbuffer.copy_decoder import CopyDecoder
+from engine.catalog.image import StreamEntry
+from engine.commit.staging import StatementStage
+from engine.commit.transaction import Transaction
+from engine.ingest.copy_in import CopyIn
+from engine.ingest.insert import make_target
+from ringbuffer.decode.copy_decoder import CopyDecoder
 from sql.errors import SqlError
-from sql.input_styles import USUAL
-from sql.parse import parse
-from sql.statements.statement import CopyFrom
+from sql.parse.parse import parse
+from sql.parse.statements.statement import CopyFrom
+from sql.times.input_styles import USUAL
 from tests.end_to_end.raw_client import COPY_DONE, copy_data
 from tests.engine.session_client import SessionClient, World, rows_of
 

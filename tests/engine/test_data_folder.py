@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from engine.data_folder import require_private
-from engine.sessions.server_files import open_to_write
-from engine.storage import LOCK_FILE_NAME, StorageError
+from engine.ingest.server_files import open_to_write
+from engine.storage.data_folder import require_private
+from engine.storage.storage import LOCK_FILE_NAME, StorageError
 from tests.oracle.antumbra import AntumbraServer
 
 PERMISSIONS = "Permissions should be u=rwx (0700) or u=rwx,g=rx (0750)."

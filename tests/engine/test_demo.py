@@ -6,8 +6,8 @@ from decimal import Decimal
 
 import pytest
 
-from engine.demo import Progress, due_count, table
-from engine.demo_flights import COLUMNS, TABLES, VIEWS, comparable, load_lines, recompute, table_data
+from engine.demo.demo import Progress, due_count, table
+from engine.demo.flights import COLUMNS, TABLES, VIEWS, comparable, load_lines, recompute, table_data
 
 
 def test_the_file_has_the_streams_columns() -> None:
@@ -52,7 +52,7 @@ def test_numbers_compare_by_value() -> None:
 
 @pytest.mark.parametrize(("rate", "due"), [(0, 10), (2, 4), (1000, 10)])
 def test_the_rate_decides_how_many_are_due(monkeypatch: pytest.MonkeyPatch, rate: int, due: int) -> None:
-    monkeypatch.setattr("engine.demo.time.monotonic", lambda: 102.0)
+    monkeypatch.setattr("engine.demo.demo.time.monotonic", lambda: 102.0)
     assert due_count(Progress(total_count=10, started_s=100.0), rate) == due
 
 

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-import views.kernels
-from engine.catalog import CatalogImage, DisabledViewEntry
-from engine.system_catalog.rows_constraints import depend_rows
-from engine.system_catalog.rows_relations import class_rows
+import views.upkeep.kernels
+from engine.catalog.image import CatalogImage, DisabledViewEntry
+from engine.system_catalog.rows.constraints import depend_rows
+from engine.system_catalog.rows.relations import class_rows
 from engine.system_catalog.source_texts import view_text
-from ringbuffer.kernel_text import KernelTextError
-from ringbuffer.loader import Compile, KernelFileError, load_kernel
+from ringbuffer.compile.kernel_text import KernelTextError
+from ringbuffer.compile.loader import Compile, KernelFileError, load_kernel
 from sql.errors import SqlError
 from tests.engine.session_client import SessionClient, World
 
@@ -38,7 +38,7 @@ def fails_with(error: Exception, monkeypatch: pytest.MonkeyPatch) -> None:
             raise error
         return load_kernel(folder, name, text, function, types, compile_text)
 
-    monkeypatch.setattr(views.kernels, "load_kernel", load)
+    monkeypatch.setattr(views.upkeep.kernels, "load_kernel", load)
 
 
 def started(folder: Path) -> World:

@@ -9,14 +9,14 @@ from typing import BinaryIO
 
 import pytest
 
-from engine.catalog import CatalogImage
-from engine.disk_errors import disk_error
+from engine.catalog.image import CatalogImage
+from engine.commit.spill import SpillFile
 from engine.embedded.result_rows import ResultLimits
-from engine.spark_classes import classes_are_whole, write_classes
-from engine.spill import SpillFile
-from engine.storage import DiskStorage, StoredFile
+from engine.spark.classes import classes_are_whole, write_classes
+from engine.storage.errors import disk_error
+from engine.storage.storage import DiskStorage, StoredFile
 from engine.tables.table_store import TableStore
-from ringbuffer.columns import ColumnLayout, PhysicalType
+from ringbuffer.memory.columns import ColumnLayout, PhysicalType
 from sql.errors import SqlError
 from tests.end_to_end.raw_client import COPY_DONE, copy_data, query
 from tests.engine.session_client import World

@@ -11,8 +11,8 @@ import psycopg
 import pytest
 
 from engine.embedded.error_mark import own_error
-from engine.embedded.float_aggregates import RESULTS
-from engine.embedded.functions import register_functions
+from engine.embedded.functions.float_aggregates import RESULTS
+from engine.embedded.functions.registration import register_functions
 
 DEVIATIONS = ("stddev_samp", "stddev_pop", "var_samp", "var_pop")
 SIZES = (0, 1, 2, 3, 5, 50, 1000)

@@ -16,13 +16,13 @@ import pytest
 
 from engine.embedded.query_engine import QueryEngine
 from sql.bind import bind_query
-from sql.catalog import ARRIVAL
-from sql.datatypes import SqlType
+from sql.catalog.catalog import ARRIVAL
 from sql.errors import SqlError
-from sql.literals import input_value
-from sql.parse import parse
-from sql.relations import OutputColumn
-from sql.statements.statement import Select
+from sql.parse.parse import parse
+from sql.parse.statements.statement import Select
+from sql.tree.relations import OutputColumn
+from sql.types.datatypes import SqlType
+from sql.values.literals import input_value
 from tests.engine.answers import Answer, Row, arrow_column, difference, oracle_answer, output_rows
 from tests.oracle.postgres import PostgresCluster
 from tests.sql.sample_catalog import (
@@ -33,7 +33,7 @@ from tests.sql.sample_catalog import (
     VIEW_COLUMNS,
     SampleCatalog,
 )
-from views.arrow_schema import arrow_schema, arrow_type
+from views.model.arrow_schema import arrow_schema, arrow_type
 
 QUERIES = [line for line in (Path(__file__).parent / "free_select.sql").read_text().splitlines() if line]
 COLUMNS = {"s": STREAM_COLUMNS, "v": VIEW_COLUMNS, "items": ITEM_COLUMNS}

@@ -11,11 +11,11 @@ import pyarrow as pa
 import pytest
 
 from engine.embedded.query_engine import QueryEngine
-from engine.upper import SparkUpperExecutor
-from sql.emit_spark import emit_spark
+from engine.spark.upper import SparkUpperExecutor
+from sql.emit.spark import emit_spark
 from sql.errors import SqlError
-from sql.relations import Relation
-from sql.trees import scans
+from sql.tree.relations import Relation
+from sql.tree.walks import scans
 from tests.engine.answers import difference, engine_answer, oracle_answer
 from tests.engine.expressions import FUNCTION_TOPICS, FUNCTIONS, expressions, queries
 from tests.engine.test_tables import bound, expression_failure

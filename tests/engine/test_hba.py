@@ -6,7 +6,7 @@ import ipaddress
 
 import pytest
 
-from engine.hba import default_rules, find_rule, read_rules
+from engine.settings.hba import default_rules, find_rule, read_rules
 
 RULES = read_rules(
     """

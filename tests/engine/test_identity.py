@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine.roles import BOOTSTRAP_OID
+from engine.catalog.roles import BOOTSTRAP_OID
 from tests.end_to_end.raw_client import query
 from tests.engine.session_client import SessionClient, World
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ringbuffer.arrow import morsel_to_arrow
-from ringbuffer.row_block import PADDING_BYTES
+from ringbuffer.memory.arrow import morsel_to_arrow
+from ringbuffer.memory.row_block import PADDING_BYTES
 from tests.end_to_end.raw_client import SYNC, bind, describe, execute, frame, parse, query
 from tests.engine.session_client import SessionClient, World
 from tests.faults.machine import shared_kernels

@@ -9,8 +9,8 @@ from typing import cast
 import pytest
 
 from engine.sessions.hot_path import HotPath
-from ringbuffer.encode_rows import encode_data_rows
-from ringbuffer.output_forms import Forms
+from ringbuffer.encode.output_forms import Forms
+from ringbuffer.encode.rows import encode_data_rows
 from tests.end_to_end.raw_client import SYNC, bind, execute, parse
 from tests.engine.session_client import SessionClient, World
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from engine.commit_parts import prepare as really_prepare
-from engine.transaction import AGAIN_MAX
+from engine.commit.parts import prepare as really_prepare
+from engine.commit.transaction import AGAIN_MAX
 from sql.errors import SqlError
 from tests.engine.session_client import SessionClient, World
 from tests.sql.wire.frames import SYNC_FRAME as SYNC
@@ -38,7 +38,7 @@ def altered_times(monkeypatch: pytest.MonkeyPatch, times: int) -> list[int]:
             raise ALTERED
         return really_prepare(*arguments)
 
-    monkeypatch.setattr("engine.committer.prepare", prepare)
+    monkeypatch.setattr("engine.commit.committer.prepare", prepare)
     return left
 
 

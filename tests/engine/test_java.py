@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.java import JavaError, find_java, parse_version
+from engine.spark.java import JavaError, find_java, parse_version
 
 
 def make_java(home: Path, version: str) -> Path:

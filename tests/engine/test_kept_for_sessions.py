@@ -8,10 +8,10 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
-from engine.locks import ADVISORY_MAX, Locks, SessionLocks
-from engine.notifications import Notifications
+from engine.dialect.notifications import Notifications
 from engine.sessions.inbox import UNREAD_BYTES_MAX, Inbox
 from engine.sessions.session import Session
+from engine.tables.locks import ADVISORY_MAX, Locks, SessionLocks
 from tests.end_to_end.raw_client import RawClient, query
 from tests.engine.session_client import World
 from tests.oracle.antumbra import AntumbraServer

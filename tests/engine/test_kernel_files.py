@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from engine.kernel_files import KernelFiles
-from engine.storage import DiskStorage
+from engine.storage.kernel_files import KernelFiles
+from engine.storage.storage import DiskStorage
 from tests.engine.session_client import COMPILERS, SessionClient, World
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from engine import staging
-from ringbuffer.packed_rows import PACKED_ROWS_MAX
+from engine.commit import staging
+from ringbuffer.pages.packed_rows import PACKED_ROWS_MAX
 from tests.end_to_end.raw_client import COPY_DONE, copy_data, query
 from tests.engine.session_client import World
 

@@ -11,9 +11,9 @@ import pyarrow as pa
 import pytest
 
 from engine.embedded.query_engine import QueryEngine
+from sql.emit.duckdb import emit_duckdb
 from sql.emit.long_constants import LONG_IN_ITEMS, LONG_ITEMS, SEPARATORS
-from sql.emit_duckdb import emit_duckdb
-from sql.relations import Values
+from sql.tree.relations import Values
 from tests.engine.answers import bound_root, difference, engine_answer, oracle_answer
 
 # Constants by their type.

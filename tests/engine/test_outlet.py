@@ -9,7 +9,7 @@ from typing import cast
 
 import pytest
 
-from engine.outlet import Outlet
+from engine.server.socket_writer import Outlet
 
 REPLIES = [bytes([number % 251]) * (number * 97 % 5000 + 1) for number in range(2000)]
 

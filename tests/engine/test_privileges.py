@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.privileges import access_texts
+from engine.catalog.privileges import access_texts
 from tests.end_to_end.raw_client import SYNC, Answer, RawClient, bind, execute, parse
 from tests.engine.session_client import SessionClient, World
 from tests.oracle.postgres import PostgresCluster

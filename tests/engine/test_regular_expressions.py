@@ -10,12 +10,12 @@ from typing import Any
 import psycopg
 import pytest
 
-from engine.embedded import regular_expressions as functions
-from engine.embedded.like_matcher import like
-from engine.upper import SparkUpperExecutor
+from engine.embedded.functions import regular_expressions as functions
+from engine.embedded.patterns.like import like
+from engine.spark.upper import SparkUpperExecutor
 from sql.errors import SqlError
-from sql.regular_grammar import parsed
-from sql.similar_patterns import similar_pattern
+from sql.patterns.grammar import parsed
+from sql.patterns.similar import similar_pattern
 from tests.engine.test_upper import Sut, check_expressions
 from tests.randomized.regular_patterns import RandomPattern
 

@@ -6,12 +6,13 @@ from random import Random
 
 import pytest
 
-from engine.embedded import regular_alphabet, regular_machines
-from engine.embedded.regular_matcher import Program
-from ringbuffer.automata import USED
+from engine.embedded.patterns import alphabet as regular_alphabet
+from engine.embedded.patterns import machines as regular_machines
+from engine.embedded.patterns.matcher import Program
+from ringbuffer.patterns.automata import USED
 from sql.errors import SqlError
-from sql.regular_automata import STEP_WORDS_MAX, Automaton, chain_automaton
-from sql.regular_grammar import parsed
+from sql.patterns.automata import STEP_WORDS_MAX, Automaton, chain_automaton
+from sql.patterns.grammar import parsed
 from tests.randomized.regular_patterns import RandomPattern
 
 # The automaton of each has another shape: shifts that lead far, links of many states, several words of states, conditions.

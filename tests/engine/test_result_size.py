@@ -11,9 +11,9 @@ from engine.embedded.query_engine import QueryEngine
 from engine.embedded.result_rows import ResultLimits
 from sql.bind import bind_query
 from sql.errors import SqlError
-from sql.parse import parse
-from sql.relations import Relation
-from sql.statements.statement import Select
+from sql.parse.parse import parse
+from sql.parse.statements.statement import Select
+from sql.tree.relations import Relation
 from tests.sql.sample_catalog import SETTINGS, SampleCatalog
 
 MEMORY_BYTES = 256 << 20

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.spark import SparkRuntime
+from engine.spark.runtime import SparkRuntime
 from tests.end_to_end.raw_client import SYNC, RawClient, bind, execute, parse, query
 from tests.engine.session_client import SessionClient, World
 from tests.oracle.postgres import PostgresCluster

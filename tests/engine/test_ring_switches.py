@@ -8,34 +8,34 @@ from pathlib import Path
 
 import pytest
 
-import engine.commit_parts
-import engine.reshaping
+import engine.commit.parts
+import engine.scans.rows
+import engine.scans.scans
 import engine.sessions.explaining
-import engine.stream_rows
-import engine.stream_scans
-import engine.stream_statistics
-import ringbuffer.ring
-import ringbuffer.ring_scan
-from engine.catalog import StreamEntry
-from engine.reshaping import Reshaping
+import engine.streams.ring_rebuild
+import engine.streams.statistics
+import ringbuffer.ring.ring
+import ringbuffer.ring.scan
+from engine.catalog.image import StreamEntry
+from engine.scans.scans import ScanSettings, begin, is_folded, overwritten
 from engine.sessions.explaining import stream_line
-from engine.stream import Stream
-from engine.stream_scans import ScanSettings, begin, is_folded, overwritten
-from engine.stream_statistics import stream_statistics
-from ringbuffer.columns import Morsel
-from ringbuffer.ring import Ring
+from engine.streams.ring_rebuild import Reshaping
+from engine.streams.statistics import stream_statistics
+from engine.streams.stream import Stream
+from ringbuffer.memory.columns import Morsel
+from ringbuffer.ring.ring import Ring
 from tests.engine.session_client import World
 from tests.ringbuffer.switches import at_every_place
 
 MODULES = (
-    engine.commit_parts,
-    engine.reshaping,
+    engine.commit.parts,
+    engine.streams.ring_rebuild,
     engine.sessions.explaining,
-    engine.stream_rows,
-    engine.stream_scans,
-    engine.stream_statistics,
+    engine.scans.rows,
+    engine.scans.scans,
+    engine.streams.statistics,
 )
-FILES = tuple(Path(str(module.__file__)) for module in (*MODULES, ringbuffer.ring, ringbuffer.ring_scan))
+FILES = tuple(Path(str(module.__file__)) for module in (*MODULES, ringbuffer.ring.ring, ringbuffer.ring.scan))
 CAPACITY, BEFORE, ADDED = 4, 6, 11
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.roles import BOOTSTRAP_OID, PREDEFINED
+from engine.catalog.roles import BOOTSTRAP_OID, PREDEFINED
 from sql.wire.scram import make_verifier, read_verifier
 from tests.end_to_end.raw_client import RawClient
 from tests.engine.session_client import SessionClient, World

@@ -15,8 +15,8 @@ import asyncpg
 import psycopg
 import pytest
 
-from engine.looking import Looking
-from engine.server import ServerLimits, serve
+from engine.server.server import ServerLimits, serve
+from engine.storage.spin_wait import Looking
 from sql.wire.messages import Execute, Query
 from tests.engine.fake_session import WAIT_S_MAX, FakeWorld
 from tests.sql.wire.frames import SYNC_FRAME, TERMINATE_FRAME, bind, frame, opening, query, startup
@@ -176,7 +176,7 @@ class TestMessages:
         assert values == [b"1", b"2", b"3", b"4", b"5", b"6"]
 
     def test_a_bug_costs_one_statement(self, client: RawClient, caplog: pytest.LogCaptureFixture) -> None:
-        with caplog.at_level(logging.ERROR, "engine.connection"):
+        with caplog.at_level(logging.ERROR, "engine.server.connection"):
             for text in ("bug", "later bug"):
                 client.socket.sendall(query(text))
                 (kind, body), ready = client.until_ready()

@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from engine.server_log import TEXT_BYTES_MAX, LineFormatter, exception_lines, one_line
+from engine.server.log import TEXT_BYTES_MAX, LineFormatter, exception_lines, one_line
 
 FORGED = "2026-11-25 12:00:00,000 CRITICAL engine.log: forged"
 ENDS = ["\n", "\r", "\r\n", "\v", "\f", "\x1c", "\x1d", "\x1e", "\x85", "\u2028", "\u2029"]
@@ -75,7 +75,7 @@ def test_a_circle_of_causes_ends() -> None:
 def test_what_nobody_catches_is_in_the_log_too() -> None:
     code = (
         "import sys, threading, warnings\n"
-        "from engine.server_log import begin_log\n"
+        "from engine.server.log import begin_log\n"
         "begin_log()\n"
         f"text = 'x\\n{FORGED}'\n"
         "def fail(): raise ValueError(text)\n"

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.shutdown import END_WAIT_S_MAX
+from engine.server.shutdown import END_WAIT_S_MAX
 
 pytestmark = pytest.mark.slow
 

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from engine.spark import SparkRuntime
-from engine.spark_classes import ARCHIVE_NAME, own_classes, shared_folder
+from engine.spark.classes import ARCHIVE_NAME, own_classes, shared_folder
+from engine.spark.runtime import SparkRuntime
 from sql.errors import SqlError
 
 pytestmark = pytest.mark.slow

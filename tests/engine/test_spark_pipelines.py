@@ -11,15 +11,15 @@ import pytest
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 
-from engine.disk_errors import disk_error
-from engine.spark import EXCHANGE_NAME, SparkRuntime
-from engine.spark_errors import sql_error
-from engine.spark_pipelines import BATCH_ROWS_MAX, SparkPipelines
-from views.arrow_schema import INTERVAL, TIMETZ, VARIABLE_NUMERIC
+from engine.spark.errors import sql_error
+from engine.spark.pipelines import BATCH_ROWS_MAX, SparkPipelines
+from engine.spark.runtime import EXCHANGE_NAME, SparkRuntime
+from engine.storage.errors import disk_error
+from views.model.arrow_schema import INTERVAL, TIMETZ, VARIABLE_NUMERIC
 
 pytestmark = pytest.mark.slow
 
-# A column of each form of `views.arrow_schema`, and one of an array.
+# A column of each form of `views.model.arrow_schema`, and one of an array.
 FORMS: dict[str, tuple[pa.DataType, object]] = {
     "bool": (pa.bool_(), True),
     "int2": (pa.int16(), -(2**15)),

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.spark import SparkRuntime
+from engine.spark.runtime import SparkRuntime
 from tests.oracle.antumbra import AntumbraServer
 
 pytestmark = pytest.mark.slow
@@ -77,7 +77,7 @@ def test_while_spark_starts_nothing_is_deserialised(tmp_path: Path) -> None:
 
 def start_with_ports(folder: Path) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("engine.spark.close_ports", lambda context, gateway: None)
+        patch.setattr("engine.spark.runtime.close_ports", lambda context, gateway: None)
         runtime = SparkRuntime(512, 1, folder)
         try:
             gateway = runtime.session().sparkContext._gateway

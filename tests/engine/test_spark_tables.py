@@ -8,16 +8,16 @@ from typing import Any
 
 import pytest
 
-from engine.spark import SparkRuntime
-from engine.spark_tables import TABLES_KEPT_MAX, SparkTables
-from engine.upper import SparkUpperExecutor
-from sql.datatypes import INT4
+from engine.spark.runtime import SparkRuntime
+from engine.spark.tables import TABLES_KEPT_MAX, SparkTables
+from engine.spark.upper import SparkUpperExecutor
 from sql.errors import SqlError
-from sql.relations import OutputColumn, Scan
+from sql.tree.relations import OutputColumn, Scan
+from sql.types.datatypes import INT4
 from tests.oracle.postgres import PostgresCluster
 from tests.views.joined import World, table_of
 from tests.views.test_joined_views import STREAM_JOINS, UPPER_JOINS, check
-from views.protocols import TableExport
+from views.model.protocols import TableExport
 
 pytestmark = pytest.mark.slow
 

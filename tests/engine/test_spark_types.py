@@ -8,7 +8,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from engine.upper import SparkUpperExecutor
+from engine.spark.upper import SparkUpperExecutor
 from tests.engine.answers import difference, oracle_answer
 from tests.engine.typed_table import create_oracle_table, executor_answer
 from tests.oracle.postgres import PostgresCluster

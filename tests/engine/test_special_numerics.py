@@ -6,11 +6,12 @@ import json
 
 import pytest
 
-from engine.embedded import decimals, special_numerics
-from engine.embedded.special_numerics import SPECIAL_FUNCTIONS, SPECIAL_MARKS, is_special
-from ringbuffer.numeric import NAN_RANK, SPECIAL_SCALE
-from sql import special_numbers
+from engine.embedded import decimals
+from engine.embedded.functions import special_numerics
+from engine.embedded.functions.special_numerics import SPECIAL_FUNCTIONS, SPECIAL_MARKS, is_special
+from ringbuffer.scalar.numbers.numeric import NAN_RANK, SPECIAL_SCALE
 from sql.errors import SqlError
+from sql.values import special_numbers
 from tests.ringbuffer.make_golden import GOLDEN
 
 NAMES = ("add", "subtract", "multiply", "divide", "modulo", "negate", "abs", "round", "trunc", "ceil", "floor", "sign")

@@ -7,11 +7,11 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from engine.catalog import StreamEntry, ViewEntry
+from engine.catalog.image import StreamEntry, ViewEntry
+from engine.commit.staging import CHECKED_ROWS_MAX, StatementStage
 from engine.database import Database
-from engine.staging import CHECKED_ROWS_MAX, StatementStage
-from ringbuffer.arrow import morsel_to_arrow
-from ringbuffer.columns import Morsel
+from ringbuffer.memory.arrow import morsel_to_arrow
+from ringbuffer.memory.columns import Morsel
 from sql.errors import SqlError
 from tests.end_to_end.raw_client import COPY_DONE, copy_data, query
 from tests.engine.session_client import SessionClient, World, rows_of

@@ -18,10 +18,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from engine.direct_writes import DIRECT_BYTES_MAX, nothing
-from engine.storage import PIECE_BYTES, DiskFile, DiskStorage, FolderLock, StorageError, StoredFile
-from ringbuffer import async_write
-from ringbuffer.async_write import AsyncWriter
+from engine.storage.direct_writes import DIRECT_BYTES_MAX, nothing
+from engine.storage.storage import PIECE_BYTES, DiskFile, DiskStorage, FolderLock, StorageError, StoredFile
+from ringbuffer.io import async_write
+from ringbuffer.io.async_write import AsyncWriter
 
 DISK = DiskStorage()
 LOOK_NS = 10_000_000
@@ -446,7 +446,7 @@ def test_one_server_at_a_time_has_the_folder(tmp_path: Path) -> None:
 
 def test_the_system_releases_the_folder_of_a_dead_process(tmp_path: Path) -> None:
     program = (
-        "import sys, pathlib, os, signal; from engine.storage import FolderLock; "
+        "import sys, pathlib, os, signal; from engine.storage.storage import FolderLock; "
         "FolderLock(pathlib.Path(sys.argv[1])).acquire(); os.kill(os.getpid(), signal.SIGKILL)"
     )
     dead = subprocess.run([sys.executable, "-c", program, str(tmp_path)], check=False)

@@ -8,17 +8,17 @@ import numpy as np
 import pytest
 
 from engine.embedded.query_engine import QueryEngine
-from engine.stream import make_stream
-from engine.stream_rows import PassingRows
-from engine.stream_scans import ScanSettings
-from ringbuffer.columns import Morsel
+from engine.scans.rows import PassingRows
+from engine.scans.scans import ScanSettings
+from engine.streams.stream import make_stream
+from ringbuffer.memory.columns import Morsel
 from sql.bind import bind_query
-from sql.catalog import ARRIVAL, ColumnDescription, RelationDescription, SessionSettings
-from sql.datatypes import INT4
+from sql.catalog.catalog import ARRIVAL, ColumnDescription, RelationDescription, SessionSettings
 from sql.errors import SqlError
-from sql.parse import parse
-from sql.relations import Relation
-from sql.statements.statement import Select
+from sql.parse.parse import parse
+from sql.parse.statements.statement import Select
+from sql.tree.relations import Relation
+from sql.types.datatypes import INT4
 
 COLUMNS = (ColumnDescription("k", INT4),)
 ROWS_COUNT = 65_536

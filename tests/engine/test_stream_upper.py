@@ -8,16 +8,16 @@ from typing import Any, cast
 import pyarrow as pa
 import pytest
 
-from engine.stream_upper import rows_above
-from engine.transaction import Transaction
+from engine.commit.transaction import Transaction
+from engine.scans.upper import rows_above
 from sql.bind import bind_query
 from sql.errors import SqlError
-from sql.parse import parse
-from sql.relations import Relation
-from sql.statements.statement import Select
+from sql.parse.parse import parse
+from sql.parse.statements.statement import Select
+from sql.tree.relations import Relation
 from tests.sql.sample_catalog import SETTINGS, SampleCatalog
-from views.arrow_schema import arrow_schema
-from views.stream_grouping import cut_groupings
+from views.model.arrow_schema import arrow_schema
+from views.upkeep.stream_grouping import cut_groupings
 
 ROWS = pa.table({"found": [1]})
 ORDERED = "SELECT a, count(*) FROM s GROUP BY a ORDER BY 2 LIMIT 3"

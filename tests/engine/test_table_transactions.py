@@ -10,15 +10,15 @@ import duckdb
 import pyarrow as pa
 import pytest
 
-from engine.catalog_restore import restore_catalog
-from engine.sessions.reading import answer_key
-from engine.storage import DiskStorage, TableConnection
+from engine.ddl.restore import restore_catalog
+from engine.statements.reading import answer_key
+from engine.storage.storage import DiskStorage, TableConnection
 from engine.tables.write_journal import ROWS, Step, perform
-from sql.datatypes import INT8, TEXT
-from sql.expressions import Column
-from sql.relations import OutputColumn, Project, Scan
+from sql.tree.expressions import Column
+from sql.tree.relations import OutputColumn, Project, Scan
+from sql.types.datatypes import INT8, TEXT
 from tests.engine.session_client import SessionClient, World
-from views.view import ContinuousView
+from views.upkeep.view import ContinuousView
 
 CONFLICT = "40001: could not serialize access due to concurrent update"
 

@@ -13,13 +13,13 @@ import pytest
 
 from engine.embedded.query_engine import QueryEngine
 from sql.bind import bind_query
-from sql.catalog import SessionSettings
-from sql.datatypes import INT4, INT8, TEXT
+from sql.catalog.catalog import SessionSettings
 from sql.errors import SqlError
-from sql.expressions import Call, Column, Literal
-from sql.parse import parse
-from sql.relations import Filter, OutputColumn, Project, Relation, Scan, Values
-from sql.statements.statement import Select
+from sql.parse.parse import parse
+from sql.parse.statements.statement import Select
+from sql.tree.expressions import Call, Column, Literal
+from sql.tree.relations import Filter, OutputColumn, Project, Relation, Scan, Values
+from sql.types.datatypes import INT4, INT8, TEXT
 from tests.engine.answers import Answer, OneTable, difference, engine_answer, oracle_answer, table_rows
 from tests.engine.expressions import TOPICS, expressions, queries
 from tests.engine.random_expressions import random_expressions

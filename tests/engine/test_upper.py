@@ -13,10 +13,10 @@ import psycopg
 import pyarrow as pa
 import pytest
 
-from engine.spark import SparkRuntime
-from engine.upper import SparkUpperExecutor
+from engine.spark.runtime import SparkRuntime
+from engine.spark.upper import SparkUpperExecutor
 from sql.errors import SqlError
-from sql.relations import Relation
+from sql.tree.relations import Relation
 from tests.engine.answers import Answer, difference, engine_answer, oracle_answer, table_rows
 from tests.engine.expressions import TOPICS, expressions, queries
 from tests.engine.random_expressions import random_expressions

@@ -96,7 +96,7 @@ def test_an_old_answer_is_enough_for_who_says_so(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("queue_max", [1, 3])
 def test_large_statements_wait_up_to_a_bound(tmp_path: Path, queue_max: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("views.fronts.MERGED_GROUPS_MAX", 100)
+    monkeypatch.setattr("views.upkeep.commit_buffers.MERGED_GROUPS_MAX", 100)
     world, client, _ = made(tmp_path, queue_max)
     client.run("CREATE TABLE t AS SELECT g AS k, 1 AS x FROM generate_series(1, 1500) g")
     found = []

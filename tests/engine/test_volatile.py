@@ -8,8 +8,8 @@ import pytest
 
 from engine.embedded.query_engine import QueryEngine
 from sql.bind import bind_query
-from sql.parse import parse
-from sql.statements.statement import Select
+from sql.parse.parse import parse
+from sql.parse.statements.statement import Select
 from tests.sql.sample_catalog import SETTINGS, SampleCatalog
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from engine import whole_versions
+from engine.scans import query_view_cache as whole_versions
 from tests.engine.test_view_life_cycle import Server
 
 PAIR = """CREATE VIEW pair AS SELECT a.k, a.n, b.m, d.name FROM (SELECT k, count(*) AS n FROM s GROUP BY k) a

@@ -12,16 +12,16 @@ import pyarrow as pa
 from psycopg import sql as composed
 
 from engine.embedded.query_engine import QueryEngine
+from engine.spark.upper import SparkUpperExecutor
 from engine.tables.arrow_values import column_array
-from engine.upper import SparkUpperExecutor
 from sql.bind import bind_query
-from sql.catalog import ColumnDescription, RelationDescription, SessionSettings
-from sql.datatypes import INT4, LiteralValue, SqlType, array_of
+from sql.catalog.catalog import ColumnDescription, RelationDescription, SessionSettings
 from sql.errors import SqlError
-from sql.literal_output import output_text
-from sql.parse import parse
-from sql.relations import Relation
-from sql.statements.statement import Select
+from sql.parse.parse import parse
+from sql.parse.statements.statement import Select
+from sql.tree.relations import Relation
+from sql.types.datatypes import INT4, LiteralValue, SqlType, array_of
+from sql.values.literal_output import output_text
 from tests.engine.answers import Answer, output_rows
 from tests.types import random_value
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from engine.storage import Storage
+from engine.storage.storage import Storage
 
 # A byte that the file ends before, and a name that no file has.
 NOTHING = None

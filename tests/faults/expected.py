@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import NamedTuple
 
-from engine.catalog import QueryViewEntry, StreamEntry, ViewEntry, is_part
-from ringbuffer.arrow import morsel_to_arrow
+from engine.catalog.image import QueryViewEntry, StreamEntry, ViewEntry, is_part
+from ringbuffer.memory.arrow import morsel_to_arrow
 from tests.engine.session_client import SessionClient
 from tests.faults.machine import SETTINGS
 

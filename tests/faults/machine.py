@@ -20,19 +20,19 @@ import pytest
 
 import engine.database
 import engine.embedded.query_engine
-import views.kernels
+import views.upkeep.kernels
 from engine.embedded.query_engine import QueryEngine
-from engine.kernel_files import KernelFiles
-from engine.spark import SparkRuntime
-from engine.storage import TableConnection
+from engine.spark.runtime import SparkRuntime
+from engine.storage.kernel_files import KernelFiles
+from engine.storage.storage import TableConnection
 from engine.tables.table_store import FILE_NAME, WRITE_AHEAD_SUFFIX
-from ringbuffer.loader import Compile, Kernel, load_kernel
-from sql.relations import Relation
+from ringbuffer.compile.loader import Compile, Kernel, load_kernel
+from sql.tree.relations import Relation
 from tests.end_to_end.raw_client import Answer, in_full
 from tests.engine.session_client import STARTUP, SessionClient, World
 from tests.faults.disk_images import Folder
 from tests.faults.simulated_storage import PowerLossError, SimulatedStorage
-from views.protocols import Clock, TableExport
+from views.model.protocols import Clock, TableExport
 
 TABLE_FILES = (FILE_NAME, FILE_NAME + WRITE_AHEAD_SUFFIX)
 # Messages that a server first takes for a packet.
@@ -233,7 +233,7 @@ class MachineClient(SessionClient):
 
 
 class EmbeddedUpper:
-    """A `views.protocols.UpperExecutor` without Spark, of which a process has one: these are many databases."""
+    """A `views.model.protocols.UpperExecutor` without Spark, of which a process has one: these are many databases."""
 
     def __init__(self, runtime: SparkRuntime) -> None:
         self._engine: QueryEngine | None = None
@@ -265,7 +265,7 @@ def shared_kernels(kernels: Path) -> Iterator[None]:
             hook(arguments)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(views.kernels, "load_kernel", load)
+        patch.setattr(views.upkeep.kernels, "load_kernel", load)
         patch.setattr(KernelFiles, "remove_unused", nothing)
         patch.setattr(engine.database, "SparkUpperExecutor", EmbeddedUpper)
         patch.setattr(threading, "excepthook", quiet)

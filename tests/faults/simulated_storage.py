@@ -1,6 +1,7 @@
 """A disk in memory that fails on command, and that a power loss treats as badly as a real one may.
 
-Enters: what `engine.storage.Storage` is asked for, and a plan of failures. Leaves: the same answers as a disk, and by `crash` the storage
+Enters: what `engine.storage.storage.Storage` is asked for, and a plan of failures. Leaves: the same answers as a disk, and by `crash` the
+storage
 that the next start finds. Each file and each folder has a durable image and the changes since; running programs see all of them, a crash
 keeps what a completed sync covers and of the rest what its seed says:
 
@@ -27,8 +28,8 @@ from random import Random
 import duckdb
 import numpy as np
 
-from engine.direct_writes import PAGE_BYTES
-from engine.storage import Bytes, Names, Page, StoredFile, TableConnection
+from engine.storage.direct_writes import PAGE_BYTES
+from engine.storage.storage import Bytes, Names, Page, StoredFile, TableConnection
 from tests.faults.disk_images import Contents, Folder, Truncation, Write
 
 # Events that a full disk refuses.
@@ -117,7 +118,7 @@ class SimulatedStorage:
                 )
             return after
 
-    # engine.storage.Storage
+    # engine.storage.storage.Storage
 
     def commit_tables(self, connection: TableConnection) -> None:
         try:

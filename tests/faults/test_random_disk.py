@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.storage import DiskStorage, Storage
+from engine.storage.storage import DiskStorage, Storage
 from tests.faults.disk_model import NOTHING, ModelDisk, contents, everything
 from tests.faults.simulated_storage import Failure, SimulatedStorage
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from engine.storage import StoredFile
+from engine.storage.storage import StoredFile
 from tests.faults.disk_model import contents, everything
 from tests.faults.simulated_storage import Event, Failure, PowerLossError, SimulatedStorage
 

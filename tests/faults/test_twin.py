@@ -14,8 +14,8 @@ from random import Random
 
 import pytest
 
-from engine.catalog import StreamEntry, is_part
-from ringbuffer.arrow import morsel_to_arrow
+from engine.catalog.image import StreamEntry, is_part
+from ringbuffer.memory.arrow import morsel_to_arrow
 from tests.end_to_end.raw_client import query
 from tests.faults.machine import Machine, MachineClient, shared_kernels
 from tests.faults.random_operations import Drawing, Operation

@@ -14,8 +14,8 @@ from pathlib import Path
 
 import duckdb
 
-from engine.catalog_restore import restore_catalog
-from engine.storage import DiskStorage, TableConnection
+from engine.ddl.restore import restore_catalog
+from engine.storage.storage import DiskStorage, TableConnection
 from tests.engine.session_client import SessionClient, World
 
 ACCOUNTS = 8

@@ -13,17 +13,17 @@ from pathlib import Path
 import pyarrow as pa
 
 from sql.bind import bind_query
-from sql.catalog import ColumnDescription, RelationDescription, SessionSettings
-from sql.datatypes import BOOL, DATE, FLOAT8, INT4, INT8, TEXT, TIMESTAMP, TIMESTAMPTZ, SqlType, numeric
+from sql.catalog.catalog import ColumnDescription, RelationDescription, SessionSettings
 from sql.errors import SqlError
-from sql.parse import parse
-from sql.relations import Relation
-from sql.statements.statement import CreateView
-from views.definition import define_view
-from views.plan.explain import explain_plan
-from views.plan.kept import kernel_file_name
+from sql.parse.parse import parse
+from sql.parse.statements.statement import CreateView
+from sql.tree.relations import Relation
+from sql.types.datatypes import BOOL, DATE, FLOAT8, INT4, INT8, TEXT, TIMESTAMP, TIMESTAMPTZ, SqlType, numeric
+from views.codegen.state_size import kernel_file_name
+from views.explain.pipelines import explain_plan
+from views.model.definition import define_view
+from views.model.protocols import TableExport
 from views.plan.planner import plan_view
-from views.protocols import TableExport
 
 FOLDER = Path(__file__).parent
 SETTINGS = SessionSettings()

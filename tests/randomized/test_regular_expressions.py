@@ -11,10 +11,10 @@ import duckdb
 import psycopg
 import pytest
 
-from engine.embedded import regular_expressions as functions
+from engine.embedded.functions import regular_expressions as functions
 from sql.emit.re2 import re2_text
 from sql.errors import SqlError
-from sql.regular_grammar import parsed
+from sql.patterns.grammar import parsed
 from tests.oracle.evidence import Evidence
 from tests.oracle.postgres import PostgresCluster
 from tests.randomized.regular_patterns import RandomPattern

@@ -10,7 +10,7 @@ from decimal import Decimal
 import numpy as np
 import numpy.typing as npt
 
-from ringbuffer.numeric import NAN_RANK, SPECIAL_SCALE
+from ringbuffer.scalar.numbers.numeric import NAN_RANK, SPECIAL_SCALE
 
 Words = tuple[int, int]
 Text = tuple[int, int, int]

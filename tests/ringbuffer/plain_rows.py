@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ringbuffer.columns import Layout, Morsel, PhysicalType, empty_column
+from ringbuffer.memory.columns import Layout, Morsel, PhysicalType, empty_column
 
 Row = tuple[Any, ...]
 

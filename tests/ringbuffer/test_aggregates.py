@@ -11,13 +11,19 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ringbuffer import aggregates
-from ringbuffer.aggregate_results import SCALE_OF_STATE, decimal_averages, decimal_sums, float_averages, float_sums
-from ringbuffer.aggregates import WORDS, State
-from ringbuffer.error_codes import FLOAT_OVERFLOW, NUMERIC_DIGITS, OK
-from ringbuffer.hash_table import CONTROL_WORDS, ENTRY, GroupTable, TableLayout, find_group
-from ringbuffer.merge import merge_tables
-from sql.literal_output import float_text
+from ringbuffer.groups import aggregates
+from ringbuffer.groups.aggregate_results import (
+    SCALE_OF_STATE,
+    decimal_averages,
+    decimal_sums,
+    float_averages,
+    float_sums,
+)
+from ringbuffer.groups.aggregates import WORDS, State
+from ringbuffer.groups.hash_table import CONTROL_WORDS, ENTRY, GroupTable, TableLayout, find_group
+from ringbuffer.groups.merge import merge_tables
+from ringbuffer.memory.error_codes import FLOAT_OVERFLOW, NUMERIC_DIGITS, OK
+from sql.values.literal_output import float_text
 from tests.ringbuffer.kernel_values import numeric, numeric_text
 
 COUNT_AT = 2

@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ringbuffer import arithmetic
-from ringbuffer.error_codes import (
+from ringbuffer.memory.error_codes import (
     BIGINT_RANGE,
     BUCKETS_COUNT,
     BUCKETS_EMPTY,
@@ -24,6 +23,7 @@ from ringbuffer.error_codes import (
     OK,
     SMALLINT_RANGE,
 )
+from ringbuffer.scalar.numbers import arithmetic
 
 SEED = 20_261_120
 CASES = 10_000

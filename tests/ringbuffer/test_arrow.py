@@ -7,14 +7,8 @@ import random
 import pyarrow as pa
 import pytest
 
-from ringbuffer.arrow import (
-    compact_morsel,
-    concat_morsels,
-    morsel_from_arrow,
-    morsel_to_arrow,
-    slice_morsel,
-)
-from ringbuffer.columns import ColumnLayout, Layout, PhysicalType
+from ringbuffer.memory.arrow import compact_morsel, concat_morsels, morsel_from_arrow, morsel_to_arrow, slice_morsel
+from ringbuffer.memory.columns import ColumnLayout, Layout, PhysicalType
 from tests.ringbuffer.plain_rows import Row, make_morsel, plain_rows
 
 LAYOUT: Layout = (

@@ -7,9 +7,9 @@ import random
 from calendar import monthrange
 from datetime import UTC, datetime, timedelta
 
-from ringbuffer import calendar
-from ringbuffer.calendar import DAY_US, FIELD_CODES, UNIT_CODES
-from ringbuffer.error_codes import BIN_ORIGIN, DATE_RANGE, INTERVAL_RANGE, OK, TIMESTAMP_NAN, TIMESTAMP_RANGE
+from ringbuffer.memory.error_codes import BIN_ORIGIN, DATE_RANGE, INTERVAL_RANGE, OK, TIMESTAMP_NAN, TIMESTAMP_RANGE
+from ringbuffer.scalar.calendars import calendar
+from ringbuffer.scalar.calendars.calendar import DAY_US, FIELD_CODES, UNIT_CODES
 from tests.ringbuffer.kernel_values import civil_of, days_of
 
 SEED = 20_261_120

@@ -10,9 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ringbuffer import calendar, casts
-from ringbuffer.calendar import DAY_US, TIMESTAMP_DAYS_END
-from ringbuffer.error_codes import (
+from ringbuffer.memory.error_codes import (
     BIGINT_RANGE,
     DATE_OUT_OF_TIMESTAMP,
     FLOAT_OVERFLOW,
@@ -21,6 +19,9 @@ from ringbuffer.error_codes import (
     OK,
     SMALLINT_RANGE,
 )
+from ringbuffer.scalar.calendars import calendar
+from ringbuffer.scalar.calendars.calendar import DAY_US, TIMESTAMP_DAYS_END
+from ringbuffer.scalar.numbers import casts
 from tests.ringbuffer.kernel_values import words
 
 SEED = 20_261_120

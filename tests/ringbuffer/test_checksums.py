@@ -8,7 +8,7 @@ import zlib
 import numpy as np
 import pytest
 
-from ringbuffer.checksums import MUCH_BYTES, crc32, crc32_of, joined_crc32
+from ringbuffer.memory.checksums import MUCH_BYTES, crc32, crc32_of, joined_crc32
 
 SEED = 5
 LENGTHS = [*range(301), 1000, 4095, 4096, 65_537, 1_000_003]

@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ringbuffer import code_cache
-from ringbuffer.code_cache import safe_place
-from ringbuffer.jit import sources_stamp
+from ringbuffer.compile import code_cache
+from ringbuffer.compile.code_cache import safe_place
+from ringbuffer.compile.jit import sources_stamp
 
-TEXT = """from ringbuffer.jit import kernel
+TEXT = """from ringbuffer.compile.jit import kernel
 
 
 @kernel

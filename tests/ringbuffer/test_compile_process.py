@@ -14,9 +14,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ringbuffer import compile_process
-from ringbuffer.compile_process import CompileError, CompileProcesses
-from ringbuffer.loader import load_code
+from ringbuffer.compile import processes as compile_process
+from ringbuffer.compile.loader import load_code
+from ringbuffer.compile.processes import CompileError, CompileProcesses
 from tests.ringbuffer.test_loader import TEXT, TYPES
 
 DATA = np.array([1, 2, 4])

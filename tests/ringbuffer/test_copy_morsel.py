@@ -10,14 +10,14 @@ from decimal import Decimal
 import numpy as np
 import pytest
 
-from ringbuffer.columns import ColumnLayout, Layout, PhysicalType
-from ringbuffer.copy_decoder import CopyDecoder
-from ringbuffer.decode_csv import CsvDecoder, CsvFormat
-from ringbuffer.decode_text import TextDecoder, TextFormat
-from ringbuffer.error_codes import INVALID_DATETIME, RowError
-from ringbuffer.fields import Bytes
-from ringbuffer.jit import kernel
-from ringbuffer.quick_values import quick_date, quick_decimal, quick_integer
+from ringbuffer.compile.jit import kernel
+from ringbuffer.decode.copy_csv import CsvDecoder, CsvFormat
+from ringbuffer.decode.copy_decoder import CopyDecoder
+from ringbuffer.decode.copy_text import TextDecoder, TextFormat
+from ringbuffer.decode.quick_values import quick_date, quick_decimal, quick_integer
+from ringbuffer.memory.columns import ColumnLayout, Layout, PhysicalType
+from ringbuffer.memory.error_codes import INVALID_DATETIME, RowError
+from ringbuffer.scalar.numbers.fields import Bytes
 from tests.ringbuffer.plain_rows import Row, plain_rows
 
 P = PhysicalType

@@ -6,11 +6,11 @@ import random
 
 import pytest
 
-from ringbuffer import error_codes as codes
-from ringbuffer.columns import ColumnLayout, Layout, Morsel, PhysicalType
-from ringbuffer.decode_csv import CsvDecoder, CsvFormat
-from ringbuffer.decode_text import TextDecoder, TextFormat
-from ringbuffer.error_codes import RowError
+from ringbuffer.decode.copy_csv import CsvDecoder, CsvFormat
+from ringbuffer.decode.copy_text import TextDecoder, TextFormat
+from ringbuffer.memory import error_codes as codes
+from ringbuffer.memory.columns import ColumnLayout, Layout, Morsel, PhysicalType
+from ringbuffer.memory.error_codes import RowError
 from tests.ringbuffer.copy_reference import read_csv, read_text
 from tests.ringbuffer.plain_rows import Row, plain_rows
 

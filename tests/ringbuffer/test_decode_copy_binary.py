@@ -8,12 +8,12 @@ import struct
 import pyarrow as pa
 import pytest
 
-from ringbuffer import error_codes as codes
-from ringbuffer.arrow import morsel_to_arrow
-from ringbuffer.columns import ColumnLayout, Layout, PhysicalType
-from ringbuffer.decode_copy_binary import SIGNATURE, BinaryDecoder
-from ringbuffer.encode_copy_binary import encode_binary_rows
-from ringbuffer.error_codes import RowError
+from ringbuffer.decode.copy_binary import SIGNATURE, BinaryDecoder
+from ringbuffer.encode.copy_binary import encode_binary_rows
+from ringbuffer.memory import error_codes as codes
+from ringbuffer.memory.arrow import morsel_to_arrow
+from ringbuffer.memory.columns import ColumnLayout, Layout, PhysicalType
+from ringbuffer.memory.error_codes import RowError
 
 LAYOUT: Layout = (
     ColumnLayout("a", PhysicalType.INT64),

@@ -7,10 +7,10 @@ from decimal import ROUND_HALF_UP, Decimal
 
 import pytest
 
-from ringbuffer import error_codes as codes
-from ringbuffer.columns import ColumnLayout, Layout, PhysicalType
-from ringbuffer.decode_literals import LiteralDecoder, decode_literals
-from ringbuffer.error_codes import RowError
+from ringbuffer.decode.literals import LiteralDecoder, decode_literals
+from ringbuffer.memory import error_codes as codes
+from ringbuffer.memory.columns import ColumnLayout, Layout, PhysicalType
+from ringbuffer.memory.error_codes import RowError
 from tests.ringbuffer.plain_rows import Row, plain_rows
 
 P = PhysicalType

@@ -9,10 +9,10 @@ from decimal import ROUND_HALF_UP, Decimal, localcontext
 import numpy as np
 import pytest
 
-from ringbuffer import error_codes as codes
-from ringbuffer.columns import ColumnLayout, Layout, PhysicalType
-from ringbuffer.decode_parameters import decode_parameters
-from ringbuffer.error_codes import RowError
+from ringbuffer.decode.parameters import decode_parameters
+from ringbuffer.memory import error_codes as codes
+from ringbuffer.memory.columns import ColumnLayout, Layout, PhysicalType
+from ringbuffer.memory.error_codes import RowError
 from tests.ringbuffer.plain_rows import Row, plain_rows
 
 P = PhysicalType

@@ -9,7 +9,7 @@ from decimal import Decimal
 import pyarrow as pa
 import pytest
 
-from ringbuffer.encode_binary import binary_column
+from ringbuffer.encode.binary import binary_column
 from tests.ringbuffer.samples import FAMILIES, exact_decimal, random_column, variable_numeric
 
 ROWS = 400

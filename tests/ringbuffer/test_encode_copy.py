@@ -9,8 +9,8 @@ from dataclasses import replace
 import pyarrow as pa
 import pytest
 
-from ringbuffer.encode_copy import CopyFormat, encode_copy_rows
-from ringbuffer.output_forms import Forms
+from ringbuffer.encode.copy import CopyFormat, encode_copy_rows
+from ringbuffer.encode.output_forms import Forms
 from tests.oracle.postgres import PostgresCluster
 from tests.ringbuffer.rows import messages
 from tests.ringbuffer.samples import WORDS, random_column

@@ -8,11 +8,11 @@ import struct
 import pyarrow as pa
 import pytest
 
-from ringbuffer.encode_columns import binary_column, text_column
-from ringbuffer.encode_records import record_family
-from ringbuffer.encoded_column import EncodedColumn
-from ringbuffer.output_forms import Forms
-from sql.record_text import record_text
+from ringbuffer.encode.columns import binary_column, text_column
+from ringbuffer.encode.encoded_column import EncodedColumn
+from ringbuffer.encode.output_forms import Forms
+from ringbuffer.encode.records import record_family
+from sql.values.record_text import record_text
 
 UTC = Forms("UTC")
 PAIR = pa.struct([("f1", pa.int32()), ("f2", pa.string())])

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from ringbuffer.encode_rows import encode_data_rows
-from ringbuffer.output_forms import Forms
+from ringbuffer.encode.output_forms import Forms
+from ringbuffer.encode.rows import encode_data_rows
 from tests.ringbuffer.rows import data_row, messages
 
 

@@ -7,9 +7,9 @@ import random
 import pyarrow as pa
 import pytest
 
-from ringbuffer.encode_rows import encode_data_rows
-from ringbuffer.encode_text import text_column
-from ringbuffer.output_forms import Forms
+from ringbuffer.encode.output_forms import Forms
+from ringbuffer.encode.rows import encode_data_rows
+from ringbuffer.encode.text import text_column
 from tests.oracle.postgres import PostgresCluster
 from tests.ringbuffer.rows import data_row, messages
 from tests.ringbuffer.samples import FAMILIES, arrow_form, plain_text, random_column, variable_numeric

@@ -10,12 +10,12 @@ import pyarrow as pa
 import pytest
 
 from engine.tables.arrow_values import column_array
-from ringbuffer.encode_columns import ELEMENT_OIDS, binary_column, text_column
-from ringbuffer.encoded_column import EncodedColumn
-from ringbuffer.output_forms import Forms
-from sql.datatypes import FAMILIES, LiteralValue, SqlType, array_of
-from sql.literal_binary import binary_value
-from sql.literal_output import output_text
+from ringbuffer.encode.columns import ELEMENT_OIDS, binary_column, text_column
+from ringbuffer.encode.encoded_column import EncodedColumn
+from ringbuffer.encode.output_forms import Forms
+from sql.types.datatypes import FAMILIES, LiteralValue, SqlType, array_of
+from sql.values.literal_binary import binary_value
+from sql.values.literal_output import output_text
 from tests.types import random_value
 
 SEED = 20_261_121

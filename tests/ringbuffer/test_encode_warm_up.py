@@ -8,22 +8,20 @@ from types import ModuleType
 import pyarrow as pa
 
 from engine.tables.arrow_values import column_array
-from ringbuffer import (
-    encode_arrays,
-    encode_binary,
-    encode_copy,
-    encode_fields,
-    encode_records,
-    encode_rows,
-    encode_text,
-    encode_types,
-    shortest_float,
-)
-from ringbuffer.encode_copy import CopyFormat, encode_copy_rows
-from ringbuffer.encode_rows import encode_data_rows
-from ringbuffer.encode_warm_up import warm_up_encoders
-from ringbuffer.output_forms import Forms
-from sql.datatypes import SqlType
+from ringbuffer.encode import arrays as encode_arrays
+from ringbuffer.encode import binary as encode_binary
+from ringbuffer.encode import copy as encode_copy
+from ringbuffer.encode import fields as encode_fields
+from ringbuffer.encode import records as encode_records
+from ringbuffer.encode import rows as encode_rows
+from ringbuffer.encode import text as encode_text
+from ringbuffer.encode import types as encode_types
+from ringbuffer.encode.copy import CopyFormat, encode_copy_rows
+from ringbuffer.encode.output_forms import Forms
+from ringbuffer.encode.rows import encode_data_rows
+from ringbuffer.scalar.numbers import shortest_float
+from ringbuffer.warm_up.encoders import warm_up_encoders
+from sql.types.datatypes import SqlType
 from tests.ringbuffer.samples import FAMILIES, arrow_form, random_column, variable_numeric
 from tests.types import random_value
 
@@ -67,7 +65,7 @@ def compiled_counts() -> dict[str, int]:
 def test_warm_up_compiles_all_that_results_need() -> None:
     warm_up_encoders()
     before = compiled_counts()
-    assert before["ringbuffer.encode_fields.put_fields"] == 1
+    assert before["ringbuffer.encode.fields.put_fields"] == 1
     source = random.Random(1)
     columns = [random_column(source, family, 20) for family in FAMILIES] + [variable_numeric(source, 20)]
     columns += [pa.array([None] * 20, arrow_form(family)) for family in FAMILIES]

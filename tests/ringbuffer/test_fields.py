@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from ringbuffer import error_codes as codes
-from ringbuffer.fields import parse_bool, parse_int64, parse_integer, parse_numeric, parse_numeric_column
-from ringbuffer.parse_float import exact_float, parse_float32, parse_float64
+from ringbuffer.memory import error_codes as codes
+from ringbuffer.scalar.numbers.fields import parse_bool, parse_int64, parse_integer, parse_numeric, parse_numeric_column
+from ringbuffer.scalar.numbers.parse_float import exact_float, parse_float32, parse_float64
 
 
 def text_bytes(text: str) -> npt.NDArray[np.uint8]:

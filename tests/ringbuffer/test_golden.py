@@ -11,23 +11,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ringbuffer import (
-    any_numeric,
-    arithmetic,
-    calendar,
-    casts,
-    numeric,
-    numeric_floats,
-    text_functions,
-    text_input,
-    text_like,
-    text_output,
-    text_values,
-    time_zones,
-    zoned_calendar,
-)
-from ringbuffer.calendar import FIELD_CODES, UNIT_CODES
-from ringbuffer.error_codes import MESSAGES, NUMERIC_DIGITS, OK, SCRATCH_FULL
+from ringbuffer.memory.error_codes import MESSAGES, NUMERIC_DIGITS, OK, SCRATCH_FULL
+from ringbuffer.scalar.calendars import calendar, time_zones, zoned_calendar
+from ringbuffer.scalar.calendars.calendar import FIELD_CODES, UNIT_CODES
+from ringbuffer.scalar.numbers import any_numeric, arithmetic, casts, numeric, numeric_floats
+from ringbuffer.scalar.texts import text_functions, text_input, text_like, text_output, text_values
 from tests.ringbuffer.kernel_values import Texts, date_text, days, numeric_text, text, timestamp, timestamp_text
 from tests.ringbuffer.kernel_values import numeric as numeric_words
 from tests.ringbuffer.make_golden import DATE_FIELDS, FIELDS, GOLDEN

@@ -7,9 +7,9 @@ import random
 import numpy as np
 import pytest
 
-from ringbuffer import hash_table
-from ringbuffer.columns import INLINE_BYTES_MAX
-from ringbuffer.hash_table import ENTRY, HEAP_USED, GroupTable, TableLayout, find_group, hash_entry, partition
+from ringbuffer.groups import hash_table
+from ringbuffer.groups.hash_table import ENTRY, HEAP_USED, GroupTable, TableLayout, find_group, hash_entry, partition
+from ringbuffer.memory.columns import INLINE_BYTES_MAX
 
 # Entry: null mask, a word, a text, a shown word; then one state word.
 LAYOUT = TableLayout(key_words=4, entry_words=5, row_words=7, text_mask=0b100)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import random
 from typing import Any
 
-from ringbuffer import int128
-from ringbuffer.jit import kernel
+from ringbuffer.compile.jit import kernel
+from ringbuffer.scalar.numbers import int128
 from tests.ringbuffer.kernel_values import WIDE, signed, unsigned_value, value, words
 
 SEED = 20_261_120

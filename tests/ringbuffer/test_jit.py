@@ -9,9 +9,9 @@ import numba
 import numpy as np
 import numpy.typing as npt
 
-from ringbuffer import jit
-from ringbuffer.jit import entry_of, kernel, sources_stamp
-from ringbuffer.memory import (
+from ringbuffer.compile import jit
+from ringbuffer.compile.jit import entry_of, kernel, sources_stamp
+from ringbuffer.memory.addresses import (
     atomic_add,
     bits_of_float,
     copy_bytes,
@@ -41,12 +41,14 @@ def test_stamp_covers_imports(tmp_path: Path, monkeypatch: object) -> None:
     stamp = sources_stamp(Path(exercise.__code__.co_filename) if hasattr(exercise, "__code__") else Path(__file__))
     assert stamp == sources_stamp(Path(__file__))
     file = tmp_path / "generated.py"
-    file.write_text("from ringbuffer.memory import copy_bytes\n")
+    file.write_text("from ringbuffer.memory.addresses import copy_bytes\n")
     with_memory = sources_stamp(file)
     sources_stamp.cache_clear()
-    file.write_text("from ringbuffer.memory import copy_bytes\nfrom ringbuffer.fields import parse_bool\n")
+    file.write_text(
+        "from ringbuffer.memory.addresses import copy_bytes\nfrom ringbuffer.scalar.numbers.fields import parse_bool\n"
+    )
     assert sources_stamp(file) != with_memory
-    assert jit.IMPORT.findall("import os\nfrom ringbuffer.strings import x\n") == ["strings"]
+    assert jit.IMPORT.findall("import os\nfrom ringbuffer.memory.strings import x\n") == ["strings"]
 
 
 def test_the_stamp_is_in_use() -> None:

@@ -10,10 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ringbuffer.aggregates import text_key
-from ringbuffer.columns import INLINE_BYTES_MAX
-from ringbuffer.hash_table import Words
-from ringbuffer.join_table import (
+from ringbuffer.groups.aggregates import text_key
+from ringbuffer.groups.hash_table import Words
+from ringbuffer.groups.join_table import (
     KEY_WORDS,
     BuildColumn,
     JoinTable,
@@ -25,6 +24,7 @@ from ringbuffer.join_table import (
     text_mask,
     word_float,
 )
+from ringbuffer.memory.columns import INLINE_BYTES_MAX
 
 
 def integers(values: list[int | None]) -> BuildColumn:

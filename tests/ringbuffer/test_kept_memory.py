@@ -10,10 +10,10 @@ import weakref
 import numpy as np
 import pytest
 
-from ringbuffer import ring as ring_module
-from ringbuffer.columns import ColumnLayout, PhysicalType
-from ringbuffer.kept_memory import PIECE_BYTES_MIN, KeptMemory, kept_memory
-from ringbuffer.ring import Ring
+from ringbuffer.memory.columns import ColumnLayout, PhysicalType
+from ringbuffer.memory.kept_memory import PIECE_BYTES_MIN, KeptMemory, kept_memory
+from ringbuffer.ring import ring as ring_module
+from ringbuffer.ring.ring import Ring
 from tests.ringbuffer.plain_rows import Row, make_morsel, plain_rows
 
 SIZE = 3 * PIECE_BYTES_MIN

@@ -9,13 +9,13 @@ import numpy.typing as npt
 import pyarrow as pa
 import pytest
 
-from ringbuffer.columns import ColumnLayout, PhysicalType
-from ringbuffer.decode_parameters import decode_parameters
-from ringbuffer.decode_text import TextDecoder, TextFormat
-from ringbuffer.encode_columns import binary_column, text_column
-from ringbuffer.error_codes import INVALID_TEXT, RowError
-from ringbuffer.labels import Labels, label_family
-from ringbuffer.output_forms import Forms
+from ringbuffer.decode.copy_text import TextDecoder, TextFormat
+from ringbuffer.decode.parameters import decode_parameters
+from ringbuffer.encode.columns import binary_column, text_column
+from ringbuffer.encode.output_forms import Forms
+from ringbuffer.memory.columns import ColumnLayout, PhysicalType
+from ringbuffer.memory.error_codes import INVALID_TEXT, RowError
+from ringbuffer.memory.labels import Labels, label_family
 
 WORDS = ["", "a", "b", "ab", "ba", "a longer label", "ünïcödé", "x" * 63, "x" * 62 + "y", "with\ttab", "NULL"]
 

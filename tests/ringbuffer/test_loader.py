@@ -12,11 +12,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ringbuffer.kernel_code import KernelCode
-from ringbuffer.kernel_text import KernelTextError
-from ringbuffer.loader import CODE_SUFFIX, load_kernel
+from ringbuffer.compile.kernel_code import KernelCode
+from ringbuffer.compile.kernel_text import KernelTextError
+from ringbuffer.compile.loader import CODE_SUFFIX, load_kernel
 
-TEXT = """from ringbuffer.jit import kernel
+TEXT = """from ringbuffer.compile.jit import kernel
 
 
 @kernel

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ringbuffer import log_rows, strings
-from ringbuffer.arrow import slice_morsel
-from ringbuffer.columns import DTYPES, WIDE, ColumnLayout, Layout, Morsel, PhysicalType
-from ringbuffer.decode_parameters import decode_parameters
-from ringbuffer.decode_warm_up import warm_up_decoders
-from ringbuffer.log_rows import (
+from ringbuffer.decode.parameters import decode_parameters
+from ringbuffer.memory import strings
+from ringbuffer.memory.arrow import slice_morsel
+from ringbuffer.memory.columns import DTYPES, WIDE, ColumnLayout, Layout, Morsel, PhysicalType
+from ringbuffer.pages import log_rows
+from ringbuffer.pages.log_rows import (
     COUNTS,
     FLAG_COMMITS,
     HEADER,
@@ -29,6 +29,7 @@ from ringbuffer.log_rows import (
     encode_rows,
     is_single_row,
 )
+from ringbuffer.warm_up.decoders import warm_up_decoders
 from tests.ringbuffer.damage import refused_damages, refused_flips
 from tests.ringbuffer.plain_rows import make_morsel, plain_rows
 from tests.ringbuffer.test_arrow import LAYOUT, random_rows

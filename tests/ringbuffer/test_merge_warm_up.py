@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from ringbuffer import hash_table, merge
-from ringbuffer.aggregates import State
-from ringbuffer.hash_table import GroupTable, TableLayout
+from ringbuffer.groups import hash_table, merge
+from ringbuffer.groups.aggregates import State
+from ringbuffer.groups.hash_table import GroupTable, TableLayout
 
 COMPILED: tuple[Any, ...] = (merge.merge_rows, merge.merge_state, hash_table.find_group, hash_table.fill_slots)
 

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from ringbuffer import numeric
-from ringbuffer.error_codes import BIGINT_RANGE, DIVISION_BY_ZERO, NUMERIC_DIGITS, NUMERIC_FIELD_OVERFLOW, OK
-from ringbuffer.numeric_columns import divide_columns
+from ringbuffer.memory.error_codes import BIGINT_RANGE, DIVISION_BY_ZERO, NUMERIC_DIGITS, NUMERIC_FIELD_OVERFLOW, OK
+from ringbuffer.scalar.numbers import numeric
+from ringbuffer.scalar.numbers.numeric_columns import divide_columns
 from tests.ringbuffer.kernel_values import value, words
 
 SEED = 20_261_120

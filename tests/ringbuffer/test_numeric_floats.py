@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from ringbuffer import numeric, numeric_floats
-from ringbuffer.error_codes import NUMERIC_DIGITS, NUMERIC_SPECIAL, OK
+from ringbuffer.memory.error_codes import NUMERIC_DIGITS, NUMERIC_SPECIAL, OK
+from ringbuffer.scalar.numbers import numeric, numeric_floats
 from tests.ringbuffer.kernel_values import numeric_text, words
 
 SEED = 20_261_120

@@ -7,11 +7,11 @@ import random
 import numpy as np
 import pytest
 
-from ringbuffer.columns import ColumnLayout, Layout, PhysicalType
-from ringbuffer.decode_parameters import decode_parameters
-from ringbuffer.error_codes import RowError
-from ringbuffer.one_row import BLOCK_BYTES_MAX, OneRow
-from ringbuffer.ring import Ring, RowWriter
+from ringbuffer.decode.one_row import BLOCK_BYTES_MAX, OneRow
+from ringbuffer.decode.parameters import decode_parameters
+from ringbuffer.memory.columns import ColumnLayout, Layout, PhysicalType
+from ringbuffer.memory.error_codes import RowError
+from ringbuffer.ring.ring import Ring, RowWriter
 from tests.ringbuffer.plain_rows import make_morsel, plain_rows
 from tests.ringbuffer.test_decode_parameters import LAYOUT, block, random_value
 

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ringbuffer import packed_rows
-from ringbuffer.arrow import slice_morsel
-from ringbuffer.columns import DTYPES, WIDE, ColumnLayout, Layout, Morsel, PhysicalType
-from ringbuffer.decode_warm_up import warm_up_decoders
-from ringbuffer.log_rows import decode_rows, is_single_row, rows_count_of
-from ringbuffer.packed_rows import ENTRY_BYTES, HEAD, PACKED, PACKED_ROWS_MAX, is_packed, pack_rows
+from ringbuffer.memory.arrow import slice_morsel
+from ringbuffer.memory.columns import DTYPES, WIDE, ColumnLayout, Layout, Morsel, PhysicalType
+from ringbuffer.pages import packed_rows
+from ringbuffer.pages.log_rows import decode_rows, is_single_row, rows_count_of
+from ringbuffer.pages.packed_rows import ENTRY_BYTES, HEAD, PACKED, PACKED_ROWS_MAX, is_packed, pack_rows
+from ringbuffer.warm_up.decoders import warm_up_decoders
 from tests.ringbuffer.damage import refused_damages, refused_flips
 from tests.ringbuffer.plain_rows import make_morsel, plain_rows
 from tests.ringbuffer.test_arrow import LAYOUT, random_rows

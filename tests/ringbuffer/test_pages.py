@@ -13,8 +13,8 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from ringbuffer import pages
-from ringbuffer.pages import CHECKSUM, CHUNK_BYTES, HEAD, PAGES_FORM, START, DamagedPagesError, Page
+from ringbuffer.pages import pages
+from ringbuffer.pages.pages import CHECKSUM, CHUNK_BYTES, HEAD, PAGES_FORM, START, DamagedPagesError, Page
 
 SEED = 8
 DTYPES = ("i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f4", "f8")

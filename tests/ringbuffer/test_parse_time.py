@@ -9,10 +9,10 @@ from zoneinfo import ZoneInfo
 import numpy as np
 import pytest
 
-from ringbuffer import error_codes as codes
-from ringbuffer.parse_time import parse_date, parse_timestamp
-from ringbuffer.slow_fields import NO_ZONE
-from ringbuffer.time_zones import zone_table
+from ringbuffer.decode.slow_fields import NO_ZONE
+from ringbuffer.memory import error_codes as codes
+from ringbuffer.scalar.calendars.parse_time import parse_date, parse_timestamp
+from ringbuffer.scalar.calendars.time_zones import zone_table
 from tests.ringbuffer.test_fields import text_bytes
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)

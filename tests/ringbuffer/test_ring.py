@@ -9,9 +9,9 @@ from collections.abc import Iterable
 
 import pytest
 
-from ringbuffer.arrow import slice_morsel
-from ringbuffer.columns import ColumnLayout, Morsel, PhysicalType
-from ringbuffer.ring import OverwrittenError, Ring, RowWriter
+from ringbuffer.memory.arrow import slice_morsel
+from ringbuffer.memory.columns import ColumnLayout, Morsel, PhysicalType
+from ringbuffer.ring.ring import OverwrittenError, Ring, RowWriter
 from tests.ringbuffer.plain_rows import Row, make_morsel, plain_rows
 
 LAYOUT = (

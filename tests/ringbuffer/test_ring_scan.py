@@ -9,9 +9,9 @@ import zlib
 
 import pytest
 
-from ringbuffer.columns import ColumnLayout, Morsel, PhysicalType
-from ringbuffer.ring import OverwrittenError, Ring
-from ringbuffer.ring_scan import RingScan
+from ringbuffer.memory.columns import ColumnLayout, Morsel, PhysicalType
+from ringbuffer.ring.ring import OverwrittenError, Ring
+from ringbuffer.ring.scan import RingScan
 from tests.ringbuffer.plain_rows import Row, make_morsel, plain_rows
 
 # The checksum of a row is over its number and its text.

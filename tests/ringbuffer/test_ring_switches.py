@@ -6,17 +6,17 @@ from pathlib import Path
 
 import pytest
 
-import ringbuffer.ring
-import ringbuffer.ring_scan
-from ringbuffer.columns import ColumnLayout, PhysicalType
-from ringbuffer.ring import OverwrittenError, Ring
-from ringbuffer.ring_scan import RingScan
+import ringbuffer.ring.ring
+import ringbuffer.ring.scan
+from ringbuffer.memory.columns import ColumnLayout, PhysicalType
+from ringbuffer.ring.ring import OverwrittenError, Ring
+from ringbuffer.ring.scan import RingScan
 from tests.ringbuffer.plain_rows import make_morsel, plain_rows
 from tests.ringbuffer.switches import Switch, at_every_place
 
 LAYOUT = (ColumnLayout("number", PhysicalType.INT64), ColumnLayout("word", PhysicalType.TEXT))
 CAPACITY = 4
-FILES = (Path(ringbuffer.ring.__file__), Path(ringbuffer.ring_scan.__file__))
+FILES = (Path(ringbuffer.ring.ring.__file__), Path(ringbuffer.ring.scan.__file__))
 # Rows that are there before, and that the writer adds: some, one round and less, several rounds.
 AMOUNTS = [(before, added) for before in (0, 3, 6) for added in (1, 3, 4, 5, 11)]
 

@@ -7,11 +7,11 @@ import random
 import numpy as np
 import pytest
 
-from ringbuffer.columns import ColumnLayout, PhysicalType
-from ringbuffer.log_rows import RowRecord
-from ringbuffer.one_row import BLOCK_BYTES_MAX, OneRow
-from ringbuffer.row_block import PADDING_BYTES
-from ringbuffer.row_packet import RowPacket
+from ringbuffer.decode.one_row import BLOCK_BYTES_MAX, OneRow
+from ringbuffer.io.row_packet import RowPacket
+from ringbuffer.memory.columns import ColumnLayout, PhysicalType
+from ringbuffer.memory.row_block import PADDING_BYTES
+from ringbuffer.pages.log_rows import RowRecord
 from tests.ringbuffer.plain_rows import make_morsel, plain_rows
 from tests.ringbuffer.test_decode_parameters import LAYOUT, block, random_value
 

@@ -9,7 +9,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from ringbuffer.shortest_float import FLOAT_BYTES_MAX, render_float4, render_float8
+from ringbuffer.scalar.numbers.shortest_float import FLOAT_BYTES_MAX, render_float4, render_float8
 from tests.oracle.postgres import PostgresCluster
 
 FORMS = {"float8": ("<d", "<q", 64, 17, 15), "float4": ("<f", "<i", 32, 9, 6)}

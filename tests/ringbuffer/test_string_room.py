@@ -6,9 +6,9 @@ import random
 
 import pytest
 
-from ringbuffer.columns import ColumnLayout, Morsel, PhysicalType
-from ringbuffer.ring import Ring
-from ringbuffer.string_room import EXACT_ROWS_MAX, STEP_ROWS, NoRoomError, Place, string_sizes
+from ringbuffer.memory.columns import ColumnLayout, Morsel, PhysicalType
+from ringbuffer.ring.ring import Ring
+from ringbuffer.ring.string_room import EXACT_ROWS_MAX, STEP_ROWS, NoRoomError, Place, string_sizes
 from tests.ringbuffer.plain_rows import make_morsel
 
 LAYOUT = (

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from ringbuffer import text_functions
-from ringbuffer.error_codes import NEGATIVE_LENGTH, OK, SCRATCH_FULL, TEXT_TOO_LONG, VALUE_TOO_LONG
-from ringbuffer.text_functions import ScratchHeap
-from ringbuffer.text_values import text_equal
+from ringbuffer.memory.error_codes import NEGATIVE_LENGTH, OK, SCRATCH_FULL, TEXT_TOO_LONG, VALUE_TOO_LONG
+from ringbuffer.scalar.texts import text_functions
+from ringbuffer.scalar.texts.text_functions import ScratchHeap
+from ringbuffer.scalar.texts.text_values import text_equal
 from tests.ringbuffer.kernel_values import Texts
 from tests.ringbuffer.kernel_values import text as text_of
 

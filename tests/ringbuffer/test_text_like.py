@@ -5,8 +5,8 @@ from __future__ import annotations
 import random
 import re
 
-from ringbuffer.error_codes import INVALID_ESCAPE, OK
-from ringbuffer.text_like import like_pattern, text_ilike, text_like
+from ringbuffer.memory.error_codes import INVALID_ESCAPE, OK
+from ringbuffer.scalar.texts.text_like import like_pattern, text_ilike, text_like
 from tests.ringbuffer.kernel_values import Texts
 
 SEED = 20_261_120

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from ringbuffer import text_input, text_output
-from ringbuffer.calendar import DATE_DAYS_END, DATE_DAYS_MIN, TIMESTAMP_US_END, TIMESTAMP_US_MIN
-from ringbuffer.error_codes import DATETIME_OVERFLOW, DATETIME_SPELLING, INVALID_DATETIME, OK, SCRATCH_FULL
-from ringbuffer.text_functions import ScratchHeap
-from ringbuffer.time_zones import zone_table
+from ringbuffer.memory.error_codes import DATETIME_OVERFLOW, DATETIME_SPELLING, INVALID_DATETIME, OK, SCRATCH_FULL
+from ringbuffer.scalar.calendars.calendar import DATE_DAYS_END, DATE_DAYS_MIN, TIMESTAMP_US_END, TIMESTAMP_US_MIN
+from ringbuffer.scalar.calendars.time_zones import zone_table
+from ringbuffer.scalar.texts import text_input, text_output
+from ringbuffer.scalar.texts.text_functions import ScratchHeap
 from tests.ringbuffer.kernel_values import Texts, date_text, numeric_text, text, timestamp_text, words
 
 SEED = 20_261_120

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ringbuffer import text_values
-from ringbuffer.jit import kernel
+from ringbuffer.compile.jit import kernel
+from ringbuffer.scalar.texts import text_values
 from tests.ringbuffer.kernel_values import Texts
 from tests.ringbuffer.kernel_values import text as text_of
 

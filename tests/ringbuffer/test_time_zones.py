@@ -8,10 +8,19 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from ringbuffer.calendar import DAY, DAY_US, ERA_DAYS, FIELD_CODES, HOUR, HOUR_US, SECOND_US, TIMESTAMP_US_END
-from ringbuffer.error_codes import DATE_OUT_OF_TIMESTAMP, OK, TIMESTAMP_RANGE
-from ringbuffer.time_zones import UnknownZoneError, local_to_utc, utc_to_local, zone_table
-from ringbuffer.zoned_calendar import (
+from ringbuffer.memory.error_codes import DATE_OUT_OF_TIMESTAMP, OK, TIMESTAMP_RANGE
+from ringbuffer.scalar.calendars.calendar import (
+    DAY,
+    DAY_US,
+    ERA_DAYS,
+    FIELD_CODES,
+    HOUR,
+    HOUR_US,
+    SECOND_US,
+    TIMESTAMP_US_END,
+)
+from ringbuffer.scalar.calendars.time_zones import UnknownZoneError, local_to_utc, utc_to_local, zone_table
+from ringbuffer.scalar.calendars.zoned_calendar import (
     add_interval_zoned,
     date_part_zoned,
     date_to_timestamptz,

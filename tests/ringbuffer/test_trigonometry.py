@@ -8,8 +8,8 @@ from collections.abc import Callable
 
 import pytest
 
-from ringbuffer import trigonometry
-from ringbuffer.error_codes import INPUT_RANGE, INVALID_LOGARITHM_NEGATIVE, INVALID_LOGARITHM_ZERO, OK
+from ringbuffer.memory.error_codes import INPUT_RANGE, INVALID_LOGARITHM_NEGATIVE, INVALID_LOGARITHM_ZERO, OK
+from ringbuffer.scalar.numbers import trigonometry
 
 SEED = 20_261_120
 CASES = 2_000

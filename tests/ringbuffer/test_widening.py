@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 import pytest
 
-from ringbuffer.widening import FORMS, WIDER, widen, widenings
+from ringbuffer.memory.widening import FORMS, WIDER, widen, widenings
 
 NAMES = {form: name for name, form in FORMS.items()}
 PAIRS = [(NAMES[form], NAMES[wider]) for form, several in WIDER.items() for wider in several]

@@ -6,10 +6,10 @@ import psycopg
 from psycopg.pq import ExecStatus
 
 from sql.bind import bind_insert, bind_query
+from sql.bind.open_types import with_types
 from sql.errors import SqlError
-from sql.open_types import with_types
-from sql.parse import parse
-from sql.statements.statement import AlterTable, CreateStream, CreateTable, Explain, Insert, Select
+from sql.parse.parse import parse
+from sql.parse.statements.statement import AlterTable, CreateStream, CreateTable, Explain, Insert, Select
 from tests.sql.sample_catalog import SETTINGS, SampleCatalog
 
 # ["ok"] | ["columns", [name, oid, typmod], ...] | ["error", sqlstate, message, position, hint, detail]

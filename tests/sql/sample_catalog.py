@@ -6,8 +6,17 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from sql.bind import bind_query
-from sql.catalog import ARRIVAL, Catalog, ColumnDescription, ConstraintDescription, RelationDescription, SessionSettings
-from sql.datatypes import (
+from sql.catalog.catalog import (
+    ARRIVAL,
+    Catalog,
+    ColumnDescription,
+    ConstraintDescription,
+    RelationDescription,
+    SessionSettings,
+)
+from sql.parse.parse import parse
+from sql.parse.statements.statement import Select
+from sql.types.datatypes import (
     BOOL,
     DATE,
     FLOAT8,
@@ -21,8 +30,6 @@ from sql.datatypes import (
     array_of,
     numeric,
 )
-from sql.parse import parse
-from sql.statements.statement import Select
 
 SETTINGS = SessionSettings(time_zone="Europe/Berlin")
 

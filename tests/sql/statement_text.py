@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from sql.statements.statement import Assignment, Delete, Insert, OnConflict, Update
-from sql.syntax import Expression, FromItem, Target
+from sql.parse.statements.statement import Assignment, Delete, Insert, OnConflict, Update
+from sql.parse.syntax import Expression, FromItem, Target
 from tests.sql.syntax_text import (
     columns_text,
     expression_text,

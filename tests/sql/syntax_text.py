@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from sql.syntax import (
+from sql.parse.syntax import (
     ArrayComparison,
     ArrayItems,
     Between,

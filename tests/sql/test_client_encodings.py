@@ -6,7 +6,8 @@ import random
 
 import pytest
 
-from sql.client_encodings import (
+from sql.errors import SqlError
+from sql.values.client_encodings import (
     ENCODINGS,
     OTHER_ENCODINGS,
     UTF8,
@@ -15,7 +16,6 @@ from sql.client_encodings import (
     encoding_named,
     is_known,
 )
-from sql.errors import SqlError
 from tests.oracle.postgres import PostgresCluster
 
 CONVERTED = sorted({encoding.name for encoding in ENCODINGS.values() if encoding.converts})

@@ -6,12 +6,12 @@ from decimal import Decimal
 
 import pytest
 
-from sql.datatypes import BOOL, DATE, FLOAT8, INT2, INT4, INT8, TEXT, TIMESTAMPTZ, numeric, scaled_numeric
+from sql.emit.duckdb import DuckDbExpressions, emit_duckdb
 from sql.emit.layout import laid_out
-from sql.emit_duckdb import DuckDbExpressions, emit_duckdb
 from sql.errors import SqlError
-from sql.expressions import AggregateCall, Call, Cast, Column, Literal, SortKey
-from sql.relations import Aggregate, Filter, Limit, OutputColumn, Project, Relation, Scan, Sort, Values
+from sql.tree.expressions import AggregateCall, Call, Cast, Column, Literal, SortKey
+from sql.tree.relations import Aggregate, Filter, Limit, OutputColumn, Project, Relation, Scan, Sort, Values
+from sql.types.datatypes import BOOL, DATE, FLOAT8, INT2, INT4, INT8, TEXT, TIMESTAMPTZ, numeric, scaled_numeric
 
 SCAN = Scan("v", "view", (OutputColumn("k", INT4), OutputColumn("x", numeric(10, 2)), OutputColumn("K", TEXT)))
 K, X = Column(0, "k", INT4), Column(1, "x", numeric(10, 2))

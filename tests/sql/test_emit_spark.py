@@ -6,10 +6,10 @@ from decimal import Decimal
 
 import pytest
 
-from sql.datatypes import BOOL, DATE, INT2, INT8, TEXT, TIMESTAMP, TIMESTAMPTZ, numeric, scaled_numeric
-from sql.emit_spark import SparkExpressions, emit_spark, spark_supports
-from sql.expressions import AggregateCall, Call, Cast, Column, Literal, SortKey, WindowCall
-from sql.relations import Aggregate, OutputColumn, Scan, Window
+from sql.emit.spark import SparkExpressions, emit_spark, spark_supports
+from sql.tree.expressions import AggregateCall, Call, Cast, Column, Literal, SortKey, WindowCall
+from sql.tree.relations import Aggregate, OutputColumn, Scan, Window
+from sql.types.datatypes import BOOL, DATE, INT2, INT8, TEXT, TIMESTAMP, TIMESTAMPTZ, numeric, scaled_numeric
 
 GROUPS = Scan(
     "groups", "groups", (OutputColumn("a b", TEXT), OutputColumn("n", INT8), OutputColumn("x", scaled_numeric(None)))

@@ -6,9 +6,9 @@ import random
 
 import pytest
 
-from sql.datatypes import array_of, element_family, enum_type
-from sql.enum_types import EnumType, new_enum
 from sql.errors import SqlError
+from sql.types.datatypes import array_of, element_family, enum_type
+from sql.types.enums import EnumType, new_enum
 
 MOOD = new_enum("mood", 20_000, ("sad", "ok", "happy"))
 

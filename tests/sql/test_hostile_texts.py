@@ -16,16 +16,16 @@ import pytest
 
 from engine.embedded.query_engine import source_name
 from sql.bind import bind_query
-from sql.catalog import ColumnDescription, RelationDescription, SessionSettings
-from sql.datatypes import INT4, TEXT, TIMESTAMPTZ, SqlType, enum_type, numeric
-from sql.emit_duckdb import emit_duckdb
-from sql.emit_spark import emit_spark
-from sql.enum_types import EnumLabel, EnumType
+from sql.catalog.catalog import ColumnDescription, RelationDescription, SessionSettings
+from sql.emit.duckdb import emit_duckdb
+from sql.emit.spark import emit_spark
 from sql.errors import SqlError
-from sql.parse import parse
-from sql.relations import Relation
-from sql.statements.statement import Select
-from sql.trees import scans
+from sql.parse.parse import parse
+from sql.parse.statements.statement import Select
+from sql.tree.relations import Relation
+from sql.tree.walks import scans
+from sql.types.datatypes import INT4, TEXT, TIMESTAMPTZ, SqlType, enum_type, numeric
+from sql.types.enums import EnumLabel, EnumType
 from tests.hostile_texts import MARK, hostile
 
 NAMES = ("view", "table", "key", "number", "price", "at", "state", "match", "out1", "out2", "alias", "other", "cte")

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 from sql.bind import bind_query
-from sql.catalog import SessionSettings
+from sql.catalog.catalog import SessionSettings
 from sql.errors import SqlError
-from sql.parse import parse
-from sql.settings import Settings
-from sql.statements.statement import Select
+from sql.parse.parse import parse
+from sql.parse.statements.statement import Select
+from sql.settings.settings import Settings
 from tests.sql.sample_catalog import SampleCatalog
 
 

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 import pytest
 
 from sql.bind import BoundInsert, bind_default, bind_insert, substitute_now, substitute_parameters
-from sql.catalog import ColumnDescription, RelationDescription
-from sql.datatypes import INT4, TEXT, TIMESTAMPTZ, SqlType
+from sql.catalog.catalog import ColumnDescription, RelationDescription
 from sql.errors import SqlError
-from sql.expressions import Call, Literal
-from sql.parse import parse
-from sql.relations import Values
-from sql.statements.statement import CreateStream, Insert
+from sql.parse.parse import parse
+from sql.parse.statements.statement import CreateStream, Insert
+from sql.tree.expressions import Call, Literal
+from sql.tree.relations import Values
+from sql.types.datatypes import INT4, TEXT, TIMESTAMPTZ, SqlType
 from tests.sql.sample_catalog import SETTINGS, SampleCatalog
 from tests.sql.tree_text import text, tree_text
 

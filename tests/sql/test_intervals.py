@@ -5,7 +5,7 @@ from __future__ import annotations
 import psycopg
 
 from sql.errors import SqlError
-from sql.intervals import interval_value
+from sql.times.interval_input import interval_value
 from tests.oracle.postgres import PostgresCluster
 
 TEXTS = """

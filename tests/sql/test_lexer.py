@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sql.errors import SqlError
-from sql.lexer import refuse_unsafe_strings, scan
+from sql.parse.lexer import refuse_unsafe_strings, scan
 
 
 def kinds(text: str) -> list[tuple[str, str]]:

@@ -8,12 +8,12 @@ from collections.abc import Callable
 
 import pytest
 
-from engine.stream_options import SIZE
-from engine.system_catalog.functions_of_sessions import SIZE_TEXT
-from sql.durations import KILOBYTES, MILLISECONDS, quantity
-from sql.number_input import DECIMAL
-from sql.search_path import path_names
-from sql.setting_values import HOURS
+from engine.streams.options import SIZE
+from engine.system_catalog.functions.sessions import SIZE_TEXT
+from sql.catalog.search_path import path_names
+from sql.settings.values import HOURS
+from sql.values.durations import KILOBYTES, MILLISECONDS, quantity
+from sql.values.number_input import DECIMAL
 
 LENGTH = 100_000
 DIGITS, BLANKS = "1" * LENGTH, " " * LENGTH

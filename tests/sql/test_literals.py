@@ -11,10 +11,10 @@ import psycopg
 import pytest
 from psycopg import sql as composed
 
-from sql.datatypes import DATE, FLOAT4, FLOAT8, INT4, NUMERIC, TEXT, TIMESTAMP, TIMESTAMPTZ, SqlType, numeric
 from sql.errors import SqlError
-from sql.literal_output import output_text
-from sql.literals import apply_modifier, binary_value, input_value
+from sql.types.datatypes import DATE, FLOAT4, FLOAT8, INT4, NUMERIC, TEXT, TIMESTAMP, TIMESTAMPTZ, SqlType, numeric
+from sql.values.literal_output import output_text
+from sql.values.literals import apply_modifier, binary_value, input_value
 from tests.oracle.postgres import PostgresCluster
 
 DATA = Path(__file__).parent / "data" / "literals.txt"

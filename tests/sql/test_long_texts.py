@@ -9,7 +9,7 @@ import pytest
 
 from sql import interrupts
 from sql.errors import SqlError
-from sql.lexer import scan
+from sql.parse.lexer import scan
 
 SHAPES: dict[str, Callable[[int], str]] = {
     "dashes behind a string": lambda size: "'x' " + "-" * size,

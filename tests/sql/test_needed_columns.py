@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from sql.bind import bind_query
-from sql.catalog import ARRIVAL
-from sql.needed_columns import needed_columns
-from sql.parse import parse
-from sql.statements.statement import Select
+from sql.catalog.catalog import ARRIVAL
+from sql.parse.parse import parse
+from sql.parse.statements.statement import Select
+from sql.tree.needed_columns import needed_columns
 from tests.sql.sample_catalog import SETTINGS, STREAM_COLUMNS, SampleCatalog
 
 EVERY = "abcdefghiz"

@@ -7,11 +7,10 @@ import sys
 import pytest
 
 from sql.bind import bind_query
-from sql.datatypes import INT4, TEXT, TIMESTAMPTZ, SqlType, numeric
 from sql.errors import SqlError
-from sql.parse import parse
-from sql.relation_keys import as_written
-from sql.statements.statement import (
+from sql.names.relation_keys import as_written
+from sql.parse.parse import parse
+from sql.parse.statements.statement import (
     Checkpoint,
     CopyFrom,
     CopyTo,
@@ -29,7 +28,8 @@ from sql.statements.statement import (
     Statement,
     Transaction,
 )
-from sql.syntax import Query
+from sql.parse.syntax import Query
+from sql.types.datatypes import INT4, TEXT, TIMESTAMPTZ, SqlType, numeric
 from tests.sql.sample_catalog import SETTINGS, SampleCatalog
 
 

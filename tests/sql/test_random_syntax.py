@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from sql.lexer import scan
+from sql.parse.lexer import scan
 from tests.oracle.postgres import PostgresCluster
 from tests.sql.test_syntax import DATA, failed_transaction, our_answer, postgres_answer
 

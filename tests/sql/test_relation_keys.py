@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from sql.catalog import SessionSettings
-from sql.grammar.cursor import read_name
-from sql.relation_keys import (
+from sql.catalog.catalog import SessionSettings
+from sql.catalog.schemas import found_key, keys_of
+from sql.catalog.search_path import path_names, path_text
+from sql.names.relation_keys import (
     as_written,
     described,
     dotted,
@@ -18,8 +19,7 @@ from sql.relation_keys import (
     shown,
     written_schema,
 )
-from sql.schemas import found_key, keys_of
-from sql.search_path import path_names, path_text
+from sql.parse.grammar.cursor import read_name
 
 NAMES = ("t", "T", "a.b", '"', "s t", "é", "s\x01t", "public", "pg_temp")
 

@@ -15,14 +15,14 @@ import sqlglot
 from sqlglot import expressions as other
 
 from sql.bind.query import bind_query
-from sql.catalog import ColumnDescription, RelationDescription, SessionSettings
-from sql.emit_duckdb import emit_duckdb
-from sql.emit_spark import emit_spark
+from sql.catalog.catalog import ColumnDescription, RelationDescription, SessionSettings
+from sql.emit.duckdb import emit_duckdb
+from sql.emit.spark import emit_spark
 from sql.errors import SqlError
-from sql.parse import parse
-from sql.relations import Relation
-from sql.statements.statement import CreateStream, Select
-from sql.syntax import Between, CaseWhen, JoinClause, Query, SelectBody, SetOperation, Subquery, Table
+from sql.parse.parse import parse
+from sql.parse.statements.statement import CreateStream, Select
+from sql.parse.syntax import Between, CaseWhen, JoinClause, Query, SelectBody, SetOperation, Subquery, Table
+from sql.tree.relations import Relation
 from tests.randomized.cases import make_case
 from tests.randomized.views import SOURCE
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from sql.errors import SqlError
-from sql.input_styles import USUAL, InputStyles
-from sql.setting_table import Setting, canonical_name
-from sql.settings import Settings
+from sql.settings.settings import Settings
+from sql.settings.table import Setting, canonical_name
+from sql.times.input_styles import USUAL, InputStyles
 
 
 def test_defaults_and_startup_parameters() -> None:

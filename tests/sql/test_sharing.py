@@ -7,13 +7,13 @@ import time
 import pytest
 
 from sql.bind import bind_query
-from sql.emit_duckdb import emit_duckdb
+from sql.emit.duckdb import emit_duckdb
 from sql.errors import SqlError
-from sql.parse import parse
-from sql.relations import BoundQuery
-from sql.sharing import is_shared, nodes_count, written_out
-from sql.statements.statement import Select
-from sql.trees import all_relations
+from sql.parse.parse import parse
+from sql.parse.statements.statement import Select
+from sql.tree.relations import BoundQuery
+from sql.tree.sharing import is_shared, nodes_count, written_out
+from sql.tree.walks import all_relations
 from tests.sql.sample_catalog import SETTINGS, SampleCatalog
 
 

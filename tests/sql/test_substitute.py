@@ -8,12 +8,12 @@ from decimal import Decimal
 import pytest
 
 from sql.bind import bind_query, substitute_parameters
-from sql.datatypes import INT4, INT8, NUMERIC, TEXT, SqlType
 from sql.errors import SqlError
-from sql.expressions import Literal
-from sql.parse import parse
-from sql.relations import BoundQuery
-from sql.statements.statement import Select
+from sql.parse.parse import parse
+from sql.parse.statements.statement import Select
+from sql.tree.expressions import Literal
+from sql.tree.relations import BoundQuery
+from sql.types.datatypes import INT4, INT8, NUMERIC, TEXT, SqlType
 from tests.sql.sample_catalog import SETTINGS, SampleCatalog
 from tests.sql.tree_text import tree_text
 

@@ -17,8 +17,8 @@ import pytest
 from psycopg.pq import ExecStatus
 
 from sql.errors import SqlError
-from sql.grammar import keywords
-from sql.parse import parse
+from sql.names import keywords
+from sql.parse.parse import parse
 from tests.oracle.postgres import PostgresCluster
 
 DATA = Path(__file__).parent / "data"

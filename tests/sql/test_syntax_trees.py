@@ -13,8 +13,8 @@ import psycopg
 import pytest
 
 from sql.errors import SqlError
-from sql.parse import parse
-from sql.statements.statement import Delete, Insert, Select, Update
+from sql.parse.parse import parse
+from sql.parse.statements.statement import Delete, Insert, Select, Update
 from tests.oracle.postgres import PostgresCluster
 from tests.randomized.cases import make_case
 from tests.randomized.views import SOURCE

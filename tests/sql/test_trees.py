@@ -8,8 +8,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from sql.bind import bind_query
-from sql.parse import parse
-from sql.statements.statement import Select
+from sql.parse.parse import parse
+from sql.parse.statements.statement import Select
 from tests.sql.sample_catalog import SETTINGS, SampleCatalog
 from tests.sql.tree_text import tree_text
 

@@ -11,10 +11,10 @@ import psycopg
 import pytest
 from psycopg import sql as composed
 
-from sql.datatypes import SqlType, array_of
 from sql.errors import SqlError
-from sql.literal_output import output_text
-from sql.literals import apply_modifier, binary_value, input_value
+from sql.types.datatypes import SqlType, array_of
+from sql.values.literal_output import output_text
+from sql.values.literals import apply_modifier, binary_value, input_value
 from tests.oracle.postgres import PostgresCluster
 
 DATA = Path(__file__).parent / "data" / "type_literals.txt"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sql.expressions import (
+from sql.tree.expressions import (
     AggregateCall,
     Call,
     Case,
@@ -16,7 +16,7 @@ from sql.expressions import (
     Subquery,
     WindowCall,
 )
-from sql.relations import (
+from sql.tree.relations import (
     Aggregate,
     Distinct,
     Filter,
@@ -33,7 +33,7 @@ from sql.relations import (
     Values,
     Window,
 )
-from sql.trees import inputs
+from sql.tree.walks import inputs
 
 
 def tree_text(relation: Relation, depth: int = 0) -> list[str]:

@@ -8,7 +8,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from engine.child import child_server
+from engine.demo.child import child_server
 from tests.oracle.antumbra import AntumbraServer
 from tests.oracle.evidence import Evidence
 from tests.stress.load import CREATE, CREATE_VIEW, Load

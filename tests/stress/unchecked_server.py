@@ -6,7 +6,7 @@ import sys
 from unittest.mock import patch
 
 from engine.__main__ import main
-from ringbuffer.ring import Ring
+from ringbuffer.ring.ring import Ring
 
 
 def never_overwritten(ring: Ring, first_tid: int) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 import psycopg
 from psycopg.rows import dict_row
 
-from sql.setting_table import TABLE
+from sql.settings.table import TABLE
 from tests.system_catalog.write_golden import USER, same_cluster
 
 FOLDER = Path(__file__).parents[2] / "engine" / "system_catalog" / "static"

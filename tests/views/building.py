@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from sql.datatypes import BOOL, INT4, INT8, TEXT, TIMESTAMP, LiteralValue, SqlType, numeric, scaled_numeric
-from sql.expressions import AggregateCall, Call, Column, Expression, Literal, SortKey
-from sql.relations import Aggregate, BoundQuery, Filter, Limit, OutputColumn, Project, Relation, Scan, Sort
-from views.plan.properties import scans
-from views.plan.trees import expressions, uses_now, walk_relation
+from sql.tree.expressions import AggregateCall, Call, Column, Expression, Literal, SortKey
+from sql.tree.relations import Aggregate, BoundQuery, Filter, Limit, OutputColumn, Project, Relation, Scan, Sort
+from sql.types.datatypes import BOOL, INT4, INT8, TEXT, TIMESTAMP, LiteralValue, SqlType, numeric, scaled_numeric
+from views.model.properties import scans
+from views.model.trees import expressions, uses_now, walk_relation
 
 SALES = Scan(
     "sales",

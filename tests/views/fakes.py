@@ -1,4 +1,4 @@
-"""A view whose state is a plain list of integers and whose upper executor is Python: what `views.refresh` needs, and nothing slow."""
+"""A view whose state is a plain list of integers and whose upper executor is Python: what a refresh needs, and nothing slow."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from typing import cast
 import numpy as np
 import pyarrow as pa
 
-from ringbuffer.join_table import JoinTable
-from ringbuffer.pages import Page
-from sql.catalog import SessionSettings
-from sql.datatypes import INT8
+from ringbuffer.groups.join_table import JoinTable
+from ringbuffer.pages.pages import Page
+from sql.catalog.catalog import SessionSettings
 from sql.errors import SqlError
-from sql.expressions import AggregateCall, Column
-from sql.relations import OutputColumn, Relation, Scan
-from views.arrow_schema import arrow_schema
-from views.definition import ViewDefinition
-from views.join_tables import Joins
-from views.phases import Lifecycle
-from views.plan.nodes import FinishStep, StreamPipeline, UpperPipeline, ViewPlan
-from views.protocols import TableExport
-from views.state import ViewState
-from views.view import ContinuousView
+from sql.tree.expressions import AggregateCall, Column
+from sql.tree.relations import OutputColumn, Relation, Scan
+from sql.types.datatypes import INT8
+from views.model.arrow_schema import arrow_schema
+from views.model.definition import ViewDefinition
+from views.model.nodes import FinishStep, StreamPipeline, UpperPipeline, ViewPlan
+from views.model.protocols import TableExport
+from views.upkeep.join_tables import Joins
+from views.upkeep.phases import Lifecycle
+from views.upkeep.state import ViewState
+from views.upkeep.view import ContinuousView
 
 SCHEMA = (OutputColumn("sum", INT8), OutputColumn("count", INT8))
 

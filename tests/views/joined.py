@@ -17,22 +17,22 @@ import psycopg
 import pyarrow as pa
 
 from engine.embedded.query_engine import QueryEngine
-from ringbuffer.arrow import slice_morsel
+from ringbuffer.memory.arrow import slice_morsel
 from sql.bind import bind_query
-from sql.catalog import ColumnDescription, RelationDescription, SessionSettings
-from sql.datatypes import BOOL, DATE, FLOAT8, INT2, INT4, INT8, TEXT, SqlType, numeric
-from sql.parse import parse
-from sql.relations import OutputColumn, Relation, Schema
-from sql.statements.statement import CreateView
+from sql.catalog.catalog import ColumnDescription, RelationDescription, SessionSettings
+from sql.parse.parse import parse
+from sql.parse.statements.statement import CreateView
+from sql.tree.relations import OutputColumn, Relation, Schema
+from sql.types.datatypes import BOOL, DATE, FLOAT8, INT2, INT4, INT8, TEXT, SqlType, numeric
 from tests.engine.answers import Answer, arrow_column, output_rows
 from tests.views.fakes import FakeClock
-from views.arrow_schema import arrow_schema
-from views.definition import define_view
-from views.hand_over import from_arrow
-from views.lifecycle import build_view
-from views.protocols import TableExport, UpperExecutor
-from views.refresh import Engines, Reader, cut
-from views.view import ContinuousView
+from views.model.arrow_schema import arrow_schema
+from views.model.definition import define_view
+from views.model.protocols import TableExport, UpperExecutor
+from views.upkeep.lifecycle import build_view
+from views.upkeep.refresh import Engines, Reader, cut
+from views.upkeep.to_arrow import from_arrow
+from views.upkeep.view import ContinuousView
 
 SETTINGS = SessionSettings()
 VARCHAR = SqlType("varchar", 40)

@@ -9,8 +9,11 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from sql.civil import DAY_US
-from sql.datatypes import (
+from sql.times.civil import DAY_US
+from sql.tree.expressions import Call, Case, Cast, Column, Expression, Literal
+from sql.tree.numeric_scale import common_scale, result_scale
+from sql.tree.relations import OutputColumn, Schema
+from sql.types.datatypes import (
     BOOL,
     DATE,
     FLOAT4,
@@ -25,11 +28,8 @@ from sql.datatypes import (
     numeric,
     scaled_numeric,
 )
-from sql.expressions import Call, Case, Cast, Column, Expression, Literal
-from sql.numeric_scale import common_scale, result_scale
-from sql.relations import OutputColumn, Schema
 from tests.views.reference import EXACT
-from views.arrow_schema import arrow_schema
+from views.model.arrow_schema import arrow_schema
 
 SCHEMA: Schema = (
     OutputColumn("b", BOOL),

@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from sql.datatypes import SqlType
-from sql.expressions import Call, Case, Cast, Column, Expression, Literal
+from sql.tree.expressions import Call, Case, Cast, Column, Expression, Literal
+from sql.types.datatypes import SqlType
 from tests.views.reference_times import DAY_US, date_bin, date_trunc, extract
 
 Value = Any

@@ -8,8 +8,8 @@ from decimal import Decimal
 
 import numpy as np
 
-from sql.datatypes import SqlType
-from sql.expressions import AggregateCall, Expression
+from sql.tree.expressions import AggregateCall, Expression
+from sql.types.datatypes import SqlType
 from tests.views.reference import (
     EXACT,
     FLOATS,

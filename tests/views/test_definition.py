@@ -7,11 +7,11 @@ from dataclasses import replace
 
 import pytest
 
-from sql.catalog import SessionSettings
+from sql.catalog.catalog import SessionSettings
 from sql.errors import SqlError
-from sql.parse import parse
-from sql.statements.statement import CreateView
-from views.definition import JoinChoice, ViewDefinition, define_view
+from sql.parse.parse import parse
+from sql.parse.statements.statement import CreateView
+from views.model.definition import JoinChoice, ViewDefinition, define_view
 
 SETTINGS = SessionSettings(time_zone="Europe/Berlin", search_path="public").shared()
 

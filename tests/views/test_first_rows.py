@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from sql.expressions import AggregateCall, Column, SortKey
+from sql.tree.expressions import AggregateCall, Column, SortKey
 from tests.views.random_expressions import random_rows
 from tests.views.reference_groups import group_key
 from tests.views.test_state import (
@@ -23,8 +23,8 @@ from tests.views.test_state import (
     rows_with,
     stream_morsel,
 )
-from views.plan.nodes import FIRST
-from views.state import ViewState
+from views.model.nodes import FIRST
+from views.upkeep.state import ViewState
 
 
 def firsts(columns: list[Column], order: tuple[SortKey, ...]) -> list[AggregateCall]:
@@ -78,7 +78,7 @@ def test_random_orders(seed: int, tmp_path: Path) -> None:
 def test_ties_are_in_order_of_commits_though_a_large_table_waits(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("views.fronts.MERGED_GROUPS_MAX", 2)
+    monkeypatch.setattr("views.upkeep.commit_buffers.MERGED_GROUPS_MAX", 2)
     plan = make_plan([], [column("i4")], firsts([column("t"), column("i8")], (SortKey(column("i8")),)))
     state = ViewState("v", plan, tmp_path)
     first, second = (

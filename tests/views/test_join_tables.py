@@ -9,15 +9,15 @@ from pathlib import Path
 import pytest
 
 from engine.embedded.query_engine import QueryEngine
-from ringbuffer.error_codes import RowError
+from ringbuffer.memory.error_codes import RowError
 from sql.errors import SqlError
 from tests.views.fakes import FakeClock
 from tests.views.joined import EmbeddedExecutor, World, schema_of, table_of
-from views.hand_over import from_arrow
-from views.join_tables import rows_from_bytes
-from views.refresh import Engines, Reader, cut, is_current
-from views.snapshot import snapshot
-from views.view import ContinuousView
+from views.upkeep.join_tables import rows_from_bytes
+from views.upkeep.refresh import Engines, Reader, cut, is_current
+from views.upkeep.snapshot import snapshot
+from views.upkeep.to_arrow import from_arrow
+from views.upkeep.view import ContinuousView
 
 MEMORY_BYTES = 256 * 1024 * 1024
 READER = Reader(0, lambda: None)

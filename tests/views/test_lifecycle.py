@@ -9,22 +9,22 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from ringbuffer.arrow import morsel_from_arrow
+from ringbuffer.memory.arrow import morsel_from_arrow
 from sql.bind import bind_query
 from sql.errors import SqlError
-from sql.parse import parse
-from sql.relations import Relation
-from sql.statements.statement import CreateView
+from sql.parse.parse import parse
+from sql.parse.statements.statement import CreateView
+from sql.tree.relations import Relation
 from tests.plans.snapshot import RELATIONS, SETTINGS, Relations
 from tests.views.fakes import FakeClock, FakeExecutor
-from views.arrow_schema import arrow_type, stream_layout
-from views.definition import define_view
-from views.lifecycle import build_view
-from views.phases import ViewPhase
-from views.plan.kept import kernel_file_name
-from views.protocols import NO_TABLES, TableExport, UpperExecutor
-from views.refresh import Engines, Reader, cut
-from views.view import ContinuousView
+from views.codegen.state_size import kernel_file_name
+from views.model.arrow_schema import arrow_type, stream_layout
+from views.model.definition import define_view
+from views.model.protocols import NO_TABLES, TableExport, UpperExecutor
+from views.upkeep.lifecycle import build_view
+from views.upkeep.phases import ViewPhase
+from views.upkeep.refresh import Engines, Reader, cut
+from views.upkeep.view import ContinuousView
 
 ROWS = [("a", 1, "1.00"), ("b", 2, "2.50"), ("a", 3, None), ("a", 4, "0.25")]
 

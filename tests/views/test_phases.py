@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from views.phases import MOVES, IllegalMoveError, Lifecycle, ViewMove, ViewPhase
+from views.upkeep.phases import MOVES, IllegalMoveError, Lifecycle, ViewMove, ViewPhase
 
 
 def test_every_pair_moves_or_tells_its_story() -> None:

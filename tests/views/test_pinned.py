@@ -14,10 +14,10 @@ from sql.errors import SqlError
 from tests.views.fakes import FakeExecutor, FakeState, cancelled, make_view
 from tests.views.test_refresh import Database, rows
 from tests.views.test_snapshot import idle, whole
-from views.pinned import CUTS_LEFT_MAX, PinnedViews, pin
-from views.protocols import NO_TABLES
-from views.refresh import Reader
-from views.view import ContinuousView
+from views.model.protocols import NO_TABLES
+from views.upkeep.pinned import CUTS_LEFT_MAX, PinnedViews, pin
+from views.upkeep.refresh import Reader
+from views.upkeep.view import ContinuousView
 
 Pair = tuple[ContinuousView, FakeState]
 

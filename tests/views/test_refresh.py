@@ -13,9 +13,9 @@ import pytest
 
 from sql.errors import SqlError
 from tests.views.fakes import FakeClock, FakeExecutor, FakeState, cancelled, make_view
-from views.protocols import NO_TABLES
-from views.refresh import Engines, Reader, cut
-from views.view import ContinuousView, Version
+from views.model.protocols import NO_TABLES
+from views.upkeep.refresh import Engines, Reader, cut
+from views.upkeep.view import ContinuousView, Version
 
 WAIT_S = 20.0
 

@@ -11,12 +11,12 @@ from functools import partial
 
 import pytest
 
-from ringbuffer.pages import Page
+from ringbuffer.pages.pages import Page
 from sql.errors import SqlError
 from tests.views.fakes import FakeExecutor, FakeState, cancelled, make_view
 from tests.views.test_refresh import WAIT_S, Database, rows, until
-from views.snapshot import Snapshot, snapshot
-from views.view import ContinuousView
+from views.upkeep.snapshot import Snapshot, snapshot
+from views.upkeep.view import ContinuousView
 
 Pair = tuple[ContinuousView, FakeState]
 

@@ -14,23 +14,23 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ringbuffer.arrow import slice_morsel
-from ringbuffer.columns import Morsel
-from ringbuffer.error_codes import DIVISION_BY_ZERO, RowError
-from ringbuffer.hash_table import GroupTable, Words
-from ringbuffer.merge import merge_tables
-from sql.datatypes import BOOL, FLOAT4, FLOAT8, INT4, INT8, TEXT, SqlType, scaled_numeric
+from ringbuffer.groups.hash_table import GroupTable, Words
+from ringbuffer.groups.merge import merge_tables
+from ringbuffer.memory.arrow import slice_morsel
+from ringbuffer.memory.columns import Morsel
+from ringbuffer.memory.error_codes import DIVISION_BY_ZERO, RowError
 from sql.errors import SqlError
-from sql.expressions import AggregateCall, Call, Cast, Column, Expression, Literal
-from sql.relations import OutputColumn, Schema
+from sql.tree.expressions import AggregateCall, Call, Cast, Column, Expression, Literal
+from sql.tree.relations import OutputColumn, Schema
+from sql.types.datatypes import BOOL, FLOAT4, FLOAT8, INT4, INT8, TEXT, SqlType, scaled_numeric
 from tests.views.codegen.test_expressions import same
 from tests.views.random_expressions import SCHEMA, ExpressionMaker, arrow_rows, python_rows, random_rows
 from tests.views.reference import EXACT, SqlFailureError
 from tests.views.reference_groups import group, group_key
-from views.hand_over import from_arrow
+from views.model.nodes import FinishStep, StreamPipeline, ViewPlan
 from views.plan.deferred import unmade_schema
-from views.plan.nodes import FinishStep, StreamPipeline, ViewPlan
-from views.state import ViewState
+from views.upkeep.state import ViewState
+from views.upkeep.to_arrow import from_arrow
 
 # A stream's columns have no decimals of variable scale.
 STREAM: Schema = tuple(column for column in SCHEMA if not column.type.is_variable_numeric)
@@ -203,8 +203,8 @@ def absorb(state: ViewState, morsel: Morsel) -> None:
 
 
 def test_large_tables_wait_for_the_refresh_up_to_a_bound(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("views.fronts.MERGED_GROUPS_MAX", 2)
-    monkeypatch.setattr("views.state.TABLES_WAITING_MAX", 3)
+    monkeypatch.setattr("views.upkeep.commit_buffers.MERGED_GROUPS_MAX", 2)
+    monkeypatch.setattr("views.upkeep.state.TABLES_WAITING_MAX", 3)
     state = ViewState("v", make_plan([], [column("i4")], [make_aggregate("", None)]), tmp_path)
     morsel = stream_morsel(rows_with(30, i4=lambda number: number % 5))
     tables_counts = []
@@ -221,15 +221,15 @@ def test_large_tables_wait_for_the_refresh_up_to_a_bound(tmp_path: Path, monkeyp
 
 @pytest.mark.parametrize("is_read", [False, True])
 def test_who_drains_holds_nobody_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_read: bool) -> None:
-    monkeypatch.setattr("views.fronts.MERGED_GROUPS_MAX", 2)
-    monkeypatch.setattr("views.state.TABLES_WAITING_MAX", 2)
+    monkeypatch.setattr("views.upkeep.commit_buffers.MERGED_GROUPS_MAX", 2)
+    monkeypatch.setattr("views.upkeep.state.TABLES_WAITING_MAX", 2)
     state = ViewState("v", make_plan([], [column("i4")], [make_aggregate("", None)]), tmp_path)
     morsel = stream_morsel(rows_with(30, i4=lambda number: number % 5))
     read: list[GroupTable] = []
 
     def merge_beside_others(target: GroupTable, source: GroupTable, program: Words) -> None:
         """Merge while other rows come, which would wait for the lock if it were held."""
-        monkeypatch.setattr("views.fronts.merge_tables", merge_tables)
+        monkeypatch.setattr("views.upkeep.commit_buffers.merge_tables", merge_tables)
         with ThreadPoolExecutor(1) as other:
             other.submit(state.apply, morsel, 0).result(timeout=10)
         if is_read:
@@ -238,7 +238,7 @@ def test_who_drains_holds_nobody_up(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
     for _ in range(2):
         absorb(state, morsel)
-    monkeypatch.setattr("views.fronts.merge_tables", merge_beside_others)
+    monkeypatch.setattr("views.upkeep.commit_buffers.merge_tables", merge_beside_others)
     for _ in range(7):
         absorb(state, morsel)
     assert state.counts.queue_most == 2
@@ -249,8 +249,8 @@ def test_who_drains_holds_nobody_up(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 def test_what_is_drained_again_and_again_is_merged_with_tables_of_its_size(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("views.fronts.MERGED_GROUPS_MAX", 2)
-    monkeypatch.setattr("views.state.TABLES_WAITING_MAX", 2)
+    monkeypatch.setattr("views.upkeep.commit_buffers.MERGED_GROUPS_MAX", 2)
+    monkeypatch.setattr("views.upkeep.state.TABLES_WAITING_MAX", 2)
     state = ViewState("v", make_plan([], [column("i4")], [make_aggregate("", None)]), tmp_path)
     for number in range(64):
         absorb(state, stream_morsel(rows_with(4, i4=lambda row, first=4 * number: first + row)))

@@ -11,14 +11,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ringbuffer.aggregates import State
-from ringbuffer.arrow import slice_morsel
-from ringbuffer.hash_table import ENTRY, GroupTable, TableLayout, find_group, hash_entry
-from ringbuffer.merge import merge_tables
-from ringbuffer.pages import Page, read_pages, write_pages
-from sql.datatypes import INT4, INT8
-from sql.expressions import Call, Expression, Literal
-from sql.relations import OutputColumn, Scan
+from ringbuffer.groups.aggregates import State
+from ringbuffer.groups.hash_table import ENTRY, GroupTable, TableLayout, find_group, hash_entry
+from ringbuffer.groups.merge import merge_tables
+from ringbuffer.memory.arrow import slice_morsel
+from ringbuffer.pages.pages import Page, read_pages, write_pages
+from sql.tree.expressions import Call, Expression, Literal
+from sql.tree.relations import OutputColumn, Scan
+from sql.types.datatypes import INT4, INT8
 from tests.views.random_expressions import ExpressionMaker, random_rows
 from tests.views.test_state import (
     STREAM,
@@ -34,9 +34,9 @@ from tests.views.test_state import (
     stream_morsel,
 )
 from views.codegen.grouping import make_grouping
-from views.plan.nodes import Probe, StreamPipeline
-from views.state import ViewState
-from views.state_pages import COUNTERS, load_table, state_fingerprint, table_pages
+from views.model.nodes import Probe, StreamPipeline
+from views.upkeep.state import ViewState
+from views.upkeep.state_pages import COUNTERS, load_table, state_fingerprint, table_pages
 
 
 def through_bytes(pages: Iterable[Page]) -> list[Page]:
@@ -52,7 +52,7 @@ def test_a_loaded_state_goes_on_like_the_one_that_was_written(
     seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     choose = random.Random(2000 + seed)
-    monkeypatch.setattr("views.state_pages.PAGE_BYTES_MAX", choose.choice((8, 1000, 1 << 20)))
+    monkeypatch.setattr("views.upkeep.state_pages.PAGE_BYTES_MAX", choose.choice((8, 1000, 1 << 20)))
     maker = ExpressionMaker(choose, STREAM, tame=True)
     keys = [maker.any(choose.randint(0, 1)) for _ in range(choose.randint(0, 3))]
     aggregates = [random_aggregate(maker) for _ in range(choose.randint(1, 5))]

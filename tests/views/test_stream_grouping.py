@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from sql.bind import bind_query
-from sql.parse import parse
-from sql.relations import Relation, Scan
-from sql.statements.statement import Select
-from sql.trees import all_relations
+from sql.parse.parse import parse
+from sql.parse.statements.statement import Select
+from sql.tree.relations import Relation, Scan
+from sql.tree.walks import all_relations
 from tests.sql.sample_catalog import SETTINGS, SampleCatalog
-from views.stream_grouping import StreamGrouping, cut_groupings
+from views.upkeep.stream_grouping import StreamGrouping, cut_groupings
 
 STREAMS = frozenset({"s"})
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from sql.datatypes import SqlType
-from sql.relations import Schema
+from sql.tree.relations import Schema
+from sql.types.datatypes import SqlType
 from views.codegen.values import TEXTS, Value
 from views.codegen.writer import KernelWriter
 
@@ -57,14 +57,20 @@ class InputColumns:
             hi = writer.assign(stem + "_hi", f"{data}, 1]")
             if kind.display_scale is not None:
                 return lo, hi, str(kind.display_scale)
-            return lo, hi, writer.assign(stem + "_scale", f"{writer.use('int128', 'signed_word')}({stem}_scales[row])")
+            return (
+                lo,
+                hi,
+                writer.assign(
+                    stem + "_scale", f"{writer.use('scalar.numbers.int128', 'signed_word')}({stem}_scales[row])"
+                ),
+            )
         if kind.family in TEXTS:
             return writer.assign(stem + "_w0", f"{data}, 0]"), writer.assign(stem + "_w1", f"{data}, 1]"), self.heap
         if kind.family == "bool":
             return (writer.assign(stem + "_value", f"{data}] != 0"),)
         if kind.family in ("int8", "timestamp", "timestamptz", "float4", "float8"):
             return (writer.assign(stem + "_value", f"{data}]"),)
-        return (writer.assign(stem + "_value", f"{writer.use('int128', 'signed_word')}({data}])"),)
+        return (writer.assign(stem + "_value", f"{writer.use('scalar.numbers.int128', 'signed_word')}({data}])"),)
 
     @property
     def has_texts(self) -> bool:

@@ -9,15 +9,15 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 from typing import Protocol
 
-from sql.datatypes import SqlType
 from sql.errors import not_supported
-from sql.expressions import Call, Case, Cast, Column, Expression, Literal, OuterColumn, Parameter, Subquery
+from sql.tree.expressions import Call, Case, Cast, Column, Expression, Literal, OuterColumn, Parameter, Subquery
+from sql.types.datatypes import SqlType
 from views.codegen.literals import literal_value
 from views.codegen.parameters import PARAMETER_BYTES, ParameterLoads
 from views.codegen.values import ALWAYS, NEVER, Value, any_null, branchless, word_suffixes, zero_words
 from views.codegen.writer import KernelWriter
-from views.plan.text import expression_text
-from views.plan.trees import meaning
+from views.model.text import expression_text
+from views.model.trees import meaning
 
 
 class ColumnSource(Protocol):

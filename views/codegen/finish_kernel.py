@@ -8,16 +8,16 @@ at which it stopped: control[ERROR] is set, or control[HEAP_NEEDED].
 
 from __future__ import annotations
 
-from sql.datatypes import SqlType
-from sql.expressions import Expression
+from sql.tree.expressions import Expression
+from sql.types.datatypes import SqlType
 from views.codegen.columns import ARRAYS, NULLS, SCALES, InputColumns
 from views.codegen.expressions import ExpressionWriter
-from views.codegen.functions import FUNCTIONS
+from views.codegen.functions.table import FUNCTIONS
 from views.codegen.modules import GeneratedModule, module_text, smallest
 from views.codegen.values import ALWAYS, NEVER, TEXTS, Value, negation
 from views.codegen.writer import INDENT, KernelWriter
-from views.plan.equalities import all_of
-from views.plan.nodes import FinishStep
+from views.model.equalities import all_of
+from views.model.nodes import FinishStep
 
 FUNCTION = "finish"
 ARGUMENTS = (
@@ -53,7 +53,7 @@ class FinishKernelWriter:
         values = [self.expressions.evaluate(item) for _, item in self.step.items]
         self._write_room(values)
         self.writer.leave_if_failed()
-        self.writer.use("hash_table", "ROWS_COUNT")
+        self.writer.use("groups.hash_table", "ROWS_COUNT")
         self.writer.line("target = control[ROWS_COUNT]")
         for stem, (_, item), value in zip(self.results, self.step.items, values, strict=True):
             self._write_result(stem, item, value)
@@ -61,8 +61,8 @@ class FinishKernelWriter:
         return self._module()
 
     def _failure(self, error: str, number: str) -> list[str]:
-        self.writer.use("hash_table", "ERROR")
-        self.writer.use("hash_table", "EXPRESSION")
+        self.writer.use("groups.hash_table", "ERROR")
+        self.writer.use("groups.hash_table", "EXPRESSION")
         return [f"control[ERROR] = {error}", f"control[EXPRESSION] = {number}", "return row"]
 
     def _write_room(self, values: list[Value]) -> None:
@@ -74,10 +74,10 @@ class FinishKernelWriter:
         ]
         if not texts:
             return
-        size = self.writer.use("aggregates", "text_heap_bytes")
+        size = self.writer.use("groups.aggregates", "text_heap_bytes")
         needed = self.writer.assign("text_bytes", " + ".join(f"{size}({value.words[0]})" for value in texts))
         for name in ("HEAP_USED", "HEAP_MAX", "HEAP_NEEDED"):
-            self.writer.use("hash_table", name)
+            self.writer.use("groups.hash_table", name)
         with self.writer.block(f"if control[HEAP_USED] + {needed} > control[HEAP_MAX]:"):
             self.writer.line(f"control[HEAP_NEEDED] = {needed}")
             self.writer.line("return row")
@@ -98,7 +98,7 @@ class FinishKernelWriter:
     def _write_words(self, stem: str, kind: SqlType, value: Value) -> None:
         line = self.writer.line
         if kind.family in TEXTS:
-            keep = self.writer.use("hash_table", "own_text")
+            keep = self.writer.use("groups.hash_table", "own_text")
             line(f"{stem}_data[target, 0] = {value.words[0]}")
             line(f"{stem}_data[target, 1] = {keep}(control, {', '.join(value.words)})")
         elif kind.family == "numeric":
@@ -126,14 +126,14 @@ class FinishKernelWriter:
             arguments.append(("scratch", "int64[::1]"))
         if self.columns.has_texts:
             arguments.append(("heap", "uint8[::1]"))
-            prologue.append(f"input_heap = {self.writer.use('int128', 'signed_word')}(heap.ctypes.data)")
+            prologue.append(f"input_heap = {self.writer.use('scalar.numbers.int128', 'signed_word')}(heap.ctypes.data)")
         arguments += [*self.columns.parameters(), *self._result_parameters()]
-        self.writer.use("jit", "kernel")
+        self.writer.use("compile.jit", "kernel")
         lines = ["@kernel", f"def {FUNCTION}("]
         lines += [f"{INDENT}{name}," for name, _ in arguments]
         lines += ["):", *(INDENT + line for line in prologue), f"{INDENT}for row in range(start, end):"]
         if self.writer.uses_scratch:
-            lines.append(f"{INDENT * 2}scratch[{self.writer.use('text_functions', 'USED')}] = 0")
+            lines.append(f"{INDENT * 2}scratch[{self.writer.use('scalar.texts.text_functions', 'USED')}] = 0")
         lines += [*self.writer.lines, f"{INDENT}return end"]
         text, fingerprint = module_text("Finish step of a continuous view", "\n".join(lines), self.writer)
         return GeneratedModule(

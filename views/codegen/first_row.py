@@ -1,13 +1,13 @@
 """The lines that keep the first row of each group: the row at hand as words, compared with what is kept, and put in its place.
 
 Enters: the values of the row at hand. Leaves: lines in the writer, for after the group is found and before its counts go up. Must not know
-how words compare: that is `ringbuffer.first_rows`.
+how words compare: that is `ringbuffer.groups.first_rows`.
 """
 
 from __future__ import annotations
 
-from ringbuffer.first_rows import ORDERS
-from sql.datatypes import SqlType
+from ringbuffer.groups.first_rows import ORDERS
+from sql.types.datatypes import SqlType
 from views.codegen.grouping import FirstRow, Grouping
 from views.codegen.values import ALWAYS, FLOATS, NEVER, TEXTS, Value
 from views.codegen.writer import KernelWriter
@@ -15,10 +15,10 @@ from views.codegen.writer import KernelWriter
 
 def write_first(writer: KernelWriter, grouping: Grouping, first: FirstRow, values: list[Value]) -> None:
     """Write the lines. The row's words are in the control block, behind the entry."""
-    writer.use("hash_table", "ENTRY")
+    writer.use("groups.hash_table", "ENTRY")
     start = grouping.table.entry_words
     _write_row(writer, first, values, start)
-    compare, keep = writer.use("first_rows", "compare_kept"), writer.use("first_rows", "keep_value")
+    compare, keep = writer.use("groups.first_rows", "compare_kept"), writer.use("groups.first_rows", "keep_value")
     mask = f"ENTRY + {start}"
     writer.line(f"wins = rows[group + {grouping.inputs[first.input].count_word}] == 0")
     with writer.block("if not wins:"):
@@ -67,9 +67,9 @@ def _words(writer: KernelWriter, kind: SqlType, value: Value) -> list[str]:
     if kind.family == "bool":
         return [f"1 * ({value.word})"]
     if kind.family in FLOATS:
-        return [f"{writer.use('aggregates', 'float_word')}(np.float64({value.word}))"]
+        return [f"{writer.use('groups.aggregates', 'float_word')}(np.float64({value.word}))"]
     if kind.family in TEXTS:
-        return [value.words[0], f"{writer.use('aggregates', 'text_key')}({', '.join(value.words)})"]
+        return [value.words[0], f"{writer.use('groups.aggregates', 'text_key')}({', '.join(value.words)})"]
     if kind.family == "numeric":
         return list(value.words if kind.display_scale is None else value.words[:2])
     return [value.word]

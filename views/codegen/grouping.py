@@ -1,4 +1,4 @@
-"""How the groups of a stream pipeline lie in the rows of a hash table (ringbuffer/hash_table.py).
+"""How the groups of a stream pipeline lie in the rows of a hash table (ringbuffer/groups/hash_table.py).
 
 Enters: the keys and aggregates of a `StreamPipeline`. Leaves: a `Grouping`, from which the kernel that folds rows, the program that merges
 tables and the export of results all take their word offsets. Must not write code.
@@ -9,17 +9,26 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from ringbuffer.aggregates import WORDS, State
-from ringbuffer.first_rows import BIT_SHIFT, DESCENDING, KIND_MASK, KIND_WORDS, NULLS_FIRST, ORDERS, VALUES_MAX, Kind
-from ringbuffer.hash_table import ENTRY_WORDS_MAX, TableLayout
-from sql.datatypes import BOOL, SqlType
+from ringbuffer.groups.aggregates import WORDS, State
+from ringbuffer.groups.first_rows import (
+    BIT_SHIFT,
+    DESCENDING,
+    KIND_MASK,
+    KIND_WORDS,
+    NULLS_FIRST,
+    ORDERS,
+    VALUES_MAX,
+    Kind,
+)
+from ringbuffer.groups.hash_table import ENTRY_WORDS_MAX, TableLayout
 from sql.errors import SqlError, not_supported
-from sql.expressions import AggregateCall, Case, Expression, Literal, SortKey
+from sql.tree.expressions import AggregateCall, Case, Expression, Literal, SortKey
+from sql.types.datatypes import BOOL, SqlType
 from views.codegen.values import FLOATS, INTEGERS, TEXTS, TIMES
-from views.plan.nodes import FIRST, StreamPipeline
-from views.plan.refusals import RULE_A
-from views.plan.text import aggregate_text
-from views.plan.trees import meaning
+from views.model.nodes import FIRST, StreamPipeline
+from views.model.refusals import RULE_A
+from views.model.text import aggregate_text
+from views.model.trees import meaning
 
 KEYS_MAX = 63  # bits of the null mask
 # An exact variance is read from sums and sums of squares of 64-bit numbers.
@@ -52,7 +61,7 @@ class InputSlot:
 
 @dataclass(slots=True)
 class FirstValue:
-    """A value of the first row of each group. form: how it is kept and compared (ringbuffer/first_rows.py); word: its place."""
+    """A value of the first row of each group. form: how it is kept and compared (ringbuffer/groups/first_rows.py); word: its place."""
 
     expression: Expression
     form: int

@@ -8,10 +8,10 @@ from __future__ import annotations
 import math
 from decimal import Decimal
 
-from ringbuffer.columns import INLINE_BYTES_MAX
+from ringbuffer.memory.columns import INLINE_BYTES_MAX
 from sql.errors import SqlError
-from sql.expressions import Literal
-from sql.special_numbers import special_parts
+from sql.tree.expressions import Literal
+from sql.values.special_numbers import special_parts
 from views.codegen.values import ALWAYS, TEXTS, Value, zero_words
 
 DIGITS_MAX = 38
@@ -37,7 +37,7 @@ def literal_value(literal: Literal, long_texts: bytearray) -> Value:
 
 
 def text_words(text: str, long_texts: bytearray) -> tuple[str, str, str]:
-    """Return the words of a text (ringbuffer/text_values.py)."""
+    """Return the words of a text (ringbuffer/scalar/texts/text_values.py)."""
     data = text.encode()
     if len(data) <= INLINE_BYTES_MAX:
         w0, w1 = inline_words(data)

@@ -64,7 +64,7 @@ def module_text(title: str, function: str, writer: KernelWriter) -> tuple[str, s
     """Return (text of the file, fingerprint of what it computes). function: the lines of the kernel with its header."""
     function = "\n\n\n".join(["\n".join(lines) for lines in writer.guards.values()] + [function])
     if "real(" in function:
-        writer.use("arithmetic", "real")
+        writer.use("scalar.numbers.arithmetic", "real")
     body = "\n".join(_preamble(writer, "np." in function)) + "\n\n\n" + function + "\n"
     fingerprint = hashlib.sha256(body.encode()).hexdigest()[:FINGERPRINT_CHARACTERS]
     return f'"""{title}, fingerprint {fingerprint}. Generated: do not edit."""\n{body}', fingerprint

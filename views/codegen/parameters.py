@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 
-from sql.expressions import Literal, Parameter
+from sql.tree.expressions import Literal, Parameter
 from views.codegen.literals import CONSTANTS, numeric_words, text_words
 from views.codegen.values import FLOATS, TEXTS, Value
 from views.codegen.writer import KernelWriter
@@ -37,7 +37,7 @@ class ParameterLoads:
         kind, place = parameter.type, PARAMETER_BYTES * (parameter.number - 1)
         stem = f"parameter_{parameter.number}"
         if kind.family in FLOATS:
-            bits = writer.use("memory", "float_from_bits")
+            bits = writer.use("memory.addresses", "float_from_bits")
             value = f"{bits}({self._word(writer, place)})"
             return (self._load(writer, stem, value if kind.family == "float8" else f"real({value})"),)
         if kind.family == "numeric":
@@ -50,7 +50,7 @@ class ParameterLoads:
         return (self._load(writer, stem, self._word(writer, place)),)
 
     def _word(self, writer: KernelWriter, place: int) -> str:
-        return f"{writer.use('memory', 'load_word')}({CONSTANTS} + {place})"
+        return f"{writer.use('memory.addresses', 'load_word')}({CONSTANTS} + {place})"
 
     def _load(self, writer: KernelWriter, stem: str, text: str) -> str:
         name = writer.name(stem)

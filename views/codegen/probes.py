@@ -1,4 +1,4 @@
-"""Joins in a stream kernel: a probe of a join table (ringbuffer/join_table.py), and the loop over the rows that match.
+"""Joins in a stream kernel: a probe of a join table (ringbuffer/groups/join_table.py), and the loop over the rows that match.
 
     join0_first, join0_end = probe_word(join0_index, c1_value)
     for join0_row in range(max(join0_first, join0_resume), join0_end):
@@ -12,15 +12,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from ringbuffer.join_table import KEY_WORDS, KeyForm, row_words, text_mask
-from sql.datatypes import SqlType
-from sql.expressions import Cast, Column, Expression
-from sql.relations import Schema
+from ringbuffer.groups.join_table import KEY_WORDS, KeyForm, row_words, text_mask
+from sql.tree.expressions import Cast, Column, Expression
+from sql.tree.relations import Schema
+from sql.types.datatypes import SqlType
 from views.codegen.columns import InputColumns
 from views.codegen.expressions import ExpressionWriter
 from views.codegen.values import FLOATS, INTEGERS, TEXTS, TIMES, Value, any_null, negation
 from views.codegen.writer import KernelWriter
-from views.plan.nodes import Probe
+from views.model.nodes import Probe
 
 SUFFIXES = ("_index", "_rows", "_first", "_end", "_row", "_at", "_resume", "_heap", "_scratch")
 
@@ -98,10 +98,10 @@ class ProbeWriter:
         found = [(side, column) for side, column in found if column < self.width]
         if not found:
             return
-        ahead = self.writer.assign("ahead", f"min(row + {self.writer.use('join_table', 'ROWS_AHEAD')}, end - 1)")
-        begin = self.writer.use("join_table", "prefetch_word")
+        ahead = self.writer.assign("ahead", f"min(row + {self.writer.use('groups.join_table', 'ROWS_AHEAD')}, end - 1)")
+        begin = self.writer.use("groups.join_table", "prefetch_word")
         for side, column in found:
-            key = f"{self.writer.use('int128', 'signed_word')}({columns.stem(self.writer, column)}_data[{ahead}])"
+            key = f"{self.writer.use('scalar.numbers.int128', 'signed_word')}({columns.stem(self.writer, column)}_data[{ahead}])"
             self.writer.line(f"{begin}({side.stem}_index, {side.stem}_rows, {key}, {side.words})")
 
     def load(self, writer: KernelWriter, index: int) -> Value:
@@ -125,7 +125,7 @@ class ProbeWriter:
             return Value((lo, hi, scale), null)
         text = words[0]
         if kind.family in FLOATS:
-            text = f"{writer.use('join_table', 'word_float')}({text})"
+            text = f"{writer.use('groups.join_table', 'word_float')}({text})"
             text = text if kind.family == "float8" else f"real({text})"
         elif kind.family == "bool":
             text += " != 0"
@@ -150,7 +150,7 @@ class ProbeWriter:
         if probe.kind == "left":
             with self.writer.block(f"if {stem}_first == {stem}_end:"):
                 # The last row of a join table is all NULL.
-                self.writer.line(f"{stem}_first = {index}[{self.writer.use('join_table', 'NULL_ROW')}]")
+                self.writer.line(f"{stem}_first = {index}[{self.writer.use('groups.join_table', 'NULL_ROW')}]")
                 self.writer.line(f"{stem}_end = {stem}_first + 1")
         self._if_scratch(f"{stem}_scratch = scratch[USED]")
         return f"for {stem}_row in range(max({stem}_first, {stem}_resume), {stem}_end):"
@@ -168,7 +168,7 @@ class ProbeWriter:
         """Return the lines with which a kernel that stops notes where it is."""
         entered = [side for side in self.sides if side.entered]
         if entered:
-            self.writer.use("hash_table", "RESUME")
+            self.writer.use("groups.hash_table", "RESUME")
         return [f"control[RESUME + {side.number}] = {side.stem}_row" for side in entered]
 
     def arguments(self) -> list[tuple[str, str]]:
@@ -180,9 +180,9 @@ class ProbeWriter:
         lines = []
         for side in self.sides:
             if side.uses_heap:
-                address = self.writer.use("join_table", "HEAP_ADDRESS")
+                address = self.writer.use("groups.join_table", "HEAP_ADDRESS")
                 lines.append(f"{side.stem}_heap = {side.stem}_index[{address}]")
-            self.writer.use("hash_table", "RESUME")
+            self.writer.use("groups.hash_table", "RESUME")
             lines.append(f"{side.stem}_resume = control[RESUME + {side.number}]")
             lines.append(f"control[RESUME + {side.number}] = 0")
         return lines
@@ -208,7 +208,7 @@ class ProbeWriter:
         """Return source text of the first match and the end of them; several key words go through the control block."""
         use = self.writer.use
         if not keys:
-            return f"0, {index}[{use('join_table', 'NULL_ROW')}]"
+            return f"0, {index}[{use('groups.join_table', 'NULL_ROW')}]"
         forms = key_forms(probe)
         words = [
             word
@@ -216,25 +216,27 @@ class ProbeWriter:
             for word in self._key_words(ours, form, key)
         ]
         if len(words) == 1:
-            return f"{use('join_table', 'probe_word')}({index}, {words[0]})"
-        entry = use("hash_table", "ENTRY")
+            return f"{use('groups.join_table', 'probe_word')}({index}, {words[0]})"
+        entry = use("groups.hash_table", "ENTRY")
         for place, word in enumerate(words):
             self.writer.line(f"control[{entry} + {place}] = {word}")
         sizes = f"{sum(KEY_WORDS[form] for form in forms)}, {text_mask(forms)}"
-        return f"{use('join_table', 'probe_entry')}({index}, control, {entry}, {sizes})"
+        return f"{use('groups.join_table', 'probe_entry')}({index}, control, {entry}, {sizes})"
 
     def _key_words(self, key: Expression, form: KeyForm, value: Value) -> list[str]:
         """Return source text of the words by which a key is compared."""
         use = self.writer.use
         if form is KeyForm.FLOAT:
-            return [f"{use('aggregates', 'float_key')}(np.float64({value.word}))"]
+            return [f"{use('groups.aggregates', 'float_key')}(np.float64({value.word}))"]
         if form is KeyForm.TEXT:
-            return [value.words[0], f"{use('aggregates', 'text_key')}({', '.join(value.words)})"]
+            return [value.words[0], f"{use('groups.aggregates', 'text_key')}({', '.join(value.words)})"]
         if form is KeyForm.DECIMAL:
             return list(value.words[:2])
         if form is KeyForm.NUMBER:
             names = [self.writer.name("key" + suffix) for suffix in ("_lo", "_hi", "_scale")]
-            self.writer.line(f"{', '.join(names)} = {use('numeric', 'numeric_normalise')}({', '.join(value.words)})")
+            self.writer.line(
+                f"{', '.join(names)} = {use('scalar.numbers.numeric', 'numeric_normalise')}({', '.join(value.words)})"
+            )
             return names
         return [f"1 * {value.word}" if key.type.family == "bool" else value.word]
 

@@ -11,19 +11,19 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 
-from ringbuffer.aggregates import State
-from sql.expressions import Expression
+from ringbuffer.groups.aggregates import State
+from sql.tree.expressions import Expression
 from views.codegen.columns import InputColumns
 from views.codegen.expressions import ExpressionWriter
 from views.codegen.first_row import write_first
-from views.codegen.functions import FUNCTIONS
+from views.codegen.functions.table import FUNCTIONS
 from views.codegen.grouping import Grouping, InputSlot, KeySlot, guarded_argument
 from views.codegen.modules import GeneratedModule, module_text, smallest
 from views.codegen.probes import ProbeWriter
 from views.codegen.values import ALWAYS, FLOATS, NEVER, TEXTS, Value, negation
 from views.codegen.writer import INDENT, KernelWriter
-from views.plan.equalities import all_of
-from views.plan.nodes import StreamPipeline
+from views.model.equalities import all_of
+from views.model.nodes import StreamPipeline
 
 FUNCTION = "stream_pipeline"
 # name and type of the arguments that every stream kernel has
@@ -97,7 +97,7 @@ class StreamKernelWriter:
         self._control("ERROR", "EXPRESSION")
         if not self.skipping:
             return stop
-        self.writer.use("error_codes", "SCRATCH_FULL")
+        self.writer.use("memory.error_codes", "SCRATCH_FULL")
         self._control("ROWS_SKIPPED")
         # A scratch heap that is too small is not the row's fault.
         return [
@@ -110,7 +110,7 @@ class StreamKernelWriter:
 
     def _control(self, *names: str) -> None:
         for name in names:
-            self.writer.use("hash_table", name)
+            self.writer.use("groups.hash_table", name)
 
     def _write_filters(self, conditions: tuple[Expression, ...]) -> None:
         for condition in all_of(conditions):
@@ -132,7 +132,7 @@ class StreamKernelWriter:
             texts += [value for one, value in kept if one.expression.type.family in TEXTS]
         if not texts:
             return
-        size = self.writer.use("aggregates", "text_heap_bytes")
+        size = self.writer.use("groups.aggregates", "text_heap_bytes")
         needed = self.writer.assign("text_bytes", " + ".join(f"{size}({value.words[0]})" for value in texts))
         self._control("HEAP_USED", "HEAP_MAX", "HEAP_NEEDED")
         with self.writer.block(f"if control[HEAP_USED] + {needed} > control[HEAP_MAX]:"):
@@ -154,7 +154,7 @@ class StreamKernelWriter:
         for key, value in zip(self.grouping.keys, keys, strict=True):
             self._write_key(key, value)
         table = self.grouping.table
-        find = self.writer.use("hash_table", "find_group")
+        find = self.writer.use("groups.hash_table", "find_group")
         sizes = f"{table.key_words}, {table.entry_words}, {table.row_words}, {table.text_mask}"
         self.writer.line(f"group = {find}(control, slots, rows, control, ENTRY, 0, {sizes})")
         with self.writer.block("if group < 0:"):
@@ -190,20 +190,22 @@ class StreamKernelWriter:
             assert key.shown_word is not None
             float_word = f"np.float64({value.word})"
             return {
-                key.word: f"{use('aggregates', 'float_key')}({float_word})",
-                key.shown_word: f"{use('aggregates', 'float_word')}({float_word})",
+                key.word: f"{use('groups.aggregates', 'float_key')}({float_word})",
+                key.shown_word: f"{use('groups.aggregates', 'float_word')}({float_word})",
             }
         if family in TEXTS:
             return {
                 key.word: value.words[0],
-                key.word + 1: f"{use('aggregates', 'text_key')}({', '.join(value.words)})",
+                key.word + 1: f"{use('groups.aggregates', 'text_key')}({', '.join(value.words)})",
             }
         if family != "numeric":
             return {key.word: value.word}
         if key.shown_word is None:
             return {key.word: value.words[0], key.word + 1: value.words[1]}
         names = [self.writer.name("key" + suffix) for suffix in ("_lo", "_hi", "_scale")]
-        self.writer.line(f"{', '.join(names)} = {use('numeric', 'numeric_normalise')}({', '.join(value.words)})")
+        self.writer.line(
+            f"{', '.join(names)} = {use('scalar.numbers.numeric', 'numeric_normalise')}({', '.join(value.words)})"
+        )
         return {
             **{key.word + position: name for position, name in enumerate(names)},
             key.shown_word: value.words[2],
@@ -238,15 +240,15 @@ class StreamKernelWriter:
             return f"rows[group + {word}] |= 1 * ({negation(value.word) if state is State.ANY_FALSE else value.word})"
         if state is State.SUM_INTEGER:
             lo, hi = value.words[:2] if len(value.words) > 1 else (value.word, f"{value.word} >> 63")
-            return f"{use('aggregates', 'add_integer')}({at}, {lo}, {hi})"
+            return f"{use('groups.aggregates', 'add_integer')}({at}, {lo}, {hi})"
         if state is State.SUM_SQUARES:
-            return f"{use('aggregates', 'add_square')}({at}, {value.words[0]})"
+            return f"{use('groups.aggregates', 'add_square')}({at}, {value.words[0]})"
         if state in (State.SUM_NUMERIC, State.SUM_FLOAT64, State.SUM_FLOAT32):
             function = "add_numeric" if state is State.SUM_NUMERIC else state.name.lower()
-            return f"{use('aggregates', function)}({at}, {words if state is State.SUM_NUMERIC else f'np.float64({words})'})"
+            return f"{use('groups.aggregates', function)}({at}, {words if state is State.SUM_NUMERIC else f'np.float64({words})'})"
         if state is State.AVERAGE_FLOAT:
-            return f"{use('aggregates', 'add_average')}({at}, seen, np.float64({words}))"
-        function = use("aggregates", state.name.lower())
+            return f"{use('groups.aggregates', 'add_average')}({at}, seen, np.float64({words}))"
+        function = use("groups.aggregates", state.name.lower())
         if state in (State.MIN_TEXT, State.MAX_TEXT):
             return f"{function}(control, {at}, seen, {words})"
         if state in (State.MIN_FLOAT, State.MAX_FLOAT):
@@ -262,15 +264,15 @@ class StreamKernelWriter:
             arguments.append(("scratch", "int64[::1]"))
         if self.columns.has_texts:
             arguments.append(("heap", "uint8[::1]"))
-            prologue.append(f"input_heap = {self.writer.use('int128', 'signed_word')}(heap.ctypes.data)")
+            prologue.append(f"input_heap = {self.writer.use('scalar.numbers.int128', 'signed_word')}(heap.ctypes.data)")
         arguments += self.columns.parameters()
         prologue += self.expressions.parameters.lines
-        self.writer.use("jit", "kernel")
+        self.writer.use("compile.jit", "kernel")
         lines = ["@kernel", f"def {FUNCTION}("]
         lines += [f"{INDENT}{name}," for name, _ in arguments]
         lines += ["):", *(INDENT + line for line in prologue), f"{INDENT}for row in range(start, end):"]
         if self.writer.uses_scratch:
-            lines.append(f"{INDENT * 2}scratch[{self.writer.use('text_functions', 'USED')}] = 0")
+            lines.append(f"{INDENT * 2}scratch[{self.writer.use('scalar.texts.text_functions', 'USED')}] = 0")
         lines += [*self.probes.lines(), f"{INDENT}return end"]
         text, fingerprint = module_text("Stream pipeline of a continuous view", "\n".join(lines), self.writer)
         return GeneratedModule(

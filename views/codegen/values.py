@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sql.datatypes import SqlType
+from sql.types.datatypes import SqlType
 
 NEVER = "False"
 ALWAYS = "True"
@@ -90,11 +90,11 @@ def has_known_scale(value: Value) -> bool:
     return value.words[2].isdigit()
 
 
-def numeric_function(name: str, *operands: Value, module: str = "numeric") -> tuple[str, str]:
+def numeric_function(name: str, *operands: Value, module: str = "scalar.numbers.numeric") -> tuple[str, str]:
     """Return module and name of a function of numerics: that of `module`, or the one for operands that may be NaN or infinite."""
     if all(map(has_known_scale, operands)):
         return module, "numeric_" + name
-    return "any_numeric", "any_" + name
+    return "scalar.numbers.any_numeric", "any_" + name
 
 
 def any_null(*values: Value) -> str:

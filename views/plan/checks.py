@@ -9,11 +9,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 
-from ringbuffer.hash_table import JOINS_MAX
-from sql.emit_spark import emit_spark
+from ringbuffer.groups.hash_table import JOINS_MAX
+from sql.emit.spark import emit_spark
 from sql.errors import SqlError
-from sql.expressions import AggregateCall, Call, Expression, SortKey
-from sql.relations import (
+from sql.tree.expressions import AggregateCall, Call, Expression, SortKey
+from sql.tree.relations import (
     Aggregate,
     Filter,
     Join,
@@ -27,15 +27,14 @@ from sql.relations import (
     Sort,
     Window,
 )
-from sql.trees import all_relations, height, operator_expressions, subqueries_of
-from sql.trees import scans as leaves
-from views.plan.nodes import Probe, StreamPipeline
-from views.plan.properties import properties, scans, stream_path
-from views.plan.refusals import RULE_A, RULE_B, RULE_C, RULE_D, refused
-from views.plan.rules.combine_groupings import is_combined
-from views.plan.steps import pipeline_expressions
-from views.plan.text import aggregate_text, expression_text, identifier, key_text, window_text
-from views.plan.trees import (
+from sql.tree.walks import all_relations, height, operator_expressions, subqueries_of
+from sql.tree.walks import scans as leaves
+from views.model.nodes import Probe, StreamPipeline
+from views.model.properties import properties, scans, stream_path
+from views.model.refusals import RULE_A, RULE_B, RULE_C, RULE_D, refused
+from views.model.steps import pipeline_expressions
+from views.model.text import aggregate_text, expression_text, identifier, key_text, window_text
+from views.model.trees import (
     TURNED,
     columns_of,
     inputs,
@@ -46,6 +45,7 @@ from views.plan.trees import (
     walk,
     walk_relation,
 )
+from views.plan.rules.combine_groupings import is_combined
 
 # Of an expression in generated Python, whose parser takes 200 parentheses in each other, and in Spark's SQL.
 HEIGHT_MAX = 150

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from decimal import Decimal
 
-from sql.datatypes import BOOL, INT8, scaled_numeric
-from sql.expressions import Call, Case, Cast, Column, Expression, Literal
-from sql.relations import Filter, OutputColumn, Project, Relation, Scan, Schema
-from sql.trees import rewrite_everywhere
-from views.plan.nodes import FinishStep, ViewPlan
-from views.plan.steps import unique_names
+from sql.tree.expressions import Call, Case, Cast, Column, Expression, Literal
+from sql.tree.relations import Filter, OutputColumn, Project, Relation, Scan, Schema
+from sql.tree.walks import rewrite_everywhere
+from sql.types.datatypes import BOOL, INT8, scaled_numeric
+from views.model.nodes import FinishStep, ViewPlan
+from views.model.steps import unique_names
 
 LEAF = ("", "groups")  # name and kind of the scan
 HUGE = Decimal(10**37)

@@ -10,12 +10,12 @@ from collections.abc import Iterator, Sequence
 
 from sql.bind.readers import has_open_zone
 from sql.errors import SqlError
-from sql.relations import Aggregate, Distinct, Join, OutputColumn, Relation, Scan, Schema
-from sql.trees import map_operator, once_each, open_columns, operator_expressions, subqueries_of, walk_relation
+from sql.tree.relations import Aggregate, Distinct, Join, OutputColumn, Relation, Scan, Schema
+from sql.tree.walks import map_operator, once_each, open_columns, operator_expressions, subqueries_of, walk_relation
+from views.model.properties import properties, scans
+from views.model.steps import unique_names
+from views.model.trees import inputs, with_inputs
 from views.plan.checks import check_upper
-from views.plan.properties import properties, scans
-from views.plan.steps import unique_names
-from views.plan.trees import inputs, with_inputs
 
 KINDS = ("stream", "view")
 

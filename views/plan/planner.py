@@ -10,15 +10,17 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from sql.datatypes import TEXT
 from sql.errors import SqlError
-from sql.expressions import Cast, Column, Expression, Literal
-from sql.relations import Aggregate, BoundQuery, OutputColumn, Project, Relation, Schema, Sort
-from views.definition import ViewDefinition
+from sql.tree.expressions import Cast, Column, Expression, Literal
+from sql.tree.relations import Aggregate, BoundQuery, OutputColumn, Project, Relation, Schema, Sort
+from sql.types.datatypes import TEXT
+from views.model.definition import ViewDefinition
+from views.model.nodes import FIRST, StreamPipeline, ViewPlan
+from views.model.steps import pipeline_expressions
+from views.model.text import identifier
+from views.model.trees import relation_uses_now, uses_now, walk_relation
 from views.plan.checks import check_heights, check_shape, check_sources, check_stream, check_upper, refused_retroactive
-from views.plan.nodes import FIRST, StreamPipeline, ViewPlan
 from views.plan.prepare import prepared
-from views.plan.roll_up import roll_up
 from views.plan.rules.distinct_to_grouping import distinct_to_grouping
 from views.plan.rules.drop_limit_all import drop_limit_all
 from views.plan.rules.drop_order_by import drop_order_by
@@ -31,9 +33,7 @@ from views.plan.rules.push_filters import push_filters
 from views.plan.rules.push_key_conditions import push_key_conditions
 from views.plan.rules.share_aggregates import share_aggregates
 from views.plan.split import split
-from views.plan.steps import pipeline_expressions
-from views.plan.text import identifier
-from views.plan.trees import relation_uses_now, uses_now, walk_relation
+from views.share.roll_up import roll_up
 
 Rule = Callable[[Relation], Relation]
 

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sql.relations import Relation
-from sql.sharing import written_out
-from sql.trees import rewrite_everywhere
-from views.definition import JoinChoice
-from views.plan.eager_grouping import EagerGrouping
+from sql.tree.relations import Relation
+from sql.tree.sharing import written_out
+from sql.tree.walks import rewrite_everywhere
+from views.model.definition import JoinChoice
+from views.model.properties import scans
+from views.plan.eager.grouping import EagerGrouping
 from views.plan.parts import cut_parts
-from views.plan.properties import scans
 from views.plan.rules.anti_joins import anti_joins
 from views.plan.rules.combine_groupings import combine_groupings, split_unions
 from views.plan.rules.distinct_to_grouping import grouped
@@ -24,8 +24,8 @@ from views.plan.rules.first_rows import first_rows
 from views.plan.rules.group_set_operations import group_set_operations
 from views.plan.rules.join_subqueries import join_subqueries
 from views.plan.rules.separate_groupings import separate_distinct, separate_sets
+from views.plan.rules.subquery_grouping import group_subqueries
 from views.plan.rules.unnest_laterals import unnest_laterals
-from views.subquery_grouping import group_subqueries
 
 # Of one operator each, whose inputs have been through all of them.
 BEFORE = (unnest_laterals, join_subqueries, first_rows, grouped, group_set_operations, split_unions)

@@ -2,23 +2,24 @@
 
 Enters: a tree that the rules have normalised and `checks` has accepted. Leaves: a `ViewPlan`. What stands between the first grouping and
 the next breaker is done while groups are exported; from that breaker on Spark runs, on plain columns wherever our kernels can compute
-an expression before it (`views.plan.hoist`) or after it (`views.plan.tail`). Must not decide how a kernel or Spark SQL is written.
+an expression before it (`views.plan.push_above_spark`) or after it (`views.plan.tail`). Must not decide how a kernel or Spark SQL is
+written.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-from sql.expressions import Call, Column, Expression, Literal
-from sql.relations import Aggregate, Filter, Join, Relation, Scan
-from sql.trees import relation_names, scans
-from views.plan.hoist import hoist
-from views.plan.kernel_support import kernel_supports
-from views.plan.nodes import FinishStep, Probe, StreamPipeline, UpperPipeline, ViewPlan
-from views.plan.properties import stream_path
-from views.plan.steps import breaker_free_count, compose, pipeline_expressions, stack, unique_names
+from sql.tree.expressions import Call, Column, Expression, Literal
+from sql.tree.relations import Aggregate, Filter, Join, Relation, Scan
+from sql.tree.walks import relation_names, scans
+from views.codegen.support import kernel_supports
+from views.model.nodes import FinishStep, Probe, StreamPipeline, UpperPipeline, ViewPlan
+from views.model.properties import stream_path
+from views.model.steps import breaker_free_count, compose, pipeline_expressions, stack, unique_names
+from views.model.trees import columns_of, conjuncts
+from views.plan.push_above_spark import hoist
 from views.plan.tail import cut_tail
-from views.plan.trees import columns_of, conjuncts
 
 GROUPS = "groups"  # the name of the relation that an upper pipeline reads, unless a table has it
 

@@ -10,14 +10,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from sql.datatypes import INT8
-from sql.expressions import AggregateCall, Column, Expression, Literal, Parameter, WindowCall
-from sql.relations import Aggregate, Relation, Schema, Values, Window
-from views.plan.exact_sums import EXACT_FAMILIES, quotient, sum_type
-from views.plan.kernel_support import kernel_supports
-from views.plan.nodes import FinishStep
-from views.plan.steps import breaker_free_count, compose, stack
-from views.plan.trees import expressions, parts, uses_now, walk
+from sql.tree.expressions import AggregateCall, Column, Expression, Literal, Parameter, WindowCall
+from sql.tree.relations import Aggregate, Relation, Schema, Values, Window
+from sql.types.datatypes import INT8
+from views.codegen.support import kernel_supports
+from views.model.exact_sums import EXACT_FAMILIES, quotient, sum_type
+from views.model.nodes import FinishStep
+from views.model.steps import breaker_free_count, compose, stack
+from views.model.trees import expressions, parts, uses_now, walk
 
 
 def cut_tail(leaf: Schema, path: Sequence[Relation]) -> tuple[list[Relation], FinishStep | None]:

@@ -7,9 +7,9 @@ from pathlib import Path
 
 from engine.log.records import STATEMENT_SHIFT, Bytes, Record, pieces
 from engine.log.segments import FIRST_SEQUENCE, PAGE_BYTES, Segments
-from engine.storage import Storage
-from ringbuffer.columns import ColumnLayout, PhysicalType
-from ringbuffer.log_rows import FLAG_COMMITS, ROW_FORM, ROWS_HEAD, encode_rows
+from engine.storage.storage import Storage
+from ringbuffer.memory.columns import ColumnLayout, PhysicalType
+from ringbuffer.pages.log_rows import FLAG_COMMITS, ROW_FORM, ROWS_HEAD, encode_rows
 from tests.ringbuffer.plain_rows import make_morsel
 
 LAYOUT = (ColumnLayout("n", PhysicalType.INT64), ColumnLayout("words", PhysicalType.TEXT))

@@ -23,8 +23,8 @@ from engine.log.checkpoint import (
     restore_newest,
     write_checkpoint,
 )
-from engine.storage import DiskStorage, Storage
-from ringbuffer.pages import Page
+from engine.storage.storage import DiskStorage, Storage
+from ringbuffer.pages.pages import Page
 from sql.errors import SqlError
 from tests.faults.simulated_storage import Failure, PowerLossError, SimulatedStorage
 

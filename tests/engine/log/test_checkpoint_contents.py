@@ -17,16 +17,16 @@ from engine.log.checkpoint import (
     write_checkpoint,
 )
 from engine.log.checkpoint_contents import Noted, Restoring, make_checkpoint
-from engine.storage import DiskStorage, Storage
-from engine.stream import Stream, make_stream
-from ringbuffer.pages import Page
-from sql.catalog import ColumnDescription
-from sql.datatypes import INT8, TEXT, numeric
+from engine.storage.storage import DiskStorage, Storage
+from engine.streams.stream import Stream, make_stream
+from ringbuffer.pages.pages import Page
+from sql.catalog.catalog import ColumnDescription
 from sql.errors import SqlError
+from sql.types.datatypes import INT8, TEXT, numeric
 from tests.faults.simulated_storage import SimulatedStorage
 from tests.ringbuffer.plain_rows import Row, make_morsel, plain_rows
 from tests.views.fakes import FakeClock, FakeState, make_view
-from views.view import ContinuousView
+from views.upkeep.view import ContinuousView
 
 COLUMNS = (
     ColumnDescription("n", INT8),

@@ -9,16 +9,16 @@ from pathlib import Path
 
 import pytest
 
-from engine.clock import SystemClock
 from engine.log import commit_log
 from engine.log.commit_log import CommitLog
 from engine.log.commits import Commit
 from engine.log.records import ROWS, checksum_of, record_at
 from engine.log.segments import FIRST_SEQUENCE, PAGE_BYTES
 from engine.log.unwritten import BUFFERED_BYTES_MAX
-from engine.looking import Looking
-from ringbuffer.columns import ColumnLayout, PhysicalType
-from ringbuffer.log_rows import FLAG_COMMITS, RowRecord
+from engine.storage.clock import SystemClock
+from engine.storage.spin_wait import Looking
+from ringbuffer.memory.columns import ColumnLayout, PhysicalType
+from ringbuffer.pages.log_rows import FLAG_COMMITS, RowRecord
 from sql.errors import SqlError
 from tests.faults.simulated_storage import Failure, SimulatedStorage
 from tests.ringbuffer.plain_rows import make_morsel

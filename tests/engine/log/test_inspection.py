@@ -17,7 +17,7 @@ from engine.log.inspection_text import inspection_lines, loss_lines
 from engine.log.records import COMMIT, COMMITTED, PREPARE
 from engine.log.replay import RECORDS_COUNT, Replay
 from engine.log.segments import GIVEN_UP, PAGE_BYTES
-from engine.storage import DiskStorage, FolderLock
+from engine.storage.storage import DiskStorage, FolderLock
 from tests.engine.log.logs import LogWriter, damage, read_log
 from tests.engine.log.test_replay import Effects, keeper
 

@@ -15,8 +15,8 @@ import pytest
 from engine.log.kept_rows import RowsKeeper
 from engine.log.records import COMMIT, COMMITTED, PREPARE, ROWS, STATEMENT_SHIFT, Record
 from engine.log.replay import RECORDS_COUNT, LoggedRows, Replay
-from engine.storage import DiskStorage
-from ringbuffer.log_rows import FLAG_COMMITS, JOINED_FORM, PACKED_ARRIVED_FORM, ROW_FORM, ROWS_HEAD
+from engine.storage.storage import DiskStorage
+from ringbuffer.pages.log_rows import FLAG_COMMITS, JOINED_FORM, PACKED_ARRIVED_FORM, ROW_FORM, ROWS_HEAD
 from sql.errors import SqlError
 
 Effect = tuple[Any, ...]

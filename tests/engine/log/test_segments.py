@@ -9,7 +9,7 @@ import pytest
 
 from engine.log.records import COMMIT
 from engine.log.segments import FIRST_SEQUENCE, PAGE_BYTES, Segments
-from engine.storage import StoredFile
+from engine.storage.storage import StoredFile
 from tests.engine.log.logs import LogWriter
 from tests.faults.simulated_storage import Failure, SimulatedStorage
 

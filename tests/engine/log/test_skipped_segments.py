@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from engine.log.segments import GIVEN_UP, PAGE_BYTES, CorruptLogError, Gap, Segments, gap_bytes, read_gap
-from engine.storage import DiskStorage
+from engine.storage.storage import DiskStorage
 from tests.engine.log.logs import SEGMENT_BYTES, LogWriter, damage, read_log
 
 COUNT = 40

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from sql.statements.statement import (
+from sql.parse.statements.statement import (
     AlterSequence,
     AlterTable,
     Constraint,
@@ -17,7 +17,7 @@ from sql.statements.statement import (
     TableChange,
     TableColumn,
 )
-from sql.syntax import Expression
+from sql.parse.syntax import Expression
 from tests.sql.syntax_text import columns_text, expression_text, identifier, query_text
 
 SERIALS = {"int2": "smallserial", "int4": "serial", "int8": "bigserial"}

@@ -10,8 +10,8 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from sql.parse import parse
-from sql.statements.statement import AlterSequence, AlterTable, CreateSequence, CreateTable
+from sql.parse.parse import parse
+from sql.parse.statements.statement import AlterSequence, AlterTable, CreateSequence, CreateTable
 from tests.oracle.postgres import PostgresCluster
 from tests.sql.statements.definition_text import definition_text
 

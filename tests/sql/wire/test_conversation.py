@@ -7,8 +7,8 @@ import struct
 
 import pytest
 
-from sql.client_encodings import ENCODINGS, UTF8
 from sql.errors import SqlError
+from sql.values.client_encodings import ENCODINGS, UTF8
 from sql.wire.conversation import Conversation, State
 from sql.wire.messages import (
     COPY_DONE,

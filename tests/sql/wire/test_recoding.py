@@ -6,9 +6,9 @@ import struct
 
 import pytest
 
-from sql.client_encodings import ENCODINGS
-from sql.datatypes import BYTEA, INT4, JSONB, TEXT, array_of
 from sql.errors import SqlError
+from sql.types.datatypes import BYTEA, INT4, JSONB, TEXT, array_of
+from sql.values.client_encodings import ENCODINGS
 from sql.wire import writer
 from sql.wire.recoding import sent, sent_copy, sent_rows
 

@@ -8,8 +8,8 @@ from typing import TypeVar
 import pygwire.messages as theirs
 import pytest
 
-from sql import datatypes
 from sql.errors import SqlError
+from sql.types import datatypes
 from sql.wire import writer
 
 M = TypeVar("M", bound=theirs.PGMessage)

@@ -9,13 +9,25 @@ from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 
-from sql.datatypes import BOOL, DATE, FLOAT8, INT4, INT8, TEXT, TIMESTAMP, TIMESTAMPTZ, SqlType, numeric, scaled_numeric
-from sql.expressions import AggregateCall, Call, Case, Cast, Column, Expression, Literal
-from sql.relations import OutputColumn, Scan, Schema
+from sql.tree.expressions import AggregateCall, Call, Case, Cast, Column, Expression, Literal
+from sql.tree.relations import OutputColumn, Scan, Schema
+from sql.types.datatypes import (
+    BOOL,
+    DATE,
+    FLOAT8,
+    INT4,
+    INT8,
+    TEXT,
+    TIMESTAMP,
+    TIMESTAMPTZ,
+    SqlType,
+    numeric,
+    scaled_numeric,
+)
 from views.codegen.finish_kernel import generate_finish_kernel
 from views.codegen.grouping import make_grouping
 from views.codegen.stream_kernel import generate_stream_kernel
-from views.plan.nodes import FinishStep, Probe, StreamPipeline
+from views.model.nodes import FinishStep, Probe, StreamPipeline
 
 FOLDER = Path(__file__).parent / "golden"
 

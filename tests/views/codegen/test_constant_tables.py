@@ -9,15 +9,15 @@ from typing import Any
 
 import pytest
 
-from sql.datatypes import BOOL, FLOAT8, INT4, INT8, TEXT, SqlType, scaled_numeric
-from sql.expressions import Call, Case, Cast, Column, Expression, Literal
+from sql.tree.expressions import Call, Case, Cast, Column, Expression, Literal
+from sql.types.datatypes import BOOL, FLOAT8, INT4, INT8, TEXT, SqlType, scaled_numeric
 from tests.views.codegen.test_expressions import finish_step, same
 from tests.views.random_expressions import SCHEMA, arrow_rows, python_rows, random_rows, random_value
 from tests.views.reference import evaluate
 from views.codegen.finish_kernel import generate_finish_kernel
-from views.finish import CompiledStep
-from views.plan.equalities import CONSTANTS_MIN, runs
-from views.plan.text import expression_text
+from views.model.equalities import CONSTANTS_MIN, runs
+from views.model.text import expression_text
+from views.upkeep.finish import CompiledStep
 
 ROWS = 200
 EXPRESSIONS_AT_ONCE = 3

@@ -12,13 +12,13 @@ import numpy as np
 import pytest
 
 from sql.errors import SqlError
-from sql.expressions import Expression
-from sql.relations import OutputColumn
+from sql.tree.expressions import Expression
+from sql.tree.relations import OutputColumn
 from tests.views.random_expressions import SCHEMA, ExpressionMaker, arrow_rows, python_rows, random_rows
 from tests.views.reference import SqlFailureError, evaluate
-from views.finish import CompiledStep
-from views.plan.nodes import FinishStep
-from views.plan.text import expression_text
+from views.model.nodes import FinishStep
+from views.model.text import expression_text
+from views.upkeep.finish import CompiledStep
 
 ROWS = 150
 ITEMS = 6

@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from sql.datatypes import BOOL, INT4, TEXT
 from sql.errors import SqlError
-from sql.expressions import Call, Case, Column, Expression, Literal
+from sql.tree.expressions import Call, Case, Column, Expression, Literal
+from sql.types.datatypes import BOOL, INT4, TEXT
 from tests.views.codegen.test_expressions import finish_step
 from tests.views.random_expressions import SCHEMA, arrow_rows, python_rows
 from views.codegen.finish_kernel import generate_finish_kernel
-from views.finish import CompiledStep
+from views.upkeep.finish import CompiledStep
 
 X = Column(2, "i4", INT4)
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ringbuffer.loader import load_kernel
+from ringbuffer.compile.loader import load_kernel
 from tests.views.codegen.make_golden import FINISH, FOLDER, STREAMS, golden_texts
 from views.codegen.finish_kernel import generate_finish_kernel
 from views.codegen.grouping import make_grouping

@@ -16,17 +16,17 @@ from itertools import count
 import pytest
 
 from sql.bind import bind_query
-from sql.catalog import ColumnDescription, RelationDescription, SessionSettings
-from sql.datatypes import FLOAT8, INT4, TEXT, TIMESTAMPTZ, SqlType, enum_type, numeric
-from sql.enum_types import EnumLabel, EnumType
-from sql.parse import parse
-from sql.statements.statement import CreateView
+from sql.catalog.catalog import ColumnDescription, RelationDescription, SessionSettings
+from sql.parse.parse import parse
+from sql.parse.statements.statement import CreateView
+from sql.types.datatypes import FLOAT8, INT4, TEXT, TIMESTAMPTZ, SqlType, enum_type, numeric
+from sql.types.enums import EnumLabel, EnumType
 from tests.hostile_texts import MARK, hostile
 from views.codegen.finish_kernel import generate_finish_kernel
 from views.codegen.grouping import make_grouping
 from views.codegen.modules import GeneratedModule
 from views.codegen.stream_kernel import generate_stream_kernel
-from views.definition import define_view
+from views.model.definition import define_view
 from views.plan.planner import plan_view
 
 NAME_BYTES_MAX = 63

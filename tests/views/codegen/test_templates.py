@@ -6,16 +6,16 @@ from random import Random
 
 import pytest
 
-from engine.embedded.time_formats import formatted
-from ringbuffer.format_time import format_timestamp, format_timestamptz, template_program
-from ringbuffer.text_functions import ScratchHeap
-from ringbuffer.time_zones import zone_table
-from sql.civil import TIMESTAMP_US_MIN
-from sql.datatypes import TEXT, TIMESTAMP
+from engine.embedded.functions.time_formats import formatted
+from ringbuffer.scalar.calendars.time_zones import zone_table
+from ringbuffer.scalar.texts.format_time import format_timestamp, format_timestamptz, template_program
+from ringbuffer.scalar.texts.text_functions import ScratchHeap
 from sql.errors import SqlError
-from sql.expressions import Call, Column, Literal
+from sql.times.civil import TIMESTAMP_US_MIN
+from sql.tree.expressions import Call, Column, Literal
+from sql.types.datatypes import TEXT, TIMESTAMP
 from tests.ringbuffer.kernel_values import text
-from views.codegen.templates import FRACTIONS, HALVES, NAMES, NUMBERS, program_of
+from views.codegen.functions.templates import FRACTIONS, HALVES, NAMES, NUMBERS, program_of
 
 SEED = 20_261_120
 CASES = 1_000

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from sql.datatypes import BOOL, INT8, TEXT, TIMESTAMPTZ, UUID, SqlType
 from sql.errors import SqlError
-from sql.expressions import AggregateCall, Call, Column, Expression, OuterColumn, SortKey, Subquery, WindowCall
-from sql.relations import (
+from sql.tree.expressions import AggregateCall, Call, Column, Expression, OuterColumn, SortKey, Subquery, WindowCall
+from sql.tree.relations import (
     Aggregate,
     Join,
     Limit,
@@ -20,6 +19,7 @@ from sql.relations import (
     Values,
     Window,
 )
+from sql.types.datatypes import BOOL, INT8, TEXT, TIMESTAMPTZ, UUID, SqlType
 from tests.views.building import (
     SALES,
     bound,

@@ -6,16 +6,16 @@ from dataclasses import replace
 
 import pytest
 
-from sql.datatypes import BOOL, INT4, numeric
-from sql.expressions import AggregateCall, Call, Case, Cast, Literal
-from sql.relations import Aggregate, Project, Relation
+from sql.tree.expressions import AggregateCall, Call, Case, Cast, Literal
+from sql.tree.relations import Aggregate, Project, Relation
+from sql.types.datatypes import BOOL, INT4, numeric
 from tests.views.building import SALES, average, bound, col, compare, count_star, lit, project, total, where
 from tests.views.plan.test_split import DEFINITION
 from views.codegen.grouping import make_grouping
-from views.plan.cover import NotCoveredError, cover, covered_grouping
-from views.plan.nodes import ViewPlan
+from views.model.nodes import ViewPlan
 from views.plan.planner import plan_view
-from views.plan.stored import restored_pipeline, stored_pipeline
+from views.share.reuse import NotCoveredError, cover, covered_grouping
+from views.share.stored import restored_pipeline, stored_pipeline
 
 SHOP, ITEM, N = col(SALES, "shop"), col(SALES, "item"), col(SALES, "n")
 

@@ -11,20 +11,20 @@ import pytest
 
 from engine.embedded.query_engine import QueryEngine
 from sql.bind import bind_query
-from sql.catalog import ColumnDescription, RelationDescription, SessionSettings
-from sql.datatypes import BOOL, FLOAT8, INT4, INT8, TEXT, SqlType, numeric
+from sql.catalog.catalog import ColumnDescription, RelationDescription, SessionSettings
 from sql.errors import SqlError
-from sql.parse import parse
-from sql.relations import Aggregate, OutputColumn, Relation, Scan
-from sql.statements.statement import Select
-from sql.trees import all_relations, rewrite_everywhere
-from views.arrow_schema import arrow_schema
-from views.definition import JoinChoice
-from views.plan.eager_grouping import EagerGrouping
+from sql.parse.parse import parse
+from sql.parse.statements.statement import Select
+from sql.tree.relations import Aggregate, OutputColumn, Relation, Scan
+from sql.tree.walks import all_relations, rewrite_everywhere
+from sql.types.datatypes import BOOL, FLOAT8, INT4, INT8, TEXT, SqlType, numeric
+from views.model.arrow_schema import arrow_schema
+from views.model.definition import JoinChoice
+from views.model.properties import scans
+from views.plan.eager.grouping import EagerGrouping
+from views.plan.joins.stream_region import ungrouped_streams
 from views.plan.prepare import prepared_parts
-from views.plan.properties import scans
 from views.plan.rules.distinct_to_grouping import grouped
-from views.plan.stream_region import ungrouped_streams
 
 ROWS_COUNT = 60
 ROUNDS = 3

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import threading
 
-from sql.datatypes import INT8
-from sql.relations import BoundQuery, Join, Relation, Scan
+from sql.tree.relations import BoundQuery, Join, Relation, Scan
+from sql.types.datatypes import INT8
 from tests.views.building import col, compare
 from tests.views.fakes import SCHEMA, FakeClock, FakeExecutor, make_view
-from views.plan.explain import explain_select
-from views.protocols import NO_TABLES
-from views.refresh import Engines, Reader, cut
+from views.explain.pipelines import explain_select
+from views.model.protocols import NO_TABLES
+from views.upkeep.refresh import Engines, Reader, cut
 
 
 class Printer:

@@ -7,14 +7,14 @@ from pathlib import Path
 
 from sql.bind import bind_query
 from sql.errors import SqlError
-from sql.expressions import OuterColumn, Subquery
-from sql.parse import parse
-from sql.statements.statement import CreateView
-from sql.trees import walk
+from sql.parse.parse import parse
+from sql.parse.statements.statement import CreateView
+from sql.tree.expressions import OuterColumn, Subquery
+from sql.tree.walks import walk
 from tests.sql.sample_catalog import SETTINGS, SampleCatalog
-from views.definition import define_view
+from views.model.definition import define_view
+from views.model.steps import pipeline_expressions
 from views.plan.planner import PlannedView, plan_view
-from views.plan.steps import pipeline_expressions
 
 STATEMENTS = Path(__file__).parents[2] / "sql" / "data" / "select.sql"
 REFUSALS = frozenset({"0A000", "42701"})

@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 
 from sql.bind import bind_query
-from sql.parse import parse
-from sql.relations import Relation, Scan
-from sql.statements.statement import Select
-from sql.trees import all_relations
+from sql.parse.parse import parse
+from sql.parse.statements.statement import Select
+from sql.tree.relations import Relation, Scan
+from sql.tree.walks import all_relations
 from tests.plans.snapshot import SETTINGS, Relations
+from views.model.properties import scans
 from views.plan.parts import cut_parts, part_schema, without_parts
-from views.plan.properties import scans
 
 SOLD = "SELECT shop, sum(n) AS n FROM sales GROUP BY shop"
 FLOWN = "SELECT carrier AS shop, count(*) AS n, count(delay) FROM flights GROUP BY carrier"

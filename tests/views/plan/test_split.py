@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from sql.catalog import SessionSettings
-from sql.datatypes import BOOL, INT4, INT8, TEXT, TIMESTAMPTZ, UNKNOWN, scaled_numeric
+from sql.catalog.catalog import SessionSettings
 from sql.errors import SqlError
-from sql.expressions import AggregateCall, Call, Case, Cast, Column, Expression, Literal, SortKey, WindowCall
-from sql.relations import Aggregate, Distinct, Filter, Limit, Project, Relation, Scan, Sort, Window
+from sql.tree.expressions import AggregateCall, Call, Case, Cast, Column, Expression, Literal, SortKey, WindowCall
+from sql.tree.relations import Aggregate, Distinct, Filter, Limit, Project, Relation, Scan, Sort, Window
+from sql.types.datatypes import BOOL, INT4, INT8, TEXT, TIMESTAMPTZ, UNKNOWN, scaled_numeric
 from tests.views.building import (
     SALES,
     VARIABLE,
@@ -28,8 +28,8 @@ from tests.views.building import (
     total,
     where,
 )
-from views.definition import ViewDefinition
-from views.plan.nodes import ViewPlan
+from views.model.definition import ViewDefinition
+from views.model.nodes import ViewPlan
 from views.plan.planner import PlannedView, plan_view
 
 DEFINITION = ViewDefinition("v", 16385, "CREATE VIEW v AS ...", "...", 17, (), SessionSettings())

@@ -10,14 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sql.datatypes import BOOL
-from sql.expressions import Call, Column, Expression, Literal, OuterColumn, Subquery
-from sql.relations import Filter, Join, Project, Relation
-from sql.trees import open_columns
-from sql.volatility import is_volatile
-from views.plan.join_graph import conjunction
-from views.plan.properties import is_ungrouped
-from views.plan.trees import conjuncts, rewrite, walk
+from sql.tree.expressions import Call, Column, Expression, Literal, OuterColumn, Subquery
+from sql.tree.relations import Filter, Join, Project, Relation
+from sql.tree.volatility import is_volatile
+from sql.tree.walks import open_columns
+from sql.types.datatypes import BOOL
+from views.model.properties import is_ungrouped
+from views.model.trees import conjuncts, rewrite, walk
+from views.plan.joins.join_graph import conjunction
 
 # None of them is true of a NULL.
 COMPARISONS = frozenset({"eq", "ne", "lt", "le", "gt", "ge"})

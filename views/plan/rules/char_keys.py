@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from sql.datatypes import TEXT
-from sql.expressions import Cast, Column, Expression
-from sql.relations import Aggregate, Project, Relation
-from sql.trees import aggregate_expressions
-from views.plan.join_graph import STREAM, JoinGraph
-from views.plan.trees import columns_of
+from sql.tree.expressions import Cast, Column, Expression
+from sql.tree.relations import Aggregate, Project, Relation
+from sql.tree.walks import aggregate_expressions
+from sql.types.datatypes import TEXT
+from views.model.trees import columns_of
+from views.plan.joins.join_graph import STREAM, JoinGraph
 
 
 def text_keys(graph: JoinGraph, grouping: Aggregate) -> Aggregate:

@@ -11,14 +11,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from sql.datatypes import FLOAT8, INT8, SqlType
-from sql.expressions import AggregateCall, Call, Case, Cast, Column, Expression, Literal
-from sql.relations import Aggregate, Filter, Join, Project, Relation, SetOperation
-from sql.trees import open_columns
-from views.plan.exact_sums import EXACT_FAMILIES, quotient, sum_type
-from views.plan.properties import is_ungrouped, properties
-from views.plan.reweighting import COUNTS, FLOATS, REPEATED
-from views.plan.trees import meaning
+from sql.tree.expressions import AggregateCall, Call, Case, Cast, Column, Expression, Literal
+from sql.tree.relations import Aggregate, Filter, Join, Project, Relation, SetOperation
+from sql.tree.walks import open_columns
+from sql.types.datatypes import FLOAT8, INT8, SqlType
+from views.model.exact_sums import EXACT_FAMILIES, quotient, sum_type
+from views.model.properties import is_ungrouped, properties
+from views.model.trees import meaning
+from views.share.reweighting import COUNTS, FLOATS, REPEATED
 
 # What the same function makes of its own results, each taken once.
 REPEATED_ONCE = (*REPEATED, "bit_xor")

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from sql.expressions import Column
-from sql.relations import Aggregate, Distinct, Relation
-from views.plan.properties import is_ungrouped
-from views.plan.trees import rewrite_bottom_up
+from sql.tree.expressions import Column
+from sql.tree.relations import Aggregate, Distinct, Relation
+from views.model.properties import is_ungrouped
+from views.model.trees import rewrite_bottom_up
 
 
 def distinct_to_grouping(root: Relation) -> Relation:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from sql.expressions import Cast, Expression, Literal
-from sql.relations import Limit, Relation
-from views.plan.trees import rewrite_bottom_up
+from sql.tree.expressions import Cast, Expression, Literal
+from sql.tree.relations import Limit, Relation
+from views.model.trees import rewrite_bottom_up
 
 
 def drop_limit_all(root: Relation) -> Relation:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from sql.relations import Filter, Limit, Project, Relation, Sort
-from views.plan.trees import inputs, with_inputs
+from sql.tree.relations import Filter, Limit, Project, Relation, Sort
+from views.model.trees import inputs, with_inputs
 
 
 def drop_order_by(root: Relation) -> Relation:

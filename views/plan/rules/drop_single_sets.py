@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from sql.relations import Aggregate, Relation
-from views.plan.trees import rewrite_bottom_up
+from sql.tree.relations import Aggregate, Relation
+from views.model.trees import rewrite_bottom_up
 
 
 def drop_single_sets(root: Relation) -> Relation:

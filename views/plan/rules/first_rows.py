@@ -9,15 +9,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from sql.datatypes import BOOL, INT8
-from sql.expressions import AggregateCall, Call, Column, Expression, Literal, SortKey, WindowCall
-from sql.relations import Aggregate, Filter, Project, Relation, Window
-from sql.trees import map_expression
-from views.plan.join_graph import conjunction
-from views.plan.nodes import FIRST
-from views.plan.properties import is_ungrouped
+from sql.tree.expressions import AggregateCall, Call, Column, Expression, Literal, SortKey, WindowCall
+from sql.tree.relations import Aggregate, Filter, Project, Relation, Window
+from sql.tree.walks import map_expression
+from sql.types.datatypes import BOOL, INT8
+from views.model.nodes import FIRST
+from views.model.properties import is_ungrouped
+from views.model.trees import TURNED, columns_of, taken_apart
+from views.plan.joins.join_graph import conjunction
 from views.plan.rules.combine_groupings import union_all, union_sides
-from views.plan.trees import TURNED, columns_of, taken_apart
 
 
 def first_rows(relation: Relation) -> Relation:

@@ -7,9 +7,8 @@ s EXCEPT ALL r                   ->  the same, with the difference of the counts
 
 from __future__ import annotations
 
-from sql.datatypes import BOOL, INT8
-from sql.expressions import AggregateCall, Call, Case, Cast, Column, Expression, Literal, OuterColumn
-from sql.relations import (
+from sql.tree.expressions import AggregateCall, Call, Case, Cast, Column, Expression, Literal, OuterColumn
+from sql.tree.relations import (
     Aggregate,
     Distinct,
     Filter,
@@ -20,8 +19,9 @@ from sql.relations import (
     SetOperation,
     TableFunction,
 )
-from views.plan.exact_sums import sum_type
-from views.plan.properties import is_ungrouped
+from sql.types.datatypes import BOOL, INT8
+from views.model.exact_sums import sum_type
+from views.model.properties import is_ungrouped
 from views.plan.rules.combine_groupings import split_unions, typed, union_all
 from views.plan.rules.distinct_to_grouping import grouped
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from sql.expressions import Column, Expression
-from sql.relations import Aggregate, Project, Relation
-from sql.trees import map_aggregate
-from views.plan.properties import is_first_grouping
-from views.plan.trees import rewrite_bottom_up, substitute
+from sql.tree.expressions import Column, Expression
+from sql.tree.relations import Aggregate, Project, Relation
+from sql.tree.walks import map_aggregate
+from views.model.properties import is_first_grouping
+from views.model.trees import rewrite_bottom_up, substitute
 
 
 def inline_projections(root: Relation) -> Relation:

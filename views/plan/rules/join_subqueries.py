@@ -5,7 +5,7 @@
     s.v > (SELECT avg(x) FROM t WHERE k = s.k)                             ->  LEFT JOIN the groups of t by k
     s.v > (SELECT max(x) FROM t), s.v > ANY (SELECT x FROM t)              ->  CROSS JOIN one row
 
-The outer row is asked for by equality only, as in `views.subquery_grouping`.
+The outer row is asked for by equality only, as in `views.plan.rules.subquery_grouping`.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from sql.datatypes import BOOL, INT8
-from sql.expressions import AggregateCall, Call, Case, Column, Expression, Literal, OuterColumn, Subquery
-from sql.relations import Aggregate, Distinct, Filter, Join, OutputColumn, Project, Relation, Values
-from sql.trees import map_aggregate, map_operator, open_columns, operator_expressions, subqueries_of
-from views.plan.join_graph import conjunction
-from views.plan.properties import is_ungrouped, scans
-from views.plan.trees import TURNED, conjuncts, rewrite, substitute, walk
-from views.subquery_grouping import COUNTS, ORDERED, Flat, flat_relation
+from sql.tree.expressions import AggregateCall, Call, Case, Column, Expression, Literal, OuterColumn, Subquery
+from sql.tree.relations import Aggregate, Distinct, Filter, Join, OutputColumn, Project, Relation, Values
+from sql.tree.walks import map_aggregate, map_operator, open_columns, operator_expressions, subqueries_of
+from sql.types.datatypes import BOOL, INT8
+from views.model.properties import is_ungrouped, scans
+from views.model.trees import TURNED, conjuncts, rewrite, substitute, walk
+from views.plan.joins.join_graph import conjunction
+from views.plan.rules.subquery_grouping import COUNTS, ORDERED, Flat, flat_relation
 
 TRUE = Literal(True, BOOL)
 FALSE = Literal(False, BOOL)

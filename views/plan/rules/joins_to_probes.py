@@ -10,11 +10,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from sql.datatypes import BOOL
-from sql.expressions import Call, Column, Expression, Literal
-from sql.relations import Aggregate, Filter, Join, Project, Relation, Scan
-from sql.trees import aggregate_expressions, map_aggregate
-from views.plan.join_graph import (
+from sql.tree.expressions import Call, Column, Expression, Literal
+from sql.tree.relations import Aggregate, Filter, Join, Project, Relation, Scan
+from sql.tree.walks import aggregate_expressions, map_aggregate
+from sql.types.datatypes import BOOL
+from views.model.properties import is_first_grouping, stream_path
+from views.model.refusals import refused_outer_condition
+from views.model.steps import unique_names
+from views.model.trees import columns_of, meaning, rewrite_bottom_up, substitute
+from views.plan.joins.join_graph import (
     STREAM,
     JoinGraph,
     conjunction,
@@ -24,11 +28,7 @@ from views.plan.join_graph import (
     moved,
     table_groups,
 )
-from views.plan.properties import is_first_grouping, stream_path
-from views.plan.refusals import refused_outer_condition
 from views.plan.rules.char_keys import padded, text_keys
-from views.plan.steps import unique_names
-from views.plan.trees import columns_of, meaning, rewrite_bottom_up, substitute
 
 FLAT = (Filter, Project, Join, Scan)
 
@@ -70,7 +70,7 @@ def _over_leaves(grouping: Aggregate, items: Sequence[Expression]) -> Aggregate:
 class Side:
     """A build side on its way into the chain. columns: which of all leaves' columns each of `relation`'s is.
 
-    keys: pairs of an expression over what comes before it and one over its own columns. guards: see `views.plan.nodes.Probe`.
+    keys: pairs of an expression over what comes before it and one over its own columns. guards: see `views.model.nodes.Probe`.
     """
 
     leaves: frozenset[int]

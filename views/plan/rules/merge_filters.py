@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from sql.datatypes import BOOL
-from sql.expressions import Call
-from sql.relations import Filter, Relation
-from views.plan.trees import conjuncts, rewrite_bottom_up
+from sql.tree.expressions import Call
+from sql.tree.relations import Filter, Relation
+from sql.types.datatypes import BOOL
+from views.model.trees import conjuncts, rewrite_bottom_up
 
 
 def merge_filters(root: Relation) -> Relation:

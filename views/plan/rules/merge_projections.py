@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from sql.relations import Project, Relation
-from views.plan.trees import rewrite_bottom_up, substitute
+from sql.tree.relations import Project, Relation
+from views.model.trees import rewrite_bottom_up, substitute
 
 
 def merge_projections(root: Relation) -> Relation:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from sql.relations import Filter, Project, Relation
-from views.plan.trees import rewrite_bottom_up, substitute
+from sql.tree.relations import Filter, Project, Relation
+from views.model.trees import rewrite_bottom_up, substitute
 
 
 def push_filters(root: Relation) -> Relation:

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from sql.expressions import Expression
-from sql.relations import Aggregate, Filter, Relation
-from views.plan.properties import cannot_fail, is_first_grouping
-from views.plan.trees import columns_of, conjuncts, rewrite_bottom_up, substitute
+from sql.tree.expressions import Expression
+from sql.tree.relations import Aggregate, Filter, Relation
+from views.model.properties import cannot_fail, is_first_grouping
+from views.model.trees import columns_of, conjuncts, rewrite_bottom_up, substitute
 
 
 def push_key_conditions(root: Relation) -> Relation:

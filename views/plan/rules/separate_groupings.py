@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from sql.datatypes import BOOL
-from sql.expressions import Call, Column, Expression
-from sql.grouping_sets import spread_sets
-from sql.relations import Aggregate, Join, Project, Relation
-from sql.trees import open_columns
-from views.plan.join_graph import conjunction
-from views.plan.properties import is_ungrouped
+from sql.tree.expressions import Call, Column, Expression
+from sql.tree.grouping_sets import spread_sets
+from sql.tree.relations import Aggregate, Join, Project, Relation
+from sql.tree.walks import open_columns
+from sql.types.datatypes import BOOL
+from views.model.properties import is_ungrouped
+from views.plan.joins.join_graph import conjunction
 from views.plan.rules.combine_groupings import is_combined
 
 

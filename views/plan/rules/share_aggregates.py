@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from sql.expressions import AggregateCall, Column, Expression
-from sql.relations import Aggregate, Project, Relation
-from views.plan.properties import is_first_grouping
-from views.plan.trees import meaning, rewrite_bottom_up
+from sql.tree.expressions import AggregateCall, Column, Expression
+from sql.tree.relations import Aggregate, Project, Relation
+from views.model.properties import is_first_grouping
+from views.model.trees import meaning, rewrite_bottom_up
 
 
 def share_aggregates(root: Relation) -> Relation:

@@ -11,14 +11,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from sql.datatypes import BOOL
-from sql.expressions import Column, Expression, Literal, OuterColumn, Subquery
-from sql.relations import Aggregate, Filter, Join, Project, Relation, Values
-from sql.trees import open_columns, subqueries_of
-from sql.volatility import is_volatile
-from views.plan.join_graph import conjunction
-from views.plan.properties import is_ungrouped, scans
-from views.plan.trees import conjuncts, rewrite, substitute, taken_apart
+from sql.tree.expressions import Column, Expression, Literal, OuterColumn, Subquery
+from sql.tree.relations import Aggregate, Filter, Join, Project, Relation, Values
+from sql.tree.volatility import is_volatile
+from sql.tree.walks import open_columns, subqueries_of
+from sql.types.datatypes import BOOL
+from views.model.properties import is_ungrouped, scans
+from views.model.trees import conjuncts, rewrite, substitute, taken_apart
+from views.plan.joins.join_graph import conjunction
 
 TRUE = Literal(True, BOOL)
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from sql.datatypes import BOOL, TEXT
-from sql.expressions import Call, Column, Expression, Literal, OuterColumn, Subquery
-from sql.relations import Filter, Join, OutputColumn, Project, Scan
+from sql.tree.expressions import Call, Column, Expression, Literal, OuterColumn, Subquery
+from sql.tree.relations import Filter, Join, OutputColumn, Project, Scan
+from sql.types.datatypes import BOOL, TEXT
 from tests.views.building import SALES, col, compare, sales_per_shop
 from views.plan.rules.anti_joins import anti_joins
 

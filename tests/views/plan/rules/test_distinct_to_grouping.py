@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sql.relations import Aggregate, Distinct
+from sql.tree.relations import Aggregate, Distinct
 from tests.views.building import SALES, col, project, sales_per_shop
 from views.plan.rules.distinct_to_grouping import distinct_to_grouping
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from sql.datatypes import INT8
-from sql.relations import Limit
+from sql.tree.relations import Limit
+from sql.types.datatypes import INT8
 from tests.views.building import lit, sales_per_shop
 from views.plan.rules.drop_limit_all import drop_limit_all
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from sql.datatypes import INT8
-from sql.expressions import SortKey
-from sql.relations import Aggregate, Limit, Sort
+from sql.tree.expressions import SortKey
+from sql.tree.relations import Aggregate, Limit, Sort
+from sql.types.datatypes import INT8
 from tests.views.building import SALES, col, count_star, lit, project, sales_per_shop, top
 from views.plan.rules.drop_order_by import drop_order_by
 

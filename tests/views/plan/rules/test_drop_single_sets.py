@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from sql.datatypes import INT4
-from sql.expressions import AggregateCall
-from sql.relations import Aggregate
+from sql.tree.expressions import AggregateCall
+from sql.tree.relations import Aggregate
+from sql.types.datatypes import INT4
 from tests.views.building import SALES, col, count_star
 from views.plan.rules.drop_single_sets import drop_single_sets
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from sql.datatypes import INT8
-from sql.expressions import Column, Expression, SortKey, WindowCall
-from sql.relations import Aggregate, Project, Window
-from sql.trees import all_relations
+from sql.tree.expressions import Column, Expression, SortKey, WindowCall
+from sql.tree.relations import Aggregate, Project, Window
+from sql.tree.walks import all_relations
+from sql.types.datatypes import INT8
 from tests.views.building import SALES, col, compare, lit, project, where
+from views.model.trees import rewrite
 from views.plan.rules.first_rows import first_rows
-from views.plan.trees import rewrite
 
 SHOP, N = col(SALES, "shop"), col(SALES, "n")
 NUMBER = Column(len(SALES.schema), "number", INT8)

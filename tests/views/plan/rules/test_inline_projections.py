@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sql.relations import Aggregate
+from sql.tree.relations import Aggregate
 from tests.views.building import SALES, add, col, compare, lit, project, sales_per_shop, total
 from views.plan.rules.inline_projections import inline_projections
 

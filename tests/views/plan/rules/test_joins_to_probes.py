@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from sql.datatypes import BOOL, INT4, TEXT
-from sql.expressions import Call, Column, Literal
-from sql.relations import Aggregate, Filter, Join, OutputColumn, Project, Relation, Scan
+from sql.tree.expressions import Call, Column, Literal
+from sql.tree.relations import Aggregate, Filter, Join, OutputColumn, Project, Relation, Scan
+from sql.types.datatypes import BOOL, INT4, TEXT
 from tests.views.building import SALES, add, col, compare, count_star, lit, project, where
 from views.plan.rules.joins_to_probes import joins_to_probes
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from sql.datatypes import BOOL
-from sql.expressions import Call
-from sql.relations import Filter
+from sql.tree.expressions import Call
+from sql.tree.relations import Filter
+from sql.types.datatypes import BOOL
 from tests.views.building import SALES, col, compare, lit, where
 from views.plan.rules.merge_filters import merge_filters
 

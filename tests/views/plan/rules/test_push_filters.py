@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sql.relations import Filter, Project
+from sql.tree.relations import Filter, Project
 from tests.views.building import SALES, add, col, compare, lit, project, sales_per_shop, where
 from views.plan.rules.push_filters import push_filters
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from sql.datatypes import BOOL, INT4, INT8, TEXT
-from sql.expressions import Call, Expression
-from sql.relations import Aggregate, Filter
+from sql.tree.expressions import Call, Expression
+from sql.tree.relations import Aggregate, Filter
+from sql.types.datatypes import BOOL, INT4, INT8, TEXT
 from tests.views.building import SALES, add, col, compare, count_star, divide, lit, sales_per_shop, where
 from views.plan.rules.push_key_conditions import push_key_conditions
 

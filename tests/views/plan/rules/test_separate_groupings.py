@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from sql.datatypes import INT8, SqlType
-from sql.expressions import AggregateCall
-from sql.relations import Aggregate, Join, Project, Relation, SetOperation
-from sql.trees import all_relations
+from sql.tree.expressions import AggregateCall
+from sql.tree.relations import Aggregate, Join, Project, Relation, SetOperation
+from sql.tree.walks import all_relations
+from sql.types.datatypes import INT8, SqlType
 from tests.views.building import SALES, col, count_star
 from views.plan.rules.separate_groupings import separate_distinct, separate_sets
 

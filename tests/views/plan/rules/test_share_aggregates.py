@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from sql.expressions import Column
-from sql.relations import Aggregate, Project
+from sql.tree.expressions import Column
+from sql.tree.relations import Aggregate, Project
 from tests.views.building import SALES, col, count_star, sales_per_shop, total
 from views.plan.rules.share_aggregates import share_aggregates
 

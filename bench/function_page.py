@@ -1,0 +1,280 @@
+"""Writes sql/FUNCTIONS.md: which functions, operators, aggregates and casts there are, with which arguments, and who runs them.
+
+`python -m bench.function_page` writes the page; a test fails when it is stale. Nothing is listed by hand: every signature of `sql` is
+bound in a small query, and printed for each engine and for kernels. What one of them refuses with 0A000 it does not run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+
+from sql.bind import bind_query
+from sql.bind.substitute import substitute_now
+from sql.catalog.catalog import ColumnDescription, RelationDescription, SessionSettings
+from sql.emit.duckdb import emit_duckdb
+from sql.emit.spark import emit_spark
+from sql.errors import SqlError
+from sql.functions.aggregates import AGGREGATES, MERGEABLE, ORDERED_SET_AGGREGATES, WINDOW_FUNCTIONS
+from sql.functions.operators import BINARY_OPERATORS, PREFIX_OPERATORS
+from sql.functions.scalars import FUNCTIONS, OF_SESSION, TABLE_FUNCTIONS, VIEW_CHANGES
+from sql.functions.signatures import Signature
+from sql.parse.parse import parse
+from sql.parse.statements.statement import Select
+from sql.tree.relations import Project, Relation
+from sql.tree.walks import scans
+from sql.types.casts import cast_context
+from sql.types.datatypes import FAMILIES, SCALARS, SqlType, enum_type, numeric
+from sql.types.enums import new_enum
+from views.codegen.support import kernel_supports
+
+PAGE = Path(__file__).parents[1] / "sql" / "FUNCTIONS.md"
+TABLE = "t"
+# What stands for the pseudo-types of signatures, and a value of the one that no column has.
+EXAMPLES = {"any": "text", "element": "int4", "array": "int4[]"}
+PSEUDO_NAMES = {"any": "any", "record": "record"}
+ROW = "row(c_int4, c_text)"
+# Arguments that must be constants: function -> (place, SQL).
+CONSTANTS: Mapping[str, Mapping[int, str]] = {
+    "date_trunc": {0: "'hour'", 2: "'Europe/Berlin'"},
+    "date_bin": {0: "'1 hour'", 2: "'2001-01-01'"},
+    "to_char": {1: "'99'"},
+    "extract": {0: "'hour'"},
+    "date_part": {0: "'hour'"},
+    "timezone": {0: "'Europe/Berlin'"},
+    "string_agg": {1: "','"},
+    "percentile_cont": {0: "0.5"},
+    "percentile_disc": {0: "0.5"},
+    "lag": {1: "1"},
+    "lead": {1: "1"},
+    "nth_value": {1: "1"},
+    "ntile": {0: "4"},
+    "round": {1: "1"},
+    "trunc": {1: "1"},
+    "row_to_json": {1: "true"},
+    "array_to_json": {1: "true"},
+    "like": {1: "'a%'"},
+    "notlike": {1: "'a%'"},
+    **{name: {1: "'a+'"} for name in ("regexp_like", "~", "~*", "!~", "!~*", "~~", "!~~", "~~*", "!~~*")},
+}
+# A time moved by an interval, which in kernels and in Spark is a constant.
+SHIFTS = frozenset({"add_interval", "subtract_interval", "interval_add"})
+DATE_FIELDS = frozenset({"extract", "date_part"})
+HEAD = """# Functions, operators, aggregates and casts
+
+Made by `python -m bench.function_page` from the tables of signatures and rules; do not edit. The meaning is PostgreSQL 15's everywhere.
+*Kernel*: in the stream part of a continuous view. *DuckDB*: in SELECT and DML over tables, views and their stored versions. *Spark*: in the
+upper and static parts of a continuous view. What a column does not have is refused there with 0A000. Some arguments must be constants:
+units, zones, separators, numbers of digits; in Spark and in kernels also patterns, and intervals that are added to times.
+"""
+
+
+class Examples:
+    """A catalog of one relation with a column of every type, named after its family."""
+
+    def __init__(self, kind: str) -> None:
+        self._kind = kind
+
+    def relation(self, name: str) -> RelationDescription | None:
+        """Return the relation."""
+        if name != TABLE:
+            return None
+        columns = tuple(
+            ColumnDescription(column_name(family), column_type(family)) for family in FAMILIES if family != "unknown"
+        )
+        own = ColumnDescription(column_name("enum"), enum_type(new_enum("mood", 30_000, ("sad", "happy"))))
+        return RelationDescription(TABLE, self._kind, 20_000, (*columns, own))
+
+    def relation_names(self) -> Iterable[str]:
+        """Return the one name."""
+        return (TABLE,)
+
+
+def column_name(family: str) -> str:
+    """Return the name of the column of a type."""
+    return "c_" + family.replace("[]", "_array")
+
+
+def column_type(family: str) -> SqlType:
+    """Return an example of a family's types: a numeric has two digits behind the point."""
+    return numeric(10, 2) if family == "numeric" else SqlType(family)
+
+
+def page() -> str:
+    """Return the text of the page."""
+    sections = [
+        ("Functions", function_rows(FUNCTIONS)),
+        ("Functions in FROM and in select lists", table_function_rows()),
+        ("Operators", operator_rows()),
+        ("Aggregates", aggregate_rows()),
+        ("Window functions", window_rows()),
+        ("Casts", cast_rows()),
+    ]
+    parts = [HEAD]
+    for title, rows in sections:
+        parts.append(f"\n## {title}\n\n| | arguments | kernel | DuckDB | Spark |\n|---|---|---|---|---|\n")
+        for name, arguments, (kernel, duckdb, spark) in rows:
+            parts.append(f"| {name} | {arguments} | {kernel} | {duckdb} | {spark} |\n")
+    return "".join(parts)
+
+
+Support = tuple[str, str, str]
+Row = tuple[str, str, Support]
+
+
+def grouped(rows: Iterable[tuple[str, str, Support]]) -> Iterator[Row]:
+    """Put overloads of one name with the same support into one row."""
+    found: dict[tuple[str, Support], list[str]] = {}
+    for name, arguments, support in rows:
+        found.setdefault((name, support), []).append(arguments)
+    for (name, support), overloads in found.items():
+        if any(support):
+            yield name, "; ".join(dict.fromkeys(overloads)), support
+
+
+def argument_texts(name: str, signature: Signature) -> list[str]:
+    """Return example arguments of a call."""
+    constants = dict(CONSTANTS.get(name, {}))
+    if name in DATE_FIELDS and signature.arguments[1] == "date":
+        constants[0] = "'year'"
+    texts = [
+        constants.get(place, ROW if family == "record" else column_name(EXAMPLES.get(family, family)))
+        for place, family in enumerate(signature.arguments)
+    ]
+    if signature.canonical == "json_of_pairs":
+        texts *= 2
+    if signature.canonical in SHIFTS:
+        texts[signature.arguments.index("interval")] = "interval '1 month'"
+    return texts
+
+
+def shown(signature: Signature) -> str:
+    """Return the types of an overload's arguments."""
+    names = [
+        FAMILIES[family].sql_name if family in FAMILIES else PSEUDO_NAMES.get(family, f"any{family}")
+        for family in signature.arguments
+    ]
+    return ("(" + ", ".join(names) + (", ..." if signature.variadic else "") + ")").replace("|", "\\|")
+
+
+def function_rows(table: Mapping[str, tuple[Signature, ...]]) -> Iterator[Row]:
+    def rows() -> Iterator[Row]:
+        for name in sorted(table):
+            for signature in table[name]:
+                if signature.canonical:
+                    text = f'"{name}"({", ".join(argument_texts(name, signature))})'
+                    found = ("", "yes", "") if name in OF_SESSION or name in VIEW_CHANGES else support(text)
+                    yield f"`{name}`", shown(signature), found
+
+    return grouped(rows())
+
+
+def table_function_rows() -> Iterator[Row]:
+    def rows() -> Iterator[Row]:
+        for name in sorted(TABLE_FUNCTIONS):
+            for signature in TABLE_FUNCTIONS[name]:
+                call = f"{name}({', '.join(argument_texts(name, signature))})"
+                yield f"`{name}`", shown(signature), query_support(f"select x.* from {TABLE}, lateral {call} x")
+
+    return grouped(rows())
+
+
+def operator_rows() -> Iterator[Row]:
+    def rows() -> Iterator[Row]:
+        for symbol, signatures in (*BINARY_OPERATORS.items(), *PREFIX_OPERATORS.items()):
+            for signature in signatures:
+                if signature.canonical:
+                    operands = argument_texts(symbol, signature)
+                    text = f" {symbol} ".join(operands) if len(operands) == 2 else f"{symbol} {operands[0]}"
+                    yield f"`{symbol}`".replace("|", "\\|"), shown(signature), support(text)
+
+    return grouped(rows())
+
+
+def aggregate_rows() -> Iterator[Row]:
+    def rows() -> Iterator[Row]:
+        for name in sorted(AGGREGATES | ORDERED_SET_AGGREGATES):
+            for signature in (AGGREGATES | ORDERED_SET_AGGREGATES)[name]:
+                if not signature.canonical:
+                    continue
+                arguments = argument_texts(name, signature)
+                within = name in ORDERED_SET_AGGREGATES
+                text = f"{name}({', '.join(arguments[:-1] if within else arguments)})"
+                text += f" within group (order by {arguments[-1]})" if within else ""
+                kernel, duckdb, spark = query_support(f"select {text} from {TABLE}")
+                in_kernel = signature.canonical in MERGEABLE and bool(support(arguments[0])[0])
+                yield f"`{name}`", shown(signature), ("yes" if in_kernel else kernel, duckdb, spark)
+
+    return grouped(rows())
+
+
+def window_rows() -> Iterator[Row]:
+    def rows() -> Iterator[Row]:
+        for name in sorted(WINDOW_FUNCTIONS):
+            for signature in WINDOW_FUNCTIONS[name]:
+                call = f"{name}({', '.join(argument_texts(name, signature))})"
+                yield f"`{name}`", shown(signature), query_support(f"select {call} over (order by c_int4) from {TABLE}")
+
+    return grouped(rows())
+
+
+def cast_rows() -> Iterator[Row]:
+    """Return one row per type, with the types that it becomes, by who converts."""
+
+    def rows() -> Iterator[Row]:
+        for source in SCALARS:
+            for target in SCALARS:
+                if "unknown" not in (source, target) and cast_context(source, target) is not None and source != target:
+                    found = support(f"cast({column_name(source)} as {FAMILIES[target].sql_name})")
+                    yield FAMILIES[source].sql_name, FAMILIES[target].sql_name, found
+
+    return grouped(rows())
+
+
+def support(expression: str) -> Support:
+    """Tell who computes an expression over the columns of the example relation."""
+    query = f"select {expression} from {TABLE}"
+    root = bound(query)
+    if root is None:
+        return "", "", ""
+    assert isinstance(root, Project), query
+    kernel = all(kernel_supports(item, root.input.schema) for _, item in root.items)
+    return "yes" if kernel else "", printed(emit_duckdb, root), printed(emit_spark, root)
+
+
+def query_support(query: str) -> Support:
+    """Tell which engines run a query; kernels run none of those that are asked here."""
+    root = bound(query)
+    return ("", "", "") if root is None else ("", printed(emit_duckdb, root), printed(emit_spark, root))
+
+
+def bound(query: str) -> Relation | None:
+    """Return a query's tree, None where bind refuses it."""
+    (statement,) = parse(query)
+    assert isinstance(statement, Select)
+    try:
+        found = bind_query(statement.query, Examples("table"), SessionSettings(time_zone="Europe/Berlin"))
+        return substitute_now(found.root, 0)
+    except SqlError as error:
+        assert error.sqlstate in ("0A000", "42883", "42804", "42846"), (query, error)
+        return None
+
+
+def printed(emit: Callable[[Relation, Mapping[str, str]], str], root: Relation) -> str:
+    """Return 'yes' where an engine takes the tree."""
+    names = {scan.name: scan.name for scan in scans(root)}
+    try:
+        emit(root, names)
+    except SqlError as error:
+        assert error.sqlstate == "0A000", error
+        return ""
+    return "yes"
+
+
+def main() -> None:
+    """Write the page."""
+    PAGE.write_text(page())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,344 @@
+"""The relations of the database as one immutable image: what is named, what it is, and what runs behind the name.
+
+Enters: entries made by DDL. Leaves: images (a new one per change) that bind reads; `engine.catalog.stored_form` gives them their stored
+form. A transaction with DDL works on an image of its own; committing it is one assignment in `engine.database`. Must not lock or write.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from types import MappingProxyType
+from typing import Any
+
+import pyarrow as pa
+
+from engine.catalog.privileges import PUBLIC_SCHEMA_OID, Privileges
+from engine.catalog.roles import Roles
+from engine.catalog.sequences import SequenceCounter, SequenceDefinition
+from engine.streams import statistics as stream_statistics
+from engine.streams import view_statistics
+from engine.streams.stream import Stream
+from sql.catalog.catalog import RelationDescription, SessionSettings
+from sql.names.relation_keys import PUBLIC, schema_of
+from sql.types.datatypes import SqlType, array_of, enum_type
+from sql.types.enums import EnumType
+from views.upkeep.twins import together
+from views.upkeep.view import ContinuousView
+
+WORDS = {"stream": "foreign table", "view": "view", "query": "view", "table": "table", "sequence": "sequence"}
+
+FIRST_OID = 16384  # PostgreSQL's FirstNormalObjectId
+
+# What every database has, without an entry. A relation of the same name hides it.
+SYSTEM_RELATIONS = {module.NAME: module.DESCRIPTION for module in (stream_statistics, view_statistics)}
+
+
+@dataclass(frozen=True)
+class StreamEntry:
+    """A stream: its description and its ring. options: as written; defaults: by column number."""
+
+    description: RelationDescription
+    stream: Stream
+    options: Mapping[str, str] = field(default_factory=dict)
+    defaults: Mapping[int, SourceText] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class ViewEntry:
+    """A continuous view and the stream under it, by its name of today.
+
+    used: the streams in its text as the view knew them when it was made. named: the other relations that its text names. active: it
+    takes the rows that come. zone: the TimeZone that its groups depend on, '' if they depend on none. followers: the oids of views that
+    would read it, had it not exchanged its contents with another view: they go with it.
+    """
+
+    description: RelationDescription
+    stream_name: str
+    view: ContinuousView
+    used: tuple[UsedRelation, ...]
+    named: frozenset[str] = frozenset()
+    active: bool = True
+    zone: str = ""
+    followers: frozenset[int] = frozenset()
+
+
+@dataclass(frozen=True)
+class SourceText:
+    """An expression or query as the user wrote it, and the TimeZone and search_path that it was bound with: what it is restored from.
+
+    names: of a check, the table's columns as they were called in its text, with their numbers. sequences: those that a default takes
+    values of, by their names in its text, with their oids.
+    """
+
+    text: str
+    time_zone: str
+    names: tuple[tuple[str, int], ...] = ()
+    search_path: str = PUBLIC
+    sequences: tuple[tuple[str, int], ...] = ()
+
+    @property
+    def settings(self) -> SessionSettings:
+        """What it is bound with."""
+        return SessionSettings(time_zone=self.time_zone, search_path=self.search_path, is_shared=True)
+
+
+def source_text(text: str, settings: SessionSettings, names: tuple[tuple[str, int], ...] = ()) -> SourceText:
+    """Return a text that is bound in a session."""
+    return SourceText(text, settings.time_zone, names, settings.shared().search_path)
+
+
+@dataclass(eq=False)
+class TableData:
+    """What is known of a durable table's rows.
+
+    committed, removed: the numbers of the last commits that changed them, and that took keys away.
+    """
+
+    committed: int = 0
+    removed: int = 0
+
+
+@dataclass(frozen=True)
+class TableEntry:
+    """A durable table. physical: its name in DuckDB's schema `stored`, where column `number` of the description is called c<number>.
+
+    next_number: of the next column. defaults: by column number; checks: by constraint name. indexes: name of a key or an index -> its
+    inner name, which that of a key has in DuckDB. data: shared by all images that have the table.
+    """
+
+    description: RelationDescription
+    physical: str
+    next_number: int
+    defaults: Mapping[int, SourceText]
+    checks: Mapping[str, SourceText]
+    indexes: Mapping[str, str]
+    data: TableData
+
+
+@dataclass(frozen=True)
+class SequenceEntry:
+    """A sequence. owner: (oid of the table, column number) that it goes with; identity: it is the column's identity."""
+
+    description: RelationDescription
+    definition: SequenceDefinition
+    counter: SequenceCounter
+    owner: tuple[int, int] | None = None
+    identity: bool = False
+
+
+def sequence_row(entry: SequenceEntry) -> pa.Table:
+    """Return what SELECT FROM a sequence reads: last_value, log_cnt, is_called."""
+    counter = entry.counter
+    return pa.table({"last_value": [counter.last], "log_cnt": [counter.ahead], "is_called": [counter.called]})
+
+
+@dataclass(frozen=True)
+class UsedRelation:
+    """A relation as a view knew it when it was made: its name, and its columns as (name, number); the oid says what it is today."""
+
+    name: str
+    oid: int
+    columns: tuple[tuple[str, int], ...]
+
+
+@dataclass(frozen=True)
+class QueryViewEntry:
+    """An ordinary view: a query under a name. source: the whole CREATE VIEW statement. used: what it reads directly.
+
+    parts: the oids of the continuous views that were made with it, one for each grouping of a stream in its text, and go with it.
+    followers: as of a ViewEntry.
+    """
+
+    description: RelationDescription
+    source: SourceText
+    used: tuple[UsedRelation, ...]
+    parts: tuple[int, ...] = ()
+    followers: frozenset[int] = frozenset()
+
+
+@dataclass(frozen=True)
+class DisabledViewEntry:
+    """A view of either kind that could not be built when the server started (`engine.catalog.disabled_views`).
+
+    plain: its stored form. needed: the oids of what its text names. parts: as of a QueryViewEntry.
+    """
+
+    description: RelationDescription
+    plain: Mapping[str, Any]
+    needed: frozenset[int]
+    parts: tuple[int, ...] = ()
+
+
+def is_part(entry: Entry) -> bool:
+    """Tell whether this is a grouping that was made with a view, and no relation to clients."""
+    if isinstance(entry, DisabledViewEntry):
+        return entry.plain.get("part") is not None
+    return isinstance(entry, ViewEntry) and entry.view.definition.part is not None
+
+
+Entry = StreamEntry | ViewEntry | TableEntry | SequenceEntry | QueryViewEntry | DisabledViewEntry
+
+
+@dataclass(frozen=True)
+class CatalogImage:
+    """All relations at one moment. version rises with every change, so that plans bound to an older image can be told.
+
+    comments: COMMENT ON by (oid of the relation, number of the column, from 1 in the order of `description.columns` for views), 0: the
+    relation itself. schemas: oids by name. types: the database's own, by their keys.
+    """
+
+    entries: Mapping[str, Entry] = field(default_factory=lambda: MappingProxyType({}))
+    version: int = 0
+    next_oid: int = FIRST_OID
+    roles: Roles = field(default_factory=Roles)
+    comments: Mapping[tuple[int, int], str] = field(default_factory=lambda: MappingProxyType({}))
+    privileges: Privileges = field(default_factory=Privileges)
+    schemas: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({PUBLIC: PUBLIC_SCHEMA_OID}))
+    types: Mapping[str, EnumType] = field(default_factory=lambda: MappingProxyType({}))
+
+    def has_schema(self, name: str) -> bool:
+        """Tell whether there is such a schema (the Protocol `sql.catalog.catalog.KnowsSchemas`)."""
+        return name in self.schemas
+
+    def type(self, key: str) -> EnumType | None:
+        """Return the type with this key, or None (the Protocol `sql.catalog.catalog.KnowsTypes`)."""
+        return self.types.get(key)
+
+    @cached_property
+    def types_by_oid(self) -> Mapping[int, SqlType]:
+        """The database's own types and their arrays by their oids."""
+        own = [enum_type(one) for one in self.types.values()]
+        return {kind.oid: kind for one in own for kind in (one, array_of(one))}
+
+    def schema_oid(self, key: str) -> int:
+        """Return the oid of the schema of a relation that is there."""
+        return self.schemas[schema_of(key)]
+
+    @property
+    def oids(self) -> list[int]:
+        """The oids of all that has an owner."""
+        own = (*self.schemas.values(), *(one.oid for one in self.types.values()))
+        return [*own, *(entry.description.oid for entry in self.entries.values())]
+
+    def relation(self, name: str) -> RelationDescription | None:
+        """Return the description of `name`, or None (the Protocol `sql.catalog.catalog.Catalog`)."""
+        entry = self.entries.get(name)
+        return SYSTEM_RELATIONS.get(name) if entry is None else entry.description
+
+    def relation_names(self) -> Iterable[str]:
+        """Return all names that clients know, for 'did you mean'."""
+        return [name for name, entry in self.entries.items() if not is_part(entry)]
+
+    def by_oid(self, oid: int) -> Entry | None:
+        """Return the relation with an oid, or None."""
+        return self._by_oid.get(oid)
+
+    @cached_property
+    def _by_oid(self) -> dict[int, Entry]:
+        return {entry.description.oid: entry for entry in self.entries.values()}
+
+    def changed_tables(self, before: CatalogImage) -> frozenset[int]:
+        """Return the oids of tables that an older catalog does not have, or not as they are here."""
+        if before is self:
+            return frozenset()
+        tables = (entry for entry in self.entries.values() if isinstance(entry, TableEntry))
+        return frozenset(one.description.oid for one in tables if before.by_oid(one.description.oid) is not one)
+
+    def views_of(self, stream_name: str) -> tuple[ContinuousView, ...]:
+        """Return the continuous views that take a stream's rows, in order of creation; of those that do together the first."""
+        return self._attached.get(stream_name, ())
+
+    def views_over(self, stream_name: str) -> tuple[ContinuousView, ...]:
+        """Return all continuous views over a stream, also those that take no rows now, in order of creation."""
+        entries = (entry for entry in self.entries.values() if isinstance(entry, ViewEntry))
+        return tuple(entry.view for entry in entries if entry.stream_name == stream_name)
+
+    @cached_property
+    def taking_rows(self) -> frozenset[ContinuousView]:
+        """All continuous views that take rows."""
+        return frozenset(entry.view for entry in self.entries.values() if isinstance(entry, ViewEntry) and entry.active)
+
+    @cached_property
+    def continuous_views(self) -> tuple[ContinuousView, ...]:
+        """All continuous views."""
+        return tuple(entry.view for entry in self.entries.values() if isinstance(entry, ViewEntry))
+
+    @cached_property
+    def disabled(self) -> tuple[DisabledViewEntry, ...]:
+        """All disabled views."""
+        return tuple(entry for entry in self.entries.values() if isinstance(entry, DisabledViewEntry))
+
+    @cached_property
+    def held_up(self) -> Mapping[str, DisabledViewEntry]:
+        """The streams that take no rows, with a disabled continuous view over each."""
+        continuous = (entry for entry in self.disabled if entry.description.kind == "view")
+        below = ((self.by_oid(oid), entry) for entry in continuous for oid in entry.needed)
+        return {one.description.name: entry for one, entry in below if isinstance(one, StreamEntry)}
+
+    @cached_property
+    def has_tables(self) -> bool:
+        """True when there is a durable table."""
+        return any(isinstance(entry, TableEntry) for entry in self.entries.values())
+
+    def led_by(self, leaders: Iterable[ContinuousView]) -> list[ContinuousView]:
+        """Return these views with all that take rows together with one of them."""
+        wanted = set(leaders)
+        return [view for views in self.together if views[0] in wanted for view in views]
+
+    @cached_property
+    def together(self) -> tuple[tuple[ContinuousView, ...], ...]:
+        """The continuous views that take rows, in sets of those that do together (`views.upkeep.twins`)."""
+        active = (entry for entry in self.entries.values() if isinstance(entry, ViewEntry) and entry.active)
+        return together(entry.view for entry in active)
+
+    @cached_property
+    def _attached(self) -> dict[str, tuple[ContinuousView, ...]]:
+        names = {entry.view: entry.stream_name for entry in self.entries.values() if isinstance(entry, ViewEntry)}
+        attached: dict[str, tuple[ContinuousView, ...]] = {}
+        for leader, *_ in self.together:
+            attached[names[leader]] = (*attached.get(names[leader], ()), leader)
+        return attached
+
+    def with_entry(self, entry: Entry) -> CatalogImage:
+        """Return an image that also holds `entry`; its oid was taken from `next_oid`."""
+        entries = {**self.entries, entry.description.name: entry}
+        next_oid = max(self.next_oid, entry.description.oid + 1)
+        return replace(self, entries=MappingProxyType(entries), version=self.version + 1, next_oid=next_oid)
+
+    def with_replaced(self, name: str, entry: Entry) -> CatalogImage:
+        """Return an image with `entry` in the place of the relation called `name`; it may have another name."""
+        entries = {
+            entry.description.name if known == name else known: entry if known == name else other
+            for known, other in self.entries.items()
+        }
+        return replace(self, entries=MappingProxyType(entries), version=self.version + 1)
+
+    def without(self, names: Iterable[str]) -> CatalogImage:
+        """Return an image without the relations called `names`."""
+        gone = frozenset(names)
+        entries = {name: entry for name, entry in self.entries.items() if name not in gone}
+        left = replace(self, entries=MappingProxyType(entries), version=self.version + 1)
+        oids = frozenset(left.oids)
+        return replace(left, comments={place: text for place, text in self.comments.items() if place[0] in oids})
+
+    def with_comment(self, oid: int, number: int, text: str | None) -> CatalogImage:
+        """Return an image with another comment on a relation or column; None takes it away."""
+        comments = {place: known for place, known in self.comments.items() if place != (oid, number)}
+        if text is not None:
+            comments[oid, number] = text
+        return replace(self, version=self.version + 1, comments=comments)
+
+    def moved_last(self, names: Iterable[str]) -> CatalogImage:
+        """Return an image in whose order of creation the relations called `names` come last."""
+        last = {name: self.entries[name] for name in names}
+        entries = {name: entry for name, entry in self.entries.items() if name not in last} | last
+        return replace(self, entries=MappingProxyType(entries), version=self.version + 1)
+
+
+def maker_of(entries: Iterable[Entry], entry: Entry) -> Entry:
+    """Return the view among `entries` that a continuous view was made with, or the relation itself."""
+    oid = entry.description.oid
+    makers = (one for one in entries if isinstance(one, QueryViewEntry | DisabledViewEntry) and oid in one.parts)
+    return next(makers, entry)

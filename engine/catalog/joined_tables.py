@@ -1,0 +1,30 @@
+"""Tables that continuous views have joined with their streams: what may not be done to them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from engine.catalog.disabled_views import refuse_table
+from engine.catalog.image import Entry, ViewEntry, maker_of
+from sql.errors import SqlError
+
+
+def refuse_joined(name: str, entries: Collection[Entry], is_altered: bool = False) -> None:
+    """Raise 55006 if one of `entries` is a continuous view that joins its stream with the table called `name`, 55000 if it is disabled.
+
+    Rows may change under views with stream_join = arrival, definitions (is_altered) may not.
+    """
+    refuse_table(name, entries)
+    for entry in entries:
+        if not isinstance(entry, ViewEntry) or name not in entry.view.stream_tables:
+            continue
+        if is_altered or not entry.view.joins_at_arrival:
+            view = maker_of(entries, entry).description.name
+            raise SqlError(
+                "55006",
+                f'cannot change table "{name}" because continuous view "{view}" joins it with its stream',
+                detail="The view has built the table's rows into its stream pipeline.",
+                hint=f"DROP VIEW {view} first, or make it WITH (stream_join = arrival), where rows of the stream meet the table as it is "
+                "when they arrive, or WITH (stream_join = retroactive), where a change counts for all rows.",
+                table_name=name,
+            )

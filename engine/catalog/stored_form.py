@@ -1,0 +1,253 @@
+"""The catalog as it is stored: plain values that JSON can hold, and the way back for what needs no binding.
+
+Enters: entries. Leaves: dictionaries, and the checked dictionaries of stored text. Views are stored as the statements that made them,
+streams, tables and sequences by what they have become. Must not bind or build anything: `engine.ddl.restore` does.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, fields
+from typing import Any
+
+from engine.catalog.image import (
+    CatalogImage,
+    DisabledViewEntry,
+    Entry,
+    QueryViewEntry,
+    SequenceEntry,
+    SourceText,
+    StreamEntry,
+    TableEntry,
+    UsedRelation,
+    ViewEntry,
+)
+from engine.catalog.privileges import plain_privileges
+from engine.catalog.roles import plain_roles
+from engine.catalog.sequences import SequenceDefinition
+from ringbuffer.pages.log_rows import encode_rows
+from sql.catalog.catalog import KeyReference
+from sql.errors import SqlError
+from sql.names.relation_keys import PUBLIC
+from sql.types.datatypes import FAMILIES, SqlType
+from sql.types.enums import EnumLabel, EnumType
+
+DAMAGED = "XX001"
+SHOWN_CHARACTERS_MAX = 60
+WORDS = {str: "text", int: "number", list: "list", dict: "object"}
+FORMS: dict[str, Mapping[str, type]] = {
+    "stream": {"name": str, "oid": int},
+    "view": {
+        "name": str,
+        "oid": int,
+        "text": str,
+        "query_text": str,
+        "query_offset": int,
+        "column_names": list,
+        "time_zone": str,
+        "search_path": str,
+        "on_error": str,
+    },
+    "table": {
+        "name": str,
+        "oid": int,
+        "physical": str,
+        "next_number": int,
+        "columns": list,
+        "constraints": list,
+    },
+    "sequence": {"name": str, "oid": int, "number": int, "definition": dict},
+    "query": {"name": str, "oid": int, "text": str, "time_zone": str, "columns": list, "used": list},
+}
+
+
+TYPE_FIELDS = tuple(one.name for one in fields(SqlType))
+
+
+def catalog_text(image: CatalogImage) -> str:
+    """Return what the file of the tables holds of the catalog."""
+    return json.dumps(plain_form(image))
+
+
+def plain_form(image: CatalogImage) -> dict[str, object]:
+    """Return the next oid, the roles, each relation in order of creation, and the comments."""
+    return {
+        "next_oid": image.next_oid,
+        "schemas": dict(image.schemas),
+        "access": {**plain_roles(image.roles), **plain_privileges(image.privileges)},
+        "types": [asdict(one) for one in image.types.values()],
+        "relations": [plain_entry(entry) for entry in image.entries.values()],
+        "comments": [[oid, number, text] for (oid, number), text in image.comments.items()],
+    }
+
+
+def plain_entry(entry: Entry) -> dict[str, object]:
+    """Return one relation."""
+    description = entry.description
+    head: dict[str, object] = {"name": description.name, "oid": description.oid}
+    match entry:
+        case StreamEntry():
+            return {"kind": "stream", **head, **_stream(entry)}
+        case ViewEntry():
+            used = [plain_used(one) for one in entry.used]
+            return {
+                "kind": "view",
+                **entry.view.definition.to_dict(),
+                "used": used,
+                "named": sorted(entry.named),
+                "active": entry.active,
+            }
+        case TableEntry():
+            return {"kind": "table", **head, **_table(entry)}
+        case SequenceEntry():
+            return {
+                "kind": "sequence",
+                **head,
+                "number": entry.counter.number,
+                "definition": {**asdict(entry.definition), "type": entry.definition.type.family},
+                "owner": entry.owner,
+                "identity": entry.identity,
+            }
+        case DisabledViewEntry():
+            return dict(entry.plain)
+        case QueryViewEntry():
+            return {
+                "kind": "query",
+                **head,
+                "text": entry.source.text,
+                "time_zone": entry.source.time_zone,
+                "search_path": entry.source.search_path,
+                "columns": [{"name": column.name, "type": plain_type(column.type)} for column in description.columns],
+                "used": [plain_used(used) for used in entry.used],
+                "parts": entry.parts,
+            }
+
+
+def plain_type(kind: SqlType) -> dict[str, object]:
+    """Return a type: its family, which of an own type is a text with its oid, and what else is not None."""
+    return {name: value for name in TYPE_FIELDS if (value := getattr(kind, name)) is not None}
+
+
+def type_of(plain: Mapping[str, Any], image: CatalogImage) -> SqlType:
+    """Return the type that `plain_type` wrote. Raises SqlError for an own type that is not there."""
+    if plain["family"] in FAMILIES:
+        return SqlType(**plain)
+    for kind in image.types_by_oid.values():
+        if kind.family == plain["family"]:
+            return kind
+    raise SqlError(DAMAGED, f"the type {plain['family']} is missing")
+
+
+def enum_of(plain: Mapping[str, Any]) -> EnumType:
+    """Return a stored type."""
+    labels = tuple(EnumLabel(**label) for label in plain["labels"])
+    return EnumType(**{**plain, "labels": labels})
+
+
+def definition_of(plain: Mapping[str, Any]) -> SequenceDefinition:
+    """Return a stored sequence's definition."""
+    return SequenceDefinition(**{**plain, "type": SqlType(plain["type"])})
+
+
+def read_plain(text: str) -> dict[str, Any]:
+    """Return the plain form in a stored text, checked in every part. Raises SqlError, whose message continues the file's name."""
+    try:
+        plain = json.loads(text)
+    except ValueError as error:
+        raise SqlError(DAMAGED, f"is damaged: {error}") from None
+    _require(plain, {"next_oid": int, "relations": list})
+    for relation in plain["relations"]:
+        _require(relation, {"kind": str})
+        if relation["kind"] not in FORMS:
+            raise SqlError(DAMAGED, f"is damaged: a relation can't be a {relation['kind']}")
+        _require(relation, FORMS[relation["kind"]])
+    return plain  # type: ignore[no-any-return]  # JSON has no types; what is used of it was just checked
+
+
+def source_of(plain: Mapping[str, Any] | None) -> SourceText | None:
+    """Return a stored expression."""
+    if plain is None:
+        return None
+    names = tuple((name, number) for name, number in plain["names"])
+    sequences = tuple((name, oid) for name, oid in plain.get("sequences", ()))
+    return SourceText(plain["text"], plain["time_zone"], names, plain.get("search_path", PUBLIC), sequences)
+
+
+def reference_of(plain: Mapping[str, Any] | None) -> KeyReference | None:
+    """Return what a stored foreign key refers to."""
+    return None if plain is None else KeyReference(**{**plain, "columns": tuple(plain["columns"])})
+
+
+def plain_used(used: UsedRelation) -> dict[str, object]:
+    """Return a relation as a view knew it."""
+    return {"name": used.name, "oid": used.oid, "columns": [list(column) for column in used.columns]}
+
+
+def used_of(plain: Mapping[str, Any]) -> UsedRelation:
+    """Return a relation as a stored view knew it."""
+    return UsedRelation(plain["name"], plain["oid"], tuple((name, number) for name, number in plain["columns"]))
+
+
+def _stream(entry: StreamEntry) -> dict[str, object]:
+    stream = entry.stream
+    missing = None if all(null[0] for null in stream.missing.nulls) else encode_rows(stream.missing, stream.layout)
+    return {
+        "columns": [
+            {
+                "name": column.name,
+                "type": plain_type(column.type),
+                "not_null": column.not_null,
+                "default": _source(entry.defaults.get(column.number)),
+                "dropped": column.number in stream.dropped,
+            }
+            for column in stream.stored
+        ],
+        "missing": None if missing is None else b"".join(missing).hex(),
+        "options": dict(entry.options),
+    }
+
+
+def _table(entry: TableEntry) -> dict[str, object]:
+    return {
+        "physical": entry.physical,
+        "next_number": entry.next_number,
+        "columns": [
+            {
+                "name": column.name,
+                "number": column.number,
+                "type": plain_type(column.type),
+                "not_null": column.not_null,
+                "identity": column.identity,
+                "default": _source(entry.defaults.get(column.number)),
+            }
+            for column in entry.description.columns
+        ],
+        "constraints": [
+            {
+                "name": constraint.name,
+                "kind": constraint.kind,
+                "columns": list(constraint.columns),
+                "source": _source(entry.checks.get(constraint.name)),
+                "index": entry.indexes.get(constraint.name),
+                "comment": constraint.comment,
+                "reference": None if constraint.reference is None else asdict(constraint.reference),
+            }
+            for constraint in entry.description.constraints
+        ],
+    }
+
+
+def _source(source: SourceText | None) -> dict[str, object] | None:
+    return None if source is None else asdict(source)
+
+
+def _require(plain: object, form: Mapping[str, type]) -> None:
+    if not isinstance(plain, dict):
+        raise SqlError(
+            DAMAGED, f"is damaged: {json.dumps(plain)[:SHOWN_CHARACTERS_MAX]} stands where an object belongs"
+        )
+    for key, kind in form.items():
+        if not isinstance(plain.get(key), kind):
+            shown = json.dumps(plain)[:SHOWN_CHARACTERS_MAX]
+            raise SqlError(DAMAGED, f'is damaged: "{key}" is missing or no {WORDS[kind]} in {shown}')

@@ -1,0 +1,154 @@
+"""What a transaction that commits is made of: its statements, their records in the log, the relations that it makes and drops.
+
+Enters: transactions. Leaves: parts of them, statements ready for COMMIT. Nothing here is shared or locked; `committer` puts it together.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from collections.abc import Sequence
+from typing import Protocol
+
+from engine.catalog.disabled_views import refuse_definitions
+from engine.catalog.image import CatalogImage, StreamEntry, ViewEntry
+from engine.commit.staging import StatementStage
+from engine.commit.transaction import CatalogChange, Transaction
+from engine.log.commit_log import statement_flags
+from engine.log.records import STATEMENTS_MAX, Bytes
+from engine.streams.ring_rebuild import Reshaping
+from engine.streams.stream import Stream
+from engine.tables.table_store import TableStore
+from ringbuffer.pages.log_rows import ALIGNMENT, HEADER
+from sql.errors import SqlError
+from views.model.protocols import Clock
+from views.upkeep.twins import Sharing
+from views.upkeep.view import ContinuousView
+
+Records = Sequence[tuple[int, Sequence[Bytes]]]
+
+# Transactions of more rows or bytes are in the log before their turn comes to be decided.
+AT_ONCE_ROWS_MAX = 4096
+AT_ONCE_BYTES_MAX = 256 * 1024
+
+
+class Committed(Protocol):
+    """The parts of a database that a commit changes, or has to know."""
+
+    image: CatalogImage
+
+    @property
+    def clock(self) -> Clock:
+        """The wall clock."""
+
+    @property
+    def commit_lock(self) -> threading.Lock:
+        """The lock under which what is committed becomes visible."""
+
+    @property
+    def store(self) -> TableStore:
+        """The file of the tables."""
+
+    @property
+    def sharing(self) -> Sharing:
+        """Which views take rows together."""
+
+
+def stages_of(transaction: Transaction) -> list[StatementStage]:
+    """Return the statements on streams."""
+    return [operation for operation in transaction.operations if isinstance(operation, StatementStage)]
+
+
+def reshapings_of(transaction: Transaction) -> list[Reshaping]:
+    """Return the rings that are made anew, in order."""
+    changes = (operation for operation in transaction.operations if isinstance(operation, CatalogChange))
+    return [change.reshaping for change in changes if change.reshaping is not None]
+
+
+def kept_tuples(transaction: Transaction) -> list[tuple[int, int]]:
+    """Return the streams whose rings are made anew, and how many of their newest tuples they will have with this transaction's."""
+    staged: Counter[int] = Counter()
+    for stage in stages_of(transaction):
+        staged[stage.stream.oid] += stage.rows_count
+    found = []
+    for reshaping in reshapings_of(transaction):
+        oid, ring = reshaping.after.oid, reshaping.after.ring
+        found.append((oid, min(ring.kept_count + staged[oid], ring.capacity)))
+    return found
+
+
+def streams_in(image: CatalogImage | None) -> list[Stream]:
+    """Return all streams of a catalog, if there is one."""
+    entries = () if image is None else image.entries.values()
+    return [entry.stream for entry in entries if isinstance(entry, StreamEntry)]
+
+
+def ignore_cancel() -> None:
+    """A commit is not cancelled any more."""
+
+
+def end(transaction: Transaction) -> None:
+    """Forget what has been committed."""
+    transaction.operations.clear()
+    transaction.end_tables()
+
+
+def arrive(transaction: Transaction, stages: Sequence[StatementStage], arrival_us: int) -> None:
+    """Settle when the rows of a transaction arrive, before its last record is there. Raises SqlError for a row that a view refuses then."""
+    transaction.arrival_us = arrival_us
+    for stage in stages:
+        stage.arrive(arrival_us)
+
+
+def prepare(transaction: Transaction, image: CatalogImage) -> list[tuple[CatalogImage, tuple[ContinuousView, ...]]]:
+    """Let each statement meet the views that are attached at its place in the transaction; return these, of those that take rows
+    together the first, and the catalog there, by statement. Raises SqlError.
+    """
+    attached = []
+    if transaction.image is not None:
+        refuse_definitions(image, transaction.image)
+    for operation in transaction.operations:
+        if isinstance(operation, CatalogChange):
+            image = operation.image
+            continue
+        entry = image.by_oid(operation.stream.oid)
+        # Without a new ring nothing was altered that rows could be at odds with.
+        if not isinstance(entry, StreamEntry) or entry.stream.ring is not operation.stream.ring:
+            done = "dropped" if entry is None else "altered"
+            raise SqlError("40001", f'stream "{operation.stream.name}" was {done} before this transaction committed')
+        views = image.views_of(entry.description.name)
+        operation.prepare(views)
+        attached.append((image, views))
+    return attached
+
+
+def small_records(stages: Sequence[StatementStage]) -> Records | None:
+    """Return flags and payload of the records of a transaction's rows, None when these are many."""
+    if sum(stage.rows_count for stage in stages) > AT_ONCE_ROWS_MAX:
+        return None
+    records = [
+        (statement_flags(min(index, STATEMENTS_MAX)), stage.payload(morsel))
+        for index, stage in enumerate(stages)
+        for morsel in stage.morsels()
+    ]
+    return records if bytes_of(records) <= AT_ONCE_BYTES_MAX else None
+
+
+def bytes_of(records: Records) -> int:
+    """Return how much room records take in the log, with the one that decides them."""
+    sizes = (sum(memoryview(piece).nbytes for piece in payload) for _, payload in records)
+    return sum(HEADER.size + size + ALIGNMENT for size in sizes) + HEADER.size
+
+
+def changed_relations(before: CatalogImage, after: CatalogImage | None) -> tuple[list[int], list[int]]:
+    """Return the oids of streams, and of states of views, that take rows in `after` only, and of those that do in `before` only."""
+    if after is None:
+        return [], []
+    old, new = _taking_rows(before), _taking_rows(after)
+    return sorted(new - old), sorted(old - new)
+
+
+def _taking_rows(image: CatalogImage) -> set[int]:
+    streams = {entry.description.oid for entry in image.entries.values() if isinstance(entry, StreamEntry)}
+    views = (entry for entry in image.entries.values() if isinstance(entry, ViewEntry))
+    return streams | {entry.view.definition.state_oid for entry in views if entry.active}

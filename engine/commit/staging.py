@@ -1,0 +1,246 @@
+"""One statement's rows on a stream: staged before COMMIT, applied at COMMIT (architecture page, 'staged, then applied').
+
+Enters: morsels of whole rows. `add` runs them through every attached view's kernel, so that every error a row can cause is raised
+before anything shared is touched; `apply` can't fail on data. A small statement only checks its rows at first and folds them when it
+is applied; a large one folds into statement-local tables at once. When the rows arrive is settled at COMMIT only, by `arrive`: for views
+that look at it rows are evaluated with a guess before. Must not know sockets, SQL text, or other statements.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import zip_longest
+
+from engine.commit.spill import SpillFile
+from engine.streams.row_errors import view_error
+from engine.streams.stream import Stream, arrived, has_arrival
+from ringbuffer.groups.hash_table import GroupTable
+from ringbuffer.memory.columns import Morsel
+from ringbuffer.memory.error_codes import RowError
+from ringbuffer.pages.log_rows import ARRIVED_FORMS, ROW_FORMS, ROWS_HEAD, encode_rows
+from ringbuffer.pages.packed_rows import PACKED_ROWS_MAX, pack_rows
+from ringbuffer.ring.string_room import StringSizes, string_sizes
+from views.upkeep.commit_buffers import Front, is_large
+from views.upkeep.view import ContinuousView
+
+CHECKED_ROWS_MAX = 1024
+# Of fewer rows in a record, how each column is packed would take more room than packing saves.
+PACKED_ROWS_MIN = 64
+
+
+class StatementStage:
+    """The staged rows of one statement. rows_count: rows so far; now_us: the transaction's now().
+
+    arrival_us: when they arrive, a guess until `arrive`; rows of a statement that gives it have it as a column.
+    """
+
+    __slots__ = (
+        "_arrival_given",
+        "_bytes_count",
+        "_checked",
+        "_joined",
+        "_memory_bytes_max",
+        "_morsels",
+        "_new_spill",
+        "_rooms",
+        "_sizes",
+        "_spill",
+        "_tables",
+        "arrival_us",
+        "now_us",
+        "rows_count",
+        "stream",
+    )
+
+    def __init__(
+        self,
+        stream: Stream,
+        views: tuple[ContinuousView, ...],
+        now_us: int,
+        memory_bytes_max: int,
+        new_spill: Callable[[], SpillFile],
+    ) -> None:
+        self.stream = stream
+        self.rows_count = 0
+        self.now_us = self.arrival_us = now_us
+        self._arrival_given = False
+        self._memory_bytes_max = memory_bytes_max
+        self._new_spill = new_spill
+        self._morsels: list[Morsel] = []
+        self._sizes: list[StringSizes] = []
+        self._bytes_count = 0
+        self._spill: SpillFile | None = None
+        self._checked: tuple[ContinuousView, ...] = views
+        self._tables: dict[ContinuousView, GroupTable] | None = None
+        self._rooms: list[Front] = []
+        # Of views whose joined tables may change: the version of these that rows have met first.
+        self._joined: dict[ContinuousView, int] = {}
+
+    def add(self, morsel: Morsel) -> None:
+        """Stage one more morsel. Raises SqlError for a row that a view can't evaluate; the caller then drops the stage."""
+        self.rows_count += morsel.rows_count
+        self._bytes_count += morsel.rows_count * self.stream.row_bytes + morsel.heap.nbytes
+        self._arrival_given = has_arrival(morsel, self.stream)
+        # `apply` reads no file, so rows that go into one are folded as well.
+        is_small = self.rows_count <= CHECKED_ROWS_MAX and self._bytes_count <= self._memory_bytes_max
+        if self._tables is None and is_small:
+            for view in self._checked:
+                self._evaluate(view, morsel)
+        else:
+            self._fold_all(morsel)
+        self._keep(morsel)
+
+    @property
+    def morsels_count(self) -> int:
+        """How many morsels there are."""
+        return len(self._morsels) + (0 if self._spill is None else self._spill.count)
+
+    @property
+    def string_sizes(self) -> list[StringSizes]:
+        """The sizes of the long strings of each morsel; none of a stream without columns of strings."""
+        return self._sizes
+
+    def prepare(self, views: tuple[ContinuousView, ...]) -> None:
+        """Make ready for the views attached now, at COMMIT: drop those that are gone, evaluate those that are new."""
+        stale = [view for view, version in self._joined.items() if view.state.joins.version != version]
+        if not stale and (views is self._checked or views == self._checked):
+            return
+        for view in stale:
+            # Its tables have changed since.
+            del self._joined[view]
+            if self._tables is not None:
+                self._tables.pop(view, None)
+        for view in views:
+            if view in self._checked and view not in stale:
+                continue
+            for morsel in self.morsels():
+                self._evaluate(view, morsel)
+        self._checked = views
+
+    @property
+    def folds_on_arrival(self) -> bool:
+        """True when `arrive` has many rows to go through."""
+        return self._tables is not None and any(self._awaits_arrival(view) for view in self._checked)
+
+    def arrive(self, arrival_us: int) -> None:
+        """Take when the rows arrive, behind `prepare`. Raises SqlError for a row that a view can't evaluate then."""
+        self.arrival_us = arrival_us
+        for view in self._checked:
+            if self._awaits_arrival(view):
+                if self._tables is not None:
+                    # A commit that was put off is tried again.
+                    self._tables.pop(view, None)
+                for morsel in self.morsels():
+                    if self._tables is None:
+                        self._check(view, morsel)
+                    else:
+                        self._fold(view, morsel, self._tables)
+
+    @property
+    def needs_room(self) -> bool:
+        """True when `make_room` is to come before the commit."""
+        return any(is_large(table) for table in (self._tables or {}).values())
+
+    def make_room(self) -> None:
+        """Have room in front of the views for the rows' groups: what waits there is merged first if it is too much. No lock is held."""
+        self._leave_rooms()
+        for view, table in (self._tables or {}).items():
+            if is_large(table):
+                self._rooms.append(view.state.make_room())
+
+    def _leave_rooms(self) -> None:
+        while self._rooms:
+            self._rooms.pop().leave_room()
+
+    def apply(self) -> None:
+        """Bring the rows into the views' local state. The caller holds the commit lock; nothing here can fail on data."""
+        if self._tables is None:
+            for view in self._checked:
+                for morsel in self._morsels:
+                    view.state.apply(self._seen(view, morsel), self.now_us)
+                view.note_commit()
+            return
+        for view in self._checked:
+            view.state.absorb(self._tables[view])
+            view.note_commit()
+        self._leave_rooms()
+
+    def append_to_ring(self) -> None:
+        """Write the rows to the ring, in order."""
+        for morsel, sizes in zip_longest(self.morsels(), self._sizes):
+            self.stream.ring.append(morsel, self.arrival_us, None if sizes is None else sizes.total)
+        self.close()
+
+    def close(self) -> None:
+        """Give back what the stage holds outside memory, and its room in front of views."""
+        self._leave_rooms()
+        if self._spill is not None:
+            self._spill.close()
+            self._spill = None
+
+    def _keep(self, morsel: Morsel) -> None:
+        texts = self.stream.ring.texts
+        if texts:
+            self._sizes.append(string_sizes(morsel, texts))
+        if self._spill is None and self._bytes_count > self._memory_bytes_max:
+            self._spill = self._new_spill()
+        if self._spill is None:
+            self._morsels.append(morsel)
+        else:
+            self._spill.write(morsel, self.stream.layout_of(morsel))
+
+    def morsels(self) -> Iterator[Morsel]:
+        """Yield the rows in order; may be called again."""
+        yield from self._morsels
+        if self._spill is not None:
+            yield from self._spill.read(self.stream.row_layout if self._arrival_given else self.stream.layout)
+
+    def payload(self, morsel: Morsel) -> list[bytes | memoryview]:
+        """Return one of the morsels as the payload of a record of rows."""
+        stream = self.stream
+        layout = stream.layout_of(morsel)
+        is_packed = PACKED_ROWS_MIN <= morsel.rows_count <= PACKED_ROWS_MAX
+        form = (ARRIVED_FORMS if layout is stream.row_layout else ROW_FORMS)[is_packed]
+        head = ROWS_HEAD.pack(stream.oid, form, len(stream.layout), self.now_us)
+        return [head, pack_rows(morsel, layout)] if is_packed else [head, *encode_rows(morsel, layout)]
+
+    def _fold_all(self, morsel: Morsel) -> None:
+        if self._tables is None:
+            self._tables = {}
+            for view in self._checked:
+                for earlier in self._morsels:
+                    self._evaluate(view, earlier)
+        for view in self._checked:
+            self._evaluate(view, morsel)
+
+    def _awaits_arrival(self, view: ContinuousView) -> bool:
+        """Tell whether the view looks at the arrival of rows that are given none before COMMIT."""
+        return view.uses_arrival and not self._arrival_given
+
+    def _seen(self, view: ContinuousView, morsel: Morsel) -> Morsel:
+        """Return the rows as the view's kernel takes them."""
+        return arrived(morsel, self.arrival_us) if self._awaits_arrival(view) else morsel
+
+    def _evaluate(self, view: ContinuousView, morsel: Morsel) -> None:
+        """Fold rows as far as that is possible before COMMIT, otherwise check them."""
+        if view.joins_at_arrival:
+            self._joined.setdefault(view, view.state.joins.version)
+        if self._tables is None or self._awaits_arrival(view):
+            self._check(view, morsel)
+        else:
+            self._fold(view, morsel, self._tables)
+
+    def _fold(self, view: ContinuousView, morsel: Morsel, tables: dict[ContinuousView, GroupTable]) -> None:
+        table = tables.get(view)
+        if table is None:
+            table = tables[view] = view.state.new_table()
+        try:
+            view.state.fold(self._seen(view, morsel), table, self.now_us)
+        except RowError as error:
+            raise view_error(view, error) from None
+
+    def _check(self, view: ContinuousView, morsel: Morsel) -> None:
+        try:
+            view.state.check(self._seen(view, morsel), self.now_us)
+        except RowError as error:
+            raise view_error(view, error) from None

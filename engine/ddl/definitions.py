@@ -1,0 +1,345 @@
+"""CREATE of streams and continuous views: from parsed statements to catalog entries. Nothing here commits.
+
+Enters: statements, an image. Leaves: entries. Raises PostgreSQL's errors for names that exist already.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from engine.catalog.image import CatalogImage, Entry, SourceText, StreamEntry, UsedRelation, ViewEntry
+from engine.ddl.query_views import StreamsAsThen, define_query_view, used_relation
+from engine.ddl.table_names import relation_names
+from engine.storage.errors import disk_error
+from engine.storage.kernel_files import KernelFiles
+from engine.streams.options import StreamOptions, read_options
+from engine.streams.stream import Stream, make_stream
+from engine.tables.table_expressions import default_source, of_today
+from ringbuffer.compile.loader import KernelFileError
+from sql.bind.insert import bind_default
+from sql.bind.query import bind_query
+from sql.bind.readers import as_read, expression_with_zone, open_expressions
+from sql.catalog.catalog import ARRIVAL, ColumnDescription, RelationDescription, SessionSettings
+from sql.errors import SqlError
+from sql.names.relation_keys import name_of
+from sql.parse.statements.statement import CreateStream, CreateView
+from sql.settings.values import zone_option
+from sql.tree.expressions import Call, Expression, Literal
+from sql.tree.relations import BoundQuery, Relation
+from sql.tree.walks import relation_names as names_read
+from sql.types.records import require_stored
+from views.model.definition import ViewDefinition, define_view
+from views.model.nodes import ViewPlan
+from views.model.properties import scans
+from views.model.protocols import TableSource, UpperExecutor
+from views.model.text import expression_text
+from views.plan.parts import part_schema
+from views.plan.planner import order_notices
+from views.plan.prepare import prepared_parts
+from views.share.reuse import NotCoveredError
+from views.upkeep.lifecycle import build_view
+from views.upkeep.twins import find_twin
+from views.upkeep.view import ContinuousView
+
+ROW_TYPE_HINT = (
+    "A relation has an associated type of the same name, "
+    "so you must use a name that doesn't conflict with any existing type."
+)
+
+
+def build_stream(
+    statement: CreateStream,
+    image: CatalogImage,
+    settings: SessionSettings,
+    oid: int,
+    defaults_of_options: StreamOptions,
+) -> StreamEntry:
+    """Return the entry of a new stream.
+
+    Raises 42701 for a column named twice or like the hidden one, 22023 for a bad option, and what defaults raise.
+    """
+    columns: list[ColumnDescription] = []
+    defaults: dict[int, SourceText] = {}
+    for number, definition in enumerate(statement.columns, 1):
+        if any(column.name == definition.name for column in columns):
+            raise SqlError(
+                "42701", f'column "{definition.name}" specified more than once', position=definition.position
+            )
+        refuse_hidden_name(definition.name, definition.position)
+        default = None
+        if definition.default is not None:
+            default = bind_default(definition, image, settings)
+            defaults[number] = default_source(default, definition.default_text, settings, image)
+            default = of_today(default, defaults[number], image)
+        columns.append(ColumnDescription(definition.name, definition.type, definition.not_null, default, number))
+    options = read_options(statement.options, defaults_of_options)
+    stream = make_stream(statement.name, oid, columns, options.capacity, options.timeout_ms, options.string_capacity)
+    return StreamEntry(stream_description(stream), stream, statement.options, defaults)
+
+
+def stream_description(stream: Stream) -> RelationDescription:
+    """Return a stream as bind sees it."""
+    return RelationDescription(stream.name, "stream", stream.oid, stream.columns, hidden=(ARRIVAL,))
+
+
+def refuse_hidden_name(name: str, position: int | None) -> None:
+    """Raise 42701, as PostgreSQL does for its system columns."""
+    if name == ARRIVAL.name:
+        raise SqlError("42701", f'column name "{name}" conflicts with a system column name', position=position)
+
+
+def build_continuous_view(
+    statement: CreateView,
+    image: CatalogImage,
+    settings: SessionSettings,
+    kernels: KernelFiles,
+    executor: UpperExecutor,
+    tables: TableSource,
+) -> ViewEntry:
+    """Return the entry of a new continuous view: planned, split, its kernels compiled and durable.
+
+    Raises what bind and the split refuse, and 53100 or 58030 when the kernels can't be written.
+    """
+    definition = define_view(statement, image.next_oid, settings)
+    bound = bind_query(statement.query, image, settings)
+    for column in bound.root.schema:
+        require_stored(column.name, column.type)
+    return new_view(definition, bound, image, kernels, executor, tables)
+
+
+def new_view(
+    definition: ViewDefinition,
+    bound: BoundQuery,
+    image: CatalogImage,
+    kernels: KernelFiles,
+    executor: UpperExecutor,
+    tables: TableSource,
+) -> ViewEntry:
+    """Return the entry of a new continuous view. Raises as `build_continuous_view`."""
+    entry = _entry(definition, bound, image, None, kernels, executor, tables)
+    return made_durable(entry, kernels)
+
+
+def heir_view(
+    definition: ViewDefinition,
+    statement: CreateView,
+    image: CatalogImage,
+    used: tuple[UsedRelation, ...],
+    engines: tuple[KernelFiles, UpperExecutor, TableSource],
+    before: ContinuousView,
+) -> ViewEntry:
+    """Return the entry of a view that goes on with the state of `before`. used: the streams in its text, with the columns of that state.
+
+    Raises as `build_continuous_view`, and NotCoveredError.
+    """
+    entry = _entry(definition, heir_query(definition, statement, image, used), image, used, *engines, before)
+    return made_durable(entry, engines[0])
+
+
+def heir_query(
+    definition: ViewDefinition, statement: CreateView, image: CatalogImage, used: tuple[UsedRelation, ...]
+) -> BoundQuery:
+    """Return the query of such a view over the columns that the state knows. Raises what bind does, and NotCoveredError."""
+    try:
+        bound = bind_query(statement.query, StreamsAsThen(image, used), definition.settings)
+    except SqlError as error:
+        # It was bound to the stream as it is.
+        raise NotCoveredError(f"The view does not know all columns of its stream: {error.message}.") from None
+    if definition.part is not None:
+        bound = _part(bound, prepared_parts(bound.root, definition.joins).parts[definition.part])
+    return bound
+
+
+def made_durable(entry: ViewEntry, kernels: KernelFiles) -> ViewEntry:
+    """Return the entry, its kernels durable. Raises 53100 or 58030."""
+    try:
+        kernels.make_durable(entry.view.state.kernel_paths)
+    except OSError as error:
+        raise _not_written(entry.view.definition, error) from None
+    return entry
+
+
+def build_split_view(
+    statement: CreateView,
+    image: CatalogImage,
+    settings: SessionSettings,
+    kernels: KernelFiles,
+    executor: UpperExecutor,
+    tables: TableSource,
+) -> list[Entry]:
+    """Return the entries of a view over several groupings of streams: a continuous view for each, and the view that reads them.
+
+    None at all for a view that needs no parts. Raises as `build_continuous_view`, and as `define_query_view`.
+    """
+    parts: list[ViewEntry] = []
+    for definition, bound in part_definitions(statement, image, settings):
+        parts.append(new_view(definition, bound, image, kernels, executor, tables))
+        image = image.with_entry(parts[-1])
+    if not parts:
+        return []
+    root = bind_query(statement.query, image, settings).root
+    found = prepared_parts(root, parts[0].view.definition.joins)
+    parts[0].view.notices += (*found.eager, *order_notices(found.root))
+    oids = tuple(entry.description.oid for entry in parts)
+    return [*parts, define_query_view(statement, image, settings, image.next_oid, oids)]
+
+
+def part_definitions(
+    statement: CreateView, image: CatalogImage, settings: SessionSettings
+) -> list[tuple[ViewDefinition, BoundQuery]]:
+    """Return the parts of a view (`views.plan.parts`), with the oids that they get.
+
+    Raises what bind and eager grouping refuse.
+    """
+    whole = bind_query(statement.query, image, settings)
+    plain = define_view(statement, image.next_oid, settings)
+    found: list[tuple[ViewDefinition, BoundQuery]] = []
+    for number, part in enumerate(prepared_parts(whole.root, plain.joins).parts):
+        columns = tuple(column.name for column in part_schema(part))
+        oid = image.next_oid + number
+        definition = replace(
+            plain, oid=oid, name=part_name(oid), whole=statement.name, column_names=columns, part=number
+        )
+        found.append((definition, _part(whole, part)))
+    return found
+
+
+def part_name(oid: int) -> str:
+    """Return the name of a part: no client's, since those end after 63 bytes."""
+    return f"grouping with oid {oid} of a stream, a part of the view that was made with it"
+
+
+def _part(whole: BoundQuery, root: Relation) -> BoundQuery:
+    """Return a part as a query. It counts all names of the text as its own: the text is bound again when it is restored."""
+    return replace(whole, root=root, relations=names_read(root))
+
+
+def restore_continuous_view(
+    definition: ViewDefinition,
+    statement: CreateView,
+    image: CatalogImage,
+    used: tuple[UsedRelation, ...] | None,
+    named: frozenset[str] | None,
+    kernels: KernelFiles,
+    executor: UpperExecutor,
+    tables: TableSource,
+) -> ViewEntry:
+    """Return the entry of a view from its stored definition and the statement in its text, without contents.
+
+    used: the streams in its text as it knew them when it was made; None: as they are. named: the other relations that it means.
+    Raises SqlError when it can't be built any more.
+    What had to be compiled anew is not durable yet.
+    """
+    bound = bind_query(
+        statement.query, image if used is None else StreamsAsThen(image, used, named), definition.settings
+    )
+    if definition.part is not None:
+        parts = prepared_parts(bound.root, definition.joins).parts
+        if definition.part >= len(parts):
+            raise SqlError("XX001", f"the query has {len(parts)} groupings of streams")
+        bound = _part(bound, parts[definition.part])
+    return _entry(definition, bound, image, used, kernels, executor, tables, is_new=False)
+
+
+def _entry(
+    definition: ViewDefinition,
+    bound: BoundQuery,
+    image: CatalogImage,
+    used: tuple[UsedRelation, ...] | None,
+    kernels: KernelFiles,
+    executor: UpperExecutor,
+    tables: TableSource,
+    heir_of: ContinuousView | None = None,
+    is_new: bool = True,
+) -> ViewEntry:
+    zoned = zone_notices(definition, bound.root)
+    bound = as_created(bound, definition.settings)
+    if used is None:
+        streams = (name for name in sorted(bound.named) if isinstance(image.entries.get(name), StreamEntry))
+        used = tuple(used_relation(name, image.entries[name].description) for name in streams)
+    # That there is one, and no more, is checked when the view is planned.
+    scanned = scans(bound.root, "stream")
+    own = next((one for one in used if one.name in scanned), None)
+    places = None if own is None else tuple(number - 1 for _, number in own.columns)
+    try:
+        view = build_view(
+            definition,
+            bound,
+            kernels.folder,
+            executor,
+            tables,
+            places,
+            heir_of,
+            alike(image, own),
+            is_new,
+            kernels.compile_text,
+        )
+    except KernelFileError as error:
+        raise _not_written(definition, error.error) from error
+    view.notices += zoned
+    stream = None if own is None else image.by_oid(own.oid)
+    assert stream is not None, definition.name
+    named = bound.named - {one.name for one in used}
+    zone = definition.settings.time_zone if zoned else ""
+    return ViewEntry(view.description, stream.description.name, view, used, named, zone=zone)
+
+
+def creating_settings(statement: CreateView, settings: SessionSettings) -> SessionSettings:
+    """Return what a view's query is bound with: the session's, in the zone that WITH (time_zone = ...) names. Raises 22023."""
+    zone = statement.options.get("time_zone")
+    return settings if zone is None else replace(settings, time_zone=zone_option(zone))
+
+
+def as_created(bound: BoundQuery, settings: SessionSettings) -> BoundQuery:
+    """Return a query whose groups are kept, with the zone of who makes its view. Raises 0A000 for texts in a form of that session alone."""
+    return replace(bound, root=as_read(bound.root, replace(settings, is_shared=False)))
+
+
+def zone_notices(definition: ViewDefinition, root: Relation) -> tuple[str, ...]:
+    """Return what tells a client that what is kept depends on the zone of the session that makes the view."""
+    zone = definition.settings.time_zone
+    nodes = (node for node in open_expressions(root) if not isinstance(node, Literal))
+    texts = dict.fromkeys(zoned_text(expression_with_zone(node, zone)) for node in nodes)
+    if not texts:
+        return ()
+    return (f'view "{definition.shown}" groups by the time zone "{zone}", whoever reads it: {", ".join(texts)}',)
+
+
+def zoned_text(node: Expression) -> str:
+    """Return an expression as its author reads it."""
+    return node.text if isinstance(node, Call) and node.text else expression_text(node)
+
+
+def alike(image: CatalogImage, own: UsedRelation | None) -> list[ContinuousView]:
+    """Return the continuous views over a stream that know the same columns of it."""
+    if own is None:
+        return []
+    views = (entry for entry in image.entries.values() if isinstance(entry, ViewEntry))
+    numbers = [number for _, number in own.columns]
+    return [
+        entry.view
+        for entry in views
+        for one in entry.used
+        if one.oid == own.oid and [number for _, number in one.columns] == numbers
+    ]
+
+
+def twin_of(
+    definition: ViewDefinition, bound: BoundQuery, plan: ViewPlan, image: CatalogImage
+) -> tuple[ContinuousView | None, ViewPlan]:
+    """Return a view whose stream pipeline a new one of this plan would have, and the plan that does."""
+    (name,) = scans(bound.root, "stream")
+    candidates = alike(image, used_relation(name, image.entries[name].description))
+    return find_twin(candidates, plan, definition.joins.stream_join, is_new=True)
+
+
+def _not_written(definition: ViewDefinition, error: OSError) -> SqlError:
+    return disk_error(error, f'write the kernels of view "{definition.shown}"')
+
+
+def require_free(image: CatalogImage, name: str, position: int | None) -> None:
+    """Raise 42P07 when `name` is taken, by a relation or by the index behind a key, and 42710 when a type has it."""
+    if name in relation_names(image):
+        raise SqlError("42P07", f'relation "{name}" already exists', position=position)
+    if name in image.types:
+        raise SqlError("42710", f'type "{name_of(name)}" already exists', hint=ROW_TYPE_HINT, position=position)

@@ -1,0 +1,186 @@
+"""Who needs a relation or a column: what DROP refuses, or takes along with CASCADE.
+
+Enters: an image and what is to go. Leaves: dependents, each with what it depends on, in PostgreSQL's words. Must not change anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, replace
+
+from engine.catalog.image import (
+    WORDS,
+    CatalogImage,
+    DisabledViewEntry,
+    Entry,
+    QueryViewEntry,
+    SequenceEntry,
+    StreamEntry,
+    TableEntry,
+    ViewEntry,
+    is_part,
+)
+from engine.ddl.query_views import columns_used, uses
+from sql.errors import SqlError
+from sql.names.relation_keys import described, quoted_key
+from sql.tree.expressions import Call, Literal
+from sql.tree.walks import walk
+
+SEVERAL = "desired object(s)"
+CASCADE_HINT = "Use DROP ... CASCADE to drop the dependent objects too."
+
+
+@dataclass(frozen=True)
+class Dependent:
+    """What depends on something. entry: a relation that goes as a whole, or just the default of this column of it, or this constraint."""
+
+    entry: Entry
+    on: str
+    column: int | None = None
+    constraint: str | None = None
+
+    @property
+    def is_whole(self) -> bool:
+        """True when the relation goes."""
+        return self.column is None and self.constraint is None
+
+    @property
+    def text(self) -> str:
+        """What it is, as DROP's messages call it."""
+        if self.constraint is not None:
+            return f"constraint {self.constraint} on {shown(self.entry)}"
+        if self.column is None:
+            return shown(self.entry)
+        name = next(one.name for one in self.entry.description.columns if one.number == self.column)
+        return f"default value for column {name} of {shown(self.entry)}"
+
+
+def shown(entry: Entry) -> str:
+    """Return a relation as messages call it."""
+    return f"{WORDS[entry.description.kind]} {described(entry.description.name)}"
+
+
+def dependents_of(image: CatalogImage, gone: Iterable[Entry]) -> list[Dependent]:
+    """Return everything that needs one of `gone`, and what needs that, in order of discovery."""
+    roots = list(gone)
+    leaving = {entry.description.oid for entry in roots}
+    found: list[Dependent] = []
+    pending = list(roots)
+    while pending:
+        needed = pending.pop(0)
+        for entry in image.entries.values():
+            # A part is read by nothing but the view that it was made with, which reads the same stream.
+            if entry.description.oid in leaving or is_part(entry):
+                continue
+            if reads(entry, needed) or entry.description.oid in followers_of(needed):
+                leaving.add(entry.description.oid)
+                found.append(Dependent(entry, shown(needed)))
+                pending.append(entry)
+            elif isinstance(needed, SequenceEntry) and isinstance(entry, TableEntry):
+                found += [Dependent(entry, shown(needed), number) for number in defaults_using(entry, needed)]
+        if isinstance(needed, TableEntry):
+            found += referring(image, needed, leaving)
+            pending += [one for one in owned_by(image, needed.description.oid) if one not in roots]
+    return found
+
+
+def referring(image: CatalogImage, table: TableEntry, leaving: Collection[int]) -> list[Dependent]:
+    """Return the foreign keys that refer to a table, but for those of relations that go anyway."""
+    return [
+        Dependent(entry, shown(table), constraint=one.name)
+        for entry in image.entries.values()
+        if isinstance(entry, TableEntry) and entry.description.oid not in leaving
+        for one in entry.description.constraints
+        if one.reference is not None and one.reference.oid == table.description.oid
+    ]
+
+
+def without_constraint(entry: TableEntry, name: str | None) -> TableEntry:
+    """Return a table without the foreign key called `name`."""
+    kept = tuple(one for one in entry.description.constraints if one.name != name)
+    return replace(entry, description=replace(entry.description, constraints=kept))
+
+
+def reads(entry: Entry, needed: Entry) -> bool:
+    """Tell whether a view directly needs a relation."""
+    name = needed.description.name
+    if isinstance(entry, DisabledViewEntry):
+        return needed.description.oid in (*entry.needed, *entry.parts)
+    if isinstance(entry, ViewEntry):
+        if isinstance(needed, StreamEntry):
+            return entry.stream_name == name
+        return name in entry.named | entry.view.stream_tables | entry.view.upper_tables
+    return isinstance(entry, QueryViewEntry) and uses(entry, needed.description.oid)
+
+
+def followers_of(entry: Entry) -> frozenset[int]:
+    """Return the oids of views that go with a view though they do not read it."""
+    return entry.followers if isinstance(entry, ViewEntry | QueryViewEntry) else frozenset()
+
+
+def owned_by(image: CatalogImage, oid: int, number: int | None = None) -> list[SequenceEntry]:
+    """Return the sequences that go with a table, or with one column of it."""
+    return [
+        entry
+        for entry in image.entries.values()
+        if isinstance(entry, SequenceEntry)
+        and entry.owner is not None
+        and entry.owner[0] == oid
+        and number in (None, entry.owner[1])
+    ]
+
+
+def parts_of(image: CatalogImage, entry: Entry) -> list[Entry]:
+    """Return the continuous views that were made with a view, and go with it."""
+    parts = entry.parts if isinstance(entry, QueryViewEntry | DisabledViewEntry) else ()
+    return [one for one in image.entries.values() if one.description.oid in parts]
+
+
+def defaults_using(table: TableEntry, sequence: SequenceEntry) -> list[int]:
+    """Return the columns whose default takes values of a sequence."""
+    wanted = quoted_key(sequence.description.name)
+    return [
+        column.number
+        for column in table.description.columns
+        if column.default is not None
+        and any(
+            isinstance(node, Call)
+            and node.function == "nextval"
+            and isinstance(node.arguments[0], Literal)
+            and node.arguments[0].value == wanted
+            for node in walk(column.default)
+        )
+    ]
+
+
+def views_using(image: CatalogImage, table: TableEntry, number: int) -> list[Entry]:
+    """Return the views that directly use a column."""
+    found: list[Entry] = []
+    for entry in image.entries.values():
+        if isinstance(entry, QueryViewEntry) and uses(entry, table.description.oid):
+            if number in columns_used(entry, image, table.description.oid):
+                found.append(entry)
+        elif isinstance(entry, ViewEntry | DisabledViewEntry) and reads(entry, table):
+            found.append(entry)
+    return found
+
+
+def refusal(what: str, found: Iterable[Dependent]) -> SqlError:
+    """Return the 2BP01 error. what: 'table t', or `SEVERAL`."""
+    return refusal_of(what, (f"{one.text} depends on {one.on}" for one in found))
+
+
+def refusal_of(what: str, lines: Iterable[str]) -> SqlError:
+    """Return the 2BP01 error with the lines of its DETAIL."""
+    detail = "\n".join(lines)
+    pronoun = "them" if what == SEVERAL else "it"
+    message = f"cannot drop {what} because other objects depend on {pronoun}"
+    return SqlError("2BP01", message, detail=detail, hint=CASCADE_HINT)
+
+
+def cascade_notice(texts: list[str]) -> tuple[str, str | None]:
+    """Return the notice of what CASCADE has taken along, and its DETAIL."""
+    lines = [f"drop cascades to {text}" for text in texts]
+    if len(lines) == 1:
+        return lines[0], None
+    return f"drop cascades to {len(lines)} other objects", "\n".join(lines)

@@ -1,0 +1,329 @@
+"""Ordinary views: queries under a name, bound to what they read when they were made, whatever its names are today.
+
+Enters: CREATE VIEW statements and images. Leaves: entries whose bound query stands wherever the view is named. A view is restored and
+bound again from its text, over a catalog that shows each relation as it was called then, with the columns that it had then: so a
+renamed column stays known, and `*` does not grow. Must not run anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+
+from engine.catalog.image import (
+    CatalogImage,
+    DisabledViewEntry,
+    Entry,
+    QueryViewEntry,
+    SequenceEntry,
+    SourceText,
+    StreamEntry,
+    TableEntry,
+    UsedRelation,
+    ViewEntry,
+    source_text,
+)
+from sql.bind.query import bind_query
+from sql.catalog.catalog import Catalog, ColumnDescription, KnowsTypes, RelationDescription, SessionSettings
+from sql.errors import SqlError
+from sql.parse.parse import parse
+from sql.parse.statements.statement import CreateView
+from sql.tree.expressions import Call, Cast, Column, Expression, Literal
+from sql.tree.needed_columns import needed_columns
+from sql.tree.relations import BoundQuery, OutputColumn, Project, Relation, Scan, Schema
+from sql.tree.walks import map_relation, relation_names, rewrite_everywhere
+from sql.types.datatypes import TEXT
+from sql.types.enums import EnumType
+from sql.types.records import require_stored
+from views.plan.parts import without_parts
+from views.plan.prepare import prepared_parts
+from views.plan.rules.drop_order_by import drop_order_by
+
+# Stands before the names of scans in views that a view reads: they are of today already. No key of a relation begins like this.
+TODAY = "\0\0\0"
+
+
+@dataclass
+class Recorder:
+    """A catalog that remembers what was asked of it."""
+
+    image: Catalog
+    found: dict[str, RelationDescription] = field(default_factory=dict)
+
+    def relation(self, name: str) -> RelationDescription | None:
+        """Return the relation called `name`."""
+        description = self.image.relation(name)
+        if description is not None:
+            self.found[name] = description
+        return description
+
+    def relation_names(self) -> Iterable[str]:
+        """Return all names."""
+        return self.image.relation_names()
+
+    def type(self, key: str) -> EnumType | None:
+        """Return the type with this key, or None."""
+        return self.image.type(key) if isinstance(self.image, KnowsTypes) else None
+
+
+@dataclass(frozen=True)
+class AsThen:
+    """A catalog of the relations that a view uses, as they were when it was made."""
+
+    image: CatalogImage
+    used: dict[str, UsedRelation]
+
+    def relation(self, name: str) -> RelationDescription | None:
+        """Return the relation that was called `name`, without the columns that are gone."""
+        used = self.used.get(name)
+        entry = None if used is None else self.image.by_oid(used.oid)
+        if used is None or entry is None:
+            return None
+        description = entry.description
+        if isinstance(entry, StreamEntry):
+            return stream_as_then(entry, used)
+        if isinstance(entry, TableEntry):
+            numbers = {column.number: column for column in description.columns}
+            columns = tuple(replace(numbers[number], name=then) for then, number in used.columns if number in numbers)
+            return replace(description, name=name, columns=columns)
+        if isinstance(entry, SequenceEntry):
+            return description
+        # A view's columns keep their places, and more may have come behind them.
+        columns = tuple(
+            replace(column, name=then) for (then, _), column in zip(used.columns, description.columns, strict=False)
+        )
+        query = None if description.query is None else _query_as_then(description.query, columns)
+        return replace(description, name=name, columns=columns, query=query)
+
+    def relation_names(self) -> Iterable[str]:
+        """Return the names that the view knows."""
+        return self.used.keys()
+
+    def type(self, key: str) -> EnumType | None:
+        """Return the type with this key, or None."""
+        return self.image.type(key)
+
+
+@dataclass(frozen=True)
+class StreamsAsThen:
+    """A catalog in which streams are as a view knew them when it was made, columns that are gone included.
+
+    So what is bound to it is the same for ever, and so are the view's kernels and what its state means. named: the other relations that
+    the view's text means; None: as its names are understood today.
+    """
+
+    image: CatalogImage
+    used: tuple[UsedRelation, ...]
+    named: frozenset[str] | None = None
+
+    def relation(self, name: str) -> RelationDescription | None:
+        """Return the relation called `name`."""
+        for used in self.used:
+            entry = self.image.by_oid(used.oid)
+            if used.name == name and isinstance(entry, StreamEntry):
+                return stream_as_then(entry, used)
+        return self.image.relation(name) if self.named is None or name in self.named else None
+
+    def relation_names(self) -> Iterable[str]:
+        """Return all names."""
+        return self.image.relation_names()
+
+    def type(self, key: str) -> EnumType | None:
+        """Return the type with this key, or None."""
+        return self.image.type(key)
+
+
+def stream_as_then(entry: StreamEntry, used: UsedRelation) -> RelationDescription:
+    """Return a stream with the name and the columns that a view knew when it was made."""
+    stored = entry.stream.stored
+    columns = tuple(replace(stored[number - 1], name=then) for then, number in used.columns)
+    return replace(entry.description, name=used.name, columns=columns)
+
+
+def define_query_view(
+    statement: CreateView, image: CatalogImage, settings: SessionSettings, oid: int, parts: tuple[int, ...] = ()
+) -> QueryViewEntry:
+    """Return the entry of a new view. parts: the views of the groupings of streams in its query; they have taken the options.
+
+    Raises what its query has wrong, 42701 and 42601 for its column names, 22023 for options.
+    """
+    for name in () if parts else statement.options:
+        raise SqlError("22023", f'unrecognized parameter "{name}"')
+    recorder = Recorder(image)
+    bind_query(statement.query, recorder, settings)
+    used = tuple(used_relation(name, description) for name, description in recorder.found.items())
+    source = source_text(statement.text, settings)
+    return bind_view(statement, source, used, image, oid, parts)
+
+
+def bound_anew(entry: QueryViewEntry, image: CatalogImage) -> QueryViewEntry:
+    """Return the entry of a view, bound to what it reads as that is now. Raises SqlError when it can't be bound any more."""
+    description = entry.description
+    columns = tuple(column.name for column in description.columns)
+    return restored_view(entry.source, description.name, columns, entry.used, image, description.oid, entry.parts)
+
+
+def restored_view(
+    source: SourceText,
+    name: str,
+    column_names: tuple[str, ...],
+    used: tuple[UsedRelation, ...],
+    image: CatalogImage,
+    oid: int,
+    parts: tuple[int, ...],
+) -> QueryViewEntry:
+    """Return the entry of a view from what is stored of it. Raises SqlError when it can't be bound any more."""
+    (statement,) = parse(source.text)
+    assert isinstance(statement, CreateView), source.text
+    statement = replace(statement, name=name, column_names=column_names)
+    return bind_view(statement, source, used, image, oid, parts)
+
+
+def bind_view(
+    statement: CreateView,
+    source: SourceText,
+    used: tuple[UsedRelation, ...],
+    image: CatalogImage,
+    oid: int,
+    parts: tuple[int, ...],
+) -> QueryViewEntry:
+    """Return the entry of a view over what it used when it was made."""
+    then = AsThen(image, {relation.name: relation for relation in used})
+    bound = bind_query(statement.query, then, source.settings)
+    named = _named(_over_parts(bound.root, parts, image), statement.column_names)
+    root = rewrite_everywhere(named, lambda node: _of_today(node, then))
+    for column in root.schema:
+        require_stored(column.name, column.type)
+    query = BoundQuery(root, (), relation_names(root), bound.stable)
+    columns = tuple(
+        ColumnDescription(column.name, column.type, number=number) for number, column in enumerate(root.schema, 1)
+    )
+    description = RelationDescription(statement.name, "query", oid, columns, query=query)
+    return QueryViewEntry(description, source, used, parts)
+
+
+def bound_again(image: CatalogImage) -> CatalogImage:
+    """Return the image with every ordinary view bound to the tables as they are now.
+
+    Raises SqlError for a view that can't be: what it needs was to be found out, and refused or dropped, before.
+    """
+    for entry in tuple(image.entries.values()):
+        if isinstance(entry, QueryViewEntry):
+            again = replace(bound_anew(entry, image), followers=entry.followers)
+            image = image.with_replaced(entry.description.name, again)
+    return image
+
+
+def columns_used(entry: QueryViewEntry, image: CatalogImage, oid: int) -> frozenset[int]:
+    """Return the numbers of the columns of a table that a view's rows depend on, those that a star or a natural join means among them.
+
+    A star in a derived table uses only what is looked at of it, and a whole row as a value no column: it is the row that there is.
+    """
+    (statement,) = parse(entry.source.text)
+    assert isinstance(statement, CreateView), entry.source.text
+    then = AsThen(image, {relation.name: relation for relation in entry.used})
+    root = bind_query(statement.query, then, entry.source.settings).root
+    needed = needed_columns(map_relation(root, _without_whole_rows))
+    found: set[int] = set()
+    for used in entry.used:
+        description = then.relation(used.name) if used.oid == oid else None
+        if description is not None:
+            found.update(description.columns[index].number for index in needed.get(used.name, ()))
+    return frozenset(found)
+
+
+def _without_whole_rows(node: Expression) -> Expression | None:
+    record = node.type.record
+    return Literal(None, node.type) if record is not None and record.relation and isinstance(node, Call) else None
+
+
+def uses(entry: Entry, oid: int) -> bool:
+    """Tell whether this is an ordinary view that reads the relation directly."""
+    return isinstance(entry, QueryViewEntry) and oid in (*entry.parts, *(used.oid for used in entry.used))
+
+
+def _over_parts(root: Relation, parts: tuple[int, ...], image: CatalogImage) -> Relation:
+    """Return a query that reads streams over the views of its groupings. Raises XX001 if these are others than when it was made."""
+    if not parts:
+        return root
+    entries = [image.by_oid(oid) for oid in parts]
+    for entry in entries:
+        if isinstance(entry, DisabledViewEntry):
+            raise SqlError("55000", entry.description.disabled)
+    views = [entry for entry in entries if isinstance(entry, ViewEntry)]
+    names = [TODAY + entry.description.name for entry in views]
+    found = prepared_parts(root, views[0].view.definition.joins)
+    if len(found.parts) != len(names):
+        raise SqlError(
+            "XX001", f"the query has {len(found.parts)} groupings of streams, and {len(names)} views of them"
+        )
+    return without_parts(drop_order_by(found.root), found.parts, names)
+
+
+def used_relation(name: str, description: RelationDescription) -> UsedRelation:
+    """Return a relation as a view that is made now will remember it."""
+    columns = tuple((column.name, column.number) for column in description.columns)
+    return UsedRelation(name, description.oid, columns)
+
+
+def _query_as_then(query: BoundQuery, columns: tuple[ColumnDescription, ...]) -> BoundQuery:
+    """Return a view's query with the columns that it had then, for a view that reads it."""
+    root = rewrite_everywhere(query.root, _marked)
+    if [column.name for column in columns] != [column.name for column in root.schema]:
+        items = (Column(index, column.name, column.type) for index, column in enumerate(root.schema))
+        root = Project(root, tuple((column.name, item) for column, item in zip(columns, items, strict=False)))
+    return replace(query, root=root)
+
+
+def _marked(node: Relation) -> Relation:
+    if isinstance(node, Scan) and node.kind != "recursive":
+        return replace(node, name=TODAY + node.name)
+    return node
+
+
+def _of_today(node: Relation, then: AsThen) -> Relation:
+    """Return a scan under the name and with the columns that its relation has now."""
+    if not isinstance(node, Scan) or node.kind == "recursive":
+        return node
+    if node.name.startswith(TODAY):
+        return replace(node, name=node.name.removeprefix(TODAY))
+    used = then.used[node.name]
+    entry = then.image.by_oid(used.oid)
+    assert entry is not None
+    name, columns = entry.description.name, entry.description.columns
+    whole: Schema = tuple(OutputColumn(column.name, column.type) for column in columns)
+    if whole == node.schema or not isinstance(entry, TableEntry | ViewEntry):
+        return replace(node, name=name)
+    if isinstance(entry, ViewEntry):
+        kept = [(then_called, index) for index, (then_called, _) in enumerate(used.columns)]
+    else:
+        indexes = {column.number: index for index, column in enumerate(columns)}
+        kept = [(then_called, indexes[number]) for then_called, number in used.columns if number in indexes]
+    items = tuple((called, Column(index, called, columns[index].type)) for called, index in kept)
+    return Project(Scan(name, node.kind, whole), items)
+
+
+def _named(root: Relation, column_names: tuple[str, ...]) -> Relation:
+    """Return the tree with the view's column names, and text for constants of unknown type, as PostgreSQL does."""
+    if len(column_names) > len(root.schema):
+        raise SqlError("42601", "CREATE VIEW specifies more column names than columns")
+    names = [*column_names, *(column.name for column in root.schema[len(column_names) :])]
+    for index, name in enumerate(names):
+        if name in names[:index]:
+            raise SqlError("42701", f'column "{name}" specified more than once')
+    columns: list[Expression] = [Column(index, column.name, column.type) for index, column in enumerate(root.schema)]
+    below = root
+    if isinstance(root, Project):
+        below, columns = root.input, [item for _, item in root.items]
+    return Project(below, tuple((name, _known(item)) for name, item in zip(names, columns, strict=True)))
+
+
+def _known(item: Expression) -> Expression:
+    if item.type.family != "unknown":
+        return item
+    return replace(item, type=TEXT) if isinstance(item, Literal) else Cast(item, TEXT)
+
+
+def reads_stream(bound: BoundQuery, image: CatalogImage) -> bool:
+    """Tell whether a query reads a stream, so that a view of it is a continuous one."""
+    return any(isinstance(image.entries.get(name), StreamEntry) for name in bound.relations)

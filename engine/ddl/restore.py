@@ -1,0 +1,230 @@
+"""The catalog image from what is stored: each relation bound or built again.
+
+Enters: the checked plain form. Leaves: an image. Sequences come first and tables next, since defaults name sequences; views follow in
+order of creation. What streams and continuous views hold comes later, from checkpoint and log. Raises SqlError XX001 that names what can't
+be restored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, Protocol, TypeVar
+
+from engine.catalog.disabled_views import restored_or_disabled
+from engine.catalog.image import (
+    CatalogImage,
+    Entry,
+    SequenceEntry,
+    SourceText,
+    StreamEntry,
+    TableData,
+    TableEntry,
+    ViewEntry,
+)
+from engine.catalog.privileges import PUBLIC_SCHEMA_OID, Privileges, privileges_of
+from engine.catalog.roles import Roles, roles_of
+from engine.catalog.sequences import SequenceCounter
+from engine.catalog.stored_form import (
+    DAMAGED,
+    definition_of,
+    enum_of,
+    read_plain,
+    reference_of,
+    source_of,
+    type_of,
+    used_of,
+)
+from engine.ddl.definitions import build_stream, restore_continuous_view, stream_description
+from engine.ddl.query_views import restored_view
+from engine.spark.upper import SparkUpperExecutor
+from engine.storage.kernel_files import KernelFiles
+from engine.streams.options import StreamOptions, read_options
+from engine.streams.stream import make_stream
+from engine.tables.table_expressions import bound_default, bound_description, sequence_description
+from engine.tables.table_source import CommittedTables
+from engine.tables.table_store import TableStore
+from ringbuffer.pages.log_rows import decode_rows
+from sql.catalog.catalog import ColumnDescription, ConstraintDescription, RelationDescription, SessionSettings
+from sql.errors import SqlError
+from sql.names.relation_keys import PUBLIC
+from sql.parse.parse import parse
+from sql.parse.statements.statement import CreateStream, CreateView
+from views.model.definition import ViewDefinition
+
+RANKS = {"sequence": 0, "table": 1}
+
+Wanted = TypeVar("Wanted", CreateStream, CreateView)
+
+
+class Engines(Protocol):
+    """The parts of a database that relations are built with."""
+
+    @property
+    def store(self) -> TableStore:
+        """The file of the tables."""
+
+    @property
+    def stream_options(self) -> StreamOptions:
+        """The options of streams that do not say."""
+
+    @property
+    def kernels(self) -> KernelFiles:
+        """The folder of views' kernels."""
+
+    @property
+    def upper(self) -> SparkUpperExecutor:
+        """What runs static and upper pipelines."""
+
+
+def restore_catalog(engines: Engines, text: str) -> CatalogImage:
+    """Return the image of a stored catalog."""
+    path = engines.store.path
+    try:
+        plain = read_plain(text)
+    except SqlError as error:
+        raise SqlError(DAMAGED, f"{path} {error.message}") from None
+    records = engines.store.sequence_records()
+    types = [enum_of(one) for one in plain.get("types", ())]
+    image = CatalogImage(
+        schemas=plain.get("schemas", {PUBLIC: PUBLIC_SCHEMA_OID}), types={one.name: one for one in types}
+    )
+    restored: dict[str, Entry] = {}
+    for relation in sorted(plain["relations"], key=lambda relation: RANKS.get(relation["kind"], 2)):
+        try:
+            entry = _restored(engines, image, relation, records)
+        except SqlError as error:
+            raise SqlError(
+                DAMAGED, f'the {relation["kind"]} "{relation["name"]}" in {path} can\'t be restored: {error.message}'
+            ) from None
+        image = image.with_entry(entry)
+        restored[relation["name"]] = entry
+    order = {relation["name"]: restored[relation["name"]] for relation in plain["relations"]}
+    access = plain.get("access")
+    roles = Roles() if access is None else roles_of(access)
+    privileges = Privileges() if access is None else privileges_of(access)
+    comments = {(oid, number): text for oid, number, text in plain.get("comments", ())}
+    return replace(
+        image, entries=order, next_oid=plain["next_oid"], roles=roles, comments=comments, privileges=privileges
+    )
+
+
+def _restored(
+    engines: Engines, image: CatalogImage, relation: dict[str, Any], records: Mapping[int, tuple[int, bool]]
+) -> Entry:
+    match relation["kind"]:
+        case "stream":
+            return _restored_stream(engines, image, relation)
+        case "view":
+            return _restored_view(engines, image, relation)
+        case "sequence":
+            return _restored_sequence(engines, relation, records)
+        case "table":
+            return _restored_table(image, relation)
+    used = tuple(used_of(one) for one in relation["used"])
+    source = SourceText(relation["text"], relation["time_zone"], search_path=relation.get("search_path", PUBLIC))
+    names = tuple(column["name"] for column in relation["columns"])
+    parts = tuple(relation.get("parts", ()))
+    _only_statement(source.text, CreateView)
+    return restored_or_disabled(
+        lambda: restored_view(source, relation["name"], names, used, image, relation["oid"], parts), relation, image
+    )
+
+
+def _restored_stream(engines: Engines, image: CatalogImage, relation: dict[str, Any]) -> StreamEntry:
+    if "columns" not in relation:
+        # As it was stored before streams could be altered.
+        statement = _only_statement(relation["text"], CreateStream)
+        settings = SessionSettings(time_zone=relation["time_zone"], search_path=PUBLIC)
+        return build_stream(statement, image, settings, relation["oid"], engines.stream_options)
+    sources = {number: source_of(column["default"]) for number, column in enumerate(relation["columns"], 1)}
+    defaults = {number: source for number, source in sources.items() if source is not None}
+    columns = [
+        ColumnDescription(column["name"], type_of(column["type"], image), column["not_null"], number=number)
+        for number, column in enumerate(relation["columns"], 1)
+    ]
+    columns = [replace(column, default=bound_default(column, sources[column.number], image)) for column in columns]
+    dropped = frozenset(number for number, column in enumerate(relation["columns"], 1) if column["dropped"])
+    options = read_options(relation["options"], engines.stream_options)
+    made = make_stream(
+        relation["name"], relation["oid"], columns, options.capacity, options.timeout_ms, options.string_capacity
+    )
+    missing = made.missing
+    if relation["missing"] is not None:
+        missing = decode_rows(bytes.fromhex(relation["missing"]), made.layout)
+    stream = replace(made, dropped=dropped, missing=missing)
+    return StreamEntry(stream_description(stream), stream, relation["options"], defaults)
+
+
+def _restored_view(engines: Engines, image: CatalogImage, relation: dict[str, Any]) -> Entry:
+    definition = ViewDefinition.from_dict(relation)
+    statement = _only_statement(definition.text, CreateView)
+    tables = CommittedTables(engines.store, lambda: image)
+    used = tuple(used_of(one) for one in relation["used"]) if "used" in relation else None
+    built_with = (engines.kernels, engines.upper, tables)
+    named = frozenset(relation["named"]) if "named" in relation else None
+
+    def build() -> ViewEntry:
+        entry = restore_continuous_view(definition, statement, image, used, named, *built_with)
+        return replace(entry, active=relation.get("active", True))
+
+    return restored_or_disabled(build, relation, image)
+
+
+def _restored_sequence(
+    engines: Engines, relation: dict[str, Any], records: Mapping[int, tuple[int, bool]]
+) -> SequenceEntry:
+    number = relation["number"]
+    if number not in records:
+        raise SqlError(DAMAGED, "its record is missing")
+    last, called = records[number]
+    owner = relation.get("owner")
+    return SequenceEntry(
+        sequence_description(relation["name"], relation["oid"]),
+        definition_of(relation["definition"]),
+        SequenceCounter(number, last, called, log=engines.store.log_sequence),
+        None if owner is None else (owner[0], owner[1]),
+        bool(relation.get("identity")),
+    )
+
+
+def _restored_table(image: CatalogImage, relation: dict[str, Any]) -> TableEntry:
+    columns = tuple(
+        ColumnDescription(
+            column["name"],
+            type_of(column["type"], image),
+            column["not_null"],
+            number=column["number"],
+            identity=column["identity"],
+        )
+        for column in relation["columns"]
+    )
+    constraints = tuple(
+        ConstraintDescription(
+            constraint["name"],
+            constraint["kind"],
+            tuple(constraint["columns"]),
+            reference=reference_of(constraint.get("reference")),
+            comment=constraint.get("comment", ""),
+        )
+        for constraint in relation["constraints"]
+    )
+    defaults = {column["number"]: source_of(column["default"]) for column in relation["columns"]}
+    checks = {constraint["name"]: source_of(constraint["source"]) for constraint in relation["constraints"]}
+    entry = TableEntry(
+        RelationDescription(relation["name"], "table", relation["oid"], columns, constraints=constraints),
+        relation["physical"],
+        relation["next_number"],
+        {number: source for number, source in defaults.items() if source is not None},
+        {name: source for name, source in checks.items() if source is not None},
+        {constraint["name"]: constraint["index"] for constraint in relation["constraints"] if constraint["index"]},
+        TableData(),
+    )
+    return bound_description(entry, image)
+
+
+def _only_statement(text: str, kind: type[Wanted]) -> Wanted:
+    statements = parse(text)
+    if len(statements) != 1 or not isinstance(statements[0], kind):
+        raise SqlError(DAMAGED, "its text is not a definition of its kind")
+    return statements[0]

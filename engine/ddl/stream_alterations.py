@@ -1,0 +1,331 @@
+"""ALTER FOREIGN TABLE: each action from a stream's entry to the next; a new ring where the old one does not suit it any more.
+
+Enters: actions as written, a `TableWork`. Leaves: the changed entry in the work's image, and a `Reshaping` if there is a new ring. A column
+keeps its place in the ring for ever: one that is dropped is only not seen any more, so that views and the log know their columns by place.
+Raises PostgreSQL's errors, and 0A000 for what tables can do and streams can't.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from engine.catalog.image import CatalogImage, Entry, SourceText, StreamEntry, ViewEntry, maker_of
+from engine.commit.staging import StatementStage
+from engine.ddl.definitions import refuse_hidden_name, require_free, stream_description
+from engine.ddl.dependents import Dependent, cascade_notice, dependents_of, refusal
+from engine.ddl.dropping import remove
+from engine.ddl.query_views import StreamsAsThen
+from engine.ddl.table_alterations import OTHER_PASS, PASSES
+from engine.ddl.table_work import TableWork
+from engine.streams.options import StreamOptions, changed_options, read_options
+from engine.streams.ring_rebuild import Reshaping
+from engine.streams.stream import Stream, with_defaults
+from engine.tables.table_expressions import default_source, of_today
+from ringbuffer.memory.columns import Morsel
+from ringbuffer.ring.ring import Ring
+from sql.bind.insert import bind_default
+from sql.bind.query import bind_query
+from sql.catalog.catalog import ColumnDescription
+from sql.errors import SqlError, not_supported
+from sql.names.suggestions import did_you_mean
+from sql.parse.parse import parse
+from sql.parse.statements.create_table import COLUMNS_MAX
+from sql.parse.statements.statement import AlterTable, CreateView, TableChange, TableColumn
+from sql.parse.type_names import stored_type
+from sql.tree.expressions import Column, Expression
+from sql.tree.volatility import is_volatile
+from sql.tree.walks import walk
+from views.model.steps import pipeline_expressions
+
+
+@dataclass(frozen=True)
+class AlterationTools:
+    """What an alteration takes besides the catalog.
+
+    options: of a stream that has none. evaluate: one row of all that a stream stores, from an expression or None for each column. staged:
+    what the transaction has staged.
+    """
+
+    options: StreamOptions
+    evaluate: Callable[[Stream, Sequence[Expression | None]], Morsel]
+    staged: Sequence[StatementStage]
+    check_cancelled: Callable[[], None]
+
+
+def alter_stream(
+    statement: AlterTable, entry: StreamEntry, work: TableWork, tools: AlterationTools
+) -> Reshaping | None:
+    """Do all actions of the statement; return what becomes of the ring, if it is made anew."""
+    alteration = StreamAlteration(entry, work, tools)
+    for change in sorted(statement.changes, key=lambda change: PASSES.get(change.action, OTHER_PASS)):
+        alteration.do(change)
+    return alteration.finish()
+
+
+class StreamAlteration:
+    """A stream under change. entry: as it is after the actions done so far; the work's image always has it too."""
+
+    def __init__(self, entry: StreamEntry, work: TableWork, tools: AlterationTools) -> None:
+        self.entry = entry
+        self.work = work
+        self._before = entry.stream
+        self._tools = tools
+        self._needs_ring = False
+        self._actions: dict[str, Callable[[TableChange], None]] = {
+            "add column": self._add_column,
+            "drop column": self._drop_column,
+            "rename column": self._rename_column,
+            "rename": self._rename,
+            "set type": self._refuse,
+            "set default": self._set_default,
+            "drop default": self._drop_default,
+            "set not null": self._set_not_null,
+            "drop not null": self._drop_not_null,
+            "add constraint": self._refuse,
+            "drop constraint": self._no_constraint,
+            "rename constraint": self._no_constraint,
+            "options": self._set_options,
+        }
+
+    @property
+    def _name(self) -> str:
+        return self.entry.description.name
+
+    def do(self, change: TableChange) -> None:
+        """Do one action."""
+        self._actions[change.action](change)
+
+    def finish(self) -> Reshaping | None:
+        """Make the ring anew if that is due. Raises 23502 for rows that the new one can't have."""
+        if not self._needs_ring:
+            return None
+        stream = self.entry.stream
+        options = read_options(self.entry.options, self._tools.options)
+        ring = Ring(stream.row_layout, options.capacity, string_capacity=options.string_capacity)
+        stream = replace(stream, ring=ring)
+        self._put(stream)
+        reshaping = Reshaping(self._before, stream)
+        reshaping.carry_over(self._tools.check_cancelled)
+        for stage in self._tools.staged:
+            if stage.stream.oid == stream.oid:
+                for morsel in stage.morsels():
+                    reshaping.reshaped(morsel)
+        return reshaping
+
+    # Columns
+
+    def _add_column(self, change: TableChange) -> None:
+        column = change.column
+        assert column is not None
+        refuse_hidden_name(column.name, None)
+        if any(known.name == column.name for known in self.entry.stream.columns):
+            message = f'column "{column.name}" of relation "{self._name}" already exists'
+            if not change.if_exists:
+                raise SqlError("42701", message)
+            self.work.notice(f"{message}, skipping", "42701")
+            return
+        refuse_in_stream(column)
+        before = self.entry.stream
+        if len(before.stored) >= COLUMNS_MAX:
+            raise SqlError("54011", f"tables can have at most {COLUMNS_MAX} columns")
+        kind = stored_type(column.type, column.position, column.type.sql_name)
+        number = len(before.stored) + 1
+        default = None
+        defaults = dict(self.entry.defaults)
+        if column.default is not None:
+            default = bind_default(column, self.work.image, self.work.settings)
+            if is_volatile(default):
+                hint = "ADD COLUMN without it first; ALTER COLUMN ... SET DEFAULT then is for the rows to come."
+                raise not_supported("a volatile default of a column added to a stream", column.position, hint)
+            defaults[number] = default_source(default, column.default_text, self.work.settings, self.work.image)
+        made = ColumnDescription(column.name, kind, column.not_null, default, number)
+        wider = replace(before, stored=(*before.stored, made))
+        added = self._tools.evaluate(wider, [*(None for _ in before.stored), default])
+        missing = with_defaults(wider.layout, before.missing, range(len(before.stored)), added)
+        self._put(replace(wider, missing=missing), defaults=defaults)
+        self._needs_ring = True
+
+    def _drop_column(self, change: TableChange) -> None:
+        column = self._column(change)
+        if column is None:
+            return
+        stream = self.entry.stream
+        if len(stream.columns) == 1:
+            raise not_supported("a stream without columns", change.position)
+        what = f"column {column.name} of foreign table {self._name}"
+        entries = self.work.image.entries.values()
+        using = [
+            view
+            for view in views_on(self.work.image, self._name)
+            if uses_column(view, stream, column.number, self.work.image)
+        ]
+        users = list({user.description.oid: user for user in (maker_of(entries, view) for view in using)}.values())
+        found = [Dependent(user, what) for user in users] + dependents_of(self.work.image, users)
+        if found:
+            if not change.cascade:
+                raise refusal(what, found)
+            text, detail = cascade_notice([one.text for one in found])
+            self.work.notice(text, detail=detail)
+            remove([one.entry for one in found], self.work)
+        self._put_column(
+            replace(column, not_null=False, default=None),
+            dropped=stream.dropped | {column.number},
+            defaults=self._defaults_without(column),
+        )
+
+    def _rename_column(self, change: TableChange) -> None:
+        column = self._column(change, f'column "{change.name}" does not exist')
+        assert column is not None
+        refuse_hidden_name(change.new_name, None)
+        if any(known.name == change.new_name for known in self.entry.stream.columns):
+            raise SqlError("42701", f'column "{change.new_name}" of relation "{self._name}" already exists')
+        self._put_column(replace(column, name=change.new_name))
+
+    def _set_default(self, change: TableChange) -> None:
+        column = self._column(change)
+        assert column is not None and change.default is not None
+        definition = TableColumn(column.name, column.type, default=change.default, default_text=change.default_text)
+        default = bind_default(definition, self.work.image, self.work.settings)
+        source = default_source(default, change.default_text, self.work.settings, self.work.image)
+        default = of_today(default, source, self.work.image)
+        self._put_column(replace(column, default=default), defaults={**self.entry.defaults, column.number: source})
+
+    def _drop_default(self, change: TableChange) -> None:
+        column = self._column(change)
+        assert column is not None
+        self._put_column(replace(column, default=None), defaults=self._defaults_without(column))
+
+    def _set_not_null(self, change: TableChange) -> None:
+        column = self._column(change)
+        assert column is not None
+        if not column.not_null:
+            self._put_column(replace(column, not_null=True))
+            # Rows that come until the commit must be looked at, too.
+            self._needs_ring = True
+
+    def _drop_not_null(self, change: TableChange) -> None:
+        column = self._column(change)
+        assert column is not None
+        self._put_column(replace(column, not_null=False))
+
+    # The stream as a whole
+
+    def _rename(self, change: TableChange) -> None:
+        require_free(self.work.image, change.new_name, None)
+        before = self._name
+        views = views_on(self.work.image, before)
+        self._put(replace(self.entry.stream, name=change.new_name))
+        for view in views:
+            self._replace(view.description.name, replace(view, stream_name=change.new_name))
+
+    def _set_options(self, change: TableChange) -> None:
+        options = changed_options(self.entry.options, change.options)
+        before, after = (read_options(known, self._tools.options) for known in (self.entry.options, options))
+        stream = replace(self.entry.stream, timeout_ms=after.timeout_ms, string_capacity=after.string_capacity)
+        self._put(stream, options=options)
+        self._needs_ring = self._needs_ring or before.capacity != after.capacity
+
+    def _refuse(self, change: TableChange) -> None:
+        if change.action == "set type":
+            self._column(change)
+            raise not_supported(
+                "ALTER COLUMN ... TYPE of a stream",
+                change.position,
+                hint="ADD COLUMN of that type, or cast it where it is read.",
+            )
+        assert change.constraint is not None
+        raise not_supported(f"{change.constraint.kind.upper()} in a stream", change.position)
+
+    def _no_constraint(self, change: TableChange) -> None:
+        if change.action == "rename constraint":
+            raise SqlError("42704", f'constraint "{change.name}" for table "{self._name}" does not exist')
+        message = f'constraint "{change.name}" of relation "{self._name}" does not exist'
+        if not change.if_exists:
+            raise SqlError("42704", message)
+        self.work.notice(f"{message}, skipping")
+
+    # Inside
+
+    def _column(self, change: TableChange, message: str | None = None) -> ColumnDescription | None:
+        columns = {column.name: column for column in self.entry.stream.columns}
+        column = columns.get(change.name)
+        if column is None:
+            message = message or f'column "{change.name}" of relation "{self._name}" does not exist'
+            if not change.if_exists:
+                raise SqlError("42703", message, hint=did_you_mean(change.name, columns, "the column"))
+            self.work.notice(f"{message}, skipping")
+        return column
+
+    def _defaults_without(self, column: ColumnDescription) -> dict[int, SourceText]:
+        return {number: source for number, source in self.entry.defaults.items() if number != column.number}
+
+    def _put_column(
+        self,
+        column: ColumnDescription,
+        defaults: dict[int, SourceText] | None = None,
+        dropped: frozenset[int] | None = None,
+    ) -> None:
+        stream = self.entry.stream
+        stored = tuple(column if one.number == column.number else one for one in stream.stored)
+        gone = stream.dropped if dropped is None else dropped
+        self._put(replace(stream, stored=stored, dropped=gone), defaults=defaults)
+
+    def _put(
+        self,
+        stream: Stream,
+        options: dict[str, str] | None = None,
+        defaults: dict[int, SourceText] | None = None,
+    ) -> None:
+        before = self._name
+        self.entry = StreamEntry(
+            stream_description(stream),
+            stream,
+            self.entry.options if options is None else options,
+            self.entry.defaults if defaults is None else defaults,
+        )
+        self._replace(before, self.entry)
+
+    def _replace(self, name: str, entry: Entry) -> None:
+        self.work.image = self.work.image.with_replaced(name, entry)
+
+
+def refuse_in_stream(column: TableColumn) -> None:
+    """Raise 0A000 for what can be written at a column of a table, and a stream does not keep."""
+    refused = [item.kind.upper() for item in column.constraints]
+    if column.serial:
+        refused.append("serial")
+    if column.identity is not None:
+        refused.append("GENERATED")
+    for what in refused:
+        raise not_supported(f"{what} in a stream", column.position)
+
+
+def views_on(image: CatalogImage, name: str) -> list[ViewEntry]:
+    """Return the continuous views over a stream."""
+    return [entry for entry in image.entries.values() if isinstance(entry, ViewEntry) and entry.stream_name == name]
+
+
+def uses_column(view: ViewEntry, stream: Stream, number: int, image: CatalogImage) -> bool:
+    """Tell whether a view needs a column of its stream: its pipeline looks at it, or its text names it."""
+    own = next(used for used in view.used if used.oid == stream.oid)
+    numbers = [known for _, known in own.columns]
+    if number not in numbers:
+        return False
+    if numbers.index(number) in columns_in(pipeline_expressions(view.view.plan.stream)):
+        return True
+    definition = view.view.definition
+    (statement,) = parse(definition.text)
+    assert isinstance(statement, CreateView), definition.text
+    without = replace(own, columns=tuple(column for column in own.columns if column[1] != number))
+    used = tuple(without if one is own else one for one in view.used)
+    try:
+        bind_query(statement.query, StreamsAsThen(image, used), definition.settings)
+    except SqlError:
+        return True
+    return False
+
+
+def columns_in(expressions: Iterable[Expression]) -> set[int]:
+    """Return the indexes of the columns in expressions over a pipeline's input."""
+    return {node.index for item in expressions for node in walk(item) if isinstance(node, Column)}

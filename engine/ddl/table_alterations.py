@@ -1,0 +1,464 @@
+"""ALTER TABLE: each action from an entry to the next, with the physical table and the rows that are there brought along.
+
+Enters: actions as written, a `TableWork`. Leaves: the changed entry in the work's image. Raises PostgreSQL's errors; the transaction is
+then rolled back as a whole, physical tables included.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from engine.catalog.image import CatalogImage, SequenceEntry, TableEntry, ViewEntry, maker_of
+from engine.catalog.sequences import LIMITS
+from engine.ddl.definitions import require_free
+from engine.ddl.dependents import (
+    Dependent,
+    cascade_notice,
+    dependents_of,
+    owned_by,
+    reads,
+    refusal,
+    views_using,
+    without_constraint,
+)
+from engine.ddl.dropping import remove
+from engine.ddl.query_views import bound_again
+from engine.ddl.table_building import with_column
+from engine.ddl.table_constraints import require_key_type, with_check, with_key
+from engine.ddl.table_names import relation_names
+from engine.ddl.table_references import drop_constraint, links_needing, with_reference
+from engine.ddl.table_work import TableWork, table_scan
+from engine.tables.foreign_keys import links_from, links_to
+from engine.tables.table_expressions import bound_description, default_source
+from engine.tables.table_transaction import physical_type
+from sql.bind.constraints import bind_conversion
+from sql.bind.insert import bind_default
+from sql.bind.readers import value_as_written, with_zone
+from sql.bind.substitute import substitute_now
+from sql.bind.write_target import stored
+from sql.catalog.catalog import ColumnDescription, ConstraintDescription
+from sql.errors import SqlError, not_supported
+from sql.names.relation_keys import in_schema_of
+from sql.names.suggestions import did_you_mean
+from sql.parse.statements.statement import AlterTable, TableChange, TableColumn
+from sql.tree.expressions import Call, Column, Expression, Literal
+from sql.tree.relations import Filter, Limit, Project
+from sql.tree.walks import columns_of as tree_columns
+from sql.types.casts import can_cast, plain_name
+from sql.types.datatypes import BOOL, INT8, SqlType
+
+# PostgreSQL does the actions of one statement in this order.
+PASSES = {
+    "drop column": 0,
+    "drop constraint": 0,
+    "set type": 1,
+    "add column": 2,
+    "add constraint": 4,
+}
+OTHER_PASS = 3
+
+
+def alter_table(statement: AlterTable, entry: TableEntry, work: TableWork, now_us: int) -> None:
+    """Do all actions of the statement."""
+    refuse_in_use(work.image, entry)
+    work.tables.references.refuse_waiting(entry, "ALTER TABLE")
+    alteration = Alteration(entry, work, now_us)
+    for change in sorted(statement.changes, key=lambda change: PASSES.get(change.action, OTHER_PASS)):
+        alteration.do(change)
+    work.image = bound_again(work.image)
+
+
+def refuse_in_use(image: CatalogImage, entry: TableEntry) -> None:
+    """Raise 0A000 for a table that a continuous view reads: its pipelines were made for the table as it is."""
+    for view in image.entries.values():
+        if isinstance(view, ViewEntry) and reads(view, entry):
+            name = maker_of(image.entries.values(), view).description.name
+            raise SqlError(
+                "0A000",
+                f'cannot alter table "{entry.description.name}" because continuous view "{name}" reads it',
+                hint=f"DROP VIEW {name} first, and create it again afterwards.",
+            )
+
+
+class Alteration:
+    """A table under change. entry: as it is after the actions done so far; the work's image always has it too."""
+
+    def __init__(self, entry: TableEntry, work: TableWork, now_us: int) -> None:
+        self.entry = entry
+        self.work = work
+        self._now_us = now_us
+        self._actions: dict[str, Callable[[TableChange], None]] = {
+            "add column": self._add_column,
+            "drop column": self._drop_column,
+            "rename column": self._rename_column,
+            "rename": self._rename,
+            "set type": self._set_type,
+            "set default": self._set_default,
+            "drop default": self._drop_default,
+            "set not null": self._set_not_null,
+            "drop not null": self._drop_not_null,
+            "add constraint": self._add_constraint,
+            "alter constraint": self._alter_constraint,
+            "drop constraint": self._drop_constraint,
+            "rename constraint": self._rename_constraint,
+            "options": self._refuse_options,
+        }
+
+    @property
+    def _name(self) -> str:
+        return self.entry.description.name
+
+    def do(self, change: TableChange) -> None:
+        """Do one action."""
+        self._actions[change.action](change)
+
+    # Columns
+
+    def _add_column(self, change: TableChange) -> None:
+        column = change.column
+        assert column is not None
+        if any(known.name == column.name for known in self.entry.description.columns):
+            message = f'column "{column.name}" of relation "{self._name}" already exists'
+            if not change.if_exists:
+                raise SqlError("42701", message)
+            self.work.notice(f"{message}, skipping", "42701")
+            return
+        before = self.entry
+        after = with_column(before, column, self.work)
+        made = after.description.columns[-1]
+        if made.default is None:
+            self.work.tables.execute_ddl(
+                f"ALTER TABLE stored.{before.physical} ADD COLUMN c{made.number} {physical_type(made.type)}"
+            )
+            self._put(after)
+        else:
+            default = value_as_written(made.default, self.work.settings)
+            self._put(self.work.rebuild(before, after, [*columns_of(before), stored(default, made)], self._now_us))
+        if made.not_null:
+            self._require_filled(made)
+        for constraint in column.constraints:
+            self._add_constraint(TableChange("add constraint", constraint=constraint))
+
+    def _drop_column(self, change: TableChange) -> None:
+        column = self._column(change, f'column "{change.name}" of relation "{self._name}" does not exist')
+        if column is None:
+            return
+        what = f"column {column.name} of table {self._name}"
+        views = views_using(self.work.image, self.entry, column.number)
+        found = [Dependent(view, what) for view in views]
+        sequences = owned_by(self.work.image, self.entry.description.oid, column.number)
+        found += [one for one in dependents_of(self.work.image, [*views, *sequences]) if one.entry is not self.entry]
+        covering = [one for one in self.entry.description.constraints if one.is_key and column.number in one.columns]
+        needing = links_needing(self.entry, covering, self.work.image)
+        found += [Dependent(one.child, what, constraint=one.constraint.name) for one in needing]
+        self._drop_dependents(what, found, change.cascade)
+        self.work.image = self.work.image.without([one.description.name for one in sequences])
+        description = self.entry.description
+        kept = [one for one in description.constraints if column.number not in used_by(one, description.columns)]
+        lost = [one for one in description.constraints if one not in kept]
+        self._drop_indexes(lost)
+        names = {one.name for one in kept}
+        description = replace(
+            description,
+            columns=tuple(one for one in description.columns if one is not column),
+            constraints=tuple(kept),
+        )
+        # The physical column stays, unseen, until the table is built anew.
+        self._put(
+            bound_description(
+                replace(
+                    self.entry,
+                    description=description,
+                    defaults={number: one for number, one in self.entry.defaults.items() if number != column.number},
+                    checks={name: one for name, one in self.entry.checks.items() if name in names},
+                    indexes={name: one for name, one in self.entry.indexes.items() if name in names},
+                ),
+                self.work.image,
+            )
+        )
+
+    def _rename_column(self, change: TableChange) -> None:
+        column = self._column(change, f'column "{change.name}" does not exist')
+        if column is None:
+            return
+        if any(known.name == change.new_name for known in self.entry.description.columns):
+            raise SqlError("42701", f'column "{change.new_name}" of relation "{self._name}" already exists')
+        self._put_column(replace(column, name=change.new_name))
+
+    def _set_type(self, change: TableChange) -> None:
+        column = self._column(change, f'column "{change.name}" of relation "{self._name}" does not exist')
+        assert column is not None and change.type is not None
+        for view in views_using(self.work.image, self.entry, column.number):
+            raise SqlError(
+                "0A000",
+                "cannot alter type of a column used by a view or rule",
+                detail=f'rule _RETURN on view {view.description.name} depends on column "{column.name}"',
+            )
+        for link in (*links_from(self.entry, self.work.image), *links_to(self.entry, self.work.image)):
+            if column.number in (link.constraint.columns if link.child is self.entry else link.reference.columns):
+                hint = f'Drop the constraint "{link.constraint.name}" first, and add it again afterwards.'
+                raise not_supported("a change of the type of a column of a foreign key", change.position, hint)
+        target = replace(column, type=change.type, default=None)
+        self._check_default(column, change.type)
+        before = self.entry
+        description = before.description
+        image, settings = self.work.image, self.work.settings
+        value = bind_conversion(change.using, column, target, description, image, settings)
+        items = [
+            stored(value, target) if known is column else item
+            for known, item in zip(description.columns, columns_of(before), strict=True)
+        ]
+        self._change_sequence_type(column, change.type)
+        columns = tuple(target if known is column else known for known in description.columns)
+        after = bound_description(replace(before, description=replace(description, columns=columns)), self.work.image)
+        if any(one.is_key and column.number in one.columns for one in description.constraints):
+            require_key_type(target, None)
+        self._put(self.work.rebuild(before, after, items, self._now_us, checked=True))
+        for constraint in after.description.constraints:
+            if constraint.kind == "check":
+                self._check_rows(constraint)
+
+    def _check_default(self, column: ColumnDescription, kind: SqlType) -> None:
+        source = self.entry.defaults.get(column.number)
+        if source is None or column.default is None or column.identity is not None:
+            return
+        if not can_cast(column.default.type.family, kind.family, "assignment"):
+            message = f'default for column "{column.name}" cannot be cast automatically to type {plain_name(kind)}'
+            raise SqlError("42804", message)
+
+    def _change_sequence_type(self, column: ColumnDescription, kind: SqlType) -> None:
+        for sequence in owned_by(self.work.image, self.entry.description.oid, column.number):
+            if sequence.identity:
+                if kind.family not in LIMITS:
+                    raise SqlError("22023", "identity column type must be smallint, integer, or bigint")
+                definition = replace(sequence.definition, type=kind, maximum=maximum_for(sequence, kind))
+                self.work.image = self.work.image.with_replaced(
+                    sequence.description.name, replace(sequence, definition=definition)
+                )
+
+    # Defaults and NOT NULL
+
+    def _set_default(self, change: TableChange) -> None:
+        column = self._plain_column(change)
+        assert change.default is not None
+        definition = TableColumn(column.name, column.type, default=change.default, default_text=change.default_text)
+        bound = bind_default(definition, self.work.image, self.work.settings)
+        source = default_source(bound, change.default_text, self.work.settings, self.work.image)
+        entry = replace(self.entry, defaults={**self.entry.defaults, column.number: source})
+        self._put(bound_description(entry, self.work.image))
+
+    def _drop_default(self, change: TableChange) -> None:
+        column = self._plain_column(change)
+        kept = {number: one for number, one in self.entry.defaults.items() if number != column.number}
+        self._put(bound_description(replace(self.entry, defaults=kept), self.work.image))
+
+    def _set_not_null(self, change: TableChange) -> None:
+        column = self._column(change, f'column "{change.name}" of relation "{self._name}" does not exist')
+        if column is not None and not column.not_null:
+            self._require_filled(column)
+            self._put_column(replace(column, not_null=True))
+
+    def _drop_not_null(self, change: TableChange) -> None:
+        column = self._plain_column(change)
+        if any(
+            one.kind == "primary key" and column.number in one.columns for one in self.entry.description.constraints
+        ):
+            raise SqlError("42P16", f'column "{column.name}" is in a primary key')
+        self._put_column(replace(column, not_null=False))
+
+    # Constraints
+
+    def _add_constraint(self, change: TableChange) -> None:
+        constraint = change.constraint
+        assert constraint is not None
+        if constraint.kind == "check":
+            self._put(with_check(self.entry, constraint, self.work))
+            self._check_rows(self.entry.description.constraints[-1])
+            return
+        if constraint.reference is not None:
+            self._put(with_reference(self.entry, constraint, self.work))
+            *_, link = links_from(self.entry, self.work.image)
+            self.work.tables.references.require_all(link)
+            return
+        before = self.entry
+        after = with_key(before, constraint, self.work)
+        made = after.description.constraints[-1]
+        for column in after.description.columns:
+            if column.number in made.columns and made.kind == "primary key":
+                self._require_filled(column)
+        self.work.require_distinct(after, made)
+        # DuckDB has no index added to a table that this transaction has changed already.
+        self._put(self.work.rebuild(before, after, columns_of(before), self._now_us))
+
+    def _alter_constraint(self, change: TableChange) -> None:
+        description = self.entry.description
+        found = next((one for one in description.constraints if one.name == change.name and not one.is_index), None)
+        if found is None:
+            message = f'constraint "{change.name}" of relation "{self._name}" does not exist'
+            raise SqlError("42704", message)
+        if found.reference is None:
+            message = f'constraint "{change.name}" of relation "{self._name}" is not a foreign key constraint'
+            raise SqlError("42809", message)
+        reference = replace(found.reference, deferrable=change.deferrable, deferred=change.deferred)
+        constraints = tuple(
+            replace(one, reference=reference) if one is found else one for one in description.constraints
+        )
+        self._put(replace(self.entry, description=replace(description, constraints=constraints)))
+
+    def _drop_constraint(self, change: TableChange) -> None:
+        description = self.entry.description
+        lost = [one for one in description.constraints if one.name == change.name and not one.is_index]
+        if not lost:
+            message = f'constraint "{change.name}" of relation "{self._name}" does not exist'
+            if not change.if_exists:
+                raise SqlError("42704", message)
+            self.work.notice(f"{message}, skipping")
+            return
+        self._drop_references(f"constraint {change.name} on table {self._name}", lost, f"index {change.name}", change)
+        lost = [one for one in self.entry.description.constraints if one.name == change.name and not one.is_index]
+        description = self.entry.description
+        self._drop_indexes(lost)
+        self._put(
+            replace(
+                self.entry,
+                description=replace(
+                    description, constraints=tuple(one for one in description.constraints if one not in lost)
+                ),
+                checks={name: one for name, one in self.entry.checks.items() if name != change.name},
+                indexes={name: one for name, one in self.entry.indexes.items() if name != change.name},
+            )
+        )
+
+    def _drop_references(self, what: str, lost: Sequence[ConstraintDescription], on: str, change: TableChange) -> None:
+        """Drop the foreign keys that refer to keys which go, or raise 2BP01."""
+        needing = links_needing(self.entry, lost, self.work.image)
+        self._drop_dependents(
+            what, [Dependent(one.child, on, constraint=one.constraint.name) for one in needing], change.cascade
+        )
+
+    def _rename_constraint(self, change: TableChange) -> None:
+        description = self.entry.description
+        found = next((one for one in description.constraints if one.name == change.name and not one.is_index), None)
+        if found is None:
+            raise SqlError("42704", f'constraint "{change.name}" for table "{self._name}" does not exist')
+        if found.is_key and in_schema_of(self._name, change.new_name) in relation_names(self.work.image):
+            raise SqlError("42P07", f'relation "{change.new_name}" already exists')
+        if any(one.name == change.new_name for one in description.constraints):
+            raise SqlError("42710", f'constraint "{change.new_name}" for relation "{self._name}" already exists')
+        names = {change.name: change.new_name}
+        renamed = tuple(replace(one, name=names.get(one.name, one.name)) for one in description.constraints)
+        self._put(
+            replace(
+                self.entry,
+                description=replace(description, constraints=renamed),
+                checks={names.get(name, name): one for name, one in self.entry.checks.items()},
+                indexes={names.get(name, name): one for name, one in self.entry.indexes.items()},
+            )
+        )
+
+    def _rename(self, change: TableChange) -> None:
+        require_free(self.work.image, change.new_name, None)
+        before = self._name
+        self.entry = replace(self.entry, description=replace(self.entry.description, name=change.new_name))
+        self.work.image = self.work.image.with_replaced(before, self.entry)
+        self.work.tables.image = self.work.image
+
+    def _refuse_options(self, _: TableChange) -> None:
+        message = f'ALTER action OPTIONS cannot be performed on relation "{self._name}"'
+        raise SqlError("42809", message, detail="This operation is not supported for tables.")
+
+    # Inside
+
+    def _put(self, entry: TableEntry) -> None:
+        self.entry = entry
+        self.work.image = self.work.image.with_replaced(entry.description.name, entry)
+        self.work.tables.image = self.work.image
+
+    def _put_column(self, column: ColumnDescription) -> None:
+        columns = tuple(column if one.number == column.number else one for one in self.entry.description.columns)
+        self._put(replace(self.entry, description=replace(self.entry.description, columns=columns)))
+
+    def _column(self, change: TableChange, message: str) -> ColumnDescription | None:
+        columns = {column.name: column for column in self.entry.description.columns}
+        column = columns.get(change.name)
+        if column is None:
+            if not change.if_exists:
+                raise SqlError("42703", message, hint=did_you_mean(change.name, columns, "the column"))
+            self.work.notice(f"{message}, skipping")
+        return column
+
+    def _plain_column(self, change: TableChange) -> ColumnDescription:
+        column = self._column(change, f'column "{change.name}" of relation "{self._name}" does not exist')
+        assert column is not None
+        if column.identity is not None:
+            message = f'column "{column.name}" of relation "{self._name}" is an identity column'
+            hint = "Use ALTER TABLE ... ALTER COLUMN ... DROP IDENTITY instead."
+            raise SqlError("42601", message, hint=hint if change.action == "drop default" else None)
+        return column
+
+    def _drop_indexes(self, constraints: Sequence[ConstraintDescription]) -> None:
+        for constraint in constraints:
+            if constraint.is_key:
+                self.work.tables.execute_ddl(f"DROP INDEX stored.{self.entry.indexes[constraint.name]}")
+
+    def _drop_dependents(self, what: str, found: Sequence[Dependent], cascade: bool) -> None:
+        if not found:
+            return
+        if not cascade:
+            raise refusal(what, found)
+        text, detail = cascade_notice([one.text for one in found])
+        self.work.notice(text, detail=detail)
+        remove([one.entry for one in found if one.is_whole], self.work)
+        for one in found:
+            if one.constraint is not None and one.entry.description.oid == self.entry.description.oid:
+                self._put(without_constraint(self.entry, one.constraint))
+            else:
+                drop_constraint(one, self.work)
+
+    def _require_filled(self, column: ColumnDescription) -> None:
+        """Raise 23502 when a row has NULL in a column."""
+        index = next(place for place, one in enumerate(self.entry.description.columns) if one.number == column.number)
+        empty = Call("is_null", (Column(index, column.name, column.type),), BOOL)
+        if self.work.any_row(Limit(Filter(table_scan(self.entry), empty), Literal(1, INT8), None)):
+            raise SqlError(
+                "23502",
+                f'column "{column.name}" of relation "{self._name}" contains null values',
+                table_name=self._name,
+                column_name=column.name,
+            )
+
+    def _check_rows(self, constraint: ConstraintDescription) -> None:
+        """Raise 23514 when a row fails a check."""
+        assert constraint.condition is not None
+        condition = Call("is_false", (constraint.condition,), BOOL)
+        root = substitute_now(Project(table_scan(self.entry), (("failed", condition),)), self._now_us)
+        root = with_zone(root, self.work.settings.time_zone)
+        failed = Filter(root, Column(0, "failed", BOOL))
+        if self.work.any_row(Limit(failed, Literal(1, INT8), None)):
+            raise SqlError(
+                "23514",
+                f'check constraint "{constraint.name}" of relation "{self._name}" is violated by some row',
+                table_name=self._name,
+                constraint_name=constraint.name,
+            )
+
+
+def columns_of(entry: TableEntry) -> list[Expression]:
+    """Return the columns of a table as expressions over its rows."""
+    return [Column(index, column.name, column.type) for index, column in enumerate(entry.description.columns)]
+
+
+def used_by(constraint: ConstraintDescription, columns: Sequence[ColumnDescription]) -> set[int]:
+    """Return the numbers of the columns that a constraint is about."""
+    if constraint.condition is None:
+        return set(constraint.columns)
+    return {columns[column.index].number for column in tree_columns(constraint.condition)}
+
+
+def maximum_for(sequence: SequenceEntry, kind: SqlType) -> int:
+    """Return the maximum of an identity's sequence after its column has another type: the type's, where it was the type's."""
+    definition = sequence.definition
+    if definition.maximum == LIMITS[definition.type.family] - 1:
+        return LIMITS[kind.family] - 1
+    return min(definition.maximum, LIMITS[kind.family] - 1)

@@ -1,0 +1,155 @@
+"""Indexes that have statements of their own: CREATE INDEX, DROP INDEX, ALTER INDEX RENAME.
+
+Enters: a statement, a `TableWork`. Leaves: the work's image with the change. A unique index is a key like that of a constraint, but for the
+catalog. Any other is a name in the catalog: tables are read column by column, skipping what min and max of a row group rule out, and need
+no second structure to be searched.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from engine.catalog.image import WORDS, QueryViewEntry, SequenceEntry, StreamEntry, TableEntry, ViewEntry
+from engine.ddl.dependents import Dependent, refusal
+from engine.ddl.dropping import skipped
+from engine.ddl.table_alterations import columns_of
+from engine.ddl.table_constraints import require_key_type
+from engine.ddl.table_names import free_name, joined_names, relation_names
+from engine.ddl.table_references import links_needing
+from engine.ddl.table_work import TableWork
+from sql.catalog.catalog import ConstraintDescription
+from sql.errors import SqlError
+from sql.names.relation_keys import in_schema_of, name_of, schema_of
+from sql.names.suggestions import did_you_mean
+from sql.parse.statements.objects import CreateIndex, DropIndex, RenameIndex
+
+KINDS = frozenset({"index", "unique index"})
+NOT_FOR = {StreamEntry: "foreign tables", ViewEntry: "views", QueryViewEntry: "views", SequenceEntry: "sequences"}
+
+
+def create_index(statement: CreateIndex, work: TableWork, now_us: int) -> None:
+    """Do CREATE INDEX. Raises 42P07 for a name that is taken, 42703 for a column that is not there, 23505 for repeated keys."""
+    entry = _table(statement, work)
+    taken = relation_names(work.image)
+    if statement.name is not None and in_schema_of(entry.description.name, statement.name) in taken:
+        message = f'relation "{statement.name}" already exists'
+        if not statement.if_not_exists:
+            raise SqlError("42P07", message)
+        work.notice(f"{message}, skipping", "42P07")
+        return
+    numbers = _columns(statement, entry)
+    name = statement.name
+    if name is None:
+        shown = joined_names([name for name, _ in statement.columns])
+        name = free_name(entry.description.name, shown, "idx", taken)
+    made = ConstraintDescription(name, "unique index" if statement.unique else "index", numbers)
+    constraints = (*entry.description.constraints, made)
+    indexes = {**entry.indexes, name: f"i{work.take_oid()}"}
+    after = replace(entry, description=replace(entry.description, constraints=constraints), indexes=indexes)
+    if statement.unique:
+        work.require_distinct(after, made)
+        # DuckDB has no index added to a table that this transaction has changed already.
+        after = work.rebuild(entry, after, columns_of(entry), now_us)
+    _put(work, after)
+
+
+def drop_index(statement: DropIndex, work: TableWork) -> None:
+    """Do DROP INDEX. Raises 42704 for an unknown name, 42809 for one that is no index, 2BP01 for that of a constraint."""
+    for name, position in statement.names:
+        found = _find(name, work)
+        if found is None:
+            other = work.image.entries.get(name)
+            if other is not None:
+                word = WORDS[other.description.kind]
+                hint = f"Use DROP {word.upper()} to remove a {word}."
+                raise SqlError("42809", f'"{name}" is not an index', position=position or None, hint=hint)
+            if not statement.if_exists:
+                raise SqlError("42704", f'index "{name}" does not exist', position=position or None)
+            work.notice(skipped(f'index "{name}"', name, work))
+            continue
+        entry, index = found
+        name = index.name
+        if index.kind not in KINDS:
+            what = f"constraint {name} on table {entry.description.name}"
+            raise SqlError(
+                "2BP01",
+                f"cannot drop index {name} because {what} requires it",
+                hint=f"You can drop {what} instead.",
+            )
+        needing = links_needing(entry, [index], work.image)
+        if needing:
+            raise refusal(
+                f"index {name}",
+                [Dependent(one.child, f"index {name}", constraint=one.constraint.name) for one in needing],
+            )
+        if index.is_key:
+            work.tables.execute_ddl(f"DROP INDEX stored.{entry.indexes[name]}")
+        constraints = tuple(one for one in entry.description.constraints if one is not index)
+        indexes = {one: physical for one, physical in entry.indexes.items() if one != name}
+        _put(work, replace(entry, description=replace(entry.description, constraints=constraints), indexes=indexes))
+
+
+def rename_index(statement: RenameIndex, work: TableWork) -> None:
+    """Do ALTER INDEX ... RENAME TO, also of the index of a constraint, which has the same name. Raises 42P01, 42809 and 42P07."""
+    name, new_name = statement.name, statement.new_name
+    found = _find(name, work)
+    if found is None:
+        if name in work.image.entries:
+            raise SqlError("42809", f'"{name}" is not an index')
+        if not statement.if_exists:
+            raise SqlError("42P01", f'relation "{name}" does not exist')
+        work.notice(f'relation "{name}" does not exist, skipping')
+        return
+    if new_name in relation_names(work.image):
+        raise SqlError("42P07", f'relation "{new_name}" already exists')
+    entry, index = found
+    name, new_name = index.name, name_of(new_name)
+    constraints = tuple(replace(one, name=new_name) if one is index else one for one in entry.description.constraints)
+    indexes = {new_name if one == name else one: physical for one, physical in entry.indexes.items()}
+    _put(work, replace(entry, description=replace(entry.description, constraints=constraints), indexes=indexes))
+
+
+def _table(statement: CreateIndex, work: TableWork) -> TableEntry:
+    entry = work.image.entries.get(statement.table)
+    position = statement.table_position or None
+    if entry is None:
+        hint = did_you_mean(statement.table, work.image.relation_names())
+        raise SqlError("42P01", f'relation "{statement.table}" does not exist', position, hint=hint)
+    if not isinstance(entry, TableEntry):
+        raise SqlError(
+            "42809",
+            f'cannot create index on relation "{statement.table}"',
+            detail=f"This operation is not supported for {NOT_FOR[type(entry)]}.",
+            hint="A stream keeps its last rows by itself; group it in a view by what is asked for."
+            if isinstance(entry, StreamEntry)
+            else None,
+        )
+    return entry
+
+
+def _columns(statement: CreateIndex, entry: TableEntry) -> tuple[int, ...]:
+    columns = {column.name: column for column in entry.description.columns}
+    numbers = []
+    for name, position in statement.columns:
+        column = columns.get(name)
+        if column is None:
+            hint = did_you_mean(name, columns, "the column")
+            raise SqlError("42703", f'column "{name}" does not exist', hint=hint)
+        if statement.unique:
+            require_key_type(column, position)
+        numbers.append(column.number)
+    return tuple(numbers)
+
+
+def _find(name: str, work: TableWork) -> tuple[TableEntry, ConstraintDescription] | None:
+    for entry in work.image.entries.values():
+        if isinstance(entry, TableEntry) and schema_of(entry.description.name) == schema_of(name):
+            for one in entry.description.constraints:
+                if one.name == name_of(name) and (one.is_key or one.is_index):
+                    return entry, one
+    return None
+
+
+def _put(work: TableWork, entry: TableEntry) -> None:
+    work.image = work.image.with_replaced(entry.description.name, entry)
+    work.tables.image = work.image

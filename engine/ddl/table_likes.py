@@ -1,0 +1,146 @@
+"""CREATE TABLE with LIKE: a table whose columns, and more where INCLUDING says so, are those of relations that are there.
+
+Enters: a statement with likes, a `TableWork`. Leaves: the entry of the new table, in the work's image with its comments. Columns come where
+LIKE stands; checks, keys and indexes after those of the statement itself, the last two under new names, as in PostgreSQL.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from engine.catalog.image import Entry, SequenceEntry, SourceText, StreamEntry, TableEntry
+from engine.ddl.table_building import build_table, owned_sequences, stored_type
+from engine.ddl.table_constraints import with_key
+from engine.ddl.table_names import free_name, joined_names, relation_names
+from engine.ddl.table_work import TableWork
+from engine.tables.table_expressions import bound_check, bound_description
+from sql.catalog.catalog import ColumnDescription, ConstraintDescription
+from sql.errors import SqlError
+from sql.names.relation_keys import name_of
+from sql.names.suggestions import did_you_mean
+from sql.parse.statements.statement import Constraint, CreateTable, LikeRelation, SequenceOptions, TableColumn
+
+
+def build_table_like(statement: CreateTable, work: TableWork) -> TableEntry:
+    """Create a table some of whose columns are other relations'. Raises 42P01, 42809, and what `build_table` raises."""
+    columns: list[TableColumn] = []
+    defaults: dict[int, SourceText] = {}
+    for place, own in enumerate((*statement.columns, None)):
+        for like in statement.likes:
+            if like.before == place:
+                for column, default in columns_like(like, work):
+                    columns.append(column)
+                    if default is not None:
+                        defaults[len(columns)] = default
+        if own is not None:
+            columns.append(own)
+    entry = build_table(replace(statement, columns=tuple(columns)), work)
+    entry = bound_description(replace(entry, defaults={**entry.defaults, **defaults}), work.image)
+    work.image = work.image.with_replaced(statement.name, entry)
+    for like in statement.likes:
+        entry = with_constraints_like(entry, like, work)
+    return entry
+
+
+def source_of(like: LikeRelation, work: TableWork) -> Entry:
+    """Return the relation that LIKE names. Raises 42P01, and 42809 for a sequence."""
+    entry = work.image.entries.get(like.name)
+    if entry is None:
+        hint = did_you_mean(like.name, work.image.relation_names())
+        raise SqlError("42P01", f'relation "{like.name}" does not exist', hint=hint, position=like.position)
+    if isinstance(entry, SequenceEntry):
+        message = f'relation "{name_of(like.name)}" is invalid in LIKE clause'
+        raise SqlError("42809", message, like.position, detail="This operation is not supported for sequences.")
+    return entry
+
+
+def columns_like(like: LikeRelation, work: TableWork) -> list[tuple[TableColumn, SourceText | None]]:
+    """Return copies of a relation's columns, each with its default where that is copied."""
+    entry = source_of(like, work)
+    known = entry.defaults if isinstance(entry, TableEntry | StreamEntry) else {}
+    found = []
+    for column in entry.description.columns:
+        copied = TableColumn(column.name, stored_type(column.type), column.not_null)
+        default = known.get(column.number) if "defaults" in like.including and column.identity is None else None
+        if isinstance(entry, TableEntry) and column.identity is not None and "identity" in like.including:
+            options = sequence_options(entry, column, work)
+            copied = replace(copied, identity=column.identity, identity_options=options)
+        found.append((copied, default))
+    return found
+
+
+def sequence_options(entry: TableEntry, column: ColumnDescription, work: TableWork) -> SequenceOptions:
+    """Return what makes a sequence like the one of an identity column, which begins anew."""
+    (sequence,) = owned_sequences(work, entry, [column.number])
+    one = sequence.definition
+    return SequenceOptions(one.type, one.start, one.increment, one.minimum, one.maximum, one.cache, one.cycle)
+
+
+def with_constraints_like(entry: TableEntry, like: LikeRelation, work: TableWork) -> TableEntry:
+    """Return the table, in the work's image too, with the checks, keys, indexes and comments that LIKE copies."""
+    source = source_of(like, work)
+    before = len(entry.description.constraints)
+    if isinstance(source, TableEntry):
+        for constraint in source.description.constraints:
+            if constraint.kind == "check" and "constraints" in like.including:
+                entry = with_check_like(entry, source, constraint, like, work)
+            elif constraint.is_index and "indexes" in like.including:
+                entry = with_index_like(entry, source, constraint, work)
+            elif constraint.is_key and "indexes" in like.including:
+                names = tuple((name, 0) for name in names_of(source, constraint))
+                entry = with_key(entry, Constraint(constraint.kind, None, names), work)
+            work.image = work.image.with_replaced(entry.description.name, entry)
+        work.create_indexes(entry, entry.description.constraints[before:])
+    if "comments" in like.including:
+        numbers = numbers_in(entry)
+        for place, column in enumerate(source.description.columns, 1):
+            text = work.image.comments.get((source.description.oid, column.number or place))
+            if text is not None:
+                work.image = work.image.with_comment(entry.description.oid, numbers[column.name], text)
+    return entry
+
+
+def with_check_like(
+    entry: TableEntry, source: TableEntry, check: ConstraintDescription, like: LikeRelation, work: TableWork
+) -> TableEntry:
+    """Return the table with a CHECK of another one, under its name. Raises 42710 if it has one of that name."""
+    description = entry.description
+    if any(one.name == check.name for one in description.constraints):
+        message = f'constraint "{check.name}" for relation "{name_of(description.name)}" already exists'
+        raise SqlError("42710", message)
+    numbers = numbers_in(entry)
+    new_numbers = {column.number: numbers[column.name] for column in source.description.columns}
+    text = source.checks[check.name]
+    names = tuple((name, new_numbers[number]) for name, number in text.names if number in new_numbers)
+    text = replace(text, names=names)
+    comment = check.comment if "comments" in like.including else ""
+    made = replace(check, condition=bound_check(text, description, work.image), comment=comment)
+    constraints = (*description.constraints, made)
+    return replace(
+        entry,
+        description=replace(description, constraints=constraints),
+        checks={**entry.checks, check.name: text},
+    )
+
+
+def with_index_like(entry: TableEntry, source: TableEntry, index: ConstraintDescription, work: TableWork) -> TableEntry:
+    """Return the table with an index over the same columns."""
+    description = entry.description
+    columns = names_of(source, index)
+    name = free_name(description.name, joined_names(columns), "idx", relation_names(work.image))
+    numbers = numbers_in(entry)
+    made = ConstraintDescription(name, index.kind, tuple(numbers[column] for column in columns))
+    constraints = (*description.constraints, made)
+    indexes = {**entry.indexes, name: f"i{work.take_oid()}"}
+    return replace(entry, description=replace(description, constraints=constraints), indexes=indexes)
+
+
+def names_of(entry: TableEntry, constraint: ConstraintDescription) -> list[str]:
+    """Return the names of a constraint's columns."""
+    names = {column.number: column.name for column in entry.description.columns}
+    return [names[number] for number in constraint.columns]
+
+
+def numbers_in(entry: TableEntry) -> dict[str, int]:
+    """Return the numbers of a table's columns by their names."""
+    return {column.name: column.number for column in entry.description.columns}

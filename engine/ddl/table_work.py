@@ -1,0 +1,118 @@
+"""What the DDL statements on tables and sequences share: the image that grows, the DuckDB transaction, and how tables lie in it.
+
+Enters: descriptions. Leaves: physical tables `stored.r<oid>` with columns c<number> in the forms that `sql.emit.duckdb` computes in, and
+one unique index per key. Must not decide what a statement means.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from engine.catalog.image import CatalogImage, TableEntry
+from engine.tables.table_transaction import TOUCHED, TableTransaction, physical_type
+from sql.bind.substitute import substitute_now
+from sql.catalog.catalog import ColumnDescription, ConstraintDescription, SessionSettings
+from sql.errors import SqlError
+from sql.tree.expressions import Expression
+from sql.tree.relations import OutputColumn, Project, Relation, Scan, Schema
+
+# Types whose values DuckDB can't index, or would compare otherwise than PostgreSQL.
+NO_KEY_FAMILIES = frozenset({"interval", "jsonb"})
+
+
+@dataclass
+class TableWork:
+    """One DDL statement at work. image: the catalog as the statement has changed it so far. notices: (sqlstate, text, detail)."""
+
+    image: CatalogImage
+    settings: SessionSettings
+    tables: TableTransaction
+    notices: list[tuple[str, str, str | None]] = field(default_factory=list)
+
+    def take_oid(self) -> int:
+        """Return a number that nothing else has."""
+        oid = self.image.next_oid
+        self.image = replace(self.image, next_oid=oid + 1)
+        return oid
+
+    def notice(self, text: str, sqlstate: str = "00000", detail: str | None = None) -> None:
+        """Tell the client something when the statement has succeeded."""
+        self.notices.append((sqlstate, text, detail))
+
+    def create(self, entry: TableEntry) -> None:
+        """Create the physical table with its keys."""
+        self.create_rows(entry)
+        self.create_indexes(entry, entry.description.constraints)
+
+    def create_rows(self, entry: TableEntry) -> None:
+        """Create the physical table without keys."""
+        columns = [f"c{column.number} {physical_type(column.type)}" for column in entry.description.columns]
+        columns.append(f"{TOUCHED} BIGINT NOT NULL DEFAULT 0")
+        self.tables.execute_ddl(f"CREATE TABLE stored.{entry.physical} ({', '.join(columns)})")
+
+    def create_indexes(self, entry: TableEntry, constraints: Sequence[ConstraintDescription]) -> None:
+        """Create the unique indexes of those constraints that are keys."""
+        self.tables.unguarded.add(entry.physical)
+        for constraint in constraints:
+            if constraint.is_key:
+                columns = ", ".join(f"c{number}" for number in constraint.columns)
+                index = entry.indexes[constraint.name]
+                self.tables.execute_ddl(f"CREATE UNIQUE INDEX {index} ON stored.{entry.physical} ({columns})")
+
+    def rebuild(
+        self, before: TableEntry, after: TableEntry, items: Sequence[Expression], now_us: int, checked: bool = False
+    ) -> TableEntry:
+        """Make the physical table anew as `after`, whose columns get `items`, expressions over the rows of `before`.
+
+        checked: values of keys may have become equal. Return `after` with the new physical names. Raises what the expressions raise.
+        """
+        indexes = {name: f"i{self.take_oid()}" for name in after.indexes}
+        physical = f"r{after.description.oid}_{self.take_oid()}"
+        built = replace(after, physical=physical, indexes=indexes)
+        self.create_rows(built)
+        columns = after.description.columns
+        root = Project(
+            table_scan(before), tuple((column.name, item) for column, item in zip(columns, items, strict=True))
+        )
+        self.tables.image = self.image
+        self.tables.insert_from(built, substitute_now(root, now_us), before)
+        self.tables.execute_ddl(f"DROP TABLE stored.{before.physical}")
+        for constraint in built.description.constraints:
+            if checked and constraint.is_key:
+                self.require_distinct(built, constraint)
+        self.create_indexes(built, built.description.constraints)
+        return built
+
+    def drop(self, entry: TableEntry) -> None:
+        """Drop the physical table."""
+        self.tables.execute_ddl(f"DROP TABLE stored.{entry.physical}")
+
+    def require_distinct(self, entry: TableEntry, constraint: ConstraintDescription) -> None:
+        """Raise 23505 when rows that are there have the same key."""
+        key = self.tables.repeated_key(entry, constraint)
+        if key is not None:
+            raise SqlError(
+                "23505",
+                f'could not create unique index "{constraint.name}"',
+                detail=f"Key {key} is duplicated.",
+                read_oid=entry.description.oid,
+                detail_without="Duplicate keys exist.",
+                table_name=entry.description.name,
+                constraint_name=constraint.name,
+            )
+
+    def any_row(self, root: Relation) -> bool:
+        """Tell whether a relation has rows."""
+        return bool(self.tables.query(root, {}).num_rows)
+
+
+def table_scan(entry: TableEntry) -> Scan:
+    """Return the scan of a table's rows."""
+    schema: Schema = tuple(OutputColumn(column.name, column.type) for column in entry.description.columns)
+    return Scan(entry.description.name, "table", schema)
+
+
+def column_numbered(entry: TableEntry, number: int) -> ColumnDescription:
+    """Return the column with a number."""
+    return next(column for column in entry.description.columns if column.number == number)

@@ -1,0 +1,209 @@
+"""ALTER VIEW ... RENAME, of continuous and of ordinary views; truncate, activate and deactivate of continuous ones.
+
+Enters: statements or names, an image. Leaves: an image with another entry in the view's place. What a continuous view has counted goes on
+under its new name; one that is emptied gets a state of its own, so that log and checkpoints know the two apart. Must not commit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from engine.catalog.disabled_views import refusal_to_change
+from engine.catalog.image import WORDS, CatalogImage, DisabledViewEntry, Entry, QueryViewEntry, ViewEntry, maker_of
+from engine.ddl.definitions import require_free
+from engine.ddl.dependents import dependents_of, parts_of
+from engine.ddl.query_views import bound_again
+from sql.errors import SqlError
+from sql.names.relation_keys import name_of
+from sql.names.suggestions import did_you_mean
+from sql.parse.statements.statement import TableChange
+from sql.tree.relations import Relation, Scan, Schema
+from sql.tree.walks import rewrite_everywhere
+from views.upkeep.lifecycle import emptied_view, renamed_view
+from views.upkeep.view import ContinuousView
+
+View = ViewEntry | QueryViewEntry
+
+
+def require_view(entry: Entry) -> View:
+    """Return a relation that is to be altered as a view. Raises 42809 for another, and 55000 for a disabled one."""
+    if isinstance(entry, DisabledViewEntry):
+        raise refusal_to_change(entry)
+    if not isinstance(entry, ViewEntry | QueryViewEntry):
+        raise SqlError("42809", f'"{entry.description.name}" is not a view')
+    return entry
+
+
+def rename_view(entry: View, change: TableChange, image: CatalogImage) -> CatalogImage:
+    """Return the image with a view or one of its columns renamed. Raises 42P07, 42703, 42701, 0A000 when another view has built it in."""
+    refuse_built_in(image, entry, "rename")
+    before = entry.description.name
+    if change.action == "rename":
+        require_free(image, change.new_name, None)
+        name, columns = change.new_name, [column.name for column in entry.description.columns]
+    else:
+        name, columns = before, renamed_columns(entry, change)
+    if isinstance(entry, ViewEntry):
+        changed: Entry = renamed_continuous(entry, name, columns)
+    else:
+        described = zip(entry.description.columns, columns, strict=True)
+        shown = tuple(replace(column, name=called) for column, called in described)
+        changed = replace(entry, description=replace(entry.description, name=name, columns=shown))
+        for part in parts_of(image, entry):
+            assert isinstance(part, ViewEntry)
+            definition = replace(part.view.definition, whole=name)
+            told = with_view(part, renamed_view(part.view, definition, part.view.schema))
+            image = image.with_replaced(part.description.name, told)
+    return bound_again(image.with_replaced(before, changed))
+
+
+def renamed(
+    entry: View, change: TableChange, image: CatalogImage, committed: CatalogImage
+) -> tuple[CatalogImage, str | None]:
+    """Return the image after RENAME, by `goes_on` where the view takes the place of one that is alike, and what the client is told."""
+    exchanged = goes_on(entry, change, image, committed)
+    if exchanged is None:
+        return rename_view(entry, change, image), None
+    name = name_of(change.new_name)
+    return exchanged, f'view "{name}" goes on with what it has counted, since the new one has the same query'
+
+
+def goes_on(entry: View, change: TableChange, image: CatalogImage, committed: CatalogImage) -> CatalogImage | None:
+    """Return the image in which the view that had a new name before this transaction has it again, None: it is no view alike.
+
+    So tools replace a view: they make another one, rename the old one out of the way, give its name to the new one, and drop the old one.
+    Where both have the same query, owner and options, they exchange their names instead, and what was counted stays under its name. Who
+    read the old one goes with what has its name now, as tools expect: they make these views anew as well.
+    """
+    before = committed.entries.get(change.new_name)
+    if change.action != "rename" or before is None or committed.by_oid(entry.description.oid) is not None:
+        return None
+    aside = image.by_oid(before.description.oid)
+    if not isinstance(aside, ViewEntry | QueryViewEntry) or aside.description.name == change.new_name:
+        return None
+    owners = {image.privileges.owner(one.description.oid) for one in (entry, aside)}
+    if len(owners) > 1 or not are_alike(entry, aside, image):
+        return None
+    name = aside.description.name
+    followers = frozenset(one.entry.description.oid for one in dependents_of(image, [aside]) if one.is_whole)
+    image = rename_view(aside, change, image)
+    made = image.by_oid(entry.description.oid)
+    assert isinstance(made, ViewEntry | QueryViewEntry)
+    image = image.with_replaced(made.description.name, replace(made, followers=followers))
+    made = image.by_oid(entry.description.oid)
+    assert isinstance(made, ViewEntry | QueryViewEntry)
+    return rename_view(made, replace(change, new_name=name), image)
+
+
+def are_alike(one: View, other: View, image: CatalogImage) -> bool:
+    """Tell whether two continuous views have the same plans, options and columns, so that one has counted what the other would."""
+    columns = [[(column.name, column.type) for column in view.description.columns] for view in (one, other)]
+    pieces = [[view] if isinstance(view, ViewEntry) else parts_of(image, view) for view in (one, other)]
+    if columns[0] != columns[1] or not pieces[0] or len(pieces[0]) != len(pieces[1]):
+        return False
+    for ours, theirs in zip(*pieces, strict=True):
+        assert isinstance(ours, ViewEntry) and isinstance(theirs, ViewEntry)
+        if (ours.view.plan, ours.view.definition.joins, ours.active) != (
+            theirs.view.plan,
+            theirs.view.definition.joins,
+            theirs.active,
+        ):
+            return False
+    return isinstance(one, ViewEntry) or _over_parts(one, pieces[0]) == _over_parts(other, pieces[1])
+
+
+def _over_parts(view: View, parts: Sequence[Entry]) -> Relation | None:
+    """Return the query of a view over its parts, called by their numbers."""
+    numbers = {part.description.name: str(number) for number, part in enumerate(parts)}
+
+    def numbered(node: Relation) -> Relation:
+        return replace(node, name=numbers.get(node.name, node.name)) if isinstance(node, Scan) else node
+
+    query = view.description.query
+    return None if query is None else rewrite_everywhere(query.root, numbered)
+
+
+def renamed_columns(entry: View, change: TableChange) -> list[str]:
+    """Return the names of a view's columns after RENAME COLUMN. Raises 42703 and 42701."""
+    names = [column.name for column in entry.description.columns]
+    if change.name not in names:
+        raise SqlError("42703", f'column "{change.name}" does not exist')
+    if change.new_name in names:
+        name = entry.description.name
+        raise SqlError("42701", f'column "{change.new_name}" of relation "{name}" already exists')
+    return [change.new_name if name == change.name else name for name in names]
+
+
+def renamed_continuous(entry: ViewEntry, name: str, columns: list[str]) -> ViewEntry:
+    """Return the entry under another name, or with other names of its columns."""
+    view = entry.view
+    definition = replace(view.definition, name=name, column_names=tuple(columns))
+    schema: Schema = tuple(replace(column, name=called) for column, called in zip(view.schema, columns, strict=True))
+    return with_view(entry, renamed_view(view, definition, schema))
+
+
+def with_view(entry: ViewEntry, view: ContinuousView) -> ViewEntry:
+    """Return the entry with another view behind it."""
+    return replace(entry, view=view, description=view.description)
+
+
+def refuse_built_in(image: CatalogImage, entry: View, action: str) -> None:
+    """Raise 0A000 for a view whose query a continuous view has in its own pipelines: it knows it by its name."""
+    name = entry.description.name
+    for other in image.entries.values():
+        if isinstance(other, ViewEntry) and name in other.named and entry.description.oid != other.description.oid:
+            reader = maker_of(image.entries.values(), other).description.name
+            raise SqlError(
+                "0A000",
+                f'cannot {action} view "{name}" because continuous view "{reader}" reads it',
+                hint=f"DROP VIEW {reader} first, and create it again afterwards.",
+            )
+
+
+# Functions that a SELECT calls
+
+
+def change_view(function: str, name: str, image: CatalogImage) -> CatalogImage:
+    """Return the image after `function`, one of `VIEW_CHANGES`, of the view called `name`. Raises 42P01, 42809, 55000."""
+    change = CHANGES[function]
+    entry = image.entries.get(name)
+    if entry is None:
+        hint = did_you_mean(name, image.relation_names())
+        raise SqlError("42P01", f'relation "{name}" does not exist', hint=hint)
+    if isinstance(entry, DisabledViewEntry):
+        raise refusal_to_change(entry)
+    pieces = [entry] if isinstance(entry, ViewEntry) else parts_of(image, entry)
+    if not pieces:
+        detail = "A continuous view reads a stream." if isinstance(entry, QueryViewEntry) else None
+        if not isinstance(entry, QueryViewEntry):
+            detail = f"It is a {WORDS[entry.description.kind]}."
+        raise SqlError("42809", f'"{name}" is not a continuous view', detail=detail)
+    for piece in pieces:
+        assert isinstance(piece, ViewEntry)
+        image = image.with_replaced(piece.description.name, change(piece, image))
+        image = replace(image, next_oid=image.next_oid + 1)
+    return image
+
+
+def emptied(entry: ViewEntry, image: CatalogImage) -> ViewEntry:
+    """Return the entry of a view that begins anew."""
+    definition = replace(entry.view.definition, state=image.next_oid)
+    return with_view(entry, emptied_view(entry.view, definition))
+
+
+def activated(entry: ViewEntry, _: CatalogImage) -> ViewEntry:
+    """Return the entry of a view that takes the rows that come."""
+    return replace(entry, active=True)
+
+
+def deactivated(entry: ViewEntry, _: CatalogImage) -> ViewEntry:
+    """Return the entry of a view that stays as it is."""
+    return replace(entry, active=False)
+
+
+CHANGES: dict[str, Callable[[ViewEntry, CatalogImage], ViewEntry]] = {
+    "truncate_continuous_view": emptied,
+    "activate": activated,
+    "deactivate": deactivated,
+}

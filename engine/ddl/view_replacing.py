@@ -1,0 +1,237 @@
+"""CREATE OR REPLACE VIEW of a view that is there: its contents are kept if its stream pipelines answer the new query, too.
+
+Enters: the statement, the entry in its place, an image. Leaves: an image with the new entry, the continuous views that were built, notices.
+Every stream pipeline of the new query goes on with the state of one of the old view's (`views.share.reuse`); where one can't, the
+statement is refused, unless it says WITH (reset = true). Must not commit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+
+from engine.catalog.image import CatalogImage, Entry, QueryViewEntry, StreamEntry, UsedRelation, ViewEntry
+from engine.ddl.definitions import heir_query, heir_view, new_view, part_definitions
+from engine.ddl.dependents import dependents_of, parts_of
+from engine.ddl.query_views import TODAY, bound_again, define_query_view, reads_stream, used_relation
+from engine.ddl.view_alterations import refuse_built_in, require_view
+from engine.storage.kernel_files import KernelFiles
+from sql.bind.query import bind_query
+from sql.catalog.catalog import ColumnDescription, SessionSettings
+from sql.errors import SqlError
+from sql.names.relation_keys import name_of
+from sql.parse.statements.statement import CreateView
+from sql.tree.relations import BoundQuery
+from views.explain.pipelines import stream_lines
+from views.model.definition import ViewDefinition, define_view
+from views.model.properties import scans
+from views.model.protocols import TableSource, UpperExecutor
+from views.share.reuse import NotCoveredError
+from views.upkeep.lifecycle import planned_over
+from views.upkeep.view import ContinuousView
+
+Engines = tuple[KernelFiles, UpperExecutor, TableSource]
+# A text and its detail.
+Notice = tuple[str, str | None]
+
+
+def replaced_view(statement: CreateView, image: CatalogImage) -> ViewEntry | QueryViewEntry | None:
+    """Return the view that the statement replaces; None: it makes a new one. Raises 42809 for another relation of that name."""
+    entry = image.entries.get(statement.name) if statement.or_replace else None
+    return None if entry is None else require_view(entry)
+
+
+def replace_view(
+    statement: CreateView,
+    entry: ViewEntry | QueryViewEntry,
+    image: CatalogImage,
+    settings: SessionSettings,
+    engines: Engines,
+    require: Callable[[CatalogImage, BoundQuery], None],
+) -> tuple[CatalogImage, list[ContinuousView], list[Notice]]:
+    """Return the image after the statement, the views that were built for it, and what the client is to be told.
+
+    require: raises 42501 for what may not be read.
+
+    Raises what CREATE VIEW does, 42P16 for columns that don't begin like the old ones, 42P17 for a view that would read itself, and 55000
+    when contents would be lost.
+    """
+    refuse_built_in(image, entry, "replace")
+    bound = bind_query(statement.query, image, settings)
+    if reads_stream(bound, image):
+        require(image, bound)
+    behind = [one.entry.description.name for one in dependents_of(image, [entry])]
+    if not bound.named.isdisjoint({statement.name, *behind}):
+        raise SqlError("42P17", f'infinite recursion detected in rules for relation "{statement.name}"')
+    replacing = Replacing(statement, entry, image, settings, engines)
+    entries = replacing.entries(bound)
+    check_columns(entry.description.columns, entries[-1].description.columns)
+    gone = [statement.name, *(part.description.name for part in parts_of(image, entry))]
+    after = image.without(gone)
+    for one in entries:
+        after = after.with_entry(one)
+    comments = {place: text for place, text in image.comments.items() if place[0] == entry.description.oid}
+    after = replace(after, comments={**after.comments, **comments}, next_oid=replacing.next_oid)
+    after = after.moved_last(name for name in behind if name in after.entries)
+    built = [one.view for one in entries if isinstance(one, ViewEntry)]
+    told: list[Notice] = [(text, None) for view in built for text in view.notices]
+    return bound_again(after), built, replacing.notices + told
+
+
+def check_columns(before: Sequence[ColumnDescription], after: Sequence[ColumnDescription]) -> None:
+    """Raise 42P16 unless the new columns begin with the old ones."""
+    if len(after) < len(before):
+        raise SqlError("42P16", "cannot drop columns from view")
+    for old, new in zip(before, after, strict=False):
+        if old.name != new.name:
+            raise SqlError(
+                "42P16",
+                f'cannot change name of view column "{old.name}" to "{new.name}"',
+                hint="Use ALTER VIEW ... RENAME COLUMN ... to change name of view column instead.",
+            )
+        if old.type.sql_name != new.type.sql_name:
+            raise SqlError(
+                "42P16",
+                f'cannot change data type of view column "{old.name}" from {old.type.sql_name} to {new.type.sql_name}',
+            )
+
+
+@dataclass
+class Replacing:
+    """One statement at work. engines: what builds its views, None: nothing does.
+
+    left: the continuous views of the old one that no part of the new one goes on with yet.
+    """
+
+    statement: CreateView
+    entry: ViewEntry | QueryViewEntry
+    image: CatalogImage
+    settings: SessionSettings
+    engines: Engines | None = None
+    notices: list[Notice] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        old = [self.entry] if isinstance(self.entry, ViewEntry) else parts_of(self.image, self.entry)
+        self.left = [piece for piece in old if isinstance(piece, ViewEntry)]
+        self.has_contents = bool(self.left)
+        self.next_oid = self.image.next_oid
+
+    def entries(self, bound: BoundQuery) -> list[Entry]:
+        """Return what the statement makes, the view itself last."""
+        oid = self.entry.description.oid
+        if not reads_stream(bound, self.image):
+            if self.has_contents and not self.statement.reset:
+                raise self._refusal("The new query reads no stream.")
+            return [define_query_view(self.statement, self.image, self.settings, oid)]
+        parts = part_definitions(self.statement, self.image, self.settings)
+        if not parts:
+            return [self._continuous(define_view(self.statement, oid, self.settings), bound, is_whole=True)]
+        self.next_oid += len(parts)
+        made: list[Entry] = [self._continuous(definition, part, is_whole=False) for definition, part in parts]
+        image = self.image
+        for one in made:
+            taken = image.by_oid(one.description.oid)
+            image = image.with_entry(one) if taken is None else image.with_replaced(taken.description.name, one)
+        oids = tuple(one.description.oid for one in made)
+        return [*made, define_query_view(self.statement, image, self.settings, oid, oids)]
+
+    def _continuous(self, definition: ViewDefinition, bound: BoundQuery, is_whole: bool) -> ViewEntry:
+        """Return the entry of the view or of a part of it, which goes on with one that is left if it can."""
+        reason = None
+        for piece in () if self.statement.reset else tuple(self.left):
+            stream = self.image.entries.get(piece.stream_name)
+            assert isinstance(stream, StreamEntry)
+            if scans(bound.root, "stream") != (stream.description.name,):
+                continue
+            named = definition
+            if not is_whole and piece is not self.entry:
+                named = replace(definition, name=piece.description.name, oid=piece.description.oid)
+            try:
+                return self._heir(replace(named, state=piece.view.definition.state_oid), bound, piece, stream)
+            except NotCoveredError as error:
+                reason = reason or error.reason
+        if self.has_contents and not self.statement.reset:
+            raise self._refusal(reason or "It has not counted the rows of the stream that the new query reads.")
+        definition = replace(definition, state=self.next_oid)
+        self.next_oid += 1
+        return self.new(definition, bound)
+
+    def new(self, definition: ViewDefinition, bound: BoundQuery) -> ViewEntry:
+        """Return the entry of a view that begins anew."""
+        assert self.engines is not None
+        return new_view(definition, bound, self.image, *self.engines)
+
+    def heir(self, definition: ViewDefinition, used: tuple[UsedRelation, ...], piece: ViewEntry) -> ViewEntry:
+        """Return the entry of a view that goes on with the state of `piece`. Raises NotCoveredError."""
+        assert self.engines is not None
+        return heir_view(definition, self.statement, self.image, used, self.engines, piece.view)
+
+    def _heir(self, definition: ViewDefinition, bound: BoundQuery, piece: ViewEntry, stream: StreamEntry) -> ViewEntry:
+        names = (name for name in sorted(bound.named) if isinstance(self.image.entries.get(name), StreamEntry))
+        used = tuple(
+            columns_kept(piece, stream)
+            if name == stream.description.name
+            else used_relation(name, self.image.entries[name].description)
+            for name in names
+        )
+        made = self.heir(definition, used, piece)
+        self.left.remove(piece)
+        grouping = stream_lines(made.view.plan.maintained)[0].removesuffix(" (pipeline breaker)")
+        name, source = name_of(self.statement.name), name_of(stream.description.name)
+        text = f'view "{name}" keeps what it has counted of stream "{source}"'
+        self.notices.append((text, f"Its stream pipeline goes on: {grouping}"))
+        return replace(made, active=piece.active)
+
+    def _refusal(self, reason: str) -> SqlError:
+        name = self.statement.name
+        return SqlError(
+            "55000",
+            f'cannot replace view "{name}" without losing what it has counted',
+            detail=reason,
+            hint=f"CREATE OR REPLACE VIEW {name} WITH (reset = true) AS ... begins anew.",
+        )
+
+
+class Judged(Replacing):
+    """The same statement under EXPLAIN: what would be kept is planned, and nothing built."""
+
+    def lines(self, bound: BoundQuery) -> list[str]:
+        """Return what becomes of what the old view has counted. Raises the refusal of a statement that would lose it."""
+        if not self.has_contents:
+            return []
+        if not reads_stream(bound, self.image):
+            self.entries(bound)
+        else:
+            parts = part_definitions(self.statement, self.image, self.settings)
+            whole = [(define_view(self.statement, self.entry.description.oid, self.settings), bound)]
+            for definition, part in parts or whole:
+                self._continuous(definition, part, is_whole=not parts)
+        lost = "What the view has counted is lost (reset = true)"
+        return [f"{text[:1].upper()}{text[1:]}. {detail}" for text, detail in self.notices] or [lost]
+
+    def new(self, definition: ViewDefinition, bound: BoundQuery) -> ViewEntry:
+        """Return the entry in whose place it would be."""
+        return self.left[0]
+
+    def heir(self, definition: ViewDefinition, used: tuple[UsedRelation, ...], piece: ViewEntry) -> ViewEntry:
+        """Return the entry that it would go on with. Raises NotCoveredError."""
+        planned_over(definition, heir_query(definition, self.statement, self.image, used), piece.view, is_new=True)
+        return piece
+
+
+def replacing_lines(
+    statement: CreateView, bound: BoundQuery, image: CatalogImage, settings: SessionSettings
+) -> list[str]:
+    """Return what EXPLAIN says of CREATE OR REPLACE VIEW besides the plan; nothing where no contents are at stake."""
+    entry = replaced_view(statement, image)
+    if entry is None:
+        return []
+    return Judged(statement, entry, image, settings).lines(bound)
+
+
+def columns_kept(piece: ViewEntry, stream: StreamEntry) -> UsedRelation:
+    """Return the stream with the columns that a view's kernel knows, under their names of today; what was dropped has no name."""
+    old = next(one for one in piece.used if one.oid == stream.description.oid)
+    today = {column.number: column.name for column in stream.description.columns}
+    columns = tuple((today.get(number, f"{TODAY}{number}"), number) for _, number in old.columns)
+    return UsedRelation(stream.description.name, old.oid, columns)

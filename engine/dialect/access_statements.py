@@ -1,0 +1,37 @@
+"""The statements on roles, privileges and owners: which file does which."""
+
+from __future__ import annotations
+
+from engine.dialect.privilege_statements import change_owner, comment_on, grant_privileges, reassign_owned
+from engine.dialect.role_statements import RoleWork, run_role_statement
+from engine.dialect.schema_statements import create_schema
+from sql.parse.statements.access import (
+    AccessStatement,
+    ChangeOwner,
+    CommentOn,
+    CreateSchema,
+    DropOwned,
+    DropSchema,
+    GrantPrivileges,
+    ReassignOwned,
+    RenameSchema,
+)
+
+
+def run_access_statement(statement: AccessStatement, work: RoleWork) -> str:
+    """Do the statement and return its tag. Raises SqlError."""
+    match statement:
+        case GrantPrivileges():
+            return grant_privileges(statement, work)
+        case ChangeOwner():
+            return change_owner(statement, work)
+        case ReassignOwned():
+            return reassign_owned(statement, work)
+        case CommentOn():
+            return comment_on(statement, work)
+        case CreateSchema():
+            return create_schema(statement, work)
+        case DropOwned() | DropSchema() | RenameSchema():
+            raise AssertionError("it needs the tables")
+        case _:
+            return run_role_statement(statement, work)

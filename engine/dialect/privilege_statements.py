@@ -1,0 +1,332 @@
+"""GRANT and REVOKE of privileges, OWNER TO, REASSIGN and DROP OWNED, comments on roles and schemas.
+
+Enters: statements, the image that they change, who says them. Leaves: the changed image, warnings, or PostgreSQL's errors. Must not know
+messages.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from engine.catalog.image import CatalogImage, SequenceEntry, maker_of
+from engine.catalog.privileges import LETTERS, OF_RELATION, OF_SCHEMA, OF_SEQUENCE, Grant, Privileges, added, ordered
+from engine.catalog.roles import BOOTSTRAP_OID, PUBLIC
+from engine.ddl.types import named_type
+from engine.dialect.checks import KINDS, denied
+from engine.dialect.role_statements import RoleWork, named_role
+from sql.errors import SqlError
+from sql.names.relation_keys import schema_of
+from sql.names.suggestions import did_you_mean
+from sql.parse.statements.access import ChangeOwner, CommentOn, DropOwned, GrantPrivileges, ReassignOwned, RoleSpec
+from sql.parse.statements.statement import DropRelation
+
+OF_KIND = {"table": OF_RELATION, "relation": OF_RELATION, "sequence": OF_SEQUENCE, "schema": OF_SCHEMA}
+# What GRANT ON a table's name may say also where the name is a sequence's.
+OF_TABLE_WORDS = OF_RELATION + "U"
+# Relations that OWNER TO takes under each kind's name.
+TAKES = {
+    "table": ("table", "foreign table", "view", "sequence"),
+    "foreign table": ("foreign table",),
+    "view": ("view",),
+    "sequence": ("sequence",),
+}
+
+
+@dataclass(frozen=True)
+class Target:
+    """An object of a GRANT. kind: as errors call it; everything: letters of all its privileges."""
+
+    oid: int
+    name: str
+    kind: str
+    everything: str
+
+
+def grant_privileges(statement: GrantPrivileges, work: RoleWork) -> str:
+    """Do GRANT or REVOKE and return its tag."""
+    targets = dict.fromkeys(_targets(statement, work.image))
+    letters = _letters(statement)
+    if statement.grantor is not None and named_role(statement.grantor, work).oid != work.current:
+        raise SqlError("0A000", "grantor must be current user")
+    named = (PUBLIC if spec.kind == "public" else named_role(spec, work).oid for spec in statement.grantees)
+    grantees = tuple(dict.fromkeys(named))
+    if statement.option and not statement.revokes and PUBLIC in grantees:
+        raise SqlError("0LP01", "grant options can only be granted to roles")
+    for target in targets:
+        wanted = _fitting(letters, target, statement, work)
+        grantor, possible = work.image.privileges.may_grant(work.roles, work.current, target.oid, target.everything)
+        given = "".join(letter for letter in wanted if letter in possible)
+        _warn_of_missing(statement, target, wanted, given, work)
+        grants = work.image.privileges.access_list(target.oid, target.everything)
+        for grantee in grantees:
+            if statement.revokes:
+                grants = _without(grants, grantee, grantor, given, statement)
+            elif given:
+                options = given if statement.option else ""
+                grants = added(grants, Grant(grantee, grantor, given, options))
+        _put(work, work.image.privileges.with_grants(target.oid, grants))
+    return "REVOKE" if statement.revokes else "GRANT"
+
+
+def _targets(statement: GrantPrivileges, image: CatalogImage) -> list[Target]:
+    if statement.kind == "schema":
+        return [_schema(name, image) for name, _ in statement.names]
+    if statement.kind.startswith("all "):
+        schemas = {_schema(name, image).name for name, _ in statement.names}
+        wanted = statement.kind == "all sequences"
+        return [
+            _relation(name, image)
+            for name, entry in image.entries.items()
+            if isinstance(entry, SequenceEntry) == wanted and schema_of(name) in schemas
+        ]
+    found = [_relation(name, image) for name, _ in statement.names]
+    for target in found:
+        if statement.kind == "sequence" and target.kind != "sequence":
+            raise SqlError("42809", f'"{target.name}" is not a sequence')
+    return found
+
+
+def _schema(name: str, image: CatalogImage) -> Target:
+    oid = image.schemas.get(name)
+    if oid is None:
+        raise SqlError("3F000", f'schema "{name}" does not exist')
+    return Target(oid, name, "schema", OF_SCHEMA)
+
+
+def _type(name: str, image: CatalogImage) -> Target:
+    enum = named_type(name, image)
+    return Target(enum.oid, enum.shown, "type", "")
+
+
+def _relation(name: str, image: CatalogImage) -> Target:
+    entry = image.entries.get(name)
+    if entry is None:
+        hint = did_you_mean(name, image.relation_names())
+        raise SqlError("42P01", f'relation "{name}" does not exist', hint=hint)
+    kind = KINDS[entry.description.kind]
+    return Target(entry.description.oid, name, kind, OF_SEQUENCE if kind == "sequence" else OF_RELATION)
+
+
+def _letters(statement: GrantPrivileges) -> str:
+    """Return the privileges that a statement names. Raises 42601 and 0LP01; none: all."""
+    kind = {"all tables": "relation", "all sequences": "sequence", "table": "relation"}.get(
+        statement.kind, statement.kind
+    )
+    allowed = OF_TABLE_WORDS if kind == "relation" else OF_KIND[kind]
+    letters = ""
+    for word in statement.words:
+        letter = LETTERS.get(word.upper())
+        if letter is None and word.upper() not in ("TEMPORARY", "TEMP", "EXECUTE", "CONNECT", "SET"):
+            raise SqlError("42601", f'unrecognized privilege type "{word}"')
+        if letter is None or letter not in allowed:
+            raise SqlError("0LP01", f"invalid privilege type {word.upper()} for {kind}")
+        letters += letter
+    return ordered(letters)
+
+
+def _fitting(letters: str, target: Target, statement: GrantPrivileges, work: RoleWork) -> str:
+    """Return what of the named privileges there is on an object: TABLE also names sequences."""
+    if not statement.words:
+        return target.everything
+    fitting = "".join(letter for letter in letters if letter in target.everything)
+    if fitting == letters:
+        return letters
+    if target.kind != "sequence":
+        raise SqlError("0LP01", "invalid privilege type USAGE for table")
+    work.notice("0LP01", f'sequence "{target.name}" only supports USAGE, SELECT, and UPDATE privileges', "WARNING")
+    return fitting
+
+
+def _warn_of_missing(statement: GrantPrivileges, target: Target, wanted: str, given: str, work: RoleWork) -> None:
+    """Tell what can't be granted; raise 42501 for somebody who has no right at all on the object."""
+    if set(given) == set(wanted):
+        return
+    privileges = work.image.privileges
+    if not given and not privileges.may(work.roles, work.current, target.oid, target.everything):
+        raise denied(f"permission denied for {target.kind} {target.name}")
+    state, done = ("01006", "could be revoked") if statement.revokes else ("01007", "were granted")
+    if given and not statement.words:
+        return
+    how_many = "not all" if given else "no"
+    work.notice(state, f'{how_many} privileges {done} for "{target.name}"', "WARNING")
+
+
+def _without(
+    grants: tuple[Grant, ...], grantee: int, grantor: int, letters: str, statement: GrantPrivileges
+) -> tuple[Grant, ...]:
+    """Return an access list without what `grantor` gave; what was passed on goes with it, or is in the way."""
+    kept: list[Grant] = []
+    lost = ""
+    for one in grants:
+        if (one.grantee, one.grantor) == (grantee, grantor):
+            lost = "".join(letter for letter in letters if letter in one.options)
+            options = "".join(letter for letter in one.options if letter not in letters)
+            left = one.letters if statement.option else "".join(x for x in one.letters if x not in letters)
+            one = replace(one, letters=left, options=options)
+        if one.letters:
+            kept.append(one)
+    found = tuple(kept)
+    still = {letter for one in found if one.grantee == grantee for letter in one.options}
+    lost = "".join(letter for letter in lost if letter not in still)
+    for one in grants:
+        passed_on = "".join(letter for letter in one.letters if letter in lost)
+        if one.grantor == grantee and one.grantee != grantee and passed_on and grantee != grantor:
+            if not statement.cascade:
+                raise SqlError("2BP01", "dependent privileges exist", hint="Use CASCADE to revoke them too.")
+            found = _without(found, one.grantee, grantee, passed_on, replace(statement, option=False))
+    return found
+
+
+def change_owner(statement: ChangeOwner, work: RoleWork) -> str:
+    """Do ALTER ... OWNER TO and return its tag."""
+    tag = f"ALTER {statement.kind.upper()}"
+    if statement.kind in ("schema", "type"):
+        find = _schema if statement.kind == "schema" else _type
+        target = find(statement.name, work.image)
+        _require_owner(target, work)
+        is_other = named_role(statement.role, work).oid != work.image.privileges.owner(target.oid)
+        owner = _new_owner(statement.role, work)
+        if is_other and statement.kind == "schema" and not work.roles.is_superuser(work.current):
+            # As to make one, see `schema_statements`.
+            raise denied(f"permission denied for database {work.database}")
+        if is_other and statement.kind == "type":
+            _require_creator(owner, statement.name, work)
+        _put(work, work.image.privileges.with_owner(target.oid, owner))
+        return tag
+    entry = work.image.entries.get(statement.name)
+    if entry is None:
+        if statement.if_exists:
+            work.notice("00000", f'relation "{statement.name}" does not exist, skipping', "NOTICE")
+            return tag
+        hint = did_you_mean(statement.name, work.image.relation_names())
+        raise SqlError("42P01", f'relation "{statement.name}" does not exist', hint=hint)
+    target = _relation(statement.name, work.image)
+    if target.kind not in TAKES[statement.kind]:
+        article = "a" if statement.kind != "index" else "an"
+        raise SqlError("42809", f'"{statement.name}" is not {article} {statement.kind}')
+    is_other = named_role(statement.role, work).oid != work.image.privileges.owner(target.oid)
+    if isinstance(entry, SequenceEntry) and entry.owner is not None and is_other:
+        table = work.image.by_oid(entry.owner[0])
+        name = "" if table is None else table.description.name
+        detail = f'Sequence "{target.name}" is linked to table "{name}".'
+        raise SqlError("0A000", "cannot change owner of sequence", detail=detail)
+    if not work.roles.is_superuser(work.current):
+        _require_owner(target, work)
+    owner = _new_owner(statement.role, work)
+    if owner != work.image.privileges.owner(target.oid):
+        _require_creator(owner, statement.name, work)
+    for oid in _with_owned(target.oid, work.image):
+        _put(work, work.image.privileges.with_owner(oid, owner))
+    return tag
+
+
+def reassign_owned(statement: ReassignOwned, work: RoleWork) -> str:
+    """Do REASSIGN OWNED and return its tag."""
+    before = [named_role(spec, work) for spec in statement.roles]
+    after = named_role(statement.role, work)
+    for role in (*before, after):
+        if not work.roles.has_privileges_of(work.current, role.oid):
+            raise denied("permission denied to reassign objects")
+    gone = {role.oid for role in before}
+    privileges = work.image.privileges
+    for oid in work.image.oids:
+        if privileges.owner(oid) in gone:
+            privileges = privileges.with_owner(oid, after.oid)
+    _put(work, privileges)
+    return "REASSIGN OWNED"
+
+
+def owned_roles(statement: DropOwned, work: RoleWork) -> frozenset[int]:
+    """Return the roles whose belongings are to go. Raises 42704 and 42501."""
+    roles = [named_role(spec, work) for spec in statement.roles]
+    for role in roles:
+        if not work.roles.has_privileges_of(work.current, role.oid):
+            raise denied("permission denied to drop objects")
+        if role.oid == BOOTSTRAP_OID:
+            message = f"cannot drop objects owned by role {role.name} because they are required by the database system"
+            raise SqlError("2BP01", message)
+    return frozenset(role.oid for role in roles)
+
+
+def owned_relations(image: CatalogImage, owners: frozenset[int], cascade: bool) -> Iterator[DropRelation]:
+    """Yield the statements that drop what roles own, views first."""
+    for kinds, kind in (
+        (("view", "query"), "view"),
+        (("table",), "table"),
+        (("stream",), "stream"),
+        (("sequence",), "sequence"),
+    ):
+        names = tuple(
+            (entry.description.name, 0)
+            for entry in image.entries.values()
+            if entry.description.kind in kinds
+            and image.privileges.owner(entry.description.oid) in owners
+            and maker_of(image.entries.values(), entry) is entry
+            and not (isinstance(entry, SequenceEntry) and entry.owner is not None)
+        )
+        if names:
+            yield DropRelation("", kind, names, if_exists=True, cascade=cascade)
+
+
+def without_grants(image: CatalogImage, roles: frozenset[int]) -> CatalogImage:
+    """Return an image in which nothing is granted to or by the roles, or on what is gone."""
+    present = frozenset(image.oids)
+    privileges = image.privileges
+    for oid, grants in privileges.grants.items():
+        kept = [one for one in grants if not {one.grantee, one.grantor} & roles]
+        if oid in present and len(kept) < len(grants):
+            privileges = privileges.with_grants(oid, kept)
+    return replace(image, privileges=privileges, version=image.version + 1)
+
+
+def comment_on(statement: CommentOn, work: RoleWork) -> str:
+    """Do COMMENT ON ROLE, SCHEMA and TYPE and return the tag."""
+    if statement.role is None:
+        find = _schema if statement.kind == "schema" else _type
+        target = find(statement.name, work.image)
+        _require_owner(target, work)
+        work.image = work.image.with_comment(target.oid, 0, statement.comment)
+        return "COMMENT"
+    role = named_role(statement.role, work)
+    if role.superuser and not work.attribute("superuser"):
+        raise denied("must be superuser")
+    if not work.attribute("create_role"):
+        raise denied("must have CREATEROLE privilege")
+    work.put(work.roles.with_role(replace(role, comment=statement.comment)))
+    return "COMMENT"
+
+
+def _with_owned(oid: int, image: CatalogImage) -> list[int]:
+    """Return a relation and what goes with it: a table's sequences, the parts of a view."""
+    entry = image.by_oid(oid)
+    parts = getattr(entry, "parts", ())
+    sequences = (
+        one.description.oid
+        for one in image.entries.values()
+        if isinstance(one, SequenceEntry) and one.owner is not None and one.owner[0] == oid
+    )
+    return [oid, *parts, *sequences]
+
+
+def _require_owner(target: Target, work: RoleWork) -> None:
+    if not work.roles.has_privileges_of(work.current, work.image.privileges.owner(target.oid)):
+        raise denied(f"must be owner of {target.kind} {target.name}")
+
+
+def _require_creator(owner: int, name: str, work: RoleWork) -> None:
+    """Raise 42501 for a new owner who could not have made it where it is."""
+    schema = work.image.schema_oid(name)
+    if not work.roles.is_superuser(work.current) and not work.image.privileges.may(work.roles, owner, schema, "C"):
+        raise denied(f"permission denied for schema {schema_of(name)}")
+
+
+def _new_owner(spec: RoleSpec, work: RoleWork) -> int:
+    role = named_role(spec, work)
+    if not work.roles.is_member(work.current, role.oid):
+        raise denied(f'must be member of role "{role.name}"')
+    return role.oid
+
+
+def _put(work: RoleWork, privileges: Privileges) -> None:
+    work.image = replace(work.image, privileges=privileges, version=work.image.version + 1)

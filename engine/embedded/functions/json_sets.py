@@ -1,0 +1,50 @@
+"""Items and members of json and jsonb values as lists, which become rows: array_elements, object_keys, each.
+
+Enters: a text, and the name of the function for its errors. Leaves: a list of texts. Strict: callers see to NULL.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, cast
+
+from engine.embedded.functions.json import as_text, kind, parts
+from sql.errors import SqlError
+
+
+def items(text: str, function: str) -> list[str]:
+    """Return the items of an array as they are written. Raises 22023."""
+    found = kind(text)
+    if found == "array":
+        return cast("list[str]", parts(text))
+    is_object = found == "object"
+    if function.startswith("jsonb"):
+        raise SqlError("22023", f"cannot extract elements from {'an object' if is_object else 'a scalar'}")
+    raise SqlError("22023", f"cannot call {function} on a {'non-array' if is_object else 'scalar'}")
+
+
+def members(text: str, function: str) -> list[tuple[str, str]]:
+    """Return the names and values of an object, each value as it is written. Raises 22023."""
+    found = kind(text)
+    if found == "object":
+        return cast("list[tuple[str, str]]", parts(text))
+    if function.endswith("_object_keys"):
+        raise SqlError("22023", f"cannot call {function} on {'an array' if found == 'array' else 'a scalar'}")
+    if function.startswith("jsonb"):
+        raise SqlError("22023", f"cannot call {function} on a non-object")
+    raise SqlError("22023", f"cannot deconstruct {'an array as an object' if found == 'array' else 'a scalar'}")
+
+
+_TEXT, _TEXTS = "VARCHAR", "VARCHAR[]"
+JSON_SETS: list[tuple[str, list[str], str, Callable[..., Any]]] = [
+    ("json_items", [_TEXT, _TEXT], _TEXTS, items),
+    ("json_item_texts", [_TEXT, _TEXT], _TEXTS, lambda text, name: list(map(as_text, items(text, name)))),
+    ("json_names", [_TEXT, _TEXT], _TEXTS, lambda text, name: [key for key, _ in members(text, name)]),
+    ("json_values", [_TEXT, _TEXT], _TEXTS, lambda text, name: [value for _, value in members(text, name)]),
+    (
+        "json_value_texts",
+        [_TEXT, _TEXT],
+        _TEXTS,
+        lambda text, name: [as_text(value) for _, value in members(text, name)],
+    ),
+]

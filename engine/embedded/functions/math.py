@@ -1,0 +1,380 @@
+"""PostgreSQL's mathematical functions on Python values: integers, floats, and numerics with PostgreSQL's choice of digits.
+
+A numeric is (unscaled, scale). Strict: callers see to NULL. Raises SqlError with PostgreSQL's SQLSTATE.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from decimal import ROUND_HALF_UP, Context, Decimal, localcontext
+from typing import Any
+
+from engine.embedded import decimals
+from engine.embedded.decimals import Numeric
+from engine.embedded.functions.scalar import overflow
+from sql.errors import SqlError
+
+DIGITS_SIGNIFICANT_MIN = 16
+SCALE_MAX = 1000
+WORK_DIGITS = 120
+INT4_MAX, INT8_MAX = 2**31 - 1, 2**63 - 1
+FACTORIAL_MAX = 33
+
+
+def out_of_range(kind: str) -> SqlError:
+    return SqlError("22003", f"{kind} out of range")
+
+
+def gcd(kind: str, limit: int) -> Callable[[int, int], int]:
+    """Return gcd of an integer type."""
+
+    def run(left: int, right: int) -> int:
+        found = math.gcd(left, right)
+        if found > limit:
+            raise out_of_range(kind)
+        return found
+
+    return run
+
+
+def lcm(kind: str, limit: int) -> Callable[[int, int], int]:
+    """Return lcm of an integer type."""
+
+    def run(left: int, right: int) -> int:
+        found = math.lcm(left, right)
+        if found > limit:
+            raise out_of_range(kind)
+        return found
+
+    return run
+
+
+def numeric_gcd(left: Numeric, right: Numeric) -> Numeric:
+    scale = max(left[1], right[1])
+    return math.gcd(decimals.rescaled(left, scale), decimals.rescaled(right, scale)), scale
+
+
+def numeric_lcm(left: Numeric, right: Numeric) -> Numeric:
+    scale = max(left[1], right[1])
+    return decimals.checked(math.lcm(decimals.rescaled(left, scale), decimals.rescaled(right, scale)), scale)
+
+
+def factorial(number: int) -> Numeric:
+    if number < 0:
+        raise SqlError("22003", "factorial of a negative number is undefined")
+    if number > FACTORIAL_MAX:
+        raise SqlError("22003", "value overflows numeric format", detail="A numeric holds at most 38 digits.")
+    return math.factorial(number), 0
+
+
+def log10(value: float) -> float:
+    if value == 0:
+        raise SqlError("2201E", "cannot take logarithm of zero")
+    if value < 0:
+        raise SqlError("2201E", "cannot take logarithm of a negative number")
+    return math.log10(value)
+
+
+def trigonometric(function: Callable[[float], float]) -> Callable[[float], float]:
+    """Return a function whose result exists for every finite argument."""
+
+    def run(value: float) -> float:
+        if math.isnan(value):
+            return value
+        if math.isinf(value):
+            raise SqlError("22003", "input is out of range")
+        return function(value)
+
+    return run
+
+
+def inverse(function: Callable[[float], float]) -> Callable[[float], float]:
+    """Return asin or acos."""
+
+    def run(value: float) -> float:
+        if math.isnan(value):
+            return value
+        if not -1 <= value <= 1:
+            raise SqlError("22003", "input is out of range")
+        return function(value)
+
+    return run
+
+
+def cotangent(value: float) -> float:
+    tangent = math.tan(value)
+    if tangent == 0:
+        return math.copysign(math.inf, tangent)
+    return 1.0 / tangent
+
+
+def hyperbolic(function: Callable[[float], float], odd: bool) -> Callable[[float], float]:
+    """Return sinh or cosh, infinite where they overflow."""
+
+    def run(value: float) -> float:
+        try:
+            return function(value)
+        except OverflowError:
+            return math.copysign(math.inf, value) if odd else math.inf
+
+    return run
+
+
+def cube_root(value: float) -> float:
+    return math.cbrt(value)
+
+
+def degrees(value: float) -> float:
+    result = value / 0.0174532925199432957692
+    if math.isinf(result) and not math.isinf(value):
+        raise overflow()
+    return result
+
+
+def width_bucket(operand: float, low: float, high: float, count: int) -> int:
+    """Return the number of the bucket of `count` equal ones that holds the operand."""
+    if count <= 0:
+        raise SqlError("2201G", "count must be greater than zero")
+    if math.isnan(operand) or math.isnan(low) or math.isnan(high):
+        raise SqlError("2201G", "operand, lower bound, and upper bound cannot be NaN")
+    if math.isinf(low) or math.isinf(high):
+        raise SqlError("2201G", "lower and upper bounds must be finite")
+    if low == high:
+        raise SqlError("2201G", "lower bound cannot equal upper bound")
+    if low > high:
+        if operand > low:
+            return 0
+        if operand <= high:
+            return after(count)
+        return min(int(count * ((low - operand) / (low - high))), count - 1) + 1
+    if operand < low:
+        return 0
+    if operand >= high:
+        return after(count)
+    return min(int(count * ((operand - low) / (high - low))), count - 1) + 1
+
+
+def after(count: int) -> int:
+    """Return the bucket behind the last one."""
+    if count == INT4_MAX:
+        raise out_of_range("integer")
+    return count + 1
+
+
+def numeric_width_bucket(operand: Numeric, low: Numeric, high: Numeric, count: int) -> int:
+    if count <= 0:
+        raise SqlError("2201G", "count must be greater than zero")
+    scale = max(operand[1], low[1], high[1])
+    value, start, end = (decimals.rescaled(item, scale) for item in (operand, low, high))
+    if start == end:
+        raise SqlError("2201G", "lower bound cannot equal upper bound")
+    if start > end:
+        value, start, end = -value, -start, -end
+    if value < start:
+        return 0
+    if value >= end:
+        return after(count)
+    return (value - start) * count // (end - start) + 1
+
+
+def quotient(left: Numeric, right: Numeric) -> Numeric:
+    """Return div(left, right): the quotient cut to an integer."""
+    if right[0] == 0:
+        raise SqlError("22012", "division by zero")
+    scale = max(left[1], right[1])
+    dividend, divisor = decimals.rescaled(left, scale), decimals.rescaled(right, scale)
+    size = abs(dividend) // abs(divisor)
+    return (size if (dividend < 0) == (divisor < 0) else -size), 0
+
+
+def trimmed(value: Numeric) -> Numeric:
+    """Return the value without zeros at its end."""
+    unscaled, scale = value
+    while scale > 0 and unscaled % 10 == 0:
+        unscaled, scale = unscaled // 10, scale - 1
+    return unscaled, scale
+
+
+# Numerics with a choice of digits: PostgreSQL takes at least 16 significant ones, and computes them exactly.
+
+
+def decimal_of(value: Numeric) -> Decimal:
+    return Decimal(value[0]).scaleb(-value[1], Context(prec=WORK_DIGITS))
+
+
+def rounded(value: Decimal, scale: int) -> Numeric:
+    """Return a value at a scale, within PostgreSQL's limits of one."""
+    scale = min(max(scale, 0), SCALE_MAX)
+    with localcontext(Context(prec=WORK_DIGITS + SCALE_MAX, rounding=ROUND_HALF_UP)):
+        unscaled = int(value.scaleb(scale).to_integral_value(ROUND_HALF_UP))
+    return decimals.checked(unscaled, scale)
+
+
+def weight_of(value: Numeric) -> int:
+    """Return the weight of the first base-10,000 digit."""
+    unscaled, scale = abs(value[0]), value[1]
+    return 0 if unscaled == 0 else (len(str(unscaled)) - 1 - scale) // 4
+
+
+def sqrt(value: Numeric) -> Numeric:
+    if value[0] < 0:
+        raise SqlError("2201F", "cannot take square root of a negative number")
+    weight = weight_of(value)
+    digits = weight * 4 // 2 + 1 if weight >= 0 else 1 - (-weight * 4 // 2)
+    scale = max(DIGITS_SIGNIFICANT_MIN - digits, value[1], 0)
+    return rounded(decimal_of(value).sqrt(Context(prec=WORK_DIGITS)), scale)
+
+
+def ln_weight(value: Numeric) -> int:
+    """Return PostgreSQL's estimate of the decimal weight of ln(value)."""
+    number = decimal_of(value)
+    if number <= 0:
+        return 0
+    if Decimal("0.9") <= number <= Decimal("1.1"):
+        difference = abs(number - 1)
+        return 0 if difference == 0 else _digit_weight(difference)
+    return int(math.log10(abs(float(number.ln(Context(prec=20))))))
+
+
+def _digit_weight(value: Decimal) -> int:
+    weight = value.adjusted() // 4
+    first = int(value.scaleb(-4 * weight))
+    return weight * 4 + int(math.log10(first))
+
+
+def check_logarithm(value: Numeric) -> None:
+    if value[0] == 0:
+        raise SqlError("2201E", "cannot take logarithm of zero")
+    if value[0] < 0:
+        raise SqlError("2201E", "cannot take logarithm of a negative number")
+
+
+def ln(value: Numeric) -> Numeric:
+    check_logarithm(value)
+    scale = max(DIGITS_SIGNIFICANT_MIN - ln_weight(value), value[1], 0)
+    return rounded(decimal_of(value).ln(Context(prec=WORK_DIGITS)), scale)
+
+
+def log(base: Numeric, value: Numeric) -> Numeric:
+    check_logarithm(base)
+    check_logarithm(value)
+    below = decimal_of(base).ln(Context(prec=WORK_DIGITS))
+    if below == 0:
+        raise SqlError("22012", "division by zero")
+    scale = max(DIGITS_SIGNIFICANT_MIN - (ln_weight(value) - ln_weight(base)), base[1], value[1], 0)
+    context = Context(prec=WORK_DIGITS)
+    return rounded(context.divide(decimal_of(value).ln(context), below), scale)
+
+
+def numeric_log10(value: Numeric) -> Numeric:
+    return log((10, 0), value)
+
+
+def exp(value: Numeric) -> Numeric:
+    number = decimal_of(value)
+    weight = int(min(max(float(number) * 0.434294481903252, -SCALE_MAX), SCALE_MAX))
+    refuse_long(weight)
+    scale = max(DIGITS_SIGNIFICANT_MIN - weight, value[1], 0)
+    return rounded(number.exp(Context(prec=WORK_DIGITS)), scale)
+
+
+def power(base: Numeric, exponent: Numeric) -> Numeric:
+    """Return base ^ exponent."""
+    if base[0] == 0 and exponent[0] < 0:
+        raise SqlError("2201F", "zero raised to a negative power is undefined")
+    whole = exponent[0] % 10 ** exponent[1] == 0
+    if base[0] < 0 and not whole:
+        message = "a negative number raised to a non-integer power yields a complex result"
+        raise SqlError("2201F", message)
+    if whole:
+        times = exponent[0] // 10 ** exponent[1]
+        scale = max(DIGITS_SIGNIFICANT_MIN, base[1])
+        if times == 0:
+            return rounded(Decimal(1), scale)
+        if base[0] == 0:
+            return 0, scale
+        refuse_long(int(min(times * float(abs(decimal_of(base)).log10()), 1e6)))
+        if times * float(abs(decimal_of(base)).log10()) < -SCALE_MAX:
+            return 0, scale
+        return rounded(Context(prec=WORK_DIGITS).power(decimal_of(base), times), scale)
+    if base[0] == 0:
+        return 0, max(DIGITS_SIGNIFICANT_MIN, base[1], exponent[1])
+    context = Context(prec=WORK_DIGITS)
+    logarithm = context.multiply(decimal_of(base).ln(context), decimal_of(exponent))
+    # PostgreSQL estimates the weight with eight digits of the logarithm.
+    unit = Decimal(1).scaleb(-max(8 - ln_weight(base), 0))
+    estimate = decimal_of(base).ln(context).quantize(unit, ROUND_HALF_UP, context)
+    estimate = context.multiply(estimate, decimal_of(exponent)).quantize(unit, ROUND_HALF_UP, context)
+    weight = int(float(estimate) * 0.434294481903252)
+    refuse_long(weight)
+    scale = max(DIGITS_SIGNIFICANT_MIN - weight, base[1], exponent[1], 0)
+    return rounded(logarithm.exp(context), scale)
+
+
+def refuse_long(weight: int) -> None:
+    """Raise 22003 for a value of so many digits in front of the point."""
+    if weight > decimals.DIGITS_MAX:
+        raise SqlError("22003", "value overflows numeric format", detail="A numeric holds at most 38 digits.")
+
+
+def variance(count: int, total: Numeric | None, squares: Numeric | None, name: str) -> Numeric | None:
+    """Return var_pop, var_samp, stddev_pop or stddev_samp from the count, the sum and the sum of squares (numeric_stddev_internal)."""
+    sample = name.endswith("samp")
+    if total is None or squares is None or count <= sample:
+        return None
+    scale = max(2 * total[1], squares[1])
+    numerator = count * decimals.rescaled(squares, scale) - total[0] ** 2 * 10 ** (scale - 2 * total[1])
+    if numerator <= 0:
+        return 0, 0
+    found = wide_quotient((numerator, scale), (count * (count - sample), 0))
+    if name.startswith("var"):
+        return decimals.checked(*found)
+    root = Decimal(found[0]).scaleb(-found[1], Context(prec=WORK_DIGITS)).sqrt(Context(prec=WORK_DIGITS))
+    return rounded(root, found[1])
+
+
+def wide_quotient(left: Numeric, right: Numeric) -> Numeric:
+    """Return left / right at PostgreSQL's scale, whatever the number of digits."""
+    scale = decimals.quotient_scale(left, right)
+    exponent = scale - left[1] + right[1]
+    dividend = left[0] * 10 ** max(exponent, 0)
+    return decimals.divide_rounded(dividend, right[0] * 10 ** max(-exponent, 0)), scale
+
+
+VARIABLE = "STRUCT(unscaled DECIMAL(38,0), scale SMALLINT)"
+_TWO = [VARIABLE, VARIABLE]
+MATH_SPECIFICATIONS: list[tuple[str, list[str], str, Callable[..., Any]]] = [
+    ("int4_gcd", ["INTEGER", "INTEGER"], "INTEGER", gcd("integer", INT4_MAX)),
+    ("int8_gcd", ["BIGINT", "BIGINT"], "BIGINT", gcd("bigint", INT8_MAX)),
+    ("int4_lcm", ["INTEGER", "INTEGER"], "INTEGER", lcm("integer", INT4_MAX)),
+    ("int8_lcm", ["BIGINT", "BIGINT"], "BIGINT", lcm("bigint", INT8_MAX)),
+    ("numeric_gcd", _TWO, VARIABLE, numeric_gcd),
+    ("numeric_lcm", _TWO, VARIABLE, numeric_lcm),
+    ("numeric_div", _TWO, VARIABLE, quotient),
+    ("numeric_trimmed", [VARIABLE], VARIABLE, trimmed),
+    ("numeric_min_scale", [VARIABLE], "INTEGER", lambda value: trimmed(value)[1]),
+    ("numeric_factorial", ["BIGINT"], VARIABLE, factorial),
+    ("numeric_sqrt", [VARIABLE], VARIABLE, sqrt),
+    ("numeric_ln", [VARIABLE], VARIABLE, ln),
+    ("numeric_log10", [VARIABLE], VARIABLE, numeric_log10),
+    ("numeric_log", _TWO, VARIABLE, log),
+    ("numeric_exp", [VARIABLE], VARIABLE, exp),
+    ("numeric_power", _TWO, VARIABLE, power),
+    ("numeric_width_bucket", [VARIABLE, VARIABLE, VARIABLE, "INTEGER"], "INTEGER", numeric_width_bucket),
+    ("float8_width_bucket", ["DOUBLE", "DOUBLE", "DOUBLE", "INTEGER"], "INTEGER", width_bucket),
+    ("float8_log10", ["DOUBLE"], "DOUBLE", log10),
+    ("float8_cbrt", ["DOUBLE"], "DOUBLE", cube_root),
+    ("float8_degrees", ["DOUBLE"], "DOUBLE", degrees),
+    ("float8_sin", ["DOUBLE"], "DOUBLE", trigonometric(math.sin)),
+    ("float8_cos", ["DOUBLE"], "DOUBLE", trigonometric(math.cos)),
+    ("float8_tan", ["DOUBLE"], "DOUBLE", trigonometric(math.tan)),
+    ("float8_cot", ["DOUBLE"], "DOUBLE", trigonometric(cotangent)),
+    ("float8_asin", ["DOUBLE"], "DOUBLE", inverse(math.asin)),
+    ("float8_acos", ["DOUBLE"], "DOUBLE", inverse(math.acos)),
+    ("float8_sinh", ["DOUBLE"], "DOUBLE", hyperbolic(math.sinh, odd=True)),
+    ("float8_cosh", ["DOUBLE"], "DOUBLE", hyperbolic(math.cosh, odd=False)),
+]
+NULL_MATH_SPECIFICATIONS: list[tuple[str, list[str], str, Callable[..., Any]]] = [
+    ("numeric_variance", ["BIGINT", VARIABLE, VARIABLE, "VARCHAR"], VARIABLE, variance),
+]

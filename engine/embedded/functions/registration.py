@@ -1,0 +1,495 @@
+"""The functions that DuckDB's SQL of ours calls beyond DuckDB's own: registered once per database, one Arrow column per argument.
+
+Each row of `SPECIFICATIONS` gives name, argument types, result type and a scalar function that is strict in NULL, but for the float
+arithmetic, which runs on whole numpy columns. Errors carry their SQLSTATE through DuckDB in the texts of `error_mark`.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+from duckdb.func import FunctionNullHandling, PythonUDFType
+from duckdb.sqltypes import DuckDBPyType
+
+from engine.embedded import decimals
+from engine.embedded.arrow_numerics import (
+    decimal_array,
+    decimal_integers,
+    has_specials,
+    numeric_array,
+    numeric_rows,
+    one_array,
+)
+from engine.embedded.error_mark import marked
+from engine.embedded.functions import civil_time, special_numerics
+from engine.embedded.functions import scalar as scalar_functions
+from engine.embedded.functions.address import ADDRESS_SPECIFICATIONS
+from engine.embedded.functions.bytes import BYTES_SPECIFICATIONS
+from engine.embedded.functions.float_aggregates import FLOAT_AGGREGATES
+from engine.embedded.functions.growing import Limited, limited, series_start, texts_joined, texts_separated
+from engine.embedded.functions.json import JSON_SPECIFICATIONS
+from engine.embedded.functions.json_sets import JSON_SETS
+from engine.embedded.functions.jsonb_changes import JSONB_CHANGES
+from engine.embedded.functions.math import MATH_SPECIFICATIONS, NULL_MATH_SPECIFICATIONS
+from engine.embedded.functions.number_formats import NUMBER_SPECIFICATIONS
+from engine.embedded.functions.series import SERIES_SPECIFICATIONS
+from engine.embedded.functions.special_numerics import SPECIAL_FUNCTIONS, SPECIAL_MARKS, total_of
+from engine.embedded.functions.text import NULL_TEXT_SPECIFICATIONS, PATTERN_SPECIFICATIONS, TEXT_SPECIFICATIONS
+from engine.embedded.functions.time import TIME_SPECIFICATIONS, VOLATILE_TIME_SPECIFICATIONS
+from engine.embedded.functions.time_ranges import RANGE_SPECIFICATIONS
+from engine.embedded.functions.type import (
+    COLUMN_SPECIFICATIONS,
+    INTERVAL_TYPE,
+    TYPE_SPECIFICATIONS,
+    ZONED_TIME_TYPE,
+    interval_array,
+    interval_rows,
+    zoned_time_array,
+    zoned_time_rows,
+)
+from engine.embedded.patterns.batches import in_batches
+from engine.embedded.value_limits import VALUES_BYTES_MAX
+from sql.emit.rules.text import JOINED_MAX
+from sql.errors import SqlError
+from sql.times.civil import DATE_INFINITY, DAY_US, TIMESTAMP_INFINITY, TIMESTAMP_US_END, TIMESTAMP_US_MIN, is_infinite
+from sql.times.datetime_input import date_value
+from sql.types.datatypes import BOOL, FLOAT4, FLOAT8, INT2, INT4, INT8, TIMESTAMP, TIMESTAMPTZ, LiteralValue, SqlType
+from sql.values.literal_output import date_text, float_text, timestamp_text, zoned_text
+from sql.values.literals import input_value
+
+VARIABLE = "STRUCT(unscaled DECIMAL(38,0), scale SMALLINT)"
+KEY = "STRUCT(whole DECIMAL(38,0), high DECIMAL(19,0), low DECIMAL(19,0))"
+WIDE = "DECIMAL(38,0)"
+INTEGER_TYPES = {16: "SMALLINT", 32: "INTEGER", 64: "BIGINT"}
+KEY_FIELDS = [
+    pa.field("whole", pa.decimal128(38, 0)),
+    pa.field("high", pa.decimal128(19, 0)),
+    pa.field("low", pa.decimal128(19, 0)),
+]
+# Of a column that is made Python's values at once.
+COLUMN_BYTES_MAX = 1 << 22
+POSITIONAL = inspect.Parameter.POSITIONAL_ONLY
+
+# Those that were read, by their names.
+TYPES: dict[str, DuckDBPyType] = {}
+
+Scalar = Callable[..., Any]
+ArrowFunction = Callable[..., pa.Array]
+
+
+def register_functions(connection: duckdb.DuckDBPyConnection, bytes_max: int = VALUES_BYTES_MAX) -> None:
+    """Make every function known to the database of `connection`. bytes_max: of the texts that one makes of a batch of rows."""
+    for name, arguments, result, function in SPECIFICATIONS:
+        _register(connection, name, arguments, result, rows_of(name, function, arguments, result, bytes_max))
+    for scale in range(decimals.DIGITS_MAX + 1):
+        fixed = f"DECIMAL(38,{scale})"
+        pack = row_by_row(lambda value, scale=scale: (value, scale), [fixed], VARIABLE)
+        unpack = row_by_row(
+            lambda value, scale=scale: decimals.at_scale(value, scale),
+            [VARIABLE],
+            fixed,
+            special=special_numerics.at_scale,
+        )
+        _register(connection, f"numeric_pack_{scale}", [fixed], VARIABLE, pack)
+        _register(connection, f"numeric_to_{scale}", [VARIABLE], fixed, unpack)
+    for name, arguments, result, function in (
+        *TEXT_SPECIFICATIONS,
+        *MATH_SPECIFICATIONS,
+        *SERIES_SPECIFICATIONS,
+        *TIME_SPECIFICATIONS,
+        *NUMBER_SPECIFICATIONS,
+        *JSON_SPECIFICATIONS,
+        *JSON_SETS,
+        *ADDRESS_SPECIFICATIONS,
+        *JSONB_CHANGES,
+        *BYTES_SPECIFICATIONS,
+    ):
+        _register(connection, name, arguments, result, rows_of(name, function, arguments, result, bytes_max))
+    for name, arguments, result, function in PATTERN_SPECIFICATIONS:
+        call = in_batches(name, rows_of(name, function, arguments, result, bytes_max))
+        _register(connection, name, [*arguments, "BIGINT"], result, call)
+    for name, arguments, result, function in (*NULL_TEXT_SPECIFICATIONS, *NULL_MATH_SPECIFICATIONS):
+        run = rows_of(name, function, arguments, result, bytes_max, strict=False)
+        _register(connection, name, arguments, result, run)
+    for name, arguments, function in PADDING_SPECIFICATIONS:
+        for suffix in ("", "_unfolded"):
+            run = rows_of(name, function, arguments, _TEXT, bytes_max)
+            _register(connection, name + suffix, arguments, _TEXT, run, volatile=bool(suffix))
+    for n in range(2, JOINED_MAX + 1):
+        _register(connection, f"texts_joined_{n}", ["VARCHAR[]"], _TEXT, texts_joined(bytes_max))
+    _register(connection, "texts_separated", [_TEXT, "VARCHAR[]"], _TEXT, texts_separated(bytes_max))
+    _register(connection, "series_start", ["BIGINT", "BIGINT", "BIGINT"], "BIGINT", series_start)
+    for name, arguments, result, function in VOLATILE_TIME_SPECIFICATIONS:
+        _register(connection, name, arguments, result, row_by_row(function, arguments, result), volatile=True)
+    for name, argument, result, columns_function in (*MOMENT_SPECIFICATIONS, *RANGE_SPECIFICATIONS):
+        _register(connection, name, [argument], result, columns_function)
+    for bits in (16, 32, 64):
+        for name, is_left in (("shift_left", True), ("shift_right", False)):
+            kind = INTEGER_TYPES[bits]
+            _register(connection, f"int{bits // 8}_{name}", [kind, "INTEGER"], kind, integer_shift(bits, is_left))
+    for name, arguments, result, function in TYPE_SPECIFICATIONS:
+        _register(connection, name, arguments, result, row_by_row(function, arguments, result))
+    for name, arguments, result, columns_function in (*COLUMN_SPECIFICATIONS, *FLOAT_AGGREGATES):
+        _register(connection, name, arguments, result, columns_function)
+    for family, dtype, type_name in (("float4", np.float32, "FLOAT"), ("float8", np.float64, "DOUBLE")):
+        for name in ("add", "subtract", "multiply", "divide"):
+            _register(connection, f"{family}_{name}", [type_name] * 2, type_name, float_arithmetic(name, dtype))
+    for name, keep_larger in (("numeric_greatest", True), ("numeric_least", False)):
+        _register(connection, name, [VARIABLE] * 2, VARIABLE, numeric_extreme(keep_larger))
+
+
+def _register(
+    connection: duckdb.DuckDBPyConnection,
+    name: str,
+    arguments: Sequence[str],
+    result: str,
+    function: ArrowFunction,
+    volatile: bool = False,
+) -> None:
+    # DuckDB counts the parameters that a signature declares, and *columns declares one.
+    parameters = [inspect.Parameter(f"column_{index}", POSITIONAL) for index in range(len(arguments))]
+    setattr(function, "__signature__", inspect.Signature(parameters))  # noqa: B010
+    connection.create_function(
+        name,
+        function,
+        [type_of(connection, argument) for argument in arguments],
+        type_of(connection, result),
+        type=PythonUDFType.ARROW,
+        null_handling=FunctionNullHandling.SPECIAL,
+        side_effects=volatile,
+    )
+
+
+def type_of(connection: duckdb.DuckDBPyConnection, name: str) -> DuckDBPyType:
+    """Return one of DuckDB's types; to read a name takes as long as to make a function known, and there are few names."""
+    found = TYPES.get(name)
+    if found is None:
+        found = TYPES[name] = connection.dtype(name)
+    return found
+
+
+def rows_of(
+    name: str, function: Scalar, arguments: Sequence[str], result: str, bytes_max: int, strict: bool = True
+) -> ArrowFunction:
+    """As `row_by_row`, with what the function of that name gives for NaN and the infinities, and makes of a batch at most."""
+    special = SPECIAL_FUNCTIONS[name] if VARIABLE in arguments else None
+    return row_by_row(limited(name, function, result, bytes_max), arguments, result, strict, special)
+
+
+def row_by_row(
+    function: Scalar | Limited,
+    arguments: Sequence[str],
+    result: str,
+    strict: bool = True,
+    special: Scalar | None = None,
+) -> ArrowFunction:
+    """Return a scalar function as one over Arrow columns; a strict one does not see NULLs.
+
+    special: is called instead for rows in which a numeric is NaN or an infinity.
+    """
+    readers, writer = [_reader(argument) for argument in arguments], _writer(result)
+    numerics = [place for place, argument in enumerate(arguments) if argument == VARIABLE]
+
+    def run(*columns: pa.ChunkedArray) -> pa.Array:
+        arrays = [one_array(column) for column in columns]
+        plain = function.begin() if isinstance(function, Limited) else function
+        call = plain
+        if special is not None and any(has_specials(arrays[place]) for place in numerics):
+            call = either(plain, special, numerics)
+        rows = zip(*(read(array) for read, array in zip(readers, arrays, strict=True)), strict=True)
+        try:
+            if not strict:
+                return writer([call(*row) for row in rows])
+            return writer([None if None in row else call(*row) for row in rows])
+        except SqlError as error:
+            failed = marked(error)
+        # DuckDB tries a constant a dozen times, and an exception's frames hold what is in them.
+        columns, arrays = (), []
+        del rows, plain, call
+        raise ValueError(failed)
+
+    return run
+
+
+def either(function: Scalar, special: Scalar, numerics: Sequence[int]) -> Scalar:
+    """Return `function`, but `special` where one of the operands at the places `numerics` is NaN or an infinity."""
+
+    def run(*row: Any) -> Any:
+        found = any(row[place] is not None and special_numerics.is_special(row[place]) for place in numerics)
+        return special(*row) if found else function(*row)
+
+    return run
+
+
+def _reader(kind: str) -> Callable[[pa.Array], Iterable[Any]]:
+    if kind == VARIABLE:
+        return numeric_rows
+    if kind.startswith("DECIMAL"):
+        return decimal_integers
+    if kind == INTERVAL_TYPE:
+        return interval_rows
+    if kind == ZONED_TIME_TYPE:
+        return zoned_time_rows
+    if kind == "DATE":
+        return lambda column: column.cast(pa.int32()).to_pylist()
+    return values_of
+
+
+def values_of(column: pa.Array) -> Iterable[Any]:
+    """Return a column's values; long ones are made one after the other, not all at once."""
+    return column.to_pylist() if column.nbytes <= COLUMN_BYTES_MAX else (value.as_py() for value in column)
+
+
+def _writer(kind: str) -> Callable[[list[Any]], pa.Array]:
+    if kind == VARIABLE:
+        return numeric_array
+    if kind == KEY:
+        return _key_array
+    if kind == INTERVAL_TYPE:
+        return interval_array
+    if kind == ZONED_TIME_TYPE:
+        return zoned_time_array
+    if kind == f"{VARIABLE}[]":
+        return numeric_lists
+    if kind.startswith("DECIMAL"):
+        precision, scale = (int(part) for part in kind[8:-1].split(","))
+        return lambda values: decimal_array(values, precision, scale)
+    arrow = ARROW_TYPES[kind]
+    return lambda values: pa.array(values, arrow)
+
+
+ARROW_TYPES = {
+    "BOOLEAN": pa.bool_(),
+    "SMALLINT": pa.int16(),
+    "INTEGER": pa.int32(),
+    "BIGINT": pa.int64(),
+    "FLOAT": pa.float32(),
+    "DOUBLE": pa.float64(),
+    "VARCHAR": pa.string(),
+    "DATE": pa.date32(),
+    "BLOB": pa.binary(),
+    "VARCHAR[]": pa.list_(pa.string()),
+    "VARCHAR[][]": pa.list_(pa.list_(pa.string())),
+    "BIGINT[]": pa.list_(pa.int64()),
+}
+
+
+def _key_array(rows: list[tuple[int, int, int] | None]) -> pa.Array:
+    parts = [
+        decimal_array([None if row is None else row[index] for row in rows], field.type.precision, 0)
+        for index, field in enumerate(KEY_FIELDS)
+    ]
+    return pa.StructArray.from_arrays(
+        parts, fields=KEY_FIELDS, mask=pa.array([row is None for row in rows], pa.bool_())
+    )
+
+
+def numeric_lists(rows: list[list[decimals.Numeric] | None]) -> pa.Array:
+    """Return lists of variable numerics."""
+    offsets = np.cumsum([0, *(len(row or ()) for row in rows)], dtype=np.int32)
+    values = numeric_array([value for row in rows for value in row or ()])
+    mask = pa.array([row is None for row in rows], pa.bool_())
+    return pa.ListArray.from_arrays(pa.array(offsets), values, mask=mask)
+
+
+def integer_shift(bits: int, is_left: bool) -> ArrowFunction:
+    """Return << or >> of an integer type as PostgreSQL's processor does it: by a number of bits modulo 32 or 64, without overflow."""
+    modulus = 64 if bits == 64 else 32
+
+    def run(value: pa.ChunkedArray, amount: pa.ChunkedArray) -> pa.Array:
+        numbers, amounts = one_array(value), one_array(amount)
+        nulls = numbers.is_null().to_numpy(zero_copy_only=False) | amounts.is_null().to_numpy(zero_copy_only=False)
+        wide = numbers.fill_null(0).to_numpy(zero_copy_only=False).astype(np.int64 if bits == 64 else np.int32)
+        places = (amounts.fill_null(0).to_numpy(zero_copy_only=False) % modulus).astype(wide.dtype)
+        moved = np.left_shift(wide, places) if is_left else np.right_shift(wide, places)
+        return pa.array(moved.astype(f"int{bits}"), mask=nulls)
+
+    return run
+
+
+def float_arithmetic(name: str, dtype: type[np.floating[Any]]) -> ArrowFunction:
+    """Return float addition, ... that raises where finite operands give infinity, products and quotients that vanish, and x/0."""
+    ufunc = {"add": np.add, "subtract": np.subtract, "multiply": np.multiply, "divide": np.divide}[name]
+
+    def run(left: pa.ChunkedArray, right: pa.ChunkedArray) -> pa.Array:
+        first, second = one_array(left), one_array(right)
+        nulls = np.zeros(len(first), bool)
+        for operand in (first, second):
+            if operand.null_count:
+                nulls |= operand.is_null().to_numpy(zero_copy_only=False)
+        x = first.to_numpy(zero_copy_only=False).astype(dtype, copy=False)
+        y = second.to_numpy(zero_copy_only=False).astype(dtype, copy=False)
+        with np.errstate(all="ignore"):
+            result = ufunc(x, y)
+        valid = ~nulls
+        if name == "divide" and np.any(valid & (y == 0) & ~np.isnan(x)):
+            raise ValueError(marked(SqlError("22012", "division by zero")))
+        if np.any(valid & np.isinf(result) & ~np.isinf(x) & ~np.isinf(y)):
+            raise ValueError(marked(scalar_functions.overflow()))
+        if name in ("multiply", "divide"):
+            vanished = valid & (result == 0) & (x != 0)
+            vanished &= (y != 0) if name == "multiply" else ~np.isinf(y)
+            if np.any(vanished):
+                raise ValueError(marked(scalar_functions.underflow()))
+        return pa.array(result, mask=nulls)
+
+    return run
+
+
+def micros_of(column: pa.ChunkedArray) -> pa.Array:
+    """Return timestamps as microseconds since 1970."""
+    return one_array(column).view(pa.int64())
+
+
+def moment(zone: str) -> ArrowFunction:
+    """Return what makes timestamps of microseconds since 1970. Raises 22008."""
+    kind = pa.timestamp("us", zone or None)
+
+    def run(column: pa.ChunkedArray) -> pa.Array:
+        micros = one_array(column)
+        values = micros.fill_null(0).to_numpy(zero_copy_only=False)
+        outside = (values < TIMESTAMP_US_MIN) | (values >= TIMESTAMP_US_END)
+        if np.any(outside) and np.any(np.abs(values[outside]) != TIMESTAMP_INFINITY):
+            raise ValueError(marked(SqlError("22008", "timestamp out of range")))
+        return micros.view(kind)
+
+    return run
+
+
+def date_us(days: int) -> int:
+    """Return the microseconds since 1970 of a day's midnight."""
+    if abs(days) == DATE_INFINITY:
+        return TIMESTAMP_INFINITY if days > 0 else -TIMESTAMP_INFINITY
+    return days * DAY_US
+
+
+def numeric_extreme(keep_larger: bool) -> ArrowFunction:
+    """Return GREATEST or LEAST of two variable numerics; a NULL doesn't count."""
+
+    def choose(left: decimals.Numeric | None, right: decimals.Numeric | None) -> decimals.Numeric | None:
+        if left is None or right is None:
+            return right if left is None else left
+        specials = special_numerics.is_special(left) or special_numerics.is_special(right)
+        order = (special_numerics if specials else decimals).compare(left, right)
+        return left if order == 0 or (order > 0) == keep_larger else right
+
+    def run(left: pa.ChunkedArray, right: pa.ChunkedArray) -> pa.Array:
+        pairs = zip(numeric_rows(one_array(left)), numeric_rows(one_array(right)), strict=True)
+        return numeric_array([choose(first, second) for first, second in pairs])
+
+    return run
+
+
+def reader(kind: SqlType) -> Scalar:
+    """Return the input function of a type."""
+
+    def read(text: str, zone: str = "UTC") -> LiteralValue:
+        return input_value(text, kind, zone)
+
+    return read
+
+
+def _total(whole: int, high: int, low: int, marks: int) -> decimals.Numeric:
+    if marks >= SPECIAL_MARKS[-1]:
+        return total_of(marks)
+    return decimals.total(whole, high, low, marks.bit_length() - 1)
+
+
+def _variable_average(upper: int, lower: int, high: int, low: int, marks: int, count: int) -> decimals.Numeric:
+    """Return an average of values whose keys were summed, the whole parts in 10^19 and the rest."""
+    if marks >= SPECIAL_MARKS[-1]:
+        return total_of(marks)
+    scale = marks.bit_length() - 1
+    step = 10**decimals.KEY_PART_DIGITS
+    unscaled = ((upper * step + lower) * step + high) * step + low
+    return decimals.divide((unscaled // 10 ** (decimals.DIGITS_MAX - scale), scale), (count, 0))
+
+
+_TEXT = "VARCHAR"
+_ZONED = ["BIGINT", _TEXT]
+SPECIFICATIONS: list[tuple[str, list[str], str, Scalar]] = [
+    ("numeric_add", [VARIABLE, VARIABLE], VARIABLE, decimals.add),
+    ("numeric_subtract", [VARIABLE, VARIABLE], VARIABLE, decimals.subtract),
+    ("numeric_multiply", [VARIABLE, VARIABLE], VARIABLE, decimals.multiply),
+    ("numeric_divide", [VARIABLE, VARIABLE], VARIABLE, decimals.divide),
+    ("numeric_modulo", [VARIABLE, VARIABLE], VARIABLE, decimals.modulo),
+    ("numeric_negate", [VARIABLE], VARIABLE, decimals.negate),
+    ("numeric_abs", [VARIABLE], VARIABLE, decimals.absolute),
+    ("numeric_round", [VARIABLE, "INTEGER"], VARIABLE, decimals.rounded),
+    ("numeric_trunc", [VARIABLE, "INTEGER"], VARIABLE, decimals.truncated),
+    ("numeric_ceil", [VARIABLE], VARIABLE, decimals.ceiling),
+    ("numeric_floor", [VARIABLE], VARIABLE, decimals.floor),
+    ("numeric_sign", [VARIABLE], VARIABLE, decimals.sign),
+    ("numeric_key", [VARIABLE], KEY, decimals.key),
+    ("numeric_part", [VARIABLE], KEY, decimals.key),
+    ("numeric_marks", [VARIABLE], "BIGINT", lambda value: 1 << value[1]),
+    ("numeric_scale", [VARIABLE], "SMALLINT", lambda value: value[1]),
+    ("numeric_total", [WIDE, WIDE, WIDE, "BIGINT"], VARIABLE, _total),
+    ("numeric_average", [WIDE, WIDE, VARIABLE, "BIGINT"], VARIABLE, decimals.average),
+    ("numeric_variable_average", [WIDE, WIDE, WIDE, WIDE, "BIGINT", "BIGINT"], VARIABLE, _variable_average),
+    ("numeric_finite", [VARIABLE, _TEXT], VARIABLE, lambda value, type_name: value),
+    ("numeric_quotient", [VARIABLE, "BIGINT"], VARIABLE, lambda value, count: decimals.divide(value, (count, 0))),
+    ("numeric_text", [VARIABLE], _TEXT, decimals.to_text),
+    ("numeric_from_text", [_TEXT], VARIABLE, decimals.from_text),
+    ("numeric_from_float8", ["DOUBLE"], VARIABLE, decimals.from_float8),
+    ("numeric_from_float4", ["FLOAT"], VARIABLE, decimals.from_float4),
+    ("numeric_limited_from_text", [_TEXT, "INTEGER", "INTEGER"], VARIABLE, decimals.limited_from_text),
+    ("numeric_limited_from_float8", ["DOUBLE", "INTEGER", "INTEGER"], VARIABLE, decimals.limited_from_float8),
+    ("numeric_limited_from_float4", ["FLOAT", "INTEGER", "INTEGER"], VARIABLE, decimals.limited_from_float4),
+    ("float8_total", ["DOUBLE", "BOOLEAN"], "DOUBLE", scalar_functions.float8_total),
+    ("float4_from_float8", ["DOUBLE"], "FLOAT", scalar_functions.float4_from_float8),
+    ("float8_sqrt", ["DOUBLE"], "DOUBLE", scalar_functions.sqrt),
+    ("float8_power", ["DOUBLE", "DOUBLE"], "DOUBLE", scalar_functions.power),
+    ("float8_ln", ["DOUBLE"], "DOUBLE", scalar_functions.ln),
+    ("float8_exp", ["DOUBLE"], "DOUBLE", scalar_functions.exp),
+    ("float8_text", ["DOUBLE"], _TEXT, lambda value: float_text(value, single=False)),
+    ("float4_text", ["FLOAT"], _TEXT, lambda value: float_text(value, single=True)),
+    ("bool_from_text", [_TEXT], "BOOLEAN", reader(BOOL)),
+    ("int2_from_text", [_TEXT], "SMALLINT", reader(INT2)),
+    ("int4_from_text", [_TEXT], "INTEGER", reader(INT4)),
+    ("int8_from_text", [_TEXT], "BIGINT", reader(INT8)),
+    ("float4_from_text", [_TEXT], "FLOAT", reader(FLOAT4)),
+    ("float8_from_text", [_TEXT], "DOUBLE", reader(FLOAT8)),
+    ("date_from_text", [_TEXT, _TEXT], "BIGINT", lambda text, zone: date_us(date_value(text))),
+    ("timestamp_from_text", [_TEXT, _TEXT], "BIGINT", reader(TIMESTAMP)),
+    ("timestamptz_from_text", [_TEXT, _TEXT], "BIGINT", reader(TIMESTAMPTZ)),
+    ("text_substring", [_TEXT, "INTEGER", "INTEGER"], _TEXT, scalar_functions.substring),
+    ("text_left", [_TEXT, "INTEGER"], _TEXT, scalar_functions.left),
+    ("text_right", [_TEXT, "INTEGER"], _TEXT, scalar_functions.right),
+    ("text_replaced", [_TEXT, _TEXT, _TEXT], _TEXT, scalar_functions.replace),
+    ("text_position", [_TEXT, _TEXT], "INTEGER", scalar_functions.position),
+    ("text_split_part", [_TEXT, _TEXT, "INTEGER"], _TEXT, scalar_functions.split_part),
+    ("text_limit", [_TEXT, "INTEGER"], _TEXT, scalar_functions.limit_text),
+    ("date_text", ["BIGINT"], _TEXT, lambda us: timestamp_text(us) if is_infinite(us) else date_text(us // DAY_US)),
+    ("timestamp_text", ["BIGINT"], _TEXT, timestamp_text),
+    ("timestamptz_text", _ZONED, _TEXT, zoned_text),
+    ("zone_local", _ZONED, "BIGINT", civil_time.local_us),
+    ("zone_utc", _ZONED, "BIGINT", civil_time.utc_us),
+    ("zone_trunc", [_TEXT, "BIGINT", _TEXT], "BIGINT", civil_time.zone_truncated_us),
+    ("zone_part", [_TEXT, "BIGINT", _TEXT], "BIGINT", civil_time.zone_field),
+    ("timestamp_trunc", [_TEXT, "BIGINT"], "BIGINT", civil_time.truncated_us),
+    ("timestamp_part", [_TEXT, "BIGINT"], "BIGINT", civil_time.field),
+    ("infinite_span", [_TEXT, "BIGINT", "BIGINT"], "BIGINT", civil_time.infinite_span),
+    ("infinite_field", [_TEXT, "BIGINT"], "BIGINT", civil_time.infinite_field),
+    ("infinite_part", ["BIGINT"], "DOUBLE", civil_time.infinite_part),
+    ("time_part", [_TEXT, "BIGINT"], "DOUBLE", civil_time.float_field),
+]
+
+# Each is there twice: once for constants that DuckDB had better not compute in advance.
+PADDING_SPECIFICATIONS: list[tuple[str, list[str], Scalar]] = [
+    ("text_repeat", [_TEXT, "INTEGER"], scalar_functions.repeat),
+    ("text_lpad", [_TEXT, "INTEGER", _TEXT], scalar_functions.lpad),
+    ("text_rpad", [_TEXT, "INTEGER", _TEXT], scalar_functions.rpad),
+]
+
+# Times and the microseconds that they are, infinite ones as well.
+MOMENT_SPECIFICATIONS: list[tuple[str, str, str, ArrowFunction]] = [
+    ("infinite_us", "TIMESTAMP", "BIGINT", micros_of),
+    ("timestamp_moment", "BIGINT", "TIMESTAMP", moment("")),
+    ("timestamptz_moment", "BIGINT", "TIMESTAMPTZ", moment("UTC")),
+]

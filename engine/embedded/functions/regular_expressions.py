@@ -1,0 +1,228 @@
+"""PostgreSQL's functions of regular expressions, with the matches that `regular_matcher` finds.
+
+Strict: callers see to NULL. Patterns are compiled once. Must not know of Arrow or DuckDB.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Iterator
+from threading import Lock, local
+from types import TracebackType
+
+from engine.embedded.patterns.machines import MATCHES_AT_ONCE, Span
+from engine.embedded.patterns.matcher import Program, Search
+from engine.embedded.stopping import go_on
+from engine.embedded.value_limits import joined
+from sql.errors import SqlError
+from sql.patterns.grammar import parsed
+from sql.patterns.trees import options_of
+
+Texts = list[str | None]
+Key = tuple[str, str]
+
+# The compiled patterns that nobody uses, the last one that was used at the end, and what they may take up together.
+PROGRAMS_MAX, PROGRAMS_BYTES_MAX = 128, 64 << 20
+PROGRAMS: OrderedDict[Key, Program] = OrderedDict()
+LOCK = Lock()
+# The pattern of the batch of rows that a thread is working on.
+HELD = local()
+GROUP_DIGITS = "123456789"
+
+
+class Compiled:
+    """A pattern that is ready to match, for one thread: for another one that comes meanwhile it is compiled again."""
+
+    def __init__(self, pattern: str, letters: str) -> None:
+        # Whether all matches are asked for is no matter of the pattern.
+        self.key = pattern, letters.replace("g", "")
+        self.is_borrowed = False
+        self.program: Program
+
+    def __enter__(self) -> Program:
+        go_on()
+        held: Compiled | None = getattr(HELD, "compiled", None)
+        if held is not None and held.key == self.key:
+            self.is_borrowed = True
+            program: Program = held.program
+            return program
+        with LOCK:
+            found = PROGRAMS.pop(self.key, None)
+        self.program = Program(parsed(*self.key)) if found is None else found
+        return self.program
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self.is_borrowed:
+            return
+        with LOCK:
+            PROGRAMS[self.key] = self.program
+            if self.program.alphabet.has_grown or len(PROGRAMS) > PROGRAMS_MAX:
+                self.program.alphabet.has_grown = False
+                drop_programs()
+
+
+def drop_programs() -> None:
+    """Drop patterns until the others are no more than may be kept. Callers hold the lock."""
+    size = sum(program.bytes for program in PROGRAMS.values())
+    while PROGRAMS and (len(PROGRAMS) > PROGRAMS_MAX or size > PROGRAMS_BYTES_MAX):
+        size -= PROGRAMS.popitem(last=False)[1].bytes
+
+
+class Match:
+    """One match in a text."""
+
+    def __init__(self, search: Search, text: str, span: Span) -> None:
+        self.search = search
+        self.text = text
+        self.start, self.end = span
+
+    @property
+    def groups_count(self) -> int:
+        return self.search.program.pattern.groups
+
+    def groups(self) -> Texts:
+        """Return what the parentheses captured."""
+        spans = self.search.captures((self.start, self.end))
+        return [None if span is None else self.text[span[0] : span[1]] for span in spans]
+
+    def whole(self) -> str:
+        return self.text[self.start : self.end]
+
+    def parts(self) -> Texts:
+        """Return what the parentheses captured, or all of the match if there are none."""
+        return self.groups() if self.groups_count else [self.whole()]
+
+
+def all_matches(program: Program, text: str, start: int = 0, count: int = MATCHES_AT_ONCE) -> Iterator[Match]:
+    """Yield the matches one after the other; an empty one moves on by a character. count: of those that are looked for at once."""
+    search = program.search(text)
+    for span in search.spans(start, count):
+        yield Match(search, text, span)
+
+
+def first(program: Program, text: str) -> Match | None:
+    """Return the match that PostgreSQL takes."""
+    return next(all_matches(program, text, count=1), None)
+
+
+def matches(text: str, pattern: str, letters: str) -> bool:
+    """Return text ~ pattern."""
+    with Compiled(pattern, letters) as program:
+        return program.matches(text)
+
+
+def refuse_global(letters: str, name: str, hint: str | None = None) -> None:
+    if options_of(letters).is_global:
+        raise SqlError("22023", f'{name}() does not support the "global" option', hint=hint)
+
+
+def like(text: str, pattern: str, letters: str) -> bool:
+    refuse_global(letters, "regexp_like")
+    return matches(text, pattern, letters)
+
+
+def part(text: str, pattern: str) -> str | None:
+    """Return substring(text from pattern): the first parenthesised part, or all that matches."""
+    with Compiled(pattern, "") as program:
+        match = first(program, text)
+        return None if match is None else match.parts()[0]
+
+
+def whole(text: str, pattern: str) -> str | None:
+    """Return regexp_substr(text, pattern)."""
+    with Compiled(pattern, "") as program:
+        match = first(program, text)
+        return None if match is None else match.whole()
+
+
+def first_match(text: str, pattern: str, letters: str) -> Texts | None:
+    """Return regexp_match: the parenthesised parts of the first match, or all of it."""
+    refuse_global(letters, "regexp_match", "Use the regexp_matches function instead.")
+    with Compiled(pattern, letters) as program:
+        match = first(program, text)
+        return None if match is None else match.parts()
+
+
+def every_match(text: str, pattern: str, letters: str) -> list[Texts]:
+    """Return the rows of regexp_matches."""
+    with Compiled(pattern, letters) as program:
+        if not options_of(letters).is_global:
+            match = first(program, text)
+            return [] if match is None else [match.parts()]
+        return [match.parts() for match in all_matches(program, text)]
+
+
+def replace(text: str, pattern: str, replacement: str, letters: str) -> str:
+    """Return regexp_replace. Raises 53200 before it is too long."""
+    everywhere, template = options_of(letters).is_global, template_of(replacement) if "\\" in replacement else None
+
+    def pieces(program: Program) -> Iterator[str]:
+        done = 0
+        for match in all_matches(program, text, count=MATCHES_AT_ONCE if everywhere else 1):
+            yield text[done : match.start]
+            yield replacement if template is None else expanded(template, match)
+            done = match.end
+            if not everywhere:
+                break
+        yield text[done:]
+
+    with Compiled(pattern, letters) as program:
+        return joined(pieces(program))
+
+
+def template_of(replacement: str) -> list[str | int]:
+    """Return the pieces of a replacement, of which numbers are those of groups, 0 the whole match."""
+    pieces: list[str | int] = []
+    place, plain = 0, ""
+    while place < len(replacement):
+        character, following = replacement[place], replacement[place + 1 : place + 2]
+        place += 1
+        if character != "\\" or not (following in "&\\" or following in GROUP_DIGITS) or not following:
+            plain += character
+            continue
+        place += 1
+        if following == "\\":
+            plain += following
+        else:
+            pieces += (plain, 0 if following == "&" else int(following))
+            plain = ""
+    return [*pieces, plain]
+
+
+def expanded(template: list[str | int], match: Match) -> str:
+    """Return a replacement with \\1 and \\& filled in."""
+    groups = [match.whole(), *match.groups()]
+    return "".join(
+        piece if isinstance(piece, str) else (groups[piece] or "") if piece < len(groups) else "" for piece in template
+    )
+
+
+def split(text: str, pattern: str, letters: str) -> list[str]:
+    """Return what stands between the matches; empty matches at the ends or beside another one do not count."""
+    refuse_global(letters, "regexp_split_to_array")
+    out, done, end = [], 0, 0
+    with Compiled(pattern, letters) as program:
+        for start, stop in program.search(text).spans():
+            if start < len(text) and stop > end:
+                out.append(text[done:start])
+                done = stop
+            end = stop
+    return [*out, text[done:]]
+
+
+def count(text: str, pattern: str, start: int, letters: str) -> int:
+    """Return regexp_count."""
+    refuse_global(letters, "regexp_count")
+    if start <= 0:
+        raise SqlError("22023", f'invalid value for parameter "start": {start}')
+    with Compiled(pattern, letters) as program:
+        return sum(1 for _ in program.search(text).spans(start - 1))
+
+
+def position(text: str, pattern: str) -> int:
+    """Return regexp_instr(text, pattern)."""
+    with Compiled(pattern, "") as program:
+        match = first(program, text)
+        return 0 if match is None else match.start + 1

@@ -1,0 +1,285 @@
+"""PostgreSQL's text functions on Python values, as functions of the embedded engine. Strict: callers see to NULL.
+
+Raises SqlError with PostgreSQL's SQLSTATE. Must not know of Arrow or DuckDB.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from engine.embedded.functions import regular_expressions
+from engine.embedded.patterns import like as like_matcher
+from engine.embedded.value_limits import VALUES_BYTES_MAX, joined, too_long
+from sql.errors import SqlError
+from sql.names.keywords import COLUMN_NAME, RESERVED, TYPE_OR_FUNCTION
+from sql.patterns.similar import similar_pattern
+
+IDENTIFIER = re.compile(r"[a-z_][a-z0-9_]*")
+WORDS = re.compile(r"[A-Za-z0-9]+")
+FORMAT_SPECIFIER = re.compile(
+    r"%(?:(?P<argument>\d+)\$)?(?P<flags>-*)(?P<width>\d+|\*(?:(?P<from>\d+)\$)?)?(?P<type>.?)", re.DOTALL
+)
+BASE64_LINE = 76
+INT4_MAX = 2**31 - 1
+QUOTED_KEYWORDS = RESERVED | TYPE_OR_FUNCTION | COLUMN_NAME
+CODE_POINT_MAX = 0x10FFFF
+
+
+def initcap(text: str) -> str:
+    """Return the text with every word (of ASCII letters and digits) capitalised."""
+    return WORDS.sub(lambda word: word[0][0].upper() + lowered(word[0][1:]), text)
+
+
+def lowered(text: str) -> str:
+    return "".join(chr(ord(letter) + 32) if "A" <= letter <= "Z" else letter for letter in text)
+
+
+def translate(text: str, source: str, target: str) -> str:
+    """Return the text with each character of `source` replaced by that at the same place of `target`, or dropped."""
+    table: dict[int, str | None] = {}
+    for index, character in enumerate(source):
+        table.setdefault(ord(character), target[index] if index < len(target) else None)
+    return text.translate(table)
+
+
+def reverse(text: str) -> str:
+    return text[::-1]
+
+
+def overlay(text: str, replacement: str, start: int, length: int) -> str:
+    """Return overlay(text placing replacement from start for length)."""
+    if start <= 0:
+        raise SqlError("22011", "negative substring length not allowed")
+    end = start + length
+    if end > INT4_MAX:
+        raise SqlError("22003", "integer out of range")
+    return text[: start - 1] + replacement + text[max(end, 1) - 1 :]
+
+
+def overlay_all(text: str, replacement: str, start: int) -> str:
+    return overlay(text, replacement, start, len(replacement))
+
+
+def code(text: str) -> int:
+    """Return ascii(text): the first character's code point, 0 of none."""
+    return ord(text[0]) if text else 0
+
+
+def character(number: int) -> str:
+    """Return chr(number)."""
+    if number < 0:
+        raise SqlError("22023", "character number must be positive")
+    if number == 0:
+        raise SqlError("54000", "null character not permitted")
+    if number > CODE_POINT_MAX:
+        raise SqlError("54000", f"requested character too large for encoding: {number}")
+    if 0xD800 <= number <= 0xDFFF:
+        raise SqlError("54000", f"requested character not valid for encoding: {number}")
+    return chr(number)
+
+
+def to_hex(bits: int) -> Callable[[int], str]:
+    """Return the function that writes an integer of `bits` in two's complement."""
+    return lambda number: f"{number % (1 << bits):x}"
+
+
+def quote_ident(name: str) -> str:
+    if IDENTIFIER.fullmatch(name) and name not in QUOTED_KEYWORDS:
+        return name
+    return '"' + name.replace('"', '""') + '"'
+
+
+def quote_literal(text: str) -> str:
+    quoted = "'" + text.replace("\\", "\\\\").replace("'", "''") + "'"
+    return f"E{quoted}" if "\\" in text else quoted
+
+
+def formatted(template: str, arguments: list[str | None]) -> str:
+    """Return format(template, arguments...). Raises 53200 before it is too long."""
+    return joined(_pieces(template, arguments))
+
+
+def _pieces(template: str, arguments: list[str | None]) -> Iterator[str]:
+    place = used = 0
+    while True:
+        start = template.find("%", place)
+        if start < 0:
+            yield template[place:]
+            return
+        yield template[place:start]
+        found = FORMAT_SPECIFIER.match(template, start)
+        assert found is not None
+        place = found.end()
+        if found["type"] == "%" and found[0] == "%%":
+            yield "%"
+            continue
+        width, used = _width(found, arguments, used)
+        used = int(found["argument"]) if found["argument"] is not None else used + 1
+        yield _specified(found, arguments, used, width)
+
+
+def _width(found: re.Match[str], arguments: list[str | None], used: int) -> tuple[int, int]:
+    """Return the width, which an argument may give, and the number of the last argument used."""
+    written = found["width"]
+    if written is None:
+        return 0, used
+    if not written.startswith("*"):
+        return int(written), used
+    used = int(found["from"]) if found["from"] is not None else used + 1
+    return int(_argument(arguments, used) or 0), used
+
+
+def _argument(arguments: list[str | None], number: int) -> str | None:
+    if number == 0:
+        raise SqlError("22023", "format specifies argument 0, but arguments are numbered from 1")
+    if number > len(arguments):
+        raise SqlError("22023", "too few arguments for format()")
+    return arguments[number - 1]
+
+
+def _specified(found: re.Match[str], arguments: list[str | None], number: int, width: int) -> str:
+    kind = found["type"]
+    if not kind:
+        hint = 'For a single "%" use "%%".'
+        raise SqlError("22023", "unterminated format() type specifier", hint=hint)
+    if kind not in "sIL":
+        hint = 'For a single "%" use "%%".'
+        raise SqlError("22023", f'unrecognized format() type specifier "{kind}"', hint=hint)
+    value = _argument(arguments, number)
+    if kind == "I":
+        if value is None:
+            raise SqlError("22004", "null values cannot be formatted as an SQL identifier")
+        text = quote_ident(value)
+    elif kind == "L":
+        text = "NULL" if value is None else quote_literal(value)
+    else:
+        text = value or ""
+    if abs(width) > VALUES_BYTES_MAX:
+        raise too_long()
+    left = bool(found["flags"]) or width < 0
+    return text.ljust(abs(width)) if left else text.rjust(abs(width))
+
+
+def encode(data: bytes, form: str) -> str:
+    """Return binary data as text."""
+    match lowered(form):
+        case "hex":
+            return data.hex()
+        case "base64":
+            text = base64.b64encode(data).decode()
+            return "\n".join(text[index : index + BASE64_LINE] for index in range(0, len(text), BASE64_LINE))
+        case "escape":
+            return "".join(_escaped(byte) for byte in data)
+    raise SqlError("22023", f'unrecognized encoding: "{form}"')
+
+
+def _escaped(byte: int) -> str:
+    if byte == 0 or byte >= 128:
+        return f"\\{byte:03o}"
+    return "\\\\" if byte == 92 else chr(byte)
+
+
+def decode(text: str, form: str) -> bytes:
+    """Return the binary data that a text spells."""
+    match lowered(form):
+        case "hex":
+            return _from_hex(text)
+        case "base64":
+            return _from_base64(text)
+        case "escape":
+            return _unescaped(text)
+    raise SqlError("22023", f'unrecognized encoding: "{form}"')
+
+
+def _from_hex(text: str) -> bytes:
+    digits = re.sub(r"[ \n\t\r]", "", text)
+    for digit in digits:
+        if digit not in "0123456789abcdefABCDEF":
+            raise SqlError("22023", f'invalid hexadecimal digit: "{digit}"')
+    if len(digits) % 2:
+        raise SqlError("22023", "invalid hexadecimal data: odd number of digits")
+    return bytes.fromhex(digits)
+
+
+def _from_base64(text: str) -> bytes:
+    packed = re.sub(r"[ \n\t\r]", "", text)
+    for symbol in packed.rstrip("="):
+        if not (symbol.isascii() and (symbol.isalnum() or symbol in "+/")):
+            raise SqlError("22023", f'invalid symbol "{symbol}" found while decoding base64 sequence')
+    try:
+        return base64.b64decode(packed, validate=True)
+    except binascii.Error:
+        hint = "Input data is missing padding, is truncated, or is otherwise corrupted."
+        raise SqlError("22023", "invalid base64 end sequence", hint=hint) from None
+
+
+def _unescaped(text: str) -> bytes:
+    out = bytearray()
+    data = text.encode()
+    place = 0
+    while place < len(data):
+        if data[place] != 92:
+            out.append(data[place])
+            place += 1
+        elif re.fullmatch(rb"[0-3][0-7][0-7]", data[place + 1 : place + 4]):
+            out.append(int(data[place + 1 : place + 4], 8))
+            place += 4
+        elif data[place + 1 : place + 2] == b"\\":
+            out.append(92)
+            place += 2
+        else:
+            raise SqlError("22P02", "invalid input syntax for type bytea")
+    return bytes(out)
+
+
+def to_array(text: str | None, separator: str | None, null: str | None) -> list[str | None] | None:
+    """Return string_to_array: a NULL separator splits into characters, an empty one not at all."""
+    if text is None:
+        return None
+    if not text:
+        return []
+    parts = list(text) if separator is None else text.split(separator) if separator else [text]
+    return [None if part == null else part for part in parts]
+
+
+_TEXT = "VARCHAR"
+_TEXTS = "VARCHAR[]"
+TEXT_SPECIFICATIONS: list[tuple[str, list[str], str, Callable[..., Any]]] = [
+    ("text_initcap", [_TEXT], _TEXT, initcap),
+    ("text_translate", [_TEXT, _TEXT, _TEXT], _TEXT, translate),
+    ("text_reverse", [_TEXT], _TEXT, reverse),
+    ("text_overlay", [_TEXT, _TEXT, "INTEGER", "INTEGER"], _TEXT, overlay),
+    ("text_overlay_all", [_TEXT, _TEXT, "INTEGER"], _TEXT, overlay_all),
+    ("text_code", [_TEXT], "INTEGER", code),
+    ("text_character", ["INTEGER"], _TEXT, character),
+    ("int4_hex", ["INTEGER"], _TEXT, to_hex(32)),
+    ("int8_hex", ["BIGINT"], _TEXT, to_hex(64)),
+    ("text_quote_ident", [_TEXT], _TEXT, quote_ident),
+    ("text_quote_literal", [_TEXT], _TEXT, quote_literal),
+    ("text_format", [_TEXT, _TEXTS], _TEXT, formatted),
+    ("joined_texts", [_TEXTS, _TEXT], _TEXT, lambda texts, separator: separator.join(texts)),
+    ("bytes_encode", ["BLOB", _TEXT], _TEXT, encode),
+    ("bytes_decode", [_TEXT, _TEXT], "BLOB", decode),
+    ("similar_pattern", [_TEXT], _TEXT, lambda pattern: similar_pattern(pattern, None)),
+    ("similar_pattern_escaped", [_TEXT, _TEXT], _TEXT, similar_pattern),
+]
+# These get the number of their run as well.
+PATTERN_SPECIFICATIONS: list[tuple[str, list[str], str, Callable[..., Any]]] = [
+    ("text_like", [_TEXT, _TEXT, _TEXT], "BOOLEAN", like_matcher.like),
+    ("regexp_matches_any", [_TEXT, _TEXT, _TEXT], "BOOLEAN", regular_expressions.matches),
+    ("regexp_like_any", [_TEXT, _TEXT, _TEXT], "BOOLEAN", regular_expressions.like),
+    ("regexp_part", [_TEXT, _TEXT], _TEXT, regular_expressions.part),
+    ("regexp_whole", [_TEXT, _TEXT], _TEXT, regular_expressions.whole),
+    ("regexp_first_match", [_TEXT, _TEXT, _TEXT], _TEXTS, regular_expressions.first_match),
+    ("regexp_every_match", [_TEXT, _TEXT, _TEXT], "VARCHAR[][]", regular_expressions.every_match),
+    ("regexp_replaced", [_TEXT, _TEXT, _TEXT, _TEXT], _TEXT, regular_expressions.replace),
+    ("regexp_split", [_TEXT, _TEXT, _TEXT], _TEXTS, regular_expressions.split),
+    ("regexp_counted", [_TEXT, _TEXT, "INTEGER", _TEXT], "INTEGER", regular_expressions.count),
+    ("regexp_position", [_TEXT, _TEXT], "INTEGER", regular_expressions.position),
+]
+# These see NULLs.
+NULL_TEXT_SPECIFICATIONS = [("text_to_array", [_TEXT, _TEXT, _TEXT], _TEXTS, to_array)]

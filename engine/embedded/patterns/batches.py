@@ -1,0 +1,85 @@
+"""Functions of regular expressions over columns: the matches of all short texts of a batch are found at once where they have one pattern.
+
+A function looks at its rows one by one as before, and finds its matches made. Must not know what the functions do with matches.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+
+import pyarrow as pa
+
+from engine.embedded.functions.regular_expressions import HELD, Compiled
+from engine.embedded.stopping import in_run
+from sql.errors import SqlError
+
+ArrowFunction = Callable[..., pa.Array]
+
+# Fewer rows, longer texts and more than these together are not worth it.
+ROWS_MIN, TEXT_CHARACTERS_MAX, CHARACTERS_MAX = 8, 512, 1 << 18
+# Where a function has its options, if it has any, and whether it wants all matches; None: if they have a g.
+OPTIONS: dict[str, tuple[int | None, bool | None]] = {
+    "regexp_matches_any": (2, False),
+    "regexp_like_any": (2, False),
+    "regexp_part": (None, False),
+    "regexp_whole": (None, False),
+    "regexp_first_match": (2, False),
+    "regexp_every_match": (2, None),
+    "regexp_replaced": (3, None),
+    "regexp_split": (2, True),
+    "regexp_counted": (3, True),
+    "regexp_position": (None, False),
+}
+
+
+def in_batches(name: str, function: ArrowFunction) -> ArrowFunction:
+    """Return a function with the number of its run as a further argument, which looks ahead."""
+    if name not in OPTIONS:
+        return in_run(function)
+    place, wants_all = OPTIONS[name]
+
+    def run(*columns: pa.ChunkedArray) -> pa.Array:
+        compiled = pattern_of(columns[1], None if place is None else columns[place])
+        if compiled is None:
+            return function(*columns)
+        try:
+            program = compiled.__enter__()
+        except SqlError:
+            # Rows say it.
+            return function(*columns)
+        HELD.compiled = compiled
+        try:
+            texts = short_texts(columns[0])
+            if texts:
+                is_global = place is not None and "g" in columns[place][0].as_py()
+                # What stops it stops the rows, too.
+                with suppress(SqlError):
+                    program.look_ahead(texts, is_first=not (is_global if wants_all is None else wants_all))
+            return function(*columns)
+        finally:
+            HELD.compiled = None
+            program.ahead.clear()
+            compiled.__exit__(None, None, None)
+
+    return in_run(run)
+
+
+def pattern_of(patterns: pa.ChunkedArray, options: pa.ChunkedArray | None) -> Compiled | None:
+    """Return the pattern of all rows, None if there are several, or few rows."""
+    if len(patterns) < ROWS_MIN:
+        return None
+    known = [(column.unique() if column is not None else EMPTY).to_pylist() for column in (patterns, options)]
+    if any(len(values) != 1 or values[0] is None for values in known):
+        return None
+    return Compiled(known[0][0], known[1][0])
+
+
+EMPTY = pa.array([""])
+
+
+def short_texts(column: pa.ChunkedArray) -> list[str]:
+    """Return the different texts of a column that are short, if there are not too many characters in it."""
+    if column.nbytes > CHARACTERS_MAX:
+        return []
+    return [text for text in dict.fromkeys(column.to_pylist()) if text is not None and len(text) <= TEXT_CHARACTERS_MAX]

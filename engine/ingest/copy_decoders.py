@@ -1,0 +1,84 @@
+"""The decoder that a COPY's options ask for, and what decoders ask back for fields that kernels leave open.
+
+Enters: columns, options. Leaves: decoders of the ring buffer. PostgreSQL's errors for options that name other columns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from ringbuffer.decode.copy_binary import BinaryDecoder
+from ringbuffer.decode.copy_csv import CsvDecoder, CsvFormat
+from ringbuffer.decode.copy_text import TextDecoder, TextFormat
+from ringbuffer.memory.columns import Layout, PhysicalType
+from ringbuffer.memory.error_codes import DATETIME_OVERFLOW, INVALID_DATETIME, INVALID_TEXT, RowError
+from sql.catalog.catalog import ColumnDescription, RelationDescription
+from sql.errors import SqlError, not_supported
+from sql.parse.statements.statement import CopyOptions
+from sql.times.input_styles import InputStyles
+from sql.types.datatypes import LiteralValue
+from sql.values.client_encodings import ClientEncoding, ReceivedText
+from sql.values.literals import input_value
+
+CODE_OF_SQLSTATE = {"22007": INVALID_DATETIME, "22008": DATETIME_OVERFLOW}
+
+
+def make_decoder(
+    relation: RelationDescription, layout: Layout, fallback: Callable[[int, str], LiteralValue], options: CopyOptions,
+    time_zone: str,
+) -> TextDecoder | CsvDecoder | BinaryDecoder:  # fmt: skip
+    """Return the decoder of lines whose fields are the columns of `layout`; of types without a kernel it gives texts, or binary forms."""
+    if options.format == "binary":
+        families = {column.name: column.type.family for column in relation.row}
+        return BinaryDecoder(layout, [_is_raw(column.physical, families[column.name]) for column in layout])
+    if options.format == "csv":
+        return CsvDecoder(layout, _csv_format(relation, layout, options), fallback, time_zone)
+    return TextDecoder(layout, TextFormat(options.delimiter, options.null, options.header), fallback, time_zone)
+
+
+def received_text(options: CopyOptions, encoding: ClientEncoding) -> ReceivedText | None:
+    """Return what brings the data of a COPY into UTF-8, None where it is. encoding: the client's. Raises 0A000 for binary data."""
+    encoding = options.encoding or encoding
+    if not encoding.converts:
+        return None
+    if options.format == "binary":
+        raise not_supported(f"binary COPY FROM in the encoding {encoding.name}", hint="Send it in UTF8, or as text.")
+    return ReceivedText(encoding)
+
+
+def _is_raw(physical: PhysicalType, family: str) -> bool:
+    return physical == PhysicalType.TEXT and family not in ("text", "varchar")
+
+
+def field_fallback(
+    columns: Sequence[ColumnDescription], time_zone: str, styles: InputStyles
+) -> Callable[[int, str], LiteralValue]:
+    """Return what decoders ask for a field they do not know: (column, text) -> value; it raises RowError."""
+
+    def value(index: int, text: str) -> LiteralValue:
+        try:
+            return input_value(text, columns[index].type, time_zone, None, styles)
+        except SqlError as error:
+            raise RowError(CODE_OF_SQLSTATE.get(error.sqlstate, INVALID_TEXT), 0, index, text) from None
+
+    return value
+
+
+def _csv_format(relation: RelationDescription, layout: Layout, options: CopyOptions) -> CsvFormat:
+    names = [column.name for column in layout]
+    known = [column.name for column in relation.row]
+    for option, chosen in (("FORCE_NOT_NULL", options.force_not_null), ("FORCE_NULL", options.force_null)):
+        for name in chosen:
+            if name not in known:
+                raise SqlError("42703", f'column "{name}" of relation "{relation.name}" does not exist')
+            if name not in names:
+                raise SqlError("42P10", f'{option} column "{name}" not referenced by COPY')
+    return CsvFormat(
+        options.delimiter,
+        options.null,
+        options.header,
+        options.quote,
+        options.escape,
+        frozenset(options.force_not_null),
+        frozenset(options.force_null),
+    )

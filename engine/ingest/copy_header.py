@@ -1,0 +1,87 @@
+"""COPY ... HEADER MATCH: the first line has to name the columns that the lines give, in their order.
+
+Enters: the first bytes of a COPY. Leaves: nothing, or 22P04 in PostgreSQL's words. Must not take the line away: decoders pass it over.
+"""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Sequence
+
+from engine.streams.row_errors import shown
+from sql.catalog.catalog import ColumnDescription
+from sql.errors import SqlError
+from sql.parse.statements.statement import CopyOptions
+
+UNESCAPED = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
+
+
+class HeaderMatch:
+    """The check of one COPY's first line, which is not made without the option."""
+
+    def __init__(self, relation: str, columns: Sequence[ColumnDescription], options: CopyOptions) -> None:
+        self._relation = relation
+        self._names = [column.name for column in columns]
+        self._options = options
+        self._is_due = options.header_match
+
+    def passes(self, data: bytes, is_end: bool) -> bool:
+        """Check the first line. False: not all of it is in `data`, which is to be given again with what follows. Raises 22P04."""
+        if not self._is_due:
+            return True
+        lines = data.splitlines()
+        if not is_end and len(lines) < 2:
+            return False
+        self._is_due = False
+        line = lines[0].decode(errors="replace") if lines else ""
+        try:
+            check_header(line, self._names, self._options)
+        except SqlError as error:
+            error.context = f'COPY {self._relation}, line 1: "{shown(line)}"'
+            raise
+        return True
+
+
+def check_header(line: str, names: Sequence[str], options: CopyOptions) -> None:
+    """Raise 22P04 for the first field that is not the column's name."""
+    fields = csv_fields(line, options) if options.format == "csv" else text_fields(line, options)
+    if len(fields) != len(names):
+        message = f"wrong number of fields in header line: got {len(fields)}, expected {len(names)}"
+        raise SqlError("22P04", message)
+    for number, (field, name) in enumerate(zip(fields, names, strict=True), 1):
+        start = f"column name mismatch in header line field {number}: got"
+        if field is None:
+            raise SqlError("22P04", f'{start} null value ("{options.null}"), expected "{name}"')
+        if field != name:
+            raise SqlError("22P04", f'{start} "{field}", expected "{name}"')
+
+
+def csv_fields(line: str, options: CopyOptions) -> list[str | None]:
+    """Return the fields of a CSV line, None for the null text."""
+    doubled = options.escape == options.quote
+    reader = csv.reader(
+        [line],
+        delimiter=options.delimiter,
+        quotechar=options.quote,
+        doublequote=doubled,
+        escapechar=None if doubled else options.escape,
+    )
+    fields = next(reader, [""])
+    return [None if field == options.null else field for field in fields or [""]]
+
+
+def text_fields(line: str, options: CopyOptions) -> list[str | None]:
+    """Return the fields of a line in text format, None for the null text."""
+    fields: list[str | None] = []
+    raw, value, escaped = "", "", False
+    for character in line + options.delimiter:
+        if escaped:
+            raw, value, escaped = raw + character, value + UNESCAPED.get(character, character), False
+        elif character == "\\":
+            raw, escaped = raw + character, True
+        elif character == options.delimiter:
+            fields.append(None if raw == options.null else value)
+            raw = value = ""
+        else:
+            raw, value = raw + character, value + character
+    return fields

@@ -1,0 +1,236 @@
+"""COPY stream FROM STDIN: bytes of any size in, staged morsels out, published at intervals when the statement asks for it.
+
+Enters: CopyData payloads. They are collected to blocks, decoded in nogil kernels on a worker thread and staged. Must not write to the
+socket; the session does.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from engine.commit.staging import StatementStage
+from engine.commit.string_admission import FullBufferError
+from engine.ingest.copy_decoders import make_decoder
+from engine.ingest.copy_header import HeaderMatch
+from engine.ingest.copy_lines import read_by_line
+from engine.streams.failing_rows import FailingRowError
+from engine.streams.row_errors import copy_error, shown
+from ringbuffer.decode.copy_binary import BinaryDecoder
+from ringbuffer.decode.copy_decoder import CopyDecoder
+from ringbuffer.memory.columns import Layout, Morsel
+from ringbuffer.memory.error_codes import RowError
+from sql.errors import SqlError
+from sql.parse.statements.statement import CopyOptions
+from sql.times.input_styles import InputStyles
+from sql.wire import writer
+
+if TYPE_CHECKING:
+    from engine.catalog.image import CatalogImage
+    from engine.database import Database
+    from engine.ingest.insert import InsertTarget
+
+
+class CopyIn:
+    """One COPY under way. rows_count: rows decoded so far. publish_ms: commit by itself after each such interval, or None.
+
+    waits: for room in a string buffer; needs_room: it does so now, and `decode` is to be called again before there is more data.
+    waits_for_log: what it publishes is durable before it goes on (synchronous_commit).
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        target: InsertTarget,
+        options: CopyOptions,
+        image: CatalogImage,
+        now_us: int,
+        time_zone: str,
+        styles: InputStyles,
+        publish_ms: int | None,
+        waits: bool,
+        waits_for_log: bool,
+    ) -> None:
+        self.rows_count = 0
+        self.needs_room = False
+        self._waits = waits
+        self._waits_for_log = waits_for_log
+        self._is_binary = options.format == "binary"
+        self._database = database
+        self._target = target
+        self._image = image
+        self._now_us = now_us
+        self._time_zone = time_zone
+        self._styles = styles
+        self._publish_ms = publish_ms
+        self._published_rows = 0
+        self._said_published = False
+        self._published_at_s = database.clock.monotonic_s()
+        self._pieces: list[bytes | memoryview] = []
+        self._pieces_bytes = 0
+        # A timer's publish may meet the client's data: `_taking` guards the pieces, `_decoding` the decoder and the stage.
+        self._taking = threading.Lock()
+        self._decoding = threading.Lock()
+        self._dropped = threading.Event()
+        self._is_finished = False
+        self._options = options
+        self._header_match = HeaderMatch(target.entry.description.name, target.columns, options)
+        self._decoder = self._new_decoder(target.layout, options.header)
+        self._stage = self._new_stage()
+
+    def response(self) -> bytes:
+        """Return CopyInResponse."""
+        return writer.copy_in_response(int(self._is_binary), len(self._target.targets))
+
+    @property
+    def place(self) -> str:
+        """Where the reading is, as CONTEXT says it."""
+        return f"COPY {self._target.entry.description.name}, line {self._decoder.lines_count + 1}"
+
+    def take(self, data: bytes | memoryview) -> bool:
+        """Collect a payload; True when a block is full or the interval is over, so that `decode` is due."""
+        with self._taking:
+            self._pieces.append(data)
+            self._pieces_bytes += len(data)
+        return self._pieces_bytes >= self._database.config.copy_block_bytes or self._publish_due()
+
+    def decode(self) -> None:
+        """Decode and stage what was collected; publish when that is due. Runs on a worker thread. Raises SqlError."""
+        with self._decoding:
+            if self._is_finished:
+                # What is staged is the session's to commit: a timer came late.
+                return
+            self._decode()
+            if self._publish_due() and not self._dropped.is_set():
+                self._publish()
+
+    def finish(self) -> None:
+        """Decode the last bytes. Raises SqlError."""
+        with self._decoding:
+            self._decode(is_end=True)
+            self._is_finished = True
+
+    def publish_wait_s(self) -> float | None:
+        """Return how long an idle client's rows may wait to be published; None when nothing waits."""
+        if self._publish_ms is None or not (self._pieces or self._stage.rows_count):
+            return None
+        passed_s = self._database.clock.monotonic_s() - self._published_at_s
+        return max(self._publish_ms / 1000 - passed_s, 0.0)
+
+    def stages(self) -> list[StatementStage]:
+        """Return what the session has to commit."""
+        return [self._stage]
+
+    def drop(self) -> None:
+        """Forget what is staged and not yet published. What a worker thread is just decoding is dropped when it is done."""
+        self._dropped.set()
+        if self._decoding.acquire(blocking=False):
+            self._stage.close()
+            self._decoding.release()
+
+    def with_published(self, error: SqlError) -> SqlError:
+        """Return `error`, saying how many lines a publishing COPY has already committed."""
+        if self._published_rows and not self._said_published:
+            self._said_published = True
+            said = f"{self._published_rows} lines of this COPY are already committed."
+            error.detail = said if error.detail is None else f"{error.detail}\n{said}"
+        return error
+
+    def _decode(self, is_end: bool = False) -> None:
+        if self._dropped.is_set():
+            return
+        with self._taking:
+            pieces, self._pieces, self._pieces_bytes = self._pieces, [], 0
+        data = b"".join(pieces)
+        if not self._header_match.passes(data, is_end):
+            with self._taking:
+                self._pieces.insert(0, data)
+                self._pieces_bytes += len(data)
+            return
+        decoder = self._decoder
+        # Nothing can be wrong with bytes that are only kept; of a long row they would be copied again and again.
+        carried = b"" if not is_end and decoder.keeps(len(data)) else decoder.pending_bytes
+        lines_before = decoder.lines_count
+        try:
+            self._add(self._decoder.feed(data))
+            if is_end:
+                self._add(self._decoder.finish())
+        except (RowError, FailingRowError) as error:
+            failure = self._null_failure(carried + data, lines_before)
+            if failure is not None:
+                raise self.with_published(failure) from None
+            raise (self._error(error) if isinstance(error, RowError) else self.with_published(error)) from None
+        finally:
+            if self._dropped.is_set():
+                self._stage.close()
+
+    def _add(self, morsels: list[Morsel]) -> None:
+        for morsel in morsels:
+            rows = self._whole(morsel)
+            self._stage.add(rows)
+            self.rows_count += rows.rows_count
+
+    def _whole(self, morsel: Morsel) -> Morsel:
+        return self._target.rows(morsel, self._now_us, self._time_zone)
+
+    def _new_decoder(self, layout: Layout, header: bool) -> CopyDecoder | BinaryDecoder:
+        target, options = self._target, replace(self._options, header=header)
+        fallback = target.fallback(self._time_zone, self._styles)
+        return make_decoder(target.entry.description, layout, fallback, options, self._time_zone)
+
+    def _null_failure(self, data: bytes, lines_before: int) -> FailingRowError | None:
+        """Return the error of the first row with a NULL where there must be none, with its place; None: another error is before it."""
+        header = self._options.header and lines_before == 0
+        decoder = self._new_decoder(tuple(replace(one, not_null=False) for one in self._target.layout), header)
+        rows_before = 0
+        try:
+            if isinstance(decoder, BinaryDecoder):
+                found: Iterable[tuple[int, str, list[Morsel]]] = [(0, "", decoder.feed(data))]
+            else:
+                found = read_by_line(decoder, data, header)
+            for number, text, morsels in found:
+                for morsel in morsels:
+                    try:
+                        self._whole(morsel)
+                    except FailingRowError as failure:
+                        line = lines_before + (number or rows_before + failure.row + 1)
+                        place = f"COPY {self._target.entry.description.name}, line {line}"
+                        failure.context = f'{place}: "{shown(text)}"' if number else place
+                        return failure
+                    rows_before += morsel.rows_count
+        except RowError:
+            pass
+        return None
+
+    def _publish_due(self) -> bool:
+        if self._publish_ms is None:
+            return False
+        return (self._database.clock.monotonic_s() - self._published_at_s) * 1000 >= self._publish_ms
+
+    def _publish(self) -> None:
+        if self._stage.rows_count:
+            transaction = self._database.begin()
+            transaction.waits_for_log = self._waits_for_log
+            transaction.operations.append(self._stage)
+            try:
+                self._database.committer.commit(transaction)
+            except FullBufferError as error:
+                self.needs_room = self._waits and not error.is_lasting
+                if self.needs_room:
+                    return
+                raise
+            self.needs_room = False
+            self._published_rows += self._stage.rows_count
+            self._stage = self._new_stage()
+        self._published_at_s = self._database.clock.monotonic_s()
+
+    def _new_stage(self) -> StatementStage:
+        image = self._image if self._publish_ms is None else self._database.image
+        return self._database.stage(self._target.entry, image, self._now_us)
+
+    def _error(self, error: RowError) -> SqlError:
+        target = self._target
+        relation = target.entry.description.name
+        return self.with_published(copy_error(error, target.columns, relation, self._time_zone, self._styles))

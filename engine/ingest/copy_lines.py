@@ -1,0 +1,24 @@
+"""Where a row of a COPY stands: its data is decoded again line by line, once it is known that a row of it fails.
+
+Enters: a decoder that has read nothing, and bytes. Leaves: lines with what became of them. Only errors come here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ringbuffer.decode.copy_decoder import CopyDecoder
+from ringbuffer.memory.columns import Morsel
+
+
+def read_by_line(decoder: CopyDecoder, data: bytes, header: bool) -> Iterator[tuple[int, str, list[Morsel]]]:
+    """Yield for each row the number of its last line, from 1, its text, and the row. header: the first line is none. Raises RowError."""
+    end = b"\n" if b"\n" in data else b"\r"
+    lines = [line + end for line in data.split(end)]
+    first = 0
+    for number, line in enumerate(lines, 1):
+        morsels = decoder.feed(line)
+        if morsels:
+            yield number, b"".join(lines[first:number]).decode(errors="replace").rstrip("\r\n"), morsels
+        if morsels or (header and number == 1):
+            first = number

@@ -1,0 +1,145 @@
+"""INSERT into a stream: which columns it names, and its rows as a morsel, by three ways of falling speed.
+
+Literals in the text and plain parameters go through one decoder call (no parser, no planner: the statement's head and the parameters'
+types are looked up); anything else is bound and evaluated by the table engine. Enters: text or Bind payloads. Leaves: whole rows.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from engine.catalog.image import CatalogImage, StreamEntry
+from engine.embedded.query_engine import QueryEngine
+from engine.ingest.copy_decoders import field_fallback
+from engine.streams.stream import Stream, row_of_nulls, whole_rows
+from ringbuffer.memory.arrow import morsel_from_arrow
+from ringbuffer.memory.columns import Layout, Morsel
+from sql.bind.readers import is_open, with_zone
+from sql.bind.substitute import substitute_now
+from sql.bind.write_target import listed_columns
+from sql.catalog.catalog import ARRIVAL, ColumnDescription, SessionSettings
+from sql.catalog.schemas import found_key
+from sql.errors import SqlError
+from sql.names.relation_keys import as_written
+from sql.times.input_styles import InputStyles
+from sql.tree.expressions import Call, Expression, Literal
+from sql.tree.relations import OutputColumn, Values
+from sql.tree.walks import walk
+from sql.types.datatypes import LiteralValue
+
+HEAD = re.compile(
+    r"\s*insert\s+into\s+([a-z_][a-z0-9_$]*)\s*(?:\.\s*([a-z_][a-z0-9_$]*)\s*)?(?:\(([a-z0-9_$,\s]*)\))?\s*values\s*",
+    re.IGNORECASE | re.ASCII,
+)
+
+
+@dataclass(frozen=True, eq=False)
+class InsertTarget:
+    """A stream and the columns that a statement gives, in the statement's order, by their places in the ring.
+
+    defaults: one row of all that the stream stores.
+
+    now_columns: those of the others that are now() by default, which `defaults` does not tell when the target is kept.
+    """
+
+    entry: StreamEntry
+    targets: tuple[int, ...]
+    layout: Layout
+    defaults: Morsel
+    now_columns: tuple[int, ...] = ()
+
+    @property
+    def columns(self) -> tuple[ColumnDescription, ...]:
+        """The columns that the statement gives."""
+        return tuple((*self.entry.stream.stored, ARRIVAL)[place] for place in self.targets)
+
+    def fallback(self, time_zone: str, styles: InputStyles) -> Callable[[int, str], LiteralValue]:
+        """Return what decoders ask for a field they do not know: (column, text) -> value; it raises RowError."""
+        return field_fallback(self.columns, time_zone, styles)
+
+    def rows(self, given: Morsel, now_us: int, time_zone: str) -> Morsel:
+        """Return the given columns as whole rows of the stream; now_us: the transaction's now(); time_zone: of what an error shows."""
+        defaults = self.defaults
+        if self.now_columns:
+            data = list(defaults.data)
+            for index in self.now_columns:
+                data[index] = np.full(1, now_us, dtype=np.int64)
+            defaults = replace(defaults, data=tuple(data))
+        return whole_rows(self.entry.stream, given, self.targets, defaults, time_zone)
+
+
+def make_target(
+    entry: StreamEntry, names: Sequence[tuple[str, int]] | None, engine: QueryEngine, now_us: int, time_zone: str
+) -> InsertTarget:
+    """Return the target of a statement's column list. time_zone: the session's. Raises 42703 and 42701 with the name's position."""
+    stream = entry.stream
+    targets = stream.places_of(listed_columns(entry.description, names))
+    layout = tuple(stream.row_layout[place] for place in targets)
+    defaults = [column.default for column in stream.stored]
+    return InsertTarget(entry, targets, layout, default_row(stream, defaults, engine, now_us, time_zone))
+
+
+def now_columns(entry: StreamEntry, targets: Sequence[int]) -> tuple[int, ...] | None:
+    """Return the places of the columns that are now() unless given at `targets`.
+
+    None: another default depends on the statement's time or zone, so that a target can't be kept for the next statement.
+    """
+    found: list[int] = []
+    for index, column in enumerate(entry.stream.stored):
+        if index in targets or column.default is None or not _is_stable(column.default):
+            continue
+        if not isinstance(column.default, Call) or column.default.function != "now":
+            return None
+        found.append(index)
+    return tuple(found)
+
+
+def head_target(head: str, image: CatalogImage, settings: SessionSettings, engine: QueryEngine) -> InsertTarget | None:
+    """Return the target of an INSERT's text up to its rows (a match of HEAD); None when the text has to be parsed properly."""
+    match = HEAD.match(head)
+    assert match is not None, head
+    *names, listed = match.groups()
+    written = as_written(tuple(name.lower() for name in names if name is not None))
+    columns = None if listed is None else [(name.strip().lower(), 0) for name in listed.split(",")]
+    try:
+        entry = image.entries.get(found_key(written, settings, image.entries.get))
+        if not isinstance(entry, StreamEntry):
+            return None
+        found = now_columns(entry, entry.stream.places_of(listed_columns(entry.description, columns)))
+        return None if found is None else replace(make_target(entry, columns, engine, 0, "UTC"), now_columns=found)
+    except SqlError:
+        return None
+
+
+def evaluate_rows(
+    engine: QueryEngine, target: InsertTarget, root: Values, now_us: int, time_zone: str, token: object
+) -> Morsel:
+    """Return bound VALUES rows as whole rows of the stream."""
+    table = engine.run(substitute_now(root, now_us), {}, token)
+    return target.rows(morsel_from_arrow(table, target.layout), now_us, time_zone)
+
+
+def _is_stable(expression: Expression) -> bool:
+    return any(is_open(node) or (isinstance(node, Call) and node.function == "now") for node in walk(expression))
+
+
+def default_row(
+    stream: Stream, values: Sequence[Expression | None], engine: QueryEngine, now_us: int, time_zone: str
+) -> Morsel:
+    """Return one row with `values`: for each column that the stream stores an expression of its type, or None for NULL.
+
+    time_zone: the session's, in which defaults are computed.
+    """
+    if all(value is None for value in values):
+        return row_of_nulls(stream.layout)
+    items = tuple(
+        Literal(None, column.type) if value is None else value
+        for value, column in zip(values, stream.stored, strict=True)
+    )
+    schema = tuple(OutputColumn(column.name, column.type) for column in stream.stored)
+    root = with_zone(substitute_now(Values((items,), schema), now_us), time_zone)
+    return morsel_from_arrow(engine.run(root, {}), stream.layout)

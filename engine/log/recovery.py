@@ -1,0 +1,123 @@
+"""From what lies on the disk to where the server was: definitions, the newest checkpoint, and what the log has behind it.
+
+Enters: the data folder of a database that nobody uses yet. Leaves: its catalog image, views and rings with every committed row, and the log
+open behind the last record. Replay is a function of checkpoint and log alone. Raises SqlError XX001 or CorruptLogError that says what is
+damaged and what can be done, and OSError.
+"""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+from typing import Protocol
+
+from engine.catalog.image import CatalogImage, StreamEntry, ViewEntry
+from engine.log.checkpoint import Checkpoint, restore_newest
+from engine.log.checkpoint_contents import Restoring
+from engine.log.commit_log import CommitLog
+from engine.log.kept_rows import RowsKeeper
+from engine.log.replay import DAMAGED, Replay
+from engine.log.replayed_relations import ReplayedRelations
+from engine.log.segments import FIRST_SEQUENCE
+from engine.settings.config import ServerConfig
+from engine.storage.storage import Storage
+from engine.streams.stream import Stream
+from engine.tables.table_store import TableStore
+from sql.errors import SqlError
+from views.model.protocols import Clock
+from views.upkeep.view import ContinuousView
+
+log = logging.getLogger(__name__)
+
+PROGRESS_S = 5.0
+
+
+class Recovered(Protocol):
+    """The parts of a database that are there before it is recovered."""
+
+    @property
+    def image(self) -> CatalogImage:
+        """The catalog, with streams and views that are empty."""
+
+    @property
+    def storage(self) -> Storage:
+        """The way to the disk."""
+
+    @property
+    def checkpoints_dir(self) -> Path:
+        """The folder of the checkpoints."""
+
+    @property
+    def log(self) -> CommitLog:
+        """The log, not yet open."""
+
+    @property
+    def config(self) -> ServerConfig:
+        """The limits of the server."""
+
+    @property
+    def store(self) -> TableStore:
+        """The file of the tables, which knows which transactions it has committed."""
+
+    @property
+    def clock(self) -> Clock:
+        """The wall clock."""
+
+
+def recover(database: Recovered) -> int:
+    """Bring streams and views of `database.image` to where they were, and open the log; return the position of the checkpoint, or 0."""
+    views, streams = relations_of(database.image)
+    joins = {view: (view.state.joins.tables, view.state.joins.rows) for view in views.values() if view.joins_at_arrival}
+    storage = database.storage
+    checkpoint = restore_newest(
+        storage,
+        database.checkpoints_dir,
+        database.log.first_logged(),
+        Restoring(database.checkpoints_dir, views, streams),
+    )
+    attached = () if checkpoint is None else [view.oid for view in checkpoint.views if view.attached]
+    target = ReplayedRelations(views, streams, attached, database.image.views_over)
+    keeper = RowsKeeper(database.config.stage_memory_bytes_max, lambda: storage.temporary(database.config.data_dir))
+    decided = database.store.decided_transactions()
+    position, sequence = (0, FIRST_SEQUENCE) if checkpoint is None else (checkpoint.position, checkpoint.read_sequence)
+    replay = Replay(target, decided, position, sequence, keeper)
+    replay_log(database, replay, checkpoint)
+    for view, (tables, rows) in joins.items():
+        # The tables as they are, even if some of the log was given up.
+        view.state.joins.set(tables, rows)
+    if database.log.place.position < position:
+        raise SqlError(
+            DAMAGED,
+            f"the log ends at position {database.log.place.position}, before the newest checkpoint at position {position}",
+            hint="The files of the log are older than the checkpoint. Put back files of the same time.",
+        )
+    numbers = (replay.highest_transaction, *decided)
+    next_transaction, newest_us = (1, 0) if checkpoint is None else (checkpoint.next_transaction, checkpoint.time_us)
+    database.log.open(max(max(numbers) + 1, next_transaction), max(replay.newest_us, newest_us))
+    return position
+
+
+def replay_log(database: Recovered, replay: Replay, checkpoint: Checkpoint | None) -> None:
+    """Have `replay` take what the log has behind the checkpoint; say how far it is from time to time."""
+    place = (0, FIRST_SEQUENCE) if checkpoint is None else (checkpoint.read_position, checkpoint.read_sequence)
+    clock = database.clock
+    began_s = said_s = clock.monotonic_s()
+    for record in database.log.read(*place):
+        replay.take(record)
+        if record.sequence % 256 == 0 and clock.monotonic_s() - said_s >= PROGRESS_S:
+            said_s = clock.monotonic_s()
+            log.info(
+                "replaying the log: %d MB, %d transactions so far", (record.end - place[0]) >> 20, replay.applied_count
+            )
+    replay.finish()
+    if replay.applied_count:
+        passed_s = clock.monotonic_s() - began_s
+        log.info("replayed %d transactions of the log in %.1f s", replay.applied_count, passed_s)
+
+
+def relations_of(image: CatalogImage) -> tuple[dict[int, ContinuousView], dict[int, Stream]]:
+    """Return the continuous views by the oids of their states, and the streams by oid."""
+    entries = image.entries.values()
+    views = {entry.view.definition.state_oid: entry.view for entry in entries if isinstance(entry, ViewEntry)}
+    streams = {entry.description.oid: entry.stream for entry in entries if isinstance(entry, StreamEntry)}
+    return views, streams

@@ -1,0 +1,169 @@
+"""What a replay does to streams and views: rows of the log into rings and the states of views.
+
+Enters: the calls of a `Replay`, in the order in which transactions were decided. Leaves: the same rings and states as if each statement had
+been applied by itself. Statements of one row, which a log may have by the million, are collected and applied together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Sequence
+
+from engine.log.replay import DAMAGED, LoggedRows
+from engine.streams.stream import Stream, arrived, with_missing_before
+from ringbuffer.memory.columns import Morsel
+from ringbuffer.memory.error_codes import RowError
+from ringbuffer.pages.log_rows import decode_rows, decode_single_rows, is_single_row
+from sql.errors import SqlError
+from views.model.steps import pipeline_expressions
+from views.model.trees import uses_now
+from views.upkeep.join_tables import rows_from_bytes
+from views.upkeep.view import ContinuousView
+
+COLLECTED_ROWS_MAX = 8192
+
+
+class ReplayedRelations:
+    """The streams and views that a replay happens to (see ReplayTarget): those that are there at its end.
+
+    A view counts from its own creation on, which is in the checkpoint (`attached`) or in the log; it is known by the oid of its state.
+    views_over: those of a stream, with those that take no rows now.
+    """
+
+    def __init__(
+        self,
+        views: dict[int, ContinuousView],
+        streams: dict[int, Stream],
+        attached: Collection[int],
+        views_over: Callable[[str], Sequence[ContinuousView]],
+    ) -> None:
+        self._views = views
+        self._views_over = views_over
+        self._streams = streams
+        self._attached: set[int] = set()
+        # By stream: the views that meet its rows now; rows for them that were put off.
+        self._met: dict[int, StreamRows] = {}
+        self.attach(tuple(attached))
+
+    def apply_rows(self, stream_oid: int, rows: Iterable[LoggedRows], views: Collection[int] | None) -> None:
+        """Apply one statement's rows."""
+        stream = self._streams.get(stream_oid)
+        if stream is None:
+            return
+        met = self._met.get(stream_oid)
+        if met is None or views is not None:
+            self.finish()
+            met = StreamRows(stream, self._counting(stream, self._attached if views is None else views))
+        if views is None:
+            self._met[stream_oid] = met
+        for logged in rows:
+            met.add(logged)
+        for view in met.views:
+            view.note_commit()
+        if views is not None:
+            met.flush()
+
+    def attach(self, oids: Sequence[int]) -> None:
+        """Streams and views were created."""
+        self._forget_met()
+        self._attached.update(oid for oid in oids if oid in self._views)
+
+    def detach(self, oids: Sequence[int]) -> None:
+        """Streams and views were dropped."""
+        self._forget_met()
+        self._attached.difference_update(oids)
+
+    def join(self, state_oid: int, probe: int, rows: bytes) -> None:
+        """A view joins its stream with other rows. Raises SqlError XX001."""
+        view = self._views.get(state_oid)
+        if view is None:
+            return
+        self.finish()
+        try:
+            view.state.join_with(probe, rows_from_bytes(rows))
+        except (ValueError, IndexError) as error:
+            name = view.definition.name
+            raise SqlError(DAMAGED, f'the log has rows that the view "{name}" can not join: {error}') from None
+
+    def keep_newest(self, stream_oid: int, count: int) -> None:
+        """A stream's ring was made anew."""
+        self.finish()
+        if stream_oid in self._streams:
+            self._streams[stream_oid].ring.keep_newest(count)
+
+    def finish(self) -> None:
+        """Apply what was put off."""
+        for met in self._met.values():
+            met.flush()
+
+    def _forget_met(self) -> None:
+        self.finish()
+        self._met.clear()
+
+    def _counting(self, stream: Stream, oids: Collection[int]) -> list[ContinuousView]:
+        return [view for view in self._views_over(stream.name) if view.definition.state_oid in oids]
+
+
+class StreamRows:
+    """Rows on their way into one stream and the same views. Those of one-row statements are put off until there are some."""
+
+    def __init__(self, stream: Stream, views: Sequence[ContinuousView]) -> None:
+        self.views = views
+        self._stream = stream
+        self._collected: list[bytes] = []
+        self._arrivals_us: list[int] = []
+        # Rows that were committed at different times can be applied together unless a pipeline asks for the time.
+        self._at_one_time = any(uses_now(part) for view in views for part in pipeline_expressions(view.plan.maintained))
+        self._now_us = 0
+        self._layout = stream.layout
+
+    def add(self, logged: LoggedRows) -> None:
+        """Apply a record's rows, or put off its only one. Raises SqlError XX001."""
+        if logged.columns_count != len(self._layout):
+            self.flush()
+            if not 0 < logged.columns_count <= len(self._stream.layout):
+                raise self._unreadable(f"{logged.columns_count} columns instead of {len(self._stream.layout)}")
+            # Columns were added since.
+            self._layout = self._stream.layout[: logged.columns_count]
+        if logged.arrival_us is None or not is_single_row(logged.rows):
+            self.flush()
+            try:
+                if logged.arrival_us is None:
+                    morsel = decode_rows(logged.rows, (*self._layout, self._stream.row_layout[-1]))
+                else:
+                    morsel = arrived(decode_rows(logged.rows, self._layout), logged.arrival_us)
+            except ValueError as error:
+                raise self._unreadable(str(error)) from None
+            self._apply(morsel, logged.now_us)
+            return
+        is_other_time = self._at_one_time and logged.now_us != self._now_us
+        if is_other_time or len(self._collected) == COLLECTED_ROWS_MAX:
+            self.flush()
+        self._now_us = logged.now_us
+        self._collected.append(bytes(logged.rows))
+        self._arrivals_us.append(logged.arrival_us)
+
+    def flush(self) -> None:
+        """Apply what was put off. Raises SqlError XX001."""
+        if not self._collected:
+            return
+        collected, self._collected = self._collected, []
+        arrivals_us, self._arrivals_us = self._arrivals_us, []
+        try:
+            morsel = decode_single_rows(collected, self._layout)
+        except ValueError as error:
+            raise self._unreadable(str(error)) from None
+        self._apply(arrived(morsel, arrivals_us), self._now_us)
+
+    def _apply(self, rows: Morsel, now_us: int) -> None:
+        morsel = with_missing_before(self._stream, rows)
+        for view in self.views:
+            try:
+                view.state.apply(morsel, now_us)
+            except RowError as error:
+                name = view.definition.name
+                message = f'the log has rows that the view "{name}" can\'t evaluate any more'
+                raise SqlError(DAMAGED, message, detail=view.state.expression_text(error.expression)) from None
+        self._stream.ring.append(morsel)
+
+    def _unreadable(self, why: str) -> SqlError:
+        return SqlError(DAMAGED, f'the log has rows of the stream "{self._stream.name}" that can\'t be read: {why}')

@@ -1,0 +1,112 @@
+"""Answers that are kept until something they depend on changes, and encoded once they are asked for again.
+
+Enters: what encodes an answer, with the versions of views and tables that it was made from. Leaves: its bytes, as long as they are what
+a new run would give. Must not know sessions or the protocol.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from engine.catalog.image import TableData
+from engine.commit.transaction import Transaction
+from views.upkeep.view import ContinuousView, Version
+
+if TYPE_CHECKING:
+    from engine.catalog.image import CatalogImage
+
+ViewVersions = tuple[tuple[ContinuousView, Version], ...]
+TableVersions = tuple[tuple[TableData, int], ...]
+
+KEPT_ANSWERS_MAX = 256
+# Of an Arrow table whose answer is worth keeping.
+KEPT_ANSWER_BYTES_MAX = 1 << 20
+
+
+@dataclass(frozen=True)
+class KeptAnswer:
+    """An answer, and the versions of views and of tables that it holds for. encode: returns its bytes."""
+
+    image_version: int
+    versions: ViewVersions
+    tables: TableVersions
+    encode: Callable[[], bytes]
+
+    @cached_property
+    def data(self) -> bytes:
+        """The encoded answer. Most texts come only once: theirs never are."""
+        return self.encode()
+
+    def holds(self, image: CatalogImage) -> bool:
+        """True while the answer is what a new run would give."""
+        return (
+            image.version == self.image_version
+            and all(view.committed == version.position for view, version in self.versions)
+            and all(data.committed == version for data, version in self.tables)
+        )
+
+
+class KeptAnswers:
+    """Answers by (text, settings that shape them), least recently used out first. One per database; thread-safe."""
+
+    def __init__(self) -> None:
+        self._answers: OrderedDict[object, KeptAnswer] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def reads(self, key: object) -> bool:
+        """Tell whether an answer is kept that was made from views or tables."""
+        answer = self._answers.get(key)
+        return answer is not None and bool(answer.versions or answer.tables)
+
+    def find(self, key: object, image: CatalogImage, transaction: Transaction | None) -> bytes | None:
+        """Return the encoded answer if it still holds, and what an open transaction has seen agrees with it."""
+        answer = self._answers.get(key)
+        if answer is None:
+            return None
+        if transaction is not None:
+            if transaction.snapshot is not None or transaction.image is not None or answer.tables:
+                return None
+            if not agrees(transaction, answer.versions):
+                return None
+        if not answer.holds(image):
+            with self._lock:
+                self._answers.pop(key, None)
+            return None
+        if transaction is not None:
+            note(transaction, answer.versions)
+        return answer.data
+
+    def forget(self, image: CatalogImage) -> None:
+        """Let go of the answers of older catalogs, and with them of views that were dropped."""
+        with self._lock:
+            for key in [key for key, answer in self._answers.items() if answer.image_version != image.version]:
+                del self._answers[key]
+
+    def keep(self, key: object, answer: KeptAnswer) -> None:
+        """Keep an answer, which is small: see KEPT_ANSWER_BYTES_MAX."""
+        with self._lock:
+            self._answers[key] = answer
+            self._answers.move_to_end(key)
+            if len(self._answers) > KEPT_ANSWERS_MAX:
+                self._answers.popitem(last=False)
+
+
+def agrees(transaction: Transaction, versions: ViewVersions) -> bool:
+    """Tell whether these are the versions that the transaction sees."""
+    if transaction.pins is not None:
+        return all(transaction.pins.stored(view) is version for view, version in versions)
+    if not transaction.versions:
+        return True
+    known = dict(transaction.versions.values())
+    return all(known.get(view, version) is version for view, version in versions)
+
+
+def note(transaction: Transaction, versions: ViewVersions) -> None:
+    """Remember what the transaction has read."""
+    for view, version in versions:
+        transaction.versions[view.definition.name] = (view, version)

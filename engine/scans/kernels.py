@@ -1,0 +1,112 @@
+"""The kernels of groupings over streams that statements had lately, and the tables into which a statement's scan folds rows by them.
+
+Enters: plans of groupings, join tables, morsels of a stream. Leaves: groups as Arrow. A kernel takes about a second to compile, so it is
+kept for the next statement that has the same grouping, whatever it compares with and its tables hold by then. Must not scan.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from engine.storage.errors import disk_error
+from engine.storage.kernel_files import KernelFiles
+from ringbuffer.compile.loader import KernelFileError
+from ringbuffer.groups.hash_table import GroupTable
+from ringbuffer.groups.join_table import JoinTable
+from ringbuffer.memory.columns import Morsel
+from ringbuffer.memory.error_codes import RowError
+from sql.errors import SqlError
+from views.model.nodes import ViewPlan
+from views.upkeep.state import ViewState
+from views.upkeep.stream_grouping import NAME, StreamGrouping
+
+KERNELS_KEPT_MAX = 64
+
+
+class StreamKernels:
+    """Compiled plans. files: in a folder of their own. Any thread may ask."""
+
+    def __init__(self, files: KernelFiles) -> None:
+        self._files = files
+        self._lock = threading.Lock()
+        self._states: OrderedDict[ViewPlan, ViewState] = OrderedDict()
+
+    def clear(self) -> None:
+        """Delete what the server before this one has left. Nobody asks yet."""
+        self._files.remove_unused(())
+
+    def state(self, plan: ViewPlan, check_cancelled: Callable[[], None]) -> ViewState:
+        """Return the kernels of a plan; the tables of that state are nobody's.
+
+        Raises SqlError 53100, 58030, what a compilation that is too large raises, and what `check_cancelled` raises.
+        """
+        found = self._kept(plan)
+        if found is not None:
+            return found
+        files = self._files.checked_by(check_cancelled)
+        try:
+            # Two that ask for the same at the same time compile it twice: who waited for the other's would wait for its cancellation, too.
+            state = ViewState(NAME, plan, files.folder, compile_text=files.compile_text)
+        except KernelFileError as error:
+            raise disk_error(error.error, "write a kernel") from error
+        with self._lock:
+            self._states[plan] = state
+            if len(self._states) > KERNELS_KEPT_MAX:
+                self._states.popitem(last=False)
+                self._files.remove_unused(path for kept in self._states.values() for path in kept.kernel_paths)
+        return state
+
+    def _kept(self, plan: ViewPlan) -> ViewState | None:
+        with self._lock:
+            state = self._states.get(plan)
+            if state is not None:
+                self._states.move_to_end(plan)
+            return state
+
+
+@dataclass
+class GroupingTable:
+    """A grouping of one statement on its way: its kernels, and the groups so far."""
+
+    grouping: StreamGrouping
+    state: ViewState
+    table: GroupTable
+
+    @property
+    def stream_name(self) -> str:
+        """The stream whose rows it takes."""
+        return self.grouping.plan.stream.stream
+
+    def fold(self, morsel: Morsel, now_us: int) -> None:
+        """Take rows of the stream, with all its columns. Raises SqlError for one that can't be evaluated."""
+        try:
+            self.state.fold(morsel, self.table, now_us)
+        except RowError as error:
+            raise SqlError(error.sqlstate, error.message) from None
+
+    def rows(self, now_us: int) -> pa.Table:
+        """Return the groups. Raises SqlError for a sum that is out of range."""
+        return self.state.rows_of(self.table, now_us)
+
+
+def new_tables(
+    groupings: list[StreamGrouping],
+    join_tables: Mapping[str, tuple[JoinTable, ...]],
+    kernels: StreamKernels,
+    check_cancelled: Callable[[], None],
+) -> list[GroupingTable]:
+    """Return an empty table for each grouping, its kernels compiled. Raises as `StreamKernels.state`.
+
+    join_tables: those of each grouping, by its name.
+    """
+    tables = []
+    for grouping in groupings:
+        plan, parameters = grouping.for_kernels()
+        state = kernels.state(plan, check_cancelled).joined_with(join_tables[grouping.name], parameters)
+        tables.append(GroupingTable(grouping, state, state.new_table()))
+    return tables

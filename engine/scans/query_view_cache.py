@@ -1,0 +1,164 @@
+"""What is above the parts of a view that is made of several, as a version: made once for the same versions of parts and tables.
+
+Enters: a statement's query, in which such views are inlined, and what its scans read. Leaves: the query over scans of the whole views, and
+their rows. Readers of the same version share it, and wait for the one who makes it; a transaction that has changed tables, or sees
+older ones, makes its own and keeps nothing. Must not cut views.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from time import perf_counter
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from engine.catalog.image import CatalogImage, QueryViewEntry, TableEntry, ViewEntry
+from sql.bind.readers import has_open_zone
+from sql.errors import SqlError
+from sql.tree.relations import BoundQuery, Relation, Scan
+from sql.tree.volatility import has_volatile
+from sql.tree.walks import rewrite_everywhere
+from views.model.properties import scans
+from views.plan.parts import without_parts
+from views.upkeep.refresh import CANCEL_POLL_S, DATA_ERRORS
+
+if TYPE_CHECKING:
+    from engine.commit.transaction import Transaction
+
+# So many versions of a view are kept: the newest one, and one that a transaction block may still read.
+KEPT_MAX = 2
+
+# What a version is made from: versions of parts and of tables.
+Sources = tuple[object, ...]
+
+
+@dataclass
+class Made:
+    """The versions of one view that are kept, newest last, of its query as it is. `lock` is held while one is made.
+
+    tables: rows, or the error of the first row that can't be evaluated.
+
+    passed_s: how long the last one took.
+    """
+
+    query: BoundQuery
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    tables: dict[Sources, pa.Table | SqlError] = field(default_factory=dict)
+    passed_s: float = 0.0
+
+
+class WholeVersions:
+    """The kept versions of all views of parts, by the oid of the view."""
+
+    def __init__(self) -> None:
+        self._made: dict[int, Made] = {}
+
+    def forget(self, image: CatalogImage) -> None:
+        """Let go of views that are not there any more."""
+        for oid in [oid for oid in tuple(self._made) if image.by_oid(oid) is None]:
+            self._made.pop(oid, None)
+
+    def made(self, entry: QueryViewEntry) -> tuple[int, float] | None:
+        """Return how many rows the last version of a view has, and in how many seconds it was made; None: there is none."""
+        made = self._made.get(entry.description.oid)
+        if made is None or not made.tables:
+            return None
+        newest = list(made.tables.values())[-1]
+        return (0 if isinstance(newest, SqlError) else newest.num_rows), made.passed_s
+
+    def take(
+        self,
+        entry: QueryViewEntry,
+        sources: Sources,
+        make: Callable[[], pa.Table],
+        check_cancelled: Callable[[], None],
+    ) -> pa.Table:
+        """Return the version made from `sources`, or make it. Raises what `make` does, and `check_cancelled` while another one makes it."""
+        oid, query = entry.description.oid, whole_query(entry)
+        made = self._made.get(oid)
+        if made is None or made.query is not query:
+            made = self._made[oid] = Made(query)
+        known = made.tables.get(sources)
+        if known is not None:
+            return rows_or_raise(known)
+        while not made.lock.acquire(timeout=CANCEL_POLL_S):
+            check_cancelled()
+        try:
+            known = made.tables.get(sources)
+            if known is None:
+                began_s = perf_counter()
+                try:
+                    known = make()
+                except SqlError as failure:
+                    if not failure.sqlstate.startswith(DATA_ERRORS):
+                        raise
+                    known = failure
+                made.passed_s = perf_counter() - began_s
+                made.tables = dict([*made.tables.items(), (sources, known)][-KEPT_MAX:])
+            return rows_or_raise(known)
+        finally:
+            made.lock.release()
+
+
+def rows_or_raise(made: pa.Table | SqlError) -> pa.Table:
+    """Return rows. Raises what stands in their place, as a copy, because several threads may raise it."""
+    if isinstance(made, SqlError):
+        raise replace(made)
+    return made
+
+
+def whole_query(entry: QueryViewEntry) -> BoundQuery:
+    """Return the query of an ordinary view."""
+    query = entry.description.query
+    assert query is not None
+    return query
+
+
+def with_whole_views(
+    root: Relation, relations: frozenset[str], image: CatalogImage
+) -> tuple[Relation, list[QueryViewEntry]]:
+    """Return a query with a scan of each view of parts in the place of that view's own query, and the views.
+
+    Left as they are: those whose rows depend on more than what they read.
+    """
+    found = []
+    for entry in image.entries.values():
+        if isinstance(entry, QueryViewEntry) and entry.parts and whole_query(entry).relations <= relations:
+            query = whole_query(entry)
+            if not query.stable and not has_volatile(query.root) and not has_open_zone(query.root):
+                found.append(entry)
+    names = [entry.description.name for entry in found]
+    if not found:
+        return root, []
+    over = without_parts(root, [whole_query(entry).root for entry in found], names)
+    read = scans(over, "view")
+    return over, [entry for entry in found if entry.description.name in read]
+
+
+def sources_of(entry: QueryViewEntry, image: CatalogImage, transaction: Transaction) -> Sources | None:
+    """Return what a version of the view is made from for this transaction, None: what nobody else would read."""
+    sources: list[object] = []
+    for name in sorted(whole_query(entry).relations):
+        source = image.entries.get(name)
+        if isinstance(source, ViewEntry):
+            sources.append(transaction.versions[name][1])
+        elif isinstance(source, TableEntry):
+            tables, committed = transaction.tables, source.data.committed
+            if tables is None or tables.changed or committed > tables.snapshot:
+                return None
+            sources.append(committed)
+        else:
+            return None
+    return tuple(sources)
+
+
+def over_groups(root: Relation) -> Relation:
+    """Return a query over views as one over groups, which may run in Spark."""
+
+    def scanned(node: Relation) -> Relation:
+        return replace(node, kind="rows") if isinstance(node, Scan) and node.kind == "view" else node
+
+    return rewrite_everywhere(root, scanned)

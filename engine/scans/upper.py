@@ -1,0 +1,72 @@
+"""What lies above the groups of streams in a SELECT, in Spark: for statements with so many groups as `min_spark_groups` says.
+
+Enters: a query that reads groups, and the groups. Leaves: its rows, or nothing where the embedded engine is to answer: that is where
+nothing above the groups is real work, where the query reads anything but groups and tables, where Spark does not run or could not answer
+as PostgreSQL does. Must not scan streams.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+
+import pyarrow as pa
+
+from engine.commit.transaction import Transaction
+from engine.spark.upper import SparkUpperExecutor
+from engine.tables.sequence_functions import uses_sequences
+from engine.tables.table_source import TransactionTables
+from sql.errors import SqlError
+from sql.tree.relations import Filter, Project, Relation, Scan
+from sql.tree.sharing import is_shared
+from sql.tree.walks import all_relations, scans
+from views.plan.checks import check_upper
+
+LEAVES = ("rows", "table")
+
+
+def rows_above(
+    upper: SparkUpperExecutor | None,
+    transaction: Transaction,
+    root: Relation,
+    inputs: Mapping[str, pa.Table],
+    groups_min: int,
+    token: Hashable,
+) -> pa.Table | None:
+    """Return the rows of a query over groups, in order. upper: None where Spark does not run.
+
+    groups_min: with fewer groups, or -1, None. Raises SqlError.
+    """
+    leaves = scans(root)
+    groups = {scan.name: inputs[scan.name] for scan in leaves if scan.kind == "rows"}
+    is_small = not groups or sum(rows.num_rows for rows in groups.values()) < groups_min
+    if groups_min < 0 or is_small or upper is None or not is_for_spark(root):
+        return None
+    names = [scan.name for scan in leaves if scan.kind == "table"]
+    try:
+        tables = {} if transaction.tables is None else TransactionTables(transaction.tables).read_all(names)
+        return upper.run(token, root, groups, tables)
+    except SqlError as error:
+        if error.sqlstate != "0A000":
+            raise
+        return None
+
+
+def is_for_spark(root: Relation) -> bool:
+    """Tell whether a query over groups is real work that Spark can do as PostgreSQL does."""
+    if (
+        is_shared(root)
+        or not is_work(root)
+        or uses_sequences(root)
+        or any(scan.kind not in LEAVES for scan in scans(root))
+    ):
+        return False
+    try:
+        check_upper(root)
+    except SqlError:
+        return False
+    return True
+
+
+def is_work(root: Relation) -> bool:
+    """Tell whether a query does more than keep some of the groups and compute of each what it yields."""
+    return any(not isinstance(node, Scan | Filter | Project) for node in all_relations(root))

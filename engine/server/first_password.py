@@ -1,0 +1,50 @@
+"""The superuser's password at the first start of a server that asks for passwords: made by chance, told in one file.
+
+Enters: the opened database. Leaves: a verifier in the catalog, and the password in a file that only the server's user can read. It is
+in no log and on no terminal.
+"""
+
+from __future__ import annotations
+
+import secrets
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from engine.catalog.roles import BOOTSTRAP_OID
+from sql.wire.scram import make_verifier
+
+if TYPE_CHECKING:
+    from engine.database import Database
+
+FILE_NAME = "superuser-password"
+PASSWORD_BYTES = 18
+
+
+def give_password(database: Database) -> Path | None:
+    """Give the superuser a password unless there is one; return the file that it is in. Raises OSError and SqlError.
+
+    The file comes first: after a crash in between, the next start writes it anew.
+    """
+    image = database.image
+    superuser = image.roles.by_oid(BOOTSTRAP_OID)
+    if superuser is None or superuser.verifier is not None:
+        return None
+    password = secrets.token_urlsafe(PASSWORD_BYTES)
+    path = database.config.data_dir / FILE_NAME
+    storage = database.storage
+    with suppress(FileNotFoundError):
+        storage.remove(path)
+    file = storage.create(path)
+    try:
+        file.write(0, password.encode() + b"\n")
+        file.sync()
+    finally:
+        file.close()
+    storage.sync_folder(path.parent)
+    changed = replace(superuser, verifier=str(make_verifier(password)))
+    transaction = database.begin()
+    transaction.change_catalog(replace(image, roles=image.roles.with_role(changed), version=image.version + 1))
+    database.committer.commit(transaction)
+    return path

@@ -1,0 +1,107 @@
+"""The connections of one server as its sessions see them: their own, and those of the others, which they can cancel or end.
+
+Enters: process ids, replies as bytes. Leaves: connections, roles, signals. Must not know sockets or SQL.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from typing import Protocol
+
+from engine.sessions.session_protocol import SessionProtocol
+from sql.errors import SqlError
+from sql.settings.settings import Settings
+from sql.values.client_encodings import ClientEncoding
+from sql.wire.conversation import Conversation
+
+
+class ClientConnection(Protocol):
+    """The connection of a client, as its session and those of others see it. All is called on the event loop."""
+
+    @property
+    def process_id(self) -> int:
+        """The number by which others cancel its session."""
+
+    @property
+    def role(self) -> int:
+        """The oid of the role that the client was let in as."""
+
+    @property
+    def address(self) -> str:
+        """The client's address; empty where there is none."""
+
+    @property
+    def peer_port(self) -> int:
+        """The client's port."""
+
+    @property
+    def encoding(self) -> ClientEncoding:
+        """The encoding that the client speaks."""
+
+    @property
+    def neighbours(self) -> Neighbours:
+        """All connections of the server."""
+
+    @property
+    def conversation(self) -> Conversation:
+        """The state of its protocol."""
+
+    @property
+    def may_write(self) -> asyncio.Event:
+        """Set while the client takes what is written."""
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether the client's next message is waited for."""
+
+    @property
+    def session(self) -> SessionProtocol | None:
+        """The session, once there is one."""
+
+    def follow(self, settings: Settings) -> None:
+        """Speak the client_encoding of these settings, whatever it becomes."""
+
+    def write(self, data: bytes) -> None:
+        """Send data after what was written before. Raises SqlError for what the client's encoding does not have."""
+
+    def flush(self) -> None:
+        """Hand what was written to the socket now."""
+
+    async def drain(self) -> None:
+        """Return once the client takes more."""
+
+    def terminate(self, error: SqlError | None = None) -> None:
+        """End the connection, after a last error."""
+
+    def end_soon(self) -> None:
+        """End the connection with 57P01 once its session has stopped what runs."""
+
+    def end_packet(self, error: SqlError | None) -> None:
+        """Answer the packet that has waited for the log. error: why the log has not taken it."""
+
+
+class Neighbours:
+    """The connections of one server. sessions: by process id, as they come and go."""
+
+    def __init__(self, sessions: Mapping[int, ClientConnection]) -> None:
+        self._sessions = sessions
+
+    def connections(self) -> list[ClientConnection]:
+        """Return the connections that have a session. On the event loop."""
+        return list(self._sessions.values())
+
+    def role_of(self, process_id: int) -> int:
+        """Return the oid of the role that a session was let in as, 0 if there is none; from any thread."""
+        found = self._sessions.get(process_id)
+        return 0 if found is None else found.role
+
+    def signal(self, process_id: int, terminates: bool) -> None:
+        """Cancel what a session runs, or end it. On the event loop."""
+        target = self._sessions.get(process_id)
+        if target is None or target.session is None:
+            return
+        if terminates:
+            target.end_soon()
+        else:
+            target.session.cancel()

@@ -1,0 +1,60 @@
+"""Spark's exceptions as PostgreSQL's: SQLSTATE and message.
+
+Errors of our own functions carry mark, SQLSTATE and message in their text; Spark's ANSI errors have a condition. What is not known here
+is a bug of the printed SQL and stays as it is.
+"""
+
+from __future__ import annotations
+
+import re
+
+from engine.embedded.error_mark import own_error
+from engine.storage.errors import DISK_FULL
+from sql.errors import SqlError, not_supported
+
+CONDITION = re.compile(r"\[([A-Z_]+(?:\.[A-Z_]+)?)\]")
+CAST_TARGET = re.compile(r'cannot be cast to "(SMALLINT|INT|BIGINT)"')
+TARGET_NAMES = {"SMALLINT": "smallint", "INT": "integer", "BIGINT": "bigint"}
+DIVISIONS = frozenset({"DIVIDE_BY_ZERO", "REMAINDER_BY_ZERO"})
+# What Spark's analysis has no plan for.
+REFUSED = ("UNSUPPORTED_SUBQUERY_EXPRESSION", "INVALID_INLINE_TABLE", "SCALAR_SUBQUERY_IS_IN")
+# Of Java's IOException.
+DISK_FULL_TEXT = "No space left on device"
+OVERFLOWS = frozenset({"ARITHMETIC_OVERFLOW", "BINARY_ARITHMETIC_OVERFLOW"})
+
+
+def sql_error(error: Exception) -> Exception:
+    """Return the client's error for `error`, or `error` itself where no client caused it."""
+    text = str(error)
+    own = own_error(text)
+    if own is not None:
+        return own
+    for condition in CONDITION.findall(text):
+        if condition in DIVISIONS:
+            return SqlError("22012", "division by zero")
+        if condition in OVERFLOWS:
+            return SqlError("22003", _integer_message(text))
+        if condition == "CAST_OVERFLOW":
+            target = CAST_TARGET.search(text)
+            kind = TARGET_NAMES[target.group(1)] if target is not None else "value"
+            return SqlError("22003", f"{kind} out of range")
+        if condition.startswith("NUMERIC_VALUE_OUT_OF_RANGE"):
+            return SqlError("22003", "numeric field overflow")
+        if condition == "SCALAR_SUBQUERY_TOO_MANY_ROWS":
+            return SqlError("21000", "more than one row returned by a subquery used as an expression")
+        if condition.startswith(REFUSED):
+            return not_supported("this subquery in the upper part of a continuous view")
+        if condition == "DATETIME_OVERFLOW":
+            return SqlError("22008", "timestamp out of range")
+    if DISK_FULL_TEXT in text:
+        return SqlError(DISK_FULL, f"could not write what Spark computes: {DISK_FULL_TEXT}")
+    if "OutOfMemoryError" in text:
+        return SqlError("53200", "out of memory", detail="Spark's heap is too small for this view.")
+    return error
+
+
+def _integer_message(text: str) -> str:
+    """Return PostgreSQL's wording; Spark shows an integer's type by the suffix of a value, if at all."""
+    if re.search(r"\d+S [-+*]", text):
+        return "smallint out of range"
+    return "bigint out of range" if "long overflow" in text else "integer out of range"

@@ -1,0 +1,170 @@
+"""Upper and static pipelines of continuous views in Spark: groups and durable tables go in as Arrow, rows come out as Arrow.
+
+Enters: a relation over 'groups' and 'table' scans, and their rows. Leaves: a table exactly in the forms of `views.model.arrow_schema`.
+The plan
+is made anew for each refresh. Many views may refresh at once; one view does one refresh at a time. Inputs are values, so what runs while
+the JVM dies is run again on the next one.
+"""
+
+from __future__ import annotations
+
+import itertools
+import signal
+import threading
+import time
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
+
+import pyarrow as pa
+from py4j.protocol import Py4JError, Py4JJavaError
+from pyspark.errors import PySparkException
+
+from engine.embedded.result_forms import in_forms
+from engine.spark.errors import sql_error
+from engine.spark.pipelines import SparkPipelines
+from engine.spark.runtime import SparkRuntime
+from engine.spark.tables import SparkTables, named_rows
+from engine.storage.errors import FULL, disk_error
+from sql.emit.layout import laid_out
+from sql.emit.spark import emit_spark
+from sql.errors import SqlError
+from sql.tree.relations import Relation
+from sql.tree.walks import scans
+from views.model.protocols import TableExport
+
+# Of one pipeline, the first time and after the death of a JVM that nobody has killed.
+RUNS_MAX = 2
+# How a JVM ends that was killed, at once or after it has stopped what it did.
+KILLED = frozenset({-signal.SIGKILL, -signal.SIGTERM, -signal.SIGINT, -signal.SIGHUP, 129, 130, 143})
+# Of the heap, for tables that no pipeline reads just now.
+TABLES_SHARE = 1 / 4
+
+
+@dataclass(eq=False)
+class Job:
+    """A pipeline on its way, under the name that its jobs have in Spark. pipelines: the JVM that it has come to."""
+
+    name: str
+    pipelines: SparkPipelines | None = None
+    is_cancelled: bool = False
+
+    def check_cancelled(self) -> None:
+        """Raise 57014 once it is to end."""
+        if self.is_cancelled:
+            raise SqlError("57014", "canceling statement due to user request")
+
+
+class SparkUpperExecutor:
+    """Implements `views.model.protocols.UpperExecutor`."""
+
+    def __init__(self, runtime: SparkRuntime) -> None:
+        self._runtime = runtime
+        self._numbers = itertools.count(1)
+        self._lock = threading.Lock()
+        self._running: dict[Hashable, list[Job]] = {}
+        self._tables = SparkTables(int(runtime.heap_bytes_max * TABLES_SHARE))
+
+    def run(
+        self,
+        token: Hashable,
+        relation: Relation,
+        inputs: Mapping[str, pa.Table],
+        tables: Mapping[str, TableExport],
+    ) -> pa.Table:
+        """Return the rows of `relation` over `inputs` and `tables`, in order.
+
+        Raises SqlError for what PostgreSQL would raise, 57014 after `cancel`, 53200 or 58000 when Spark dies of it, 57P03 when there is
+        none for too long, and 53100 or 58030 where rows can't be written for it.
+        """
+        deaths = 0
+        until_s: float | None = None
+        number = next(self._numbers)
+        with self._job(token, number) as job:
+            while True:
+                pipelines = self._runtime.pipelines(job.check_cancelled, until_s)
+                try:
+                    return self._rows(pipelines, job, number, relation, inputs, tables)
+                except (PySparkException, Py4JError, OSError, EOFError) as error:
+                    if isinstance(error, OSError) and error.errno in FULL:
+                        raise disk_error(error, "hand rows to Spark") from error
+                    ended = self._runtime.exit_status(pipelines)
+                    if ended is None:
+                        if isinstance(error, OSError):
+                            raise disk_error(error, "hand rows to Spark") from error
+                        raise
+                # Who has killed it from outside may do so again, and the statement is not to blame.
+                deaths += ended not in KILLED
+                if deaths >= RUNS_MAX:
+                    raise self._runtime.death(ended)
+                until_s = until_s or time.monotonic() + self._runtime.wait_s_max
+                if time.monotonic() > until_s:
+                    raise self._runtime.is_starting()
+
+    def _rows(
+        self,
+        pipelines: SparkPipelines,
+        job: Job,
+        number: int,
+        relation: Relation,
+        inputs: Mapping[str, pa.Table],
+        tables: Mapping[str, TableExport],
+    ) -> pa.Table:
+        leaves = scans(relation)
+        groups = {f"groups_{number}_{index}": scan for index, scan in enumerate(leaves) if scan.name not in tables}
+        names = {scan.name: name for name, scan in groups.items()}
+        with self._lock:
+            # A cancel before this is seen here, a later one knows whom to tell.
+            job.pipelines = pipelines
+        job.check_cancelled()
+        with ExitStack() as used:
+            try:
+                for scan in leaves:
+                    if scan.name in tables:
+                        names[scan.name] = used.enter_context(self._tables.view_of(pipelines, scan, tables[scan.name]))
+                rows = {name: named_rows(scan, inputs[scan.name]) for name, scan in groups.items()}
+                result = pipelines.run(job.name, rows, emit_spark(relation, names))
+            except (PySparkException, Py4JJavaError) as error:
+                job.check_cancelled()
+                raise sql_error(error) from error
+        return in_forms(result, relation.schema)
+
+    def runs_for(self, token: Hashable) -> bool:
+        """Tell whether there is anything for `cancel` to stop."""
+        return token in self._running
+
+    def cancel(self, token: Hashable) -> None:
+        """Stop what runs for `token`, if anything; from another thread. Returns at once: the JVM is told by a thread of its own."""
+        with self._lock:
+            jobs = [job for job in self._running.get(token, ()) if not job.is_cancelled]
+            for job in jobs:
+                job.is_cancelled = True
+            told = [(job.pipelines, job.name) for job in jobs if job.pipelines is not None]
+        if told:
+            # Never in a pool: what is to be cancelled may have all threads of it.
+            threading.Thread(target=tell_to_cancel, args=(told,), name="antumbra-cancel", daemon=True).start()
+
+    def explain(self, relation: Relation) -> str:
+        """Return the SQL text that `run` executes, its inputs under their own names."""
+        return laid_out(emit_spark(relation, {scan.name: scan.name for scan in scans(relation)}))
+
+    @contextmanager
+    def _job(self, token: Hashable, number: int) -> Iterator[Job]:
+        """Name the Spark jobs of a pipeline, so that `cancel` finds them by the token."""
+        job = Job(f"job_{number}")
+        with self._lock:
+            self._running.setdefault(token, []).append(job)
+        try:
+            yield job
+        finally:
+            with self._lock:
+                self._running[token].remove(job)
+                if not self._running[token]:
+                    del self._running[token]
+
+
+def tell_to_cancel(jobs: Sequence[tuple[SparkPipelines, str]]) -> None:
+    """Have the JVM stop these jobs; what runs on one that dies sees that itself."""
+    with suppress(Py4JError, OSError):
+        for pipelines, name in jobs:
+            pipelines.cancel(name)

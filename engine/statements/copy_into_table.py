@@ -1,0 +1,310 @@
+"""COPY table FROM STDIN: bytes of any size in, checked rows in the transaction out.
+
+Enters: CopyData payloads. Columns whose types have kernels are decoded by them; the others arrive as texts and are read by column. Nothing
+is published before the transaction commits. Must not write to the socket.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from engine.catalog.image import TableEntry
+from engine.commit.staging import StatementStage
+from engine.ingest.copy_decoders import field_fallback, make_decoder
+from engine.ingest.copy_header import HeaderMatch
+from engine.ingest.copy_lines import read_by_line
+from engine.statements.table_writes import TableWriter
+from engine.streams.failing_rows import FailingRowError
+from engine.streams.row_errors import copy_error, shown, within
+from engine.tables.arrow_values import FieldError, text_array
+from engine.tables.binary_values import received_array
+from ringbuffer.decode.copy_binary import BinaryDecoder
+from ringbuffer.decode.copy_decoder import CopyDecoder
+from ringbuffer.memory.arrow import morsel_to_arrow
+from ringbuffer.memory.columns import ColumnLayout, Layout, Morsel, PhysicalType
+from ringbuffer.memory.error_codes import RowError
+from sql.bind.readers import with_zone
+from sql.bind.substitute import substitute_now
+from sql.bind.write_target import ROWS, columns_schema, listed_columns, stored
+from sql.catalog.catalog import ColumnDescription, RelationDescription
+from sql.errors import SqlError, not_supported
+from sql.parse.statements.statement import CopyFrom
+from sql.times.input_styles import InputStyles
+from sql.tree.expressions import Column, Expression, Literal
+from sql.tree.relations import OutputColumn, Project, Relation, Scan
+from sql.types.datatypes import TEXT
+from sql.wire import writer
+from views.model.arrow_schema import column_layout
+
+# DuckDB's row groups are of this size: smaller pieces would be written one by one.
+INSERTED_ROWS_MIN = 122_880
+
+
+@dataclass(frozen=True)
+class CopyTarget:
+    """A table and the columns that the lines give. layout: what the decoder makes of them: text where there is no kernel.
+
+    whole: whole rows of the table over the given columns; None where the lines give just that. kept: whether a whole row is for the table.
+    """
+
+    entry: TableEntry
+    targets: tuple[int, ...]
+    layout: Layout
+    whole: Relation | None
+    kept: Relation | None
+
+    @property
+    def columns(self) -> tuple[ColumnDescription, ...]:
+        """The columns of a line."""
+        return tuple(self.entry.description.columns[index] for index in self.targets)
+
+
+def copy_target(
+    entry: TableEntry, names: Sequence[tuple[str, int]] | None, where: Expression | None = None
+) -> CopyTarget:
+    """Return the target of a column list and WHERE. Raises 42703 and 42701 with the name's position."""
+    relation = entry.description
+    if not relation.columns:
+        raise not_supported("COPY into a table without columns")
+    targets = listed_columns(relation, names)
+    layout = tuple(_field_layout(relation.columns[index]) for index in targets)
+    kept = None if where is None else Project(Scan(ROWS, "rows", columns_schema(relation)), (("kept", where),))
+    return CopyTarget(entry, targets, layout, _whole_rows(relation, targets), kept)
+
+
+class CopyIntoTable:
+    """One COPY into a table under way. rows_count: rows decoded so far. open_writer: gives the writer, on a worker thread."""
+
+    def __init__(
+        self,
+        target: CopyTarget,
+        statement: CopyFrom,
+        open_writer: Callable[[], TableWriter],
+        time_zone: str,
+        styles: InputStyles,
+        block_bytes: int,
+    ) -> None:
+        self.rows_count = 0
+        self._target = target
+        self._options = statement.options
+        self._is_binary = statement.options.format == "binary"
+        self._open_writer = open_writer
+        self._time_zone = time_zone
+        self._styles = styles
+        self._block_bytes = block_bytes
+        self._pieces: list[bytes | memoryview] = []
+        self._pieces_bytes = 0
+        self._pending_rows: list[pa.Table] = []
+        self._pending_count = 0
+        self._dropped = threading.Event()
+        self._header_match = HeaderMatch(target.entry.description.name, target.columns, statement.options)
+        self._writer: TableWriter | None = None
+        self._decoder = self._new_decoder(self._options.header)
+
+    def response(self) -> bytes:
+        """Return CopyInResponse."""
+        return writer.copy_in_response(int(self._is_binary), len(self._target.targets))
+
+    @property
+    def place(self) -> str:
+        """Where the reading is, as CONTEXT says it."""
+        return self._place(self._decoder.lines_count + 1)
+
+    def take(self, data: bytes | memoryview) -> bool:
+        """Collect a payload; True when a block is full, so that `decode` is due."""
+        self._pieces.append(data)
+        self._pieces_bytes += len(data)
+        return self._pieces_bytes >= self._block_bytes
+
+    def decode(self) -> None:
+        """Decode, check and insert what was collected. Runs on a worker thread. Raises SqlError."""
+        self._decode(is_end=False)
+
+    def finish(self) -> None:
+        """Decode the last bytes and insert all rows. Raises SqlError."""
+        self._decode(is_end=True)
+        self._insert()
+        table = self._table_writer()
+        table.transaction.references.check(table.now_us)
+
+    def publish_wait_s(self) -> float | None:
+        """Return None: rows of a table wait for the commit."""
+        return None
+
+    def stages(self) -> list[StatementStage]:
+        """Return nothing: the rows are in the transaction on tables already."""
+        return []
+
+    def drop(self) -> None:
+        """Forget what was not inserted; the transaction takes back the rest."""
+        self._dropped.set()
+
+    def with_published(self, error: SqlError) -> SqlError:
+        """Return `error` as it is: nothing of this COPY is committed."""
+        return error
+
+    def _decode(self, is_end: bool) -> None:
+        if self._dropped.is_set():
+            return
+        pieces, self._pieces, self._pieces_bytes = self._pieces, [], 0
+        data = b"".join(pieces)
+        if not self._header_match.passes(data, is_end):
+            self._pieces, self._pieces_bytes = [data], len(data)
+            return
+        decoder = self._decoder
+        # Nothing can be wrong with bytes that are only kept; of a long row they would be copied again and again.
+        carried = b"" if not is_end and decoder.keeps(len(data)) else decoder.pending_bytes
+        lines_before = decoder.lines_count
+        start = 0
+        for morsel in self._morsels(data, is_end):
+            try:
+                self._add(morsel_to_arrow(morsel, self._target.layout))
+            except FailingRowError as failure:
+                line, text = self._line(carried + data, lines_before, start + failure.row)
+                failure.context = self._place(line) if self._is_binary else f'{self._place(line)}: "{shown(text)}"'
+                raise
+            except _ColumnError as failure:
+                line, _ = self._line(carried + data, lines_before, start + failure.found.index)
+                exact = failure.found.error
+                value = "" if self._is_binary else f': "{shown(failure.found.text)}"'
+                exact.context = within(exact, f"{self._place(line)}, column {failure.name}{value}")
+                raise exact from None
+            start += morsel.rows_count
+
+    def _morsels(self, data: bytes, is_end: bool) -> Iterator[Morsel]:
+        """Yield the rows of `data`. Raises SqlError at the first that is none."""
+        try:
+            yield from self._decoder.feed(data)
+            if is_end:
+                yield from self._decoder.finish()
+        except RowError as error:
+            relation = self._target.entry.description
+            raise copy_error(error, self._target.columns, relation.name, self._time_zone, self._styles) from None
+
+    def _add(self, given: pa.Table) -> None:
+        """Check rows and keep them until they are worth inserting."""
+        arrays = []
+        for column, layout, values in zip(self._target.columns, self._target.layout, given.columns, strict=True):
+            array = values.combine_chunks()
+            if not _has_kernel(column):
+                assert layout.physical == PhysicalType.TEXT, layout
+                array = (
+                    _received(column, array) if self._is_binary else _read(column, array, self._time_zone, self._styles)
+                )
+            arrays.append(array)
+        rows = pa.Table.from_arrays(arrays, names=[column.name for column in self._target.columns])
+        table = self._table_writer()
+        if self._target.whole is not None:
+            whole = with_zone(substitute_now(self._target.whole, table.now_us), self._time_zone)
+            rows = table.transaction.query(whole, {ROWS: rows})
+            rows = rows.rename_columns([column.name for column in table.entry.description.columns])
+        rows = self._checked(table, rows)
+        self._pending_rows.append(rows)
+        self._pending_count += rows.num_rows
+        self.rows_count += rows.num_rows
+        if self._pending_count >= INSERTED_ROWS_MIN:
+            self._insert()
+
+    def _checked(self, table: TableWriter, rows: pa.Table) -> pa.Table:
+        """Return the rows that WHERE keeps. Raises what is wrong with the first bad one among them."""
+        if self._target.kept is None:
+            table.check(rows, self._target.targets)
+            return rows
+        kept = table.transaction.query(substitute_now(self._target.kept, table.now_us), {ROWS: rows}).column(0)
+        rows = rows.filter(kept)
+        try:
+            table.check(rows, self._target.targets)
+        except FailingRowError as failure:
+            failure.row = pc.indices_nonzero(kept)[failure.row].as_py()
+            raise
+        return rows
+
+    def _insert(self) -> None:
+        rows, self._pending_rows, self._pending_count = self._pending_rows, [], 0
+        table = self._table_writer()
+        if rows:
+            table.insert_checked(pa.concat_tables(rows))
+
+    def _table_writer(self) -> TableWriter:
+        if self._writer is None:
+            self._writer = self._open_writer()
+        return self._writer
+
+    def _new_decoder(self, header: bool) -> CopyDecoder | BinaryDecoder:
+        target = self._target
+        fallback = field_fallback(target.columns, self._time_zone, self._styles)
+        options = replace(self._options, header=header)
+        return make_decoder(target.entry.description, target.layout, fallback, options, self._time_zone)
+
+    def _place(self, line: int) -> str:
+        return f"COPY {self._target.entry.description.name}, line {line}"
+
+    def _line(self, data: bytes, lines_before: int, row: int) -> tuple[int, str]:
+        """Return number and text of the line of a row of `data`, which is decoded again line by line: only errors come here."""
+        if self._is_binary:
+            return lines_before + row + 1, ""
+        header = self._options.header and lines_before == 0
+        decoder = self._new_decoder(header)
+        assert not isinstance(decoder, BinaryDecoder)
+        for number, text, _ in read_by_line(decoder, data, header):
+            if decoder.rows_count > row:
+                return lines_before + number, text
+        raise AssertionError("the row was decoded before")
+
+
+class _ColumnError(Exception):
+    """A text that is no value of the column called `name`."""
+
+    def __init__(self, name: str, found: FieldError) -> None:
+        super().__init__(name, found)
+        self.name = name
+        self.found = found
+
+
+def _has_kernel(column: ColumnDescription) -> bool:
+    """Tell whether the decoder's kernels read the column's type; a plain numeric has no scale that they could use."""
+    kind = column.type
+    has_digits = kind.family != "numeric" and kind.precision is not None
+    return kind.row.kernel != "" and not kind.is_variable_numeric and not has_digits
+
+
+def _field_layout(column: ColumnDescription) -> ColumnLayout:
+    """Return how the decoder gives a field. NULLs are refused later, with the whole row in DETAIL."""
+    if not _has_kernel(column):
+        column = replace(column, type=TEXT)
+    return column_layout(replace(column, not_null=False))
+
+
+def _read(column: ColumnDescription, texts: pa.Array, time_zone: str, styles: InputStyles) -> pa.Array:
+    try:
+        return text_array(texts, column.type, time_zone, styles)
+    except FieldError as error:
+        raise _ColumnError(column.name, error) from None
+
+
+def _received(column: ColumnDescription, data: pa.Array) -> pa.Array:
+    try:
+        # Strings and bytes lie alike in Arrow.
+        return received_array(data.view(pa.binary()), column.type)
+    except FieldError as error:
+        raise _ColumnError(column.name, error) from None
+
+
+def _whole_rows(relation: RelationDescription, targets: Sequence[int]) -> Relation | None:
+    """Return all columns of the table over the rows that are given, with defaults for the rest."""
+    if list(targets) == list(range(len(relation.columns))):
+        return None
+    schema = tuple(OutputColumn(relation.columns[index].name, relation.columns[index].type) for index in targets)
+    items: list[tuple[str, Expression]] = []
+    for index, column in enumerate(relation.columns):
+        if index in targets:
+            items.append((column.name, Column(targets.index(index), column.name, column.type)))
+        else:
+            default = Literal(None, column.type) if column.default is None else column.default
+            items.append((column.name, stored(default, column)))
+    return Project(Scan(ROWS, "rows", schema), tuple(items))

@@ -1,0 +1,98 @@
+"""What EXPLAIN ANALYZE measures of continuous views: the refresh that the query caused, by phase, and the speed of stream pipelines.
+
+Enters: views before and after the query has run. Leaves: facts by pipeline. The time of a stream pipeline is not taken while rows come,
+which would cost each of them: its kernel goes over what is in the ring once more, into a table of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from time import perf_counter
+
+from engine.catalog.image import CatalogImage, StreamEntry, ViewEntry
+from engine.streams.view_statistics import shared_with
+from ringbuffer.memory.error_codes import RowError
+from views.explain.drawing import FINISH, STREAM, TAIL, UPPER
+from views.upkeep.view import ContinuousView
+
+REPEATED_TUPLES_MAX = 1 << 20
+# The fact that names the views with the same stream pipeline.
+SHARED = "Shared With"
+
+Facts = dict[str, dict[str, object]]
+
+
+def facts_now(view: ContinuousView, image: CatalogImage) -> Facts:
+    """Return how large a view's state is, and which others take the rows that it takes."""
+    counts = view.counts
+    others = shared_with(view, image.together)
+    return {
+        STREAM: {
+            "Groups": counts.groups,
+            "Groups Waiting": counts.groups_waiting,
+            "State Bytes": view.state.bytes_count,
+            **({} if others is None else {SHARED: others}),
+        }
+    }
+
+
+def facts_measured(
+    entry: ViewEntry, image: CatalogImage, versions_before: int, now_us: int, check_cancelled: Callable[[], None]
+) -> Facts:
+    """Return what is known once the query has run. versions_before: that the view had had. Raises 57014."""
+    view = entry.view
+    counts, refreshed = view.counts, view.upkeep.refreshed
+    facts = facts_now(view, image)
+    facts[STREAM] |= {
+        "Tuples In": counts.tuples_in,
+        "Tuples Passed": counts.tuples_passed,
+        "Tuples Skipped": counts.tuples_skipped,
+        **ring_facts(entry, image, now_us, check_cancelled),
+    }
+    if view.upkeep.versions_count == versions_before or refreshed is None:
+        facts[FINISH] = {"Refresh": "none, the stored version was read"}
+        return facts
+    _, phases = refreshed
+    facts[STREAM] |= {"Swap Time": ms(phases.swap_s), "Merge Time": ms(phases.merge_s)}
+    facts[FINISH] = {"Hand-over Time": ms(phases.hand_over_s)}
+    facts[UPPER] = {"Spark Time": ms(phases.spark_s)}
+    facts[TAIL if view.plan.tail is not None else FINISH] = {
+        **(facts[FINISH] if view.plan.tail is None else {}),
+        "Store Time": ms(phases.store_s),
+    }
+    return facts
+
+
+def ring_facts(
+    entry: ViewEntry, image: CatalogImage, now_us: int, check_cancelled: Callable[[], None]
+) -> dict[str, object]:
+    """Return how long the stream pipeline takes for what is in the ring now."""
+    stream = image.entries.get(entry.stream_name)
+    assert isinstance(stream, StreamEntry)
+    state, ring = entry.view.state, stream.stream.ring
+    table = state.new_table()
+    count, passed_s = 0, 0.0
+    for _, morsel in ring.tail(ring.tuples_count):
+        check_cancelled()
+        began_s = perf_counter()
+        try:
+            state.fold(morsel, table, now_us)
+        except RowError:
+            # What was right when it came, and isn't now: a time has passed since.
+            return {}
+        passed_s += perf_counter() - began_s
+        count += morsel.rows_count
+        if count >= REPEATED_TUPLES_MAX:
+            break
+    if not count:
+        return {}
+    return {
+        "Tuples Repeated": count,
+        "Repetition Time": ms(passed_s),
+        "Time per Tuple": f"{passed_s / count * 1e9:.0f} ns",
+    }
+
+
+def ms(seconds: float) -> str:
+    """Return seconds as people read them."""
+    return f"{seconds * 1000:.3f} ms"

@@ -1,0 +1,177 @@
+"""INSERT, UPDATE, DELETE and TRUNCATE of durable tables: new rows are computed as one Arrow table, checked, then applied as a set.
+
+Enters: bound statements without open parameters, inside a `TableTransaction`. Leaves: outcomes with the rows of RETURNING. All that a row
+can have wrong is raised before the table is touched, but for unique keys, which the table itself guards. Must not know sessions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pyarrow as pa
+
+from engine.catalog.image import TableEntry
+from engine.statements.outcome import Outcome
+from engine.tables.conflicts import Resolution, resolve
+from engine.tables.literal_rows import literal_rows
+from engine.tables.row_checks import check_rows
+from engine.tables.table_transaction import TableTransaction
+from sql.bind.delete import BoundDelete
+from sql.bind.insert import BoundInsert
+from sql.bind.on_conflict import BoundConflict
+from sql.bind.origins import returned
+from sql.bind.substitute import substitute_now, substitute_parameters
+from sql.bind.update import BoundUpdate
+from sql.bind.write_target import ROWS
+from sql.tree.expressions import Column, Literal
+from sql.tree.relations import Project, Relation
+from views.model.arrow_schema import arrow_schema
+
+BoundWrite = BoundInsert | BoundUpdate | BoundDelete
+
+
+@dataclass(frozen=True)
+class TableWriter:
+    """Writes one table for one statement. inputs: what the statement reads besides tables: stored versions by name."""
+
+    transaction: TableTransaction
+    entry: TableEntry
+    inputs: Mapping[str, pa.Table]
+    now_us: int
+    time_zone: str
+
+    def run(self, bound: BoundWrite) -> Outcome:
+        """Do the statement. Raises SqlError; the transaction is then to be rolled back."""
+        match bound:
+            case BoundInsert():
+                outcome = self.insert(bound)
+            case BoundUpdate():
+                outcome = self.update(bound)
+            case BoundDelete():
+                outcome = self.delete(bound)
+        self.transaction.references.check(self.now_us)
+        return outcome
+
+    def insert(self, bound: BoundInsert) -> Outcome:
+        """Insert the rows of the source, or do to those in conflict what ON CONFLICT says."""
+        rows = literal_rows(bound.source, self.entry.description)
+        if rows is None:
+            rows = self._named(self.transaction.query(bound.source, self.inputs))
+        self.check(rows, bound.given)
+        if bound.conflict is None:
+            outcome = self._outcome("INSERT 0", rows.num_rows, bound.returning, rows)
+            self.transaction.insert(self.entry, rows)
+            return outcome
+        resolution = resolve(self.transaction, bound.conflict, rows, self.inputs)
+        if resolution.changed is not None:
+            self.check(resolution.changed, (*bound.given, *bound.conflict.changed))
+        outcome = self._outcome("INSERT 0", resolution.rows_count, bound.returning, resolution.written())
+        self._apply(resolution, bound.conflict)
+        return outcome
+
+    def insert_checked(self, rows: pa.Table) -> None:
+        """Insert rows that were checked already, as COPY has them."""
+        self.transaction.insert(self.entry, rows)
+
+    def update(self, bound: BoundUpdate) -> Outcome:
+        """Change the rows of the source; where several new rows are for one old row, the first is taken."""
+        found = once_each(self.transaction.query(bound.source, self.inputs))
+        rows = found.select(range(1, found.num_columns))
+        width = len(self.entry.description.columns)
+        whole = self._named(rows.select(range(width)))
+        self.check(whole, bound.changed)
+        outcome = self._outcome("UPDATE", rows.num_rows, bound.returning, rows)
+        changed = found.select([0, *(index + 1 for index in bound.changed)])
+        self.transaction.update(self.entry, self._numbers(bound.changed), changed, whole)
+        return outcome
+
+    def delete(self, bound: BoundDelete) -> Outcome:
+        """Delete the rows of the source."""
+        found = once_each(self.transaction.query(bound.source, self.inputs))
+        rows = found.select(range(1, found.num_columns))
+        outcome = self._outcome("DELETE", found.num_rows, bound.returning, rows)
+        self.transaction.delete(self.entry, found.select([0]))
+        return outcome
+
+    def check(self, rows: pa.Table, given: Iterable[int]) -> None:
+        """Raise 23502 or 23514 for the first row that the table can't have. given: indexes of the columns that the statement names."""
+        check_rows(self.transaction, self.entry.description, rows, self.now_us, self.time_zone, given)
+
+    def _apply(self, resolution: Resolution, conflict: BoundConflict) -> None:
+        changed = conflict.changed
+        # Identities hold until the next write, so the rows that are there come first.
+        if resolution.changed is not None and resolution.identities is not None:
+            columns = [resolution.identities, *(resolution.changed.column(index) for index in changed)]
+            rows = pa.Table.from_arrays(columns, names=[str(place) for place in range(len(columns))])
+            self.transaction.update(self.entry, self._numbers(changed), rows, resolution.changed)
+        self.transaction.insert_absent(self.entry, resolution.inserted, self._decisive(conflict))
+
+    def _decisive(self, conflict: BoundConflict) -> list[str]:
+        """Return the names of the unique constraints that ON CONFLICT has looked at."""
+        keys = {tuple(self._numbers(arbiter.columns)) for arbiter in conflict.arbiters}
+        constraints = self.entry.description.constraints
+        return [one.name for one in constraints if one.is_key and tuple(one.columns) in keys]
+
+    def _outcome(self, word: str, count: int, returning: Relation | None, rows: pa.Table) -> Outcome:
+        if returning is None:
+            return Outcome(f"{word} {count}")
+        schema = returned(returning, self.entry.description)
+        return Outcome(f"{word} {count}", schema, self._projected(returning, rows))
+
+    def _projected(self, returning: Relation, rows: pa.Table) -> pa.Table:
+        """Return the rows as RETURNING shows them; plain columns need no engine."""
+        items = returning.items if isinstance(returning, Project) else ()
+        if items and all(isinstance(item, Column) for _, item in items):
+            columns = [rows.column(item.index) for _, item in items if isinstance(item, Column)]
+            return pa.Table.from_arrays(columns, schema=arrow_schema(returning.schema))
+        return self.transaction.query(returning, {**self.inputs, ROWS: rows})
+
+    def _numbers(self, indexes: Sequence[int]) -> list[int]:
+        return [self.entry.description.columns[index].number for index in indexes]
+
+    def _named(self, rows: pa.Table) -> pa.Table:
+        """Return the rows under the names that the table's columns have."""
+        return rows.rename_columns([column.name for column in self.entry.description.columns])
+
+
+def once_each(found: pa.Table) -> pa.Table:
+    """Return the first row of each identity, which is the first column."""
+    identities = found.column(0).to_numpy()
+    unique, first = np.unique(identities, return_index=True)
+    if len(unique) == len(identities):
+        return found
+    return found.take(pa.array(np.sort(first)))
+
+
+def queries_of(bound: BoundWrite) -> list[Relation]:
+    """Return all that a statement reads by: its source, RETURNING, and the assignments of ON CONFLICT, as far as there are any."""
+    updates = bound.conflict.updates if isinstance(bound, BoundInsert) and bound.conflict is not None else None
+    return [
+        root
+        for root in (bound.source, bound.returning, updates, *(one.root for one in bound.locked))
+        if root is not None
+    ]
+
+
+def with_queries(bound: BoundWrite, roots: Sequence[Relation]) -> BoundWrite:
+    """Return a statement that reads by other queries, in the order of `queries_of`."""
+    left = list(roots)
+    source = left.pop(0)
+    returning = None if bound.returning is None else left.pop(0)
+    if isinstance(bound, BoundInsert) and bound.conflict is not None and bound.conflict.updates is not None:
+        bound = replace(bound, conflict=replace(bound.conflict, updates=left.pop(0)))
+    locked = tuple(replace(one, root=root) for one, root in zip(bound.locked, left, strict=True))
+    return replace(bound, source=source, returning=returning, locked=locked)
+
+
+def settled(bound: BoundWrite, parameters: tuple[Literal, ...], now_us: int) -> BoundWrite:
+    """Return the statement with its parameters' values and now()."""
+
+    def known(root: Relation) -> Relation:
+        if parameters:
+            root = substitute_parameters(root, parameters)
+        return substitute_now(root, now_us) if bound.stable else root
+
+    return with_queries(bound, [known(root) for root in queries_of(bound)])

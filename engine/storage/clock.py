@@ -1,0 +1,20 @@
+"""The wall clock of the process, and nothing else: everything that asks for the time gets a `views.model.protocols.Clock` passed in.
+
+Tests pass a clock of their own. No other file of the four packages may ask the system for the time of day.
+"""
+
+from __future__ import annotations
+
+import time
+
+
+class SystemClock:
+    """The time of day and the monotonic clock of this machine."""
+
+    def now_us(self) -> int:
+        """Microseconds since 1970-01-01 UTC."""
+        return time.time_ns() // 1000
+
+    def monotonic_s(self) -> float:
+        """Seconds from an arbitrary start."""
+        return time.monotonic()

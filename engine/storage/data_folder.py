@@ -1,0 +1,64 @@
+"""Who may enter the data folder: its owner, who runs the server, and at most readers of its group, as in PostgreSQL.
+
+Enters: the folder's path. Leaves: the folder, with rights that are right. Raises StorageError with PostgreSQL's words. Must not look at
+what is in it beyond whether there is a database.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import stat
+from pathlib import Path
+
+from engine.storage.storage import FOLDER_MODE, LOCK_FILE_NAME, StorageError
+
+log = logging.getLogger(__name__)
+
+# No file of the server is anybody else's, whoever writes it: DuckDB, numba, Spark's JVM.
+UMASK = 0o077
+NOT_THEIRS = stat.S_IWGRP | stat.S_IRWXO
+OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
+
+
+def take_only_ours() -> None:
+    """Let every file that this process and its children make be readable by its user alone."""
+    os.umask(UMASK)
+
+
+def require_private(folder: Path) -> None:
+    """Refuse a folder that is somebody else's, or where others may have written; take from others what they may not have in ours.
+
+    A folder that is not there is made later.
+    """
+    try:
+        status = folder.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        # Whoever makes it says why it can't be made.
+        return
+    except OSError as error:
+        raise StorageError(f'could not read permissions of directory "{folder}": {error.strerror}') from error
+    if not stat.S_ISDIR(status.st_mode):
+        return
+    if status.st_uid != os.geteuid():
+        hint = "The server must be started by the user that owns the data directory."
+        raise StorageError(f'data directory "{folder}" has wrong ownership. {hint}')
+    mode = stat.S_IMODE(status.st_mode)
+    if not mode & NOT_THEIRS:
+        return
+    if mode & OTHERS_WRITE and (folder / LOCK_FILE_NAME).exists():
+        # What is in it may be theirs.
+        raise invalid_permissions(folder)
+    try:
+        folder.chmod(FOLDER_MODE)
+    except OSError as error:
+        raise invalid_permissions(folder) from error
+    if stat.S_IMODE(folder.stat().st_mode) & NOT_THEIRS:
+        raise invalid_permissions(folder)
+    log.warning('data directory "%s" had permissions %04o and has %04o now', folder, mode, FOLDER_MODE)
+
+
+def invalid_permissions(folder: Path) -> StorageError:
+    """Return PostgreSQL's error."""
+    hint = "Permissions should be u=rwx (0700) or u=rwx,g=rx (0750)."
+    return StorageError(f'data directory "{folder}" has invalid permissions. {hint}')

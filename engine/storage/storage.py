@@ -1,0 +1,430 @@
+"""The seam to the disk: the files and folders that have to outlive a crash, the COMMIT of the table engine, the data folder's lock.
+
+Enters: paths, positions and bytes; a connection whose transaction is to stay. Leaves: open files that write, read and sync at positions.
+No other file of the four packages commits or calls fsync, so that tests can put a `Storage` in its place that fails or loses its power
+(`tests/faults/simulated_storage.py`). Must not know what the bytes mean, and must not retry: after a failed sync nobody can say what
+is on the disk.
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import os
+import tempfile
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from engine.storage.direct_writes import DIRECT_BYTES_MAX, NOT_THIS_WAY, PAGE_BYTES, DirectWrites
+
+if TYPE_CHECKING:
+    from ringbuffer.io.async_write import AsyncWriter
+
+LOCK_FILE_NAME = "antumbra.lock"
+PIECE_BYTES = 1 << 20
+ZEROS = memoryview(bytes(PIECE_BYTES))
+NEW_FILE = os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC
+FILE_MODE = 0o600
+FOLDER_MODE = 0o700
+
+Bytes = bytes | bytearray | memoryview
+Page = npt.NDArray[np.uint8]
+# `list` is a method's name below.
+Names = list[str]
+
+
+class StorageError(Exception):
+    """The data folder can't be used; the text is one line that says which folder and why."""
+
+
+class StoredFile(Protocol):
+    """An open file. Positions are absolute, in bytes; nothing is buffered on our side. Every method raises OSError with its errno."""
+
+    @property
+    def size(self) -> int:
+        """Bytes in the file, written or not yet synced."""
+
+    def write(self, position: int, data: Bytes) -> None:
+        """Write all of `data` (contiguous, of any item size) at `position`; a gap before it reads as zeros. Not synced.
+
+        On an error any part of it may be there.
+        """
+
+    def write_pieces(self, position: int, pieces: Sequence[Bytes]) -> None:
+        """Write all of the pieces as `write` does, one behind the other."""
+
+    def write_durably(self, position: int, data: Bytes, look_ns: int) -> bool:
+        """Write as `write` does, and return once it is durable. What was written before may be or not.
+
+        look_ns: look for the end for so long at most, instead of sleeping until then. False: somebody else had the processor for so long.
+        """
+
+    def page_at(self, position: int) -> tuple[Page, int] | None:
+        """Return memory with the page of the file that is written next, and the offset of `position` in it.
+
+        None: there is none. Who fills it from the offset on has to call `write_page_durably` before anything else happens to the file.
+        """
+
+    def write_page_durably(self, look_ns: int, meanwhile: Callable[[], None]) -> bool:
+        """Write the page that `page_at` gave as `write_durably` does.
+
+        meanwhile: called while the disk writes, where its end is looked for; otherwise not at all. It must not raise: nobody would know
+        whether the page is durable.
+        """
+
+    def read(self, position: int, size: int) -> bytes:
+        """Return `size` bytes from `position` on, fewer only where the file ends."""
+
+    def sync(self) -> None:
+        """Return once contents and size are durable (fdatasync); the file's name is its folder's matter."""
+
+    def truncate(self, size: int) -> None:
+        """Cut or extend with zeros to `size`. Not synced."""
+
+    def close(self) -> None:
+        """Let go of the file; may be called again."""
+
+
+class Storage(Protocol):
+    """What the engine needs of a file system. Every method but commit_tables raises OSError with its errno."""
+
+    def commit_tables(self, connection: TableConnection) -> None:
+        """Commit the transaction that is open on a connection of the table engine; it is durable on return, or nothing of it happened.
+
+        Raises the table engine's own errors.
+        """
+
+    def create(self, path: Path, size: int = 0, for_little: bool = True) -> StoredFile:
+        """Return a new file of `size` zeros that really take room on the disk; one of that name is emptied first. Nothing is synced.
+
+        for_little: little will be written at once, and each time synced. A file that can't be made whole is removed again.
+        """
+
+    def open(self, path: Path) -> StoredFile:
+        """Return an existing file, to be read and written."""
+
+    def temporary(self, folder: Path) -> StoredFile:
+        """Return an empty file without a name, which is gone when it is closed or the process ends."""
+
+    def list(self, folder: Path) -> Names:
+        """Return the names in a folder, sorted; none when there is no such folder."""
+
+    def make_folder(self, path: Path) -> None:
+        """Make a folder that only we may enter, and those above it, each synced into its parent; one that is there is kept."""
+
+    def rename(self, old: Path, new: Path) -> None:
+        """Give a file another name in the same folder, in one step; what had that name is replaced. Not synced."""
+
+    def remove(self, path: Path) -> None:
+        """Remove a file's name. Not synced."""
+
+    def sync_folder(self, path: Path) -> None:
+        """Return once all names in the folder are durable as they are now."""
+
+    def sync_files(self, paths: Iterable[Path]) -> None:
+        """Return once files that a library has written, and their names, are durable. Such files are real whatever the storage is."""
+
+
+class TableConnection(Protocol):
+    """What COMMIT needs of a connection to the table engine."""
+
+    def commit(self) -> object:
+        """Commit the open transaction."""
+
+
+class DiskFile:
+    """A file of the real file system."""
+
+    __slots__ = ("_descriptor", "_direct", "_writer")
+
+    def __init__(self, descriptor: int, writer: Callable[[], AsyncWriter]) -> None:
+        self._descriptor = descriptor
+        self._writer = writer
+        self._direct: DirectWrites | None = None
+
+    def go_direct(self, blank_from: int | None) -> None:
+        """Let writes go past the page cache from now on; see DirectWrites."""
+        self._end_direct()
+        self._direct = DirectWrites(self._descriptor, blank_from, self._writer)
+
+    @property
+    def size(self) -> int:
+        """See StoredFile."""
+        return os.fstat(self._descriptor).st_size
+
+    def write(self, position: int, data: Bytes) -> None:
+        """See StoredFile."""
+        rest = memoryview(data)
+        if not rest.nbytes:
+            return
+        rest = rest.cast("B")
+        direct = self._direct
+        while direct is not None and direct.write(position, part := rest[: DIRECT_BYTES_MAX - position % PAGE_BYTES]):
+            if len(part) == len(rest):
+                return
+            rest = rest[len(part) :]
+            position += len(part)
+        while True:
+            # A disk that becomes full takes a part; the next call then says why.
+            count = os.pwrite(self._descriptor, rest, position)
+            if count == len(rest):
+                return
+            if count == 0:
+                raise OSError(errno.EIO, os.strerror(errno.EIO))
+            rest = rest[count:]
+            position += count
+
+    def write_pieces(self, position: int, pieces: Sequence[Bytes]) -> None:
+        """See StoredFile."""
+        part: list[memoryview] = []
+        start = position
+        for piece in pieces:
+            rest = memoryview(piece).cast("B") if memoryview(piece).nbytes else memoryview(b"")
+            while rest:
+                end = start - start % PAGE_BYTES + DIRECT_BYTES_MAX
+                part.append(rest[: end - position])
+                position += len(part[-1])
+                rest = rest[len(part[-1]) :]
+                if position == end:
+                    self._write_part(start, position, part)
+                    start, part = position, []
+        if part:
+            self._write_part(start, position, part)
+
+    def _write_part(self, start: int, end: int, pieces: Sequence[memoryview]) -> None:
+        if self._direct is None or not self._direct.write_pages(start, end, pieces):
+            self.write(start, b"".join(pieces))
+
+    def write_durably(self, position: int, data: Bytes, look_ns: int) -> bool:
+        """See StoredFile."""
+        direct = self._direct
+        if direct is None or not direct.write(position, memoryview(data).cast("B"), os.RWF_DSYNC, look_ns):
+            self.write(position, data)
+            self.sync()
+            return True
+        return not direct.was_displaced
+
+    def page_at(self, position: int) -> tuple[Page, int] | None:
+        """See StoredFile."""
+        direct = self._direct
+        if direct is None or (page := direct.page_at(position)) < 0:
+            return None
+        return direct.memory, position - page
+
+    def write_page_durably(self, look_ns: int, meanwhile: Callable[[], None]) -> bool:
+        """See StoredFile."""
+        direct = self._direct
+        assert direct is not None, "there is a page only where there are direct writes"
+        page = direct.page
+        if not direct.write_page(os.RWF_DSYNC, look_ns, meanwhile):
+            self.write(page, direct.memory.data)
+            self.sync()
+            return True
+        return not direct.was_displaced
+
+    def read(self, position: int, size: int) -> bytes:
+        """See StoredFile."""
+        pieces = [os.pread(self._descriptor, size, position)]
+        count = len(pieces[0])
+        while pieces[-1] and count < size:
+            pieces.append(os.pread(self._descriptor, size - count, position + count))
+            count += len(pieces[-1])
+        return b"".join(pieces)
+
+    def sync(self) -> None:
+        """See StoredFile."""
+        os.fdatasync(self._descriptor)
+
+    def truncate(self, size: int) -> None:
+        """See StoredFile."""
+        os.ftruncate(self._descriptor, size)
+        self._end_direct()
+
+    def close(self) -> None:
+        """See StoredFile."""
+        self._end_direct()
+        descriptor, self._descriptor = self._descriptor, -1
+        if descriptor >= 0:
+            os.close(descriptor)
+
+    def _end_direct(self) -> None:
+        direct, self._direct = self._direct, None
+        if direct is not None:
+            direct.close()
+
+
+class DiskStorage:
+    """The real file system."""
+
+    def __init__(self) -> None:
+        self._writer: AsyncWriter | None = None
+
+    def writer(self) -> AsyncWriter:
+        """Return who does the writes that are looked for, of all files."""
+        if self._writer is None:
+            # numba, which only a server needs.
+            from ringbuffer.io.async_write import AsyncWriter
+
+            self._writer = AsyncWriter()
+        return self._writer
+
+    def commit_tables(self, connection: TableConnection) -> None:
+        """Commit the open transaction; DuckDB syncs its log before this returns."""
+        connection.commit()
+
+    def create(self, path: Path, size: int = 0, for_little: bool = True) -> StoredFile:
+        """See Storage."""
+        file = DiskFile(os.open(path, NEW_FILE, FILE_MODE), self.writer)
+        try:
+            if size:
+                reserve(file._descriptor, size)
+                file.go_direct(blank_from=None)
+            # Written, not only reserved: what is reserved still costs a sync of metadata at its first write, which is much for little.
+            for position in range(0, size if for_little else 0, PIECE_BYTES):
+                file.write(position, ZEROS[: size - position])
+        except OSError:
+            file.close()
+            with suppress(OSError):
+                os.unlink(path)
+            raise
+        if size:
+            file.go_direct(blank_from=0)
+        return file
+
+    def open(self, path: Path) -> StoredFile:
+        """See Storage."""
+        file = DiskFile(os.open(path, os.O_RDWR | os.O_CLOEXEC), self.writer)
+        file.go_direct(blank_from=None)
+        return file
+
+    def temporary(self, folder: Path) -> StoredFile:
+        """See Storage."""
+        with tempfile.TemporaryFile(dir=folder, buffering=0) as file:
+            return DiskFile(os.dup(file.fileno()), self.writer)
+
+    def list(self, folder: Path) -> Names:
+        """See Storage."""
+        try:
+            return sorted(os.listdir(folder))
+        except FileNotFoundError:
+            return []
+
+    def make_folder(self, path: Path) -> None:
+        """See Storage."""
+        make_folder(path)
+
+    def rename(self, old: Path, new: Path) -> None:
+        """See Storage."""
+        assert old.parent == new.parent, "one folder, so that one sync makes it durable"
+        os.rename(old, new)
+
+    def remove(self, path: Path) -> None:
+        """See Storage."""
+        os.unlink(path)
+
+    def sync_folder(self, path: Path) -> None:
+        """See Storage."""
+        sync_folder(path)
+
+    def sync_files(self, paths: Iterable[Path]) -> None:
+        """See Storage."""
+        folders: set[Path] = set()
+        for path in paths:
+            descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+            try:
+                os.fdatasync(descriptor)
+            finally:
+                os.close(descriptor)
+            folders.add(path.parent)
+        for folder in sorted(folders):
+            sync_folder(folder)
+
+
+def make_folder(path: Path) -> None:
+    """Make a folder and those above it, each synced into its parent. Raises OSError."""
+    if path.is_dir():
+        # Whoever made it may have been killed before its sync. Somebody else's parent may be closed to us: then it is theirs to sync.
+        with suppress(PermissionError):
+            sync_folder(path.parent)
+        return
+    if not path.parent.is_dir():
+        make_folder(path.parent)
+    os.mkdir(path, FOLDER_MODE)
+    try:
+        sync_folder(path.parent)
+    except OSError:
+        with suppress(OSError):
+            os.rmdir(path)
+        raise
+
+
+def sync_folder(path: Path) -> None:
+    """Make the names in a folder durable. Raises OSError."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    except OSError as error:
+        # A file system without a sync of folders says so with EINVAL; its names are durable by themselves, or by nothing.
+        if error.errno != errno.EINVAL:
+            raise
+    finally:
+        os.close(descriptor)
+
+
+def write_all(descriptor: int, data: bytes) -> None:
+    """Write all of `data`; the system may take it in several pieces."""
+    rest = memoryview(data)
+    while rest:
+        rest = rest[os.write(descriptor, rest) :]
+
+
+def reserve(descriptor: int, size: int) -> None:
+    """Have room for a file's first `size` bytes, where its file system can do that ahead of time. Raises OSError when there is none."""
+    try:
+        os.posix_fallocate(descriptor, 0, size)
+    except OSError as error:
+        if error.errno not in NOT_THIS_WAY:
+            raise
+
+
+class FolderLock:
+    """The data folder, held by one server at a time; the system lets go of it when the process ends, however it ends."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._descriptor: int | None = None
+
+    def acquire(self) -> None:
+        """Create the folder if need be and take it. Raises StorageError when it can't be written or another server has it."""
+        assert self._descriptor is None, "the folder is already held"
+        try:
+            make_folder(self.folder)
+            descriptor = os.open(self.folder / LOCK_FILE_NAME, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, FILE_MODE)
+        except OSError as error:
+            raise StorageError(f"can't write to the data folder {self.folder}: {error.strerror}") from error
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            os.ftruncate(descriptor, 0)
+            write_all(descriptor, f"{os.getpid()}\n".encode())
+        except OSError as error:
+            owner = os.pread(descriptor, 20, 0).decode(errors="replace").strip()
+            os.close(descriptor)
+            raise StorageError(self._refusal(error, owner)) from error
+        self._descriptor = descriptor
+
+    def release(self) -> None:
+        """Let go of the folder."""
+        if self._descriptor is not None:
+            os.close(self._descriptor)
+            self._descriptor = None
+
+    def _refusal(self, error: OSError, owner: str) -> str:
+        if error.errno in (errno.EAGAIN, errno.EACCES):
+            process = f" (process {owner})" if owner else ""
+            return f"the data folder {self.folder} is in use by another server{process}"
+        return f"can't lock the data folder {self.folder}: {error.strerror}"

@@ -1,0 +1,185 @@
+"""From a kernel's error code to what PostgreSQL would say: message with type and value, DETAIL, CONTEXT.
+
+The exact words come from the text input function in `sql.values.literals`, which is asked again for the one bad field.
+"""
+
+from __future__ import annotations
+
+from ringbuffer.memory import error_codes
+from ringbuffer.memory.error_codes import RowError
+from sql.catalog.catalog import ColumnDescription
+from sql.errors import SqlError
+from sql.times.input_styles import USUAL, InputStyles
+from sql.types.datatypes import SqlType
+from sql.values.client_encodings import UTF8
+from sql.values.literals import apply_modifier, binary_value, input_value
+from views.upkeep.view import ContinuousView
+
+# Errors of the line as a whole: the CONTEXT shows the line, not a column.
+LINE_ERRORS = frozenset(
+    {
+        error_codes.EXTRA_COLUMN,
+        error_codes.MISSING_COLUMN,
+        error_codes.UNTERMINATED_QUOTE,
+        error_codes.CARRIAGE_RETURN,
+        error_codes.INVALID_ENCODING,
+        error_codes.NUL_CHARACTER,
+        error_codes.ROW_MISMATCH,
+        error_codes.LITERAL_NEWLINE,
+        error_codes.UNQUOTED_CARRIAGE_RETURN,
+        error_codes.UNQUOTED_NEWLINE,
+        error_codes.END_MARKER_CORRUPT,
+        error_codes.END_MARKER_STYLE,
+    }
+)
+# Errors in finding where the line ends: there is no line to show yet.
+UNREAD_LINE_ERRORS = frozenset(
+    {
+        error_codes.INVALID_ENCODING,
+        error_codes.NUL_CHARACTER,
+        error_codes.CARRIAGE_RETURN,
+        error_codes.LITERAL_NEWLINE,
+        error_codes.UNQUOTED_CARRIAGE_RETURN,
+        error_codes.UNQUOTED_NEWLINE,
+        error_codes.END_MARKER_CORRUPT,
+        error_codes.END_MARKER_STYLE,
+    }
+)
+LINE_HINTS = {
+    error_codes.CARRIAGE_RETURN: 'Use "\\r" to represent carriage return.',
+    error_codes.LITERAL_NEWLINE: 'Use "\\n" to represent newline.',
+    error_codes.UNQUOTED_CARRIAGE_RETURN: "Use quoted CSV field to represent carriage return.",
+    error_codes.UNQUOTED_NEWLINE: "Use quoted CSV field to represent newline.",
+}
+# Errors of COPY BINARY: those of its header stand before any line.
+HEADER_ERRORS = frozenset(
+    {
+        error_codes.COPY_SIGNATURE,
+        error_codes.COPY_FLAGS,
+        error_codes.COPY_WITH_OIDS,
+        error_codes.COPY_CRITICAL_FLAGS,
+        error_codes.COPY_HEADER_LENGTH,
+        error_codes.COPY_HEADER_EXTENSION,
+    }
+)
+BINARY_ERRORS = HEADER_ERRORS | {
+    error_codes.COPY_AFTER_END,
+    error_codes.COPY_FIELD_COUNT,
+    error_codes.COPY_FIELD_SIZE,
+    error_codes.COPY_END,
+}
+SHOWN_BYTES_MAX = 100
+
+
+def value_error(
+    error: RowError, columns: tuple[ColumnDescription, ...], relation: str, time_zone: str, styles: InputStyles = USUAL
+) -> SqlError:
+    """Return the client's error for a bad value of `columns[error.column]`, or for a line that has none."""
+    if error.column < 0 or error.column >= len(columns):
+        return line_error(error)
+    column = columns[error.column]
+    if error.code == error_codes.NULL_VIOLATION:
+        return SqlError(
+            error.sqlstate,
+            f'null value in column "{column.name}" of relation "{relation}" violates not-null constraint',
+        )
+    if error.code == error_codes.MISSING_COLUMN:
+        return SqlError(error.sqlstate, f'missing data for column "{column.name}"')
+    if error.code not in LINE_ERRORS:
+        try:
+            input_value(error.field, column.type, time_zone, None, styles)
+        except SqlError as exact:
+            return exact
+    return SqlError(error.sqlstate, error.message)
+
+
+def line_error(error: RowError) -> SqlError:
+    """Return the client's error for a line that can't be taken apart."""
+    if error.code == error_codes.INVALID_ENCODING:
+        data = error.field.encode(errors="surrogateescape")
+        try:
+            data.decode()
+        except UnicodeDecodeError as bad:
+            return UTF8.refused(data, bad.start)
+    return SqlError(error.sqlstate, error.message, hint=LINE_HINTS.get(error.code))
+
+
+def copy_error(
+    error: RowError, columns: tuple[ColumnDescription, ...], relation: str, time_zone: str, styles: InputStyles = USUAL
+) -> SqlError:
+    """Return the client's error for a bad COPY line, with PostgreSQL's CONTEXT."""
+    place = f"COPY {relation}, line {error.line}"
+    if error.raw is not None or error.code in BINARY_ERRORS:
+        return binary_error(error, columns, relation, place)
+    result = value_error(error, columns, relation, time_zone, styles)
+    if error.code in UNREAD_LINE_ERRORS:
+        result.context = place
+    elif error.code in LINE_ERRORS or error.column < 0:
+        result.context = f'{place}: "{shown(error.field)}"'
+    elif error.code == error_codes.NULL_VIOLATION:
+        result.context = place
+    else:
+        result.context = within(result, f'{place}, column {columns[error.column].name}: "{shown(error.field)}"')
+    return result
+
+
+def within(error: SqlError, place: str) -> str:
+    """Return the CONTEXT of an error that happened at `place`, which may have one of its own."""
+    return place if error.context is None else f"{error.context}\n{place}"
+
+
+def binary_error(error: RowError, columns: tuple[ColumnDescription, ...], relation: str, place: str) -> SqlError:
+    """Return the client's error for what is wrong in COPY BINARY; of a value it is its receive function that says it."""
+    result = SqlError(error.sqlstate, error.field or error.message)
+    if error.code in HEADER_ERRORS:
+        return result
+    if error.code == error_codes.NULL_VIOLATION:
+        result.message = value_error(error, columns, relation, "").message
+    elif error.code in (error_codes.COPY_FIELD_SIZE, error_codes.COPY_END):
+        return broken_tuple(error, result, columns, place)
+    elif error.column >= 0:
+        column = columns[error.column]
+        result = receive_error(error.raw or b"", column.type) or result
+        place = f"{place}, column {column.name}"
+    result.context = within(result, place)
+    return result
+
+
+def broken_tuple(error: RowError, result: SqlError, columns: tuple[ColumnDescription, ...], place: str) -> SqlError:
+    """Return the error of a tuple that breaks off: that of the first field before which is no value, or `result`."""
+    at, raw = 0, error.raw or b""
+    for column in columns[: error.column]:
+        size = int.from_bytes(raw[at : at + 4], "big", signed=True)
+        at += 4
+        found = None if size < 0 else receive_error(raw[at : at + size], column.type)
+        at += max(size, 0)
+        if found is not None:
+            found.context = within(found, f"{place}, column {column.name}")
+            return found
+    result.context = f"{place}, column {columns[error.column].name}" if error.column >= 0 else place
+    return result
+
+
+def receive_error(data: bytes, kind: SqlType) -> SqlError | None:
+    """Return what is wrong with a binary form, None when nothing is."""
+    try:
+        apply_modifier(binary_value(data, kind), kind)
+    except SqlError as error:
+        return error
+    return None
+
+
+def shown(text: str) -> str:
+    """Return as much of a line or a field as a CONTEXT shows."""
+    data = text.encode()
+    return text if len(data) <= SHOWN_BYTES_MAX else data[:SHOWN_BYTES_MAX].decode(errors="ignore") + "..."
+
+
+def view_error(view: ContinuousView, error: RowError) -> SqlError:
+    """Return the inserting client's error for a row that a view's expression can't take."""
+    return SqlError(
+        error.sqlstate,
+        error.message,
+        context=f'continuous view "{view.definition.shown}", expression {view.state.expression_text(error.expression)}',
+        hint="The statement was not applied. CREATE VIEW ... WITH (on_error = skip) lets a view leave such rows out.",
+    )

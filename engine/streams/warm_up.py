@@ -1,0 +1,41 @@
+"""Compiles what every server needs, before a client waits for it: half a minute the first time, then half a second from numba's cache.
+
+`python -m engine.streams.warm_up` does it at set-up. Kernels of views are not among these: each view compiles its own at CREATE VIEW.
+"""
+
+from __future__ import annotations
+
+import sys
+from threading import Timer
+
+from ringbuffer.groups.merge import warm_up_merging
+from ringbuffer.io.async_write import warm_up_writes
+from ringbuffer.io.packet_look import warm_up_looks
+from ringbuffer.patterns.automata import warm_up_automata
+from ringbuffer.patterns.automaton_symbols import warm_up_symbols
+from ringbuffer.warm_up.decoders import warm_up_decoders
+from ringbuffer.warm_up.encoders import warm_up_encoders
+
+SILENCE_S_MAX = 3.0
+NOTICE = "antumbra: compiling kernels, about half a minute; they are kept for the next start"
+
+
+def warm_up() -> None:
+    """Compile or load decoders, encoders, the ring, the merge of groups, system calls, automata; says so on stderr when it takes long."""
+    notice = Timer(SILENCE_S_MAX, sys.stderr.write, (NOTICE + "\n",))
+    notice.daemon = True
+    notice.start()
+    try:
+        warm_up_decoders()
+        warm_up_encoders()
+        warm_up_merging()
+        warm_up_writes()
+        warm_up_looks()
+        warm_up_automata()
+        warm_up_symbols()
+    finally:
+        notice.cancel()
+
+
+if __name__ == "__main__":
+    warm_up()

@@ -1,0 +1,263 @@
+"""Functions that show an object: format_type, pg_get_viewdef, pg_get_constraintdef, descriptions, names of owners, visibility."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from engine.catalog.image import DisabledViewEntry, QueryViewEntry, SequenceEntry, ViewEntry
+from engine.embedded.functions.text import quote_ident as quoted_name
+from engine.system_catalog.catalog_functions import catalog_function, constant
+from engine.system_catalog.source_texts import view_text
+from engine.system_catalog.static_rows import Row, relations
+from sql.errors import SqlError
+from sql.names.relation_keys import name_of, schema_of
+
+if TYPE_CHECKING:
+    from engine.system_catalog.session_context import SessionContext
+
+VISIBLE = {
+    "pg_table_is_visible": "pg_class",
+    "pg_type_is_visible": "pg_type",
+    "pg_function_is_visible": "pg_proc",
+    "pg_operator_is_visible": "pg_operator",
+    "pg_collation_is_visible": "pg_collation",
+}
+SEQUENCE = re.compile(r"nextval\('(\"(?:[^\"]|\"\")*\"\.\"(?:[^\"]|\"\")*\")'::regclass\)")
+ACTION_WORDS = {"r": "RESTRICT", "c": "CASCADE", "n": "SET NULL"}
+# Objects that there are none of, or only those of PostgreSQL itself.
+NEVER_HIDDEN = """
+pg_opclass_is_visible pg_opfamily_is_visible pg_conversion_is_visible pg_statistics_obj_is_visible pg_ts_config_is_visible
+pg_ts_dict_is_visible pg_ts_parser_is_visible pg_ts_template_is_visible
+"""
+
+
+@catalog_function("oid int4", "text")
+def format_type(context: SessionContext, oid: int | None, modifier: int | None) -> str | None:
+    """Return a type's name."""
+    if oid is None:
+        return None
+    return context.type_shown(oid, modifier)
+
+
+@catalog_function("oid bool", "text", required=1)
+def pg_get_viewdef(context: SessionContext, oid: int | None, _pretty: bool | None) -> str | None:
+    """Return a view's query."""
+    entry = None if oid is None else context.snapshot.image.by_oid(oid)
+    return view_text(entry) if isinstance(entry, ViewEntry | QueryViewEntry | DisabledViewEntry) else None
+
+
+@catalog_function("pg_node_tree oid bool", "text", required=2)
+def pg_get_expr(context: SessionContext, text: str | None, _relation: int | None, pretty: bool | None) -> str | None:
+    """Return an expression, which is kept as its text; pretty: without the parentheses around all of it.
+
+    A sequence in it has its schema where the search_path does not lead there.
+    """
+    found = None if text is None else SEQUENCE.fullmatch(text)
+    if text is None or found is None:
+        return without_parentheses(text) if pretty and text is not None else text
+    oid = context.registered_or_none("regclass", found[1])
+    return text if oid is None else f"nextval('{context.shown_as('regclass', oid)}'::regclass)"
+
+
+def without_parentheses(text: str) -> str:
+    """Return an expression without the pair of parentheses around it, if there is one."""
+    if not text.startswith("("):
+        return text
+    depth = 0
+    for place, character in enumerate(text):
+        depth += (character == "(") - (character == ")")
+        if depth == 0:
+            return text[1:-1] if place == len(text) - 1 else text
+    return text
+
+
+@catalog_function("oid bool", "text", required=1)
+def pg_get_constraintdef(context: SessionContext, oid: int | None, pretty: bool | None) -> str | None:
+    """Return a constraint as ALTER TABLE takes it."""
+    row = None if oid is None else context.snapshot.row("pg_constraint", oid)
+    if row is None:
+        return None
+    if row["contype"] == "c":
+        text = str(row["conbin"])
+        # With pretty printing the outermost parentheses are those of CHECK alone.
+        return f"CHECK {text}" if pretty and text.startswith("(") else f"CHECK ({text})"
+    columns = ", ".join(_column_names(context, row["conrelid"], row["conkey"]))
+    if row["contype"] == "f":
+        return f"FOREIGN KEY ({columns}) {_reference_text(context, row)}"
+    return f"{'PRIMARY KEY' if row['contype'] == 'p' else 'UNIQUE'} ({columns})"
+
+
+def _reference_text(context: SessionContext, row: Row) -> str:
+    parent = context.snapshot.row("pg_class", row["confrelid"])
+    assert parent is not None, "a table goes with the keys that refer to it"
+    name = quoted_name(str(parent["relname"]))
+    if not context.is_visible("pg_class", row["confrelid"]):
+        name = f"{quoted_name(context.snapshot.schema_name(parent['relnamespace']) or '')}.{name}"
+    columns = ", ".join(_column_names(context, row["confrelid"], row["confkey"]))
+    actions = ((" ON UPDATE ", row["confupdtype"]), (" ON DELETE ", row["confdeltype"]))
+    shown = "".join(event + ACTION_WORDS[code] for event, code in actions if code != "a")
+    timing = " DEFERRABLE" * bool(row["condeferrable"]) + " INITIALLY DEFERRED" * bool(row["condeferred"])
+    return f"REFERENCES {name}({columns}){shown}{timing}"
+
+
+def _column_names(context: SessionContext, relation: int, numbers: list[int]) -> list[str]:
+    entry = context.snapshot.image.by_oid(relation)
+    assert entry is not None, "a constraint has a table"
+    names = {column.number: column.name for column in entry.description.columns}
+    return [quoted_name(names[number]) for number in numbers]
+
+
+@catalog_function("oid int4 bool", "text", required=1)
+def pg_get_indexdef(context: SessionContext, oid: int | None, column: int | None, _pretty: bool | None) -> str | None:
+    """Return the CREATE INDEX of an index, or the name of one of its columns, which count from 1."""
+    row = next((one for one in context.snapshot.rows("pg_index") if one["indexrelid"] == oid), None)
+    if row is None:
+        return None
+    names = _column_names(context, row["indrelid"], row["indkey"])
+    if column:
+        return names[column - 1] if 0 < column <= len(names) else None
+    index, table = (
+        context.snapshot.row("pg_class", row["indexrelid"]),
+        context.snapshot.row("pg_class", row["indrelid"]),
+    )
+    assert index is not None and table is not None, "an index is a relation"
+    schema = quoted_name(context.snapshot.schema_name(table["relnamespace"]) or "")
+    name = f"{schema}.{quoted_name(table['relname'])}"
+    unique = "UNIQUE " * bool(row["indisunique"])
+    return f"CREATE {unique}INDEX {quoted_name(index['relname'])} ON {name} USING btree ({', '.join(names)})"
+
+
+@catalog_function("oid", "name")
+def pg_get_userbyid(context: SessionContext, oid: int | None) -> str | None:
+    """Return a role's name."""
+    if oid is None:
+        return None
+    row = context.snapshot.row("pg_authid", oid)
+    return f"unknown (OID={oid})" if row is None else str(row["rolname"])
+
+
+def _visible(relation: str) -> None:
+    def run(context: SessionContext, oid: int | None) -> bool | None:
+        return None if oid is None else context.is_visible(relation, oid)
+
+    name = next(name for name, known in VISIBLE.items() if known == relation)
+    catalog_function("oid", "bool", name=name)(run)
+
+
+for _relation in VISIBLE.values():
+    _visible(_relation)
+for _name in NEVER_HIDDEN.split():
+    constant(_name, "oid", "bool", True)
+
+
+@catalog_function("oid name", "text", required=1)
+def obj_description(context: SessionContext, oid: int | None, catalog: str | None) -> str | None:
+    """Return the comment on an object."""
+    return _description(context, oid, catalog, 0)
+
+
+@catalog_function("oid int4", "text")
+def col_description(context: SessionContext, oid: int | None, number: int | None) -> str | None:
+    """Return the comment on a column."""
+    return _description(context, oid, "pg_class", number)
+
+
+@catalog_function("oid name", "text")
+def shobj_description(context: SessionContext, oid: int | None, catalog: str | None) -> str | None:
+    """Return the comment on an object that all databases share."""
+    rows = context.snapshot.rows("pg_shdescription")
+    number = _class_oid(catalog)
+    return next((str(row["description"]) for row in rows if (row["objoid"], row["classoid"]) == (oid, number)), None)
+
+
+def _class_oid(catalog: str | None) -> int | None:
+    relation = relations().get(("pg_catalog", catalog or ""))
+    return None if relation is None else relation.oid
+
+
+def _description(context: SessionContext, oid: int | None, catalog: str | None, number: int | None) -> str | None:
+    wanted = _class_oid(catalog)
+    found = context.snapshot.descriptions.get((oid or 0, number or 0), ())
+    return next((text for class_oid, text in found if catalog is None or class_oid == wanted), None)
+
+
+# Functions and operators.
+
+
+@catalog_function("oid", "text")
+def pg_get_function_result(context: SessionContext, oid: int | None) -> str | None:
+    """Return the type that a function returns."""
+    row = None if oid is None else context.snapshot.row("pg_proc", oid)
+    if row is None or row["prokind"] == "p":
+        return None
+    text = context.snapshot.type_text(row["prorettype"], None)
+    return f"SETOF {text}" if row["proretset"] else text
+
+
+@catalog_function("oid", "text")
+def pg_get_function_arguments(context: SessionContext, oid: int | None) -> str | None:
+    """Return the arguments of a function."""
+    row = None if oid is None else context.snapshot.row("pg_proc", oid)
+    return None if row is None else _arguments(context, row)
+
+
+@catalog_function("oid", "text")
+def pg_get_function_identity_arguments(context: SessionContext, oid: int | None) -> str | None:
+    """Return the arguments of a function that tell it from others."""
+    row = None if oid is None else context.snapshot.row("pg_proc", oid)
+    return None if row is None else _arguments(context, row)
+
+
+def _arguments(context: SessionContext, row: Row) -> str:
+    types = row["proallargtypes"] or row["proargtypes"]
+    modes, names = row["proargmodes"] or ["i"] * len(types), row["proargnames"] or [""] * len(types)
+    words = {"o": "OUT ", "b": "INOUT ", "v": "VARIADIC "}
+    parts = []
+    for kind, mode, name in zip(types, modes, names, strict=False):
+        if mode != "t":
+            parts.append(words.get(mode, "") + (f"{name} " if name else "") + context.snapshot.type_text(kind, None))
+    if row["prokind"] == "a" and row["provariadic"] == 0 and row["pronargs"] == 0:
+        return "*"
+    return ", ".join(parts)
+
+
+@catalog_function("oid", "text")
+def pg_get_functiondef(context: SessionContext, oid: int | None) -> str | None:
+    """Refuse: no function here has a definition in SQL."""
+    row = None if oid is None else context.snapshot.row("pg_proc", oid)
+    if row is None:
+        return None
+    raise SqlError("0A000", f'the definition of "{row["proname"]}" is not in SQL')
+
+
+# Sequences.
+
+
+@catalog_function("text text", "text")
+def pg_get_serial_sequence(context: SessionContext, table: str | None, column: str | None) -> str | None:
+    """Return the sequence of a serial or identity column."""
+    if table is None or column is None:
+        return None
+    entry = context.snapshot.image.by_oid(context.registered("regclass", table))
+    numbers = {} if entry is None else {one.name: one.number for one in entry.description.columns}
+    if column not in numbers:
+        raise SqlError("42703", f'column "{column}" of relation "{table}" does not exist')
+    assert entry is not None, "it has columns"
+    for other in context.snapshot.image.entries.values():
+        if isinstance(other, SequenceEntry) and other.owner == (entry.description.oid, numbers[column]):
+            key = other.description.name
+            return f"{quoted_name(schema_of(key))}.{quoted_name(name_of(key))}"
+    return None
+
+
+@catalog_function("regclass", "int8")
+def pg_sequence_last_value(context: SessionContext, oid: int | None) -> int | None:
+    """Return the last value of a sequence, NULL before the first. Raises 42501."""
+    image = context.snapshot.image
+    entry = None if oid is None else image.by_oid(oid)
+    if not isinstance(entry, SequenceEntry) or context.describes:
+        return None
+    if not image.privileges.may(image.roles, context.role, entry.description.oid, "rU"):
+        raise SqlError("42501", f"permission denied for sequence {entry.description.name}")
+    return entry.counter.last if entry.counter.called else None

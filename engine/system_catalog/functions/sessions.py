@@ -1,0 +1,391 @@
+"""Functions about the session and the server: settings, search_path, sizes, and the like; casts of OIDs."""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime
+from decimal import ROUND_HALF_UP, Decimal
+from typing import TYPE_CHECKING, Any
+
+from engine.embedded.functions.text import quote_ident as quoted_name
+from engine.system_catalog.catalog_functions import catalog_function, constant
+from engine.system_catalog.registered_types import KINDS
+from engine.system_catalog.time_zones import abbreviation_rows, zone_rows
+from sql.errors import SqlError
+from sql.names.keywords import COLUMN_NAME, KEYWORDS, RESERVED, TYPE_OR_FUNCTION
+from sql.names.relation_keys import is_temporary, temporary_schema
+
+if TYPE_CHECKING:
+    from engine.system_catalog.session_context import SessionContext
+
+ENCODINGS = {6: "UTF8", 0: "SQL_ASCII"}
+SIZE_UNITS = ("bytes", "kB", "MB", "GB", "TB", "PB")
+SIZE_LIMIT = 10 * 1024
+SIZE_EXPONENTS = {"b": 0, **{unit.lower(): index for index, unit in enumerate(SIZE_UNITS)}}
+SIZE_TEXT = re.compile(r"\s*+([-+]?(?:\d++\.?+\d*+|\.\d++)(?:[eE][-+]?\d++)?+)\s*+(\S*+)\s*+")
+
+
+@catalog_function("text bool", "text", required=1)
+def current_setting(context: SessionContext, name: str | None, missing_ok: bool | None) -> str | None:
+    """Return a setting. Raises 42704."""
+    if name is None:
+        return None
+    value = context.setting(name)
+    if value is None and not missing_ok:
+        raise SqlError("42704", f'unrecognized configuration parameter "{name}"')
+    return value
+
+
+@catalog_function("text text bool", "text")
+def set_config(context: SessionContext, name: str | None, value: str | None, local: bool | None) -> str:
+    """Set a setting, and return it. Raises what SET raises."""
+    return context.configure(name, value, bool(local))
+
+
+@catalog_function("", "int8")
+def txid_current(context: SessionContext) -> int | None:
+    """Return the number of the transaction."""
+    return context.transaction_number(True)
+
+
+@catalog_function("", "int8")
+def txid_current_if_assigned(context: SessionContext) -> int | None:
+    """Return the number of a transaction that has written or was asked for it."""
+    return context.transaction_number(False)
+
+
+SETTING_FIELDS = ",".join(
+    f"{name} {kind}"
+    for name, kind in (
+        *((one, "text") for one in "name setting unit category short_desc extra_desc context vartype source".split()),
+        ("min_val", "text"), ("max_val", "text"), ("enumvals", "text[]"), ("boot_val", "text"), ("reset_val", "text"),
+        ("sourcefile", "text"), ("sourceline", "int4"), ("pending_restart", "bool"),
+    )
+)  # fmt: skip
+
+
+@catalog_function("", "", fields=SETTING_FIELDS)
+def pg_show_all_settings(context: SessionContext) -> list[dict[str, Any]]:
+    """Return the rows of pg_settings."""
+    return list(context.activity("pg_settings") or [])
+
+
+@catalog_function("", "text", rows=True)
+def pg_listening_channels(context: SessionContext) -> list[str]:
+    """Return the channels that the session listens to."""
+    return [str(row["channel"]) for row in context.activity("pg_listening_channels") or []]
+
+
+@catalog_function("", "", fields="name text,abbrev text,utc_offset seconds,is_dst bool")
+def pg_timezone_names(context: SessionContext) -> list[dict[str, Any]]:
+    """Return the time zones and what they are just now."""
+    return zone_rows(context.now_us)
+
+
+@catalog_function("", "", fields="abbrev text,utc_offset seconds,is_dst bool")
+def pg_timezone_abbrevs(_: SessionContext) -> list[dict[str, Any]]:
+    """Return the abbreviations of time zones."""
+    return abbreviation_rows()
+
+
+def _start_time(context: SessionContext) -> datetime | None:
+    """Return when the server was started, which is when it has read its settings."""
+    return next((row["started"] for row in context.activity("server") or []), None)
+
+
+for _name in ("pg_postmaster_start_time", "pg_conf_load_time"):
+    catalog_function("", "timestamptz", name=_name)(_start_time)
+
+
+def _own(context: SessionContext, column: str) -> Any:
+    rows = context.activity("pg_stat_activity") or []
+    return next((row[column] for row in rows if row["pid"] == context.settings.process_id), None)
+
+
+@catalog_function("", "inet")
+def inet_client_addr(context: SessionContext) -> str | None:
+    """Return where the session's client is."""
+    return _own(context, "client_addr") or None
+
+
+@catalog_function("", "int4")
+def inet_client_port(context: SessionContext) -> int | None:
+    """Return the port that the session's client has."""
+    return _own(context, "client_port") or None
+
+
+@catalog_function("int4", "int4[]")
+def pg_blocking_pids(context: SessionContext, process_id: int | None) -> list[int] | None:
+    """Return the sessions that a session waits for."""
+    if process_id is None:
+        return None
+    rows = context.activity("pg_locks") or []
+    waits = any(row["pid"] == process_id and not row["granted"] for row in rows)
+    return [row["pid"] for row in rows if waits and row["granted"] and row["locktype"] == "object"]
+
+
+@catalog_function("", "name")
+def pg_client_encoding(context: SessionContext) -> str | None:
+    """Return the encoding that the client has chosen."""
+    return context.setting("client_encoding")
+
+
+@catalog_function("", "int4")
+def inet_server_port(context: SessionContext) -> int:
+    """Return the port that the server listens on."""
+    return int(context.setting("port") or 0)
+
+
+@catalog_function("bool", "name[]")
+def current_schemas(context: SessionContext, implicit: bool | None) -> list[str]:
+    """Return the schemas of the search path."""
+    return list(context.searched if implicit else context.named)
+
+
+@catalog_function("int4", "name")
+def pg_encoding_to_char(_: SessionContext, number: int | None) -> str | None:
+    """Return the name of an encoding."""
+    return None if number is None else ENCODINGS.get(number, "")
+
+
+@catalog_function("", "oid")
+def pg_my_temp_schema(context: SessionContext) -> int:
+    """Return the schema of the session's temporary relations, 0 while it has none."""
+    return context.snapshot.schema_oid(temporary_schema(context.settings.process_id)) or 0
+
+
+@catalog_function("oid", "bool")
+def pg_is_other_temp_schema(context: SessionContext, oid: int | None) -> bool | None:
+    """Tell whether a schema is that of another session's temporary relations."""
+    if oid is None:
+        return None
+    return oid != pg_my_temp_schema(context) and is_temporary(context.snapshot.schema_name(oid) or "")
+
+
+@catalog_function("name", "int4")
+def pg_char_to_encoding(_: SessionContext, name: str | None) -> int | None:
+    """Return the number of an encoding, -1 for one that there is not."""
+    plain = None if name is None else name.upper().replace("-", "").replace("_", "")
+    numbers = {text.replace("_", ""): number for number, text in ENCODINGS.items()}
+    return None if plain is None else numbers.get(plain, -1)
+
+
+def _to_registered(kind: str) -> None:
+    def run(context: SessionContext, text: str | None) -> int | None:
+        if text is None:
+            return None
+        return int(text) if text.isdigit() else context.registered_or_none(kind, text)
+
+    catalog_function("text", kind, name=f"to_{kind}")(run)
+
+
+for _kind in KINDS:
+    _to_registered(_kind)
+
+
+# Sizes: the rows are in one file, whose share per relation nobody counts.
+
+
+@catalog_function("int8", "text")
+def pg_size_pretty(_: SessionContext, size: int | None) -> str | None:
+    """Return a size with its unit: the largest of which there are few enough."""
+    if size is None:
+        return None
+    value, unit = size, 0
+    if abs(value) < SIZE_LIMIT:
+        return f"{value} bytes"
+    # As PostgreSQL does: a bit more than is shown is kept, to round the half away from zero.
+    half = value // 512 if value >= 0 else -(-value // 512)
+    unit = 1
+    while abs(half) >= SIZE_LIMIT * 2 - 1 and unit < len(SIZE_UNITS) - 1:
+        half = half // 1024 if half >= 0 else -(-half // 1024)
+        unit += 1
+    value = (abs(half) + 1) // 2 * (1 if half >= 0 else -1)
+    return f"{value} {SIZE_UNITS[unit]}"
+
+
+@catalog_function("text", "int8")
+def pg_size_bytes(_: SessionContext, text: str | None) -> int | None:
+    """Return the bytes that a size with a unit means. Raises 22023."""
+    if text is None:
+        return None
+    match = SIZE_TEXT.fullmatch(text)
+    unit = "" if match is None else (match[2] or "bytes").lower()
+    if match is None or unit not in SIZE_EXPONENTS:
+        detail = None if match is None else f'Invalid size unit: "{match[2]}".'
+        hint = None if match is None else 'Valid units are "bytes", "B", "kB", "MB", "GB", "TB", and "PB".'
+        raise SqlError("22023", f'invalid size: "{text}"', detail=detail, hint=hint)
+    size = Decimal(match[1]) * 1024 ** SIZE_EXPONENTS[unit]
+    return int(size.quantize(Decimal(1), ROUND_HALF_UP))
+
+
+for _name in ("pg_relation_size", "pg_table_size", "pg_indexes_size", "pg_total_relation_size"):
+
+    @catalog_function("regclass text" if _name == "pg_relation_size" else "regclass", "int8", required=1, name=_name)
+    def _relation_size(context: SessionContext, oid: int | None, *_: str | None) -> int | None:
+        if oid is None or context.snapshot.row("pg_class", oid) is None:
+            return None
+        return context.snapshot.bytes_of(oid)
+
+
+@catalog_function("object", "int8")
+def pg_database_size(context: SessionContext, _: str | None) -> int:
+    """Return the bytes of all relations together."""
+    return sum(context.snapshot.bytes_of(entry.description.oid) for entry in context.snapshot.image.entries.values())
+
+
+# Rows.
+
+
+@catalog_function("", "", fields="word text,catcode char,barelabel bool,catdesc text,baredesc text")
+def pg_get_keywords(_: SessionContext) -> list[dict[str, Any]]:
+    """Return the words of SQL, in alphabetical order."""
+    kinds = (
+        (RESERVED, "R", "reserved"),
+        (TYPE_OR_FUNCTION, "T", "reserved (can be function or type name)"),
+        (COLUMN_NAME, "C", "unreserved (cannot be function or type name)"),
+        (KEYWORDS, "U", "unreserved"),
+    )
+    rows = []
+    for word in sorted(KEYWORDS):
+        code, text = next((code, text) for words, code, text in kinds if word in words)
+        bare = word not in NOT_BARE
+        rows.append(
+            {
+                "word": word,
+                "catcode": code,
+                "barelabel": bare,
+                "catdesc": text,
+                "baredesc": "can be bare label" if bare else "requires AS",
+            }
+        )
+    return rows
+
+
+@catalog_function("text[]", "", fields="option_name text,option_value text")
+def pg_options_to_table(_: SessionContext, options: list[str] | None) -> list[dict[str, str | None]]:
+    """Return options as rows of name and value."""
+    parts = [option.partition("=") for option in options or []]
+    return [{"option_name": name, "option_value": value if found else None} for name, found, value in parts]
+
+
+# grantee=letters/grantor: a name that is more than letters and digits is in quotes, those in it doubled.
+ACL_ITEM = re.compile(r'("(?:[^"]|"")*+"|[^"=]*+)=([^/"]*+)/("(?:[^"]|"")*+"|[^"]*+)', re.DOTALL)
+
+
+def _named_role(context: SessionContext, written: str) -> int:
+    """Return the oid of the role whose name stands in an access list, 0 for nobody's: everybody."""
+    name = written[1:-1].replace('""', '"') if written.startswith('"') else written
+    return context.snapshot.named("pg_authid", "", name) or 0
+
+
+@catalog_function("aclitem[]", "", fields="grantor oid,grantee oid,privilege_type text,is_grantable bool")
+def aclexplode(context: SessionContext, items: list[str] | None) -> list[dict[str, Any]]:
+    """Return the privileges in a list of grants as rows."""
+    rows = []
+    for item in items or []:
+        found = ACL_ITEM.fullmatch(item)
+        if found is None:
+            continue
+        grantee, letters, grantor = found.groups()
+        for index, letter in enumerate(letters):
+            if letter != "*":
+                rows.append(
+                    {
+                        "grantor": _named_role(context, grantor),
+                        "grantee": _named_role(context, grantee),
+                        "privilege_type": ACL_LETTERS[letter],
+                        "is_grantable": letters[index + 1 : index + 2] == "*",
+                    }
+                )
+    return rows
+
+
+# The letters of what an owner has by default, and of what everybody has, by the kind of object that acldefault takes.
+DEFAULT_LETTERS = {
+    "r": ("arwdDxt", ""), "s": ("rwU", ""), "n": ("UC", ""), "d": ("CTc", "Tc"), "f": ("X", "X"), "T": ("U", "U"), "l": ("U", "U"),
+    "t": ("C", ""), "F": ("U", ""), "S": ("U", ""), "c": ("", ""), "p": ("sA", ""), "L": ("rw", ""),
+}  # fmt: skip
+
+
+@catalog_function("char oid", "aclitem[]")
+def acldefault(context: SessionContext, kind: str | None, owner: int | None) -> list[str] | None:
+    """Return the access list of an object that has none. Raises 22023 for a kind that there is not."""
+    if kind is None or owner is None:
+        return None
+    if kind not in DEFAULT_LETTERS:
+        raise SqlError("22023", f'unrecognized object type abbreviation: "{kind}"')
+    mine, everybodys = DEFAULT_LETTERS[kind]
+    name = quoted_name(context.shown_as("regrole", owner) or "")
+    return [*([f"={everybodys}/{name}"] if everybodys else []), *([f"{name}={mine}/{name}"] if mine else [])]
+
+
+ACL_LETTERS = {
+    "r": "SELECT", "a": "INSERT", "w": "UPDATE", "d": "DELETE", "D": "TRUNCATE", "x": "REFERENCES", "t": "TRIGGER", "X": "EXECUTE",
+    "U": "USAGE", "C": "CREATE", "c": "CONNECT", "T": "TEMPORARY", "s": "SET", "A": "ALTER SYSTEM",
+}  # fmt: skip
+NOT_BARE = frozenset(
+    """
+    array as char character create day except fetch filter for from grant group having hour intersect into isnull limit minute month
+    notnull offset on order over overlaps precision returning second to union varying where window with within without year
+    """.split()
+)
+
+
+@catalog_function("oid", "", fields="relid regclass,parentrelid regclass,isleaf bool,level int4")
+def pg_partition_tree(_: SessionContext, __: int | None) -> list[dict[str, Any]]:
+    """Return no rows: no table has partitions."""
+    return []
+
+
+@catalog_function("oid", "regclass", rows=True)
+def pg_partition_ancestors(_: SessionContext, oid: int | None) -> list[int]:
+    """Return no rows: no table has partitions."""
+    return []
+
+
+# Values that are always the same here.
+
+constant("pg_get_partkeydef", "oid", "text", None)
+constant("pg_get_partition_constraintdef", "oid", "text", None)
+constant("pg_get_statisticsobjdef", "oid", "text", None)
+constant("pg_get_statisticsobjdef_columns", "oid", "text", None)
+constant("pg_get_ruledef", "oid bool", "text", None, required=1)
+constant("pg_get_triggerdef", "oid bool", "text", None, required=1)
+constant("pg_get_function_sqlbody", "oid", "text", None)
+constant("pg_get_function_arg_default", "oid int4", "text", None)
+constant("pg_is_in_recovery", "", "bool", False)
+constant("pg_is_wal_replay_paused", "", "bool", False)
+constant("pg_relation_is_publishable", "regclass", "bool", False)
+constant("pg_relation_filenode", "regclass", "oid", None)
+constant("pg_tablespace_location", "oid", "text", "")
+constant("pg_tablespace_size", "object", "int8", 0)
+constant("pg_column_is_updatable", "regclass int2 bool", "bool", True)
+constant("pg_relation_is_updatable", "regclass bool", "int4", 28)
+constant("pg_stat_get_numscans", "oid", "int8", 0)
+constant("pg_stat_get_tuples_inserted", "oid", "int8", 0)
+constant("getdatabaseencoding", "", "name", "UTF8")
+constant("inet_server_addr", "", "inet", None)
+constant("pg_trigger_depth", "", "int4", 0)
+constant("age", "xid", "int4", 0)
+
+
+# What casts and operators are printed as.
+
+
+def _registered_forms(kind: str) -> None:
+    def shown(context: SessionContext, oid: int | None) -> str | None:
+        return context.shown_as(kind, oid)
+
+    def read(context: SessionContext, text: str | None) -> int | None:
+        if text is not None and kind == "regclass" and text.isdecimal():
+            # A text is a name; only a constant may be a number.
+            raise SqlError("42P01", f'relation "{text}" does not exist')
+        return None if text is None else context.registered(kind, text)
+
+    catalog_function("oid", "text", name=f"{kind}_out", internal=True)(shown)
+    catalog_function("text", kind, name=f"{kind}_in", internal=True)(read)
+
+
+for _kind in KINDS:
+    _registered_forms(_kind)

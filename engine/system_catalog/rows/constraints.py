@@ -1,0 +1,183 @@
+"""pg_constraint, pg_index, pg_depend and pg_description: keys, checks, foreign keys, indexes, what owns a sequence."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+
+from engine.catalog.image import CatalogImage, DisabledViewEntry, QueryViewEntry, SequenceEntry, TableEntry, ViewEntry
+from engine.ddl.dependents import reads
+from engine.system_catalog.object_oids import OWN_TYPE, part_oid
+from engine.system_catalog.rows.relations import columns_of, indexes_of, visible_entries
+from engine.system_catalog.source_texts import check_text, used_numbers
+from engine.system_catalog.static_rows import Row, relations, static_rows
+from sql.catalog.catalog import KeyReference
+
+CODES = {"primary key": "p", "unique": "u"}
+ACTIONS = {"no action": "a", "restrict": "r", "cascade": "c", "set null": "n"}
+TEXT_OID = 25
+# Of a btree: the number of its operator =.
+EQUAL = 3
+
+
+def tables(image: CatalogImage) -> list[TableEntry]:
+    """Return the durable tables."""
+    return [entry for entry in visible_entries(image) if isinstance(entry, TableEntry)]
+
+
+def constraint_rows(image: CatalogImage) -> list[Row]:
+    """Return the rows of pg_constraint. conbin holds the text of a check."""
+    rows = []
+    for entry in tables(image):
+        oid, schema = entry.description.oid, image.schema_oid(entry.description.name)
+        for name, kind, numbers, index in indexes_of(entry):
+            if kind not in CODES:
+                continue
+            row = _constraint(part_oid("constraint", oid, index), name, CODES[kind], oid, list(numbers), schema)
+            rows.append(row | {"conindid": part_oid("index", oid, index), "connoinherit": True})
+        for one in entry.description.constraints:
+            if one.kind == "check":
+                text = check_text(entry.checks[one.name], entry.description)
+                named = used_numbers(entry.checks[one.name], entry.description)
+                row = _constraint(part_oid("constraint", oid, one.name), one.name, "c", oid, named, schema)
+                rows.append(row | {"conbin": text})
+            if one.reference is not None:
+                row = _constraint(part_oid("constraint", oid, one.name), one.name, "f", oid, list(one.columns), schema)
+                types = {
+                    column.number: OWN_TYPE if column.type.is_enum else column.type.oid for column in columns_of(entry)
+                }
+                equals = [_equality(types[number]) for number in one.columns]
+                operators = dict.fromkeys(("conpfeqop", "conppeqop", "conffeqop"), equals)
+                rows.append(row | _reference(one.reference, image) | operators | {"connoinherit": True})
+    return rows
+
+
+@cache
+def _equality(kind: int) -> int:
+    """Return the OID of the operator = of a type, 0 where it compares as another one."""
+    rows = (row for row in static_rows("pg_amop") if row["amopstrategy"] == EQUAL)
+    return next((int(row["amopopr"]) for row in rows if row["amoplefttype"] == kind == row["amoprighttype"]), 0)
+
+
+def _reference(reference: KeyReference, image: CatalogImage) -> Row:
+    parent = image.by_oid(reference.oid)
+    assert isinstance(parent, TableEntry), "a table goes with the keys that refer to it"
+    covering = {frozenset(numbers): index for _, kind, numbers, index in indexes_of(parent) if kind != "index"}
+    return {
+        "confrelid": reference.oid, "confkey": list(reference.columns), "confupdtype": ACTIONS[reference.on_update],
+        "confdeltype": ACTIONS[reference.on_delete], "confmatchtype": "s",
+        "condeferrable": reference.deferrable, "condeferred": reference.deferred,
+        "conindid": part_oid("index", reference.oid, covering[frozenset(reference.columns)]),
+    }  # fmt: skip
+
+
+def _constraint(oid: int, name: str, kind: str, relation: int, columns: list[int], schema: int) -> Row:
+    return {
+        "oid": oid, "conname": name, "connamespace": schema, "contype": kind, "condeferrable": False, "condeferred": False,
+        "convalidated": True, "conrelid": relation, "contypid": 0, "conindid": 0, "conparentid": 0, "confrelid": 0,
+        "confupdtype": " ", "confdeltype": " ", "confmatchtype": " ", "conislocal": True, "coninhcount": 0,
+        "connoinherit": False, "conkey": columns, "confkey": None, "conpfeqop": None, "conppeqop": None, "conffeqop": None,
+        "confdelsetcols": None, "conexclop": None, "conbin": None,
+    }  # fmt: skip
+
+
+def index_rows(image: CatalogImage) -> list[Row]:
+    """Return the rows of pg_index."""
+    collations = {row["oid"]: row["typcollation"] for row in static_rows("pg_type")}
+    classes = {row["opcintype"]: row["oid"] for row in static_rows("pg_opclass") if row["opcdefault"]}
+    rows = []
+    for entry in tables(image):
+        oid = entry.description.oid
+        types = {column.number: column.type.oid for column in columns_of(entry)}
+        for _, kind, numbers, index in indexes_of(entry):
+            rows.append({
+                "indexrelid": part_oid("index", oid, index), "indrelid": oid, "indnatts": len(numbers), "indnkeyatts": len(numbers),
+                "indisunique": kind != "index", "indnullsnotdistinct": False, "indisprimary": kind == "primary key",
+                "indisexclusion": False,
+                "indimmediate": True, "indisclustered": False, "indisvalid": True, "indcheckxmin": False, "indisready": True,
+                "indislive": True, "indisreplident": False, "indkey": list(numbers),
+                "indcollation": [collations.get(types[number], 0) for number in numbers],
+                "indclass": [classes.get(types[number], classes[TEXT_OID]) for number in numbers],
+                "indoption": [0] * len(numbers), "indexprs": None, "indpred": None,
+            })  # fmt: skip
+    return rows
+
+
+def depend_rows(image: CatalogImage) -> list[Row]:
+    """Return the rows of pg_depend that tools look at: a sequence goes with the column that owns it, an index with its constraint."""
+    class_oid = relations()["pg_catalog", "pg_class"].oid
+    constraint_class = relations()["pg_catalog", "pg_constraint"].oid
+    default_class = relations()["pg_catalog", "pg_attrdef"].oid
+    rule_class = relations()["pg_catalog", "pg_rewrite"].oid
+    rows = []
+    for entry in visible_entries(image):
+        oid = entry.description.oid
+        if isinstance(entry, SequenceEntry) and entry.owner is not None:
+            table, number = entry.owner
+            kind = "i" if entry.identity else "a"
+            rows.append(_depend((class_oid, oid, 0), (class_oid, table, number), kind))
+            if not entry.identity:
+                default = part_oid("default", table, number)
+                rows.append(_depend((default_class, default, 0), (class_oid, oid, 0), "n"))
+                rows.append(_depend((default_class, default, 0), (class_oid, table, number), "a"))
+        if isinstance(entry, ViewEntry | QueryViewEntry | DisabledViewEntry):
+            rule = (rule_class, part_oid("rule", oid, "_RETURN"), 0)
+            read = [one.description.oid for one in visible_entries(image) if reads(entry, one)]
+            rows += [_depend(rule, (class_oid, other, 0), "n") for other in read]
+            rows.append(_depend(rule, (class_oid, oid, 0), "i"))
+        if isinstance(entry, TableEntry):
+            for _, kind, numbers, index in indexes_of(entry):
+                if kind not in CODES:
+                    made = (class_oid, part_oid("index", oid, index), 0)
+                    rows += [_depend(made, (class_oid, oid, number), "a") for number in numbers]
+                    continue
+                constraint = (constraint_class, part_oid("constraint", oid, index), 0)
+                rows.append(_depend((class_oid, part_oid("index", oid, index), 0), constraint, "i"))
+                rows += [_depend(constraint, (class_oid, oid, number), "a") for number in numbers]
+            for one in entry.description.constraints:
+                if one.reference is not None:
+                    rows += _needs_of_reference(image, entry, one.name, one.reference, one.columns)
+    return rows
+
+
+def _needs_of_reference(
+    image: CatalogImage, entry: TableEntry, name: str, reference: KeyReference, columns: tuple[int, ...]
+) -> list[Row]:
+    """Return what a foreign key needs: its columns, those that it refers to, and the index of these."""
+    class_oid = relations()["pg_catalog", "pg_class"].oid
+    oid = entry.description.oid
+    constraint = (relations()["pg_catalog", "pg_constraint"].oid, part_oid("constraint", oid, name), 0)
+    rows = [_depend(constraint, (class_oid, oid, number), "a") for number in columns]
+    rows += [_depend(constraint, (class_oid, reference.oid, number), "n") for number in reference.columns]
+    return [*rows, _depend(constraint, (class_oid, _reference(reference, image)["conindid"], 0), "n")]
+
+
+def _depend(thing: tuple[int, int, int], needed: tuple[int, int, int], kind: str) -> Row:
+    return {
+        "classid": thing[0], "objid": thing[1], "objsubid": thing[2],
+        "refclassid": needed[0], "refobjid": needed[1], "refobjsubid": needed[2], "deptype": kind,
+    }  # fmt: skip
+
+
+def description_rows(image: CatalogImage) -> list[Row]:
+    """Return the rows of pg_description: the comments."""
+    class_oid, schema_oid, type_oid, constraint_oid = (
+        relations()["pg_catalog", name].oid for name in ("pg_class", "pg_namespace", "pg_type", "pg_constraint")
+    )
+    classes = dict.fromkeys(image.schemas.values(), schema_oid) | dict.fromkeys(image.types_by_oid, type_oid)
+    found = [(oid, classes.get(oid, class_oid), number, text) for (oid, number), text in image.comments.items()]
+    for entry in tables(image):
+        for one in entry.description.constraints:
+            if one.comment:
+                place = part_oid("constraint", entry.description.oid, entry.indexes.get(one.name, one.name))
+                found.append((place, constraint_oid, 0, one.comment))
+    names = ("objoid", "classoid", "objsubid", "description")
+    return [dict(zip(names, values, strict=True)) for values in found]
+
+
+CONSTRAINT_ROWS: dict[str, Callable[[CatalogImage], list[Row]]] = {
+    "pg_constraint": constraint_rows,
+    "pg_index": index_rows,
+    "pg_depend": depend_rows,
+    "pg_description": description_rows,
+}

@@ -1,0 +1,267 @@
+"""pg_class, pg_attribute, pg_attrdef, pg_sequence, pg_rewrite and pg_foreign_table: the relations and what they consist of.
+
+A stream is a foreign table of server `stream`, a view over one a view like any other. The relations of the catalog itself are among them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+
+from engine.catalog.image import (
+    CatalogImage,
+    DisabledViewEntry,
+    Entry,
+    QueryViewEntry,
+    SequenceEntry,
+    StreamEntry,
+    TableEntry,
+    ViewEntry,
+)
+from engine.catalog.privileges import access_texts
+from engine.ddl.dependents import parts_of
+from engine.system_catalog.object_oids import (
+    BTREE,
+    HEAP,
+    OWN_ARRAY,
+    OWN_TYPE,
+    OWNER,
+    SERVER,
+    part_oid,
+)
+from engine.system_catalog.source_texts import default_text
+from engine.system_catalog.static_rows import (
+    CATALOG_SCHEMA,
+    CatalogRelation,
+    Row,
+    relations,
+    static_rows,
+)
+from sql.catalog.catalog import ColumnDescription
+from sql.names.relation_keys import in_temporary_schema, name_of
+from sql.types.datatypes import BOOL, INT8, SqlType
+from sql.types.records import row_type_oid
+
+KINDS: dict[type, str] = {
+    **dict.fromkeys((ViewEntry, QueryViewEntry, DisabledViewEntry), "v"),
+    StreamEntry: "f",
+    TableEntry: "r",
+    SequenceEntry: "S",
+}
+INFORMATION_SCHEMA = "information_schema"
+SEQUENCE_COLUMNS = (("last_value", INT8), ("log_cnt", INT8), ("is_called", BOOL))
+
+
+def visible_entries(image: CatalogImage) -> list[Entry]:
+    """Return the relations that clients see: the views that are parts of others are not among them."""
+    whole = (one for one in image.entries.values() if isinstance(one, QueryViewEntry | DisabledViewEntry))
+    parts = {oid for entry in whole for oid in entry.parts}
+    return [entry for entry in image.entries.values() if entry.description.oid not in parts]
+
+
+def indexes_of(entry: TableEntry) -> list[tuple[str, str, tuple[int, ...], str]]:
+    """Return a table's indexes: name, kind, numbers of the columns, and the inner name, which a renaming does not change."""
+    return [
+        (one.name, one.kind, one.columns, entry.indexes[one.name])
+        for one in entry.description.constraints
+        if one.name in entry.indexes
+    ]
+
+
+def class_rows(image: CatalogImage) -> list[Row]:
+    """Return the rows of pg_class."""
+    rows = [_catalog_class(relation) for relation in relations().values()]
+    linked = tables_of_foreign_keys(image)
+    for entry in visible_entries(image):
+        description = entry.description
+        kind = KINDS[type(entry)]
+        columns = len(SEQUENCE_COLUMNS) if kind == "S" else len(columns_of(entry))
+        schema = image.schema_oid(description.name)
+        row = _class(description.oid, name_of(description.name), kind, schema, columns)
+        owner = image.privileges.owner(description.oid)
+        persistence = "t" if in_temporary_schema(description.name) else "p"
+        row |= {"relowner": owner, "relacl": access_texts(image.roles, image.privileges, description.oid)}
+        row["relpersistence"] = persistence
+        if kind != "S":
+            row["reltype"] = row_type_oid(description.oid)
+        if kind == "v":
+            row["reloptions"] = options_of(entry, image)
+        if isinstance(entry, TableEntry):
+            keys = indexes_of(entry)
+            row["relhasindex"] = bool(keys)
+            # psql looks for foreign keys only where PostgreSQL would have triggers for them.
+            row["relhastriggers"] = description.oid in linked
+            row["relchecks"] = len(entry.checks)
+            for name, _, numbers, index in keys:
+                made = _class(part_oid("index", description.oid, index), name, "i", schema, len(numbers))
+                rows.append(made | {"relowner": owner, "relpersistence": persistence})
+        rows.append(row)
+    return rows
+
+
+def options_of(entry: Entry, image: CatalogImage) -> list[str] | None:
+    """Return the options of a view as CREATE VIEW takes them: the zone that groups of it depend on."""
+    pieces = [entry, *parts_of(image, entry)]
+    zones = {piece.zone for piece in pieces if isinstance(piece, ViewEntry) and piece.zone}
+    return [f"time_zone={zone}" for zone in sorted(zones)] or None
+
+
+def tables_of_foreign_keys(image: CatalogImage) -> set[int]:
+    """Return the oids of the tables that have foreign keys or are referred to."""
+    return {
+        oid
+        for entry in image.entries.values()
+        for one in entry.description.constraints
+        if one.reference is not None
+        for oid in (entry.description.oid, one.reference.oid)
+    }
+
+
+def _catalog_class(relation: CatalogRelation) -> Row:
+    schema = CATALOG_SCHEMA if relation.schema == "pg_catalog" else _information_schema()
+    return _class(relation.oid, relation.name, relation.kind, schema, len(relation.columns)) | {
+        "reltype": relation.row_type
+    }
+
+
+def _information_schema() -> int:
+    return next(int(row["oid"]) for row in static_rows("pg_namespace") if row["nspname"] == INFORMATION_SCHEMA)
+
+
+def _class(oid: int, name: str, kind: str, schema: int, columns_count: int) -> Row:
+    stored = kind in ("r", "i")
+    return {
+        "oid": oid, "relname": name, "relnamespace": schema, "reltype": 0, "reloftype": 0, "relowner": OWNER,
+        "relam": HEAP if kind == "r" else BTREE if kind == "i" else 0, "relfilenode": oid if stored or kind == "S" else 0,
+        "reltablespace": 0, "relpages": 0, "reltuples": 0.0 if kind in "Si" else -1.0, "relallvisible": 0, "reltoastrelid": 0,
+        "relhasindex": False, "relisshared": False, "relpersistence": "p", "relkind": kind, "relnatts": columns_count,
+        "relchecks": 0, "relhasrules": kind == "v", "relhastriggers": False, "relhassubclass": False,
+        "relrowsecurity": False, "relforcerowsecurity": False, "relispopulated": True,
+        "relreplident": "d" if kind == "r" else "n", "relispartition": False, "relrewrite": 0, "relfrozenxid": 0,
+        "relminmxid": 0, "relacl": None, "reloptions": None, "relpartbound": None,
+    }  # fmt: skip
+
+
+def columns_of(entry: Entry) -> tuple[ColumnDescription, ...]:
+    """Return the columns of a relation with their numbers."""
+    columns = entry.description.columns
+    return tuple(
+        column if column.number else ColumnDescription(column.name, column.type, column.not_null, None, index)
+        for index, column in enumerate(columns, 1)
+    )
+
+
+def attribute_rows(image: CatalogImage) -> list[Row]:
+    """Return the rows of pg_attribute."""
+    rows = []
+    for relation in relations().values():
+        for number, known in enumerate(relation.columns, 1):
+            rows.append(_attribute(relation.oid, known.name, number, known.type_oid, -1, known.not_null))
+    for entry in visible_entries(image):
+        oid = entry.description.oid
+        if isinstance(entry, SequenceEntry):
+            for number, (name, kind) in enumerate(SEQUENCE_COLUMNS, 1):
+                rows.append(_typed(oid, name, number, kind, not_null=True))
+            continue
+        columns = columns_of(entry)
+        defaults = entry.defaults if isinstance(entry, StreamEntry | TableEntry) else {}
+        for column in columns:
+            row = _typed(oid, column.name, column.number, column.type, column.not_null)
+            row["atthasdef"] = column.number in defaults and column.identity is None
+            row["attidentity"] = {"always": "a", "by default": "d"}.get(column.identity or "", "")
+            rows.append(row)
+        if isinstance(entry, TableEntry):
+            by_number = {column.number: column for column in columns}
+            for _, _, numbers, index in indexes_of(entry):
+                place = part_oid("index", oid, index)
+                for number, key in enumerate(numbers, 1):
+                    column = by_number[key]
+                    rows.append(_typed(place, column.name, number, column.type, not_null=False))
+    return rows
+
+
+def _typed(relation: int, name: str, number: int, kind: SqlType, not_null: bool) -> Row:
+    if kind.enum is None:
+        return _attribute(relation, name, number, kind.oid, kind.typmod, not_null)
+    like = OWN_ARRAY if kind.is_array else OWN_TYPE
+    return _attribute(relation, name, number, like, kind.typmod, not_null) | {"atttypid": kind.oid}
+
+
+def _attribute(relation: int, name: str, number: int, kind: int, modifier: int, not_null: bool) -> Row:
+    described = _types()[kind]
+    return {
+        "attrelid": relation, "attname": name, "atttypid": kind, "attstattarget": -1, "attlen": described["typlen"],
+        "attnum": number, "attndims": 1 if described["typcategory"] == "A" else 0, "attcacheoff": -1, "atttypmod": modifier,
+        "attbyval": described["typbyval"], "attalign": described["typalign"], "attstorage": described["typstorage"],
+        "attcompression": "", "attnotnull": not_null, "atthasdef": False, "atthasmissing": False, "attidentity": "",
+        "attgenerated": "", "attisdropped": False, "attislocal": True, "attinhcount": 0,
+        "attcollation": described["typcollation"], "attacl": None, "attoptions": None, "attfdwoptions": None, "attmissingval": None,
+    }  # fmt: skip
+
+
+@cache
+def _types() -> dict[int, Row]:
+    return {row["oid"]: row for row in static_rows("pg_type")}
+
+
+def default_rows(image: CatalogImage) -> list[Row]:
+    """Return the rows of pg_attrdef."""
+    rows = []
+    for entry in visible_entries(image):
+        if not isinstance(entry, StreamEntry | TableEntry):
+            continue
+        oid = entry.description.oid
+        for column in columns_of(entry):
+            if column.number in entry.defaults and column.identity is None:
+                text = default_text(entry.defaults[column.number], column)
+                number = part_oid("default", oid, column.number)
+                rows.append({"oid": number, "adrelid": oid, "adnum": column.number, "adbin": text})
+    return rows
+
+
+def sequence_rows(image: CatalogImage) -> list[Row]:
+    """Return the rows of pg_sequence."""
+    rows = []
+    for entry in visible_entries(image):
+        if isinstance(entry, SequenceEntry):
+            one = entry.definition
+            rows.append({
+                "seqrelid": entry.description.oid, "seqtypid": one.type.oid, "seqstart": one.start, "seqincrement": one.increment,
+                "seqmax": one.maximum, "seqmin": one.minimum, "seqcache": one.cache, "seqcycle": one.cycle,
+            })  # fmt: skip
+    return rows
+
+
+def rule_rows(image: CatalogImage) -> list[Row]:
+    """Return the rows of pg_rewrite: a view is a relation with a rule."""
+    return [
+        {
+            "oid": part_oid("rule", entry.description.oid, "_RETURN"), "rulename": "_RETURN", "ev_class": entry.description.oid,
+            "ev_type": "1", "ev_enabled": "O", "is_instead": True, "ev_qual": "<>", "ev_action": "<>",
+        }
+        for entry in visible_entries(image)
+        if isinstance(entry, ViewEntry | QueryViewEntry | DisabledViewEntry)
+    ]  # fmt: skip
+
+
+def foreign_table_rows(image: CatalogImage) -> list[Row]:
+    """Return the rows of pg_foreign_table: the streams."""
+    return [
+        {
+            "ftrelid": entry.description.oid,
+            "ftserver": SERVER,
+            "ftoptions": [f"{name}={value}" for name, value in entry.options.items()] or None,
+        }
+        for entry in image.entries.values()
+        if isinstance(entry, StreamEntry)
+    ]
+
+
+RELATION_ROWS: dict[str, Callable[[CatalogImage], list[Row]]] = {
+    "pg_class": class_rows,
+    "pg_attribute": attribute_rows,
+    "pg_attrdef": default_rows,
+    "pg_sequence": sequence_rows,
+    "pg_rewrite": rule_rows,
+    "pg_foreign_table": foreign_table_rows,
+}

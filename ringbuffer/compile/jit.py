@@ -1,0 +1,129 @@
+"""The one decorator of the compiled functions: nogil, cached on disk, C division semantics.
+
+A kernel takes scalars and arrays that its caller owns, returns scalars and never raises: failures are codes of error_codes.
+numba's cache looks only at the kernel's own file, so a change in a file that it imports would leave old machine code in use; here
+the cache is stamped with the contents of all of ringbuffer's files that it reaches, and its files have checksums. Must not hold kernels
+itself.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numba
+
+from ringbuffer.compile.code_cache import CheckedCacheFile
+
+Function = TypeVar("Function", bound=Callable[..., object])
+
+# Python and other kernels call a kernel, so it needs no entry for C. Its caller keeps the arrays alive, and it makes none, so nothing needs
+# to be counted: with numba's runtime, references are counted atomically wherever an array is passed on.
+OPTIONS: dict[str, Any] = {
+    "nogil": True,
+    "cache": True,
+    "error_model": "numpy",
+    "boundscheck": False,
+    "no_cfunc_wrapper": True,
+    "_nrt": False,
+}
+PACKAGE = Path(__file__).resolve().parents[1]
+IMPORT = re.compile(r"^from ringbuffer\.([\w.]+) import (\([^)]*\)|.*)", re.MULTILINE)
+
+
+def kernel(function: Function) -> Function:
+    """Compile `function` at its first call with given types; it runs without the interpreter lock."""
+    compiled: Any = _compiled(function, inlined=False)
+    compiled.get_call_template = _typing_without_constants(compiled.get_call_template)
+    result: Function = compiled
+    return result
+
+
+def sized_kernel(function: Function) -> Function:
+    """As `kernel`, but compiled anew for each set of constants that it is given: its loops over sizes are a third faster so."""
+    return _compiled(function, inlined=False)
+
+
+def inlined_kernel(function: Function) -> Function:
+    """As `kernel`, but always inlined: each array that is passed costs seven words on the stack, more than a short loop does."""
+    return _compiled(function, inlined=True)
+
+
+def _compiled(function: Function, inlined: bool) -> Function:
+    compiled: Any = numba.njit(**OPTIONS, forceinline=inlined)(function)
+    # The attributes are private, but numba offers no hook; test_jit fails when they go away.
+    kept = compiled._cache
+    stamp = sources_stamp(Path(function.__code__.co_filename))
+    kept._cache_file = CheckedCacheFile(kept._cache_path, kept._impl.filename_base, stamp)
+    result: Function = compiled
+    return result
+
+
+def entry_of(function: Callable[..., Any], *arguments: object) -> Callable[..., Any]:
+    """Return a kernel's machine code for arguments of the types of these, compiled now if need be.
+
+    For who gives the same types each time: a kernel finds out at each call which they are, which takes as long as a short one's work. What
+    is given later must be of these types, arrays also of this layout: nothing looks whether they are.
+    """
+    compiled: Any = function
+    signature = tuple(map(numba.typeof, arguments))
+    if signature not in compiled.overloads:
+        compiled.compile(signature)
+    # Of C: there is no other way to it. test_jit fails when it goes away.
+    entry: Callable[..., Any] = compiled.overloads[signature].entry_point
+    return entry
+
+
+def _typing_without_constants(template: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a dispatcher's typing of a call that does not see constants.
+
+    numba would compile a callee anew for every constant that it is given: comparing with a text compiled text_equal for that text.
+    """
+
+    unliteral: Callable[[Any], Any] = numba.types.unliteral
+
+    def typed(arguments: Sequence[Any], keywords: Mapping[str, Any]) -> Any:
+        return template(tuple(map(unliteral, arguments)), {name: unliteral(kind) for name, kind in keywords.items()})
+
+    return typed
+
+
+@cache
+def sources_stamp(path: Path) -> str:
+    """Return a digest of the file at `path` and of every file of ringbuffer that it imports, directly or not."""
+    return stamp_of_text(path.read_text()) if path.is_file() else ""
+
+
+def stamp_of_text(text: str) -> str:
+    """Return a digest of the text of a module and of every file of ringbuffer that it imports, directly or not."""
+    reached: set[Path] = set()
+    waiting = _imported(text)
+    while waiting:
+        path = waiting.pop()
+        if path not in reached:
+            reached.add(path)
+            waiting += _imported(_source(path).decode())
+    digest = hashlib.sha256(text.encode())
+    for path in sorted(reached):
+        digest.update(_source(path))
+    return digest.hexdigest()
+
+
+def _imported(text: str) -> list[Path]:
+    """Return the files of ringbuffer that a module's text imports, or imports from."""
+    found = []
+    for place, names in IMPORT.findall(text):
+        path = PACKAGE.joinpath(*place.split("."))
+        files = [path, *(path / name for name in re.findall(r"\w+", names))]
+        found += [file.with_suffix(".py") for file in files if file.with_suffix(".py").is_file()]
+    return found
+
+
+@cache
+def _source(path: Path) -> bytes:
+    """Return a file of ringbuffer, as it was when it was first asked for, since that is what was imported."""
+    return path.read_bytes()

@@ -1,0 +1,56 @@
+"""From the text of a generated kernel to machine code: the only place where one is imported, and where numba works on it.
+
+Enters: a generated module, its function and its types. Leaves: a `KernelCode`. numba holds the interpreter for as long as it works, and
+gives back nothing of what it needed, so a server has this done in another process (`compile_process`).
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from types import CodeType, ModuleType
+from typing import Any
+
+import numba
+
+from ringbuffer.compile.jit import OPTIONS
+from ringbuffer.compile.kernel_code import KernelCode, signature
+from ringbuffer.compile.kernel_text import kernel_tree
+
+PACKAGE = "antumbra_kernels"
+
+
+def compile_kernel(name: str, text: str, function: str, types: Sequence[str]) -> KernelCode:
+    """Return the code of a function of the module with this text, for exactly these types. name: of the module.
+
+    Raises OSError, and KernelTextError for what is no kernel.
+    """
+    tree = kernel_tree(text)
+    # numba wants a file. Only this process knows this one, and nobody reads it.
+    with TemporaryDirectory(prefix="antumbra-") as folder:
+        path = Path(folder) / f"{name}.py"
+        path.write_text(text)
+        return _compiled(path, compile(tree, str(path), "exec", dont_inherit=True), function, types)
+
+
+def _compiled(path: Path, program: CodeType, function: str, types: Sequence[str]) -> KernelCode:
+    name = f"{PACKAGE}.{path.stem}"
+    module = ModuleType(name)
+    module.__file__ = str(path)
+    # numba asks for the module by name.
+    sys.modules[name] = module
+    try:
+        # `kernel_tree` has looked at all of it.
+        exec(program, module.__dict__)  # noqa: S102
+        options = {key: value for key, value in OPTIONS.items() if key != "cache"}
+        compiled: Any = numba.njit(**options)(getattr(module, function).py_func)
+        arguments, result = signature(types)
+        # The attributes are private, but numba has no other way to an object file; test_kernel_compiler fails when they go away.
+        found = compiled._compiler.compile(arguments, result)
+        assert not found.environment.consts, "a kernel has no objects of Python"
+        object_file = found.library._get_compiled_object()
+    finally:
+        del sys.modules[name]
+    return KernelCode(found.fndesc.llvm_cpython_wrapper_name, found.fndesc.env_name, bytes(object_file))

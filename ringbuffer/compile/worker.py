@@ -1,0 +1,75 @@
+"""A process that compiles generated kernels for a server: `python -m ringbuffer.compile.worker BYTES_MAX IDLE_S`.
+
+Enters by stdin: requests, which are lengths and JSON with name, text, function and types. Leaves by stdout: a length, a kind and bytes: the
+code, or JSON of an OSError. It ends when stdin does, also in the middle of its work, and when nobody asks for IDLE_S; what needs more than
+BYTES_MAX of memory ends it, too.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import queue
+import resource
+import signal
+import struct
+import sys
+import threading
+from typing import BinaryIO
+
+from ringbuffer.compile.kernel_code import to_bytes
+from ringbuffer.compile.kernel_compiler import compile_kernel
+
+LENGTH = struct.Struct("<I")
+CODE, DISK_ERROR, NO_MEMORY = b"c", b"d", b"m"
+NO_STAMP = bytes(32)
+# Compiling gives way to what clients wait for at the moment.
+NICENESS = 2
+
+
+def main(memory_bytes_max: int, idle_s: float) -> None:
+    """Answer requests until there are no more."""
+    # What anybody prints must not get among the answers.
+    answers = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    os.nice(NICENESS)
+    # Ctrl-C in a terminal reaches it too; the server says when it is to end.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_DATA, (memory_bytes_max, memory_bytes_max))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    sys.dont_write_bytecode = True
+    requests: queue.Queue[bytes] = queue.Queue()
+    threading.Thread(target=read_requests, args=(sys.stdin.buffer, requests), daemon=True).start()
+    while True:
+        try:
+            request = requests.get(timeout=idle_s)
+        except queue.Empty:
+            # Not by returning: the interpreter aborts where another thread still reads.
+            os._exit(0)
+        kind, data = answer(request)
+        answers.write(LENGTH.pack(len(data)) + kind + data)
+        answers.flush()
+
+
+def read_requests(source: BinaryIO, requests: queue.Queue[bytes]) -> None:
+    """Pass requests on. At their end the process has nobody to work for."""
+    while True:
+        head = source.read(LENGTH.size)
+        if len(head) < LENGTH.size:
+            os._exit(0)
+        requests.put(source.read(*LENGTH.unpack(head)))
+
+
+def answer(request: bytes) -> tuple[bytes, bytes]:
+    """Return kind and bytes of an answer."""
+    name, text, function, types = json.loads(request)
+    try:
+        return CODE, to_bytes(compile_kernel(name, text, function, types), NO_STAMP)
+    except OSError as error:
+        return DISK_ERROR, json.dumps([error.errno, error.strerror]).encode()
+    except MemoryError:
+        return NO_MEMORY, b""
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]), float(sys.argv[2]))

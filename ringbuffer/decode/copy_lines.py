@@ -1,0 +1,95 @@
+"""What lines of COPY's two formats have in common: how they end, the marker \\. of the end, and the classes of bytes.
+
+Enter: `buffer` uint8[n] with bytes up to `end`, and the decoder's `state` int64[16]. Must not know columns or values.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from ringbuffer.compile.jit import kernel
+from ringbuffer.memory import error_codes as codes
+from ringbuffer.memory.row_block import Array
+from ringbuffer.scalar.numbers.fields import Bytes
+
+OK = codes.OK
+CARRIAGE_RETURN = codes.CARRIAGE_RETURN
+LITERAL_NEWLINE = codes.LITERAL_NEWLINE
+END_MARKER_CORRUPT = codes.END_MARKER_CORRUPT
+END_MARKER_STYLE = codes.END_MARKER_STYLE
+
+# What a format's kernel keeps and tells, int64[16].
+# NUMBERED: the line has escapes that give a byte by its number, so that its fields' encoding must be checked once more.
+EOL, LINE, CONSUMED, HEAP_USED, FALLBACKS_USED, ENDED, NUMBERED = range(7)
+ERROR, ERROR_COLUMN, ERROR_IN_HEAP, ERROR_START, ERROR_END = range(7, 12)
+STATE_WORDS = 16
+# How lines end: not known before the first one has ended.
+EOL_UNKNOWN, EOL_NEWLINE, EOL_RETURN, EOL_BOTH = range(4)
+# Classes of bytes, the same for both formats.
+ORDINARY, DELIMITER, NEWLINE, RETURN, BACKSLASH, NUL, HIGH, QUOTE, ESCAPE = range(9)
+# What a line turned out to be.
+LINE_ROW, LINE_CUT, LINE_END, LINE_ERROR = range(4)
+# A field of the line: where its bytes are, and whether they hold escapes or quotes.
+START, END, MARKED = range(3)
+# A field for the slow parser: its row, line, column, and where its text is.
+FALLBACK_ROW, FALLBACK_LINE, FALLBACK_COLUMN, FALLBACK_IN_HEAP, FALLBACK_START, FALLBACK_END = range(6)
+
+
+@kernel
+def end_of_line(buffer: Bytes, at: int, end: int, final: bool, state: Array) -> tuple[int, int]:
+    """-> (start of the next line, error), or -1 when more bytes are needed to know: the first line fixes how lines end."""
+    style = state[EOL]
+    if buffer[at] == 10:
+        if style in (EOL_RETURN, EOL_BOTH):
+            return at, LITERAL_NEWLINE
+        state[EOL] = EOL_NEWLINE
+        return at + 1, OK
+    if style == EOL_NEWLINE:
+        return at, CARRIAGE_RETURN
+    if style in (EOL_UNKNOWN, EOL_BOTH):
+        if at + 1 >= end and not final:
+            return -1, OK
+        if at + 1 < end and buffer[at + 1] == 10:
+            state[EOL] = EOL_BOTH
+            return at + 2, OK
+        if style == EOL_BOTH:
+            return at, CARRIAGE_RETURN
+        state[EOL] = EOL_RETURN
+    return at + 1, OK
+
+
+@kernel
+def end_marker(buffer: Bytes, at: int, end: int, final: bool, style: int) -> tuple[int, int]:
+    """-> (where the data after the marker \\. at `at` starts, error), or -1 when more bytes are needed to know."""
+    at += 2
+    if style == EOL_BOTH:
+        if at >= end:
+            return (-1, OK) if not final else (at, END_MARKER_CORRUPT)
+        if buffer[at] == 10:
+            return at, END_MARKER_STYLE
+        if buffer[at] != 13:
+            return at, END_MARKER_CORRUPT
+        at += 1
+    if at >= end:
+        return (-1, OK) if not final else (at, END_MARKER_CORRUPT)
+    if buffer[at] != 13 and buffer[at] != 10:
+        return at, END_MARKER_CORRUPT
+    if (style in (EOL_NEWLINE, EOL_BOTH)) and buffer[at] != 10:
+        return at, END_MARKER_STYLE
+    if style == EOL_RETURN and buffer[at] != 13:
+        return at, END_MARKER_STYLE
+    return at + 1, OK
+
+
+def byte_classes(**classes: int) -> npt.NDArray[np.uint8]:
+    """Return the class of each byte value, uint8[256]; the arguments name characters by their class, as delimiter=9."""
+    table = np.zeros(256, dtype=np.uint8)
+    table[0x80:] = HIGH
+    table[0] = NUL
+    table[ord("\n")] = NEWLINE
+    table[ord("\r")] = RETURN
+    table[ord("\\")] = BACKSLASH
+    for name, byte in classes.items():
+        table[byte] = {"delimiter": DELIMITER, "quote": QUOTE, "escape": ESCAPE}[name]
+    return table

@@ -1,0 +1,298 @@
+"""COPY's lines into rows: one kernel for both formats and every schema, because it is compiled once and cached.
+
+Enter: bytes, and the memory of a row block. Leave: rows in the block, or the first bad field in `state`. How lines and fields are found is
+in copy_text_line and copy_csv_line; what a field means is in store_field. Must not know where bytes come from.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ringbuffer.compile.jit import inlined_kernel, kernel
+from ringbuffer.decode.copy_csv_line import ONES, read_csv_line
+from ringbuffer.decode.copy_lines import (
+    CONSUMED,
+    END,
+    ENDED,
+    ERROR,
+    ERROR_COLUMN,
+    ERROR_END,
+    ERROR_IN_HEAP,
+    ERROR_START,
+    FALLBACK_COLUMN,
+    FALLBACK_END,
+    FALLBACK_IN_HEAP,
+    FALLBACK_LINE,
+    FALLBACK_ROW,
+    FALLBACK_START,
+    FALLBACKS_USED,
+    HEAP_USED,
+    LINE,
+    LINE_CUT,
+    LINE_END,
+    LINE_ERROR,
+    LINE_ROW,
+    MARKED,
+    NUMBERED,
+    START,
+)
+from ringbuffer.decode.copy_text_line import read_text_line
+from ringbuffer.decode.slow_fields import FALLBACKS_MAX
+from ringbuffer.decode.store_field import check_encoding, store_field, store_null
+from ringbuffer.memory import error_codes as codes
+from ringbuffer.memory.addresses import signed_word
+from ringbuffer.memory.row_block import FORCE, KIND, NOT_NULL, PADDING_BYTES, TEXT, Array
+from ringbuffer.scalar.calendars.time_zones import Offsets, Transitions
+from ringbuffer.scalar.numbers.fields import Bytes
+
+OK = codes.OK
+NULL_VIOLATION = codes.NULL_VIOLATION
+MISSING_COLUMN = codes.MISSING_COLUMN
+EXTRA_COLUMN = codes.EXTRA_COLUMN
+UNTERMINATED_QUOTE = codes.UNTERMINATED_QUOTE
+NEEDS_FALLBACK = codes.NEEDS_FALLBACK
+
+# FORCE of a CSV column.
+FORCE_NULL, FORCE_NOT_NULL = 1, 2
+
+
+@kernel
+def decode_lines(
+    buffer: Bytes, start: int, end: int, final: bool, header: bool, csv: bool, delimiter: int, quote: int, escape: int, classes: Bytes,
+    null_text: Bytes, columns: Array, transitions: Transitions, offsets: Offsets, block: Bytes, capacity: int, row: int, rows_end: int,
+    heap: Bytes, fields: Array, fallbacks: Array, state: Array,
+) -> int:  # fmt: skip
+    """-> rows stored in `block` then, from `row` on, below `rows_end`; see copy_morsel."""
+    columns_count = columns.shape[0]
+    state[CONSUMED] = start
+    while row < rows_end and state[FALLBACKS_USED] < FALLBACKS_MAX and state[ENDED] == 0:
+        if csv:
+            status, line_end, following, fields_count, lines, error = read_csv_line(
+                buffer,
+                start,
+                end,
+                final,
+                delimiter * ONES,
+                quote * ONES,
+                escape * ONES,
+                classes,
+                columns_count,
+                fields,
+                state,
+            )
+        else:
+            status, line_end, following, fields_count, lines, error = read_text_line(
+                buffer, start, end, final, classes, columns_count, fields, state
+            )
+            if status == LINE_ROW and state[NUMBERED] != 0:
+                error = check_escapes(
+                    fields, min(fields_count, columns_count), buffer, null_text, heap, state[HEAP_USED]
+                )
+                if error != OK:
+                    status = LINE_ERROR
+        if status == LINE_CUT:
+            break
+        state[LINE] += lines
+        if status == LINE_END:
+            state[CONSUMED] = following
+            break
+        not_header = 1
+        if status == LINE_ROW and header:
+            header = False
+            not_header = 0
+            error = OK
+        elif error == OK and fields_count > columns_count:
+            error = EXTRA_COLUMN
+        elif error == OK:
+            error = convert_row(
+                columns, fields, fields_count, row, buffer, null_text, csv, quote, escape, block, capacity, heap, fallbacks,
+                transitions, offsets, state,
+            )  # fmt: skip
+        if error != OK:
+            note_error(state, error, status, start, line_end)
+            return row
+        row += not_header
+        start = following
+        state[CONSUMED] = start
+    return row
+
+
+@kernel
+def note_error(state: Array, error: int, status: int, start: int, line_end: int) -> None:
+    """Put into `state` what is wrong, and of errors that no column's value is the cause of, the line."""
+    state[ERROR] = error
+    whole = status == LINE_ERROR or error in (EXTRA_COLUMN, UNTERMINATED_QUOTE)
+    if whole:
+        state[ERROR_COLUMN] = -1
+    if whole or error in (MISSING_COLUMN, NULL_VIOLATION):
+        state[ERROR_IN_HEAP] = 0
+        state[ERROR_START] = start
+        state[ERROR_END] = line_end
+
+
+@inlined_kernel
+def convert_row(
+    columns: Array, fields: Array, fields_count: int, row: int, buffer: Bytes, null_text: Bytes, csv: bool, quote: int, escape: int,
+    block: Bytes, capacity: int, heap: Bytes, fallbacks: Array, transitions: Transitions, offsets: Offsets, state: Array,
+) -> int:  # fmt: skip
+    """-> error: store the line's fields in `row`. null_text has its 16 readable bytes more, which are not part of it."""
+    base = block.ctypes.data
+    null_bytes = len(null_text) - PADDING_BYTES
+    missing_null = -1
+    for column in range(columns.shape[0]):
+        state[ERROR_COLUMN] = column
+        if column >= fields_count:
+            return MISSING_COLUMN
+        start = fields[column, START]
+        end = fields[column, END]
+        marked = fields[column, MARKED] != 0
+        force = columns[column, FORCE]
+        null = not (csv and marked) and is_null_text(buffer, start, end, null_text, null_bytes)
+        state[ERROR_IN_HEAP] = 0
+        state[ERROR_START] = start
+        state[ERROR_END] = end
+        used = state[HEAP_USED]
+        if null and force & FORCE_NOT_NULL == 0:
+            if columns[column, NOT_NULL] != 0 and missing_null < 0:
+                missing_null = column
+            store_null(columns, column, base, capacity, row)
+            continue
+        if marked:
+            if csv:
+                end = unquote(buffer, start, end, quote, escape, heap, used)
+            else:
+                end = unescape(buffer, start, end, heap, used)
+            start = used
+            state[ERROR_IN_HEAP] = 1
+            state[ERROR_START] = start
+            state[ERROR_END] = end
+            if csv and force & FORCE_NULL != 0 and is_null_text(heap, start, end, null_text, null_bytes):
+                if columns[column, NOT_NULL] != 0 and missing_null < 0:
+                    missing_null = column
+                store_null(columns, column, base, capacity, row)
+                continue
+            source = heap
+        else:
+            source = buffer
+        error, used = store_field(
+            columns, column, base, capacity, row, source, start, end, heap, used, transitions, offsets
+        )
+        if error == NEEDS_FALLBACK:
+            if marked and columns[column, KIND] != TEXT:
+                used = end
+            index = state[FALLBACKS_USED]
+            fallbacks[index, FALLBACK_ROW] = row
+            fallbacks[index, FALLBACK_LINE] = state[LINE]
+            fallbacks[index, FALLBACK_COLUMN] = column
+            fallbacks[index, FALLBACK_IN_HEAP] = 1 if marked else 0
+            fallbacks[index, FALLBACK_START] = start
+            fallbacks[index, FALLBACK_END] = end
+            state[FALLBACKS_USED] = index + 1
+        elif error != OK:
+            return error
+        state[HEAP_USED] = used
+    if missing_null >= 0:
+        state[ERROR_COLUMN] = missing_null
+        return NULL_VIOLATION
+    return OK
+
+
+@inlined_kernel
+def is_null_text(buffer: Bytes, start: int, end: int, null_text: Bytes, null_bytes: int) -> bool:
+    """-> whether the bytes are the null string."""
+    if end - start != null_bytes:
+        return False
+    for index in range(null_bytes):
+        if buffer[start + index] != null_text[index]:
+            return False
+    return True
+
+
+@kernel
+def check_escapes(fields: Array, count: int, buffer: Bytes, null_text: Bytes, heap: Bytes, at: int) -> int:
+    """-> error: whether the line's fields are good UTF-8 when their escapes are bytes. PostgreSQL looks before it converts any field."""
+    for column in range(count):
+        start = fields[column, START]
+        end = fields[column, END]
+        if fields[column, MARKED] != 0 and not is_null_text(
+            buffer, start, end, null_text, len(null_text) - PADDING_BYTES
+        ):
+            error = check_encoding(heap, at, unescape(buffer, start, end, heap, at))
+            if error != OK:
+                return error
+    return OK
+
+
+@kernel
+def unescape(buffer: Bytes, start: int, end: int, heap: Bytes, at: int) -> int:
+    """-> end: the field of the text format without its backslash escapes, written at heap[at]."""
+    while start < end:
+        byte = buffer[start]
+        start += 1
+        if byte == 92:
+            if start >= end:
+                break
+            byte = buffer[start]
+            start += 1
+            if 48 <= byte <= 55:
+                value = signed_word(byte) - 48
+                for _ in range(2):
+                    if start < end and 48 <= buffer[start] <= 55:
+                        value = value * 8 + signed_word(buffer[start]) - 48
+                        start += 1
+                byte = np.uint8(value & 0xFF)
+            elif byte == 120 and start < end and hexadecimal(signed_word(buffer[start])) >= 0:
+                value = hexadecimal(signed_word(buffer[start]))
+                start += 1
+                if start < end and hexadecimal(signed_word(buffer[start])) >= 0:
+                    value = value * 16 + hexadecimal(signed_word(buffer[start]))
+                    start += 1
+                byte = np.uint8(value & 0xFF)
+            elif byte == 98:
+                byte = np.uint8(8)
+            elif byte == 102:
+                byte = np.uint8(12)
+            elif byte == 110:
+                byte = np.uint8(10)
+            elif byte == 114:
+                byte = np.uint8(13)
+            elif byte == 116:
+                byte = np.uint8(9)
+            elif byte == 118:
+                byte = np.uint8(11)
+        heap[at] = byte
+        at += 1
+    return at
+
+
+@kernel
+def hexadecimal(byte: int) -> int:
+    """-> the value of a hexadecimal digit, or -1."""
+    if 48 <= byte <= 57:
+        return byte - 48
+    lower = byte | 32
+    if 97 <= lower <= 102:
+        return lower - 87
+    return -1
+
+
+@kernel
+def unquote(buffer: Bytes, start: int, end: int, quote: int, escape: int, heap: Bytes, at: int) -> int:
+    """-> end: the field of the CSV format without its quotes and escapes, written at heap[at]."""
+    quoted = False
+    while start < end:
+        byte = buffer[start]
+        start += 1
+        if not quoted:
+            if byte == quote:
+                quoted = True
+                continue
+        elif byte == escape and start < end and (buffer[start] == escape or buffer[start] == quote):
+            byte = buffer[start]
+            start += 1
+        elif byte == quote:
+            quoted = False
+            continue
+        heap[at] = byte
+        at += 1
+    return at

@@ -1,0 +1,364 @@
+"""The rows of an INSERT ... VALUES of plain literals, from the statement's own text into a morsel in one kernel call.
+
+Enters: the statement's bytes and where its rows start. Leaves: a morsel; None when anything but numbers, 'strings', NULL, TRUE and
+FALSE appears, or a value that its column does not take as it is: the parser has to look then. A string that is no value of its column's
+type is a RowError. Strings are read by the input function, numbers are cast in the way of an assignment.
+"""
+
+from __future__ import annotations
+
+from typing import Self
+
+import numpy as np
+
+from ringbuffer.compile.jit import inlined_kernel, kernel
+from ringbuffer.decode.slow_fields import FALLBACKS_MAX, NO_ZONE, Fallback, note_slow_field, settle_slow_fields
+from ringbuffer.decode.store_field import null_address, store_field, store_null
+from ringbuffer.memory import error_codes as codes
+from ringbuffer.memory.addresses import store_byte, store_int16, store_int32, store_word
+from ringbuffer.memory.columns import Layout, Morsel
+from ringbuffer.memory.error_codes import RowError
+from ringbuffer.memory.row_block import (
+    BOOL,
+    DATE,
+    ENUM,
+    FLOAT32,
+    FLOAT64,
+    INT16,
+    INT32,
+    INT64,
+    KIND,
+    NOT_NULL,
+    PADDING_BYTES,
+    PREFIX,
+    TEXT,
+    TIMESTAMP,
+    WIDTH,
+    Array,
+    PerLayout,
+    RowPlan,
+)
+from ringbuffer.scalar.calendars.time_zones import Offsets, Transitions, zone_table
+from ringbuffer.scalar.numbers.fields import Bytes, is_space, parse_numeric_column
+
+OK = codes.OK
+NEEDS_FALLBACK = codes.NEEDS_FALLBACK
+VALUE_TOO_LONG = codes.VALUE_TOO_LONG
+NUMERIC_FIELD_OVERFLOW = codes.NUMERIC_FIELD_OVERFLOW
+NUMERIC_SPECIAL = codes.NUMERIC_SPECIAL
+
+# Not an error of the data: the text is for the parser.
+UNSURE = -1
+DIGITS_MAX = 38
+
+# What a literal is.
+STRING, MARKED_STRING, INTEGER, DECIMAL, NULL, TRUE, FALSE, OTHER = range(8)
+
+# What the kernel tells, int64[8].
+ERROR_ROW, ERROR_COLUMN, ERROR_START, ERROR_END, ERROR_IN_HEAP, HEAP_USED, SLOW_USED = range(7)
+STATE_WORDS = 8
+
+NO_STRINGS = np.zeros(0, dtype=np.uint8)
+
+
+class LiteralDecoder:
+    """Decodes VALUES rows for one layout; not to be used by two threads at once. time_zone None: it is not known here."""
+
+    def __init__(self, layout: Layout, fallback: Fallback | None = None, time_zone: str | None = None) -> None:
+        self._plan = RowPlan(layout)
+        self._fallback = fallback
+        self.in_zone(time_zone)
+        self._state = np.zeros(STATE_WORDS, dtype=np.int64)
+        self._slow = np.zeros((FALLBACKS_MAX, 4), dtype=np.int64)
+        self._buffer = np.zeros(4096, dtype=np.uint8)
+        self._view = self._buffer.data
+
+    def in_zone(self, time_zone: str | None) -> Self:
+        """Read times without a zone as those of this one from now on; None: it is not known here."""
+        self._transitions, self._offsets = NO_ZONE if time_zone is None else zone_table(time_zone)
+        return self
+
+    def decode(self, text: bytes, start: int) -> Morsel | None:
+        """Return the rows `(literal, ...), ...` at text[start:] up to an optional semicolon. RowError.position is in bytes."""
+        size = len(text)
+        if size + PADDING_BYTES > len(self._buffer):
+            self._buffer = np.zeros(2 * size + PADDING_BYTES, dtype=np.uint8)
+            self._view = self._buffer.data
+        self._view[:size] = text
+        # A string may hold more of them, but a row has at least one.
+        capacity = (text.count(b"(", start) + 7) // 8 * 8
+        block = self._plan.new_block(capacity)
+        heap = np.empty(size - start + PADDING_BYTES, dtype=np.uint8)
+        rows_count, error = decode_literal_rows(
+            self._buffer, start, size, self._plan.columns, self._transitions, self._offsets, block, capacity, heap, self._slow,
+            self._state,
+        )  # fmt: skip
+        if error == UNSURE:
+            return None
+        used, slow_used = self._state[HEAP_USED], self._state[SLOW_USED]
+        if slow_used and self._fallback is None:
+            return None
+        morsel = self._plan.morsel(block, capacity, rows_count, heap[:used] if used else NO_STRINGS)
+        if slow_used:
+            settle_slow_fields(self._slow[:slow_used], self._buffer, morsel, self._plan.layout, self._fallback)
+        if error:
+            raise self._error(error, heap)
+        return morsel
+
+    def _error(self, error: int, heap: Bytes) -> RowError:
+        state = [int(word) for word in self._state]
+        source = heap if state[ERROR_IN_HEAP] else self._buffer
+        field = source[state[ERROR_START] : state[ERROR_END]].tobytes().decode(errors="replace")
+        position = -1 if state[ERROR_IN_HEAP] else state[ERROR_START]
+        return RowError(error, state[ERROR_ROW], state[ERROR_COLUMN], field, position=position)
+
+
+DECODERS = PerLayout(LiteralDecoder)
+
+
+def decode_literals(text: bytes, start: int, layout: Layout, time_zone: str | None = None) -> Morsel | None:
+    """Decode with a decoder that is kept for the layout: no fallback, one thread (the event loop's)."""
+    return DECODERS.get(layout).in_zone(time_zone).decode(text, start)
+
+
+@kernel
+def decode_literal_rows(
+    buffer: Bytes, at: int, size: int, columns: Array, transitions: Transitions, offsets: Offsets, block: Bytes, capacity: int,
+    heap: Bytes, slow: Array, state: Array,
+) -> tuple[int, int]:  # fmt: skip
+    """-> (rows, error or UNSURE): see LiteralDecoder. slow int64[n, 4]: see slow_fields."""
+    columns_count = columns.shape[0]
+    state[HEAP_USED] = 0
+    state[SLOW_USED] = 0
+    row = 0
+    while True:
+        at = after_space(buffer, at, size)
+        if at >= size or buffer[at] != 40 or row >= capacity:
+            return row, UNSURE
+        at += 1
+        for column in range(columns_count):
+            kind, start, end, at = read_literal(buffer, after_space(buffer, at, size), size)
+            if kind == OTHER:
+                return row, UNSURE
+            state[ERROR_ROW] = row
+            state[ERROR_COLUMN] = column
+            error = store_literal(
+                columns, column, block.ctypes.data, capacity, row, kind, buffer, start, end, heap, slow, transitions, offsets,
+                state,
+            )  # fmt: skip
+            if error != OK:
+                return row, error
+            at = after_space(buffer, at, size)
+            if at >= size or buffer[at] != (41 if column == columns_count - 1 else 44):
+                return row, UNSURE
+            at += 1
+        row += 1
+        at = after_space(buffer, at, size)
+        if at < size and buffer[at] == 59:
+            at = after_space(buffer, at + 1, size)
+            return row, (OK if at == size else UNSURE)
+        if at == size:
+            return row, OK
+        if buffer[at] != 44:
+            return row, UNSURE
+        at += 1
+
+
+@kernel
+def after_space(buffer: Bytes, at: int, size: int) -> int:
+    """-> the first byte from `at` on that is no white space."""
+    while at < size and is_space(buffer[at]):
+        at += 1
+    return at
+
+
+@kernel
+def read_literal(buffer: Bytes, at: int, size: int) -> tuple[int, int, int, int]:
+    """-> (what it is, start, end, where the text goes on): the literal at `at`; of a string, what is between its quotes."""
+    if at >= size:
+        return OTHER, at, at, at
+    first = buffer[at]
+    if first == 39:
+        start = at + 1
+        at = start
+        kind = STRING
+        while at < size:
+            if buffer[at] == 39:
+                if at + 1 < size and buffer[at + 1] == 39:
+                    kind = MARKED_STRING
+                    at += 1
+                else:
+                    return kind, start, at, at + 1
+            at += 1
+        return OTHER, at, at, at
+    if first == 45 or first == 43 or first == 46 or 48 <= first <= 57:
+        return read_number(buffer, at, size)
+    start = at
+    while at < size and 97 <= (buffer[at] | 32) <= 122:
+        at += 1
+    length = at - start
+    if length == 4 and is_letters(buffer, start, 110, 117, 108, 108):
+        return NULL, start, at, at
+    if length == 4 and is_letters(buffer, start, 116, 114, 117, 101):
+        return TRUE, start, at, at
+    if length == 5 and is_letters(buffer, start, 102, 97, 108, 115) and (buffer[start + 4] | 32) == 101:
+        return FALSE, start, at, at
+    return OTHER, start, at, at
+
+
+@kernel
+def is_letters(buffer: Bytes, at: int, first: int, second: int, third: int, fourth: int) -> bool:
+    """-> whether the four letters at `at`, in any case, are the given lower-case ones."""
+    same: bool = (
+        (buffer[at] | 32) == first
+        and (buffer[at + 1] | 32) == second
+        and (buffer[at + 2] | 32) == third
+        and (buffer[at + 3] | 32) == fourth
+    )
+    return same
+
+
+@kernel
+def read_number(buffer: Bytes, at: int, size: int) -> tuple[int, int, int, int]:
+    """-> as read_literal: [sign] digits [. digits] [e [sign] digits]."""
+    start = at
+    if buffer[at] == 45 or buffer[at] == 43:
+        at += 1
+    kind = INTEGER
+    digits_count = 0
+    while at < size and 48 <= buffer[at] <= 57:
+        digits_count += 1
+        at += 1
+    if at < size and buffer[at] == 46:
+        kind = DECIMAL
+        at += 1
+        while at < size and 48 <= buffer[at] <= 57:
+            digits_count += 1
+            at += 1
+    if digits_count == 0:
+        return OTHER, start, at, at
+    if at < size and (buffer[at] | 32) == 101:
+        kind = DECIMAL
+        at += 1
+        if at < size and (buffer[at] == 45 or buffer[at] == 43):
+            at += 1
+        first = at
+        while at < size and 48 <= buffer[at] <= 57:
+            at += 1
+        if at == first:
+            return OTHER, start, at, at
+    return kind, start, at, at
+
+
+@inlined_kernel
+def store_literal(
+    columns: Array, column: int, base: int, capacity: int, row: int, kind: int, buffer: Bytes, start: int, end: int, heap: Bytes,
+    slow: Array, transitions: Transitions, offsets: Offsets, state: Array,
+) -> int:  # fmt: skip
+    """-> error or UNSURE: assign one literal to its column."""
+    state[ERROR_IN_HEAP] = 0
+    state[ERROR_START] = start
+    state[ERROR_END] = end
+    physical = columns[column, KIND]
+    used = state[HEAP_USED]
+    if kind == NULL:
+        store_null(columns, column, base, capacity, row)
+        return UNSURE if columns[column, NOT_NULL] != 0 else OK
+    target = base + capacity * columns[column, PREFIX] + row * columns[column, WIDTH]
+    if kind in (TRUE, FALSE):
+        if physical != BOOL:
+            return UNSURE
+        store_byte(target, np.uint8(1) if kind == TRUE else np.uint8(0))
+        store_byte(null_address(columns, column, base, capacity, row), np.uint8(0))
+        return OK
+    if kind in (INTEGER, DECIMAL):
+        if physical in (BOOL, DATE, TIMESTAMP, ENUM):
+            return UNSURE
+        if physical == TEXT and (kind == DECIMAL or not is_printed_integer(buffer, start, end)):
+            return UNSURE
+        if physical in (INT64, INT32, INT16):
+            return store_rounded(columns, column, base, capacity, row, buffer, start, end)
+        if (physical in (FLOAT64, FLOAT32)) and is_zero(buffer, start, end):
+            # An integer or numeric zero has no sign, so it stays behind.
+            start = end - 1 if kind == INTEGER else start
+            if kind == DECIMAL and buffer[start] == 45:
+                start += 1
+    source = buffer
+    if kind == MARKED_STRING:
+        if physical in (DATE, TIMESTAMP):
+            return UNSURE
+        end = without_doubled_quotes(buffer, start, end, heap, used)
+        start = used
+        source = heap
+        state[ERROR_IN_HEAP] = 1
+        state[ERROR_START] = start
+        state[ERROR_END] = end
+    error, used = store_field(
+        columns, column, base, capacity, row, source, start, end, heap, used, transitions, offsets
+    )
+    state[HEAP_USED] = used
+    if error != OK and (
+        kind in (INTEGER, DECIMAL) or error in (VALUE_TOO_LONG, NUMERIC_FIELD_OVERFLOW, NUMERIC_SPECIAL)
+    ):
+        # PostgreSQL casts numbers and limits lengths after it has read all strings, whose errors come first.
+        return UNSURE
+    if error == NEEDS_FALLBACK:
+        if kind != STRING:
+            return UNSURE
+        state[SLOW_USED], error = note_slow_field(slow, state[SLOW_USED], row, column, start, end)
+        if error != OK:
+            return UNSURE
+    return error
+
+
+@kernel
+def store_rounded(
+    columns: Array, column: int, base: int, capacity: int, row: int, buffer: Bytes, start: int, end: int
+) -> int:  # fmt: skip
+    """-> error or UNSURE: assign a number to an integer column, rounded half away from zero."""
+    lo, hi, error = parse_numeric_column(buffer, start, end, DIGITS_MAX, 0)
+    if error != OK:
+        return UNSURE
+    kind = columns[column, KIND]
+    target = base + capacity * columns[column, PREFIX] + row * columns[column, WIDTH]
+    store_byte(null_address(columns, column, base, capacity, row), np.uint8(0))
+    outside = hi != lo >> 63
+    if kind == INT64:
+        store_word(target, lo)
+        return UNSURE if outside else OK
+    if kind == INT32:
+        store_int32(target, np.int32(lo))
+        return UNSURE if outside or lo < -2147483648 or lo > 2147483647 else OK
+    store_int16(target, np.int16(lo))
+    return UNSURE if outside or lo < -32768 or lo > 32767 else OK
+
+
+@kernel
+def is_printed_integer(buffer: Bytes, start: int, end: int) -> bool:
+    """-> whether PostgreSQL prints the integer just as it is written: no plus, no leading zeros, no minus zero."""
+    if buffer[start] == 45:
+        start += 1
+        if buffer[start] == 48:
+            return False
+    return buffer[start] != 43 and (buffer[start] != 48 or end - start == 1)
+
+
+@kernel
+def is_zero(buffer: Bytes, start: int, end: int) -> bool:
+    """-> whether no digit before an exponent is other than 0."""
+    for at in range(start, end):
+        if 49 <= buffer[at] <= 57:
+            return False
+        if (buffer[at] | 32) == 101:
+            return True
+    return True
+
+
+@kernel
+def without_doubled_quotes(buffer: Bytes, start: int, end: int, heap: Bytes, at: int) -> int:
+    """-> end: the string's bytes, each '' as one quote, written at heap[at]."""
+    while start < end:
+        heap[at] = buffer[start]
+        start += 2 if buffer[start] == 39 else 1
+        at += 1
+    return at

@@ -1,0 +1,120 @@
+"""One row of Bind parameters or literals, decoded into the same memory each time: single-row INSERTs without an object per row.
+
+Enters: the bytes of one parameter block (see decode_parameters) whose column types and formats were fixed at the start, or the text of one
+row (see decode_literals). Leaves: one morsel, always the same, of whole rows: columns that are not given keep the value they began with.
+Whatever isn't plain and right is refused without a reason; the caller decodes it again the general way, which knows it. One thread only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from ringbuffer.compile.jit import entry_of, kernel
+from ringbuffer.decode.literals import decode_literal_rows
+from ringbuffer.decode.parameters import HEAP_SPARE_BYTES, STATE_WORDS, decode_parameter_rows, signed_int32
+from ringbuffer.decode.slow_fields import NO_ZONE
+from ringbuffer.memory import error_codes as codes
+from ringbuffer.memory.columns import Layout, Morsel
+from ringbuffer.memory.row_block import CAPACITY_STEP, PADDING_BYTES, Array, RowPlan
+from ringbuffer.memory.widening import widen, widenings
+from ringbuffer.scalar.calendars.time_zones import Offsets, Transitions
+from ringbuffer.scalar.numbers.fields import Bytes
+
+# What is longer is left to the general decoders: buffers of this size are kept per prepared statement.
+BLOCK_BYTES_MAX = 2048
+
+OK = codes.OK
+
+
+class OneRow:
+    """A row that is filled again and again. morsel: the whole row, valid until the next `fill`.
+
+    layout: of the parameters as they arrive; formats: 0 text, 1 binary by parameter; start: the row before the first `fill`, without long
+    strings; targets: the column of `start` that each parameter gives, of the same type or a wider one.
+    """
+
+    def __init__(self, layout: Layout, formats: Sequence[int], start: Morsel, targets: Sequence[int]) -> None:
+        assert start.rows_count == 1 and len(start.heap) == 0
+        plan = RowPlan(layout)
+        self._plan = plan
+        self._formats = np.array(formats, dtype=np.int8)
+        self._columns = plan.columns
+        self._buffer = np.zeros(BLOCK_BYTES_MAX + PADDING_BYTES, dtype=np.uint8)
+        self._view = self._buffer.data
+        self._block = plan.new_block(CAPACITY_STEP)
+        self._heap = np.zeros(2 * BLOCK_BYTES_MAX + HEAP_SPARE_BYTES, dtype=np.uint8)
+        self._state = np.zeros(STATE_WORDS, dtype=np.int64)
+        self._starts = np.zeros(1, dtype=np.int64)
+        # No room for a field that needs Python, and no zone: either is an error to the kernel.
+        self._slow = np.zeros((0, 4), dtype=np.int64)
+        self._transitions, self._offsets = NO_ZONE
+        given = plan.morsel(self._block, CAPACITY_STEP, 1, self._heap)
+        data = [column.copy() for column in start.data]
+        nulls = [column.copy() for column in start.nulls]
+        widened = []
+        for index, target in enumerate(targets):
+            if given.data[index].dtype == data[target].dtype:
+                data[target] = given.data[index]
+            else:
+                widened.append((given.data[index], data[target]))
+            nulls[target] = given.nulls[index]
+        self.morsel = Morsel(1, tuple(data), tuple(nulls), self._heap)
+        self._widenings = widenings(widened)
+        # What `decode_block` takes behind the start of the block.
+        self.memory = (
+            self._formats, self._columns, self._transitions, self._offsets, self._block, self._heap, self._slow, self._state,
+            self._widenings,
+        )  # fmt: skip
+        self._decode_block = entry_of(decode_block, self._buffer, 0, self._starts, *self.memory)
+
+    def fill(self, data: bytes, start: int, end: int) -> bool:
+        """Decode data[start:end], which must be one block and nothing else. False: it is not, or not one that this is for."""
+        size = end - start
+        if size > BLOCK_BYTES_MAX:
+            return False
+        self._view[:size] = data[start:end]
+        is_filled: bool = self._decode_block(self._buffer, size, self._starts, *self.memory)
+        return is_filled
+
+    def fill_literals(self, text: bytes, start: int) -> bool:
+        """Decode text[start:], which must be one `(literal, ...)` and may end with a semicolon. False: it is not, or not plain."""
+        size = len(text)
+        if size > BLOCK_BYTES_MAX:
+            return False
+        self._view[:size] = text
+        rows_count, error = decode_literal_rows(
+            self._buffer, start, size, self._columns, self._transitions, self._offsets, self._block, CAPACITY_STEP, self._heap,
+            self._slow, self._state,
+        )  # fmt: skip
+        return rows_count == 1 and error == OK and not len(self._widenings)
+
+
+@kernel
+def decode_block(
+    buffer: Bytes, size: int, starts: npt.NDArray[np.int64], formats: npt.NDArray[np.int8], columns: Array, transitions: Transitions,
+    offsets: Offsets, block: Bytes, heap: Bytes, slow: Array, state: Array, table: Array,
+) -> bool:  # fmt: skip
+    """-> whether buffer[starts[0] : size] is one block whose values could all be decoded into the block's row 0, and then were widened.
+
+    starts int64[1]; table int64[n, 4]: see `widen`.
+    """
+    at = starts[0]
+    for _ in range(columns.shape[0]):
+        if at + 4 > size:
+            return False
+        length = signed_int32(buffer, at)
+        if length < -1:
+            return False
+        at += 4 + max(length, 0)
+    if at != size:
+        return False
+    error, _, slow_used = decode_parameter_rows(
+        buffer, size, starts, formats, columns, transitions, offsets, block, CAPACITY_STEP, heap, slow, state
+    )
+    if error != OK or slow_used != 0:
+        return False
+    widen(table)
+    return True

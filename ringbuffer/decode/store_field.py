@@ -1,0 +1,225 @@
+"""One field into its column, for every schema: the text form of a value is parsed and stored at its address in a row block.
+
+Enter: `columns` and block addresses of row_block, `buffer` uint8[n] with the field's bytes [start, end) and 16 readable bytes behind
+them, `heap` uint8[n] for strings over 12 bytes. Leave: error code and the heap bytes used. Must not know rows' formats.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ringbuffer.compile.jit import inlined_kernel, kernel
+from ringbuffer.memory import error_codes as codes
+from ringbuffer.memory.addresses import (
+    copy_bytes,
+    load_word,
+    store_byte,
+    store_float32,
+    store_float64,
+    store_int16,
+    store_int32,
+    store_word,
+)
+from ringbuffer.memory.labels import label_number
+from ringbuffer.memory.row_block import (
+    BOOL,
+    DATE,
+    ENUM,
+    FLOAT32,
+    FLOAT64,
+    INT16,
+    INT32,
+    INT64,
+    KIND,
+    LABELS,
+    LENGTH_MAX,
+    NUMERIC,
+    PRECISION,
+    PREFIX,
+    SCALE,
+    TEXT,
+    WIDTH,
+    ZONED,
+    Array,
+)
+from ringbuffer.scalar.calendars.parse_time import parse_date, parse_timestamp
+from ringbuffer.scalar.calendars.time_zones import Offsets, Transitions
+from ringbuffer.scalar.numbers.fields import Bytes, parse_bool, parse_integer, parse_numeric_column
+from ringbuffer.scalar.numbers.parse_float import parse_float32, parse_float64
+
+OK = codes.OK
+SMALLINT_RANGE = codes.SMALLINT_RANGE
+INTEGER_RANGE = codes.INTEGER_RANGE
+BIGINT_RANGE = codes.BIGINT_RANGE
+VALUE_TOO_LONG = codes.VALUE_TOO_LONG
+INVALID_ENCODING = codes.INVALID_ENCODING
+NUL_CHARACTER = codes.NUL_CHARACTER
+
+INT64_MIN = -(2**63)
+INT64_MAX = 2**63 - 1
+INLINE_BYTES_MAX = 12
+
+
+@inlined_kernel
+def store_field(
+    columns: Array, column: int, base: int, capacity: int, row: int, buffer: Bytes, start: int, end: int,
+    heap: Bytes, heap_used: int, transitions: Transitions, offsets: Offsets,
+) -> tuple[int, int]:  # fmt: skip
+    """-> (error, heap bytes used): parse the text as the column's type and store it, not NULL, in `row` of the block at `base`."""
+    kind = columns[column, KIND]
+    target = base + capacity * columns[column, PREFIX] + row * columns[column, WIDTH]
+    store_byte(null_address(columns, column, base, capacity, row), np.uint8(0))
+    error = OK
+    if kind == TEXT:
+        return store_text(target, buffer, start, end, columns[column, LENGTH_MAX], heap, heap_used)
+    if kind == INT64:
+        value, error = parse_integer(buffer, start, end, INT64_MIN, INT64_MAX, BIGINT_RANGE)
+        store_word(target, value)
+    elif kind == INT32:
+        value, error = parse_integer(buffer, start, end, -2147483648, 2147483647, INTEGER_RANGE)
+        store_int32(target, np.int32(value))
+    elif kind == FLOAT64:
+        real, error = parse_float64(buffer, start, end)
+        store_float64(target, real)
+    elif kind == NUMERIC:
+        lo, hi, error = parse_numeric_column(buffer, start, end, columns[column, PRECISION], columns[column, SCALE])
+        store_word(target, lo)
+        store_word(target + 8, hi)
+    elif kind == DATE:
+        value, error = parse_date(buffer, start, end)
+        store_int32(target, np.int32(value))
+    elif kind == BOOL:
+        value, error = parse_bool(buffer, start, end)
+        store_byte(target, np.uint8(value))
+    elif kind == INT16:
+        value, error = parse_integer(buffer, start, end, -32768, 32767, SMALLINT_RANGE)
+        store_int16(target, np.int16(value))
+    elif kind == FLOAT32:
+        real, error = parse_float32(buffer, start, end)
+        store_float32(target, np.float32(real))
+    elif kind == ENUM:
+        value, error = label_number(columns[column, LABELS], buffer, start, end)
+        store_word(target, value)
+    else:
+        value, error = parse_timestamp(buffer, start, end, columns[column, ZONED] != 0, transitions, offsets)
+        store_word(target, value)
+    return error, heap_used
+
+
+@inlined_kernel
+def store_null(columns: Array, column: int, base: int, capacity: int, row: int) -> None:
+    """Store NULL: zero words and the null byte."""
+    width = columns[column, WIDTH]
+    store_null_value(base + capacity * columns[column, PREFIX] + row * width, width)
+    store_byte(null_address(columns, column, base, capacity, row), np.uint8(1))
+
+
+@inlined_kernel
+def store_null_value(target: int, width: int) -> None:
+    """Store what a NULL's value is: zeros, `width` bytes of them."""
+    if width == 8:
+        store_word(target, 0)
+    elif width == 16:
+        store_word(target, 0)
+        store_word(target + 8, 0)
+    elif width == 4:
+        store_int32(target, np.int32(0))
+    elif width == 2:
+        store_int16(target, np.int16(0))
+    else:
+        store_byte(target, np.uint8(0))
+
+
+@inlined_kernel
+def null_address(columns: Array, column: int, base: int, capacity: int, row: int) -> int:
+    """-> where the null byte of a row's column lies in the block at `base`."""
+    last = columns.shape[0] - 1
+    row_bytes: int = columns[last, PREFIX] + columns[last, WIDTH]
+    return base + capacity * (row_bytes + column) + row
+
+
+@inlined_kernel
+def store_text(
+    target: int, buffer: Bytes, start: int, end: int, length_max: int, heap: Bytes, heap_used: int
+) -> tuple[int, int]:
+    """-> (error, heap bytes used): store a 16-byte string at `target`; over `length_max` characters only spaces are cut off."""
+    if length_max >= 0 and end - start > length_max:
+        end, error = limited_end(buffer, start, end, length_max)
+        if error != OK:
+            return error, heap_used
+    length = end - start
+    source = buffer.ctypes.data + start
+    if length > INLINE_BYTES_MAX:
+        copy_bytes(heap.ctypes.data + heap_used, source, length)
+        store_word(target, length | (load_word(source) << 32))
+        store_word(target + 8, heap_used)
+        return OK, heap_used + length
+    first, second = inline_words(source, length)
+    store_word(target, first)
+    store_word(target + 8, second)
+    return OK, heap_used
+
+
+@inlined_kernel
+def inline_words(source: int, length: int) -> tuple[int, int]:
+    """-> the two words of a string of at most 12 bytes at `source`; 16 bytes there must be readable."""
+    low = load_word(source)
+    if length < 8:
+        low &= (1 << (8 * length)) - 1
+        return length | (low << 32), (low >> 32) & 0xFFFFFFFF
+    high = load_word(source + 8) & ((1 << (8 * (length - 8))) - 1)
+    return length | (low << 32), ((low >> 32) & 0xFFFFFFFF) | (high << 32)
+
+
+@kernel
+def limited_end(buffer: Bytes, start: int, end: int, length_max: int) -> tuple[int, int]:
+    """-> (end, error): where `length_max` characters end, if only spaces follow."""
+    at = start
+    characters = 0
+    while at < end:
+        if buffer[at] & 0xC0 != 0x80:
+            if characters == length_max:
+                break
+            characters += 1
+        at += 1
+    for index in range(at, end):
+        if buffer[index] != 32:
+            return end, VALUE_TOO_LONG
+    return at, OK
+
+
+@kernel
+def check_encoding(buffer: Bytes, start: int, end: int) -> int:
+    """-> NUL_CHARACTER or INVALID_ENCODING at the first byte that PostgreSQL's UTF8 does not allow, else 0."""
+    at = start
+    while at < end:
+        byte = buffer[at]
+        if byte < 0x80:
+            if byte == 0:
+                return NUL_CHARACTER
+            at += 1
+            continue
+        length = 0
+        low = np.uint8(0x80)
+        high = np.uint8(0xBF)
+        if 0xC2 <= byte <= 0xDF:
+            length = 2
+        elif 0xE0 <= byte <= 0xEF:
+            length = 3
+            if byte == 0xE0:
+                low = np.uint8(0xA0)
+            elif byte == 0xED:
+                high = np.uint8(0x9F)
+        elif 0xF0 <= byte <= 0xF4:
+            length = 4
+            if byte == 0xF0:
+                low = np.uint8(0x90)
+            elif byte == 0xF4:
+                high = np.uint8(0x8F)
+        if length == 0 or at + length > end or buffer[at + 1] < low or buffer[at + 1] > high:
+            return INVALID_ENCODING
+        for index in range(at + 2, at + length):
+            if buffer[index] & 0xC0 != 0x80:
+                return INVALID_ENCODING
+        at += length
+    return OK

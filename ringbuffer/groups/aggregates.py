@@ -1,0 +1,350 @@
+"""Aggregate states: how many words each has in a group's row, and how a value is added to it.
+
+All aggregates of one argument under one FILTER share a count word: the rows that passed the filter and have a value (for count(*): just
+passed). `seen` is that count before the row at hand; a state with seen = 0 holds zero words, which is how every state starts. No update
+fails on data: what can't be represented is marked in the state, and reported by aggregate_results.py when the groups are read.
+
+rows int64[...]: the rows of a hash table; `at`: where the state begins. Floats are kept as their bits. Must not know SQL.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import Any
+
+import numpy as np
+
+from ringbuffer.compile.jit import kernel
+from ringbuffer.groups.hash_table import HEAP_ADDRESS, LENGTH_MASK, Words, store_text
+from ringbuffer.memory.addresses import bits_of_float, copy_bytes, float_from_bits
+from ringbuffer.memory.columns import INLINE_BYTES_MAX
+from ringbuffer.memory.error_codes import OK
+from ringbuffer.scalar.numbers.any_numeric import any_compare
+from ringbuffer.scalar.numbers.arithmetic import compare_float64, real
+from ringbuffer.scalar.numbers.int128 import int128_add, int128_multiply_words
+from ringbuffer.scalar.numbers.numeric import NAN_RANK, SPECIAL_SCALE, numeric_rescale
+from ringbuffer.scalar.texts.text_values import text_compare
+
+signed_word: Any = np.int64
+unsigned_word: Any = np.uint64
+bits: Any = bits_of_float
+from_bits: Any = float_from_bits
+copy_memory: Any = copy_bytes
+
+# In the wraps word of a sum: it can't be represented whatever else is added.
+OUT_OF_RANGE = 1 << 62
+# From here on: NaN or infinities were added, in three bits which of -Infinity, Infinity and NaN; they outweigh what can't be represented.
+SPECIAL_SUM = 1 << 61
+MINUS_BIT, PLUS_BIT, NAN_BIT = 1, 2, 4
+NAN_KEY = 0x7FF8000000000000
+
+
+class State(IntEnum):
+    """The kinds of states; an integer in the merge program."""
+
+    COUNT = 0
+    SUM_INTEGER = 1
+    SUM_NUMERIC = 2
+    SUM_FLOAT64 = 3
+    SUM_FLOAT32 = 4
+    AVERAGE_FLOAT = 5
+    MIN_INTEGER = 6
+    MAX_INTEGER = 7
+    MIN_FLOAT = 8
+    MAX_FLOAT = 9
+    MIN_NUMERIC = 10
+    MAX_NUMERIC = 11
+    MIN_TEXT = 12
+    MAX_TEXT = 13
+    ANY_FALSE = 14
+    ANY_TRUE = 15
+    FIRST = 16
+    BIT_AND = 17
+    BIT_OR = 18
+    BIT_XOR = 19
+    SUM_SQUARES = 20
+
+
+WORDS: dict[State, int] = {
+    State.COUNT: 1,
+    State.SUM_INTEGER: 3,
+    State.SUM_NUMERIC: 4,
+    State.SUM_FLOAT64: 2,
+    State.SUM_FLOAT32: 2,
+    State.AVERAGE_FLOAT: 3,
+    State.MIN_INTEGER: 1,
+    State.MAX_INTEGER: 1,
+    State.MIN_FLOAT: 1,
+    State.MAX_FLOAT: 1,
+    State.MIN_NUMERIC: 3,
+    State.MAX_NUMERIC: 3,
+    State.MIN_TEXT: 2,
+    State.MAX_TEXT: 2,
+    State.ANY_FALSE: 1,
+    State.ANY_TRUE: 1,
+    # The null mask; the values' words follow (ringbuffer/groups/first_rows.py).
+    State.FIRST: 1,
+    State.BIT_AND: 1,
+    State.BIT_OR: 1,
+    State.BIT_XOR: 1,
+    State.SUM_SQUARES: 3,
+}
+
+
+@kernel
+def add_integer(rows: Words, at: int, lo: int, hi: int) -> None:
+    """Add a 128-bit integer to a sum (lo, hi, wraps): its value is the two words + wraps * 2^128, so order does not matter."""
+    rows[at], rows[at + 1], overflow = int128_add(rows[at], rows[at + 1], lo, hi)
+    if overflow:
+        rows[at + 2] += 1 if hi >= 0 else -1
+
+
+@kernel
+def add_square(rows: Words, at: int, value: int) -> None:
+    """Add the square of a 64-bit integer to a sum as `add_integer` keeps it."""
+    lo, hi = int128_multiply_words(value, value)
+    add_integer(rows, at, lo, hi)
+
+
+@kernel
+def add_numeric(rows: Words, at: int, lo: int, hi: int, scale: int) -> None:
+    """Add a decimal to a sum (lo, hi, wraps, scale) whose scale is the largest one so far."""
+    if scale == SPECIAL_SCALE:
+        mark_special(rows, at, NAN_BIT if lo == NAN_RANK else PLUS_BIT if lo > 0 else MINUS_BIT)
+        return
+    if scale > rows[at + 3]:
+        if rows[at] != 0 or rows[at + 1] != 0 or rows[at + 2] != 0:
+            old_lo, old_hi, error = numeric_rescale(rows[at], rows[at + 1], rows[at + 3], scale)
+            if error != OK or rows[at + 2] != 0:
+                mark_out_of_range(rows, at)
+            rows[at] = old_lo
+            rows[at + 1] = old_hi
+        rows[at + 3] = scale
+    elif scale < rows[at + 3]:
+        lo, hi, error = numeric_rescale(lo, hi, scale, rows[at + 3])
+        if error != OK:
+            mark_out_of_range(rows, at)
+    if rows[at + 2] < SPECIAL_SUM:
+        add_integer(rows, at, lo, hi)
+
+
+@kernel
+def is_special_sum(wraps: int) -> bool:
+    """Tell from the wraps word of a decimal sum whether NaN or infinities are in it."""
+    return SPECIAL_SUM <= wraps < OUT_OF_RANGE
+
+
+@kernel
+def mark_special(rows: Words, at: int, bits_added: int) -> None:
+    """Note in a decimal sum what NaN and infinities are in it."""
+    if not is_special_sum(rows[at + 2]):
+        rows[at + 2] = SPECIAL_SUM
+    rows[at + 2] |= bits_added
+
+
+@kernel
+def mark_out_of_range(rows: Words, at: int) -> None:
+    """Note that the finite part of a decimal sum can't be represented."""
+    if not is_special_sum(rows[at + 2]):
+        rows[at + 2] = OUT_OF_RANGE
+
+
+@kernel
+def special_sum_rank(wraps: int) -> int:
+    """Return the rank of a sum with NaN or infinities in it: those of both signs make NaN."""
+    both = MINUS_BIT | PLUS_BIT
+    if wraps & NAN_BIT != 0 or wraps & both == both:
+        return NAN_RANK
+    return 1 if wraps & PLUS_BIT != 0 else -1
+
+
+@kernel
+def sum_float64(rows: Words, at: int, value: float) -> None:
+    """Add to a sum (bits, overflowed): an infinity that comes of finite summands is an overflow."""
+    old = from_bits(unsigned_word(rows[at]))
+    new = old + value
+    if np.isinf(new) and not np.isinf(old) and not np.isinf(value):
+        rows[at + 1] = 1
+    rows[at] = signed_word(bits(new))
+
+
+@kernel
+def sum_float32(rows: Words, at: int, value: float) -> None:
+    """Add to a sum (bits of the float64, overflowed) that is rounded to single precision at each step, as PostgreSQL's is."""
+    old = real(from_bits(unsigned_word(rows[at])))
+    new = old + real(value)
+    if np.isinf(new) and not np.isinf(old) and not np.isinf(value):
+        rows[at + 1] = 1
+    rows[at] = signed_word(bits(np.float64(new)))
+
+
+@kernel
+def add_average(rows: Words, at: int, seen: int, value: float) -> None:
+    """Add to (sum, sum of squared deviations, overflowed): PostgreSQL's float8_accum, whose avg fails when the squares overflow."""
+    old = from_bits(unsigned_word(rows[at]))
+    squares = from_bits(unsigned_word(rows[at + 1]))
+    new = old + value
+    if seen > 0:
+        count = np.float64(seen + 1)
+        deviation = value * count - new
+        squares += deviation * deviation / (count * np.float64(seen))
+        if np.isinf(new) or np.isinf(squares):
+            if not np.isinf(old) and not np.isinf(value):
+                rows[at + 2] = 1
+            squares = np.nan
+    elif np.isnan(value) or np.isinf(value):
+        squares = np.nan
+    rows[at] = signed_word(bits(new))
+    rows[at + 1] = signed_word(bits(squares))
+
+
+@kernel
+def merge_average(rows: Words, at: int, seen: int, source: Words, start: int, count: int) -> None:
+    """Add another state (sum, squared deviations, overflowed) of `count` > 0 values: PostgreSQL's float8_combine.
+
+    One value is added as if it had come by itself, so that single rows have the last digits of float8_accum.
+    """
+    if count == 1:
+        add_average(rows, at, seen, from_bits(unsigned_word(source[start])))
+        return
+    if seen == 0:
+        for word in range(3):
+            rows[at + word] = source[start + word]
+        return
+    old = from_bits(unsigned_word(rows[at]))
+    added = from_bits(unsigned_word(source[start]))
+    new = old + added
+    mine, theirs = np.float64(seen), np.float64(count)
+    difference = old / mine - added / theirs
+    old_squares = from_bits(unsigned_word(rows[at + 1]))
+    added_squares = from_bits(unsigned_word(source[start + 1]))
+    squares = old_squares + added_squares + mine * theirs * difference * difference / (mine + theirs)
+    if source[start + 2] != 0 or (np.isinf(new) and not np.isinf(old) and not np.isinf(added)):
+        rows[at + 2] = 1
+    if np.isinf(squares) and not np.isinf(old_squares) and not np.isinf(added_squares):
+        rows[at + 2] = 1
+    rows[at] = signed_word(bits(new))
+    rows[at + 1] = signed_word(bits(squares))
+
+
+@kernel
+def min_integer(rows: Words, at: int, seen: int, value: int) -> None:
+    """Keep the smaller integer (bool, date and timestamp too)."""
+    if seen == 0 or value < rows[at]:
+        rows[at] = value
+
+
+@kernel
+def max_integer(rows: Words, at: int, seen: int, value: int) -> None:
+    """Keep the larger integer."""
+    if seen == 0 or value > rows[at]:
+        rows[at] = value
+
+
+@kernel
+def bit_and(rows: Words, at: int, seen: int, value: int) -> None:
+    """Keep the bits that all integers have."""
+    rows[at] = value if seen == 0 else rows[at] & value
+
+
+@kernel
+def bit_or(rows: Words, at: int, seen: int, value: int) -> None:
+    """Keep the bits that any integer has."""
+    rows[at] = value if seen == 0 else rows[at] | value
+
+
+@kernel
+def bit_xor(rows: Words, at: int, seen: int, value: int) -> None:
+    """Keep the bits that an odd number of integers has."""
+    rows[at] = value if seen == 0 else rows[at] ^ value
+
+
+@kernel
+def min_float(rows: Words, at: int, seen: int, value: float) -> None:
+    """Keep the smaller float, NaN being the largest; of 0 and -0 the later one, as PostgreSQL does."""
+    if seen == 0 or compare_float64(from_bits(unsigned_word(rows[at])), value) >= 0:
+        rows[at] = signed_word(bits(value))
+
+
+@kernel
+def max_float(rows: Words, at: int, seen: int, value: float) -> None:
+    """Keep the larger float, NaN being the largest; of 0 and -0 the later one."""
+    if seen == 0 or compare_float64(from_bits(unsigned_word(rows[at])), value) <= 0:
+        rows[at] = signed_word(bits(value))
+
+
+@kernel
+def min_numeric(rows: Words, at: int, seen: int, lo: int, hi: int, scale: int) -> None:
+    """Keep the smaller decimal (lo, hi, scale); of equal ones the later, as PostgreSQL does."""
+    if seen == 0 or any_compare(rows[at], rows[at + 1], rows[at + 2], lo, hi, scale) >= 0:
+        rows[at] = lo
+        rows[at + 1] = hi
+        rows[at + 2] = scale
+
+
+@kernel
+def max_numeric(rows: Words, at: int, seen: int, lo: int, hi: int, scale: int) -> None:
+    """Keep the larger decimal (lo, hi, scale); of equal ones the later."""
+    if seen == 0 or any_compare(rows[at], rows[at + 1], rows[at + 2], lo, hi, scale) <= 0:
+        rows[at] = lo
+        rows[at + 1] = hi
+        rows[at + 2] = scale
+
+
+@kernel
+def min_text(control: Words, rows: Words, at: int, seen: int, w0: int, w1: int, heap: int) -> None:
+    """Keep the smaller text (words as in text_values.py) by its bytes; the table's heap has room for it."""
+    if seen == 0 or text_compare(rows[at], rows[at + 1], control[HEAP_ADDRESS], w0, w1, heap) > 0:
+        keep_text(control, rows, at, w0, w1, heap)
+
+
+@kernel
+def max_text(control: Words, rows: Words, at: int, seen: int, w0: int, w1: int, heap: int) -> None:
+    """Keep the larger text by its bytes."""
+    if seen == 0 or text_compare(rows[at], rows[at + 1], control[HEAP_ADDRESS], w0, w1, heap) < 0:
+        keep_text(control, rows, at, w0, w1, heap)
+
+
+@kernel
+def keep_text(control: Words, rows: Words, at: int, w0: int, w1: int, heap: int) -> None:
+    """Replace the state's text; a long one takes the place of an old one that was as long."""
+    length = w0 & LENGTH_MASK
+    if length > INLINE_BYTES_MAX:
+        if (rows[at] & LENGTH_MASK) >= length:
+            copy_memory(control[HEAP_ADDRESS] + rows[at + 1], heap + w1, length)
+            w1 = rows[at + 1]
+        else:
+            w1 = store_text(control, length, heap + w1)
+    rows[at] = w0
+    rows[at + 1] = w1
+
+
+@kernel
+def text_key(w0: int, w1: int, heap: int) -> int:
+    """Return the second word of a text in an entry that counts offsets from address 0."""
+    return heap + w1 if (w0 & LENGTH_MASK) > INLINE_BYTES_MAX else w1
+
+
+@kernel
+def text_heap_bytes(w0: int) -> int:
+    """Return the heap bytes that a text needs: 0 if it is inline."""
+    length = w0 & LENGTH_MASK
+    return length if length > INLINE_BYTES_MAX else 0
+
+
+@kernel
+def float_word(value: float) -> int:
+    """Return the bits of a float."""
+    word: int = signed_word(bits(value))
+    return word
+
+
+@kernel
+def float_key(value: float) -> int:
+    """Return bits that are equal for equal floats: those of -0 and 0, and those of every NaN."""
+    if value == 0.0:
+        return 0
+    if np.isnan(value):
+        return NAN_KEY
+    word: int = signed_word(bits(value))
+    return word

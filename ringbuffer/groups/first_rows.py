@@ -1,0 +1,115 @@
+"""The first row of each group in an order, as a state: a null mask, then the words of some values, those that decide the order first.
+
+Each value has a form: bits 0-2 its kind, then whether it decides the order, descending or not, with NULLs first or last, and from bit 8 on
+its bit in the null mask. Of rows that are equal in the order the one that came first stays, so tables must be merged in the order of their
+commits. Texts are as in `ringbuffer.groups.aggregates`. Must not know SQL.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+from ringbuffer.compile.jit import kernel
+from ringbuffer.groups.aggregates import from_bits, keep_text, unsigned_word
+from ringbuffer.groups.hash_table import HEAP_ADDRESS, Words
+from ringbuffer.scalar.numbers.any_numeric import any_compare
+from ringbuffer.scalar.numbers.arithmetic import compare_float64
+from ringbuffer.scalar.numbers.numeric import numeric_compare
+from ringbuffer.scalar.texts.text_values import text_compare
+
+
+class Kind(IntEnum):
+    """What the words of a value are."""
+
+    WORD = 0
+    FLOAT = 1
+    INT128 = 2
+    NUMERIC = 3
+    TEXT = 4
+
+
+KIND_WORDS = {Kind.WORD: 1, Kind.FLOAT: 1, Kind.INT128: 2, Kind.NUMERIC: 3, Kind.TEXT: 2}
+KIND_MASK = 7
+ORDERS = 8
+DESCENDING = 16
+NULLS_FIRST = 32
+BIT_SHIFT = 8
+VALUES_MAX = 63
+
+FLOAT = int(Kind.FLOAT)
+INT128 = int(Kind.INT128)
+NUMERIC = int(Kind.NUMERIC)
+TEXT = int(Kind.TEXT)
+
+
+@kernel
+def compare_kept(
+    form: int,
+    control: Words,
+    rows: Words,
+    mask_at: int,
+    at: int,
+    source: Words,
+    source_mask: int,
+    start: int,
+    heap: int,
+) -> int:
+    """Return -1, 0 or 1: whether the kept value rows[at] comes before, with or after source[start] in the order of `form`."""
+    kept_null = (rows[mask_at] >> (form >> BIT_SHIFT)) & 1
+    new_null = (source[source_mask] >> (form >> BIT_SHIFT)) & 1
+    if kept_null != 0 or new_null != 0:
+        if kept_null == new_null:
+            return 0
+        return -1 if (kept_null != 0) == ((form & NULLS_FIRST) != 0) else 1
+    kind = form & KIND_MASK
+    if kind == FLOAT:
+        order = compare_float64(from_bits(unsigned_word(rows[at])), from_bits(unsigned_word(source[start])))
+    elif kind == INT128:
+        order = numeric_compare(rows[at], rows[at + 1], 0, source[start], source[start + 1], 0)
+    elif kind == NUMERIC:
+        order = any_compare(rows[at], rows[at + 1], rows[at + 2], source[start], source[start + 1], source[start + 2])
+    elif kind == TEXT:
+        order = text_compare(rows[at], rows[at + 1], control[HEAP_ADDRESS], source[start], source[start + 1], heap)
+    else:
+        order = (1 if rows[at] > source[start] else 0) - (1 if rows[at] < source[start] else 0)
+    if order == 0:
+        return 0
+    return -1 if (order < 0) != ((form & DESCENDING) != 0) else 1
+
+
+@kernel
+def keep_value(form: int, control: Words, rows: Words, at: int, source: Words, start: int, heap: int) -> None:
+    """Put source[start] in the place of rows[at]; the table's heap has room for a text."""
+    kind = form & KIND_MASK
+    if kind == TEXT:
+        keep_text(control, rows, at, source[start], source[start + 1], heap)
+        return
+    rows[at] = source[start]
+    if kind in (INT128, NUMERIC):
+        rows[at + 1] = source[start + 1]
+    if kind == NUMERIC:
+        rows[at + 2] = source[start + 2]
+
+
+@kernel
+def merge_first(
+    control: Words, rows: Words, group: int, seen: int, source: Words, row: int, program: Words, step: int, heap: int
+) -> None:
+    """Keep the earlier of the rows at rows[group] and source[row]; program[step] is the head, with the values' steps behind it."""
+    mask, count = program[step, 1], program[step, 2]
+    wins = seen == 0
+    if not wins:
+        for value in range(step + 1, step + 1 + count):
+            form = program[value, 0]
+            if form & ORDERS == 0:
+                break
+            at = program[value, 1]
+            order = compare_kept(form, control, rows, group + mask, group + at, source, row + mask, row + at, heap)
+            if order != 0:
+                wins = order > 0
+                break
+    if wins:
+        rows[group + mask] = source[row + mask]
+        for value in range(step + 1, step + 1 + count):
+            at = program[value, 1]
+            keep_value(program[value, 0], control, rows, group + at, source, row + at, heap)

@@ -1,0 +1,285 @@
+"""Group tables: hash tables from the keys of a grouping to the words of its aggregate states.
+
+A table is three arrays and a control block: slots int64[power of two], each 0 or (upper half of a hash, dense row number + 1);
+rows int64[capacity * row_words], where the words of a row are its hash, the *entry* (null mask of the keys, key words, shown words) and
+the state words; heap uint8[], a bump arena of the strings longer than 12 bytes. The words of a new row's states are 0, so a state's
+zero words are its start. A text is the two words of `ringbuffer.memory.columns`, its offset relative to a heap's address.
+
+Kernels never grow a table: they stop and say so, the owner grows it and calls again. Must not know what keys and states mean.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ringbuffer.compile.jit import kernel, sized_kernel
+from ringbuffer.memory.addresses import copy_bytes, load_byte, load_word
+from ringbuffer.memory.columns import INLINE_BYTES_MAX
+
+Words = npt.NDArray[np.int64]
+
+# Words of a control block. A kernel that returns early has set ERROR, or HEAP_NEEDED, or needs more rows.
+ROWS_COUNT = 0
+ROWS_MAX = 1
+HEAP_USED = 2
+HEAP_MAX = 3
+HEAP_ADDRESS = 4
+ERROR = 5
+EXPRESSION = 6
+ROWS_PASSED = 7
+ROWS_SKIPPED = 8
+HEAP_NEEDED = 9
+ROWS_IN = 10
+ENTRY = 16
+
+ENTRY_WORDS_MAX = 200
+# Where a kernel that stopped within the matches of a row goes on: one word per join.
+RESUME = ENTRY + ENTRY_WORDS_MAX
+JOINS_MAX = 32
+CONTROL_WORDS = RESUME + JOINS_MAX
+ROWS_FIRST = 32
+HEAP_BYTES_FIRST = 256
+GROWTH = 4
+PARTITION_BITS = 6
+
+HASH_SEED = np.uint64(0x9E3779B97F4A7C15)
+HASH_FACTOR = np.uint64(0xD6E8FEB86659FD93)
+HALF = np.uint64(32)
+LENGTH_MASK = 0xFFFFFFFF
+
+unsigned_word: Any = np.uint64
+signed_word: Any = np.int64
+copy_memory: Any = copy_bytes
+
+
+@dataclass(frozen=True, slots=True)
+class TableLayout:
+    """The words of a row: 1 hash, `entry_words` of which the first `key_words` (null mask, keys) are compared, then the states.
+
+    text_mask: bit i is set where entry words i and i + 1 are a text (among keys or shown words).
+    """
+
+    key_words: int
+    entry_words: int
+    row_words: int
+    text_mask: int
+
+
+class GroupTable:
+    """Owner of a table's arrays. A table has one writer at a time; the owner sees to that."""
+
+    __slots__ = ("control", "heap", "layout", "rows", "slots")
+
+    def __init__(self, layout: TableLayout, rows_max: int = ROWS_FIRST) -> None:
+        assert layout.entry_words <= ENTRY_WORDS_MAX
+        self.layout = layout
+        self.control: Words = np.zeros(CONTROL_WORDS, dtype=np.int64)
+        self.rows: Words = np.zeros(rows_max * layout.row_words, dtype=np.int64)
+        self.slots: Words = np.zeros(2 * rows_max, dtype=np.int64)
+        self.heap: npt.NDArray[np.uint8] = np.zeros(HEAP_BYTES_FIRST, dtype=np.uint8)
+        self.control[ROWS_MAX] = rows_max
+        self._locate_heap()
+
+    @property
+    def groups_count(self) -> int:
+        """Rows in the table."""
+        return int(self.control[ROWS_COUNT])
+
+    @property
+    def bytes_count(self) -> int:
+        """Bytes of memory that the table holds."""
+        return self.control.nbytes + self.rows.nbytes + self.slots.nbytes + self.heap.nbytes
+
+    def grow_rows(self) -> None:
+        """Make room for four times as many rows."""
+        rows_max = int(self.control[ROWS_MAX]) * GROWTH
+        rows = np.zeros(rows_max * self.layout.row_words, dtype=np.int64)
+        rows[: len(self.rows)] = self.rows
+        slots = np.zeros(2 * rows_max, dtype=np.int64)
+        fill_slots(slots, rows, self.groups_count, self.layout.row_words)
+        self.rows, self.slots = rows, slots
+        self.control[ROWS_MAX] = rows_max
+
+    def grow_heap(self, free_bytes: int) -> None:
+        """Make room for at least `free_bytes` more bytes of strings."""
+        used = int(self.control[HEAP_USED])
+        self.control[HEAP_NEEDED] = 0
+        if used + free_bytes <= len(self.heap):
+            return
+        heap = np.zeros(max(used + free_bytes, 2 * len(self.heap)), dtype=np.uint8)
+        heap[:used] = self.heap[:used]
+        self.heap = heap
+        self._locate_heap()
+
+    def _locate_heap(self) -> None:
+        self.control[HEAP_MAX] = len(self.heap)
+        self.control[HEAP_ADDRESS] = self.heap.ctypes.data
+
+
+@sized_kernel
+def find_group(
+    control: Words,
+    slots: Words,
+    rows: Words,
+    source: Words,
+    start: int,
+    source_heap: int,
+    key_words: int,
+    entry_words: int,
+    row_words: int,
+    text_mask: int,
+) -> int:
+    """Return where in `rows` the row begins whose entry equals source[start : start + key_words], made if there is none; -1: grow rows.
+
+    source_heap: the address that the offsets of long texts in `source` count from. The caller sees to room in the table's heap.
+    """
+    hash_word = hash_entry(source, start, source_heap, key_words, text_mask)
+    tag = hash_word >> 32
+    mask = len(slots) - 1
+    slot = hash_word & mask
+    while True:
+        entry = slots[slot]
+        if entry == 0:
+            break
+        if entry >> 32 == tag:
+            row: int = ((entry & LENGTH_MASK) - 1) * row_words
+            if equal_entries(rows, row + 1, control[HEAP_ADDRESS], source, start, source_heap, key_words, text_mask):
+                return row
+        slot = (slot + 1) & mask
+    count = control[ROWS_COUNT]
+    if count >= control[ROWS_MAX]:
+        return -1
+    row = count * row_words
+    rows[row] = hash_word
+    for word in range(entry_words):
+        rows[row + 1 + word] = source[start + word]
+    if text_mask != 0:
+        own_texts(control, rows, row + 1, source_heap, entry_words, text_mask)
+    control[ROWS_COUNT] = count + 1
+    slots[slot] = (tag << 32) | (count + 1)
+    return row
+
+
+@sized_kernel
+def own_texts(control: Words, rows: Words, at: int, source_heap: int, entry_words: int, text_mask: int) -> None:
+    """Copy the long texts of a new entry from the source's heap to the table's."""
+    for word in range(entry_words - 1):
+        if (text_mask >> word) & 1:
+            length = rows[at + word] & LENGTH_MASK
+            if length > INLINE_BYTES_MAX:
+                rows[at + word + 1] = store_text(control, length, source_heap + rows[at + word + 1])
+
+
+@sized_kernel
+def hash_entry(source: Words, start: int, source_heap: int, key_words: int, text_mask: int) -> int:
+    """Return the hash of the key words, and of the bytes of long texts among them."""
+    mixed = HASH_SEED
+    previous_long = False
+    for word in range(key_words):
+        value = source[start + word]
+        if previous_long:
+            mixed = hash_bytes(mixed, source_heap + value, source[start + word - 1] & LENGTH_MASK)
+            previous_long = False
+            continue
+        mixed = mix(mixed, value)
+        if text_mask != 0 and (text_mask >> word) & 1:
+            previous_long = (value & LENGTH_MASK) > INLINE_BYTES_MAX
+    # Folding the halves once more would undo what `mix` did last: texts that differ in their last letters met in a few slots then.
+    result: int = signed_word(mixed)
+    return result
+
+
+@kernel
+def mix(mixed: np.uint64, value: int) -> np.uint64:
+    """Return the hash state after one more word."""
+    mixed = (mixed ^ unsigned_word(value)) * HASH_FACTOR
+    result: np.uint64 = mixed ^ (mixed >> HALF)
+    return result
+
+
+@kernel
+def hash_bytes(mixed: np.uint64, address: int, length: int) -> np.uint64:
+    """Return the hash state after `length` bytes."""
+    position = 0
+    while position + 8 <= length:
+        mixed = mix(mixed, load_word(address + position))
+        position += 8
+    while position < length:
+        mixed = mix(mixed, signed_word(load_byte(address + position)))
+        position += 1
+    return mixed
+
+
+@sized_kernel
+def equal_entries(
+    rows: Words, at: int, heap: int, source: Words, start: int, source_heap: int, key_words: int, text_mask: int
+) -> bool:
+    """Return whether the key words of an entry in the table and of one in `source` are equal."""
+    previous_long = False
+    for word in range(key_words):
+        ours = rows[at + word]
+        theirs = source[start + word]
+        if previous_long:
+            if not equal_bytes(heap + ours, source_heap + theirs, rows[at + word - 1] & LENGTH_MASK):
+                return False
+            previous_long = False
+            continue
+        if ours != theirs:
+            return False
+        if text_mask != 0 and (text_mask >> word) & 1:
+            previous_long = (ours & LENGTH_MASK) > INLINE_BYTES_MAX
+    return True
+
+
+@kernel
+def equal_bytes(a: int, b: int, length: int) -> bool:
+    """Return whether `length` bytes at two addresses are equal."""
+    position = 0
+    while position + 8 <= length:
+        if load_word(a + position) != load_word(b + position):
+            return False
+        position += 8
+    while position < length:
+        if load_byte(a + position) != load_byte(b + position):
+            return False
+        position += 1
+    return True
+
+
+@kernel
+def store_text(control: Words, length: int, address: int) -> int:
+    """Copy `length` bytes to the table's heap and return their offset there; the caller saw to room."""
+    offset: int = control[HEAP_USED]
+    copy_memory(control[HEAP_ADDRESS] + offset, address, length)
+    control[HEAP_USED] = offset + length
+    return offset
+
+
+@kernel
+def own_text(control: Words, w0: int, w1: int, heap: int) -> int:
+    """Return the second word of a text (words as in text_values.py) whose bytes, if long, are copied to the table's heap."""
+    length = w0 & LENGTH_MASK
+    if length > INLINE_BYTES_MAX:
+        return store_text(control, length, heap + w1)
+    return w1
+
+
+@kernel
+def fill_slots(slots: Words, rows: Words, rows_count: int, row_words: int) -> None:
+    """Enter the first `rows_count` rows, all different, into empty slots."""
+    mask = len(slots) - 1
+    for number in range(rows_count):
+        hash_word = rows[number * row_words]
+        slot = hash_word & mask
+        while slots[slot] != 0:
+            slot = (slot + 1) & mask
+        slots[slot] = ((hash_word >> 32) << 32) | (number + 1)
+
+
+def partition(hash_word: int) -> int:
+    """Return the partition, from 0 to 63, to which rows with this hash belong."""
+    return (hash_word >> (64 - PARTITION_BITS)) & ((1 << PARTITION_BITS) - 1)

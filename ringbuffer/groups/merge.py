@@ -1,0 +1,220 @@
+"""Merging one group table into another: one compiled kernel for all views, driven by a program.
+
+program int64[k, 3]: for each state of a row (its kind, its first word, the word of the count that it shares), counts after the states
+that they belong to. A first row has a head (FIRST, its first word, how many values) and for each value (its form, its word, the word of
+the count). Merging is what makes local tables cheap: it never fails on data. Must not know SQL.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from ringbuffer.compile.jit import kernel
+from ringbuffer.groups.aggregates import (
+    OUT_OF_RANGE,
+    SPECIAL_SUM,
+    State,
+    add_integer,
+    add_numeric,
+    bit_and,
+    bit_or,
+    bit_xor,
+    from_bits,
+    is_special_sum,
+    mark_out_of_range,
+    mark_special,
+    max_float,
+    max_integer,
+    max_numeric,
+    max_text,
+    merge_average,
+    min_float,
+    min_integer,
+    min_numeric,
+    min_text,
+    sum_float32,
+    sum_float64,
+    unsigned_word,
+)
+from ringbuffer.groups.first_rows import merge_first
+from ringbuffer.groups.hash_table import (
+    HEAP_ADDRESS,
+    HEAP_USED,
+    ROWS_IN,
+    ROWS_PASSED,
+    ROWS_SKIPPED,
+    GroupTable,
+    TableLayout,
+    Words,
+    find_group,
+)
+
+Program = npt.NDArray[np.int64]
+
+COUNT = int(State.COUNT)
+SUM_INTEGER = int(State.SUM_INTEGER)
+SUM_NUMERIC = int(State.SUM_NUMERIC)
+SUM_FLOAT64 = int(State.SUM_FLOAT64)
+SUM_FLOAT32 = int(State.SUM_FLOAT32)
+AVERAGE_FLOAT = int(State.AVERAGE_FLOAT)
+MIN_INTEGER = int(State.MIN_INTEGER)
+MAX_INTEGER = int(State.MAX_INTEGER)
+MIN_FLOAT = int(State.MIN_FLOAT)
+MAX_FLOAT = int(State.MAX_FLOAT)
+MIN_NUMERIC = int(State.MIN_NUMERIC)
+MAX_NUMERIC = int(State.MAX_NUMERIC)
+MIN_TEXT = int(State.MIN_TEXT)
+MAX_TEXT = int(State.MAX_TEXT)
+FIRST = int(State.FIRST)
+BIT_AND = int(State.BIT_AND)
+BIT_OR = int(State.BIT_OR)
+BIT_XOR = int(State.BIT_XOR)
+SUM_SQUARES = int(State.SUM_SQUARES)
+
+
+def merge_tables(target: GroupTable, source: GroupTable, program: Program) -> None:
+    """Add the groups of `source` to those of `target`; both have the same layout. The source is left as it is."""
+    layout = target.layout
+    # Each string of the source is copied at most once, so with this much room the kernel needs no check.
+    target.grow_heap(int(source.control[HEAP_USED]))
+    start, count = 0, source.groups_count
+    while True:
+        start = merge_rows(
+            target.control,
+            target.slots,
+            target.rows,
+            source.control,
+            source.rows,
+            program,
+            start,
+            count,
+            layout.key_words,
+            layout.entry_words,
+            layout.row_words,
+            layout.text_mask,
+        )
+        if start == count:
+            break
+        target.grow_rows()
+    for counter in (ROWS_IN, ROWS_PASSED, ROWS_SKIPPED):
+        target.control[counter] += source.control[counter]
+
+
+def warm_up_merging() -> None:
+    """Compile or load the kernels of a merge: the first one may happen under a lock that commits take."""
+    layout = TableLayout(key_words=2, entry_words=2, row_words=4, text_mask=0)
+    target, source = GroupTable(layout), GroupTable(layout)
+    key = np.zeros(layout.entry_words, dtype=np.int64)
+    sizes = (layout.key_words, layout.entry_words, layout.row_words, layout.text_mask)
+    find_group(source.control, source.slots, source.rows, key, 0, 0, *sizes)
+    target.grow_rows()
+    merge_tables(target, source, np.array([(COUNT, 3, 3)], dtype=np.int64))
+
+
+@kernel
+def merge_rows(
+    control: Words,
+    slots: Words,
+    rows: Words,
+    source_control: Words,
+    source: Words,
+    program: Program,
+    start: int,
+    count: int,
+    key_words: int,
+    entry_words: int,
+    row_words: int,
+    text_mask: int,
+) -> int:
+    """Merge the source's rows [start, count); return `count`, or the row at which the table must grow first."""
+    heap = source_control[HEAP_ADDRESS]
+    for number in range(start, count):
+        row = number * row_words
+        group = find_group(control, slots, rows, source, row + 1, heap, key_words, entry_words, row_words, text_mask)
+        if group < 0:
+            return number
+        step = 0
+        while step < len(program):
+            if program[step, 0] == FIRST:
+                # The count of a first row stands with its values, since the head has none.
+                seen_at = program[step + 1, 2]
+                if source[row + seen_at] != 0:
+                    merge_first(control, rows, group, rows[group + seen_at], source, row, program, step, heap)
+                step += 1 + program[step, 2]
+                continue
+            added = source[row + program[step, 2]]
+            if added != 0:
+                merge_state(
+                    program[step, 0],
+                    control,
+                    rows,
+                    group + program[step, 1],
+                    rows[group + program[step, 2]],
+                    source,
+                    row + program[step, 1],
+                    added,
+                    heap,
+                )
+            step += 1
+    return count
+
+
+@kernel
+def merge_state(
+    kind: int, control: Words, rows: Words, at: int, seen: int, source: Words, start: int, added: int, heap: int
+) -> None:
+    """Add the state at source[start], made of `added` > 0 values, to the one at rows[at], made of `seen` values."""
+    if kind == COUNT:
+        rows[at] += added
+    elif kind in (SUM_INTEGER, SUM_SQUARES):
+        add_integer(rows, at, source[start], source[start + 1])
+        rows[at + 2] += source[start + 2]
+    elif kind == SUM_NUMERIC:
+        merge_numeric(rows, at, source, start)
+    elif kind == SUM_FLOAT64:
+        sum_float64(rows, at, from_bits(unsigned_word(source[start])))
+        rows[at + 1] |= source[start + 1]
+    elif kind == SUM_FLOAT32:
+        sum_float32(rows, at, from_bits(unsigned_word(source[start])))
+        rows[at + 1] |= source[start + 1]
+    elif kind == AVERAGE_FLOAT:
+        merge_average(rows, at, seen, source, start, added)
+    elif kind == MIN_INTEGER:
+        min_integer(rows, at, seen, source[start])
+    elif kind == MAX_INTEGER:
+        max_integer(rows, at, seen, source[start])
+    elif kind == MIN_FLOAT:
+        min_float(rows, at, seen, from_bits(unsigned_word(source[start])))
+    elif kind == MAX_FLOAT:
+        max_float(rows, at, seen, from_bits(unsigned_word(source[start])))
+    elif kind == MIN_NUMERIC:
+        min_numeric(rows, at, seen, source[start], source[start + 1], source[start + 2])
+    elif kind == MAX_NUMERIC:
+        max_numeric(rows, at, seen, source[start], source[start + 1], source[start + 2])
+    elif kind == MIN_TEXT:
+        min_text(control, rows, at, seen, source[start], source[start + 1], heap)
+    elif kind == MAX_TEXT:
+        max_text(control, rows, at, seen, source[start], source[start + 1], heap)
+    elif kind == BIT_AND:
+        bit_and(rows, at, seen, source[start])
+    elif kind == BIT_OR:
+        bit_or(rows, at, seen, source[start])
+    elif kind == BIT_XOR:
+        bit_xor(rows, at, seen, source[start])
+    else:
+        rows[at] |= source[start]
+
+
+@kernel
+def merge_numeric(rows: Words, at: int, source: Words, start: int) -> None:
+    """Add a decimal sum (lo, hi, wraps, scale); one that has wrapped has a value that no common scale can hold."""
+    if is_special_sum(source[start + 2]):
+        mark_special(rows, at, source[start + 2] - SPECIAL_SUM)
+        return
+    if source[start + 2] != 0 and (source[start + 3] != rows[at + 3] or source[start + 2] == OUT_OF_RANGE):
+        mark_out_of_range(rows, at)
+        return
+    add_numeric(rows, at, source[start], source[start + 1], source[start + 3])
+    if source[start + 2] != 0 and rows[at + 2] < SPECIAL_SUM:
+        rows[at + 2] += source[start + 2]

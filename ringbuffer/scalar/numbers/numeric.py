@@ -1,0 +1,404 @@
+"""Decimal arithmetic with PostgreSQL's scales: a numeric is (lo, hi, scale), its value is the 128-bit integer (lo, hi) times 10^-scale.
+
+All words are int64. A value has at most 38 digits and a scale of at most 38; what needs more is NUMERIC_DIGITS, never a rounded
+value. Results end with a code of error_codes (0 is success; the other results are 0 then). No NaN and no infinity: `any_numeric.py` has the
+functions of values that may be one. Rounding is half away from zero. Must not allocate or raise.
+"""
+
+from __future__ import annotations
+
+from ringbuffer.compile.jit import kernel
+from ringbuffer.memory.error_codes import BIGINT_RANGE, DIVISION_BY_ZERO, NUMERIC_DIGITS, NUMERIC_FIELD_OVERFLOW, OK
+from ringbuffer.scalar.numbers.int128 import (
+    int128_absolute,
+    int128_add,
+    int128_compare,
+    int128_compare_unsigned,
+    int128_digits_count,
+    int128_divide_unsigned,
+    int128_exceeds_digits,
+    int128_multiply,
+    int128_multiply_unsigned,
+    int128_negate,
+    int128_power_of_ten,
+    int128_shift_left,
+    int128_subtract,
+)
+
+DIGITS_MAX = 38
+SCALE_MAX = 38
+# The scale of NaN and the infinities, in columns where each value has its own: the value is 2 for NaN, 1 and -1 for the infinities.
+SPECIAL_SCALE = -1
+NAN_RANK = 2
+
+# PostgreSQL counts digits of base 10,000 from the decimal point, and gives quotients at least 16 significant decimal digits.
+BASE_DIGITS = 4
+QUOTIENT_DIGITS_MIN = 16
+
+
+@kernel
+def numeric_add(alo: int, ahi: int, ascale: int, blo: int, bhi: int, bscale: int) -> tuple[int, int, int, int]:
+    """Return (lo, hi, scale, error) of a + b; the scale is the larger one."""
+    if ascale != bscale:
+        alo, ahi, blo, bhi, ascale, error = align(alo, ahi, ascale, blo, bhi, bscale)
+        if error != OK:
+            return 0, 0, 0, error
+    lo, hi, overflow = int128_add(alo, ahi, blo, bhi)
+    if overflow or int128_exceeds_digits(lo, hi):
+        return 0, 0, 0, NUMERIC_DIGITS
+    return lo, hi, ascale, OK
+
+
+@kernel
+def numeric_subtract(alo: int, ahi: int, ascale: int, blo: int, bhi: int, bscale: int) -> tuple[int, int, int, int]:
+    """Return (lo, hi, scale, error) of a - b; the scale is the larger one."""
+    if ascale != bscale:
+        alo, ahi, blo, bhi, ascale, error = align(alo, ahi, ascale, blo, bhi, bscale)
+        if error != OK:
+            return 0, 0, 0, error
+    lo, hi, overflow = int128_subtract(alo, ahi, blo, bhi)
+    if overflow or int128_exceeds_digits(lo, hi):
+        return 0, 0, 0, NUMERIC_DIGITS
+    return lo, hi, ascale, OK
+
+
+@kernel
+def numeric_multiply(alo: int, ahi: int, ascale: int, blo: int, bhi: int, bscale: int) -> tuple[int, int, int, int]:
+    """Return (lo, hi, scale, error) of the exact product; the scale is the sum."""
+    lo, hi, overflow = int128_multiply(alo, ahi, blo, bhi)
+    scale = ascale + bscale
+    if overflow or int128_exceeds_digits(lo, hi) or scale > SCALE_MAX:
+        return 0, 0, 0, NUMERIC_DIGITS
+    return lo, hi, scale, OK
+
+
+@kernel
+def numeric_divide(alo: int, ahi: int, ascale: int, blo: int, bhi: int, bscale: int) -> tuple[int, int, int, int]:
+    """Return (lo, hi, scale, error) of a / b, rounded to the scale that PostgreSQL's select_div_scale chooses."""
+    if blo == 0 and bhi == 0:
+        return 0, 0, 0, DIVISION_BY_ZERO
+    scale = quotient_scale(alo, ahi, ascale, blo, bhi, bscale)
+    if scale > SCALE_MAX:
+        return 0, 0, 0, NUMERIC_DIGITS
+    dividend_lo, dividend_hi = int128_absolute(alo, ahi)
+    divisor_lo, divisor_hi = int128_absolute(blo, bhi)
+    lo, hi, rest_lo, rest_hi, error = divide_shifted(
+        dividend_lo, dividend_hi, scale + bscale - ascale, divisor_lo, divisor_hi
+    )
+    rest_lo, rest_hi = int128_shift_left(rest_lo, rest_hi, 1)
+    if int128_compare_unsigned(rest_lo, rest_hi, divisor_lo, divisor_hi) >= 0:
+        lo, hi, _ = int128_add(lo, hi, 1, 0)
+    if error != OK or int128_exceeds_digits(lo, hi):
+        return 0, 0, 0, NUMERIC_DIGITS
+    if ahi ^ bhi < 0:
+        lo, hi = int128_negate(lo, hi)
+    return lo, hi, scale, OK
+
+
+@kernel
+def numeric_average(sum_lo: int, sum_hi: int, sum_scale: int, count: int) -> tuple[int, int, int, int]:
+    """Return (lo, hi, scale, error) of PostgreSQL's avg: the 128-bit sum (it may have 39 digits) divided by the count of values."""
+    return numeric_divide(sum_lo, sum_hi, sum_scale, count, count >> 63, 0)
+
+
+@kernel
+def numeric_modulo(alo: int, ahi: int, ascale: int, blo: int, bhi: int, bscale: int) -> tuple[int, int, int, int]:
+    """Return (lo, hi, scale, error) of a % b, with the sign of a; the scale is the larger one."""
+    if blo == 0 and bhi == 0:
+        return 0, 0, 0, DIVISION_BY_ZERO
+    dividend_lo, dividend_hi = int128_absolute(alo, ahi)
+    divisor_lo, divisor_hi = int128_absolute(blo, bhi)
+    scale = max(ascale, bscale)
+    divisor_lo, divisor_hi, error = scale_up(divisor_lo, divisor_hi, scale - bscale)
+    if error != OK:
+        # The divisor has more than 38 digits at the dividend's scale, so it is larger than the dividend.
+        return alo, ahi, scale, OK
+    _, _, lo, hi, _ = divide_shifted(dividend_lo, dividend_hi, scale - ascale, divisor_lo, divisor_hi)
+    if int128_exceeds_digits(lo, hi):
+        return 0, 0, 0, NUMERIC_DIGITS
+    if ahi < 0:
+        lo, hi = int128_negate(lo, hi)
+    return lo, hi, scale, OK
+
+
+@kernel
+def numeric_compare(alo: int, ahi: int, ascale: int, blo: int, bhi: int, bscale: int) -> int:
+    """Return -1, 0 or 1 by value: 1.0 and 1.00 are equal."""
+    if ascale == bscale:
+        order: int = int128_compare(alo, ahi, blo, bhi)
+        return order
+    return compare_scaled(alo, ahi, ascale, blo, bhi, bscale)
+
+
+@kernel
+def compare_scaled(alo: int, ahi: int, ascale: int, blo: int, bhi: int, bscale: int) -> int:
+    """Compare values of different scales; one that exceeds 38 digits at the other's scale is further from zero."""
+    order: int
+    if ascale < bscale:
+        lo, hi, error = scale_up(alo, ahi, bscale - ascale)
+        if error != OK:
+            return numeric_sign(alo, ahi)
+        order = int128_compare(lo, hi, blo, bhi)
+        return order
+    lo, hi, error = scale_up(blo, bhi, ascale - bscale)
+    if error != OK:
+        return -numeric_sign(blo, bhi)
+    order = int128_compare(alo, ahi, lo, hi)
+    return order
+
+
+@kernel
+def numeric_negate(lo: int, hi: int) -> tuple[int, int]:
+    """Return the words of -x; the scale stays."""
+    low, high = int128_negate(lo, hi)
+    return low, high
+
+
+@kernel
+def numeric_absolute(lo: int, hi: int) -> tuple[int, int]:
+    """Return the words of |x|; the scale stays, also that of NaN and the infinities."""
+    low, high = int128_absolute(lo, hi)
+    return low, high
+
+
+@kernel
+def numeric_sign(lo: int, hi: int) -> int:
+    """Return -1, 0 or 1."""
+    if hi < 0:
+        return -1
+    return 1 if lo != 0 or hi != 0 else 0
+
+
+@kernel
+def numeric_rescale(lo: int, hi: int, scale: int, to_scale: int) -> tuple[int, int, int]:
+    """Return (lo, hi, error) of the value at `to_scale` (which may be negative), rounded half away from zero."""
+    if to_scale >= scale:
+        return scale_up(lo, hi, to_scale - scale)
+    lo, hi = scale_down(lo, hi, scale - to_scale, True)
+    return lo, hi, OK
+
+
+@kernel
+def numeric_limit(lo: int, hi: int, scale: int, precision: int, to_scale: int) -> tuple[int, int, int]:
+    """Return (lo, hi, error) of a cast to numeric(precision, to_scale): rounded, then NUMERIC_FIELD_OVERFLOW if it has more digits."""
+    lo, hi, error = numeric_rescale(lo, hi, scale, to_scale)
+    if error != OK:
+        return 0, 0, NUMERIC_FIELD_OVERFLOW
+    magnitude_lo, magnitude_hi = int128_absolute(lo, hi)
+    if int128_digits_count(magnitude_lo, magnitude_hi) > precision:
+        return 0, 0, NUMERIC_FIELD_OVERFLOW
+    return lo, hi, OK
+
+
+@kernel
+def numeric_round(lo: int, hi: int, scale: int, digits: int) -> tuple[int, int, int, int]:
+    """Return (lo, hi, scale, error) of round(x, digits): the new scale is `digits`, or 0 where that is negative."""
+    return cut(lo, hi, scale, digits, True)
+
+
+@kernel
+def numeric_trunc(lo: int, hi: int, scale: int, digits: int) -> tuple[int, int, int, int]:
+    """Return (lo, hi, scale, error) of trunc(x, digits): the new scale is `digits`, or 0 where that is negative."""
+    return cut(lo, hi, scale, digits, False)
+
+
+@kernel
+def cut(lo: int, hi: int, scale: int, digits: int, rounded: bool) -> tuple[int, int, int, int]:
+    """Return (lo, hi, scale, error) with `digits` decimal digits, rounded or truncated."""
+    if digits > SCALE_MAX:
+        return 0, 0, 0, NUMERIC_DIGITS
+    if digits >= scale:
+        lo, hi, error = scale_up(lo, hi, digits - scale)
+        return lo, hi, digits if error == OK else 0, error
+    lo, hi = scale_down(lo, hi, scale - digits, rounded)
+    if digits >= 0:
+        return lo, hi, digits, OK
+    lo, hi, error = scale_up(lo, hi, -digits)
+    return lo, hi, 0, error
+
+
+@kernel
+def numeric_ceil(lo: int, hi: int, scale: int) -> tuple[int, int]:
+    """Return the words, at scale 0, of the least integer not below x."""
+    whole_lo, whole_hi = scale_down(lo, hi, scale, False)
+    if hi >= 0 and compare_scaled(whole_lo, whole_hi, 0, lo, hi, scale) < 0:
+        whole_lo, whole_hi, _ = int128_add(whole_lo, whole_hi, 1, 0)
+    return whole_lo, whole_hi
+
+
+@kernel
+def numeric_floor(lo: int, hi: int, scale: int) -> tuple[int, int]:
+    """Return the words, at scale 0, of the greatest integer not above x."""
+    whole_lo, whole_hi = scale_down(lo, hi, scale, False)
+    if hi < 0 and compare_scaled(whole_lo, whole_hi, 0, lo, hi, scale) > 0:
+        whole_lo, whole_hi, _ = int128_subtract(whole_lo, whole_hi, 1, 0)
+    return whole_lo, whole_hi
+
+
+@kernel
+def numeric_normalise(lo: int, hi: int, scale: int) -> tuple[int, int, int]:
+    """Return (lo, hi, scale) without trailing zeros after the point: equal values become equal words, as group keys need."""
+    while scale > 0:
+        magnitude_lo, magnitude_hi = int128_absolute(lo, hi)
+        whole_lo, whole_hi, rest_lo, _ = int128_divide_unsigned(magnitude_lo, magnitude_hi, 10, 0)
+        if rest_lo != 0:
+            break
+        if whole_lo == 0 and whole_hi == 0:
+            return 0, 0, 0
+        if hi < 0:
+            whole_lo, whole_hi = int128_negate(whole_lo, whole_hi)
+        lo, hi, scale = whole_lo, whole_hi, scale - 1
+    return lo, hi, scale
+
+
+@kernel
+def numeric_hash(lo: int, hi: int, scale: int) -> int:
+    """Return a hash that is equal for equal values, whatever their scales."""
+    lo, hi, scale = numeric_normalise(lo, hi, scale)
+    mixed = lo * -7046029254386353131 + hi * -4417276706812531889 + scale * 1609587929392839161
+    mixed = (mixed ^ ((mixed >> 32) & 0xFFFFFFFF)) * -4417276706812531889
+    return mixed ^ ((mixed >> 29) & 0x7FFFFFFFF)
+
+
+@kernel
+def numeric_from_int64(value: int) -> tuple[int, int]:
+    """Return the words of an integer, at scale 0."""
+    return value, value >> 63
+
+
+@kernel
+def numeric_to_int64(lo: int, hi: int, scale: int) -> tuple[int, int]:
+    """Return (integer, error), rounded half away from zero; BIGINT_RANGE if it does not fit."""
+    lo, hi = scale_down(lo, hi, scale, True)
+    if hi != lo >> 63:
+        return 0, BIGINT_RANGE
+    return lo, OK
+
+
+@kernel
+def align(alo: int, ahi: int, ascale: int, blo: int, bhi: int, bscale: int) -> tuple[int, int, int, int, int, int]:
+    """Return (alo, ahi, blo, bhi, scale, error) of both values at the larger scale."""
+    if ascale < bscale:
+        alo, ahi, error = scale_up(alo, ahi, bscale - ascale)
+        return alo, ahi, blo, bhi, bscale, error
+    blo, bhi, error = scale_up(blo, bhi, ascale - bscale)
+    return alo, ahi, blo, bhi, ascale, error
+
+
+@kernel
+def scale_up(lo: int, hi: int, digits: int) -> tuple[int, int, int]:
+    """Return (lo, hi, error) times 10^digits."""
+    if digits == 0 or (lo == 0 and hi == 0):
+        return lo, hi, OK
+    if digits > DIGITS_MAX:
+        return 0, 0, NUMERIC_DIGITS
+    power_lo, power_hi = int128_power_of_ten(digits)
+    lo, hi, overflow = int128_multiply(lo, hi, power_lo, power_hi)
+    if overflow or int128_exceeds_digits(lo, hi):
+        return 0, 0, NUMERIC_DIGITS
+    return lo, hi, OK
+
+
+@kernel
+def scale_down(lo: int, hi: int, digits: int, rounded: bool) -> tuple[int, int]:
+    """Return (lo, hi) divided by 10^digits, rounded half away from zero or truncated."""
+    if digits == 0:
+        return lo, hi
+    if digits > DIGITS_MAX:
+        return 0, 0
+    power_lo, power_hi = int128_power_of_ten(digits)
+    magnitude_lo, magnitude_hi = int128_absolute(lo, hi)
+    whole_lo, whole_hi, rest_lo, rest_hi = int128_divide_unsigned(magnitude_lo, magnitude_hi, power_lo, power_hi)
+    if rounded:
+        rest_lo, rest_hi = int128_shift_left(rest_lo, rest_hi, 1)
+        if int128_compare_unsigned(rest_lo, rest_hi, power_lo, power_hi) >= 0:
+            whole_lo, whole_hi, _ = int128_add(whole_lo, whole_hi, 1, 0)
+    if hi < 0:
+        whole_lo, whole_hi = int128_negate(whole_lo, whole_hi)
+    return whole_lo, whole_hi
+
+
+@kernel
+def quotient_scale(alo: int, ahi: int, ascale: int, blo: int, bhi: int, bscale: int) -> int:
+    """Return the scale of a / b that PostgreSQL 15's select_div_scale chooses."""
+    weight_a, first_a = first_base_digit(alo, ahi, ascale)
+    weight_b, first_b = first_base_digit(blo, bhi, bscale)
+    weight = weight_a - weight_b
+    if first_a <= first_b:
+        weight -= 1
+    return max(QUOTIENT_DIGITS_MIN - weight * BASE_DIGITS, ascale, bscale)
+
+
+@kernel
+def first_base_digit(lo: int, hi: int, scale: int) -> tuple[int, int]:
+    """Return (weight, digit) of the first nonzero digit of base 10,000: the value is about digit * 10000^weight; (0, 0) of zero."""
+    lo, hi = int128_absolute(lo, hi)
+    digits = int128_digits_count(lo, hi)
+    if digits == 0:
+        return 0, 0
+    weight = (digits - scale - 1) >> 2
+    dropped = scale + weight * BASE_DIGITS
+    if dropped > 0:
+        power_lo, power_hi = int128_power_of_ten(dropped)
+        digit, _, _, _ = int128_divide_unsigned(lo, hi, power_lo, power_hi)
+    else:
+        power_lo, power_hi = int128_power_of_ten(-dropped)
+        digit = lo * power_lo
+    return weight, digit
+
+
+@kernel
+def divide_shifted(alo: int, ahi: int, digits: int, blo: int, bhi: int) -> tuple[int, int, int, int, int]:
+    """Return (quotient lo, hi, remainder lo, hi, error) of a * 10^digits by b, both unsigned and b below 2^127.
+
+    The dividend may be as long as it likes: the quotient is found in pieces of as many decimal digits as the remainder has room for.
+    """
+    if digits <= DIGITS_MAX:
+        power_lo, power_hi = int128_power_of_ten(digits)
+        lo, hi, overflow = int128_multiply_unsigned(alo, ahi, power_lo, power_hi)
+        if not overflow:
+            lo, hi, rest_lo, rest_hi = int128_divide_unsigned(lo, hi, blo, bhi)
+            return lo, hi, rest_lo, rest_hi, NUMERIC_DIGITS if hi < 0 or int128_exceeds_digits(lo, hi) else OK
+    return divide_in_pieces(alo, ahi, digits, blo, bhi)
+
+
+@kernel
+def divide_in_pieces(alo: int, ahi: int, digits: int, blo: int, bhi: int) -> tuple[int, int, int, int, int]:
+    """Do the work of `divide_shifted` for a dividend of more than 128 bits."""
+    lo, hi, rest_lo, rest_hi = int128_divide_unsigned(alo, ahi, blo, bhi)
+    error = OK
+    room = DIGITS_MAX - int128_digits_count(blo, bhi)
+    while digits > 0:
+        piece = min(digits, max(room, 1))
+        power_lo, power_hi = int128_power_of_ten(piece)
+        if room > 0:
+            rest_lo, rest_hi, _ = int128_multiply_unsigned(rest_lo, rest_hi, power_lo, power_hi)
+            piece_lo, piece_hi, rest_lo, rest_hi = int128_divide_unsigned(rest_lo, rest_hi, blo, bhi)
+        else:
+            piece_lo, rest_lo, rest_hi = next_digit(rest_lo, rest_hi, blo, bhi)
+            piece_hi = 0
+        lo, hi, overflow = int128_multiply_unsigned(lo, hi, power_lo, power_hi)
+        lo, hi, _ = int128_add(lo, hi, piece_lo, piece_hi)
+        if overflow or hi < 0 or int128_exceeds_digits(lo, hi):
+            error = NUMERIC_DIGITS
+        digits -= piece
+    return lo, hi, rest_lo, rest_hi, error
+
+
+@kernel
+def next_digit(rest_lo: int, rest_hi: int, blo: int, bhi: int) -> tuple[int, int, int]:
+    """Return (digit, remainder lo, hi) of 10 * rest by b, for a b so long that 10 * rest may not fit: 10 = 2 * (2 * 2 + 1)."""
+    lo, hi = rest_lo, rest_hi
+    digit = 0
+    for step in range(3):
+        digit *= 2
+        lo, hi = int128_shift_left(lo, hi, 1)
+        if int128_compare_unsigned(lo, hi, blo, bhi) >= 0:
+            lo, hi, _ = int128_subtract(lo, hi, blo, bhi)
+            digit += 1
+        if step == 1:
+            lo, hi, _ = int128_add(lo, hi, rest_lo, rest_hi)
+            if int128_compare_unsigned(lo, hi, blo, bhi) >= 0:
+                lo, hi, _ = int128_subtract(lo, hi, blo, bhi)
+                digit += 1
+    return digit, lo, hi

@@ -1,0 +1,49 @@
+"""Compiling the decoders, the ring and the rows of the log before the first client waits for them: seconds once, then half a second."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ringbuffer.decode.copy_binary import SIGNATURE, BinaryDecoder
+from ringbuffer.decode.copy_csv import CsvDecoder
+from ringbuffer.decode.copy_text import TextDecoder
+from ringbuffer.decode.literals import decode_literals
+from ringbuffer.decode.one_row import OneRow
+from ringbuffer.decode.parameters import decode_parameters
+from ringbuffer.io.row_packet import RowPacket
+from ringbuffer.memory.arrow import compact_morsel, concat_morsels, morsel_from_arrow, morsel_to_arrow
+from ringbuffer.memory.checksums import crc32_of, joined_crc32
+from ringbuffer.memory.columns import ColumnLayout, Layout, PhysicalType
+from ringbuffer.pages.log_rows import RowRecord, decode_rows, encode_rows
+from ringbuffer.pages.packed_rows import pack_rows
+from ringbuffer.ring.ring import Ring, RowWriter
+
+LAYOUT: Layout = (ColumnLayout("number", PhysicalType.INT32), ColumnLayout("text", PhysicalType.TEXT))
+RECORD_BYTES = 256
+LONG_TEXT = b"longer than an inline string"
+
+
+def warm_up_decoders() -> None:
+    """Compile or load every kernel between a client's bytes, the ring and the log. Call it before other threads decode."""
+    decode_literals(b"(1, 'a')", 0, LAYOUT)
+    parameters = b"\0\0\0\1" + b"1" + len(LONG_TEXT).to_bytes(4, "big") + LONG_TEXT
+    morsel = decode_parameters(parameters, np.zeros(1, dtype=np.int64), np.zeros(2, dtype=np.int8), LAYOUT)
+    for decoder, line in ((TextDecoder(LAYOUT), b"1\ta\n"), (CsvDecoder(LAYOUT), b"1,a\n")):
+        decoder.feed(line)
+    BinaryDecoder(LAYOUT, (False, True)).feed(SIGNATURE + bytes(8) + b"\0\2\0\0\0\4\0\0\0\1\xff\xff\xff\xff")
+    ring = Ring(LAYOUT, 8)
+    ring.append(morsel)
+    nulls = decode_parameters(b"\xff" * 8, np.zeros(1, dtype=np.int64), np.zeros(2, dtype=np.int8), LAYOUT)
+    row = OneRow(LAYOUT, (0, 0), nulls, (0, 1))
+    row.fill(parameters, 0, len(parameters))
+    row.fill_literals(b"(1, 'a')", 0)
+    RowWriter(ring, row.morsel).append()
+    record = RowRecord(row.morsel, LAYOUT, 0)
+    record.pack(np.zeros(RECORD_BYTES, dtype=np.uint8), 0, 1, 0, 1, 0, 0)
+    RowPacket(row, record, 0, b"", b"", 0)
+    joined_crc32(crc32_of(morsel.heap.ctypes.data, len(morsel.heap)), 0, 1)
+    decode_rows(b"".join(encode_rows(morsel, LAYOUT)), LAYOUT)
+    decode_rows(pack_rows(morsel, LAYOUT), LAYOUT)
+    ring.read(0, 1)
+    morsel_from_arrow(morsel_to_arrow(morsel, LAYOUT), LAYOUT)
+    compact_morsel(concat_morsels([morsel, morsel], LAYOUT), LAYOUT)

@@ -1,0 +1,95 @@
+"""Which column of which relation each column of an answer is: what RowDescription tells drivers.
+
+Enters: a bound query and the catalog. Leaves: its schema with origins. A column that is computed has none, and so has one of a set
+operation, or of a query that reads an ordinary view, whose own columns are not in the tree any more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from sql.catalog.catalog import Catalog, RelationDescription
+from sql.tree.expressions import Column, Expression
+from sql.tree.relations import (
+    Aggregate,
+    BoundQuery,
+    Distinct,
+    Filter,
+    Join,
+    Limit,
+    Project,
+    Relation,
+    Scan,
+    Schema,
+    Sort,
+    Window,
+)
+
+# What clients know under their own OIDs; the rows of a statement are those of the table that it writes to.
+RELATIONS = frozenset({"table", "stream", "view"})
+# A relation's name, and the place of one of its columns; None for what is computed.
+Place = tuple[str, int] | None
+
+
+def with_origins(bound: BoundQuery, catalog: Catalog) -> Schema:
+    """Return the columns of a query's answer with the relations that they are of."""
+    schema = bound.root.schema
+    named = [catalog.relation(name) for name in bound.named]
+    if any(found is not None and found.kind == "query" for found in named):
+        return schema
+    return schema_of(bound.root, catalog)
+
+
+def schema_of(root: Relation, catalog: Catalog) -> Schema:
+    """Return the columns of a relation with the relations that they are of."""
+    found = []
+    for column, place in zip(root.schema, places(root), strict=True):
+        relation = None if place is None else catalog.relation(place[0])
+        origin = (0, 0) if place is None or relation is None else _origin(relation, place[1])
+        found.append(replace(column, origin=origin))
+    return tuple(found)
+
+
+def returned(root: Relation, target: RelationDescription) -> Schema:
+    """Return the columns of RETURNING, which reads rows of `target` alone."""
+    return tuple(
+        replace(column, origin=(0, 0) if place is None else _origin(target, place[1]))
+        for column, place in zip(root.schema, places(root, rows=target.name), strict=True)
+    )
+
+
+def places(root: Relation, rows: str = "") -> Sequence[Place]:
+    """Return where each column comes from. rows: the relation that rows of a statement are of."""
+    match root:
+        case Scan(name, kind, schema):
+            if kind == "rows" and rows:
+                name = rows
+            elif kind not in RELATIONS:
+                return [None] * len(schema)
+            return [(name, index) for index in range(len(schema))]
+        case Filter() | Distinct() | Sort() | Limit():
+            return places(root.input, rows)
+        case Project():
+            return _taken([item for _, item in root.items], places(root.input, rows))
+        case Aggregate():
+            keys = _taken([key for _, key in root.keys], places(root.input, rows))
+            return [*keys, *(None for _ in root.aggregates)]
+        case Window():
+            return [*places(root.input, rows), *(None for _ in root.calls)]
+        case Join():
+            return [*places(root.left, rows), *places(root.right, rows)]
+        case _:
+            return [None] * len(root.schema)
+
+
+def _taken(items: Sequence[Expression], below: Sequence[Place]) -> list[Place]:
+    return [below[item.index] if isinstance(item, Column) else None for item in items]
+
+
+def _origin(relation: RelationDescription, index: int) -> tuple[int, int]:
+    """Return OID and attnum of a column; what stands behind the relation's own columns has none."""
+    if index >= len(relation.columns):
+        return 0, 0
+    # Columns of views are not counted.
+    return relation.oid, relation.columns[index].number or index + 1

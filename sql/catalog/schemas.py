@@ -1,0 +1,75 @@
+"""From a relation's name as written to its key, along the session's search_path.
+
+Enters: names as the grammar reads them, the settings that bind captures. Leaves: keys (`sql.names.relation_keys`), and PostgreSQL's errors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from sql.catalog.catalog import Catalog, KnowsSchemas, KnowsTypes, RelationDescription, SessionSettings
+from sql.errors import SqlError, not_supported
+from sql.names.relation_keys import TEMPORARY, dotted, name_of, relation_key, temporary_schema, unknown, written_schema
+from sql.types.enums import EnumType
+
+SYSTEM = "pg_catalog"
+
+
+def meant_schema(schema: str, settings: SessionSettings) -> str:
+    """Return the name of a schema that a client has written: pg_temp is the session's own."""
+    return temporary_schema(settings.process_id) if schema == TEMPORARY else schema
+
+
+def keys_of(written: str, settings: SessionSettings, position: int | None = None) -> Iterator[str]:
+    """Yield the keys that a name as written may mean; the first one that is there counts.
+
+    Raises 42501 for a schema that the user may not use.
+    """
+    schema = written_schema(written)
+    if schema is not None and schema in settings.unusable:
+        raise SqlError("42501", f"permission denied for schema {schema}", position)
+    schemas = settings.path if schema is None else (schema,)
+    for one in schemas:
+        if one != SYSTEM:
+            yield relation_key(meant_schema(one, settings), name_of(written))
+
+
+def find_relation(
+    written: str, catalog: Catalog, settings: SessionSettings, position: int | None = None
+) -> RelationDescription | None:
+    """Return the relation that a name as written means in a session; the server's own views come after all others.
+
+    Raises 42501 for a schema that the user may not use.
+    """
+    for key in keys_of(written, settings, position):
+        found = catalog.relation(key)
+        if found is not None and found.schema_name != SYSTEM:
+            return found
+    if written_schema(written) in (None, SYSTEM):
+        found = catalog.relation(name_of(written))
+        return found if found is not None and found.schema_name == SYSTEM else None
+    return None
+
+
+def find_type(written: str, catalog: Catalog, settings: SessionSettings) -> EnumType | None:
+    """Return the type of the database that a name as written means.
+
+    Raises 3F000 for a schema that is not there, 0A000 for the type of a relation's rows.
+    """
+    if not isinstance(catalog, KnowsTypes):
+        return None
+    schema = written_schema(written)
+    if schema is not None and isinstance(catalog, KnowsSchemas) and not catalog.has_schema(schema):
+        raise SqlError("3F000", f'schema "{schema}" does not exist')
+    for key in keys_of(written, settings):
+        found = catalog.type(key)
+        if found is not None:
+            return found
+        if catalog.relation(key) is not None:
+            raise not_supported(f"the type of the rows of {written} in a cast or a definition")
+    return None
+
+
+def found_key(written: str, settings: SessionSettings, is_there: Callable[[str], object]) -> str:
+    """Return the key that a name as written means; for what is not there, one that nothing has."""
+    return next((key for key in keys_of(written, settings) if is_there(key)), unknown(dotted(written)))

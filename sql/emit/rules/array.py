@@ -1,0 +1,271 @@
+"""Functions and operators of arrays as DuckDB's SQL over its lists. Elements compare by `comparable_text`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from decimal import Decimal
+
+from sql.emit.expressions import ExpressionPrinter, Rule
+from sql.tree.expressions import Call, Case, Cast, Column, Expression, Literal
+from sql.types.datatypes import TEXT, LiteralValue, SqlType, scaled_numeric
+
+
+def element(printer: ExpressionPrinter, node: Expression) -> str:
+    """Return an element beside an array: a numeric has its own digits there."""
+    return printer.fit(node, scaled_numeric(None)) if node.type.family == "numeric" else printer.text(node)
+
+
+def each(name: str, *places: str) -> Rule:
+    """Return a DuckDB function of arrays ('a') and elements ('e')."""
+
+    def rule(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
+        found = [
+            element(printer, argument) if place == "e" else text
+            for place, argument, text in zip(places, node.arguments, texts, strict=True)
+        ]
+        return f"{name}({', '.join(found)})"
+
+    return rule
+
+
+def _concatenated(name: str, *places: str) -> Rule:
+    """Return a concatenation, which is NULL only when both sides are no arrays at all."""
+
+    def rule(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
+        text = each(name, *places)
+        assert not isinstance(text, str)
+        joined = text(printer, node, texts)
+        if places != ("a", "a"):
+            return joined
+        return f"CASE WHEN {texts[0]} IS NOT NULL OR {texts[1]} IS NOT NULL THEN {joined} END"
+
+    return rule
+
+
+def outside(texts: Sequence[str], use: Callable[..., str]) -> str:
+    """Return `use` of texts that stand inside of lambdas, where DuckDB takes no subquery: those are computed before."""
+    if not any("SELECT" in text for text in texts):
+        return use(*texts)
+    values = ", ".join(f"v{index}: {text}" for index, text in enumerate(texts))
+    names = [f"struct_extract(outside, 'v{index}')" for index in range(len(texts))]
+    return f"list_transform([{{{values}}}], lambda outside: {use(*names)})[1]"
+
+
+def _length(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
+    return f"CASE WHEN {texts[1]} = 1 AND len({texts[0]}) > 0 THEN CAST(len({texts[0]}) AS INTEGER) END"
+
+
+def _lower_bound(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
+    return f"CASE WHEN {texts[1]} = 1 AND len({texts[0]}) > 0 THEN 1 END"
+
+
+def _keys(printer: ExpressionPrinter, node: Call, texts: list[str]) -> tuple[str, str]:
+    """Return an array and an element as what compares them."""
+    array = node.arguments[0].type
+    kind = array.element
+    return printer.comparable_text(texts[0], array), printer.comparable_text(element(printer, node.arguments[1]), kind)
+
+
+def _position(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
+    array, item = _keys(printer, node, texts)
+    return f"CAST(list_position({array}, {item}) AS INTEGER)"
+
+
+def _positions(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
+    array, item = _keys(printer, node, texts)
+
+    def found(array: str, item: str) -> str:
+        places = (
+            f"list_filter(generate_series(1, len({array})), lambda place: {array}[place] IS NOT DISTINCT FROM {item})"
+        )
+        return f"CASE WHEN {array} IS NOT NULL THEN CAST({places} AS INTEGER[]) END"
+
+    return outside((array, item), found)
+
+
+def _remove(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
+    kind = node.arguments[0].type.element
+    item = printer.comparable_text(element(printer, node.arguments[1]), kind)
+    key = printer.comparable_text("item", kind)
+    return outside((item,), lambda other: f"list_filter({texts[0]}, lambda item: {key} IS DISTINCT FROM {other})")
+
+
+def _replace(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
+    kind = node.arguments[0].type.element
+    old, new = (element(printer, argument) for argument in node.arguments[1:])
+
+    def replaced(old: str, new: str) -> str:
+        same = f"{printer.comparable_text('item', kind)} IS NOT DISTINCT FROM {printer.comparable_text(old, kind)}"
+        return printer.mapped(texts[0], lambda item: f"CASE WHEN {same} THEN {new} ELSE {item} END")
+
+    return outside((old, new), replaced)
+
+
+def _contains(first: int, second: int) -> Rule:
+    """Return array @> array: a NULL is in no array."""
+
+    def rule(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
+        keys = [
+            printer.comparable_text(text, argument.type) for text, argument in zip(texts, node.arguments, strict=True)
+        ]
+        whole, part = keys[first], keys[second]
+        return f"(list_has_all({whole}, {part}) AND len(list_filter({part}, lambda item: item IS NULL)) = 0)"
+
+    return rule
+
+
+def _overlaps(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
+    keys = [printer.comparable_text(text, argument.type) for text, argument in zip(texts, node.arguments, strict=True)]
+    return f"list_has_any({', '.join(keys)})"
+
+
+def _trimmed(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
+    """Return trim_array: without as many elements at the end."""
+    array, count = texts
+    refused = f"'antumbra error 2202E: number of elements to trim must be between 0 and ' || len({array}) || ' (end)'"
+    kept = f"{array}[1:len({array}) - {count}]"
+    wrong = f"{count} < 0 OR {count} > len({array})"
+    return f"CASE WHEN {array} IS NULL OR {count} IS NULL THEN NULL WHEN {wrong} THEN error({refused}) ELSE {kept} END"
+
+
+def _to_string(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
+    kind = node.arguments[0].type.element
+    values = printer.mapped(texts[0], lambda item: _output(printer, item, kind))
+    if len(texts) > 2:
+        shown = values
+        values = outside((texts[2],), lambda null: printer.mapped(shown, lambda item: f"coalesce({item}, {null})"))
+    kept = f"list_filter({values}, lambda item: item IS NOT NULL)"
+    # DuckDB's own takes no separator but a constant.
+    join = "array_to_string" if isinstance(node.arguments[1], Literal) else "joined_texts"
+    return (
+        f"CASE WHEN {texts[1]} IS NOT NULL AND {texts[0]} IS NOT NULL THEN coalesce({join}({kept}, {texts[1]}), '') END"
+    )
+
+
+def _output(printer: ExpressionPrinter, item: str, kind: SqlType) -> str:
+    """Return an element as its output function prints it."""
+    column: Expression = Column(0, "", kind)
+    if kind.family == "bool":
+        words = Literal("t", TEXT), Literal("f", TEXT)
+        negated = Call("not", (column,), kind)
+        text: Expression = Case(((column, words[0]), (negated, words[1])), Literal(None, TEXT), TEXT)
+    else:
+        text = column if kind.family in ("text", "varchar") else Cast(column, TEXT)
+    return type(printer)([item]).text(text)
+
+
+ARRAY_RULES: Mapping[str, Mapping[str, Rule]] = {
+    "array": {"any": lambda printer, node, texts: _made(printer, node)},
+    "cardinality": {"array": "CAST(len({0}) AS INTEGER)"},
+    "array_length": {"array": _length},
+    "array_lower": {"array": _lower_bound},
+    "array_ndims": {"array": "CASE WHEN len({0}) > 0 THEN 1 END"},
+    "array_dims": {"array": "CASE WHEN len({0}) > 0 THEN concat('[1:', len({0}), ']') END"},
+    "trim_array": {"array": _trimmed},
+    "array_append": {"array": _concatenated("list_append", "a", "e"), "any": _concatenated("list_append", "a", "e")},
+    "array_prepend": {"any": _concatenated("list_prepend", "e", "a")},
+    "array_cat": {"array": _concatenated("list_concat", "a", "a")},
+    "array_position": {"any": _position},
+    "array_positions": {"any": _positions},
+    "array_remove": {"any": _remove},
+    "array_replace": {"any": _replace},
+    "array_to_string": {"array": _to_string},
+    "array_contains": {"array": _contains(0, 1)},
+    "array_contained": {"array": _contains(1, 0)},
+    "array_overlaps": {"array": _overlaps},
+}
+
+
+def _made(printer: ExpressionPrinter, node: Call) -> str:
+    """Return ARRAY[...]."""
+    items = ", ".join(element(printer, item) for item in node.arguments)
+    return f"CAST([{items}] AS {printer.type_name(node.type)})"
+
+
+def _subscript(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
+    """An element by its number; DuckDB counts negative ones from the end."""
+    place = node.arguments[1]
+    found = f"{texts[0]}[{texts[1]}]"
+    if isinstance(place, Literal) and isinstance(place.value, int) and place.value > 0:
+        return found
+    return f"CASE WHEN {texts[1]} >= 1 THEN {found} END"
+
+
+def _slice(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
+    array = texts[0]
+    low, high = (
+        None if is_left_out(bound) else text for bound, text in zip(node.arguments[1:], texts[1:], strict=True)
+    )
+    given = [f"{text} IS NOT NULL" for text in (array, low, high) if text is not None]
+    start = "1" if low is None else f"greatest({low}, 1)"
+    cut = f"{array}[{start}:{f'len({array})' if high is None else f'greatest({high}, 0)'}]"
+    empty = "" if high is None else f" WHEN {high} < {start} THEN CAST([] AS {printer.type_name(node.type)})"
+    return f"CASE WHEN NOT ({' AND '.join(given)}) THEN NULL{empty} ELSE {cut} END"
+
+
+def is_left_out(bound: Expression) -> bool:
+    """True for a bound of a slice that is not written."""
+    return isinstance(bound, Literal) and bound.value is None and bound.type.family == "unknown"
+
+
+def items_of(node: Expression) -> tuple[Expression, ...] | None:
+    """Return the elements of an array that is written out."""
+    match node:
+        case Literal(value=tuple(values)):
+            kind = node.type.element
+            return tuple(Literal(value, literal_type(value, kind)) for value in values)
+        case Call(function="array"):
+            return node.arguments
+    return None
+
+
+def literal_type(value: LiteralValue, kind: SqlType) -> SqlType:
+    """Return the type of an array's constant element, with the digits of a numeric."""
+    if not isinstance(value, Decimal):
+        return kind
+    exponent = value.as_tuple().exponent
+    return scaled_numeric(max(-exponent, 0) if isinstance(exponent, int) else None)
+
+
+def compared_with_any(quantifier: str, comparison: str) -> Rule:
+    """Return operand operator ANY | ALL (array): ALL is what no element contradicts."""
+
+    def rule(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
+        wanted = comparison if quantifier == "any" else NEGATED[comparison]
+        left, array = node.arguments
+        items = items_of(array)
+        if items is not None and wanted == "eq":
+            arguments = (left, *items)
+            found = printer.text(Call("in_list", arguments, node.type)) if items else "FALSE"
+        else:
+            found = _any_item(printer, left, array, texts[1], wanted)
+        return found if quantifier == "any" else f"(NOT {found})"
+
+    return rule
+
+
+def _any_item(printer: ExpressionPrinter, left: Expression, array: Expression, text: str, comparison: str) -> str:
+    kind = array.type.element
+    operand = printer.comparable_text(element(printer, left), kind)
+    test = OPERATORS[comparison]
+    tests = outside(
+        (operand,),
+        lambda one: printer.mapped(text, lambda item: f"{one} {test} {printer.comparable_text(item, kind)}"),
+    )
+    unknown = f"len({tests}) > list_count({tests})"
+    return f"CASE WHEN list_bool_or({tests}) THEN TRUE WHEN {unknown} THEN NULL WHEN {text} IS NOT NULL THEN FALSE END"
+
+
+OPERATORS = {"eq": "=", "ne": "<>", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
+NEGATED = {"eq": "ne", "ne": "eq", "lt": "ge", "ge": "lt", "gt": "le", "le": "gt"}
+QUANTIFIED: Mapping[str, Mapping[str, Rule]] = {
+    f"{quantifier}_{comparison}": {"any": compared_with_any(quantifier, comparison)}
+    for quantifier in ("any", "all")
+    for comparison in OPERATORS
+}
+DUCKDB_ARRAY_RULES: Mapping[str, Mapping[str, Rule]] = {
+    **ARRAY_RULES,
+    **QUANTIFIED,
+    "subscript": {"array": _subscript},
+    "slice": {"array": _slice},
+}

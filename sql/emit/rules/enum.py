@@ -1,0 +1,77 @@
+"""Enums in the engines, where they are the numbers of their labels: casts from and to text, and what a type knows of its labels.
+
+A list of the labels and one of the numbers are constants of the statement. What casts a text calls a function that only
+`engine/embedded/functions/type.py` has, so it stands in `ENUM_CASTS`, for DuckDB alone; `SHARED_ENUM_CASTS` are what both engines can do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from sql.emit.expressions import CastRule, ExpressionPrinter, Rule
+from sql.emit.rules.cast import limited
+from sql.emit.rules.type_casts import to_padded, to_short
+from sql.tree.expressions import Call, Cast, Literal
+from sql.types.datatypes import SqlType, array_of
+from sql.types.enums import EnumType
+
+
+def enum_of(kind: SqlType) -> EnumType:
+    """Return the enum type that values of `kind` are of."""
+    assert kind.enum is not None, kind
+    return kind.enum
+
+
+def _label(printer: ExpressionPrinter, node: Cast, text: str) -> str:
+    """The label of a number."""
+    enum = enum_of(node.operand.type)
+    return limited(printer.looked_up(text, [(label.number, label.text) for label in enum.labels]), node)
+
+
+def _number(printer: ExpressionPrinter, node: Cast, text: str) -> str:
+    """The number of a label; 22P02 for what is none."""
+    enum = enum_of(node.type)
+    labels = ", ".join(printer.quoted(label.text) for label in enum.labels)
+    numbers = ", ".join(str(label.number) for label in enum.labels)
+    known = f"CAST([{numbers}] AS BIGINT[])[list_position(CAST([{labels}] AS VARCHAR[]), {text})]"
+    return f"coalesce({known}, enum_unknown({text}, {printer.quoted(enum.shown)}))"
+
+
+def _end(place: int) -> Rule:
+    """The first or the last value of the type of the operand."""
+
+    def rule(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
+        labels = enum_of(node.type).labels
+        return printer.literal(Literal(labels[place].number if labels else None, node.type))
+
+    return rule
+
+
+def _range(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
+    """All values of the type, or those between two; a NULL bound is none."""
+    kind = array_of(node.arguments[0].type)
+    values = printer.literal(Literal(tuple(label.number for label in enum_of(kind).labels), kind))
+    if len(texts) == 1:
+        return values
+    low, high = texts
+    inside = f"({low} IS NULL OR value >= {low}) AND ({high} IS NULL OR value <= {high})"
+    return f"list_filter({values}, lambda value: {inside})"
+
+
+ENUM_RULES: Mapping[str, Mapping[str, Rule]] = {
+    "enum_first": {"enum": _end(0)},
+    "enum_last": {"enum": _end(-1)},
+    "enum_range": {"enum": _range},
+}
+
+SHARED_ENUM_CASTS: Mapping[str, CastRule] = {
+    "enum > text": _label,
+    "enum > enum": "{0}",
+    "enum > bpchar": to_padded,
+}
+
+ENUM_CASTS: Mapping[str, CastRule] = {
+    **SHARED_ENUM_CASTS,
+    "text bpchar > enum": _number,
+    "enum > name": to_short,
+}

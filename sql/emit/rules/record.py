@@ -1,0 +1,51 @@
+"""Rows as values in DuckDB: structs with the fields f1, f2 and so on. DuckDB knows no empty struct, so a stand-in is in that."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from sql.emit.expressions import CastRule, ExpressionPrinter, Rule
+from sql.emit.rules.cast import limited
+from sql.emit.rules.type_casts import output_text, to_padded, to_short
+from sql.tree.expressions import Call, Cast, Literal
+
+
+def _row(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
+    record = node.type.record
+    assert record is not None, node
+    items = [
+        printer.fit(item, kind) if isinstance(item, Literal) else printer.fit_text(text, item.type, kind)
+        for item, text, kind in zip(node.arguments, texts, record.types, strict=True)
+    ]
+    return f"CAST(row({', '.join(items) or 'NULL'}) AS {printer.type_name(node.type)})"
+
+
+def _field(printer: ExpressionPrinter, node: Call, texts: list[str]) -> str:
+    place = node.arguments[1]
+    assert isinstance(place, Literal) and isinstance(place.value, int), place
+    return field_text(texts[0], place.value)
+
+
+def field_text(text: str, place: int) -> str:
+    """Return what reads a field of a record."""
+    return f"struct_extract({text}, 'f{place + 1}')"
+
+
+def _to_text(printer: ExpressionPrinter, node: Cast, text: str) -> str:
+    record = node.operand.type.record
+    assert record is not None, node
+    fields = (output_text(printer, field_text(text, place), kind, node) for place, kind in enumerate(record.types))
+    texts = f"record_text(CAST([{', '.join(fields)}] AS VARCHAR[]))"
+    return limited(f"CASE WHEN {text} IS NOT NULL THEN {texts} END", node)
+
+
+RECORD_RULES: Mapping[str, Mapping[str, Rule]] = {
+    "row": {"any": _row},
+    "field": {"record": _field},
+}
+
+RECORD_CASTS: Mapping[str, CastRule] = {
+    "record > text": _to_text,
+    "record > bpchar": to_padded,
+    "record > name": to_short,
+}

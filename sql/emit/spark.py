@@ -1,0 +1,275 @@
+"""Spark's SQL of a bound relation: how it writes constants, types and names. Its functions are in `sql/emit/rules/spark.py`.
+
+Enters: a relation tree. Leaves: text for Spark 4 in ANSI mode with the session zone UTC, TIMESTAMP_NTZ for timestamps, exact decimals
+(allowPrecisionLoss=false) and the functions of `engine/spark_functions.java`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from sql.emit.constants import civil_date, civil_text, decimal_text, unscaled_value
+from sql.emit.expressions import ExpressionPrinter, SubqueryRule
+from sql.emit.rules.spark import CASTS, RULES
+from sql.emit.select import SelectPrinter, alias_letter
+from sql.emit.spark_aggregates import SPARK_AGGREGATES
+from sql.emit.table_functions import spark_table_function
+from sql.errors import SqlError, not_supported
+from sql.times.civil import DATE_INFINITY, TIMESTAMP_INFINITY
+from sql.tree.expressions import Expression, Literal, WindowCall, WindowFrame
+from sql.tree.relations import Relation, Schema, TableFunction
+from sql.types.datatypes import FAMILIES, SqlType
+from sql.types.enums import EnumFamily
+from sql.types.records import RecordType
+from sql.values.special_numbers import SPECIAL_SCALE
+
+INTERVAL_TYPE = FAMILIES["interval"].spark
+VARIABLE_NUMERIC = "STRUCT<unscaled: DECIMAL(38,0), scale: SMALLINT>"
+DAY_US = 86_400_000_000
+UPPER_PART = "in the upper part of a continuous view"
+INTEGER_SUFFIXES = {"int2": "S", "int4": "", "int8": "L", "time": "L", "oid": "L"}
+
+
+def emit_spark(root: Relation, sources: Mapping[str, str]) -> str:
+    """Return the text that yields the rows of `root`; `sources` maps the names of its scans to registered views."""
+    return SelectPrinter(SparkDialect(), sources, alias_letter(root)).statement(root)
+
+
+def spark_supports(expression: Expression, columns_count: int) -> bool:
+    """True when Spark can evaluate `expression` over `columns_count` input columns as PostgreSQL does."""
+    try:
+        SparkExpressions([f"c{index}" for index in range(columns_count)]).text(expression)
+    except SqlError as error:
+        if error.sqlstate == "0A000":
+            return False
+        raise
+    return True
+
+
+@dataclass(frozen=True)
+class SparkDialect:
+    """How Spark's SELECT is written."""
+
+    is_limited = True
+
+    def printer(
+        self, columns: Sequence[str], outer: Sequence[str] = (), nested: SubqueryRule | None = None
+    ) -> ExpressionPrinter:
+        return SparkExpressions(columns, outer, nested)
+
+    def identifier(self, name: str) -> str:
+        return "`" + name.replace("`", "``") + "`"
+
+    def constant_columns(self, rows: Sequence[Sequence[Expression]], schema: Schema) -> tuple[str, ...] | None:
+        return None
+
+    def first_value(self, text: str, rank: str | None) -> str:
+        return f"first({text}, true)" if rank is None else f"min_by({text}, {rank})"
+
+    def checked_scalar(self, query: str, column: str) -> str:
+        # Spark computes a scalar subquery, and checks its rows, before any CASE.
+        raise not_supported(f"a subquery of several rows behind a condition {UPPER_PART}")
+
+    def array_query(self, query: str) -> str:
+        raise not_supported("ARRAY(SELECT ...) in the upper part of a continuous view")
+
+    def any_query(self, operand: str, comparison: str, query: str) -> str:
+        if comparison != "eq":
+            raise not_supported("ANY and ALL with another operator than = in the upper part of a continuous view")
+        return f"({operand} IN ({query}))"
+
+    def computed_count(self, text: str, word: str) -> str:
+        raise not_supported(f"a {word} that is not a constant integer")
+
+    def recursive_word(self) -> str:
+        raise not_supported("WITH RECURSIVE in the upper part of a continuous view")
+
+    def table_function(
+        self, printer: ExpressionPrinter, node: TableFunction, alias: str
+    ) -> tuple[str, tuple[str, ...]]:
+        return spark_table_function(printer, node, alias)
+
+
+class SparkExpressions(ExpressionPrinter):
+    """Expressions for Spark."""
+
+    division = "div"
+    rules = RULES
+    casts = CASTS
+    aggregates = SPARK_AGGREGATES
+    # It is a regular expression of Java, which tries all places of a part with all places of those before it.
+    like_is_linear = False
+
+    def type_name(self, kind: SqlType) -> str:
+        if kind.family != "numeric":
+            return kind.row.spark
+        return VARIABLE_NUMERIC if kind.display_scale is None else f"DECIMAL(38,{kind.display_scale})"
+
+    def quoted(self, value: str) -> str:
+        return "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"
+
+    def pack(self, text: str, scale: int) -> str:
+        return f"numeric_pack({text}, {scale})"
+
+    def unpack(self, text: str, scale: int) -> str:
+        # A registered function has one result type; the digits travel as text.
+        return f"CAST(numeric_at_scale({text}, {scale}) AS DECIMAL(38,{scale}))"
+
+    def micros(self, text: str, kind: SqlType) -> str:
+        if kind.family == "date":
+            text = self.civil(text, "date", "timestamp")
+        return f"unix_micros({text})" if kind.family == "timestamptz" else f"unix_micros(CAST({text} AS TIMESTAMP))"
+
+    def date_epoch(self, text: str) -> str:
+        return f"(CAST(unix_date({text}) AS BIGINT) * 86400)"
+
+    def moment(self, micros: str, family: str) -> str:
+        text = f"timestamp_micros({micros})"
+        return text if family == "timestamptz" else f"CAST({text} AS TIMESTAMP_NTZ)"
+
+    def shifted(self, text: str, unit: str, amount: int) -> str:
+        moved = f"timestampadd({unit[:-1].upper()}, {amount}{'L' if unit == 'microseconds' else ''}, {text})"
+        return self.unless_infinite(text, "timestamp", moved)
+
+    def truncated(self, unit: str, text: str, kind: SqlType) -> str:
+        singular = {"microseconds": "MICROSECOND", "milliseconds": "MILLISECOND"}.get(unit, unit.upper())
+        cut = f"date_trunc({self.quoted(singular)}, {text})"
+        cut = cut if kind.family == "timestamptz" else f"CAST({cut} AS TIMESTAMP_NTZ)"
+        return self.unless_infinite(text, "timestamp", cut)
+
+    def finite(self, text: str, kind: SqlType) -> str:
+        ends = ", ".join(self.ends(kind.family))
+        return f"({text} NOT IN ({ends}))"
+
+    def ends(self, family: str) -> tuple[str, str]:
+        """Return 'infinity' and '-infinity'."""
+        end = DATE_INFINITY if family == "date" else TIMESTAMP_INFINITY
+        return self.time_literal(end, family), self.time_literal(-end, family)
+
+    def unless_infinite(self, text: str, family: str, finite: str, ends: tuple[str, str] | None = None) -> str:
+        """Return `finite`, of an infinite time `ends`: by default the time itself. To Spark both kinds of timestamps compare alike."""
+        late, early = self.ends(family)
+        infinite, negative = ends or (text, text)
+        return f"CASE {text} WHEN {late} THEN {infinite} WHEN {early} THEN {negative} ELSE {finite} END"
+
+    def civil(self, text: str, source: str, target: str) -> str:
+        return self.unless_infinite(text, source, super().civil(text, source, target), self.ends(target))
+
+    def field(self, name: str, text: str, kind: SqlType) -> str:
+        return f"timestamp_part({self.quoted(name)}, {self.micros(text, kind)})"
+
+    def interval(self, months: str, days: str, micros: str, is_null: str) -> str:
+        parts = f"'months', CAST({months} AS INT), 'days', CAST({days} AS INT), 'micros', CAST({micros} AS BIGINT)"
+        # Parts that Spark takes for never NULL do not reach Arrow beside a NULL interval.
+        return f"CASE WHEN {is_null} THEN NULL ELSE CAST(named_struct({parts}) AS {INTERVAL_TYPE}) END"
+
+    def comparable_text(self, text: str, kind: SqlType) -> str:
+        if kind.family == "interval":
+            days = f"CAST(({text}).months AS DECIMAL(38,0)) * 30 + ({text}).days"
+            return f"CAST(({days}) * {DAY_US} + ({text}).micros AS DECIMAL(38,0))"
+        if kind.is_array:
+            # Spark has no subqueries inside of transform(); a constant with this word in it is refused as well.
+            if "SELECT" in text:
+                raise not_supported("a comparison of an array from a subquery in Spark")
+            # NULL elements come last in PostgreSQL, first in Spark.
+            return self.mapped(text, lambda item: f"struct({item} IS NULL, {self.comparable_text(item, kind.element)})")
+        if kind.family in ("jsonb", "timetz", "inet", "cidr"):
+            raise not_supported(
+                f"a comparison of {kind.sql_name} in Spark", hint="Compare in the SELECT that reads the view."
+            )
+        return super().comparable_text(text, kind)
+
+    def interval_total(self, sums: Sequence[str]) -> str:
+        months, days, micros = sums
+        return self.interval(months, days, micros, f"{months} IS NULL")
+
+    def real_total(self, wrap: Callable[[str], str], text: str) -> str:
+        # Spark has no order that such a sum could follow.
+        return wrap(f"sum({text})")
+
+    def interval_average(self, sums: Sequence[str], count: str) -> str:
+        raise not_supported(
+            "an average of intervals in Spark", hint="Keep sum and count, and divide in the SELECT that reads the view."
+        )
+
+    def rounded(self, micros: str, origin: int, digits: int) -> str:
+        unit = 10 ** (6 - digits)
+        up = f"(({micros} - {origin}L + {unit // 2}L) div {unit}L) * {unit}L + {origin}L"
+        down = f"{origin}L - (({origin}L - {micros} + {unit // 2}L) div {unit}L) * {unit}L"
+        infinite = f"{micros} IN ({TIMESTAMP_INFINITY}L, -{TIMESTAMP_INFINITY}L)"
+        return f"CASE WHEN {infinite} THEN {micros} WHEN {micros} >= {origin}L THEN {up} ELSE {down} END"
+
+    def blank_trimmed(self, text: str) -> str:
+        return f"trim(TRAILING ' ' FROM {text})"
+
+    def looked_up(self, text: str, pairs: Sequence[tuple[int, str]]) -> str:
+        items = ", ".join(f"{number}L, {self.quoted(value)}" for number, value in pairs)
+        return f"element_at(map({items}), {text})"
+
+    def mapped(self, text: str, change: Callable[[str], str]) -> str:
+        return f"transform({text}, item -> {change('item')})"
+
+    def with_fields(self, text: str, record: RecordType, change: Callable[[str, SqlType], str]) -> str:
+        raise not_supported("a row as a value in the upper part of a continuous view")
+
+    def check_frame(self, frame: WindowFrame, call: WindowCall) -> None:
+        if frame.unit == "groups" or frame.exclusion:
+            raise not_supported(
+                "GROUPS or EXCLUDE in a window frame in the upper part of a continuous view", call.position
+            )
+        if any(isinstance(bound[1], Literal) for bound in (frame.start, frame.end)):
+            raise not_supported("RANGE with an offset in the upper part of a continuous view", call.position)
+
+    def frame_offset(self, value: Literal) -> str:
+        return self.literal(value)
+
+    def literal(self, value: Literal) -> str:
+        kind, constant = value.type, value.value
+        if constant is None:
+            return f"CAST(NULL AS {self.type_name(kind)})"
+        match kind.family:
+            case "bool":
+                return "TRUE" if constant else "FALSE"
+            case "int2" | "int4" | "int8" | "time" | "oid":
+                assert isinstance(constant, int)
+                text = f"{constant}{INTEGER_SUFFIXES[kind.family]}"
+                return text if constant >= 0 else f"({text})"
+            case EnumFamily() if isinstance(constant, int):
+                return f"({constant}L)"
+            case "float4" | "float8":
+                return f"CAST('{constant!r}' AS {self.type_name(kind)})"
+            case "numeric":
+                unscaled, scale = unscaled_value(constant, kind)
+                if scale == SPECIAL_SCALE:
+                    return f"numeric_from_text({self.quoted(str(constant))})"
+                text = f"CAST('{decimal_text(unscaled, scale)}' AS DECIMAL(38,{scale}))"
+                return self.pack(text, scale) if kind.display_scale is None else text
+            case "date" | "timestamp" | "timestamptz":
+                assert isinstance(constant, int)
+                return self.time_literal(constant, kind.family)
+        match constant:
+            case bytes():
+                return f"X'{constant.hex()}'"
+            case tuple() if kind.is_array:
+                items = ", ".join(self.literal(Literal(item, kind.element)) for item in constant)
+                return f"CAST(array({items}) AS {self.type_name(kind)})"
+            case (int(micros), int(west)):
+                parts = f"'micros', CAST('{micros}' AS BIGINT), 'west', {west}"
+                return f"CAST(named_struct({parts}) AS {self.type_name(kind)})"
+            case (int(months), int(days), int(micros)):
+                parts = f"'months', {months}, 'days', {days}, 'micros', CAST('{micros}' AS BIGINT)"
+                return f"CAST(named_struct({parts}) AS {INTERVAL_TYPE})"
+        return self.quoted(str(constant))
+
+    def time_literal(self, value: int, family: str) -> str:
+        """Return a date (days) or a time stamp (microseconds)."""
+        if abs(value) == TIMESTAMP_INFINITY:
+            return self.moment(f"{value}L", family)
+        if family == "date":
+            day = civil_date(value)
+            return f"DATE'{day}'" if day is not None else f"date_from_unix_date({value})"
+        text = civil_text(value)
+        if text is None:
+            return self.moment(f"{value}L", family)
+        return f"TIMESTAMP_NTZ'{text}'" if family == "timestamp" else f"TIMESTAMP'{text}Z'"

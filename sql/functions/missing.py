@@ -1,0 +1,83 @@
+"""What PostgreSQL has and Antumbra does not yet: names of functions, and overloads of those that are there. They are 0A000, not 42883.
+
+The overloads also take part in the choice among all of them, as PostgreSQL's do. Anything that stands neither here nor in
+`sql.functions.scalars` does not exist.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from sql.functions.signatures import Signature
+
+# Name -> the types of the arguments of each overload.
+OVERLOADS: Mapping[str, str] = {
+    "array_position": "array element int4",
+    "btrim": "bytea bytea",
+    "like": "bytea bytea",
+    "ltrim": "bytea bytea",
+    "notlike": "bytea bytea",
+    "overlay": "bytea bytea int4 | bytea bytea int4 int4",
+    "quote_literal": "element",
+    "quote_nullable": "element",
+    "regexp_instr": "text text int4 | text text int4 int4 | text text int4 int4 int4 | text text int4 int4 int4 text"
+    " | text text int4 int4 int4 text int4",
+    "regexp_replace": "text text text int4 | text text text int4 int4 | text text text int4 int4 text",
+    "regexp_substr": "text text int4 | text text int4 int4 | text text int4 int4 text | text text int4 int4 text int4",
+    "rtrim": "bytea bytea",
+    "date_part": "text timetz",
+    "extract": "text timetz",
+    "timezone": "interval timestamp | interval timestamptz | text timetz | interval timetz",
+    "width_bucket": "element array",
+    # Operators.
+    "~~": "bytea bytea",
+    "!~~": "bytea bytea",
+}
+
+NAMES = frozenset(
+    """
+    acosd asind atan2d atand acosh asinh atanh cosd cotd setseed sind tand
+    bit_count convert convert_from convert_to get_bit is_normalized normalize parse_ident set_bit set_byte
+    to_ascii unistr
+    array_fill
+    overlaps timeofday pg_sleep_for pg_sleep_until
+    json_object json_populate_record json_populate_recordset json_to_record json_to_recordset jsonb_object jsonb_path_exists
+    jsonb_path_exists_tz jsonb_path_match jsonb_path_match_tz jsonb_path_query jsonb_path_query_array jsonb_path_query_array_tz
+    jsonb_path_query_first jsonb_path_query_first_tz jsonb_path_query_tz jsonb_populate_record jsonb_populate_recordset
+    jsonb_set_lax jsonb_to_record jsonb_to_recordset
+    datemultirange daterange int4multirange int4range int8multirange int8range isempty lower_inc lower_inf nummultirange numrange
+    range_merge tsmultirange tsrange tstzmultirange tstzrange upper_inc upper_inf
+    array_to_tsvector get_current_ts_config json_to_tsvector jsonb_to_tsvector numnode phraseto_tsquery plainto_tsquery querytree setweight
+    strip to_tsquery to_tsvector ts_debug ts_delete ts_filter ts_headline ts_lexize ts_parse ts_rank ts_rank_cd ts_rewrite ts_stat
+    ts_token_type tsquery_phrase tsvector_to_array websearch_to_tsquery
+    area bound_box box center circle diagonal diameter height isclosed isopen lseg npoints path pclose point polygon popen radius
+    slope width
+    cursor_to_xml database_to_xml query_to_xml schema_to_xml table_to_xml xpath xpath_exists
+    col_description current_query current_schemas format_type getdatabaseencoding has_any_column_privilege has_column_privilege
+    has_database_privilege has_function_privilege has_schema_privilege has_sequence_privilege has_table_privilege has_type_privilege
+    inet_client_addr inet_client_port inet_server_addr obj_description shobj_description to_regclass
+    to_regnamespace to_regproc to_regrole to_regtype txid_current txid_current_if_assigned txid_current_snapshot txid_status
+    pg_blocking_pids pg_collation_for pg_column_compression
+    pg_column_size pg_conf_load_time pg_current_snapshot pg_current_wal_lsn pg_current_xact_id pg_database_size pg_encoding_to_char
+    pg_function_is_visible pg_get_constraintdef pg_get_expr pg_get_function_arguments pg_get_function_result pg_get_functiondef
+    pg_get_indexdef pg_get_keywords pg_get_partkeydef pg_get_ruledef pg_get_serial_sequence pg_get_triggerdef pg_get_userbyid
+    pg_get_viewdef pg_has_role pg_indexes_size pg_listening_channels pg_my_temp_schema pg_postmaster_start_time
+    pg_relation_filenode pg_relation_size pg_reload_conf pg_sequence_last_value pg_size_bytes pg_size_pretty pg_stat_get_activity
+    pg_table_is_visible pg_table_size pg_tablespace_size pg_timezone_abbrevs pg_timezone_names pg_total_relation_size
+    pg_trigger_depth pg_type_is_visible
+    """.split()
+)
+AGGREGATE_NAMES = frozenset("range_agg range_intersect_agg xmlagg".split())
+
+
+def with_missing(table: Mapping[str, tuple[Signature, ...]]) -> dict[str, tuple[Signature, ...]]:
+    """Return a table of signatures with the overloads that are missing in it."""
+    return {name: (*signatures, *missing(name)) for name, signatures in table.items()}
+
+
+def missing(name: str) -> tuple[Signature, ...]:
+    """Return the missing overloads of a function or an operator."""
+    written = OVERLOADS.get(name)
+    if written is None:
+        return ()
+    return tuple(Signature("", tuple(arguments.split()), "text") for arguments in written.split("|"))

@@ -1,0 +1,109 @@
+"""The key under which every room knows a relation: made of its schema and its name here, and nowhere else.
+
+A relation of schema public has its bare name as its key. That of another schema begins with a zero byte, which no client's name can have:
+so no quoted name is ever taken for a key. Names as a client has written them, with a schema, have the same form, public ones too, until
+`sql.catalog.schemas` finds what they mean. Messages show a key as its name (`shown`).
+"""
+
+from __future__ import annotations
+
+import re
+
+from sql.names.keywords import COLUMN_NAME, RESERVED, TYPE_OR_FUNCTION
+
+PUBLIC = "public"
+# The schema of a session's temporary relations, as clients write it and as it is called.
+TEMPORARY = "pg_temp"
+MARK = "\0"
+KEY = re.compile(f"{MARK}([^{MARK}]*){MARK}({MARK}?)")
+PLAIN = re.compile("[a-z_][a-z0-9_$]*")
+NEEDS_QUOTES = RESERVED | TYPE_OR_FUNCTION | COLUMN_NAME
+# No schema has this name: what is looked for there is not found, and shown as it was written.
+NOWHERE = ""
+
+
+def relation_key(schema: str, name: str) -> str:
+    """Return the key of a relation."""
+    return name if schema == PUBLIC else f"{MARK}{schema}{MARK}{name}"
+
+
+def temporary_schema(process_id: int) -> str:
+    """Return the schema of a session's temporary relations, which is there from the first of them on."""
+    return f"{TEMPORARY}_{process_id}"
+
+
+def is_temporary(schema: str) -> bool:
+    """Tell whether a schema is that of some session's temporary relations."""
+    return schema.startswith(f"{TEMPORARY}_")
+
+
+def in_temporary_schema(key: str) -> bool:
+    """Tell whether a key is that of a temporary relation."""
+    return is_temporary(schema_of(key))
+
+
+def as_written(parts: tuple[str, ...]) -> str:
+    """Return [schema.]name as the grammar has read it."""
+    return parts[-1] if len(parts) == 1 else f"{MARK}{parts[-2]}{MARK}{parts[-1]}"
+
+
+def written_schema(written: str) -> str | None:
+    """Return the schema that a name was written with, None for a bare name."""
+    return written.split(MARK, 2)[1] if written.startswith(MARK) else None
+
+
+def schema_of(key: str) -> str:
+    """Return the schema of a key."""
+    schema = written_schema(key)
+    return PUBLIC if schema is None else schema
+
+
+def name_of(key: str) -> str:
+    """Return the name in a key, or in a name as written."""
+    return key.rpartition(MARK)[2]
+
+
+def dotted(written: str) -> str:
+    """Return a name as the client wrote it."""
+    schema = written_schema(written)
+    return written if schema is None else f"{schema}.{name_of(written)}"
+
+
+def unknown(text: str) -> str:
+    """Return what stands for the key of a relation that is not there; messages show it as `text`."""
+    return relation_key(NOWHERE, text)
+
+
+def in_schema_of(key: str, name: str) -> str:
+    """Return the key of a name beside another relation."""
+    return relation_key(schema_of(key), name)
+
+
+def quoted_key(key: str) -> str:
+    """Return a key as "schema"."name"."""
+    return ".".join('"' + part.replace('"', '""') + '"' for part in (schema_of(key), name_of(key)))
+
+
+def described(key: str) -> str:
+    """Return a key for a text that tells which of several relations is meant: quoted, and with its schema, unless that needs no saying."""
+    name = quoted(name_of(key))
+    is_known = schema_of(key) == PUBLIC or in_temporary_schema(key)
+    return name if is_known else f"{MARK}{quoted(schema_of(key))}{MARK}{MARK}{name}"
+
+
+def shown_key(key: str) -> str:
+    """Return the name of a key as types are shown: with its schema unless that is public."""
+    name = quoted(name_of(key))
+    return name if schema_of(key) == PUBLIC else f"{quoted(schema_of(key))}.{name}"
+
+
+def quoted(name: str) -> str:
+    """Return a name as SQL takes it: in double quotes where it needs them."""
+    return name if PLAIN.fullmatch(name) and name not in NEEDS_QUOTES else '"' + name.replace('"', '""') + '"'
+
+
+def shown(text: str) -> str:
+    """Return a text with names in it instead of keys."""
+    if MARK not in text:
+        return text
+    return KEY.sub(lambda found: f"{found[1]}." if found[2] else "", text)

@@ -1,0 +1,93 @@
+"""Function calls with DISTINCT, ORDER BY, FILTER and OVER. The forms that SQL spells with words are in `spelled_calls`."""
+
+from __future__ import annotations
+
+from sql.errors import SqlError
+from sql.parse.grammar import expressions as grammar
+from sql.parse.grammar import sorting, windows
+from sql.parse.grammar.cursor import Cursor
+from sql.parse.syntax import Expression, FunctionCall, SortItem
+
+
+def expressions(cursor: Cursor) -> tuple[Expression, ...]:
+    """Read one or more expressions with commas between."""
+    items = [grammar.expression(cursor)]
+    while cursor.accept_operator(","):
+        items.append(grammar.expression(cursor))
+    return tuple(items)
+
+
+def call(cursor: Cursor, name: tuple[str, ...], position: int, first: int, windowless: bool = False) -> FunctionCall:
+    """Read the parentheses of a call of `name`, and what may follow them; a windowless one stands in FROM."""
+    if len(name) > 1 and name[-2] not in ("pg_catalog", "information_schema", "public"):
+        cursor.defer(SqlError("3F000", f'schema "{name[-2]}" does not exist', position))
+    cursor.expect_operator("(")
+    star = distinct = False
+    found: tuple[Expression, ...] = ()
+    order_by: tuple[SortItem, ...] = ()
+    if cursor.accept_operator("*"):
+        star = True
+    elif not cursor.at_operator(")"):
+        quantifier = cursor.accept_any("distinct", "all")
+        distinct = quantifier == "distinct"
+        found = arguments(cursor, variadic_allowed=quantifier is None)
+        order_by = sorting.order_by(cursor)
+    cursor.expect_operator(")")
+    text = cursor.shown_since(first)
+    if windowless:
+        return FunctionCall(name[-1], found, position, text, name[-1], star=star, distinct=distinct, order_by=order_by)
+    keys = within_group(cursor, distinct, bool(order_by))
+    condition = filter_clause(cursor)
+    over = windows.over_clause(cursor) if cursor.accept("over") else None
+    text = cursor.shown_since(first)
+    return FunctionCall(
+        name[-1], found, position, text, name[-1],
+        star=star, distinct=distinct, order_by=order_by, filter=condition, over=over, within_group=keys,
+    )  # fmt: skip
+
+
+def arguments(cursor: Cursor, variadic_allowed: bool = True) -> tuple[Expression, ...]:
+    """Read arguments; named ones and VARIADIC are refused."""
+    items = []
+    while True:
+        position = cursor.position
+        variadic = variadic_allowed and cursor.accept("variadic")
+        if variadic:
+            cursor.refuse("VARIADIC", position)
+        named = cursor.ahead(1)
+        if named.kind == "operator" and named.value in ("=>", ":=") and cursor.function_name():
+            cursor.refuse("a named argument", position)
+            cursor.advance()
+            cursor.advance()
+        items.append(grammar.expression(cursor))
+        if variadic or not cursor.accept_operator(","):
+            return tuple(items)
+
+
+def within_group(cursor: Cursor, distinct: bool, ordered: bool) -> tuple[SortItem, ...]:
+    """Read WITHIN GROUP (ORDER BY ...), if it is there; the call before it may be neither DISTINCT nor ordered."""
+    position = cursor.position
+    if not cursor.accept("within"):
+        return ()
+    cursor.expect("group")
+    cursor.expect_operator("(")
+    if not cursor.at("order"):
+        cursor.fail()
+    keys = sorting.order_by(cursor)
+    cursor.expect_operator(")")
+    if ordered:
+        raise SqlError("42601", "cannot use multiple ORDER BY clauses with WITHIN GROUP", position)
+    if distinct:
+        raise SqlError("42601", "cannot use DISTINCT with WITHIN GROUP", position)
+    return keys
+
+
+def filter_clause(cursor: Cursor) -> Expression | None:
+    """Read FILTER (WHERE condition) if it is there."""
+    if not cursor.accept("filter"):
+        return None
+    cursor.expect_operator("(")
+    cursor.expect("where")
+    condition = grammar.expression(cursor)
+    cursor.expect_operator(")")
+    return condition

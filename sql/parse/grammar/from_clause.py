@@ -1,0 +1,246 @@
+"""The FROM clause: relations, derived tables, functions and joins, to `syntax.FromItem`."""
+
+from __future__ import annotations
+
+from sql.errors import SqlError, not_supported
+from sql.parse.grammar import calls, queries, spelled_calls
+from sql.parse.grammar import expressions as grammar
+from sql.parse.grammar.cursor import Cursor
+from sql.parse.syntax import Derived, FromItem, FunctionCall, FunctionTable, JoinClause, Query, Table, ValuesBody
+
+JOINS = ("join", "inner", "left", "right", "full", "cross", "natural")
+
+
+def from_items(cursor: Cursor) -> tuple[FromItem, ...]:
+    """Read the items of a FROM clause."""
+    items = [from_item(cursor)]
+    while cursor.accept_operator(","):
+        items.append(from_item(cursor))
+    return tuple(items)
+
+
+def from_item(cursor: Cursor) -> FromItem:
+    """Read one item with the joins that follow it."""
+    return joins(cursor, from_primary(cursor))
+
+
+def joins(cursor: Cursor, left: FromItem) -> FromItem:
+    """Read the joins after `left`, which associate to the left."""
+    height = 0
+    while cursor.at(*JOINS):
+        left = join(cursor, left)
+        height = cursor.grow(height)
+    cursor.height = max(cursor.height, height)
+    return left
+
+
+def from_primary(cursor: Cursor) -> FromItem:
+    position = cursor.position
+    lateral = cursor.accept("lateral")
+    if cursor.at_operator("("):
+        if lateral:
+            place = cursor.position
+            return derived(cursor, queries.parenthesised(cursor), place, lateral)
+        found = parenthesised(cursor)
+        if isinstance(found, Query):
+            return derived(cursor, found, position, lateral)
+        refuse_join_alias(cursor)
+        return found
+    if at_function(cursor):
+        return function_table(cursor)
+    if lateral:
+        # Only a query or a function may follow LATERAL, so the fault is what comes after the name.
+        cursor.qualified_name()
+        cursor.fail()
+    item = relation(cursor)
+    refuse_sample(cursor)
+    return item
+
+
+def refuse_sample(cursor: Cursor) -> None:
+    """Read TABLESAMPLE method (arguments) [REPEATABLE (seed)], to refuse it."""
+    position = cursor.position
+    if not cursor.accept("tablesample"):
+        return
+    cursor.function_parts()
+    cursor.expect_operator("(")
+    calls.expressions(cursor)
+    cursor.expect_operator(")")
+    if cursor.accept("repeatable"):
+        cursor.expect_operator("(")
+        grammar.expression(cursor)
+        cursor.expect_operator(")")
+    cursor.refuse("TABLESAMPLE", position)
+
+
+def parenthesised(cursor: Cursor) -> Query | JoinClause:
+    """Read (query) or (joined tables), which may both begin with more parentheses."""
+    cursor.enter()
+    cursor.expect_operator("(")
+    position = cursor.position
+    found: Query | FromItem
+    if cursor.at(*queries.STARTS):
+        found = queries.query(cursor)
+    elif cursor.at_operator("("):
+        found = parenthesised(cursor)
+        if not isinstance(found, Query):
+            refuse_join_alias(cursor)
+            found = joins(cursor, found)
+        elif cursor.at(*queries.CONTINUATIONS):
+            found = queries.continued(cursor, found, position)
+        elif not cursor.at_operator(")"):
+            if cursor.token.kind == "operator" and not cursor.at_operator(","):
+                cursor.fail()
+            found = joins(cursor, derived(cursor, found, position, False))
+    else:
+        found = from_item(cursor)
+    if not isinstance(found, Query | JoinClause):
+        cursor.fail()
+    cursor.expect_operator(")")
+    cursor.leave()
+    return found
+
+
+def refuse_join_alias(cursor: Cursor) -> None:
+    position = cursor.position
+    if cursor.at("as") or cursor.at_name():
+        alias_clause(cursor)
+        cursor.refuse("an alias of a join", position)
+
+
+def derived(cursor: Cursor, query: Query, position: int, lateral: bool) -> Derived:
+    """Read the alias of a query in FROM, which must be there."""
+    alias, columns = alias_clause(cursor)
+    if alias is None:
+        what, example = ("VALUES", "VALUES") if isinstance(query.body, ValuesBody) else ("subquery", "SELECT")
+        hint = f"For example, FROM ({example} ...) [AS] foo."
+        raise SqlError("42601", f"{what} in FROM must have an alias", position, hint=hint)
+    return Derived(query, alias, columns, position, lateral)
+
+
+def relation(cursor: Cursor) -> Table:
+    """Read a relation's name and its alias."""
+    found = bare_relation(cursor)
+    alias, columns = alias_clause(cursor)
+    return Table(found.name, alias, columns, found.position)
+
+
+def bare_relation(cursor: Cursor) -> Table:
+    """Read a relation's name, with ONLY or * around it."""
+    only = cursor.accept("only")
+    in_parentheses = only and cursor.accept_operator("(")
+    position = cursor.position
+    name = cursor.qualified_name()
+    if in_parentheses:
+        cursor.expect_operator(")")
+    elif not only:
+        cursor.accept_operator("*")
+    return Table(name, None, (), position)
+
+
+def alias_clause(cursor: Cursor) -> tuple[str | None, tuple[str, ...]]:
+    """Read [AS] alias [(columns)]."""
+    if not (cursor.accept("as") or cursor.at_name()):
+        return None, ()
+    alias = cursor.name()
+    if not cursor.at_operator("("):
+        return alias, ()
+    return alias, tuple(name for name, _ in cursor.names_in_parentheses())
+
+
+def at_function(cursor: Cursor) -> bool:
+    """Tell whether a function call is next, and not the name of a relation."""
+    if cursor.at_words("rows", "from") or spelled_calls.at_spelled_call(cursor):
+        return True
+    offset = 0
+    if not (cursor.at_name() or cursor.function_name()):
+        return False
+    if not cursor.at_name():
+        # Words like LEFT can't name a relation, so that only a call is possible.
+        return True
+    while cursor.ahead(offset + 1).value == "." and cursor.ahead(offset + 2).kind in ("word", "quoted"):
+        offset += 2
+    after = cursor.ahead(offset + 1)
+    return after.kind == "operator" and after.value == "(" and (offset > 0 or cursor.function_name())
+
+
+def function_table(cursor: Cursor) -> FunctionTable:
+    """Read function(...) or ROWS FROM (function(...), ...), WITH ORDINALITY, and the alias."""
+    position = cursor.position
+    found: list[FunctionCall] = []
+    if cursor.accept("rows", "from"):
+        cursor.expect_operator("(")
+        while True:
+            found.append(table_function(cursor))
+            if cursor.at("as"):
+                cursor.advance()
+                column_definitions(cursor)
+            if not cursor.accept_operator(","):
+                break
+        cursor.expect_operator(")")
+    else:
+        found.append(table_function(cursor))
+    ordinality = cursor.accept("with", "ordinality")
+    alias, columns = function_alias(cursor)
+    return FunctionTable(tuple(found), ordinality, alias, columns, position)
+
+
+def table_function(cursor: Cursor) -> FunctionCall:
+    """Read a call without FILTER and OVER."""
+    position = cursor.position
+    first = cursor.index
+    found = spelled_calls.spelled_call(cursor)
+    if found is None:
+        found = calls.call(cursor, cursor.function_parts(), position, first, windowless=True)
+    if not isinstance(found, FunctionCall):
+        raise not_supported("CAST in FROM", position)
+    return found
+
+
+def function_alias(cursor: Cursor) -> tuple[str | None, tuple[str, ...]]:
+    """Read [AS] alias [(columns)]; a list of columns with types is refused."""
+    if cursor.at("as") and cursor.ahead(1).kind == "operator" and cursor.ahead(1).value == "(":
+        cursor.advance()
+        column_definitions(cursor)
+    if not (cursor.accept("as") or cursor.at_name()):
+        return None, ()
+    alias = cursor.name()
+    if not cursor.at_operator("("):
+        return alias, ()
+    if cursor.ahead(2).kind != "operator" and cursor.ahead(2).kind != "end":
+        column_definitions(cursor)
+    return alias, tuple(name for name, _ in cursor.names_in_parentheses())
+
+
+def column_definitions(cursor: Cursor) -> None:
+    position = cursor.position
+    cursor.expect_operator("(")
+    cursor.name()
+    hint = "Name the columns without types: AS alias (column, ...)."
+    raise not_supported("a column definition list in FROM", position, hint=hint)
+
+
+def join(cursor: Cursor, left: FromItem) -> FromItem:
+    """Read the join that is next, with `left` on its left side."""
+    position = cursor.position
+    natural = cursor.accept("natural")
+    kind = cursor.accept_any("inner", "left", "right", "full")
+    if kind is None:
+        kind = "cross" if not natural and cursor.accept("cross") else "inner"
+    elif kind != "inner":
+        cursor.accept("outer")
+    cursor.expect("join")
+    right = from_primary(cursor)
+    if kind == "cross" or natural:
+        return JoinClause(left, right, kind, natural, (), None, position)
+    # a JOIN b JOIN c ON ... ON ...: the inner join closes first.
+    right = joins(cursor, right)
+    if cursor.accept("using"):
+        names = cursor.names_in_parentheses()
+        alias_position = cursor.position
+        if cursor.accept("as"):
+            cursor.name()
+            cursor.refuse("an alias of JOIN USING", alias_position)
+        return JoinClause(left, right, kind, False, names, None, position)
+    cursor.expect("on")
+    return JoinClause(left, right, kind, False, (), grammar.expression(cursor), position)

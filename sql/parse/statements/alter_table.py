@@ -1,0 +1,198 @@
+"""ALTER [FOREIGN] TABLE [IF EXISTS] name: several actions, or one renaming."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import NoReturn
+
+from sql.errors import SqlError, not_supported
+from sql.parse.grammar import expressions as grammar
+from sql.parse.grammar.cursor import Cursor
+from sql.parse.grammar.types import type_name
+from sql.parse.statements.columns import resolved, table_column
+from sql.parse.statements.constraints import at_table_constraint, attributes, table_constraint
+from sql.parse.statements.statement import AlterTable, OptionChange, TableChange
+from sql.parse.statements.update import written_name
+from sql.parse.syntax import TypeName
+from sql.parse.type_names import open_type
+from sql.types.datatypes import SqlType
+
+# First words of actions of PostgreSQL that change nothing that we have.
+REFUSED = frozenset(
+    """
+    attach cluster detach disable enable force inherit no not of owner replica reset set validate
+    """.split()
+)
+
+
+def alter_table(cursor: Cursor) -> AlterTable:
+    """Read the statement from its first word."""
+    first = cursor.index
+    cursor.expect("alter")
+    foreign = cursor.accept("foreign")
+    cursor.expect("table")
+    if_exists = cursor.accept("if", "exists")
+    name, position = written_name(cursor)
+    if cursor.at_words("set", "schema"):
+        changes: list[TableChange | None] = [new_schema(cursor)]
+    else:
+        changes = [renaming(cursor, foreign)] if cursor.at("rename") else actions(cursor, name, foreign)
+    return AlterTable(
+        cursor.text_since(first), name, position, if_exists, tuple(change for change in changes if change), foreign
+    )
+
+
+def new_schema(cursor: Cursor) -> TableChange:
+    """Read SET SCHEMA name."""
+    cursor.expect("set", "schema")
+    position = cursor.position
+    return TableChange("set schema", new_name=cursor.name(), position=position)
+
+
+def renaming(cursor: Cursor, foreign: bool) -> TableChange:
+    """Read RENAME TO name, RENAME [COLUMN] name TO name, or, if not `foreign`, RENAME CONSTRAINT name TO name."""
+    cursor.expect("rename")
+    if cursor.accept("to"):
+        position = cursor.position
+        return TableChange("rename", new_name=cursor.name(), position=position)
+    action = "rename constraint" if not foreign and cursor.accept("constraint") else "rename column"
+    if action == "rename column":
+        cursor.accept("column")
+    position = cursor.position
+    name = cursor.name()
+    cursor.expect("to")
+    return TableChange(action, name, cursor.name(), position=position)
+
+
+def actions(cursor: Cursor, table: str, foreign: bool) -> list[TableChange | None]:
+    """Read the actions; None for one that is refused."""
+    found = [action(cursor, table, foreign)]
+    while cursor.accept_operator(","):
+        found.append(action(cursor, table, foreign))
+    return found
+
+
+def action(cursor: Cursor, table: str, foreign: bool) -> TableChange | None:
+    """Read one action."""
+    position = cursor.position
+    if cursor.accept("add"):
+        return addition(cursor, table, position)
+    if cursor.accept("drop"):
+        return removal(cursor)
+    if cursor.accept("alter"):
+        if cursor.accept("constraint"):
+            place = cursor.position
+            name = cursor.name()
+            timing = attributes(cursor)
+            deferred = bool(timing.deferred)
+            return TableChange("alter constraint", name, deferrable=timing.can_wait, deferred=deferred, position=place)
+        cursor.accept("column")
+        return column_change(cursor)
+    if cursor.accept("options"):
+        return TableChange("options", options=tuple(option_changes(cursor)), position=position)
+    if cursor.at(*REFUSED):
+        statement = "ALTER FOREIGN TABLE" if foreign else "ALTER TABLE"
+        raise not_supported(f"{statement} ... {cursor.token.value.upper()}", position)
+    raise cursor.syntax_error()
+
+
+def option_changes(cursor: Cursor) -> list[OptionChange]:
+    """Read ([ADD | SET | DROP] name ['value'], ...)."""
+    cursor.expect_operator("(")
+    found = [option_change(cursor)]
+    while cursor.accept_operator(","):
+        found.append(option_change(cursor))
+    cursor.expect_operator(")")
+    return found
+
+
+def option_change(cursor: Cursor) -> OptionChange:
+    """Read one item; without a word it adds, and each of the words may be the name of an option."""
+    action = "add"
+    if cursor.at("add", "set", "drop") and cursor.ahead(1).kind != "string":
+        action = cursor.advance().value
+    position = cursor.position
+    name = cursor.label()
+    return OptionChange(action, name, "" if action == "drop" else cursor.string(), position)
+
+
+def addition(cursor: Cursor, table: str, position: int) -> TableChange | None:
+    """Read what follows ADD: a constraint, or [COLUMN] [IF NOT EXISTS] a column."""
+    if at_table_constraint(cursor):
+        constraint = table_constraint(cursor)
+        if constraint is None:
+            return None
+        return TableChange("add constraint", constraint.name or "", constraint=constraint, position=position)
+    cursor.accept("column")
+    if_not_exists = cursor.accept_if_not_exists()
+    place = cursor.position
+    column = table_column(cursor, table)
+    return TableChange("add column", column.name, column=column, if_exists=if_not_exists, position=place)
+
+
+def removal(cursor: Cursor) -> TableChange:
+    """Read what follows DROP: [COLUMN | CONSTRAINT] [IF EXISTS] name [CASCADE | RESTRICT]."""
+    kind = "drop constraint" if cursor.accept("constraint") else "drop column"
+    if kind == "drop column":
+        cursor.accept("column")
+    if_exists = cursor.accept("if", "exists")
+    position = cursor.position
+    name = cursor.name()
+    cascade = cursor.accept_any("cascade", "restrict") == "cascade"
+    return TableChange(kind, name, if_exists=if_exists, cascade=cascade, position=position)
+
+
+def column_change(cursor: Cursor) -> TableChange | None:
+    """Read what follows ALTER [COLUMN]: a column's name and what becomes of it."""
+    position = cursor.position
+    change = TableChange("", cursor.name(), position=position)
+    place = cursor.position
+    if cursor.accept("set"):
+        if cursor.accept("default"):
+            first = cursor.index
+            default = grammar.expression(cursor)
+            return replace(change, action="set default", default=default, default_text=cursor.text_since(first))
+        if cursor.accept("not"):
+            cursor.expect("null")
+            return replace(change, action="set not null")
+        if not cursor.accept("data"):
+            refuse_setting(cursor, place)
+        if not cursor.at("type"):
+            cursor.fail()
+    elif cursor.accept("drop"):
+        if cursor.accept("default"):
+            return replace(change, action="drop default")
+        if cursor.accept("not"):
+            cursor.expect("null")
+            return replace(change, action="drop not null")
+        if cursor.at("identity", "expression"):
+            raise not_supported(f"ALTER COLUMN ... DROP {cursor.token.value.upper()}", place)
+        cursor.fail()
+    elif cursor.at("add", "restart", "reset", "options"):
+        raise not_supported(f"ALTER COLUMN ... {cursor.token.value.upper()}", place)
+    cursor.expect("type")
+    kind = resolved(cursor, type_name(cursor), unplaced_type)
+    if cursor.at("collate"):
+        grammar.collation(cursor)
+    using = grammar.expression(cursor) if cursor.accept("using") else None
+    return replace(change, action="set type", type=kind, using=using)
+
+
+def unplaced_type(written: TypeName) -> SqlType:
+    """Return the type; PostgreSQL gives no position for a type that is not there."""
+    try:
+        return open_type(written)
+    except SqlError as error:
+        raise replace(error, position=None) from None
+
+
+def refuse_setting(cursor: Cursor, position: int) -> NoReturn:
+    """Refuse what PostgreSQL can set for a column and we do not keep."""
+    if not (
+        cursor.at("statistics", "storage", "compression", "generated", "start", "increment", "cache", "no", "cycle")
+        or cursor.at("maxvalue", "minvalue")
+        or cursor.at_operator("(")
+    ):
+        cursor.fail()
+    what = "(...)" if cursor.at_operator("(") else cursor.token.value.upper()
+    raise not_supported(f"ALTER COLUMN ... SET {what}", position)

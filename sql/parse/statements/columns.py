@@ -1,0 +1,228 @@
+"""A column of CREATE TABLE or ADD COLUMN: its type and the constraints written at it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from sql.errors import SqlError
+from sql.parse.grammar import expressions as grammar
+from sql.parse.grammar.cursor import Cursor
+from sql.parse.grammar.types import type_name
+from sql.parse.statements.constraints import (
+    check_condition,
+    column_timing,
+    generated_column,
+    index_options,
+    misplaced_attribute,
+    nulls_treatment,
+    refuse_waiting,
+    timed,
+)
+from sql.parse.statements.foreign_key import reference
+from sql.parse.statements.options import generic_options
+from sql.parse.statements.sequences import sequence_options
+from sql.parse.statements.statement import Constraint, SequenceOptions, TableColumn
+from sql.parse.syntax import Expression, TypeName
+from sql.parse.type_names import open_type
+from sql.types.datatypes import INT2, INT4, INT8, TEXT, SqlType
+
+SERIALS = {
+    "smallserial": INT2,
+    "serial2": INT2,
+    "serial": INT4,
+    "serial4": INT4,
+    "bigserial": INT8,
+    "serial8": INT8,
+}
+
+
+@dataclass
+class Found:
+    """What the constraints of one column say so far. null: the NULL or NOT NULL that was written."""
+
+    name: str
+    position: int
+    table: str
+    null: bool | None = None
+    serial: bool = False
+    default: Expression | None = None
+    default_text: str = ""
+    has_default: bool = False
+    identity: str | None = None
+    identity_options: SequenceOptions = field(default_factory=SequenceOptions)
+    constraints: list[Constraint] = field(default_factory=list)
+
+    def where(self) -> str:
+        """Return the column and its table as PostgreSQL names them in errors."""
+        return f'column "{self.name}" of table "{self.table}"'
+
+
+def table_column(cursor: Cursor, table: str, resolve: Callable[[TypeName], SqlType] = open_type) -> TableColumn:
+    """Read name type constraints; `resolve` says which types there are."""
+    position = cursor.position
+    found = Found(cursor.name(), position, table)
+    written = type_name(cursor)
+    serial = found.serial = is_serial(cursor, written)
+    kind = SERIALS[written.name] if serial else resolved(cursor, written, resolve)
+    if serial:
+        found.has_default = True
+        found.null = False
+    refuse_storage(cursor)
+    while column_constraint(cursor, found):
+        pass
+    if found.identity is not None:
+        check_identity(cursor, kind)
+    return TableColumn(
+        found.name,
+        kind,
+        found.null is False,
+        found.default,
+        found.default_text,
+        serial,
+        found.identity,
+        found.identity_options,
+        tuple(found.constraints),
+        position,
+    )
+
+
+def resolved(cursor: Cursor, written: TypeName, resolve: Callable[[TypeName], SqlType] = open_type) -> SqlType:
+    """Return the type as written; a type that is not there waits, as in PostgreSQL, until the text is read."""
+    try:
+        return resolve(written)
+    except SqlError as error:
+        cursor.defer(error)
+        return TEXT
+
+
+def is_serial(cursor: Cursor, written: TypeName) -> bool:
+    if written.name not in SERIALS or not written.text.lower().startswith(written.name):
+        return False
+    if written.array:
+        cursor.defer(SqlError("0A000", "array of serial is not implemented", written.position))
+    return True
+
+
+def refuse_storage(cursor: Cursor) -> None:
+    """Read COMPRESSION method, to refuse it: how columns are kept is not the client's to say."""
+    position = cursor.position
+    if cursor.at("compression") and (cursor.ahead(1).kind in ("word", "quoted")):
+        cursor.advance()
+        if not cursor.accept("default"):
+            cursor.name()
+        cursor.refuse("COMPRESSION", position)
+    position = cursor.position
+    if cursor.accept("options"):
+        generic_options(cursor)
+        cursor.refuse("OPTIONS of a table's column", position)
+
+
+def column_constraint(cursor: Cursor, found: Found) -> bool:
+    """Read one constraint of a column; False when none is next."""
+    position = cursor.position
+    name: str | None = None
+    if cursor.accept("constraint"):
+        name = cursor.name()
+        if not cursor.at("not", "null", "unique", "primary", "check", "default", "generated", "references"):
+            cursor.fail()
+    elif cursor.at("collate"):
+        grammar.collation(cursor)
+        return True
+    elif misplaced_attribute(cursor):
+        return True
+    word = cursor.accept_any("not", "null", "unique", "primary", "check", "default", "generated", "references")
+    match word:
+        case "not" | "null":
+            null_constraint(cursor, found, word == "null", position)
+        case "default":
+            default_value(cursor, found, position)
+        case "check":
+            condition, text = check_condition(cursor)
+            found.constraints.append(Constraint("check", name, (), condition, text, position))
+        case "unique" | "primary":
+            kind = "unique"
+            if word == "primary":
+                cursor.expect("key")
+                kind = "primary key"
+                if any(item.kind == kind for item in found.constraints):
+                    message = f'multiple primary keys for table "{found.table}" are not allowed'
+                    cursor.defer(SqlError("42P16", message, position))
+            else:
+                nulls_treatment(cursor)
+            index_options(cursor)
+            refuse_waiting(cursor, column_timing(cursor))
+            found.constraints.append(Constraint(kind, name, ((found.name, found.position),), position=position))
+        case "generated":
+            generated(cursor, found, position)
+        case "references":
+            columns = ((found.name, found.position),)
+            target = timed(reference(cursor), column_timing(cursor))
+            found.constraints.append(Constraint("foreign key", name, columns, position=position, reference=target))
+        case _:
+            return False
+    return True
+
+
+def null_constraint(cursor: Cursor, found: Found, null: bool, position: int) -> None:
+    if not null:
+        cursor.expect("null")
+    if found.null is not None and found.null != null:
+        place = None if found.serial else position
+        cursor.defer(SqlError("42601", f"conflicting NULL/NOT NULL declarations for {found.where()}", place))
+    found.null = null
+
+
+def default_value(cursor: Cursor, found: Found, position: int) -> None:
+    """Read the value of DEFAULT, after which NOT NULL is another constraint."""
+    first = cursor.index
+    value = grammar.plain_expression(cursor)
+    if found.has_default:
+        place = None if found.serial else position
+        cursor.defer(SqlError("42601", f"multiple default values specified for {found.where()}", place))
+    if found.identity is not None:
+        refuse_both(cursor, found, position)
+    found.default, found.default_text, found.has_default = value, cursor.text_since(first), True
+
+
+def generated(cursor: Cursor, found: Found, start: int) -> None:
+    """Read GENERATED ALWAYS | BY DEFAULT AS IDENTITY [(options)], or AS (expression) STORED, which is refused."""
+    position = cursor.position
+    identity = generated_when(cursor)
+    cursor.expect("as")
+    if not cursor.accept("identity"):
+        generated_column(cursor, identity, position)
+        return
+    options = SequenceOptions()
+    if cursor.accept_operator("("):
+        options = sequence_options(cursor, typed=True)
+        if options == SequenceOptions():
+            cursor.fail()
+        cursor.expect_operator(")")
+    if found.identity is not None:
+        cursor.defer(SqlError("42601", f"multiple identity specifications for {found.where()}", start))
+    if found.null is True:
+        cursor.defer(SqlError("42601", f"conflicting NULL/NOT NULL declarations for {found.where()}", start))
+    if found.has_default:
+        refuse_both(cursor, found, start)
+    found.identity, found.identity_options, found.null = identity, options, False
+
+
+def refuse_both(cursor: Cursor, found: Found, position: int) -> None:
+    message = f"both default and identity specified for {found.where()}"
+    cursor.defer(SqlError("42601", message, None if found.serial else position))
+
+
+def generated_when(cursor: Cursor) -> str:
+    """Read ALWAYS or BY DEFAULT."""
+    if cursor.accept("always"):
+        return "always"
+    cursor.expect("by", "default")
+    return "by default"
+
+
+def check_identity(cursor: Cursor, kind: SqlType) -> None:
+    """Defer what PostgreSQL says about an identity column of another type."""
+    if kind.family not in ("int2", "int4", "int8"):
+        message = "identity column type must be smallint, integer, or bigint"
+        cursor.defer(SqlError("22023", message))

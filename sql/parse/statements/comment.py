@@ -1,0 +1,45 @@
+"""COMMENT ON TABLE | FOREIGN TABLE | VIEW | SEQUENCE name, COLUMN relation.column, or CONSTRAINT name ON relation, IS 'text' | NULL."""
+
+from __future__ import annotations
+
+from sql.errors import SqlError, not_supported
+from sql.parse.grammar.cursor import Cursor, relation_of
+from sql.parse.statements.access import CommentOn
+from sql.parse.statements.objects import Comment
+from sql.parse.statements.owners import comment_on
+from sql.parse.statements.unsupported import commented_object
+
+
+def comment(cursor: Cursor) -> Comment | CommentOn:
+    """Read the statement from its first word."""
+    first = cursor.index
+    start = cursor.position
+    cursor.expect("comment", "on")
+    part = None
+    if cursor.at("role", "schema", "type"):
+        return comment_on(cursor, first)
+    if cursor.accept("foreign", "table"):
+        kind = "stream"
+    else:
+        found = cursor.accept_any("table", "view", "sequence", "column", "constraint")
+        if found is None:
+            raise commented_object(cursor, start)
+        kind = found
+    position = cursor.position
+    if kind == "column":
+        parts = cursor.qualified_name()
+        if len(parts) == 1:
+            cursor.defer(SqlError("42601", "column name must be qualified"))
+        *relation, part = parts
+        name = relation_of(tuple(relation) or (part,), position)
+    else:
+        if kind == "constraint":
+            part = cursor.name()
+            cursor.expect("on")
+            if cursor.at("domain") and cursor.ahead(1).kind in ("word", "quoted") and cursor.ahead(1).value != "is":
+                raise not_supported("COMMENT ON CONSTRAINT ... ON DOMAIN", start)
+            position = cursor.position
+        name = cursor.relation_name()
+    cursor.expect("is")
+    text = None if cursor.accept("null") else cursor.string()
+    return Comment(cursor.text_since(first), kind, name, position, part, text or None)

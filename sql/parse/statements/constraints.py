@@ -1,0 +1,216 @@
+"""Constraints: of a table, and the parts that a column's have in common with them. What is not kept is refused by name."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from sql.errors import SqlError, not_supported
+from sql.parse.grammar import expressions as grammar
+from sql.parse.grammar.cursor import Cursor
+from sql.parse.statements.foreign_key import reference
+from sql.parse.statements.options import storage_parameters
+from sql.parse.statements.references import Reference
+from sql.parse.statements.statement import Constraint
+from sql.parse.syntax import Expression
+
+
+def at_table_constraint(cursor: Cursor) -> bool:
+    """Tell whether a constraint of the table is next, and not a column."""
+    if cursor.at("constraint", "check", "unique", "primary", "foreign"):
+        return True
+    return cursor.at("exclude") and (cursor.ahead(1).value == "using" or cursor.ahead(1).value == "(")
+
+
+def table_constraint(cursor: Cursor) -> Constraint | None:
+    """Read [CONSTRAINT name] PRIMARY KEY | UNIQUE | CHECK (...) | FOREIGN KEY (...); None for what is refused."""
+    position = cursor.position
+    name = cursor.name() if cursor.accept("constraint") else None
+    word = cursor.accept_any("check", "unique", "primary", "foreign", "exclude")
+    if word is None:
+        cursor.fail()
+    if word == "check":
+        condition, text = check_condition(cursor)
+        plain_attributes(cursor, "CHECK constraints cannot be marked DEFERRABLE")
+        return Constraint("check", name, (), condition, text, position)
+    if word == "foreign":
+        cursor.expect("key")
+        columns = cursor.names_in_parentheses()
+        cursor.expect("references")
+        target = reference(cursor)
+        return Constraint("foreign key", name, columns, position=position, reference=timed(target, attributes(cursor)))
+    if word == "exclude":
+        raise not_supported("an EXCLUDE constraint", position)
+    if word == "primary":
+        cursor.expect("key")
+    else:
+        nulls_treatment(cursor)
+    if cursor.at("using"):
+        cursor.expect("using", "index")
+        cursor.name()
+        attributes(cursor)
+        cursor.refuse("a constraint USING INDEX", position)
+        return None
+    columns = cursor.names_in_parentheses()
+    include_position = cursor.position
+    if cursor.accept("include"):
+        cursor.names_in_parentheses()
+        cursor.refuse("INCLUDE", include_position)
+    index_options(cursor)
+    plain_attributes(cursor)
+    return Constraint("primary key" if word == "primary" else "unique", name, columns, position=position)
+
+
+def check_condition(cursor: Cursor) -> tuple[Expression, str]:
+    """Read (condition) [NO INHERIT], with the condition's text."""
+    cursor.expect_operator("(")
+    first = cursor.index
+    condition = grammar.expression(cursor)
+    text = cursor.text_since(first)
+    cursor.expect_operator(")")
+    # No table inherits from another here, so that NO INHERIT says nothing.
+    cursor.accept("no", "inherit")
+    return condition, text
+
+
+def nulls_treatment(cursor: Cursor) -> None:
+    """Read NULLS [NOT] DISTINCT; NULLs that are equal are refused."""
+    position = cursor.position
+    if not cursor.accept("nulls"):
+        return
+    negated = cursor.accept("not")
+    cursor.expect("distinct")
+    if negated:
+        cursor.refuse("NULLS NOT DISTINCT", position)
+
+
+def index_options(cursor: Cursor) -> None:
+    """Read WITH (parameters) and USING INDEX TABLESPACE name of a key, to refuse them."""
+    position = cursor.position
+    if cursor.accept("with"):
+        storage_parameters(cursor)
+        cursor.refuse("a storage parameter", position)
+    position = cursor.position
+    if cursor.at_words("using", "index", "tablespace"):
+        cursor.expect("using", "index", "tablespace")
+        cursor.name()
+        cursor.refuse("TABLESPACE", position)
+
+
+@dataclass
+class Timing:
+    """[NOT] DEFERRABLE and INITIALLY DEFERRED | IMMEDIATE as written, None where nothing is said. position: of the first that defers."""
+
+    deferrable: bool | None = None
+    deferred: bool | None = None
+    position: int | None = None
+
+    def read(self, cursor: Cursor) -> bool:
+        """Read one of the attributes; False when none is next."""
+        position = cursor.position
+        if cursor.accept("not", "deferrable"):
+            self._set_deferrable(cursor, False, position)
+        elif cursor.accept("deferrable"):
+            self._set_deferrable(cursor, True, position)
+        elif cursor.accept("initially", "immediate"):
+            self._set_deferred(cursor, False, position)
+        elif cursor.accept("initially", "deferred"):
+            self._set_deferred(cursor, True, position)
+        elif cursor.accept("initially"):
+            cursor.fail()
+        else:
+            return False
+        if self.deferred and self.deferrable is False:
+            cursor.defer(SqlError("42601", "constraint declared INITIALLY DEFERRED must be DEFERRABLE", position))
+        if self.position is None and (self.deferrable or self.deferred):
+            self.position = position
+        return True
+
+    @property
+    def can_wait(self) -> bool:
+        """True for a constraint that SET CONSTRAINTS may put off."""
+        return bool(self.deferrable or self.deferred)
+
+    def _set_deferrable(self, cursor: Cursor, value: bool, position: int) -> None:
+        if self.deferrable is not None:
+            message = "multiple DEFERRABLE/NOT DEFERRABLE clauses not allowed"
+            cursor.defer(SqlError("42601", message, position))
+        self.deferrable = value
+
+    def _set_deferred(self, cursor: Cursor, value: bool, position: int) -> None:
+        if self.deferred is not None:
+            message = "multiple INITIALLY IMMEDIATE/DEFERRED clauses not allowed"
+            cursor.defer(SqlError("42601", message, position))
+        self.deferred = value
+
+
+def attributes(cursor: Cursor) -> Timing:
+    """Read the attributes after a constraint of the table."""
+    timing = Timing()
+    while True:
+        position = cursor.position
+        if cursor.accept("not", "valid"):
+            cursor.refuse("NOT VALID", position)
+        elif not (timing.read(cursor) or cursor.accept("no", "inherit")):
+            return timing
+
+
+def plain_attributes(cursor: Cursor, message: str = "") -> None:
+    """Read the attributes after a constraint that is looked at when a row is written, and refuse those that would put it off."""
+    refuse_waiting(cursor, attributes(cursor), message)
+
+
+def refuse_waiting(cursor: Cursor, timing: Timing, message: str = "") -> None:
+    """Refuse to put off a key, or, with PostgreSQL's message, what it does not put off either."""
+    if timing.position is None:
+        return
+    if message:
+        cursor.defer(SqlError("0A000", message, timing.position))
+    else:
+        cursor.refuse("a deferrable key", timing.position)
+
+
+def timed(target: Reference, timing: Timing) -> Reference:
+    """Return what a foreign key refers to with the attributes behind it."""
+    return replace(target, deferrable=timing.can_wait, deferred=bool(timing.deferred))
+
+
+def column_timing(cursor: Cursor) -> Timing:
+    """Read the attributes that stand right behind a key or a foreign key of a column."""
+    timing = Timing()
+    while timing.read(cursor):
+        pass
+    return timing
+
+
+def misplaced_attribute(cursor: Cursor) -> bool:
+    """Read an attribute that stands behind no constraint which could have it, an error; False when none is next."""
+    position, first = cursor.position, cursor.index
+    if not Timing().read(cursor):
+        return False
+    words = " ".join(cursor.text_since(first).upper().split())
+    cursor.defer(SqlError("42601", f"misplaced {words} clause", position))
+    return True
+
+
+def refuse_inheritance(cursor: Cursor) -> None:
+    """Read INHERITS (...), to refuse it."""
+    position = cursor.position
+    if not cursor.accept("inherits"):
+        return
+    cursor.expect_operator("(")
+    cursor.qualified_name()
+    while cursor.accept_operator(","):
+        cursor.qualified_name()
+    cursor.expect_operator(")")
+    cursor.refuse("INHERITS", position)
+
+
+def generated_column(cursor: Cursor, identity: str, position: int) -> None:
+    """Read (expression) STORED of a generated column, to refuse it."""
+    cursor.expect_operator("(")
+    grammar.expression(cursor)
+    cursor.expect_operator(")")
+    cursor.expect("stored")
+    if identity != "always":
+        raise SqlError("42601", "for a generated column, GENERATED ALWAYS must be specified", position)
+    cursor.refuse("a generated column", position, "Compute it in a view.")

@@ -1,0 +1,101 @@
+"""COPY relation [(columns)] FROM STDIN [WHERE ...], COPY relation | (query) TO STDOUT, or a file; PostgreSQL's new and old options."""
+
+from __future__ import annotations
+
+from sql.errors import SqlError, not_supported
+from sql.parse.grammar import expressions as grammar
+from sql.parse.grammar import queries
+from sql.parse.grammar.cursor import Cursor
+from sql.parse.statements.copy_options import RawOption, copy_options, old_copy_options, resolve
+from sql.parse.statements.statement import CopyFrom, CopyOptions, CopyTo
+from sql.parse.syntax import Expression, Query
+
+
+def copy(cursor: Cursor) -> CopyFrom | CopyTo:
+    """Read the statement from its first word."""
+    first = cursor.index
+    cursor.expect("copy")
+    raw: list[RawOption] = []
+    binary_position = cursor.position
+    if cursor.accept("binary"):
+        raw.append(("format", "binary", binary_position))
+    query: Query | None = None
+    name = ""
+    name_position = cursor.position
+    columns: tuple[tuple[str, int], ...] | None = None
+    if cursor.at_operator("(") and not raw:
+        query = copied_query(cursor)
+    else:
+        name = cursor.relation_name()
+        columns = cursor.names_in_parentheses() if cursor.at_operator("(") else None
+    if query is not None and not cursor.at("to"):
+        cursor.fail()
+    direction = cursor.accept_any("from", "to")
+    if direction is None:
+        cursor.fail()
+    file = endpoint(cursor)
+    raw += old_delimiter(cursor, query is not None)
+    cursor.accept("with")
+    raw += copy_options(cursor) if cursor.at_operator("(") else old_copy_options(cursor)
+    where = where_clause(cursor, direction == "from", query is not None)
+    options = resolved(cursor, raw, direction == "from")
+    text = cursor.text_since(first)
+    if direction == "from":
+        return CopyFrom(text, name, name_position, columns, options, file, where)
+    return CopyTo(text, query, name, name_position, options, columns, file)
+
+
+def resolved(cursor: Cursor, raw: list[RawOption], is_from: bool) -> CopyOptions:
+    """Return the options; what is wrong with them waits, as in PostgreSQL, until the text is read."""
+    try:
+        return resolve(raw, is_from)
+    except SqlError as error:
+        cursor.defer(error)
+        return CopyOptions()
+
+
+def copied_query(cursor: Cursor) -> Query:
+    """Read (query)."""
+    cursor.expect_operator("(")
+    if cursor.at("insert", "update", "delete"):
+        raise not_supported(f"COPY ({cursor.token.value.upper()} ...)", cursor.position)
+    query = queries.query(cursor)
+    cursor.expect_operator(")")
+    return query
+
+
+def endpoint(cursor: Cursor) -> str | None:
+    """Read STDIN or STDOUT (None), or the name of a file on the server; programs are not started for clients."""
+    position = cursor.position
+    if cursor.accept("program"):
+        cursor.string()
+        hint = "Anyone can COPY to stdout or from stdin. psql's \\copy command also works for anyone."
+        cursor.refuse("COPY with PROGRAM", position, hint)
+        return None
+    if cursor.token.kind == "string":
+        return cursor.string()
+    # PostgreSQL takes both words in both directions.
+    if cursor.accept_any("stdin", "stdout") is None:
+        cursor.fail()
+    return None
+
+
+def old_delimiter(cursor: Cursor, is_query: bool) -> list[RawOption]:
+    """Read [USING] DELIMITERS 'text', which was once the only option; a query never had it."""
+    position = cursor.position
+    if is_query or not cursor.at("using", "delimiters"):
+        return []
+    cursor.accept("using")
+    cursor.expect("delimiters")
+    return [("delimiter", cursor.string(), position)]
+
+
+def where_clause(cursor: Cursor, is_from: bool, is_query: bool) -> Expression | None:
+    """Read WHERE, which only COPY FROM has."""
+    position = cursor.position
+    if is_query or not cursor.accept("where"):
+        return None
+    condition = grammar.expression(cursor)
+    if not is_from:
+        raise SqlError("42601", "WHERE clause not allowed with COPY TO", position)
+    return condition

@@ -1,0 +1,76 @@
+"""CREATE FOREIGN TABLE [IF NOT EXISTS] name (columns) SERVER stream [OPTIONS (capacity '...', string_capacity '...', timeout '...')]."""
+
+from __future__ import annotations
+
+from sql.errors import SqlError, not_supported
+from sql.parse.grammar.cursor import Cursor
+from sql.parse.statements.columns import table_column
+from sql.parse.statements.constraints import at_table_constraint, refuse_inheritance, table_constraint
+from sql.parse.statements.create_table import COLUMNS_MAX, check_names
+from sql.parse.statements.options import foreign_options
+from sql.parse.statements.statement import ColumnDefinition, CreateStream
+from sql.parse.type_names import column_type
+
+SERVER = "stream"
+OPTIONS = frozenset({"capacity", "string_capacity", "timeout"})
+
+
+def create_foreign_table(cursor: Cursor) -> CreateStream:
+    """Read the statement from its first word."""
+    first = cursor.index
+    cursor.expect("create", "foreign", "table")
+    if_not_exists = cursor.accept_if_not_exists()
+    name_position = cursor.position
+    name = cursor.relation_name()
+    if cursor.at("partition"):
+        raise not_supported("PARTITION OF", cursor.position)
+    columns = column_definitions(cursor, name)
+    refuse_inheritance(cursor)
+    cursor.expect("server")
+    server_position = cursor.position
+    server = cursor.name()
+    options = foreign_options(cursor, OPTIONS) if cursor.at("options") else {}
+    if server != SERVER:
+        hint = f'The server of streams is called "{SERVER}".'
+        cursor.defer(SqlError("42704", f'server "{server}" does not exist', server_position, hint=hint))
+    return CreateStream(cursor.text_since(first), name, columns, options, if_not_exists, name_position)
+
+
+def column_definitions(cursor: Cursor, table: str) -> tuple[ColumnDefinition, ...]:
+    """Read (name type constraints, ...)."""
+    position = cursor.position
+    cursor.expect_operator("(")
+    columns: list[ColumnDefinition] = []
+    if cursor.accept_operator(")"):
+        cursor.refuse("a stream without columns", position)
+        return ()
+    while True:
+        place = cursor.position
+        if cursor.at("like"):
+            raise not_supported("LIKE in a stream", place)
+        if at_table_constraint(cursor):
+            constraint = table_constraint(cursor)
+            cursor.refuse(f"{'a constraint' if constraint is None else constraint.kind.upper()} in a stream", place)
+        else:
+            columns.append(column_definition(cursor, table))
+        if not cursor.accept_operator(","):
+            break
+    cursor.expect_operator(")")
+    check_names(cursor, [column.name for column in columns])
+    if len(columns) > COLUMNS_MAX:
+        cursor.defer(SqlError("54011", f"tables can have at most {COLUMNS_MAX} columns"))
+    return tuple(columns)
+
+
+def column_definition(cursor: Cursor, table: str) -> ColumnDefinition:
+    """Read one column; of what can be written at a column, a stream keeps NOT NULL and DEFAULT."""
+    position = cursor.position
+    found = table_column(cursor, table, column_type)
+    refused = [item.kind.upper() for item in found.constraints]
+    if found.serial:
+        refused.append("serial")
+    if found.identity is not None:
+        refused.append("GENERATED")
+    for what in refused:
+        cursor.refuse(f"{what} in a stream", position)
+    return ColumnDefinition(found.name, found.type, found.not_null, found.default, found.default_text, position)

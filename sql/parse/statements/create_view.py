@@ -1,0 +1,58 @@
+"""CREATE [OR REPLACE] [TEMPORARY] VIEW name [(columns)] [WITH (on_error = skip | reject, ...)] AS query."""
+
+from __future__ import annotations
+
+from sql.errors import SqlError
+from sql.parse.grammar import queries
+from sql.parse.grammar.cursor import Cursor
+from sql.parse.statements.options import relation_options
+from sql.parse.statements.sequences import created_name, persistence
+from sql.parse.statements.statement import CreateView
+
+# The values of each option, as they are written and, of default_stream_join, set.
+STREAM_JOINS = ("frozen", "arrival", "retroactive")
+OPTIONS = {
+    "on_error": ("reject", "skip"),
+    "reset": ("true", "false", "on", "off"),
+    "eager_grouping": ("true", "false", "on", "off"),
+    "stream_join": STREAM_JOINS,
+    # The name of a zone.
+    "time_zone": (),
+}
+
+ON = ("true", "on")
+
+
+def create_view(cursor: Cursor) -> CreateView:
+    """Read the statement from its first word."""
+    first = cursor.index
+    cursor.expect("create")
+    or_replace = cursor.accept("or", "replace")
+    is_temporary = persistence(cursor)
+    cursor.expect("view")
+    name_position = cursor.position
+    name = created_name(cursor, is_temporary)
+    columns = tuple(column for column, _ in cursor.names_in_parentheses()) if cursor.at_operator("(") else ()
+    repeated = next((column for index, column in enumerate(columns) if column in columns[:index]), None)
+    if repeated is not None:
+        raise SqlError("42701", f'column "{repeated}" specified more than once')
+    options = relation_options(cursor, OPTIONS) if cursor.accept("with") else {}
+    reset = options.pop("reset", None)
+    if reset is not None and not or_replace:
+        raise SqlError("22023", 'parameter "reset" is one of CREATE OR REPLACE VIEW')
+    cursor.expect("as")
+    query_offset = cursor.token.start
+    query_first = cursor.index
+    cursor.parameters_allowed = False
+    query = queries.query(cursor)
+    cursor.parameters_allowed = True
+    query_text = cursor.text_since(query_first)
+    check_position = cursor.position
+    if cursor.accept("with"):
+        cursor.accept_any("cascaded", "local")
+        cursor.expect("check", "option")
+        cursor.refuse("WITH CHECK OPTION", check_position)
+    text = cursor.text_since(first)
+    return CreateView(
+        text, name, columns, options, query, query_text, query_offset, name_position, or_replace, reset in ON
+    )

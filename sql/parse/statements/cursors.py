@@ -1,0 +1,108 @@
+"""DECLARE, FETCH, MOVE and CLOSE."""
+
+from __future__ import annotations
+
+from sql.errors import SqlError
+from sql.parse.grammar import queries
+from sql.parse.grammar.cursor import Cursor
+from sql.parse.statements.options import signed_number
+from sql.parse.statements.session_statement import CloseCursor, Declare, Fetch
+from sql.parse.statements.statement import Select
+
+# FETCH's words that go with a count, without one, and with none at all.
+COUNTED = ("absolute", "relative")
+DIRECTED = ("forward", "backward")
+SINGLE = ("next", "prior", "first", "last")
+COUNT_MAX = (1 << 31) - 1
+
+
+def declare(cursor: Cursor) -> Declare:
+    """Read DECLARE name [BINARY] [ASENSITIVE | INSENSITIVE] [[NO] SCROLL] CURSOR [{WITH | WITHOUT} HOLD] FOR query."""
+    first = cursor.index
+    cursor.expect("declare")
+    name = cursor.name()
+    words = []
+    scroll: bool | None = None
+    while not cursor.at("cursor"):
+        if cursor.accept("no"):
+            cursor.expect("scroll")
+            words.append("no scroll")
+            scroll = False
+        else:
+            word = cursor.accept_any("binary", "asensitive", "insensitive", "scroll")
+            if word is None:
+                cursor.fail()
+            words.append(word)
+            scroll = True if word == "scroll" else scroll
+    cursor.expect("cursor")
+    hold = False
+    if cursor.at("with", "without"):
+        hold = cursor.advance().value == "with"
+        cursor.expect("hold")
+    cursor.expect("for")
+    query_first = cursor.index
+    if cursor.at("execute"):
+        cursor.fail()
+    query = queries.query(cursor)
+    for one, other in (("scroll", "no scroll"), ("asensitive", "insensitive")):
+        if one in words and other in words:
+            cursor.defer(SqlError("42P11", f"cannot specify both {one.upper()} and {other.upper()}"))
+    select = Select(cursor.text_since(query_first), query)
+    return Declare(cursor.text_since(first), name, select, "binary" in words, scroll, hold)
+
+
+def fetch(cursor: Cursor) -> Fetch:
+    """Read FETCH or MOVE [direction] [FROM | IN] name."""
+    first = cursor.index
+    moves = cursor.advance().value == "move"
+    direction, count = fetch_direction(cursor)
+    cursor.accept_any("from", "in")
+    name = cursor.name()
+    return Fetch(cursor.text_since(first), name, direction, count, moves)
+
+
+def fetch_direction(cursor: Cursor) -> tuple[str, int | None]:
+    """Return 'forward', 'backward', 'absolute' or 'relative' with its count; None is ALL."""
+    if at_cursor_name(cursor):
+        return "forward", 1
+    word = cursor.accept_any(*SINGLE)
+    if word is not None:
+        return {"next": ("forward", 1), "prior": ("backward", 1), "first": ("absolute", 1), "last": ("absolute", -1)}[
+            word
+        ]
+    word = cursor.accept_any(*COUNTED)
+    if word is not None:
+        return word, whole_number(cursor)
+    word = cursor.accept_any(*DIRECTED)
+    if word is not None and at_cursor_name(cursor):
+        return word, 1
+    if cursor.accept("all"):
+        return word or "forward", None
+    return word or "forward", whole_number(cursor)
+
+
+def at_cursor_name(cursor: Cursor) -> bool:
+    """Tell whether the direction is over: what follows is FROM, IN, or the name that ends the statement."""
+    if cursor.at("from", "in") or (cursor.at_name() and not cursor.at(*COUNTED, *DIRECTED, *SINGLE)):
+        return True
+    following = cursor.ahead(1)
+    ends = following.kind == "end" or (following.kind == "operator" and following.value == ";")
+    return cursor.at_name() and ends
+
+
+def whole_number(cursor: Cursor) -> int:
+    """Read an integer with its sign."""
+    position = cursor.index
+    text = signed_number(cursor)
+    if not text.lstrip("+-").isdigit() or abs(int(text)) > COUNT_MAX:
+        cursor.index = position
+        cursor.fail()
+    return int(text)
+
+
+def close(cursor: Cursor) -> CloseCursor:
+    """Read CLOSE name | ALL."""
+    first = cursor.index
+    cursor.expect("close")
+    name = None if cursor.accept("all") else cursor.name()
+    return CloseCursor(cursor.text_since(first), name)

@@ -1,0 +1,74 @@
+"""EXPLAIN [ANALYZE] [VERBOSE] [(options)] SELECT ... | CREATE VIEW ..."""
+
+from __future__ import annotations
+
+from sql.errors import SqlError, not_supported
+from sql.names.keywords import RESERVED
+from sql.parse.grammar import common_tables, queries
+from sql.parse.grammar.cursor import Cursor
+from sql.parse.statements.create_view import create_view
+from sql.parse.statements.options import boolean_or_string, object_kind
+from sql.parse.statements.statement import Explain, Select
+from sql.values.booleans import parse_bool
+
+FORMATS = ("text", "json", "dot")
+OPTIONS = frozenset({"analyze", "verbose", "costs", "settings", "buffers", "wal", "timing", "summary", "format"})
+
+
+def explain(cursor: Cursor) -> Explain:
+    """Read the statement from its first word."""
+    first = cursor.index
+    cursor.expect("explain")
+    options: dict[str, str] = {}
+    if cursor.at_operator("(") and cursor.ahead(1).value not in (*queries.STARTS, "("):
+        options = explain_options(cursor)
+    else:
+        for word in ("analyze", "analyse", "verbose"):
+            if cursor.accept(word):
+                options["analyze" if word == "analyse" else word] = "true"
+    if cursor.at_words("create", "view") or cursor.at_words("create", "or", "replace", "view"):
+        view = create_view(cursor)
+        return Explain(cursor.text_since(first), view, options)
+    if cursor.at("insert", "update", "delete", "merge", "declare", "execute", "refresh"):
+        raise not_supported(f"EXPLAIN {cursor.token.value.upper()}", cursor.position)
+    if cursor.at("create"):
+        if object_kind(cursor) == "table":
+            raise not_supported("EXPLAIN CREATE TABLE", cursor.position)
+        if cursor.at_words("create", "materialized", "view"):
+            hint = "CREATE VIEW over a stream is kept up to date, and EXPLAIN CREATE VIEW shows how."
+            raise not_supported("EXPLAIN CREATE MATERIALIZED VIEW", cursor.position, hint)
+        cursor.advance()
+        cursor.fail()
+    query_first = cursor.index
+    position = cursor.position
+    common = common_tables.common_tables(cursor)
+    if common and cursor.at("insert", "update", "delete"):
+        raise not_supported(f"EXPLAIN {cursor.token.value.upper()}", cursor.position)
+    query = queries.query_after_with(cursor, common, position)
+    return Explain(cursor.text_since(first), Select(cursor.text_since(query_first), query), options)
+
+
+def explain_options(cursor: Cursor) -> dict[str, str]:
+    """Read (name [value], ...)."""
+    cursor.expect_operator("(")
+    found: dict[str, str] = {}
+    while True:
+        position = cursor.position
+        if cursor.at(*RESERVED) and not cursor.at("analyze", "analyse"):
+            cursor.fail()
+        name = cursor.label()
+        name = "analyze" if name == "analyse" else name
+        value = "true" if cursor.at_operator(",", ")") else boolean_or_string(cursor).lower()
+        if name not in OPTIONS:
+            cursor.defer(SqlError("42601", f'unrecognized EXPLAIN option "{name}"', position))
+        elif name == "format" and value in ("xml", "yaml"):
+            cursor.refuse(f"EXPLAIN (FORMAT {value.upper()})", position)
+        elif name == "format" and value not in FORMATS:
+            cursor.defer(SqlError("22023", f'unrecognized value for EXPLAIN option "format": "{value}"', position))
+        elif name != "format" and parse_bool(value) is None:
+            cursor.defer(SqlError("42601", f"{name} requires a Boolean value"))
+        found[name] = value
+        if not cursor.accept_operator(","):
+            break
+    cursor.expect_operator(")")
+    return found

@@ -1,0 +1,121 @@
+"""CREATE INDEX, DROP INDEX and ALTER INDEX ... RENAME TO. What is not kept is refused by name."""
+
+from __future__ import annotations
+
+from sql.errors import SqlError, not_supported
+from sql.parse.grammar import expressions
+from sql.parse.grammar.cursor import Cursor
+from sql.parse.statements.constraints import index_options, nulls_treatment
+from sql.parse.statements.objects import CreateIndex, DropIndex, RenameIndex
+from sql.parse.statements.update import written_name
+
+METHODS = ("btree", "hash")
+
+
+def create_index(cursor: Cursor) -> CreateIndex:
+    """Read CREATE [UNIQUE] INDEX [CONCURRENTLY] [[IF NOT EXISTS] name] ON [ONLY] table [USING method] (column [ASC | DESC] ..., ...)."""
+    first = cursor.index
+    cursor.expect("create")
+    unique = cursor.accept("unique")
+    cursor.expect("index")
+    concurrently = cursor.accept("concurrently")
+    if_not_exists = cursor.accept_if_not_exists()
+    name = None if not if_not_exists and cursor.at("on") else cursor.name()
+    cursor.expect("on")
+    cursor.accept("only")
+    table, position = written_name(cursor)
+    if cursor.accept("using"):
+        method_position = cursor.position
+        method = cursor.name()
+        if method not in METHODS:
+            raise not_supported(f'the access method "{method}"', method_position, hint="Use btree.")
+    cursor.expect_operator("(")
+    columns = [indexed_column(cursor)]
+    while cursor.accept_operator(","):
+        columns.append(indexed_column(cursor))
+    cursor.expect_operator(")")
+    include_position = cursor.position
+    if cursor.accept("include"):
+        cursor.expect_operator("(")
+        included_column(cursor)
+        while cursor.accept_operator(","):
+            included_column(cursor)
+        cursor.expect_operator(")")
+        cursor.refuse("INCLUDE", include_position)
+    nulls_treatment(cursor)
+    index_options(cursor)
+    if cursor.at("where"):
+        raise not_supported("an index of a part of the rows", cursor.position)
+    text = cursor.text_since(first)
+    return CreateIndex(text, name, table, position, tuple(columns), unique, concurrently, if_not_exists)
+
+
+def indexed_column(cursor: Cursor) -> tuple[str, int]:
+    """Read one column with its order, which says nothing here."""
+    position = cursor.position
+    if cursor.at_operator("(") or not cursor.at_name() or cursor.ahead(1).value == "(":
+        raise not_supported("an index over an expression", position, hint="Keep the value in a column of its own.")
+    name = cursor.name()
+    if cursor.accept("collate"):
+        cursor.qualified_name()
+        cursor.refuse("COLLATE of an index", position)
+    if cursor.at_name() and not cursor.at("asc", "desc", "nulls"):
+        raise not_supported("an operator class", cursor.position)
+    cursor.accept_any("asc", "desc")
+    if cursor.accept("nulls") and cursor.accept_any("first", "last") is None:
+        cursor.fail()
+    return name, position
+
+
+def included_column(cursor: Cursor) -> None:
+    """Read one column of INCLUDE, which takes nothing but names."""
+    if cursor.accept_operator("("):
+        expressions.expression(cursor)
+        cursor.expect_operator(")")
+        cursor.defer(SqlError("0A000", "expressions are not supported in included columns"))
+    else:
+        cursor.name()
+    wrong = []
+    if cursor.accept("collate"):
+        cursor.qualified_name()
+        wrong.append("a collation")
+    if cursor.at_name() and not cursor.at("asc", "desc", "nulls"):
+        cursor.qualified_name()
+        wrong.append("an operator class")
+    if cursor.accept_any("asc", "desc"):
+        wrong.append("ASC/DESC options")
+    if cursor.accept("nulls"):
+        if cursor.accept_any("first", "last") is None:
+            cursor.fail()
+        wrong.append("NULLS FIRST/LAST options")
+    for what in wrong:
+        cursor.defer(SqlError("42P17", f"including column does not support {what}"))
+
+
+def drop_index(cursor: Cursor) -> DropIndex:
+    """Read DROP INDEX [CONCURRENTLY] [IF EXISTS] name, ... [CASCADE | RESTRICT]; nothing depends on an index."""
+    first = cursor.index
+    cursor.expect("drop", "index")
+    concurrently = cursor.accept("concurrently")
+    if_exists = cursor.accept("if", "exists")
+    names = []
+    while True:
+        position = cursor.position
+        names.append((cursor.relation_name(), position))
+        if not cursor.accept_operator(","):
+            break
+    cursor.accept_any("cascade", "restrict")
+    return DropIndex(cursor.text_since(first), tuple(names), if_exists, concurrently)
+
+
+def alter_index(cursor: Cursor) -> RenameIndex:
+    """Read ALTER INDEX [IF EXISTS] name RENAME TO name; other changes are refused."""
+    first, position = cursor.index, cursor.position
+    cursor.expect("alter", "index")
+    if_exists = cursor.accept("if", "exists")
+    name = cursor.relation_name()
+    if not cursor.accept("rename"):
+        raise not_supported("ALTER INDEX", position, hint="An index can be renamed, or dropped and made anew.")
+    cursor.expect("to")
+    new_name = cursor.name()
+    return RenameIndex(cursor.text_since(first), name, new_name, if_exists)

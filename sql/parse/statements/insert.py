@@ -1,0 +1,158 @@
+"""[WITH ...] INSERT INTO relation [AS alias] [(columns)] [OVERRIDING ...] source [ON CONFLICT ...] [RETURNING ...]."""
+
+from __future__ import annotations
+
+from sql.errors import SqlError
+from sql.parse.grammar import common_tables, queries
+from sql.parse.grammar import expressions as grammar
+from sql.parse.grammar.cursor import Cursor
+from sql.parse.grammar.sorting import nulls_order
+from sql.parse.statements.assignments import assignments, is_default
+from sql.parse.statements.statement import Insert, OnConflict
+from sql.parse.syntax import CommonTable, Expression, Query, Target, ValuesBody
+
+Rows = tuple[tuple[Expression | None, ...], ...]
+
+
+def insert(cursor: Cursor) -> Insert:
+    """Read the statement from its first word, which may be WITH."""
+    first = cursor.index
+    return insert_after_with(cursor, common_tables.common_tables(cursor), first)
+
+
+def insert_after_with(cursor: Cursor, common: tuple[CommonTable, ...], first: int) -> Insert:
+    """Read the statement from INSERT; it began at token `first`."""
+    cursor.expect("insert", "into")
+    position = cursor.position
+    name = cursor.relation_name()
+    alias = cursor.name() if cursor.accept("as") else None
+    columns = None
+    # VALUES may be the name of a column.
+    is_column = cursor.ahead(1).value == "values" and cursor.ahead(2).value in (",", ")", ".", "[")
+    if cursor.at_operator("(") and (is_column or not (queries.at_query(cursor) or cursor.ahead(1).value == "(")):
+        columns = target_columns(cursor)
+    overriding = override(cursor)
+    rows: Rows = ()
+    query: Query | None = None
+    if columns is None and not overriding and cursor.at("default"):
+        cursor.expect("default", "values")
+        rows = ((),)
+    else:
+        rows, query = source(cursor)
+    conflict = on_conflict(cursor)
+    targets = returning(cursor)
+    text = cursor.text_since(first)
+    return Insert(text, name, position, columns, rows, query, targets, alias, conflict, overriding, common)
+
+
+def target_columns(cursor: Cursor) -> tuple[tuple[str, int], ...]:
+    """Read (name, ...) with the position of each; elements and fields of columns are refused."""
+    cursor.expect_operator("(")
+    found = []
+    while True:
+        position = cursor.position
+        found.append((cursor.name(), position))
+        refuse_indirection(cursor)
+        if not cursor.accept_operator(","):
+            break
+    cursor.expect_operator(")")
+    return tuple(found)
+
+
+def refuse_indirection(cursor: Cursor) -> None:
+    """Read .field and [subscript] after a column that is written to, to refuse them."""
+    position = cursor.position
+    while cursor.at_operator(".", "["):
+        if cursor.advance().value == ".":
+            cursor.label()
+        else:
+            if not cursor.at_operator(":"):
+                grammar.expression(cursor)
+            if cursor.accept_operator(":") and not cursor.at_operator("]"):
+                grammar.expression(cursor)
+            cursor.expect_operator("]")
+        cursor.refuse("writing to a part of a column", position)
+
+
+def override(cursor: Cursor) -> str:
+    """Read OVERRIDING SYSTEM | USER VALUE if it is there."""
+    if not cursor.accept("overriding"):
+        return ""
+    kind = cursor.accept_any("system", "user")
+    if kind is None:
+        cursor.fail()
+    cursor.expect("value")
+    return kind
+
+
+def source(cursor: Cursor) -> tuple[Rows, Query | None]:
+    """Read plain VALUES as rows, where DEFAULT is a value; anything else is a query."""
+    found = queries.query(cursor)
+    has_clauses = found.common_tables or found.order_by or found.limit is not None or found.offset is not None
+    if not isinstance(found.body, ValuesBody) or has_clauses:
+        return (), found
+    return tuple(tuple(None if is_default(cursor, item) else item for item in row) for row in found.body.rows), None
+
+
+def on_conflict(cursor: Cursor) -> OnConflict | None:
+    """Read ON CONFLICT [target] DO NOTHING | DO UPDATE SET ... [WHERE ...]."""
+    position = cursor.position
+    if not cursor.accept("on"):
+        return None
+    cursor.expect("conflict")
+    columns: tuple[tuple[str, int], ...] | None = None
+    constraint: str | None = None
+    if cursor.accept("on"):
+        cursor.expect("constraint")
+        constraint = cursor.name()
+    elif cursor.at_operator("("):
+        columns = inferred_columns(cursor)
+        where_position = cursor.position
+        if cursor.accept("where"):
+            grammar.expression(cursor)
+            cursor.refuse("ON CONFLICT (...) WHERE", where_position, "There are no partial indexes.")
+    cursor.expect("do")
+    if cursor.accept("nothing"):
+        return OnConflict(columns, constraint, None, None, position)
+    cursor.expect("update", "set")
+    if columns is None and constraint is None:
+        message = "ON CONFLICT DO UPDATE requires inference specification or constraint name"
+        hint = "For example, ON CONFLICT (column_name)."
+        cursor.defer(SqlError("42601", message, position, hint=hint))
+    changes = assignments(cursor)
+    where = grammar.expression(cursor) if cursor.accept("where") else None
+    return OnConflict(columns, constraint, changes, where, position)
+
+
+def inferred_columns(cursor: Cursor) -> tuple[tuple[str, int], ...]:
+    """Read the columns of a conflict target; expressions are refused, because there are no indexes of them."""
+    start = cursor.position
+    cursor.expect_operator("(")
+    found = []
+    while True:
+        position = cursor.position
+        if cursor.at_name() and not (cursor.ahead(1).value in ("(", ".") and cursor.ahead(1).kind == "operator"):
+            found.append((cursor.name(), position))
+        else:
+            grammar.expression(cursor, grammar.CAST)
+            cursor.refuse("ON CONFLICT with an expression", position)
+        if cursor.at("collate"):
+            grammar.collation(cursor)
+        class_position = cursor.position
+        if cursor.at_name() and not cursor.at("nulls"):
+            cursor.qualified_name()
+            cursor.refuse("an operator class", class_position)
+        ordered = cursor.accept_any("asc", "desc") is not None
+        if ordered:
+            cursor.defer(SqlError("42P10", "ASC/DESC is not allowed in ON CONFLICT clause", start))
+        if nulls_order(cursor) is not None:
+            cursor.defer(SqlError("42P10", "NULLS FIRST/LAST is not allowed in ON CONFLICT clause", start))
+        if not cursor.accept_operator(","):
+            break
+    cursor.expect_operator(")")
+    return tuple(found)
+
+
+def returning(cursor: Cursor) -> tuple[Target, ...]:
+    """Read RETURNING and its target list, if it is there."""
+    return queries.targets(cursor) if cursor.accept("returning") else ()

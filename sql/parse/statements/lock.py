@@ -1,0 +1,45 @@
+"""LOCK [TABLE] tables [IN mode MODE] [NOWAIT]."""
+
+from __future__ import annotations
+
+from sql.parse.grammar.cursor import Cursor
+from sql.parse.statements.session_statement import LockTable
+from sql.parse.statements.update import written_name
+
+MODES = (
+    ("access", "share"), ("row", "share"), ("row", "exclusive"), ("share", "update", "exclusive"), ("share", "row", "exclusive"),
+    ("share",), ("exclusive",), ("access", "exclusive"),
+)  # fmt: skip
+
+
+def lock(cursor: Cursor) -> LockTable:
+    """Read LOCK."""
+    first = cursor.index
+    cursor.expect("lock")
+    cursor.accept("table")
+    tables = [locked_table(cursor)]
+    while cursor.accept_operator(","):
+        tables.append(locked_table(cursor))
+    mode: tuple[str, ...] = ("access", "exclusive")
+    if cursor.accept("in"):
+        found = next((words for words in MODES if cursor.accept(*words, "mode")), None)
+        if found is None:
+            while cursor.at("access", "row", "share", "update", "exclusive"):
+                cursor.advance()
+            cursor.fail()
+        else:
+            mode = found
+    nowait = cursor.accept("nowait")
+    return LockTable(cursor.text_since(first), tuple(tables), " ".join(mode).upper(), bool(nowait))
+
+
+def locked_table(cursor: Cursor) -> tuple[str, int]:
+    """Read [ONLY] table [*], with its position."""
+    only = cursor.accept("only")
+    in_parentheses = only and cursor.accept_operator("(")
+    name = written_name(cursor)
+    if in_parentheses:
+        cursor.expect_operator(")")
+    elif not only:
+        cursor.accept_operator("*")
+    return name

@@ -1,0 +1,58 @@
+"""VACUUM and ANALYZE, which have nothing to do here but to look whether their tables are there."""
+
+from __future__ import annotations
+
+from sql.parse.grammar.cursor import Cursor
+from sql.parse.statements.options import boolean_or_string
+from sql.parse.statements.statement import Maintenance
+
+WORDS = ("full", "freeze", "verbose", "analyze", "analyse")
+
+
+def vacuum(cursor: Cursor) -> Maintenance:
+    """Read VACUUM [(options)] [FULL] [FREEZE] [VERBOSE] [ANALYZE] [tables]."""
+    first = cursor.index
+    cursor.expect("vacuum")
+    if cursor.at_operator("("):
+        options(cursor)
+    else:
+        while cursor.accept_any(*WORDS):
+            pass
+    return Maintenance(cursor.text_since(first), "VACUUM", tables(cursor))
+
+
+def analyze(cursor: Cursor) -> Maintenance:
+    """Read ANALYZE [(options)] [VERBOSE] [tables]."""
+    first = cursor.index
+    cursor.advance()
+    if cursor.at_operator("("):
+        options(cursor)
+    else:
+        cursor.accept("verbose")
+    return Maintenance(cursor.text_since(first), "ANALYZE", tables(cursor))
+
+
+def options(cursor: Cursor) -> None:
+    """Read (name [value], ...)."""
+    cursor.expect_operator("(")
+    while True:
+        cursor.label()
+        if not cursor.at_operator(",", ")"):
+            boolean_or_string(cursor)
+        if not cursor.accept_operator(","):
+            break
+    cursor.expect_operator(")")
+
+
+def tables(cursor: Cursor) -> tuple[tuple[str, int], ...]:
+    """Read table [(columns)], ..., or nothing."""
+    if cursor.at_end_of_statement():
+        return ()
+    found = []
+    while True:
+        position = cursor.position
+        found.append((cursor.relation_name(), position))
+        if cursor.at_operator("("):
+            cursor.names_in_parentheses()
+        if not cursor.accept_operator(","):
+            return tuple(found)

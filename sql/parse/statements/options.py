@@ -1,0 +1,140 @@
+"""Lists of options: OPTIONS (name 'value', ...) of foreign tables and (name = value, ...) of WITH; what CREATE and DROP are about."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+
+from sql.errors import SqlError
+from sql.names.keywords import RESERVED
+from sql.names.suggestions import did_you_mean, quoted_list
+from sql.parse.grammar.cursor import Cursor
+
+
+def foreign_options(cursor: Cursor, valid: Collection[str]) -> dict[str, str]:
+    """Read OPTIONS (name 'value', ...)."""
+    cursor.expect("options")
+    cursor.expect_operator("(")
+    found: dict[str, str] = {}
+    while True:
+        position = cursor.position
+        name = cursor.label()
+        value = cursor.string()
+        if name not in valid:
+            raise invalid_option(name, valid, position)
+        if name in found:
+            raise SqlError("42710", f'option "{name}" provided more than once')
+        found[name] = value
+        if not cursor.accept_operator(","):
+            break
+    cursor.expect_operator(")")
+    return found
+
+
+def invalid_option(name: str, valid: Collection[str], position: int) -> SqlError:
+    """Return the error for an option of a foreign table that there is not."""
+    hint = f"Valid options in this context are: {', '.join(sorted(valid))}"
+    return SqlError("HV00D", f'invalid option "{name}"', position, hint=hint)
+
+
+def relation_options(cursor: Cursor, valid: Mapping[str, tuple[str, ...]]) -> dict[str, str]:
+    """Read (name [= value], ...), where `valid` lists the values of each option; none: what it takes is told later."""
+    cursor.expect_operator("(")
+    found: dict[str, str] = {}
+    while True:
+        position = cursor.position
+        name = cursor.label()
+        namespace = name if cursor.accept_operator(".") else None
+        name = name if namespace is None else cursor.label()
+        value = option_value(cursor).lower() if cursor.accept_operator("=") else "true"
+        if namespace is not None:
+            cursor.defer(SqlError("22023", f'unrecognized parameter namespace "{namespace}"'))
+        elif name not in valid:
+            hint = did_you_mean(name, valid, "the parameter")
+            cursor.defer(SqlError("22023", f'unrecognized parameter "{name}"', position, hint=hint))
+        elif name in found:
+            cursor.defer(SqlError("22023", f'parameter "{name}" specified more than once'))
+        elif valid[name] and value not in valid[name]:
+            allowed = quoted_list(valid[name])
+            message = f'invalid value for option "{name}": {value}'
+            cursor.defer(SqlError("22023", message, position, detail=f"Valid values are {allowed}."))
+        found[name] = value
+        if not cursor.accept_operator(","):
+            break
+    cursor.expect_operator(")")
+    return found
+
+
+def option_value(cursor: Cursor) -> str:
+    """Read one value: a word, a string, or a number with its sign."""
+    if cursor.token.kind in ("word", "quoted", "string"):
+        return cursor.advance().value
+    return signed_number(cursor)
+
+
+def boolean_or_string(cursor: Cursor) -> str:
+    """Read one value, where a reserved word stands only for a boolean."""
+    if cursor.at(*RESERVED) and not cursor.at("true", "false", "on"):
+        cursor.fail()
+    return option_value(cursor)
+
+
+def signed_number(cursor: Cursor) -> str:
+    sign = "-" if cursor.accept_operator("-") else ""
+    if not sign:
+        cursor.accept_operator("+")
+    if cursor.token.kind not in ("integer", "decimal"):
+        cursor.fail()
+    return sign + cursor.advance().value
+
+
+def generic_options(cursor: Cursor) -> None:
+    """Read (name 'value', ...) of a foreign table's kind; whoever asks for it refuses it."""
+    cursor.expect_operator("(")
+    while True:
+        cursor.label()
+        cursor.string()
+        if not cursor.accept_operator(","):
+            break
+    cursor.expect_operator(")")
+
+
+def storage_parameters(cursor: Cursor) -> None:
+    """Read (name[.name] [= value], ...) of how a table or index is kept; whoever asks for it refuses it."""
+    cursor.expect_operator("(")
+    while True:
+        cursor.label()
+        if cursor.accept_operator("."):
+            cursor.label()
+        if cursor.accept_operator("="):
+            option_value(cursor)
+        if not cursor.accept_operator(","):
+            break
+    cursor.expect_operator(")")
+
+
+# What may be made so.
+TRANSIENT = {
+    "temp": ("table", "sequence", "view"),
+    "temporary": ("table", "sequence", "view"),
+    "unlogged": ("table", "sequence"),
+}
+
+
+def object_kind(cursor: Cursor) -> str:
+    """Return what CREATE, ALTER or DROP is about: its word, after those that only say how."""
+    words = [cursor.ahead(offset) for offset in range(1, 7)]
+    found = [token.value if token.kind == "word" else "" for token in words]
+    replaces = found[:2] == ["or", "replace"]
+    if replaces:
+        del found[:2]
+    if found[0] in ("local", "global"):
+        del found[0]
+    if found[0] in TRANSIENT:
+        found = [found[1] if found[1] in TRANSIENT[found[0]] else ""]
+    if replaces:
+        return "view" if found[0] == "view" else ""
+    if found[0] == "unique":
+        return "index" if found[1] == "index" else ""
+    if found[0] == "foreign":
+        return "" if found[1] == "data" else "foreign"
+    return found[0]

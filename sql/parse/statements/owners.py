@@ -1,0 +1,84 @@
+"""ALTER ... OWNER TO, which all kinds of objects share; REASSIGN OWNED and DROP OWNED; comments on roles and schemas."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+
+from sql.parse.grammar.cursor import Cursor
+from sql.parse.statements.access import ChangeOwner, CommentOn, DropOwned, ReassignOwned
+from sql.parse.statements.roles import role_list, role_spec
+from sql.parse.statements.unsupported import refusal
+
+Altered = TypeVar("Altered")
+
+
+def or_owner(rule: Callable[[Cursor], Altered] | None) -> Callable[[Cursor], Altered | ChangeOwner]:
+    """Return the rule that also reads OWNER TO; None: nothing else can be altered yet."""
+
+    def read(cursor: Cursor) -> Altered | ChangeOwner:
+        first = cursor.index
+        found = change_owner(cursor)
+        if found is not None:
+            return found
+        cursor.index = first
+        if rule is None:
+            raise refusal(cursor)
+        return rule(cursor)
+
+    return read
+
+
+def change_owner(cursor: Cursor) -> ChangeOwner | None:
+    """Read ALTER kind [IF EXISTS] name OWNER TO role; None when it says something else."""
+    first = cursor.index
+    cursor.advance()
+    kind = cursor.advance().value
+    if kind == "foreign":
+        if not cursor.accept("table"):
+            return None
+        kind = "foreign table"
+    if_exists = kind not in ("schema", "type") and cursor.accept("if", "exists")
+    position = cursor.position
+    if not cursor.at_name() or not owner_follows(cursor):
+        return None
+    name = cursor.name() if kind == "schema" else cursor.relation_name()
+    cursor.expect("owner", "to")
+    role = role_spec(cursor)
+    return ChangeOwner(cursor.text_since(first), kind, name, position, if_exists, role)
+
+
+def owner_follows(cursor: Cursor) -> bool:
+    """Tell whether OWNER is behind the name that is next."""
+    at = 1
+    while cursor.ahead(at).kind == "operator" and cursor.ahead(at).value == ".":
+        at += 2
+    return cursor.ahead(at).kind == "word" and cursor.ahead(at).value == "owner"
+
+
+def reassign(cursor: Cursor) -> ReassignOwned:
+    """Read REASSIGN OWNED BY roles TO role."""
+    first = cursor.index
+    cursor.expect("reassign", "owned", "by")
+    roles = role_list(cursor)
+    cursor.expect("to")
+    return ReassignOwned(cursor.text_since(first), roles, role_spec(cursor))
+
+
+def drop_owned(cursor: Cursor) -> DropOwned:
+    """Read DROP OWNED BY roles."""
+    first = cursor.index
+    cursor.expect("drop", "owned", "by")
+    roles = role_list(cursor)
+    cascade = cursor.accept_any("cascade", "restrict") == "cascade"
+    return DropOwned(cursor.text_since(first), roles, cascade)
+
+
+def comment_on(cursor: Cursor, first: int) -> CommentOn:
+    """Read what follows COMMENT ON, where it is ROLE, SCHEMA or TYPE."""
+    kind = cursor.advance().value
+    role = role_spec(cursor) if kind == "role" else None
+    name = "" if kind == "role" else cursor.relation_name() if kind == "type" else cursor.name()
+    cursor.expect("is")
+    text = None if cursor.accept("null") else cursor.string()
+    return CommentOn(cursor.text_since(first), kind, role, name, text or None)

@@ -1,0 +1,51 @@
+"""PREPARE and EXECUTE."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from sql.parse.grammar.calls import arguments
+from sql.parse.grammar.cursor import Cursor
+from sql.parse.grammar.types import type_name
+from sql.parse.statements.session_statement import Execute, Prepare
+from sql.parse.statements.statement import Statement, Transaction
+from sql.parse.statements.transaction import prepare_transaction
+from sql.parse.syntax import Expression, TypeName
+
+PREPARABLE = ("select", "values", "table", "with", "insert", "update", "delete")
+
+
+def prepare(cursor: Cursor, statement: Callable[[Cursor], Statement]) -> Prepare | Transaction:
+    """Read PREPARE name [(types)] AS statement, which `statement` reads, or PREPARE TRANSACTION."""
+    first = cursor.index
+    cursor.expect("prepare")
+    if cursor.at("transaction") and cursor.ahead(1).kind == "string":
+        cursor.advance()
+        return prepare_transaction(cursor, first)
+    name = cursor.name()
+    types: list[TypeName] = []
+    if cursor.accept_operator("("):
+        while True:
+            types.append(type_name(cursor))
+            if not cursor.accept_operator(","):
+                break
+        cursor.expect_operator(")")
+    cursor.expect("as")
+    if not cursor.at(*PREPARABLE) and not cursor.at_operator("("):
+        cursor.fail()
+    prepared = statement(cursor)
+    return Prepare(cursor.text_since(first), name, tuple(types), prepared)
+
+
+def execute(cursor: Cursor) -> Execute:
+    """Read EXECUTE name [(arguments)]."""
+    first = cursor.index
+    cursor.expect("execute")
+    name = cursor.name()
+    given: tuple[Expression, ...] = ()
+    position = cursor.position
+    if cursor.accept_operator("("):
+        position = cursor.position
+        given = arguments(cursor, variadic_allowed=False)
+        cursor.expect_operator(")")
+    return Execute(cursor.text_since(first), name, given, position)

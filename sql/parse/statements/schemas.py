@@ -1,0 +1,41 @@
+"""CREATE, ALTER and DROP SCHEMA."""
+
+from __future__ import annotations
+
+from sql.parse.grammar.cursor import Cursor
+from sql.parse.statements.access import CreateSchema, DropSchema, RenameSchema
+from sql.parse.statements.roles import role_spec
+
+
+def create_schema(cursor: Cursor) -> CreateSchema:
+    """Read CREATE SCHEMA [IF NOT EXISTS] name [AUTHORIZATION role], or without the name."""
+    first = cursor.index
+    cursor.expect("create", "schema")
+    if_not_exists = cursor.accept_if_not_exists()
+    name = None if cursor.at("authorization") else cursor.name()
+    role = role_spec(cursor) if cursor.accept("authorization") else None
+    if cursor.at("create", "grant"):
+        cursor.refuse("a statement in CREATE SCHEMA", cursor.position)
+        cursor.skip_statement()
+    return CreateSchema(cursor.text_since(first), name, if_not_exists, role)
+
+
+def drop_schema(cursor: Cursor) -> DropSchema:
+    """Read DROP SCHEMA [IF EXISTS] names [CASCADE | RESTRICT]."""
+    first = cursor.index
+    cursor.expect("drop", "schema")
+    if_exists = cursor.accept("if", "exists")
+    names = [cursor.name()]
+    while cursor.accept_operator(","):
+        names.append(cursor.name())
+    cascade = cursor.accept_any("cascade", "restrict") == "cascade"
+    return DropSchema(cursor.text_since(first), tuple(names), if_exists, cascade)
+
+
+def alter_schema(cursor: Cursor) -> RenameSchema:
+    """Read ALTER SCHEMA name RENAME TO name."""
+    first = cursor.index
+    cursor.expect("alter", "schema")
+    name = cursor.name()
+    cursor.expect("rename", "to")
+    return RenameSchema(cursor.text_since(first), name, cursor.name())

@@ -1,0 +1,85 @@
+"""BEGIN, START TRANSACTION, COMMIT, END, ROLLBACK and ABORT, savepoints, and the words of two-phase commit."""
+
+from __future__ import annotations
+
+from sql.parse.grammar.cursor import Cursor
+from sql.parse.statements.statement import Transaction
+
+STARTS = ("begin", "start", "commit", "end", "rollback", "abort", "savepoint", "release")
+
+
+def transaction(cursor: Cursor) -> Transaction:
+    """Read the statement from its first word."""
+    first = cursor.index
+    word = cursor.advance().value
+    if word in ("begin", "start"):
+        if word == "start":
+            cursor.expect("transaction")
+        else:
+            cursor.accept_any("work", "transaction")
+        modes = transaction_modes(cursor)
+        return Transaction(cursor.text_since(first), "begin", modes=modes)
+    if word in ("savepoint", "release"):
+        name = savepoint_name(cursor) if word == "release" else cursor.name()
+        return Transaction(cursor.text_since(first), word, name=name)
+    action = "commit" if word in ("commit", "end") else "rollback"
+    if word in ("commit", "rollback") and cursor.accept("prepared"):
+        name = cursor.string()
+        return Transaction(cursor.text_since(first), f"{action} prepared", name=name)
+    cursor.accept_any("work", "transaction")
+    if word == "rollback" and cursor.accept("to"):
+        name = savepoint_name(cursor)
+        return Transaction(cursor.text_since(first), "rollback to", name=name)
+    chain = False
+    if cursor.accept("and"):
+        chain = not cursor.accept("no")
+        cursor.expect("chain")
+    return Transaction(cursor.text_since(first), action, chain)
+
+
+def savepoint_name(cursor: Cursor) -> str:
+    """Read [SAVEPOINT] name; SAVEPOINT alone is a name."""
+    name = cursor.name()
+    return name if name != "savepoint" or cursor.at_end_of_statement() else cursor.name()
+
+
+def prepare_transaction(cursor: Cursor, first: int) -> Transaction:
+    """Read the identifier of PREPARE TRANSACTION."""
+    name = cursor.string()
+    return Transaction(cursor.text_since(first), "prepare", name=name)
+
+
+def transaction_modes(cursor: Cursor) -> tuple[str, ...]:
+    """Read ISOLATION LEVEL ..., READ ONLY | WRITE, [NOT] DEFERRABLE, with or without commas."""
+    modes = []
+    while not cursor.at_end_of_statement():
+        if cursor.accept("isolation"):
+            cursor.expect("level")
+            modes.append("isolation level " + isolation_level(cursor))
+        elif cursor.accept("read"):
+            access = cursor.accept_any("only", "write")
+            if access is None:
+                cursor.fail()
+            modes.append(f"read {access}")
+        elif cursor.accept("not"):
+            cursor.expect("deferrable")
+            modes.append("not deferrable")
+        elif cursor.accept("deferrable"):
+            modes.append("deferrable")
+        else:
+            cursor.fail()
+        if cursor.accept_operator(",") and cursor.at_end_of_statement():
+            cursor.fail()
+    return tuple(modes)
+
+
+def isolation_level(cursor: Cursor) -> str:
+    """Read SERIALIZABLE, REPEATABLE READ, READ COMMITTED or READ UNCOMMITTED."""
+    word = cursor.accept_any("serializable", "repeatable", "read")
+    if word == "repeatable":
+        cursor.expect("read")
+        return "repeatable read"
+    second = cursor.accept_any("committed", "uncommitted") if word == "read" else None
+    if word is None or (word == "read" and second is None):
+        cursor.fail()
+    return word if second is None else f"read {second}"

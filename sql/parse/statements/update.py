@@ -1,0 +1,61 @@
+"""[WITH ...] UPDATE relation [AS alias] SET ... [FROM ...] [WHERE ...] [RETURNING ...]."""
+
+from __future__ import annotations
+
+from sql.errors import not_supported
+from sql.parse.grammar import common_tables, from_clause
+from sql.parse.grammar import expressions as grammar
+from sql.parse.grammar.cursor import Cursor
+from sql.parse.statements.assignments import assignments
+from sql.parse.statements.insert import returning
+from sql.parse.statements.statement import Update
+from sql.parse.syntax import CommonTable, Expression
+
+
+def update(cursor: Cursor) -> Update:
+    """Read the statement from its first word, which may be WITH."""
+    first = cursor.index
+    return update_after_with(cursor, common_tables.common_tables(cursor), first)
+
+
+def update_after_with(cursor: Cursor, common: tuple[CommonTable, ...], first: int) -> Update:
+    """Read the statement from UPDATE; it began at token `first`."""
+    cursor.expect("update")
+    name, position, alias = written_relation(cursor, "set")
+    cursor.expect("set")
+    changes = assignments(cursor)
+    items = from_clause.from_items(cursor) if cursor.accept("from") else ()
+    where = where_clause(cursor)
+    targets = returning(cursor)
+    return Update(cursor.text_since(first), name, position, alias, changes, items, where, targets, common)
+
+
+def written_relation(cursor: Cursor, *not_alias: str) -> tuple[str, int, str | None]:
+    """Read the relation that is written to and [[AS] alias]; return its name, position and alias."""
+    name, position = written_name(cursor)
+    alias = None
+    if cursor.accept("as") or (cursor.at_name() and not cursor.at(*not_alias)):
+        alias = cursor.name()
+    return name, position, alias
+
+
+def written_name(cursor: Cursor) -> tuple[str, int]:
+    """Read [ONLY] name [*] with the name's position; no relation has others below it, so that ONLY says nothing."""
+    only = cursor.accept("only")
+    in_parentheses = only and cursor.accept_operator("(")
+    position = cursor.position
+    name = cursor.relation_name()
+    if in_parentheses:
+        cursor.expect_operator(")")
+    elif not only:
+        cursor.accept_operator("*")
+    return name, position
+
+
+def where_clause(cursor: Cursor) -> Expression | None:
+    """Read WHERE condition; WHERE CURRENT OF is refused."""
+    if not cursor.accept("where"):
+        return None
+    if cursor.at_words("current", "of"):
+        raise not_supported("WHERE CURRENT OF", cursor.position)
+    return grammar.expression(cursor)

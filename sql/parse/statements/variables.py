@@ -1,0 +1,165 @@
+"""SET, RESET and SHOW."""
+
+from __future__ import annotations
+
+from sql.errors import not_supported
+from sql.parse.grammar.cursor import Cursor
+from sql.parse.statements.options import boolean_or_string, signed_number
+from sql.parse.statements.roles import nonreserved_word
+from sql.parse.statements.session_statement import SetConstraints
+from sql.parse.statements.statement import SetVariable, Show
+from sql.parse.statements.transaction import transaction_modes
+
+# SET words that stand for a setting, and the setting.
+PATH = "search_path"
+SPELLED = {"names": "client_encoding", "schema": PATH, "role": "role"}
+
+
+def set_variable(cursor: Cursor) -> SetVariable | SetConstraints:
+    """Read SET from its first word."""
+    first = cursor.index
+    cursor.expect("set")
+    if cursor.accept("session", "characteristics"):
+        cursor.expect("as", "transaction")
+        modes = required_modes(cursor)
+        return SetVariable(cursor.text_since(first), "session characteristics", modes)
+    local = False
+    if (
+        cursor.at("session", "local")
+        and cursor.ahead(1).value != "="
+        and not cursor.at_words("session", "authorization")
+    ):
+        local = cursor.advance().value == "local"
+    if cursor.accept("transaction"):
+        if cursor.at("snapshot"):
+            raise not_supported("SET TRANSACTION SNAPSHOT", cursor.position)
+        modes = required_modes(cursor)
+        return SetVariable(cursor.text_since(first), "transaction", modes, local=True)
+    if cursor.at("constraints") and not local and cursor.ahead(1).value not in ("=", "to", "."):
+        return set_constraints(cursor, first)
+    if cursor.accept("session", "authorization"):
+        name, value = "session_authorization", role_value(cursor)
+    elif cursor.accept("time", "zone"):
+        name, value = "timezone", zone_value(cursor)
+    elif cursor.accept("xml", "option"):
+        word = cursor.accept_any("document", "content")
+        if word is None:
+            cursor.fail()
+        name, value = "xmloption", word
+    elif cursor.at(*SPELLED) and cursor.ahead(1).value not in ("=", "to"):
+        name = SPELLED[cursor.advance().value]
+        value = role_value(cursor) if name == "role" else quoted_value(cursor, name == "client_encoding")
+        value = quote_if_needed(value) if name == PATH and value is not None else value
+    else:
+        name = variable_name(cursor)
+        if not (cursor.accept_operator("=") or cursor.accept("to")):
+            cursor.fail()
+        value = values(cursor, are_names=name == PATH)
+    return SetVariable(cursor.text_since(first), name, value, local)
+
+
+def set_constraints(cursor: Cursor, first: int) -> SetConstraints:
+    """Read CONSTRAINTS ALL | names, and DEFERRED | IMMEDIATE."""
+    cursor.expect("constraints")
+    names: tuple[str, ...] | None = None
+    if not cursor.accept("all"):
+        found = [cursor.relation_name()]
+        while cursor.accept_operator(","):
+            found.append(cursor.relation_name())
+        names = tuple(found)
+    word = cursor.accept_any("deferred", "immediate")
+    if word is None:
+        cursor.fail()
+    return SetConstraints(cursor.text_since(first), names, word == "deferred")
+
+
+def required_modes(cursor: Cursor) -> str:
+    """Read at least one transaction mode."""
+    modes = transaction_modes(cursor)
+    if not modes:
+        cursor.fail()
+    return ", ".join(modes)
+
+
+def variable_name(cursor: Cursor) -> str:
+    """Read name[.name]; settings are found without regard to case."""
+    parts = [cursor.name()]
+    while cursor.accept_operator("."):
+        parts.append(cursor.name())
+    return ".".join(parts).lower()
+
+
+def values(cursor: Cursor, are_names: bool) -> str | None:
+    """Read DEFAULT (None) or a list of values, quoted again where the setting is a list of names: a comma in one divides nothing."""
+    if cursor.accept("default"):
+        return None
+    items = [one_value(cursor)]
+    while cursor.accept_operator(","):
+        items.append(one_value(cursor))
+    return items[0] if len(items) == 1 and not are_names else ", ".join(quote_if_needed(item) for item in items)
+
+
+def one_value(cursor: Cursor) -> str:
+    if cursor.token.kind in ("string", "quoted", "word"):
+        return boolean_or_string(cursor)
+    return signed_number(cursor)
+
+
+def quote_if_needed(item: str) -> str:
+    if item and item.replace("_", "a").isalnum() and item == item.lower() and not item[0].isdigit():
+        return item
+    return '"' + item.replace('"', '""') + '"'
+
+
+def role_value(cursor: Cursor) -> str | None:
+    """Read a role: a string, a word that is not reserved, or DEFAULT (None)."""
+    if cursor.accept("default"):
+        return None
+    return cursor.string() if cursor.token.kind == "string" else nonreserved_word(cursor)
+
+
+def quoted_value(cursor: Cursor, is_optional: bool) -> str | None:
+    """Read a string; where it need not be there, None for nothing and for DEFAULT."""
+    if is_optional and (cursor.at_end_of_statement() or cursor.accept("default")):
+        return None
+    return cursor.string()
+
+
+def zone_value(cursor: Cursor) -> str | None:
+    """Read the value of SET TIME ZONE: a name, LOCAL, DEFAULT, a number of hours, or an interval."""
+    if cursor.accept_any("local", "default") is not None:
+        return None
+    if cursor.at("interval"):
+        raise not_supported("SET TIME ZONE INTERVAL", cursor.position)
+    if cursor.token.kind == "word" and cursor.is_keyword():
+        cursor.fail()
+    return one_value(cursor)
+
+
+def reset(cursor: Cursor) -> SetVariable:
+    """Read RESET from its first word."""
+    first = cursor.index
+    cursor.expect("reset")
+    name = asked_name(cursor)
+    return SetVariable(cursor.text_since(first), name, None)
+
+
+def show(cursor: Cursor) -> Show:
+    """Read SHOW from its first word."""
+    first = cursor.index
+    cursor.expect("show")
+    name = asked_name(cursor)
+    return Show(cursor.text_since(first), name)
+
+
+def asked_name(cursor: Cursor) -> str:
+    """Read the name behind RESET or SHOW: of a setting, in the words that some have, or ALL."""
+    if cursor.accept("all"):
+        return "all"
+    if cursor.accept("time", "zone"):
+        return "timezone"
+    if cursor.accept("transaction", "isolation", "level"):
+        return "transaction_isolation"
+    if cursor.accept("session", "authorization"):
+        return "session_authorization"
+    return variable_name(cursor)

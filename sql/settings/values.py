@@ -1,0 +1,177 @@
+"""The text of a setting's value: checked and brought to the form that is kept, and shown again. Errors are PostgreSQL's 22023."""
+
+from __future__ import annotations
+
+import re
+
+from sql.errors import SqlError, not_supported
+from sql.parse.lexer import truncate
+from sql.settings.table import BY_NAME, LEVELS, Setting
+from sql.times.zone_names import POSIX_RULES, POSIX_ZONE, fixed_seconds, fixed_zone, zone_names
+from sql.values.booleans import parse_bool
+from sql.values.client_encodings import encoding_named, is_known
+from sql.values.durations import KILOBYTES, MILLISECONDS, quantity
+
+UNITS = {"ms": MILLISECONDS, "kB": KILOBYTES}
+UNIT_HINTS = {
+    "ms": 'Valid units for this parameter are "us", "ms", "s", "min", "h", and "d".',
+    "kB": 'Valid units for this parameter are "B", "kB", "MB", "GB", and "TB".',
+}
+# Largest first: a value is shown in the largest unit that keeps it whole.
+SHOWN_UNITS = {
+    "ms": (("d", 86_400_000), ("h", 3_600_000), ("min", 60_000), ("s", 1000), ("ms", 1)),
+    "kB": (("TB", 1 << 30), ("GB", 1 << 20), ("MB", 1 << 10), ("kB", 1)),
+    "B": (("TB", 1 << 40), ("GB", 1 << 30), ("MB", 1 << 20), ("kB", 1 << 10), ("B", 1)),
+}
+# The words of a DateStyle, behind those with * there may stand anything.
+DATE_STYLES = {"iso": "ISO", "sql": "SQL", "postgres*": "Postgres", "german*": "German"}
+DATE_ORDERS = {"ymd": "YMD", "dmy": "DMY", "euro*": "DMY", "mdy": "MDY", "us": "MDY", "noneuro*": "MDY"}
+# A zone as a number of hours.
+HOURS_END = 1000
+HOURS = re.compile(r"\s*+[+-]?(?:\d++\.?+\d*+|\.\d++)(?:[eE][+-]?\d{1,2})?")
+
+
+def checked_value(setting: Setting, text: str, current: str = "", usual: str = "") -> str:
+    """Return the value in the form that is kept; integers are in their base unit, without it.
+
+    current: the value that it has so far; usual: the one that it started with.
+    """
+    match setting.kind:
+        case "bool":
+            return bool_value(setting, text)
+        case "integer":
+            return integer_value(setting, text)
+        case "enum":
+            return enum_value(setting, text)
+        case "timezone":
+            return zone_value(setting, text)
+        case "datestyle":
+            return date_style(setting, text, current or setting.default, usual or setting.default)
+        case "encoding":
+            return encoding(setting, text)
+        case "isolation":
+            # What is given is never less than what is asked for: a snapshot per transaction at least.
+            if text.lower() not in LEVELS:
+                raise invalid(setting, text, "Available values: " + ", ".join(LEVELS) + ".")
+            return text.lower()
+        case "label":
+            # PostgreSQL's is a C string in ASCII, as long as a name.
+            return "".join(mark if " " <= mark <= "~" else "?" * len(mark.encode()) for mark in truncate(text))
+    return text
+
+
+def invalid(setting: Setting, text: str, hint: str | None = None, detail: str | None = None) -> SqlError:
+    return SqlError("22023", f'invalid value for parameter "{setting.name}": "{text}"', hint=hint, detail=detail)
+
+
+def bool_value(setting: Setting, text: str) -> str:
+    value = parse_bool(text)
+    if value is None:
+        raise SqlError("22023", f'parameter "{setting.name}" requires a Boolean value')
+    return "on" if value else "off"
+
+
+def integer_value(setting: Setting, text: str) -> str:
+    value = quantity(text, UNITS.get(setting.unit, {}))
+    if value is None:
+        raise invalid(setting, text, UNIT_HINTS.get(setting.unit) if text.strip()[:1].isdigit() else None)
+    if not setting.minimum <= value <= setting.maximum:
+        unit = f" {setting.unit}" if setting.unit else ""
+        limits = f"({setting.minimum:.0f} .. {setting.maximum:.0f})"
+        message = f'{value}{unit} is outside the valid range for parameter "{setting.name}" {limits}'
+        raise SqlError("22023", message)
+    return str(value)
+
+
+def enum_value(setting: Setting, text: str) -> str:
+    word = text.lower()
+    if word in setting.choices:
+        return word
+    aliases = {"true": "on", "yes": "on", "1": "on", "false": "off", "no": "off", "0": "off", "debug": "debug2"}
+    if aliases.get(word) in setting.choices:
+        return aliases[word]
+    raise invalid(setting, text, f"Available values: {', '.join(setting.choices)}.")
+
+
+def zone_option(text: str) -> str:
+    """Return a zone that an option names, as SET TimeZone takes it. Raises 22023."""
+    return zone_value(BY_NAME["timezone"], text)
+
+
+def zone_value(setting: Setting, text: str) -> str:
+    name = zone_names().get(text.strip().lower())
+    if name is not None:
+        return name
+    if HOURS.fullmatch(text):
+        hours = float(text)
+        zone = fixed_zone(int(hours * 3600)) if abs(hours) < HOURS_END else ""
+        if fixed_seconds(zone) is None:
+            raise invalid(setting, text, detail="UTC timezone offset is out of range.")
+        return zone
+    seconds = fixed_seconds(text)
+    if seconds is not None:
+        if seconds % 60:
+            detail = "PostgreSQL does not support leap seconds."
+            raise SqlError("22023", f'time zone "{text}" appears to use leap seconds', detail=detail)
+        return text.upper()
+    if POSIX_RULES.fullmatch(text) and not POSIX_ZONE.fullmatch(text):
+        raise not_supported(f"the time zone {text}", hint="Use the name of a zone, such as Europe/Berlin.")
+    raise invalid(setting, text)
+
+
+def date_style(setting: Setting, text: str, current: str, usual: str) -> str:
+    """Return the style and the order that `text` names; what it does not name stays as it is. usual: what DEFAULT stands for."""
+    style, order = current.split(", ")
+    styles: set[str] = set()
+    orders: set[str] = set()
+    for word in date_style_words(setting, text):
+        if word == "default":
+            style, order = (next(iter(styles), usual.split(", ")[0]), next(iter(orders), usual.split(", ")[1]))
+        elif (named := named_by(word, DATE_STYLES)) is not None:
+            style = named
+            styles.add(named)
+            if named == "German" and not orders:
+                order = "DMY"
+        elif (named := named_by(word, DATE_ORDERS)) is not None:
+            order = named
+            orders.add(named)
+        else:
+            raise invalid(setting, text, detail=f'Unrecognized key word: "{word}".')
+    if len(styles) > 1 or len(orders) > 1:
+        raise invalid(setting, text, detail='Conflicting "datestyle" specifications.')
+    return f"{style}, {order}"
+
+
+def date_style_words(setting: Setting, text: str) -> list[str]:
+    """Return the words of a list in lower case."""
+    words = [word.strip().strip('"').lower() for word in text.split(",")] if text.strip() else []
+    if any(len(word.split()) != 1 for word in words):
+        raise invalid(setting, text, detail="List syntax is invalid.")
+    return words
+
+
+def named_by(word: str, names: dict[str, str]) -> str | None:
+    """Return what a word stands for; behind a name that ends in *, anything may follow."""
+    for name, meaning in names.items():
+        if word == name or (name.endswith("*") and word.startswith(name[:-1])):
+            return meaning
+    return None
+
+
+def encoding(setting: Setting, text: str) -> str:
+    found = encoding_named(text)
+    if found is not None:
+        return found.name
+    if is_known(text):
+        raise not_supported(f'client_encoding "{text}"', hint="Ask for UTF8, and convert in the client.")
+    raise invalid(setting, text)
+
+
+def shown_value(setting: Setting, value: str) -> str:
+    """Return the value as SHOW prints it."""
+    if setting.unit and value != "0":
+        number = int(value)
+        for unit, size in SHOWN_UNITS[setting.unit]:
+            if number % size == 0:
+                return f"{number // size}{unit}"
+    return value

@@ -1,0 +1,183 @@
+"""The typed scalar expressions that `bind` yields: immutable, hashable, self-contained.
+
+Every node has its `type`. Operators have operands of equal type family after binding (bind puts the casts in), so a printer or a
+kernel never guesses a conversion. A session value (time zone) is a literal inside the tree; only `now` stays a call, and
+`parameters` are replaced by literals before anything runs. Positions, texts and names for people take no part in equality and hashing,
+so that equal expressions are equal wherever they were written. Must not know how anything is evaluated.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import TYPE_CHECKING
+
+from sql.types.datatypes import LiteralValue, SqlType
+
+if TYPE_CHECKING:
+    from sql.tree.relations import Relation
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """Column `index` (from 0) of the input relation's schema. `name` is for people only."""
+
+    index: int
+    name: str = field(compare=False)
+    type: SqlType
+    position: int | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Literal:
+    """A constant; value None is NULL. Equal are only constants that print alike: 1.0 is not 1.00, nor 0 a float's -0, but NaN is NaN."""
+
+    value: LiteralValue
+    type: SqlType
+    position: int | None = field(default=None, compare=False)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Literal):
+            return NotImplemented
+        return self.type == other.type and _printed(self.value) == _printed(other.value)
+
+    def __hash__(self) -> int:
+        return hash((self.type, _printed(self.value)))
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """$number (from 1) of the extended protocol."""
+
+    number: int
+    type: SqlType
+    position: int | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A function or an operator: `function` is a canonical name of `sql.functions.scalars`, resolved with the operands' types.
+
+    position: 1-based character offset in the statement, for errors. text: the piece of the user's SQL, for CONTEXT lines.
+    """
+
+    function: str
+    arguments: tuple[Expression, ...]
+    type: SqlType
+    position: int | None = field(default=None, compare=False)
+    text: str = field(default="", compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Cast:
+    """A conversion to `type`; `explicit` decides what varchar(n) does to a value too long (cut, or 22001).
+
+    zone: the session's TimeZone where the conversion depends on it (timestamptz to and from date, timestamp, text); else "".
+    """
+
+    operand: Expression
+    type: SqlType
+    explicit: bool = False
+    zone: str = ""
+    position: int | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A searched CASE (a simple one is bound as equalities). Branches after the first true condition are not evaluated."""
+
+    branches: tuple[tuple[Expression, Expression], ...]
+    default: Expression
+    type: SqlType
+
+
+@dataclass(frozen=True, slots=True)
+class OuterColumn:
+    """Inside the relation of a `Subquery` or of a lateral `Join`: its argument number `index` (from 0), a value of the row outside.
+
+    It always means the nearest enclosing one; what lies further out is passed on from argument to argument.
+    """
+
+    index: int
+    name: str = field(compare=False)
+    type: SqlType
+    position: int | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Subquery:
+    """A relation inside an expression. Its `OuterColumn`s are the values of `arguments`, expressions over the row outside.
+
+    kind: 'scalar' (NULL of no row, 21000 of several), 'exists', 'array', or 'any' | 'all', which compare `operands` with the relation's
+    columns, in pairs, by the canonical function `comparison` ('eq', 'lt', ...); operands and columns have equal type families.
+    """
+
+    kind: str
+    relation: Relation
+    arguments: tuple[Expression, ...]
+    type: SqlType
+    operands: tuple[Expression, ...] = ()
+    comparison: str = ""
+    position: int | None = field(default=None, compare=False)
+    text: str = field(default="", compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class AggregateCall:
+    """An aggregate over the rows that pass `filter`: count_star, sum, ...
+
+    order_by: the order in which it takes them, where that matters; of percentile_cont and its like the key of WITHIN GROUP.
+    """
+
+    function: str
+    arguments: tuple[Expression, ...]
+    type: SqlType
+    filter: Expression | None = None
+    distinct: bool = False
+    position: int | None = field(default=None, compare=False)
+    text: str = field(default="", compare=False)
+    order_by: tuple[SortKey, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SortKey:
+    """One key of an ORDER BY; PostgreSQL's default for NULLs (last when ascending) is already resolved."""
+
+    expression: Expression
+    descending: bool = False
+    nulls_first: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class WindowFrame:
+    """ROWS, RANGE or GROUPS between two bounds; a bound is ('unbounded'|'preceding'|'current'|'following', offset or None).
+
+    The offset of RANGE is a constant of the type that is added to the one sort key. exclusion: '', 'current row', 'group', 'ties'.
+    """
+
+    unit: str
+    start: tuple[str, int | Literal | None]
+    end: tuple[str, int | Literal | None]
+    exclusion: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class WindowCall:
+    """A window function or an aggregate with OVER. frame None: PostgreSQL's default."""
+
+    function: str
+    arguments: tuple[Expression, ...]
+    type: SqlType
+    partition_by: tuple[Expression, ...] = ()
+    order_by: tuple[SortKey, ...] = ()
+    frame: WindowFrame | None = None
+    filter: Expression | None = None
+    position: int | None = field(default=None, compare=False)
+    text: str = field(default="", compare=False)
+
+
+Expression = Column | OuterColumn | Literal | Parameter | Call | Cast | Case | Subquery
+
+
+def _printed(value: LiteralValue) -> LiteralValue:
+    return str(value) if isinstance(value, float | Decimal | tuple) else value

@@ -1,0 +1,63 @@
+"""Which trees are constants, and which call a volatile function.
+
+The value of a volatile function is another one at each call, so a column that shows it is computed in one place only.
+
+Enters: bound trees. Must not know engines.
+"""
+
+from __future__ import annotations
+
+from sql.functions.scalars import NOW_FUNCTIONS, VOLATILE
+from sql.tree.expressions import Call, Case, Cast, Column, Expression, Literal, OuterColumn, Parameter, Subquery
+from sql.tree.relations import Relation
+from sql.tree.walks import all_relations, operator_expressions, subqueries_of, walk
+
+# Their values depend on settings (PostgreSQL: stable): what they can't read is an error of the row that asks for it.
+STABLE = frozenset({"read_timestamp", "read_date", "read_number", "format_time", "format_number", "current_setting"})
+UNFIXED = VOLATILE | NOW_FUNCTIONS
+TEXTS = frozenset({"text", "varchar", "bpchar"})
+TIMES = frozenset({"date", "timestamp", "timestamptz", "time", "timetz", "interval"})
+
+
+def is_constant(node: Expression, and_stable: bool = False) -> bool:
+    """Tell whether an expression has one value in every query: it is made of literals and immutable functions alone.
+
+    and_stable: in this query, so that stable functions may be in it.
+    """
+    match node:
+        case Literal():
+            return True
+        case Call():
+            return is_fixed(node, and_stable) and all(is_constant(argument, and_stable) for argument in node.arguments)
+        case Cast():
+            return is_fixed(node, and_stable) and is_constant(node.operand, and_stable)
+        case Case():
+            parts = (*(part for branch in node.branches for part in branch), node.default)
+            return all(is_constant(part, and_stable) for part in parts)
+        case Column() | OuterColumn() | Parameter() | Subquery():
+            return False
+
+
+def is_fixed(node: Expression, and_stable: bool) -> bool:
+    """Tell whether a call or a cast by itself has one value for the same operands; True of all else."""
+    match node:
+        case Call():
+            return node.function not in UNFIXED and (and_stable or node.function not in STABLE)
+        case Cast():
+            return and_stable or not (node.operand.type.family in TEXTS and node.type.family in TIMES)
+    return True
+
+
+def is_volatile(expression: Expression) -> bool:
+    """Tell whether an expression calls one, also inside of a subquery."""
+    return _calls_volatile(expression) or any(has_volatile(subquery.relation) for subquery in subqueries_of(expression))
+
+
+def has_volatile(relation: Relation) -> bool:
+    """Tell whether an operator of the tree calls one."""
+    # What is inside of subqueries is among the relations: nothing is looked at twice.
+    return any(_calls_volatile(item) for part in all_relations(relation) for item in operator_expressions(part))
+
+
+def _calls_volatile(expression: Expression) -> bool:
+    return any(isinstance(node, Call) and node.function in VOLATILE for node in walk(expression))

@@ -1,0 +1,150 @@
+"""Which type converts to which, and in what context, as PostgreSQL's pg_cast has it.
+
+Contexts: 'implicit' (anywhere), 'assignment' (storing into a column), 'explicit' (CAST). Must not know expressions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from sql.errors import SqlError
+from sql.types.datatypes import FAMILIES, SqlType, element_family, family_row
+from sql.types.enums import EnumFamily
+from sql.types.records import RecordFamily
+
+IMPLICIT: dict[str, frozenset[str]] = {
+    "int2": frozenset({"int4", "int8", "numeric", "float4", "float8", "oid"}),
+    "int4": frozenset({"int8", "numeric", "float4", "float8", "oid"}),
+    "int8": frozenset({"numeric", "float4", "float8", "oid"}),
+    "numeric": frozenset({"float4", "float8"}),
+    "float4": frozenset({"float8"}),
+    "date": frozenset({"timestamp", "timestamptz"}),
+    "timestamp": frozenset({"timestamptz"}),
+    "varchar": frozenset({"text", "bpchar", "name"}),
+    "text": frozenset({"varchar", "bpchar", "name"}),
+    "bpchar": frozenset({"text", "varchar", "name"}),
+    "name": frozenset({"text"}),
+    "char": frozenset({"text"}),
+    "time": frozenset({"interval", "timetz"}),
+    "cidr": frozenset({"inet"}),
+}
+
+ASSIGNMENT: dict[str, frozenset[str]] = {
+    "int4": frozenset({"int2"}),
+    "int8": frozenset({"int2", "int4"}),
+    "numeric": frozenset({"int2", "int4", "int8"}),
+    "float4": frozenset({"int2", "int4", "int8", "numeric"}),
+    "float8": frozenset({"int2", "int4", "int8", "numeric", "float4"}),
+    "timestamp": frozenset({"date", "time"}),
+    "timestamptz": frozenset({"date", "timestamp", "time", "timetz"}),
+    "timetz": frozenset({"time"}),
+    "interval": frozenset({"time"}),
+    "inet": frozenset({"cidr"}),
+    "json": frozenset({"jsonb"}),
+    "jsonb": frozenset({"json"}),
+    "oid": frozenset({"int4", "int8"}),
+    "name": frozenset({"varchar", "bpchar"}),
+    "char": frozenset({"varchar", "bpchar"}),
+    **dict.fromkeys(("text", "varchar", "bpchar"), frozenset({"char"})),
+}
+
+EXPLICIT: dict[str, frozenset[str]] = {
+    "int4": frozenset({"bool", "char"}),
+    "char": frozenset({"int4"}),
+    "bool": frozenset({"int4"}),
+    "jsonb": frozenset({"bool", "int2", "int4", "int8", "float4", "float8", "numeric"}),
+}
+
+CONTEXTS = ("implicit", "assignment", "explicit")
+STRINGS = frozenset({"text", "varchar", "bpchar", "name"})
+
+
+def cast_context(source: str, target: str) -> str | None:
+    """Return the widest context in which family `source` becomes family `target`, None when it never does."""
+    if source == target or source == "unknown" or target in IMPLICIT.get(source, ()):
+        return "implicit"
+    if target in ASSIGNMENT.get(source, ()):
+        return "assignment"
+    if target in EXPLICIT.get(source, ()):
+        return "explicit"
+    if source.endswith("[]") and target.endswith("[]"):
+        return cast_context(element_family(source), element_family(target))
+    # Conversion through text: to a string in assignments, from a string only when it is asked for.
+    if target in STRINGS and is_known(source):
+        return "assignment"
+    if source in STRINGS and is_known(target):
+        return "explicit"
+    return None
+
+
+def is_known(family: str) -> bool:
+    """Tell whether values of the family have a text."""
+    return family in FAMILIES or isinstance(family, EnumFamily | RecordFamily)
+
+
+def can_cast(source: str, target: str, context: str) -> bool:
+    """Tell whether `source` becomes `target` in `context`."""
+    needed = cast_context(source, target)
+    return needed is not None and CONTEXTS.index(needed) <= CONTEXTS.index(context)
+
+
+def plain_name(kind: SqlType) -> str:
+    """Return a type's name without modifier, as it stands in error messages."""
+    return kind.row.sql_name
+
+
+def category(family: str) -> str:
+    """Return PostgreSQL's type category."""
+    return family_row(family).category
+
+
+def preferred(family: str) -> bool:
+    """Tell whether the family is the preferred one of its category."""
+    return family_row(family).preferred
+
+
+def has_equality(family: str) -> bool:
+    """Tell whether values of the family can be compared, grouped and ordered."""
+    if isinstance(family, RecordFamily):
+        return all(has_equality(kind.family) for kind in family.record.types)
+    return family.removesuffix("[]") != "json"
+
+
+def require_equality(kinds: Iterable[SqlType], position: int | None = None) -> None:
+    """Raise 42883 unless values of all types can be compared."""
+    for kind in kinds:
+        if not has_equality(kind.family):
+            raise SqlError("42883", f"could not identify an equality operator for type {plain_name(kind)}", position)
+
+
+def needs_zone(source: str, target: str) -> bool:
+    """Tell whether the session's TimeZone decides the result of the conversion."""
+    if isinstance(source, RecordFamily):
+        return any(needs_zone(kind.family, "text") for kind in source.record.types)
+    zoned = {source.removesuffix("[]"), target.removesuffix("[]")}
+    if target.removesuffix("[]") == "timetz" and source != target:
+        return True
+    return "timestamptz" in zoned and bool(zoned & {"date", "time", "timestamp", *STRINGS})
+
+
+def common_family(families: list[str]) -> str | None:
+    """Return the family that CASE, COALESCE, IN and VALUES give to these, as PostgreSQL chooses it; None when they do not match."""
+    known = [family for family in families if family != "unknown"]
+    if not known:
+        return "text"
+    chosen = known[0]
+    for family in known[1:]:
+        if family == chosen:
+            continue
+        if category(family) != category(chosen):
+            return None
+        if not preferred(chosen) and can_cast(chosen, family, "implicit") and not can_cast(family, chosen, "implicit"):
+            chosen = family
+    if all(can_cast(family, chosen, "implicit") for family in known):
+        return chosen
+    return None
+
+
+def same_modifier(types: list[SqlType]) -> bool:
+    """Tell whether all types carry the same length or (p,s)."""
+    return len({(kind.length, kind.precision, kind.scale, kind.fields) for kind in types}) == 1

@@ -1,0 +1,335 @@
+"""The types a client can name: SQL name, OID, sizes, and their physical forms as strings. One table.
+
+Enters: a type's name. Leaves: `SqlType`, an immutable, hashable value. numpy, Arrow and Spark forms are strings, so that this
+room imports none of them. An array's family is that of its elements and '[]': 'int4[]'. The families of enum types are not in the
+table: they know their own row (`family_row`), and so do those of records.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from decimal import Decimal
+
+from sql.types.enums import EnumFamily, EnumType, enum_family
+from sql.types.records import RecordFamily, RecordType, record_family
+
+# bool, int, float, str, bytes as they are; numeric a Decimal with its digits; date: days since 1970-01-01; timestamps: microseconds
+# since then; time: microseconds since midnight; interval: (months, days, microseconds); uuid and jsonb: their text; array: its elements.
+LiteralValue = bool | int | float | str | Decimal | bytes | tuple["LiteralValue", ...] | None
+
+# Types whose values compare by keys that are made of them.
+KEYED_FAMILIES = frozenset({"bpchar", "interval", "timetz", "jsonb", "inet", "cidr"})
+
+
+@dataclass(frozen=True, slots=True)
+class SqlType:
+    """A PostgreSQL type as an expression or a column has it.
+
+    family: key of `FAMILIES`. length: n of varchar(n) and char(n), characters. precision, scale: those of a declared numeric(p,s);
+    of time(p), timestamp(p) and interval(p) the digits of a second. fields: 'year to month' of such an interval.
+    display_scale (numeric only): the number of decimal digits that every non-null value has, where it is known when the
+    statement is bound; None means that each value carries its own (PostgreSQL's dscale), as quotients and averages do, and may be NaN or
+    infinite (`sql/values/special_numbers.py`).
+    An array has the modifiers of its elements; its numerics always carry their own scale.
+    """
+
+    family: str
+    length: int | None = None
+    precision: int | None = None
+    scale: int | None = None
+    display_scale: int | None = None
+    fields: str = ""
+
+    @property
+    def row(self) -> TypeFamily:
+        """What the table of types says of the family."""
+        return family_row(self.family)
+
+    @property
+    def enum(self) -> EnumType | None:
+        """The enum type that a value, or an array's element, is of; None for all other types."""
+        return self.family.enum if isinstance(self.family, EnumFamily) else None
+
+    @property
+    def is_enum(self) -> bool:
+        """True for an enum type, not for arrays of it."""
+        return self.enum is not None and not self.is_array
+
+    @property
+    def record(self) -> RecordType | None:
+        """The fields that a value, or an array's element, has; None for all that is no record."""
+        return self.family.record if isinstance(self.family, RecordFamily) else None
+
+    @property
+    def is_record(self) -> bool:
+        """True for a record, not for arrays of it."""
+        return self.record is not None and not self.is_array
+
+    @property
+    def oid(self) -> int:
+        """PostgreSQL's object identifier of the type."""
+        return self.row.oid
+
+    @property
+    def size_bytes(self) -> int:
+        """typlen of RowDescription: bytes of a fixed-size value, -1 for variable size, -2 for unknown."""
+        return self.row.size_bytes
+
+    @property
+    def typmod(self) -> int:
+        """atttypmod of RowDescription: -1 when the type has no modifier; an array's is that of its elements."""
+        if self.is_array:
+            return self.element.typmod
+        if self.family in ("varchar", "bpchar") and self.length is not None:
+            return self.length + 4
+        if self.family == "numeric" and self.precision is not None:
+            return ((self.precision << 16) | (self.scale or 0)) + 4
+        if self.family == "interval" and (self.fields or self.precision is not None):
+            digits = FULL_PRECISION if self.precision is None else self.precision
+            return (interval_range(self.fields) << 16) | digits
+        return -1 if self.precision is None else self.precision
+
+    @property
+    def sql_name(self) -> str:
+        """The name that PostgreSQL's format_type prints, with its modifier."""
+        if self.is_array:
+            return self.element.sql_name + "[]"
+        name = self.row.sql_name
+        if self.length is not None:
+            return f"{name}({self.length})"
+        if self.family == "bpchar":
+            # 'character' alone would be character(1).
+            return self.family
+        if self.family == "interval":
+            digits = "" if self.precision is None else f"({self.precision})"
+            return f"{name} {self.fields}{digits}" if self.fields else name + digits
+        if self.precision is None:
+            return name
+        if self.family == "numeric":
+            return f"{name}({self.precision},{self.scale})"
+        word, _, rest = name.partition(" ")
+        return f"{word}({self.precision}) {rest}"
+
+    @property
+    def is_array(self) -> bool:
+        """True for an array."""
+        return self.family.endswith("[]")
+
+    @property
+    def element(self) -> SqlType:
+        """The type of an array's elements."""
+        assert self.is_array, self.family
+        return replace(self, family=element_family(self.family))
+
+    @property
+    def has_own_order(self) -> bool:
+        """True where comparing the physical forms is not PostgreSQL's comparison: values compare by their keys (`comparable`)."""
+        if self.record is not None and not self.is_array:
+            return any(kind.has_own_order for kind in self.record.types)
+        # Of arrays with NULL in them each engine has its own order.
+        return self.is_array or self.family in KEYED_FAMILIES or self.is_variable_numeric
+
+    @property
+    def is_variable_numeric(self) -> bool:
+        """True for a numeric whose scale is known only value by value (physical form: unscaled and scale)."""
+        return self.family == "numeric" and self.display_scale is None
+
+    def without_modifier(self) -> SqlType:
+        """Return the type as PostgreSQL's operators return it: no length, no (p,s); the display scale stays."""
+        return replace(self, length=None, precision=None, scale=None, fields="")
+
+
+@dataclass(frozen=True, slots=True)
+class TypeFamily:
+    """One row of the type table.
+
+    arrow: the type of a column in an Arrow hand-over or a stored version; numeric has two: decimal128(38, display_scale), and
+    for a variable one struct<unscaled: decimal128(38, 0), scale: int16>. kernel: the physical name in `ringbuffer.memory.columns`,
+    '' where the ring cannot hold it. category: PostgreSQL's typcategory (N numeric, S string, D date and time, T time span, B boolean,
+    E enum, U of its own kind, Z internal, A array, P what is no value, X unknown); preferred within it. array_oid: of arrays of it.
+
+    char(n) is padded with blanks everywhere; a uuid is its text of 36 characters; jsonb is the text that PostgreSQL prints; a time
+    is microseconds since midnight, a timetz that and its seconds west of Greenwich, an interval its three parts, and of the last two only
+    a key compares; an oid is unsigned; "char", whose family is 'char', is the character of its byte; void is an empty text.
+    """
+
+    sql_name: str
+    oid: int
+    size_bytes: int
+    category: str
+    preferred: bool
+    kernel: str
+    arrow: str
+    spark: str
+    duckdb: str
+    array_oid: int = 0
+
+
+SCALARS: dict[str, TypeFamily] = {
+    "bool": TypeFamily("boolean", 16, 1, "B", True, "BOOL", "bool", "BOOLEAN", "BOOLEAN", 1000),
+    "int2": TypeFamily("smallint", 21, 2, "N", False, "INT16", "int16", "SMALLINT", "SMALLINT", 1005),
+    "int4": TypeFamily("integer", 23, 4, "N", False, "INT32", "int32", "INT", "INTEGER", 1007),
+    "int8": TypeFamily("bigint", 20, 8, "N", False, "INT64", "int64", "BIGINT", "BIGINT", 1016),
+    "float4": TypeFamily("real", 700, 4, "N", False, "FLOAT32", "float32", "FLOAT", "FLOAT", 1021),
+    "float8": TypeFamily("double precision", 701, 8, "N", True, "FLOAT64", "float64", "DOUBLE", "DOUBLE", 1022),
+    "numeric": TypeFamily("numeric", 1700, -1, "N", False, "NUMERIC", "decimal128", "DECIMAL", "DECIMAL", 1231),
+    "text": TypeFamily("text", 25, -1, "S", True, "TEXT", "string", "STRING", "VARCHAR", 1009),
+    "varchar": TypeFamily("character varying", 1043, -1, "S", False, "TEXT", "string", "STRING", "VARCHAR", 1015),
+    "bpchar": TypeFamily("character", 1042, -1, "S", False, "", "string", "STRING", "VARCHAR", 1014),
+    "date": TypeFamily("date", 1082, 4, "D", False, "DATE", "date32", "DATE", "DATE", 1182),
+    "time": TypeFamily("time without time zone", 1083, 8, "D", False, "", "int64", "BIGINT", "BIGINT", 1183),
+    "timetz": TypeFamily(
+        "time with time zone", 1266, 12, "D", False, "", "struct<micros: int64, west: int32>", "STRUCT<micros: BIGINT, west: INT>",
+        "STRUCT(micros BIGINT, west INTEGER)", 1270,
+    ),
+    "timestamp": TypeFamily(
+        "timestamp without time zone", 1114, 8, "D", False, "TIMESTAMP", "timestamp[us]", "TIMESTAMP_NTZ", "TIMESTAMP", 1115
+    ),
+    "timestamptz": TypeFamily(
+        "timestamp with time zone", 1184, 8, "D", True, "TIMESTAMP", "timestamp[us, UTC]", "TIMESTAMP", "TIMESTAMPTZ", 1185
+    ),
+    "interval": TypeFamily(
+        "interval", 1186, 16, "T", True, "", "struct<months: int32, days: int32, micros: int64>",
+        "STRUCT<months: INT, days: INT, micros: BIGINT>", "STRUCT(months INTEGER, days INTEGER, micros BIGINT)", 1187,
+    ),
+    "uuid": TypeFamily("uuid", 2950, 16, "U", False, "", "string", "STRING", "VARCHAR", 2951),
+    "bytea": TypeFamily("bytea", 17, -1, "U", False, "", "binary", "BINARY", "BLOB", 1001),
+    "json": TypeFamily("json", 114, -1, "U", False, "", "string", "STRING", "VARCHAR", 199),
+    "jsonb": TypeFamily("jsonb", 3802, -1, "U", False, "", "string", "STRING", "VARCHAR", 3807),
+    "inet": TypeFamily("inet", 869, -1, "I", True, "", "string", "STRING", "VARCHAR", 1041),
+    "cidr": TypeFamily("cidr", 650, -1, "I", False, "", "string", "STRING", "VARCHAR", 651),
+    "void": TypeFamily("void", 2278, 4, "P", False, "", "string", "STRING", "VARCHAR"),
+    "oid": TypeFamily("oid", 26, 4, "N", True, "", "int64", "BIGINT", "BIGINT", 1028),
+    "name": TypeFamily("name", 19, 64, "S", False, "", "string", "STRING", "VARCHAR", 1003),
+    "char": TypeFamily('"char"', 18, 1, "Z", False, "", "string", "STRING", "VARCHAR", 1002),
+    "regproc": TypeFamily("regproc", 24, 4, "N", False, "", "int64", "BIGINT", "BIGINT", 1008),
+    "regclass": TypeFamily("regclass", 2205, 4, "N", False, "", "int64", "BIGINT", "BIGINT", 2210),
+    "regtype": TypeFamily("regtype", 2206, 4, "N", False, "", "int64", "BIGINT", "BIGINT", 2211),
+    "regnamespace": TypeFamily("regnamespace", 4089, 4, "N", False, "", "int64", "BIGINT", "BIGINT", 4090),
+    "regrole": TypeFamily("regrole", 4096, 4, "N", False, "", "int64", "BIGINT", "BIGINT", 4097),
+    "unknown": TypeFamily("unknown", 705, -2, "X", False, "TEXT", "string", "STRING", "VARCHAR"),
+}  # fmt: skip
+
+
+def array_row(row: TypeFamily) -> TypeFamily:
+    """Return the row of arrays of a scalar type."""
+    duckdb = "STRUCT(unscaled DECIMAL(38,0), scale SMALLINT)" if row.oid == SCALARS["numeric"].oid else row.duckdb
+    spark = "STRUCT<unscaled: DECIMAL(38,0), scale: SMALLINT>" if row.oid == SCALARS["numeric"].oid else row.spark
+    arrow = f"list<{row.arrow}>"
+    return TypeFamily(f"{row.sql_name}[]", row.array_oid, -1, "A", False, "", arrow, f"ARRAY<{spark}>", f"{duckdb}[]")
+
+
+FAMILIES: dict[str, TypeFamily] = SCALARS | {
+    f"{family}[]": array_row(row) for family, row in SCALARS.items() if row.array_oid
+}
+
+
+def family_row(family: str) -> TypeFamily:
+    """Return what the table says of a family; of an enum's, what an integer has under the enum's name."""
+    if isinstance(family, RecordFamily):
+        record, category = family.record, "C" if family.record.relation else "P"
+        row = TypeFamily(
+            record.name, record.oid, -1, category, False, "", "struct", "STRUCT", "STRUCT", record.array_oid
+        )
+        return array_row(row) if family.is_array else row
+    if not isinstance(family, EnumFamily):
+        return FAMILIES[family]
+    enum, number = family.enum, SCALARS["int8"]
+    row = replace(
+        number, sql_name=enum.shown, oid=enum.oid, size_bytes=4, category="E", preferred=False, array_oid=enum.array_oid
+    )
+    return array_row(row) if family.is_array else row
+
+
+def element_family(family: str) -> str:
+    """Return the family of an array's elements; a scalar's is its own."""
+    if isinstance(family, EnumFamily):
+        return enum_family(family.enum)
+    if isinstance(family, RecordFamily):
+        return record_family(family.record)
+    return family.removesuffix("[]")
+
+
+def array_family(family: str) -> str:
+    """Return the family of arrays of a scalar."""
+    if isinstance(family, RecordFamily):
+        return record_family(family.record, is_array=True)
+    return enum_family(family.enum, is_array=True) if isinstance(family, EnumFamily) else f"{family}[]"
+
+
+def record_type(record: RecordType) -> SqlType:
+    """Return the type of the values of a record."""
+    return SqlType(record_family(record))
+
+
+def enum_type(enum: EnumType) -> SqlType:
+    """Return the type of the values of an enum."""
+    return SqlType(enum_family(enum))
+
+
+# The fields that an interval can be restricted to, with the bits of the first half of PostgreSQL's typmod.
+INTERVAL_FIELD_BITS = {"year": 4, "month": 2, "day": 8, "hour": 1024, "minute": 2048, "second": 4096}
+INTERVAL_FULL_RANGE = 0x7FFF
+FULL_PRECISION = 0xFFFF
+
+
+def interval_range(fields: str) -> int:
+    """Return the bits of 'day to minute': those of the first field, of the last one, and of those between them."""
+    if not fields:
+        return INTERVAL_FULL_RANGE
+    names = list(INTERVAL_FIELD_BITS)
+    first, _, last = fields.partition(" to ")
+    chosen = names[names.index(first) : names.index(last or first) + 1]
+    return sum(INTERVAL_FIELD_BITS[name] for name in chosen)
+
+
+BOOL = SqlType("bool")
+INT2 = SqlType("int2")
+INT4 = SqlType("int4")
+INT8 = SqlType("int8")
+FLOAT4 = SqlType("float4")
+FLOAT8 = SqlType("float8")
+NUMERIC = SqlType("numeric")
+TEXT = SqlType("text")
+VARCHAR = SqlType("varchar")
+BPCHAR = SqlType("bpchar")
+DATE = SqlType("date")
+TIME = SqlType("time")
+TIMETZ = SqlType("timetz")
+TIMESTAMP = SqlType("timestamp")
+TIMESTAMPTZ = SqlType("timestamptz")
+INTERVAL = SqlType("interval")
+UUID = SqlType("uuid")
+BYTEA = SqlType("bytea")
+JSON = SqlType("json")
+JSONB = SqlType("jsonb")
+INET = SqlType("inet")
+CIDR = SqlType("cidr")
+VOID = SqlType("void")
+OID = SqlType("oid")
+NAME = SqlType("name")
+CHAR = SqlType("char")
+UNKNOWN = SqlType("unknown")
+
+
+def numeric(precision: int, scale: int) -> SqlType:
+    """Return the type of a declared numeric(precision, scale)."""
+    return SqlType("numeric", precision=precision, scale=scale, display_scale=scale)
+
+
+def scaled_numeric(display_scale: int | None) -> SqlType:
+    """Return the plain numeric type of an expression whose values all have `display_scale` decimal digits (None: each its own)."""
+    return SqlType("numeric", display_scale=display_scale)
+
+
+def array_of(element: SqlType) -> SqlType:
+    """Return the type of one-dimensional arrays of `element`, with its modifiers."""
+    return replace(element, family=array_family(element.family), display_scale=None)
+
+
+def by_oid(oid: int) -> SqlType | None:
+    """Return the type with PostgreSQL's object identifier `oid`, or None."""
+    for family, row in FAMILIES.items():
+        if row.oid == oid:
+            return SqlType(family)
+    return None

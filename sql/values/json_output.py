@@ -1,0 +1,67 @@
+"""Values as JSON, as PostgreSQL's to_json and its relatives write them (json.c): texts in quotes, numbers bare, times as in ISO 8601.
+
+Enters: values as their output functions print them, and JSON texts. Leaves: JSON texts. Must not know types.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from sql.errors import SqlError
+from sql.values.jsonb_text import string_text
+
+NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
+TIME = re.compile(r"(?P<date>[0-9]+-[0-9]{2}-[0-9]{2}) (?P<time>[0-9:.]+)(?P<zone>[+-][0-9:]+)?(?P<era> BC)?")
+HOURS_BYTES = len("+00")
+
+
+def json_number(text: str) -> str:
+    """Return a number's text; NaN and the infinities, which JSON does not have, are strings."""
+    return text if NUMBER.fullmatch(text) else string_text(text)
+
+
+def json_time(text: str) -> str:
+    """Return a date or a timestamp, printed in the style ISO, as XML Schema writes it: a T before the time, the zone with its minutes."""
+    found = TIME.fullmatch(text)
+    if found is None:
+        return string_text(text)
+    zone = found["zone"] or ""
+    minutes = ":00" if len(zone) == HOURS_BYTES else ""
+    return string_text(f"{found['date']}T{found['time']}{zone}{minutes}{found['era'] or ''}")
+
+
+def json_array_text(items: Sequence[str | None], separator: str) -> str:
+    """Return an array of JSON values; None is null."""
+    return f"[{separator.join(map(_value, items))}]"
+
+
+def json_record_text(names: Sequence[str], values: Sequence[str | None], separator: str) -> str:
+    """Return a row as an object, its names already in quotes."""
+    members = (f"{name}:{_value(value)}" for name, value in zip(names, values, strict=True))
+    return f"{{{separator.join(members)}}}"
+
+
+def json_object_text(keys: Sequence[str | None], values: Sequence[str | None], function: str) -> str:
+    """Return what json_build_object or jsonb_build_object (`function`) makes, its keys already in quotes. Raises 22023 for a key NULL."""
+    if None in keys:
+        number = 2 * list(keys).index(None) + 1
+        if function.startswith("jsonb"):
+            raise SqlError("22023", f"argument {number}: key must not be null")
+        raise SqlError("22023", f"argument {number} cannot be null", hint="Object keys should be text.")
+    return f"{{{_members(keys, values)}}}"
+
+
+def json_members_text(keys: Sequence[str | None], values: Sequence[str | None]) -> str:
+    """Return what json_object_agg makes of keys, already in quotes, and values. Raises 22023 for a key NULL."""
+    if None in keys:
+        raise SqlError("22023", "field name must not be null")
+    return f"{{ {_members(keys, values)} }}"
+
+
+def _members(keys: Sequence[str | None], values: Sequence[str | None]) -> str:
+    return ", ".join(f"{key} : {_value(value)}" for key, value in zip(keys, values, strict=True))
+
+
+def _value(text: str | None) -> str:
+    return "null" if text is None else text

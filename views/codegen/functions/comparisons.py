@@ -1,0 +1,120 @@
+"""Comparisons of all types, IN lists, IS DISTINCT FROM, GREATEST and LEAST. NaN equals itself and is greater than every other float."""
+
+from __future__ import annotations
+
+from sql.tree.expressions import Call, Case, Cast, Literal
+from sql.types.datatypes import SqlType
+from views.codegen.expressions import ExpressionWriter, FunctionWriter
+from views.codegen.functions.constant_tables import write_lookup
+from views.codegen.values import ALWAYS, FLOATS, NEVER, TEXTS, Value, any_null, negation, numeric_function
+from views.model.equalities import CONSTANTS_MIN, is_ordered
+
+OPERATORS = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
+
+
+def compare(writer: ExpressionWriter, function: str, kind: SqlType, left: Value, right: Value) -> Value:
+    """Write a comparison of two values of the family of `kind`, NULL if one of them is."""
+    null = any_null(left, right)
+    if null == ALWAYS:
+        return Value(("False",), ALWAYS)
+    text = comparison_text(writer, function, kind, left, right)
+    return Value((writer.writer.assign(function, text),), writer.named_null(function, null))
+
+
+def comparison_text(writer: ExpressionWriter, function: str, kind: SqlType, left: Value, right: Value) -> str:
+    """Return source text of a comparison of values that are not NULL."""
+    operator = OPERATORS[function]
+    use = writer.writer.use
+    a, b = ", ".join(left.words), ", ".join(right.words)
+    if kind.family in FLOATS:
+        return f"{use('scalar.numbers.arithmetic', 'compare_float64')}(np.float64({a}), np.float64({b})) {operator} 0"
+    if kind.family in TEXTS:
+        if operator in ("==", "!="):
+            prefix = "not " if operator == "!=" else ""
+            return f"{prefix}{use('scalar.texts.text_values', 'text_equal')}({a}, {b})"
+        return f"{use('scalar.texts.text_values', 'text_compare')}({a}, {b}) {operator} 0"
+    if kind.family != "numeric":
+        return f"{a} {operator} {b}"
+    if left.words[2] == right.words[2]:
+        a, b = ", ".join(left.words[:2]), ", ".join(right.words[:2])
+        return f"{use('scalar.numbers.int128', 'int128_compare')}({a}, {b}) {operator} 0"
+    return f"{use(*numeric_function('compare', left, right))}({a}, {b}) {operator} 0"
+
+
+def write_comparison(writer: ExpressionWriter, node: Call | Cast | Case) -> Value:
+    """=, <>, <, <=, >, >=."""
+    assert isinstance(node, Call)
+    left, right = (writer.evaluate(argument) for argument in node.arguments)
+    return compare(writer, node.function, node.arguments[0].type, left, right)
+
+
+def write_distinct(writer: ExpressionWriter, node: Call | Cast | Case) -> Value:
+    """IS [NOT] DISTINCT FROM: NULLs are equal, the result is never NULL."""
+    assert isinstance(node, Call)
+    left, right = (writer.evaluate(argument) for argument in node.arguments)
+    different = comparison_text(writer, "ne", node.arguments[0].type, left, right)
+    if left.null == NEVER and right.null == NEVER:
+        text = different
+    else:
+        nulls = [writer.named_null("side", side.null) for side in (left, right)]
+        text = f"{nulls[0]} != {nulls[1]} or ({negation(nulls[0])} and {different})"
+    negated = node.function == "is_not_distinct"
+    return Value((writer.writer.assign(node.function, negation(text) if negated else text),))
+
+
+def write_in_list(writer: ExpressionWriter, node: Call | Cast | Case) -> Value:
+    """x IN (items): true if one is equal, else NULL if x or an item is NULL."""
+    assert isinstance(node, Call)
+    needle = writer.evaluate(node.arguments[0])
+    if needle.null == ALWAYS:
+        return Value(("False",), ALWAYS)
+    out = writer.writer
+    found = out.assign("found", "False")
+    unknown = [needle.null] if needle.null != NEVER else []
+    kind, items = node.arguments[0].type, node.arguments[1:]
+    listed = [item for item in items if isinstance(item, Literal) and item.value is not None]
+    if len(listed) >= CONSTANTS_MIN and is_ordered(kind):
+        items = tuple(item for item in items if not isinstance(item, Literal) or item.value is None)
+        with out.block("if True:" if needle.null == NEVER else f"if {needle.known}:"):
+            out.line(f"{found} = {write_lookup(writer, kind, needle, listed)} >= 0")
+    for item in items:
+        value = writer.evaluate(item)
+        if value.null == ALWAYS:
+            unknown.append("True")
+            continue
+        test = comparison_text(writer, "eq", node.arguments[0].type, needle, value)
+        if value.null != NEVER:
+            unknown.append(value.null)
+            test = f"{value.known} and {test}"
+        out.line(f"{found} = {found} or ({test})")
+    if not unknown:
+        return Value((found,))
+    if needle.null != NEVER:
+        out.line(f"{found} = {found} and {needle.known}")
+    return Value((found,), out.assign("found_null", f"not {found} and ({' or '.join(dict.fromkeys(unknown))})"))
+
+
+def write_extreme(writer: ExpressionWriter, node: Call | Cast | Case) -> Value:
+    """GREATEST and LEAST: of the arguments that are not NULL."""
+    assert isinstance(node, Call)
+    best = writer.declare(node.function, node.type)
+    function = "gt" if node.function == "greatest" else "lt"
+    for argument in node.arguments:
+        value = writer.evaluate(argument)
+        if value.null == ALWAYS:
+            continue
+        better = f"{best.null} or {comparison_text(writer, function, node.type, value, best)}"
+        condition = better if value.null == NEVER else f"{value.known} and ({better})"
+        with writer.writer.block(f"if {condition}:"):
+            writer.store(best, Value(value.words))
+    return best
+
+
+FUNCTIONS: dict[str, FunctionWriter] = {
+    **dict.fromkeys(OPERATORS, write_comparison),
+    "is_distinct": write_distinct,
+    "is_not_distinct": write_distinct,
+    "in_list": write_in_list,
+    "greatest": write_extreme,
+    "least": write_extreme,
+}

@@ -1,0 +1,16 @@
+"""The one table from canonical functions to what writes them."""
+
+from __future__ import annotations
+
+from views.codegen.expressions import FunctionWriter
+from views.codegen.functions import arithmetic, casts, comparisons, logic, templates, text, times
+
+FUNCTIONS: dict[str, FunctionWriter] = {
+    **arithmetic.FUNCTIONS,
+    **casts.FUNCTIONS,
+    **comparisons.FUNCTIONS,
+    **logic.FUNCTIONS,
+    **templates.FUNCTIONS,
+    **text.FUNCTIONS,
+    **times.FUNCTIONS,
+}

@@ -1,0 +1,130 @@
+"""to_char of timestamps with a constant template: its patterns become the program that `ringbuffer.scalar.texts.format_time` runs."""
+
+from __future__ import annotations
+
+from ringbuffer.scalar.calendars.calendar import (
+    CENTURY,
+    DAY,
+    DOY,
+    HOUR_US,
+    ISODOW,
+    ISOYEAR,
+    MINUTE_US,
+    MONTH,
+    QUARTER,
+    SECOND_US,
+    WEEK,
+    YEAR,
+)
+from ringbuffer.scalar.texts.format_time import (
+    BYTE,
+    CAPITALS,
+    CLOCK,
+    DAY_NAME,
+    FIELD,
+    HALF,
+    HALF_CLOCK,
+    ISO_DAY,
+    JULIAN_DAY,
+    MONTH_NAME,
+    MONTH_WEEK,
+    NAMES_WIDTH,
+    SIGNED_FIELD,
+    SMALL,
+    WEEKDAY,
+    YEAR_WEEK,
+)
+from sql.errors import not_supported
+from sql.times.templates import Item, items_of
+from sql.tree.expressions import Call, Case, Cast
+from views.codegen.expressions import ExpressionWriter, FunctionWriter, literal_argument
+from views.codegen.functions.text import use_scratch
+from views.codegen.functions.times import null_if_infinite, zone_arrays
+from views.codegen.values import Value
+
+Row = tuple[int, int, int, int]
+
+NUMBERS: dict[str, Row] = {
+    **{"Y" * digits: (FIELD, YEAR, 10**digits, digits) for digits in (1, 2, 3)},
+    **{"I" + "Y" * (digits - 1): (FIELD, ISOYEAR, 10**digits, digits) for digits in (1, 2, 3)},
+    "YYYY": (FIELD, YEAR, 0, 4),
+    "IYYY": (FIELD, ISOYEAR, 0, 4),
+    "CC": (SIGNED_FIELD, CENTURY, 0, 2),
+    "Q": (FIELD, QUARTER, 0, 1),
+    "MM": (FIELD, MONTH, 0, 2),
+    "WW": (YEAR_WEEK, 0, 0, 2),
+    "IW": (FIELD, WEEK, 0, 2),
+    "W": (MONTH_WEEK, 0, 0, 1),
+    "DDD": (FIELD, DOY, 0, 3),
+    "IDDD": (ISO_DAY, 0, 0, 3),
+    "DD": (FIELD, DAY, 0, 2),
+    "D": (WEEKDAY, 0, 0, 1),
+    "ID": (FIELD, ISODOW, 0, 1),
+    "J": (JULIAN_DAY, 0, 0, 1),
+    "HH24": (CLOCK, HOUR_US, 24, 2),
+    **dict.fromkeys(("HH", "HH12"), (HALF_CLOCK, 0, 0, 2)),
+    "MI": (CLOCK, MINUTE_US, 60, 2),
+    "SS": (CLOCK, SECOND_US, 60, 2),
+    **dict.fromkeys(("SSSS", "SSSSS"), (CLOCK, SECOND_US, 86_400, 1)),
+}
+FRACTIONS: dict[str, Row] = {
+    "MS": (CLOCK, 1000, 1000, 3),
+    "US": (CLOCK, 1, 1_000_000, 6),
+    **{f"FF{digits}": (CLOCK, 10 ** (6 - digits), 10**digits, digits) for digits in range(1, 7)},
+}
+NAMES = {"MONTH": (MONTH_NAME, 0), "MON": (MONTH_NAME, 3), "DAY": (DAY_NAME, 0), "DY": (DAY_NAME, 3)}
+HALVES = frozenset({"AM", "PM", "A.M.", "P.M."})
+
+
+def write_format_time(writer: ExpressionWriter, node: Call | Cast | Case) -> Value:
+    """to_char(timestamp, constant template)."""
+    assert isinstance(node, Call)
+    template, family = str(literal_argument(node, 1)), node.arguments[0].type.family
+    rows = program_of(template, node)
+    value = null_if_infinite(writer, writer.evaluate(node.arguments[0]), family)
+    out = writer.writer
+    out.use("scalar.texts.format_time", "template_program")
+    program = out.constant("template", f"template_program({', '.join(map(repr, rows))})")
+    if family == "timestamptz":
+        arrays = zone_arrays(out, str(literal_argument(node, 2)))
+        call = f"{out.use('scalar.texts.format_time', 'format_timestamptz')}({value.word}, {arrays}, {program}, {use_scratch(out)})"
+    else:
+        call = f"{out.use('scalar.texts.format_time', 'format_timestamp')}({value.word}, {program}, {use_scratch(out)})"
+    return writer.strict(node, call, (value,), "formatted", fallible=True)
+
+
+def program_of(template: str, node: Call) -> tuple[Row, ...]:
+    """Return the rows of a template. Raises 0A000 for an empty one, and for patterns that kernels do not have."""
+    rows: list[Row] = []
+    for item in items_of(template):
+        if not item.name:
+            rows += [(BYTE, byte, 0, 0) for byte in item.text.encode()]
+            continue
+        row = None if item.suffix else row_of(item)
+        if row is None:
+            what = f"the pattern {item.text}{item.suffix} of a time format in a continuous view"
+            raise not_supported(what, node.position)
+        rows.append(row)
+    if not rows:
+        raise not_supported("an empty time format in a continuous view", node.position)
+    return tuple(rows)
+
+
+def row_of(item: Item) -> Row | None:
+    """Return the row of a pattern, None if there is none."""
+    upper = item.name.upper()
+    if upper in HALVES:
+        return HALF, int(item.name != upper), int("." in upper), 0
+    if upper in NAMES:
+        kind, letters = NAMES[upper]
+        case = CAPITALS if item.name == upper else SMALL if item.name == item.name.lower() else 0
+        return kind, letters, case, NAMES_WIDTH if item.fill and letters == 0 else 0
+    if upper in FRACTIONS:
+        return FRACTIONS[upper]
+    if upper not in NUMBERS:
+        return None
+    kind, first, second, width = NUMBERS[upper]
+    return kind, first, second, width if item.fill else 0
+
+
+FUNCTIONS: dict[str, FunctionWriter] = {"format_time": write_format_time}

@@ -1,0 +1,122 @@
+"""String functions. Those that make new bytes take the kernel's scratch heap; the others point into their arguments."""
+
+from __future__ import annotations
+
+from ringbuffer.scalar.texts.text_like import like_pattern
+from sql.errors import not_supported
+from sql.tree.expressions import Call, Case, Cast, Literal
+from sql.types.datatypes import SqlType
+from views.codegen.expressions import ExpressionWriter, FunctionWriter, literal_argument
+from views.codegen.literals import text_words
+from views.codegen.values import ALWAYS, Value
+from views.codegen.writer import KernelWriter
+
+# canonical function -> (kernel, takes the scratch heap, can fail); the arguments are the values' words in order.
+PLAIN: dict[str, tuple[str, bool, bool]] = {
+    "concat_op": ("text_concat", True, True),
+    "lower": ("text_lower", True, True),
+    "upper": ("text_upper", True, True),
+    "replace": ("text_replace", True, True),
+    "repeat": ("text_repeat", True, True),
+    "reverse": ("text_reverse", True, True),
+    "left": ("text_left", False, True),
+    "right": ("text_right", False, True),
+    "split_part": ("text_split_part", False, True),
+}
+TRIMS = {"trim_both": "True, True", "trim_left": "True, False", "trim_right": "False, True"}
+MEASURES = {"length": "text_char_length", "octet_length": "text_octet_length", "strpos": "text_position"}
+
+
+def use_scratch(writer: KernelWriter) -> str:
+    """Return the scratch heap as an argument, and note that the kernel needs it."""
+    writer.uses_scratch = True
+    return "scratch"
+
+
+def write_plain(writer: ExpressionWriter, node: Call | Cast | Case) -> Value:
+    """Functions that are one call of a kernel."""
+    assert isinstance(node, Call)
+    values = tuple(writer.evaluate(argument) for argument in node.arguments)
+    function, takes_scratch, fallible = PLAIN[node.function]
+    words = [word for value in values for word in value.words]
+    if takes_scratch:
+        words.append(use_scratch(writer.writer))
+    call = f"{writer.writer.use('scalar.texts.text_functions', function)}({', '.join(words)})"
+    return writer.strict(node, call, values, node.function, fallible)
+
+
+def write_substring(writer: ExpressionWriter, node: Call | Cast | Case) -> Value:
+    """substring(s, from [, for])."""
+    assert isinstance(node, Call)
+    values = tuple(writer.evaluate(argument) for argument in node.arguments)
+    function = "text_substring" if len(values) == 3 else "text_substring_from"
+    words = ", ".join(word for value in values for word in value.words)
+    call = f"{writer.writer.use('scalar.texts.text_functions', function)}({words})"
+    return writer.strict(node, call, values, "substring", fallible=True)
+
+
+def write_trim(writer: ExpressionWriter, node: Call | Cast | Case) -> Value:
+    """btrim, ltrim, rtrim with the characters to take off."""
+    assert isinstance(node, Call)
+    values = tuple(writer.evaluate(argument) for argument in node.arguments)
+    words = ", ".join(word for value in values for word in value.words)
+    call = f"{writer.writer.use('scalar.texts.text_functions', 'text_trim')}({words}, {TRIMS[node.function]})"
+    return writer.strict(node, call, values, "trim", fallible=True)
+
+
+def write_measure(writer: ExpressionWriter, node: Call | Cast | Case) -> Value:
+    """Functions from texts to an integer or a boolean that can't fail."""
+    assert isinstance(node, Call)
+    values = tuple(writer.evaluate(argument) for argument in node.arguments)
+    words = ", ".join(word for value in values for word in value.words)
+    function = MEASURES.get(node.function, "text_starts_with")
+    call = f"{writer.writer.use('scalar.texts.text_values', function)}({words})"
+    return writer.strict(node, call, values, node.function, fallible=False)
+
+
+def write_like(writer: ExpressionWriter, node: Call | Cast | Case) -> Value:
+    """LIKE and ILIKE with a constant escape character; a constant pattern has it replaced here."""
+    assert isinstance(node, Call)
+    escape = str(literal_argument(node, 2))
+    text = writer.evaluate(node.arguments[0])
+    pattern_node = node.arguments[1]
+    if isinstance(pattern_node, Literal) and isinstance(pattern_node.value, str):
+        pattern = Value(text_words(like_pattern(pattern_node.value, escape), writer.long_texts))
+    else:
+        if escape != "\\":
+            raise not_supported("LIKE with a pattern that is not a constant and an ESCAPE of its own", node.position)
+        pattern = writer.evaluate(pattern_node)
+    function = writer.writer.use("scalar.texts.text_like", "text_" + node.function)
+    call = f"{function}({', '.join((*text.words, *pattern.words))})"
+    matched = Call(node.function, node.arguments, SqlType("int4"), node.position, node.text)
+    result = writer.strict(matched, call, (text, pattern), node.function, fallible=True)
+    return Value((f"({result.word} != 0)",), result.null)
+
+
+def write_concat(writer: ExpressionWriter, node: Call | Cast | Case) -> Value:
+    """concat(...): NULLs count as empty; never NULL."""
+    assert isinstance(node, Call)
+    out = writer.writer
+    result = tuple(out.name("concat" + suffix) for suffix in ("_w0", "_w1", "_heap"))
+    out.line(f"{', '.join(result)} = 0, 0, 0")
+    for argument in node.arguments:
+        value = writer.evaluate(argument)
+        if value.null == ALWAYS:
+            continue
+        function = out.use("scalar.texts.text_functions", "text_concat")
+        call = f"{function}({', '.join((*result, *value.words))}, {use_scratch(out)})"
+        with out.block(f"if {out.wanted(value.known)}:"):
+            out.line(f"{', '.join(result)}, error = {call}")
+            out.fail_if_error(node.text or "concat")
+    return Value(result)
+
+
+FUNCTIONS: dict[str, FunctionWriter] = {
+    **dict.fromkeys(PLAIN, write_plain),
+    "substring": write_substring,
+    **dict.fromkeys(TRIMS, write_trim),
+    **dict.fromkeys((*MEASURES, "starts_with"), write_measure),
+    "like": write_like,
+    "ilike": write_like,
+    "concat": write_concat,
+}

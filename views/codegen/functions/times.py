@@ -1,0 +1,156 @@
+"""Functions of dates and timestamps. A time zone is a pair of arrays that the module makes when it is imported, from the zone's number."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ringbuffer.scalar.calendars.calendar import FIELD_CODES, UNIT_CODES
+from ringbuffer.scalar.calendars.time_zones import zone_number
+from sql.emit.rule_arguments import literal_bin_us
+from sql.emit.time_fields import GROWING_FIELDS
+from sql.errors import not_supported
+from sql.tree.expressions import Call, Case, Cast
+from views.codegen.expressions import ExpressionWriter, FunctionWriter, literal_argument
+from views.codegen.values import ALWAYS, NEVER, Value
+from views.codegen.writer import KernelWriter
+
+
+def zone_arrays(writer: KernelWriter, zone: str) -> str:
+    """Return source text of a zone's two arrays, as arguments."""
+    name = writer.constant("zone", f"{writer.use('scalar.calendars.time_zones', 'numbered_zone')}({zone_number(zone)})")
+    transitions = writer.constant("zone_transitions", f"{name}[0]")
+    offsets = writer.constant("zone_offsets", f"{name}[1]")
+    return f"{transitions}, {offsets}"
+
+
+def write_now(writer: ExpressionWriter, node: Call | Cast | Case) -> Value:
+    """now(): the statement's time is an argument of the kernel."""
+    return Value(("now_us",))
+
+
+def write_date_arithmetic(writer: ExpressionWriter, node: Call | Cast | Case) -> Value:
+    """date + integer, date - integer, date - date."""
+    assert isinstance(node, Call)
+    left, right = (writer.evaluate(argument) for argument in node.arguments)
+    call = f"{writer.writer.use('scalar.calendars.calendar', node.function)}({left.word}, {right.word})"
+    return writer.strict(node, call, (left, right), "day", fallible=True)
+
+
+def write_add_interval(writer: ExpressionWriter, node: Call | Cast | Case) -> Value:
+    """timestamp + constant interval."""
+    assert isinstance(node, Call)
+    value = writer.evaluate(node.arguments[0])
+    months, days, micros = (int(literal_argument(node, index)) for index in range(1, 4))
+    out = writer.writer
+    if node.type.family == "timestamptz":
+        arrays = zone_arrays(out, str(literal_argument(node, 4)))
+        call = f"{out.use('scalar.calendars.zoned_calendar', 'add_interval_zoned')}({value.word}, {months}, {days}, {micros}, {arrays})"
+    else:
+        call = f"{out.use('scalar.calendars.calendar', 'add_interval_us')}({value.word}, {months}, {days}, {micros})"
+    return writer.strict(node, call, (value,), "later", fallible=True)
+
+
+def write_date_trunc(writer: ExpressionWriter, node: Call | Cast | Case) -> Value:
+    """date_trunc(unit, timestamp)."""
+    assert isinstance(node, Call)
+    unit = UNIT_CODES[str(literal_argument(node, 0))]
+    value = writer.evaluate(node.arguments[1])
+    out = writer.writer
+    if node.type.family == "timestamptz":
+        arrays = zone_arrays(out, str(literal_argument(node, 2)))
+        call = f"{out.use('scalar.calendars.zoned_calendar', 'date_trunc_zoned')}({unit}, {value.word}, {arrays})"
+    else:
+        call = f"{out.use('scalar.calendars.calendar', 'date_trunc_us')}({unit}, {value.word})"
+    return writer.strict(node, call, (value,), "unit_start", fallible=True)
+
+
+def write_date_bin(writer: ExpressionWriter, node: Call | Cast | Case) -> Value:
+    """date_bin(constant interval, timestamp, origin)."""
+    assert isinstance(node, Call)
+    source, origin = (writer.evaluate(moment) for moment in node.arguments[1:])
+    function = writer.writer.use("scalar.calendars.calendar", "date_bin_us")
+    call = f"{function}({literal_bin_us(node.arguments[0])}, {source.word}, {origin.word})"
+    return writer.strict(node, call, (source, origin), "bin_start", fallible=True)
+
+
+def write_to_timestamp(writer: ExpressionWriter, node: Call | Cast | Case) -> Value:
+    """to_timestamp(seconds since 1970)."""
+    assert isinstance(node, Call)
+    value = writer.evaluate(node.arguments[0])
+    call = f"{writer.writer.use('scalar.calendars.calendar', 'timestamp_from_epoch')}({value.word})"
+    return writer.strict(node, call, (value,), "moment", fallible=True)
+
+
+def write_extract(writer: ExpressionWriter, node: Call | Cast | Case) -> Value:
+    """extract(field FROM date or timestamp), a numeric."""
+    assert isinstance(node, Call)
+    name, family = str(literal_argument(node, 0)), node.arguments[1].type.family
+    field, out = FIELD_CODES[name], writer.writer
+    value = writer.evaluate(node.arguments[1])
+    if name in GROWING_FIELDS:
+        call = f"{out.use('scalar.calendars.calendar', 'finite_date' if family == 'date' else 'finite_timestamp')}({value.word})"
+        kind = node.arguments[1].type
+        value = writer.strict(replace(node, type=kind), call, (value,), "finite", fallible=True)
+    else:
+        value = null_if_infinite(writer, value, family)
+    if family == "timestamptz":
+        arrays = zone_arrays(out, str(literal_argument(node, 2)))
+        call = f"{out.use('scalar.calendars.zoned_calendar', 'extract_zoned')}({field}, {value.word}, {arrays})"
+    else:
+        function = "extract_date" if family == "date" else "extract_timestamp"
+        call = f"{out.use('scalar.calendars.calendar', function)}({field}, {value.word})"
+    return writer.strict(node, call, (value,), "field", fallible=False)
+
+
+def null_if_infinite(writer: ExpressionWriter, value: Value, family: str) -> Value:
+    """Return a date or timestamp that is NULL where it is infinite."""
+    if value.null == ALWAYS:
+        return value
+    function = writer.writer.use(
+        "scalar.calendars.calendar", "is_infinite_date" if family == "date" else "is_infinite_timestamp"
+    )
+    infinite = f"{function}({value.word})"
+    null = infinite if value.null == NEVER else f"{value.null} or {infinite}"
+    return Value(value.words, writer.writer.assign("field_null", null))
+
+
+def write_isfinite(writer: ExpressionWriter, node: Call | Cast | Case) -> Value:
+    """isfinite(date or timestamp)."""
+    assert isinstance(node, Call)
+    family = node.arguments[0].type.family
+    if family == "interval":
+        raise not_supported("isfinite(interval) in a continuous view", node.position)
+    value = writer.evaluate(node.arguments[0])
+    function = writer.writer.use(
+        "scalar.calendars.calendar", "is_infinite_date" if family == "date" else "is_infinite_timestamp"
+    )
+    return Value((f"(not {function}({value.word}))",), value.null)
+
+
+def write_date_part(writer: ExpressionWriter, node: Call | Cast | Case) -> Value:
+    """date_part(field, timestamp), a double."""
+    assert isinstance(node, Call)
+    name, family = str(literal_argument(node, 0)), node.arguments[1].type.family
+    field, out = FIELD_CODES[name], writer.writer
+    value = writer.evaluate(node.arguments[1])
+    if name not in GROWING_FIELDS:
+        value = null_if_infinite(writer, value, family)
+    if node.arguments[1].type.family == "timestamptz":
+        arrays = zone_arrays(out, str(literal_argument(node, 2)))
+        call = f"{out.use('scalar.calendars.zoned_calendar', 'date_part_zoned')}({field}, {value.word}, {arrays})"
+    else:
+        call = f"{out.use('scalar.calendars.calendar', 'date_part_timestamp')}({field}, {value.word})"
+    return writer.strict(node, call, (value,), "part", fallible=False)
+
+
+FUNCTIONS: dict[str, FunctionWriter] = {
+    "now": write_now,
+    **dict.fromkeys(("date_add_days", "date_subtract_days", "date_difference"), write_date_arithmetic),
+    "add_interval": write_add_interval,
+    "date_trunc": write_date_trunc,
+    "date_bin": write_date_bin,
+    "to_timestamp": write_to_timestamp,
+    "extract": write_extract,
+    "date_part": write_date_part,
+    "isfinite": write_isfinite,
+}

@@ -1,0 +1,263 @@
+"""EXPLAIN: the pipelines of a continuous view, or how a SELECT over continuous views is answered, as lines of text.
+
+Enters: plans, views, and what prints the engines' SQL. Leaves: lines for the one column QUERY PLAN. Runs nothing and changes nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Protocol
+
+from sql.tree.expressions import Expression
+from sql.tree.relations import (
+    Aggregate,
+    BoundQuery,
+    Distinct,
+    Filter,
+    Join,
+    Limit,
+    Project,
+    Recursive,
+    Relation,
+    Scan,
+    SetOperation,
+    Shared,
+    Sort,
+    TableFunction,
+    Values,
+    Window,
+)
+from sql.tree.walks import is_known, relation_names, scans
+from views.codegen.state_size import kept_lines
+from views.model.definition import ViewDefinition
+from views.model.nodes import FinishStep, Probe, StreamPipeline
+from views.model.protocols import UpperExecutor
+from views.model.text import aggregate_text, expression_text, identifier, key_text, window_text
+from views.model.trees import inputs
+from views.plan.planner import PlannedView
+from views.upkeep.view import ContinuousView
+
+INDENT = "  "
+EMBEDDED = "the embedded engine (DuckDB)"
+
+
+class QueryPrinter(Protocol):
+    """Prints the SQL that the embedded engine runs for a relation."""
+
+    def explain(self, root: Relation) -> str:
+        """Return the SQL text of `root`."""
+
+
+def explain_plan(planned: PlannedView, definition: ViewDefinition, kernel: Path, executor: UpperExecutor) -> list[str]:
+    """Return the pipelines of a continuous view, the last to run first. kernel: the file of its stream pipeline."""
+    plan = planned.plan
+    head = f"Continuous view {identifier(definition.name)}"
+    if definition.part is not None:
+        head = f"Part {definition.part + 1} of view {identifier(definition.whole)}"
+    lines = [f"{head} over stream {identifier(plan.stream.stream)}"]
+    if plan.tail is not None:
+        lines += [
+            "Tail pipeline: on each refresh, in kernels, on the rows that Spark returns",
+            *_indented(step_lines(plan.tail)),
+        ]
+    if plan.upper is not None:
+        lines += ["Upper pipeline: on each refresh, in Spark", *_indented(relation_lines(plan.upper.relation))]
+        lines += [INDENT + "Spark SQL:", *_indented(_indented(executor.explain(plan.upper.relation).splitlines()))]
+    lines += [
+        "Finish step: on each refresh, in kernels, while groups are exported",
+        *_indented(step_lines(plan.finish)),
+    ]
+    lines += ["Stream pipeline: on each insert, in kernels", *_indented(stream_lines(plan.maintained))]
+    lines += _indented(kept_lines(plan.maintained))
+    lines.append(f"{INDENT}Kernel: {kernel.parent.name}/{kernel.name}")
+    for probe in plan.maintained.probes:
+        lines += static_lines(probe, executor, definition.joins.stream_join)
+    if plan.upper_tables:
+        tables = ", ".join(identifier(name) for name in sorted(plan.upper_tables))
+        lines.append(f"A read refreshes when a statement has changed table {tables}, too")
+    if planned.time_dependent:
+        lines.append("Every read refreshes: something above the stream pipeline uses now()")
+    return lines
+
+
+def explain_select(
+    bound: BoundQuery, views: Sequence[ContinuousView], printer: QueryPrinter, engine: str = EMBEDDED
+) -> list[str]:
+    """Return how a SELECT is answered: the engine and the embedded engine's SQL, then which version of which view."""
+    kinds = {scan.kind for scan in scans(bound.root)}
+    names = {"stream": "streams", "rows": "groups of streams"}
+    read = " and ".join([*(name for kind, name in names.items() if kind in kinds), "stored versions"])
+    lines = [f"Query on {read}, in {engine}", *_indented(relation_lines(bound.root))]
+    lines += [INDENT + "DuckDB SQL:", *_indented(_indented(printer.explain(bound.root).splitlines()))]
+    if len(views) > 1:
+        lines.append("All views are cut at one position per stream, between two commits")
+    return lines + [line for view in views for line in _version_lines(view)]
+
+
+def relation_lines(relation: Relation, known: set[str] | None = None) -> list[str]:
+    """Return a tree of operators, the root first, each input indented below; known: names of what is shared, and was shown."""
+    known = set() if known is None else known
+    lines = [_operator_text(relation)]
+    if is_known(relation, known):
+        return lines
+    for part in inputs(relation):
+        lines += _indented(relation_lines(part, known))
+    return lines
+
+
+def step_lines(step: FinishStep) -> list[str]:
+    """Return what a breaker-free step keeps and yields."""
+    lines = [f"Rows where: {_joined(step.predicates)}"] if step.predicates else []
+    return [*lines, f"Yields: {_items(step.items)}"]
+
+
+def stream_lines(stream: StreamPipeline) -> list[str]:
+    """Return the operators of a stream pipeline, the breaker first."""
+    lines = [
+        _grouping_text(Aggregate(Scan(stream.stream, "stream", stream.input), stream.keys, stream.aggregates))
+        + " (pipeline breaker)"
+    ]
+    below = [line for probe in reversed(stream.probes) for line in _probe_lines(probe)]
+    if stream.filters:
+        below.append(f"Filter: {_joined(stream.filters)}")
+    scan = f"Scan stream {identifier(stream.stream)}"
+    if stream.on_error == "skip":
+        scan += ", leaving out rows that fail (on_error = skip)"
+    return lines + [INDENT * (depth + 1) + line for depth, line in enumerate([*below, scan])]
+
+
+# What the choice of stream_join says of the tables below the first grouping.
+MET = {
+    "frozen": "at CREATE VIEW, and they can't change",
+    "arrival": "when the rows are committed",
+    "retroactive": "in the version that is read",
+}
+
+
+def static_lines(probe: Probe, executor: UpperExecutor, stream_join: str) -> list[str]:
+    """Return the pipeline of a build side, what rows of the stream meet of it, and what is kept of it."""
+    schema = probe.build.schema
+    again = ", and again when its tables change" if stream_join == "arrival" else ""
+    how = "in Spark" if probe.stored is None else "as stored"
+    lines = [f"Static pipeline {identifier(probe.name)}: once, at CREATE VIEW, {how}{again}"]
+    if any(True for _ in relation_names(probe.build)):
+        lines.append(f"{INDENT}Rows meet its tables as they are {MET[stream_join]} (stream_join = {stream_join})")
+    lines += _indented(relation_lines(probe.build))
+    if probe.stored is None:
+        lines += [INDENT + "Spark SQL:", *_indented(_indented(executor.explain(probe.build).splitlines()))]
+    keys = ", ".join(identifier(schema[place].name) for _, place in probe.keys) or "none, every row matches"
+    kept = ", ".join(identifier(column.name) for column in schema[: probe.kept]) or "only how many rows match"
+    return [*lines, f"{INDENT}Join table: keys {keys}; yields {kept}"]
+
+
+def _probe_lines(probe: Probe) -> list[str]:
+    """Return the operators of a join in a stream pipeline, the last to run first."""
+    schema = probe.build.schema
+    keys = [f"{expression_text(key)} = {identifier(schema[place].name)}" for key, place in probe.keys]
+    conditions = " AND ".join([*keys, *(expression_text(guard) for guard in probe.guards)]) or "every row"
+    kept = ", keeping rows without a match" if probe.kind == "left" else ""
+    lines = [f"Probe {identifier(probe.name)} on {conditions}{kept}"]
+    return [f"Filter: {_joined(probe.filters)}", *lines] if probe.filters else lines
+
+
+def _version_lines(view: ContinuousView) -> list[str]:
+    """Return which version a read would give, how many rows were left out, and how large the view's join tables are."""
+    lines = [_version_line(view)]
+    if view.plan.stream.on_error == "skip":
+        lines.append(f"{INDENT}{_counted(view.counts.tuples_skipped, 'row')} left out so far (on_error = skip)")
+    for probe, table in zip(view.plan.stream.probes, view.state.join_tables, strict=True):
+        form = "addresses" if table.is_dense else "hashed"
+        keys = f"{_counted(table.keys_count, 'key')} ({form})" if probe.keys else "no keys"
+        lines.append(
+            f"{INDENT}Join table {identifier(probe.name)}: {_counted(table.rows_count, 'row')}, {keys}, {table.bytes_count} bytes"
+        )
+    return lines
+
+
+def _version_line(view: ContinuousView) -> str:
+    name, latest = identifier(view.definition.label), view.latest
+    if view.time_dependent:
+        return f"View {name}: refreshed at every read, since it uses now()"
+    if latest is None:
+        return f"View {name}: no version yet, the first read makes version 1"
+    if latest.position == view.committed:
+        rows = _counted(latest.table.num_rows, "row")
+        return f"View {name}: version {latest.number} is used again, {rows}, nothing was committed since"
+    since = _counted(view.committed - latest.position, "statement")
+    return f"View {name}: version {latest.number} is {since} old, a read makes version {view.upkeep.versions_count + 1}"
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def _operator_text(relation: Relation) -> str:
+    match relation:
+        case Scan():
+            return (
+                f"Scan {relation.kind} {identifier(relation.name)}"
+                if relation.kind != "groups"
+                else "Scan groups of the finish step"
+            )
+        case Values():
+            return f"Values: {_counted(len(relation.rows), 'row')}"
+        case Filter():
+            return f"Filter: {expression_text(relation.predicate)}"
+        case Project():
+            return f"Project: {_items(relation.items)}"
+        case Aggregate():
+            return _grouping_text(relation)
+        case Window():
+            return "Window: " + ", ".join(f"{window_text(call)} AS {identifier(name)}" for name, call in relation.calls)
+        case Distinct():
+            return "Distinct"
+        case Sort():
+            return "Sort: " + ", ".join(key_text(key) for key in relation.keys)
+        case Limit():
+            bounds = [("LIMIT", relation.limit), ("OFFSET", relation.offset)]
+            return "Limit: " + " ".join(
+                f"{word} {expression_text(bound)}" for word, bound in bounds if bound is not None
+            )
+        case Join():
+            condition = "" if relation.condition is None else f" on {expression_text(relation.condition)}"
+            return f"Join: {relation.kind}{' lateral' if relation.lateral is not None else ''}{condition}"
+        case SetOperation():
+            return f"{relation.kind.capitalize()}{' all' if relation.all else ''}"
+        case TableFunction():
+            calls = (
+                f"{name}({', '.join(expression_text(part) for part in arguments)})"
+                for name, arguments in relation.calls
+            )
+            return f"Rows of {', '.join(calls)}{' with ordinality' if relation.ordinality else ''}"
+        case Shared():
+            return f"Shared: {identifier(relation.name.rpartition(' ')[0])}"
+        case Recursive():
+            return f"Recursive{' all' if relation.all else ''}: {identifier(relation.name)}"
+
+
+def _grouping_text(grouping: Aggregate) -> str:
+    keys = f" by {_items(grouping.keys)}" if grouping.keys else ""
+    if grouping.sets is not None:
+        sets = ("(" + ", ".join(expression_text(grouping.keys[key][1]) for key in part) + ")" for part in grouping.sets)
+        keys = f" by grouping sets {', '.join(sets)}"
+    calls = ", ".join(f"{aggregate_text(call)} AS {identifier(name)}" for name, call in grouping.aggregates)
+    return f"Group{keys}" + (f": {calls}" if calls else "")
+
+
+def _items(items: Sequence[tuple[str, Expression]]) -> str:
+    shown = []
+    for name, item in items:
+        text = expression_text(item)
+        shown.append(text if text == identifier(name) else f"{text} AS {identifier(name)}")
+    return ", ".join(shown)
+
+
+def _joined(predicates: Sequence[Expression]) -> str:
+    return " AND ".join(
+        f"({expression_text(part)})" if len(predicates) > 1 else expression_text(part) for part in predicates
+    )
+
+
+def _indented(lines: Sequence[str]) -> list[str]:
+    return [INDENT + line for line in lines]

@@ -1,0 +1,159 @@
+"""What the client said a view is, and nothing that is derived from it: the part that outlives the process.
+
+Enters: a CREATE VIEW statement and the session's settings. Leaves: `ViewDefinition`, and its plain form for the catalog file. Must
+not hold a plan, state or a version: those are made from the definition again after a restart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from sql.catalog.catalog import SessionSettings
+from sql.errors import SqlError
+from sql.names.relation_keys import name_of
+from sql.names.suggestions import quoted_list
+from sql.parse.statements.create_view import OPTIONS
+from sql.parse.statements.statement import CreateView
+
+BOOLEANS = {"on": True, "true": True, "off": False, "false": False}
+
+
+@dataclass(frozen=True)
+class JoinChoice:
+    """How a view joins a stream with tables and other streams.
+
+    eager_grouping: whether a stream may be grouped below a join that no stream pipeline can probe. stream_join: which
+    state of a table a stream's row meets: 'frozen', the one that was there when the view was made and can't be changed,
+    'arrival', the one at its commit, or 'retroactive', the one of the reader.
+    """
+
+    eager_grouping: bool = True
+    stream_join: str = "frozen"
+
+
+@dataclass(frozen=True)
+class ViewDefinition:
+    """A view's name, oid and text, with the session values that its query was bound with.
+
+    text: the whole CREATE VIEW statement; query_text: its SELECT, which starts query_offset characters into the text.
+    column_names: the names in parentheses, which may be fewer than the columns. on_error: 'reject' or 'skip'. joins: see there.
+    part: which of the text's groupings this is the view of (`views.plan.parts`), None: it is the view that the text makes. A part is no
+    relation to clients: its name is longer than any that they can write. whole: the name that they know instead. state: the oid under
+    which log and checkpoints know what it keeps, None: its own; one that begins anew gets another. kept: what its state keeps instead of
+    what the text asks for (`views.share.reuse`), in the form of the catalog file.
+    """
+
+    name: str
+    oid: int
+    text: str
+    query_text: str
+    query_offset: int
+    column_names: tuple[str, ...]
+    settings: SessionSettings
+    on_error: str = "reject"
+    part: int | None = None
+    state: int | None = None
+    kept: str | None = None
+    joins: JoinChoice = JoinChoice()
+    whole: str = ""
+
+    @property
+    def state_oid(self) -> int:
+        """The oid under which log and checkpoints know what it keeps."""
+        return self.oid if self.state is None else self.state
+
+    @property
+    def shown(self) -> str:
+        """The name in messages."""
+        return name_of(self.whole or self.name)
+
+    @property
+    def label(self) -> str:
+        """The name in plans, where a view's parts are told apart."""
+        return name_of(self.name) if self.part is None else f"part {self.part + 1} of {name_of(self.whole)}"
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the form that the catalog file holds: strings, integers, lists and dicts only."""
+        return {
+            "name": self.name,
+            "oid": self.oid,
+            "text": self.text,
+            "query_text": self.query_text,
+            "query_offset": self.query_offset,
+            "column_names": list(self.column_names),
+            "time_zone": self.settings.time_zone,
+            "search_path": self.settings.search_path,
+            "on_error": self.on_error,
+            "part": self.part,
+            "state": self.state,
+            "kept": self.kept,
+            "eager_grouping": self.joins.eager_grouping,
+            "stream_join": self.joins.stream_join,
+            "whole": self.whole,
+        }
+
+    @staticmethod
+    def from_dict(plain: Mapping[str, object]) -> ViewDefinition:
+        """Return the definition that `to_dict` wrote."""
+        oid, offset, names = plain["oid"], plain["query_offset"], plain["column_names"]
+        part, state, kept = plain.get("part"), plain.get("state"), plain.get("kept")
+        assert isinstance(oid, int) and isinstance(offset, int) and isinstance(names, list), f"catalog entry {plain!r}"
+        assert part is None or isinstance(part, int), f"catalog entry {plain!r}"
+        assert state is None or isinstance(state, int), f"catalog entry {plain!r}"
+        assert kept is None or isinstance(kept, str), f"catalog entry {plain!r}"
+        return ViewDefinition(
+            name=str(plain["name"]),
+            oid=oid,
+            text=str(plain["text"]),
+            query_text=str(plain["query_text"]),
+            query_offset=offset,
+            column_names=tuple(str(name) for name in names),
+            settings=SessionSettings(
+                time_zone=str(plain["time_zone"]), search_path=str(plain["search_path"]), is_shared=True
+            ),
+            on_error=_checked("on_error", str(plain["on_error"])),
+            part=part,
+            state=state,
+            kept=kept,
+            joins=JoinChoice(bool(plain.get("eager_grouping", True)), str(plain.get("stream_join", "frozen"))),
+            whole=str(plain.get("whole", "")),
+        )
+
+
+def define_view(statement: CreateView, oid: int, settings: SessionSettings) -> ViewDefinition:
+    """Return the definition that a CREATE VIEW statement makes in a session. Raises 22023 for an option that does not exist."""
+    options = statement.options
+    for name in options:
+        if name not in OPTIONS:
+            raise SqlError(
+                "22023",
+                f'unrecognized parameter "{name}"',
+                hint=f"The options of a continuous view are {', '.join(OPTIONS)}.",
+            )
+    default_join = dict(settings.variables).get("default_stream_join", "frozen")
+    joins = JoinChoice(
+        BOOLEANS[_checked("eager_grouping", options.get("eager_grouping", "on"))],
+        _checked("stream_join", options.get("stream_join", default_join)),
+    )
+    if joins.stream_join == "retroactive" and not joins.eager_grouping:
+        raise SqlError("22023", "stream_join = retroactive needs eager grouping, which eager_grouping = off forbids")
+    return ViewDefinition(
+        name=statement.name,
+        oid=oid,
+        text=statement.text,
+        query_text=statement.query_text,
+        query_offset=statement.query_offset,
+        column_names=statement.column_names,
+        settings=settings,
+        on_error=_checked("on_error", options.get("on_error", "reject")),
+        joins=joins,
+    )
+
+
+def _checked(name: str, value: str) -> str:
+    folded = value.lower()
+    if folded not in OPTIONS[name]:
+        choices = quoted_list(OPTIONS[name])
+        raise SqlError("22023", f'invalid value for option "{name}": "{value}"', detail=f"Valid values are {choices}.")
+    return folded

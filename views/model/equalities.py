@@ -1,0 +1,158 @@
+"""Equalities of one value with many constants, found in OR, AND and CASE, so that they are one look-up in generated code.
+
+Enters: bound expressions. Leaves: IN lists in the place of equalities; the branches of a CASE that one look-up decides. Must not change
+what fails: operands that are moved are columns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sql.tree.expressions import Call, Case, Cast, Column, Expression, Literal
+from sql.types.datatypes import BOOL, SqlType
+from views.model.trees import meaning
+
+# From so many constants on looking up is shorter code than comparing with each, and no slower.
+CONSTANTS_MIN = 6
+SIZES = {"int2": 2, "int4": 4, "int8": 8}
+FAMILIES = frozenset(
+    {*SIZES, "float4", "float8", "numeric", "date", "timestamp", "timestamptz", "text", "varchar", "unknown"}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Equality:
+    """A value that is compared with constants, which are not NULL: it is equal to one of them."""
+
+    operand: Expression
+    constants: tuple[Literal, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """Branches of a CASE in a row whose conditions look at one value. results: what each constant of `constants` leads to."""
+
+    operand: Expression
+    constants: tuple[Literal, ...]
+    results: tuple[Expression, ...]
+
+
+Branch = tuple[Expression, Expression]
+
+
+def equality(condition: Expression, function: str = "eq") -> Equality | None:
+    """Return `x = constant`, `constant = x` or `x IN (constants)` as an equality; with "ne" `x <> constant`."""
+    if not isinstance(condition, Call):
+        return None
+    if condition.function == function:
+        left, right = condition.arguments
+        if isinstance(left, Literal):
+            left, right = right, left
+        items: tuple[Expression, ...] = (right,)
+    elif condition.function == "in_list" and function == "eq":
+        left, *rest = condition.arguments
+        items = tuple(rest)
+    else:
+        return None
+    constants = tuple(item for item in items if isinstance(item, Literal) and item.value is not None)
+    if isinstance(left, Literal) or len(constants) < len(items) or not is_ordered(left.type):
+        return None
+    return Equality(_unwidened(left), constants)
+
+
+def is_ordered(kind: SqlType) -> bool:
+    """Tell whether values of a type have words that can be looked up."""
+    return kind.family in FAMILIES and not kind.is_enum
+
+
+def _unwidened(operand: Expression) -> Expression:
+    """Return an integer without casts to larger ones, which change no value."""
+    while (
+        isinstance(operand, Cast)
+        and operand.type.family in SIZES
+        and operand.operand.type.family in SIZES
+        and SIZES[operand.operand.type.family] <= SIZES[operand.type.family]
+    ):
+        operand = operand.operand
+    return operand
+
+
+def gathered(node: Call) -> tuple[Expression, ...]:
+    """Return the operands of an OR, where equalities of one column are an IN list, or of an AND, where inequalities are a NOT IN."""
+    function = "eq" if node.function == "or" else "ne"
+    pairs = [(operand, _of_column(operand, function)) for operand in _flat(node)]
+    listed: dict[Expression, list[Literal]] = {}
+    for _, known in pairs:
+        if known is not None:
+            listed.setdefault(meaning(known.operand), []).extend(known.constants)
+    if all(len(constants) < CONSTANTS_MIN for constants in listed.values()):
+        return node.arguments
+    result: list[Expression] = []
+    for operand, known in pairs:
+        constants = [] if known is None else listed[meaning(known.operand)]
+        if known is None or 0 < len(constants) < CONSTANTS_MIN:
+            result.append(operand)
+        elif constants:
+            within = Call("in_list", (known.operand, *constants), node.type, node.position, node.text)
+            result.append(within if function == "eq" else Call("not", (within,), node.type, node.position, node.text))
+            # The first one stands for all.
+            listed[meaning(known.operand)] = []
+    return tuple(result)
+
+
+def all_of(conditions: tuple[Expression, ...]) -> tuple[Expression, ...]:
+    """Return conditions that all must hold, with a NOT IN in the place of many inequalities of a column."""
+    return gathered(Call("and", conditions, BOOL)) if len(conditions) >= CONSTANTS_MIN else conditions
+
+
+def _of_column(operand: Expression, function: str) -> Equality | None:
+    known = equality(operand, function)
+    return known if known is not None and isinstance(known.operand, Column) else None
+
+
+def _flat(node: Call) -> list[Expression]:
+    found: list[Expression] = []
+    waiting: list[Expression] = [node]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, Call) and part.function == node.function:
+            waiting += reversed(part.arguments)
+        else:
+            found.append(part)
+    return found
+
+
+def runs(node: Case) -> list[Branch | Run]:
+    """Return the branches of a CASE in order, those in a row that one look-up decides as one."""
+    found: list[Branch | Run] = []
+    waiting: list[tuple[Branch, Equality]] = []
+
+    def end() -> None:
+        if sum(len(known.constants) for _, known in waiting) < CONSTANTS_MIN:
+            found.extend(branch for branch, _ in waiting)
+        else:
+            found.append(_run(waiting))
+        waiting.clear()
+
+    for branch in node.branches:
+        known = equality(branch[0])
+        if waiting and (known is None or meaning(known.operand) != meaning(waiting[0][1].operand)):
+            end()
+        if known is None:
+            found.append(branch)
+        else:
+            waiting.append((branch, known))
+    end()
+    return found
+
+
+def _run(branches: Sequence[tuple[Branch, Equality]]) -> Run:
+    constants = [(constant, result) for (_, result), known in branches for constant in known.constants]
+    operand = branches[0][1].operand
+    return Run(operand, tuple(constant for constant, _ in constants), tuple(result for _, result in constants))
+
+
+def is_looked_up(node: Case) -> bool:
+    """Tell whether some of the branches are decided by one look-up."""
+    return any(isinstance(part, Run) for part in runs(node))

@@ -1,0 +1,133 @@
+"""The pipelines of a continuous view: what the split yields and what codegen, state and the upper executor take.
+
+All frozen and hashable. Expressions address the columns of the schema named beside them by index.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sql.tree.expressions import AggregateCall, Column, Expression
+from sql.tree.relations import Project, Relation, Scan, Schema
+from sql.tree.walks import relation_names, scans
+from sql.types.datatypes import SqlType
+
+# The aggregate that a DISTINCT ON is made of: the value of its argument in the first row in its order.
+FIRST = "first"
+
+
+@dataclass(frozen=True)
+class Probe:
+    """A join in a stream pipeline: a row meets the rows of a build side whose keys are equal, and the build side's columns follow its own.
+
+    name: of the tables, for people. build: the static pipeline, which runs once; a match yields its first `kept` columns, the
+    others are keys only. kind: 'inner', or 'left', which keeps a row without a match, with NULLs. keys: pairs of an expression over
+    the row so far and a column of `build`; without any, all rows match. guards: conditions of a left join on the row so far, without
+    which nothing matches. filters: what is kept of the longer rows.
+    """
+
+    name: str
+    build: Relation
+    kept: int
+    kind: str
+    keys: tuple[tuple[Expression, int], ...]
+    guards: tuple[Expression, ...]
+    filters: tuple[Expression, ...]
+
+    @property
+    def stored(self) -> tuple[str, tuple[int, ...]] | None:
+        """The table whose rows the build side has, and the places of its columns there; None: there is something to compute."""
+        build = self.build
+        if isinstance(build, Scan):
+            return (build.name, tuple(range(len(build.schema)))) if build.kind == "table" else None
+        if not isinstance(build, Project) or not isinstance(build.input, Scan) or build.input.kind != "table":
+            return None
+        places = tuple(item.index for _, item in build.items if isinstance(item, Column))
+        return (build.input.name, places) if len(places) == len(build.items) else None
+
+
+@dataclass(frozen=True)
+class StreamPipeline:
+    """scan -> filters -> probes -> grouping, run per morsel.
+
+    `filters` address `input` (all columns of the stream), keys and aggregates `row`, which goes on with the columns of the probes.
+    on_error: 'reject' fails the inserting statement on a row that can't be evaluated, 'skip' leaves that row out and counts it.
+    parameters: types of the constants that come with each statement (`views.model.parameters`); a view has none.
+    """
+
+    stream: str
+    input: Schema
+    filters: tuple[Expression, ...]
+    keys: tuple[tuple[str, Expression], ...]
+    aggregates: tuple[tuple[str, AggregateCall], ...]
+    groups: Schema
+    on_error: str = "reject"
+    probes: tuple[Probe, ...] = ()
+    parameters: tuple[SqlType, ...] = ()
+
+    @property
+    def row(self) -> Schema:
+        """The columns of a row after all probes."""
+        return (*self.input, *(column for probe in self.probes for column in probe.build.schema))
+
+
+@dataclass(frozen=True)
+class FinishStep:
+    """Breaker-free work done while rows are exported: keep the rows for which all `predicates` hold, yield `items`.
+
+    Expressions address `input`; `output` is the schema of the items.
+    """
+
+    input: Schema
+    predicates: tuple[Expression, ...]
+    items: tuple[tuple[str, Expression], ...]
+    output: Schema
+
+
+@dataclass(frozen=True)
+class UpperPipeline:
+    """What Spark runs: a relation tree with one leaf Scan(name, 'groups', schema = the finish step's output); others are tables."""
+
+    relation: Relation
+
+    @property
+    def groups(self) -> str:
+        """The name under which the relation reads the groups; no table of it has that name."""
+        (name,) = (scan.name for scan in scans(self.relation) if scan.kind == "groups")
+        return name
+
+    @property
+    def tables(self) -> frozenset[str]:
+        """The names of the tables that the relation reads."""
+        return frozenset(scan.name for scan in scans(self.relation) if scan.kind == "table")
+
+
+@dataclass(frozen=True)
+class ViewPlan:
+    """A continuous view cut into pipelines.
+
+    stream -> groups -> finish -> (upper in Spark -> tail)? -> stored version. tail, if there, is breaker-free work on what
+    Spark returns (exact division of decimals has its one home in our kernels). kept: the pipeline that the view
+    had before CREATE OR REPLACE VIEW, which covers `stream` (`views.share.reuse`) and goes on in its place.
+    """
+
+    stream: StreamPipeline
+    finish: FinishStep
+    upper: UpperPipeline | None
+    tail: FinishStep | None
+    kept: StreamPipeline | None = None
+
+    @property
+    def maintained(self) -> StreamPipeline:
+        """The stream pipeline that runs per insert."""
+        return self.stream if self.kept is None else self.kept
+
+    @property
+    def stream_tables(self) -> frozenset[str]:
+        """The tables below the first grouping: they are read once, at CREATE VIEW."""
+        return frozenset(name for probe in self.stream.probes for name in relation_names(probe.build))
+
+    @property
+    def upper_tables(self) -> frozenset[str]:
+        """The tables above the first grouping: they are read at each refresh."""
+        return frozenset() if self.upper is None else self.upper.tables

@@ -1,0 +1,199 @@
+"""Typed trees as text a person who knows PostgreSQL can read: for EXPLAIN, notices and error messages.
+
+Enters: expressions. Leaves: one line of SQL-like text. It is not parsed or executed by anything; `sql.emit_*` print what is executed.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from typing import cast
+
+from sql.names.relation_keys import shown
+from sql.times.interval_values import Interval, interval_text
+from sql.tree.expressions import (
+    AggregateCall,
+    Call,
+    Case,
+    Cast,
+    Column,
+    Expression,
+    Literal,
+    OuterColumn,
+    Parameter,
+    SortKey,
+    Subquery,
+    WindowCall,
+)
+from sql.tree.walks import relation_names
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+INFIX: dict[str, str] = {
+    "add": "+", "subtract": "-", "multiply": "*", "divide": "/", "modulo": "%", "eq": "=", "ne": "<>", "lt": "<", "le": "<=",
+    "gt": ">", "ge": ">=", "is_distinct": "IS DISTINCT FROM", "is_not_distinct": "IS NOT DISTINCT FROM", "and": "AND", "or": "OR",
+    "concat_op": "||", "date_add_days": "+", "date_subtract_days": "-", "date_difference": "-", "like": "LIKE", "ilike": "ILIKE",
+}  # fmt: skip
+SUFFIX: dict[str, str] = {
+    "is_null": "IS NULL", "is_not_null": "IS NOT NULL", "is_true": "IS TRUE", "is_not_true": "IS NOT TRUE", "is_false": "IS FALSE",
+    "is_not_false": "IS NOT FALSE",
+}  # fmt: skip
+DEFAULT_ESCAPE = "\\"
+
+
+def expression_text(expression: Expression) -> str:
+    """Return an expression as PostgreSQL-like SQL."""
+    if isinstance(expression, Column | OuterColumn):
+        return identifier(expression.name)
+    if isinstance(expression, Subquery):
+        return _subquery(expression)
+    if isinstance(expression, Parameter):
+        return f"${expression.number}"
+    if isinstance(expression, Literal):
+        return _literal(expression)
+    if isinstance(expression, Cast):
+        zone = f" AT TIME ZONE {_quoted(expression.zone)}" if expression.zone else ""
+        return f"{_operand(expression.operand)}::{expression.type.sql_name}{zone}"
+    if isinstance(expression, Case):
+        branches = (
+            f"WHEN {expression_text(condition)} THEN {expression_text(value)}"
+            for condition, value in expression.branches
+        )
+        return f"CASE {' '.join(branches)} ELSE {expression_text(expression.default)} END"
+    return _call(expression)
+
+
+def aggregate_text(call: AggregateCall) -> str:
+    """Return an aggregate as SQL."""
+    arguments = "*" if call.function == "count_star" else ", ".join(expression_text(part) for part in call.arguments)
+    name = "count" if call.function == "count_star" else call.function
+    distinct = "DISTINCT " if call.distinct else ""
+    condition = "" if call.filter is None else f" FILTER (WHERE {expression_text(call.filter)})"
+    order = " ORDER BY " + ", ".join(key_text(key) for key in call.order_by) if call.order_by else ""
+    return f"{name}({distinct}{arguments}{order}){condition}"
+
+
+def window_text(call: WindowCall) -> str:
+    """Return a window call as SQL."""
+    plain = aggregate_text(AggregateCall(call.function, call.arguments, call.type, call.filter))
+    pieces = []
+    if call.partition_by:
+        pieces.append("PARTITION BY " + ", ".join(expression_text(part) for part in call.partition_by))
+    if call.order_by:
+        pieces.append("ORDER BY " + ", ".join(key_text(key) for key in call.order_by))
+    if call.frame is not None:
+        start, end = _bound(call.frame.start, "PRECEDING"), _bound(call.frame.end, "FOLLOWING")
+        left_out = f" EXCLUDE {call.frame.exclusion.upper()}" if call.frame.exclusion else ""
+        pieces.append(f"{call.frame.unit.upper()} BETWEEN {start} AND {end}{left_out}")
+    return f"{plain} OVER ({' '.join(pieces)})"
+
+
+def key_text(key: SortKey) -> str:
+    """Return a sort key as SQL, with what is not PostgreSQL's default."""
+    descending = " DESC" if key.descending else ""
+    nulls = "" if key.nulls_first == key.descending else (" NULLS FIRST" if key.nulls_first else " NULLS LAST")
+    return f"{expression_text(key.expression)}{descending}{nulls}"
+
+
+def identifier(name: str) -> str:
+    """Return a name as it must be written: quoted when folding would change it or it is no plain name."""
+    name = shown(name)
+    plain = name and (name[0].isalpha() or name[0] == "_") and all(letter.isalnum() or letter == "_" for letter in name)
+    return name if plain and name == name.lower() else '"' + name.replace('"', '""') + '"'
+
+
+def _call(call: Call) -> str:
+    function, arguments = call.function, call.arguments
+    if function in ("like", "ilike"):
+        escape = arguments[2:] and isinstance(arguments[2], Literal) and arguments[2].value != DEFAULT_ESCAPE
+        tail = f" ESCAPE {expression_text(arguments[2])}" if escape else ""
+        return f"{_operand(arguments[0])} {INFIX[function]} {_operand(arguments[1])}{tail}"
+    if function in INFIX:
+        return f" {INFIX[function]} ".join(_operand(part) for part in arguments)
+    if function in SUFFIX:
+        return f"{_operand(arguments[0])} {SUFFIX[function]}"
+    if function == "not":
+        return f"NOT {_operand(arguments[0])}"
+    if function == "negate":
+        return f"-{_operand(arguments[0])}"
+    if function == "in_list":
+        return f"{_operand(arguments[0])} IN ({', '.join(expression_text(part) for part in arguments[1:])})"
+    if function == "extract" and isinstance(arguments[0], Literal):
+        return f"EXTRACT({arguments[0].value!s} FROM {', '.join(expression_text(part) for part in arguments[1:])})"
+    if function == "format_time":
+        return f"to_char({', '.join(expression_text(part) for part in arguments[:2])})"
+    if function == "add_interval":
+        return f"{_operand(arguments[0])} + {_interval(arguments[1:4])}"
+    return f"{function}({', '.join(expression_text(part) for part in arguments)})"
+
+
+def _operand(expression: Expression) -> str:
+    """Return an expression in parentheses where an operator beside it would make its end unclear."""
+    text = expression_text(expression)
+    infix = isinstance(expression, Call) and (
+        expression.function in INFIX
+        or expression.function in SUFFIX
+        or expression.function in ("not", "in_list", "add_interval")
+    )
+    return f"({text})" if infix else text
+
+
+def _interval(amounts: tuple[Expression, ...]) -> str:
+    values = [str(part.value) if isinstance(part, Literal) else expression_text(part) for part in amounts]
+    units = ("months", "days", "microseconds")
+    shown = [f"{value} {unit}" for value, unit in zip(values, units, strict=True) if value != "0"]
+    return f"interval '{' '.join(shown) or '0'}'"
+
+
+def _literal(literal: Literal) -> str:
+    value, family = literal.value, literal.type.family
+    if value is None:
+        return "NULL"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str):
+        return _quoted(value)
+    if isinstance(value, bytes):
+        return f"'\\x{value.hex()}'"
+    if family == "date" and isinstance(value, int):
+        return f"date '{(EPOCH + timedelta(days=value)).date()}'" if abs(value) < 700_000 else f"date({value})"
+    if family in ("timestamp", "timestamptz") and isinstance(value, int):
+        return _timestamp(value, family)
+    if family == "interval" and isinstance(value, tuple):
+        return f"interval '{interval_text(cast(Interval, value))}'"
+    if isinstance(value, Decimal) and not value.is_finite():
+        return f"'{value}'::numeric"
+    return str(value)
+
+
+def _timestamp(microseconds: int, family: str) -> str:
+    try:
+        moment = EPOCH + timedelta(microseconds=microseconds)
+    except OverflowError:
+        return f"{family}({microseconds})"
+    return f"{family} '{moment.replace(tzinfo=None)}{'+00' if family == 'timestamptz' else ''}'"
+
+
+def _quoted(value: str) -> str:
+    return "'" + value.replace("'", "''") + "'"
+
+
+def _bound(bound: tuple[str, int | Literal | None], side: str) -> str:
+    word, offset = bound
+    if word == "current":
+        return "CURRENT ROW"
+    shown = expression_text(offset) if isinstance(offset, Literal) else str(offset)
+    return f"UNBOUNDED {side}" if word == "unbounded" else f"{shown} {word.upper()}"
+
+
+def _subquery(subquery: Subquery) -> str:
+    """Return what kind of subquery it is and what it reads; its own text is not kept in the tree."""
+    tables = ", ".join(identifier(name) for name in sorted(relation_names(subquery.relation)))
+    query = f"(SELECT ... FROM {tables})" if tables else "(SELECT ...)"
+    if subquery.kind == "scalar":
+        return query
+    if not subquery.operands:
+        return f"{subquery.kind.upper()} {query}"
+    operands = ", ".join(expression_text(part) for part in subquery.operands)
+    row = operands if len(subquery.operands) == 1 else f"({operands})"
+    return f"{row} {INFIX.get(subquery.comparison, subquery.comparison)} {subquery.kind.upper()} {query}"

@@ -1,0 +1,165 @@
+"""Whether what a view keeps answers another query: then CREATE OR REPLACE VIEW goes on with its state.
+
+Enters: the pipeline that a state is kept by, and the plan of the new query. Leaves: the new plan over that state, or why there is none. The
+new pipeline is covered when it has the same stream, joins and keys, no aggregate that can't be read from the states that are kept, and
+conditions that are kept already or are on keys alone: those are checked while groups are exported. Must not build anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from ringbuffer.groups.aggregates import State
+from sql.tree.expressions import AggregateCall, Column, Expression
+from sql.types.datatypes import SqlType
+from views.codegen.grouping import AggregateSlot, Grouping, make_grouping, state_of
+from views.codegen.support import kernel_supports
+from views.model.nodes import FIRST, Probe, StreamPipeline, ViewPlan
+from views.model.properties import cannot_fail
+from views.model.text import aggregate_text, expression_text
+from views.model.trees import columns_of, meaning, rewrite
+
+Keys = Sequence[tuple[str, Expression]]
+
+
+@dataclass
+class NotCoveredError(Exception):
+    """reason: a sentence for the DETAIL of the refusal."""
+
+    reason: str
+
+
+def cover(kept: StreamPipeline, plan: ViewPlan) -> ViewPlan:
+    """Return `plan` over a state that is kept by `kept`. Raises NotCoveredError."""
+    wanted = plan.stream
+    assert _types(wanted) == _types(kept), "the caller compares the same columns of the same stream"
+    if wanted.on_error != kept.on_error:
+        raise NotCoveredError(f"The view was made with on_error = {kept.on_error}.")
+    if [_joined(probe) for probe in wanted.probes] != [_joined(probe) for probe in kept.probes]:
+        raise NotCoveredError("The new query joins the stream with other tables, or in another way.")
+    keys = [meaning(key) for _, key in wanted.keys]
+    if len(keys) != len(kept.keys) or set(keys) != {meaning(key) for _, key in kept.keys}:
+        told = ", ".join(expression_text(key) for _, key in kept.keys) or "nothing"
+        raise NotCoveredError(f"The new query groups the stream in another way; it is grouped by {told}.")
+    above = _key_conditions(kept, wanted)
+    covered_grouping(make_grouping(kept), wanted)
+    finish = replace(plan.finish, predicates=(*above, *plan.finish.predicates))
+    if not all(kernel_supports(predicate, finish.input) for predicate in above):
+        raise NotCoveredError("The new query has other conditions on the stream's rows.")
+    stream = with_conditions(wanted, kept)
+    is_same = stream == wanted and [meaning(key) for _, key in kept.keys] == keys and _calls(kept) == _calls(wanted)
+    return replace(plan, stream=stream, finish=finish, kept=None if is_same else kept)
+
+
+def equal_plan(kept: StreamPipeline, plan: ViewPlan) -> ViewPlan | None:
+    """Return `plan` over a state that is kept by `kept`, if that keeps no less and no more than the plan asks for."""
+    wanted = plan.stream
+    if _types(wanted) != _types(kept) or {meaning(part) for part in _conditions(wanted)} != {
+        meaning(part) for part in _conditions(kept)
+    }:
+        return None
+    try:
+        found = cover(kept, plan)
+        covered_grouping(make_grouping(wanted), kept)
+        return found
+    except NotCoveredError:
+        return None
+
+
+def with_conditions(wanted: StreamPipeline, kept: StreamPipeline) -> StreamPipeline:
+    """Return a pipeline with the filters of another one, and the columns that its probes yield."""
+    probes = tuple(
+        replace(probe, kept=old.kept, filters=old.filters)
+        for probe, old in zip(wanted.probes, kept.probes, strict=True)
+    )
+    return replace(wanted, filters=kept.filters, probes=probes)
+
+
+def covered_grouping(kept: Grouping, wanted: StreamPipeline) -> Grouping:
+    """Return how the groups of `wanted` are read from rows that lie as `kept` says. Raises NotCoveredError."""
+    slots = {meaning(slot.expression): slot for slot in kept.keys}
+    inputs = {(_meaning(slot.argument), _meaning(slot.filter)): number for number, slot in enumerate(kept.inputs)}
+    aggregates = []
+    for _, call in wanted.aggregates:
+        if call.function == FIRST:
+            aggregates.append(_first_slot(kept, call))
+            continue
+        argument = call.arguments[0] if call.arguments else None
+        number = inputs.get((_meaning(argument), _meaning(call.filter)))
+        state = state_of(call)
+        if number is None or call.distinct or (state is not State.COUNT and state not in kept.inputs[number].states):
+            raise NotCoveredError(f"The new query needs {aggregate_text(call)}, which can't be told from what is kept.")
+        aggregates.append(AggregateSlot(call, number, state))
+    keys = tuple(slots[meaning(key)] for _, key in wanted.keys)
+    return replace(kept, keys=keys, aggregates=tuple(aggregates))
+
+
+def _first_slot(kept: Grouping, call: AggregateCall) -> AggregateSlot:
+    """Return where a value of the first row of each group is read. Raises NotCoveredError."""
+    for slot in kept.aggregates:
+        if _call(slot.call) == _call(call):
+            return replace(slot, call=call)
+    raise NotCoveredError("The new query needs another first row of each group, or more of it, than is kept.")
+
+
+def _key_conditions(kept: StreamPipeline, wanted: StreamPipeline) -> list[Expression]:
+    """Return the conditions that only `wanted` has, over its groups. Raises NotCoveredError."""
+    ours, theirs = _conditions(kept), _conditions(wanted)
+    old, new = {meaning(part) for part in ours}, {meaning(part) for part in theirs}
+    for part in ours:
+        if meaning(part) not in new:
+            raise NotCoveredError(f"The view has left out all rows without {expression_text(part)}.")
+    return [_over_keys(part, wanted.keys) for part in theirs if meaning(part) not in old]
+
+
+def _over_keys(condition: Expression, keys: Keys) -> Expression:
+    """Return a condition on the stream's rows as one on the groups. Raises NotCoveredError."""
+    over = over_keys(condition, keys)
+    if over is None or not columns_of(over) or not cannot_fail(over):
+        raise NotCoveredError(
+            f"The new query has the condition {expression_text(condition)}, which is not on keys alone."
+        )
+    return over
+
+
+def over_keys(expression: Expression, keys: Keys) -> Expression | None:
+    """Return an expression on the stream's rows as one on their groups, `Column(i)` being the key i. None: keys do not tell it."""
+    places = {meaning(key): place for place, (_, key) in enumerate(keys)}
+    # Behind all columns of the rows, so that what is no key is seen.
+    start = max(columns_of(expression), default=-1) + 1
+
+    def key(part: Expression) -> Expression | None:
+        place = places.get(meaning(part))
+        return None if place is None else Column(start + place, keys[place][0], part.type)
+
+    over = rewrite(expression, key)
+    if any(index < start for index in columns_of(over)):
+        return None
+    return rewrite(over, lambda part: replace(part, index=part.index - start) if isinstance(part, Column) else None)
+
+
+def _conditions(pipeline: StreamPipeline) -> list[Expression]:
+    return [*pipeline.filters, *(part for probe in pipeline.probes for part in probe.filters)]
+
+
+def _calls(pipeline: StreamPipeline) -> list[object]:
+    return [_call(call) for _, call in pipeline.aggregates]
+
+
+def _call(call: AggregateCall) -> object:
+    order = [(meaning(key.expression), key.descending, key.nulls_first) for key in call.order_by]
+    return call.function, [meaning(part) for part in call.arguments], _meaning(call.filter), order
+
+
+def _types(pipeline: StreamPipeline) -> list[SqlType]:
+    return [column.type for column in pipeline.input]
+
+
+def _joined(probe: Probe) -> Probe:
+    keys = tuple((meaning(key), place) for key, place in probe.keys)
+    return replace(probe, kept=0, keys=keys, guards=tuple(meaning(guard) for guard in probe.guards), filters=())
+
+
+def _meaning(expression: Expression | None) -> Expression | None:
+    return None if expression is None else meaning(expression)

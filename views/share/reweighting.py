@@ -1,0 +1,137 @@
+"""Aggregates over rows that stand for several: what they are of the groups' own aggregates and of how often each row is there.
+
+    count(*), count(x)   ->  sum of the counts                   avg   ->  such a sum by such a count
+    sum(x)               ->  sum(x times how often)              min, max, bool_and, bit_or, DISTINCT ...  ->  as they are
+
+Enters: aggregates, and expressions for how often a row is there. Leaves: aggregates over such rows, and what is made of them above. Must
+not know where rows come from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+
+from sql.tree.expressions import AggregateCall, Call, Cast, Column, Expression, Literal
+from sql.types.datatypes import BOOL, FLOAT8, INT8, SqlType, scaled_numeric
+from views.model.exact_sums import sum_type
+
+COUNTS = ("count", "count_star")
+# What the same function makes of its own results, however often each is there.
+REPEATED = ("min", "max", "bool_and", "bool_or", "bit_and", "bit_or")
+SUMS = ("sum", "avg")
+FLOATS = ("float4", "float8")
+EXACT = ("int2", "int4", "int8", "numeric")
+ONE = Literal(1, INT8)
+ZERO = Literal(0, INT8)
+
+
+@dataclass(frozen=True)
+class Weighted:
+    """calls: the aggregates over rows that stand for several; value: what they yield together, `Column(i)` being `calls[i]`."""
+
+    calls: tuple[AggregateCall, ...]
+    value: Expression
+
+
+def can_reweight(call: AggregateCall) -> bool:
+    """Return whether an aggregate has such a form."""
+    if call.function == "grouping":
+        return True
+    if call.function in SUMS and call.arguments[0].type.family not in (*FLOATS, *EXACT):
+        return False
+    return call.function in (*COUNTS, *SUMS, *REPEATED)
+
+
+def counts_rows(call: AggregateCall) -> bool:
+    """Return whether it matters how often a row is there."""
+    return call.function in (*COUNTS, *SUMS) and not call.distinct
+
+
+def partial_calls(call: AggregateCall) -> tuple[AggregateCall, ...]:
+    """Return what a group keeps of an aggregate whose arguments are its own."""
+    call = replace(call, order_by=(), distinct=False)
+    if call.function != "avg":
+        return (call,)
+    (argument,) = call.arguments
+    count = replace(call, function="count", type=INT8)
+    if argument.type.family in FLOATS:
+        return replace(call, function="sum", arguments=(_as(argument, FLOAT8),), type=FLOAT8), count
+    return replace(call, function="sum", type=sum_type(argument.type)), count
+
+
+def from_partials(call: AggregateCall, partials: Sequence[Expression], weight: Expression | None) -> Weighted:
+    """Return an aggregate by the columns that groups have kept of it. weight: how often each row is there, but for them; None: once."""
+    if call.function in REPEATED:
+        return Weighted((AggregateCall(call.function, (partials[0],), call.type),), Column(0, "value", call.type))
+    if call.function in COUNTS:
+        return _counted(times(partials[0], weight), None)
+    total = _summed(partials[0], weight, call)
+    if call.function == "sum":
+        return Weighted((total,), _as(Column(0, "total", total.type), call.type))
+    count = _counted(times(partials[1], weight), None).calls[0]
+    return Weighted((total, count), _mean(total, count, call.type))
+
+
+def from_rows(call: AggregateCall, weight: Expression | None) -> Weighted:
+    """Return an aggregate over rows each of which is there `weight` times, None: once."""
+    call = replace(call, order_by=())
+    if weight is None or not counts_rows(call):
+        return Weighted((call,), Column(0, "value", call.type))
+    if call.function == "count_star":
+        return _counted(weight, call.filter)
+    condition = _both(call.filter, Call("is_not_null", call.arguments, BOOL))
+    if call.function == "count":
+        return _counted(weight, condition)
+    total = replace(_summed(call.arguments[0], weight, call), filter=call.filter)
+    if call.function == "sum":
+        return Weighted((total,), _as(Column(0, "total", total.type), call.type))
+    count = _counted(weight, condition).calls[0]
+    return Weighted((total, count), _mean(total, count, call.type))
+
+
+def times(value: Expression, weight: Expression | None) -> Expression:
+    """Return the product of two counts."""
+    return value if weight is None else Call("multiply", (value, weight), INT8)
+
+
+def known_count(count: Expression) -> Expression:
+    """Return a count that is NULL where an outer join found nothing as the one row that there is then."""
+    return Call("coalesce", (count, ONE), INT8)
+
+
+def _counted(count: Expression, condition: Expression | None) -> Weighted:
+    """Return a sum of counts; 0 of no rows. Counts that are NULL are those of rows which an outer join has found nothing for."""
+    call = AggregateCall("sum", (count,), scaled_numeric(0), condition)
+    total = Cast(Column(0, "count", call.type), INT8)
+    return Weighted((call,), Call("coalesce", (total, ZERO), INT8))
+
+
+def _summed(value: Expression, weight: Expression | None, call: AggregateCall) -> AggregateCall:
+    if value.type.family in FLOATS:
+        wide = _as(value, FLOAT8)
+        product: Expression = wide if weight is None else Call("multiply", (wide, Cast(weight, FLOAT8)), FLOAT8)
+        return AggregateCall("sum", (product,), FLOAT8)
+    kind = scaled_numeric(value.type.display_scale if value.type.family == "numeric" else 0)
+    exact = _as(value, kind)
+    if weight is not None:
+        exact = Call("multiply", (exact, Cast(weight, scaled_numeric(0))), kind)
+    return AggregateCall("sum", (exact,), kind)
+
+
+def _mean(total: AggregateCall, count: AggregateCall, kind: SqlType) -> Expression:
+    """Return total / count, NULL when nothing was summed."""
+    value, number = Column(0, "total", total.type), Column(1, "count", count.type)
+    rows_count = Call("nullif", (number, Literal(Decimal(0), number.type)), number.type)
+    if total.type.family == "float8":
+        return Call("divide", (value, Cast(rows_count, FLOAT8)), kind)
+    return Call("divide", (value, rows_count), kind)
+
+
+def _both(first: Expression | None, second: Expression) -> Expression:
+    return second if first is None else Call("and", (first, second), BOOL)
+
+
+def _as(value: Expression, kind: SqlType) -> Expression:
+    return value if value.type == kind else Cast(value, kind)

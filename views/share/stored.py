@@ -1,0 +1,93 @@
+"""A stream pipeline's keys, aggregates and conditions as plain values, for views whose state is kept by other ones than their text has.
+
+Enters: pipelines. Leaves: JSON text, and the pipeline from it. A node is [its class, its fields by name]; what only people and errors
+read is left out. Must not know any other node than those of a stream pipeline.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import fields, replace
+from decimal import Decimal
+from typing import Any
+
+from sql.errors import SqlError, not_supported
+from sql.tree.expressions import AggregateCall, Call, Case, Cast, Column, Expression, Literal, SortKey
+from sql.tree.relations import Project, Relation
+from sql.types.datatypes import SqlType
+from sql.types.enums import EnumFamily
+from views.model.nodes import StreamPipeline
+
+NODES: dict[str, type[Any]] = {
+    node.__name__: node for node in (AggregateCall, Call, Case, Cast, Column, Literal, SortKey, SqlType)
+}
+FOR_PEOPLE = frozenset({"position"})
+
+
+def stored_pipeline(pipeline: StreamPipeline) -> str:
+    """Return what `restored_pipeline` needs besides a pipeline over the same stream and tables, joined in the same way."""
+    parts = {
+        "filters": plain(pipeline.filters),
+        "keys": plain(pipeline.keys),
+        "aggregates": plain(pipeline.aggregates),
+        "probes": plain(tuple((probe.kept, probe.filters, projected(probe.build)) for probe in pipeline.probes)),
+    }
+    return json.dumps(parts)
+
+
+def restored_pipeline(text: str, pipeline: StreamPipeline) -> StreamPipeline:
+    """Return `pipeline` with what `stored_pipeline` has written. Raises SqlError XX001."""
+    try:
+        parts = {name: value(part) for name, part in json.loads(text).items()}
+        probes = tuple(
+            replace(probe, kept=kept, filters=filters, build=replace(probe.build, items=items))
+            for probe, (kept, filters, items) in zip(pipeline.probes, parts["probes"], strict=True)
+        )
+        return replace(
+            pipeline, filters=parts["filters"], keys=parts["keys"], aggregates=parts["aggregates"], probes=probes
+        )
+    except (ValueError, TypeError, KeyError) as error:
+        raise SqlError("XX001", f"what its state is kept by can't be read: {error}") from None
+
+
+def projected(build: Relation) -> tuple[tuple[str, Expression], ...]:
+    """Return what a build side yields of its tables."""
+    assert isinstance(build, Project), f"the rules left {type(build).__name__} as a build side"
+    return build.items
+
+
+def plain(part: object) -> object:
+    """Return a node, a tuple or a constant as JSON has it."""
+    if isinstance(part, tuple):
+        return ["tuple", [plain(one) for one in part]]
+    if isinstance(part, Decimal):
+        return ["Decimal", str(part)]
+    if isinstance(part, bytes):
+        return ["bytes", part.hex()]
+    if isinstance(part, float):
+        return ["float", part.hex()]
+    if isinstance(part, EnumFamily):
+        raise not_supported(f"keeping the groups of a view over values of type {part.enum.shown}")
+    if part is None or isinstance(part, bool | int | str):
+        return part
+    name = type(part).__name__
+    assert name in NODES, f"a stream pipeline has no {name}"
+    kept = (one.name for one in fields(NODES[name]) if one.name not in FOR_PEOPLE)
+    return [name, {field: plain(getattr(part, field)) for field in kept}]
+
+
+def value(part: Any) -> Any:
+    """Return what `plain` was given."""
+    if not isinstance(part, list):
+        return part
+    name, content = part
+    match name:
+        case "tuple":
+            return tuple(value(one) for one in content)
+        case "Decimal":
+            return Decimal(content)
+        case "bytes":
+            return bytes.fromhex(content)
+        case "float":
+            return float.fromhex(content)
+    return NODES[name](**{field: value(one) for field, one in content.items()})

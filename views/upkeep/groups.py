@@ -1,0 +1,222 @@
+"""Reading a group table: its rows become columns, keys first, then the results of the aggregates.
+
+Enters: a table and the `Grouping` by which it was made. Leaves: a morsel whose texts lie in the table's heap. All aggregates of all groups
+are computed, as PostgreSQL does before HAVING; one that is out of range is the reader's SqlError. Changes nothing in the table.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ringbuffer.groups.aggregate_results import (
+    SCALE_OF_STATE,
+    bigint_sums,
+    decimal_averages,
+    decimal_sums,
+    float_averages,
+    float_sums,
+    rescaled_keys,
+)
+from ringbuffer.groups.aggregates import State
+from ringbuffer.groups.hash_table import GroupTable, Words
+from ringbuffer.memory.columns import DTYPES, Morsel, PhysicalType
+from ringbuffer.memory.error_codes import MESSAGES, OK
+from sql.errors import SqlError
+from sql.types.datatypes import SqlType
+from views.codegen.grouping import VARIANCES, AggregateSlot, Grouping, InputSlot, KeySlot
+from views.codegen.values import FLOATS, TEXTS
+from views.model.text import aggregate_text
+from views.model.trees import meaning
+from views.upkeep.variances import decimal_results, float_results
+
+Array = npt.NDArray[Any]
+Columns = list[tuple[Array, npt.NDArray[np.uint8]]]
+# So many groups whose aggregates are out of range are told apart from the others; a view with more of them can't be read.
+UNMADE_MAX = 1_000
+
+ENTRY_AT = 1  # the entry comes after the hash
+MASK_AT = 1
+
+
+def read_groups(table: GroupTable, grouping: Grouping) -> Morsel:
+    """Return the groups as columns, in the layout of `views.upkeep.to_arrow.morsel_layout`."""
+    reader = GroupReader(table.rows, table.groups_count, grouping)
+    columns: Columns = []
+    for key in grouping.keys:
+        columns += reader.key(key)
+    for slot in grouping.aggregates:
+        columns += reader.aggregate(slot)
+    return Morsel(reader.count, tuple(data for data, _ in columns), tuple(nulls for _, nulls in columns), table.heap)
+
+
+def read_made_groups(table: GroupTable, grouping: Grouping) -> tuple[Morsel, list[int]]:
+    """Return the groups where some have aggregates that are out of range, and which columns of `read_groups` these are.
+
+    For each of them a column more, int64, is 1 for these groups, whose aggregate is NULL. Raises SqlError for more than UNMADE_MAX.
+    """
+    reader = GroupReader(table.rows, table.groups_count, grouping)
+    columns: Columns = []
+    for key in grouping.keys:
+        columns += reader.key(key)
+    unmade: list[int] = []
+    flags: Columns = []
+    for place, slot in enumerate(grouping.aggregates, len(grouping.keys)):
+        bad: list[int] = []
+        columns += reader.made_aggregate(slot, 0, bad)
+        if bad:
+            unmade.append(place)
+            flag = np.zeros(reader.count, dtype=np.int64)
+            flag[bad] = 1
+            flags.append((flag, np.zeros(reader.count, dtype=np.uint8)))
+    columns += flags
+    return Morsel(
+        reader.count, tuple(data for data, _ in columns), tuple(nulls for _, nulls in columns), table.heap
+    ), unmade
+
+
+class GroupReader:
+    """The first `count` rows of a table, while they are read."""
+
+    def __init__(self, rows: Words, count: int, grouping: Grouping) -> None:
+        self.grouping = grouping
+        self.count = count
+        self.row_words = grouping.table.row_words
+        self.words = rows
+        self.rows = self.words[: self.count * self.row_words].reshape(self.count, self.row_words)
+
+    def key(self, key: KeySlot) -> Columns:
+        """Return the column of a key, and that of its scales if they vary."""
+        nulls = ((self.rows[:, MASK_AT] >> key.null_bit) & 1).astype(np.uint8)
+        at = ENTRY_AT + key.word
+        family = key.type.family
+        if family in FLOATS:
+            assert key.shown_word is not None
+            floats = np.ascontiguousarray(self.rows[:, ENTRY_AT + key.shown_word]).view(np.float64)
+            return [(floats.astype(dtype_of(key.type)), nulls)]
+        if family in TEXTS or (family == "numeric" and key.shown_word is None):
+            return [(self.rows[:, at : at + 2].copy(), nulls)]
+        if family == "numeric":
+            assert key.shown_word is not None
+            shown_at = ENTRY_AT + key.shown_word
+            values = np.zeros((self.count, 2), dtype=np.int64)
+            rescaled_keys(self.words, self.row_words, self.count, at, shown_at, values)
+            return [(values, nulls), (self.rows[:, shown_at].astype(np.int16), np.zeros_like(nulls))]
+        return [(self.rows[:, at].astype(dtype_of(key.type)), nulls)]
+
+    def made_aggregate(self, slot: AggregateSlot, start: int, bad: list[int]) -> Columns:
+        """Return the columns of `aggregate`, with NULL for groups that fail; their numbers from `start` on go into `bad`.
+
+        Halves of the rows that fail are read by themselves. Raises SqlError for the group after UNMADE_MAX.
+        """
+        try:
+            return self.aggregate(slot)
+        except SqlError:
+            if len(bad) == UNMADE_MAX:
+                raise
+        if self.count == 1:
+            bad.append(start)
+            of_no_values = self.words[: self.row_words].copy()
+            of_no_values[self.grouping.inputs[slot.input].count_word] = 0
+            return GroupReader(of_no_values, 1, self.grouping).aggregate(slot)
+        middle = self.count // 2
+        lower = GroupReader(self.words, middle, self.grouping)
+        upper = GroupReader(self.words[middle * self.row_words :], self.count - middle, self.grouping)
+        halves = [lower.made_aggregate(slot, start, bad), upper.made_aggregate(slot, start + middle, bad)]
+        return [
+            (np.concatenate([left, right]), np.concatenate([left_nulls, right_nulls]))
+            for (left, left_nulls), (right, right_nulls) in zip(*halves, strict=True)
+        ]
+
+    def aggregate(self, slot: AggregateSlot) -> Columns:
+        """Return the column of an aggregate, and that of its scales if they vary."""
+        source = self.grouping.inputs[slot.input]
+        nulls = np.zeros(self.count, dtype=np.uint8)
+        if slot.state is State.COUNT:
+            return [(self.rows[:, source.count_word].copy(), nulls)]
+        if slot.state is State.FIRST:
+            return self._of_first_row(slot)
+        at, seen_at = source.states[slot.state], source.count_word
+        if slot.call.function in ("sum", "avg"):
+            return self._total(slot, at, seen_at, nulls)
+        if slot.call.function in VARIANCES:
+            return self._variance(slot, source, nulls)
+        nulls[:] = self.rows[:, seen_at] == 0
+        if slot.state is State.ANY_FALSE:
+            return [((self.rows[:, at] == 0).astype(np.uint8), nulls)]
+        if slot.state in (State.MIN_FLOAT, State.MAX_FLOAT):
+            floats = np.ascontiguousarray(self.rows[:, at]).view(np.float64)
+            return [(floats.astype(dtype_of(slot.call.type)), nulls)]
+        if slot.state in (State.MIN_NUMERIC, State.MAX_NUMERIC, State.MIN_TEXT, State.MAX_TEXT):
+            values = self.rows[:, at : at + 2].copy()
+            scales = self.rows[:, at + 2].astype(np.int16) if slot.call.type.is_variable_numeric else None
+            return [(values, nulls)] if scales is None else [(values, nulls), (scales, np.zeros_like(nulls))]
+        return [(self.rows[:, at].astype(dtype_of(slot.call.type)), nulls)]
+
+    def _of_first_row(self, slot: AggregateSlot) -> Columns:
+        """Return a column of the first rows."""
+        first = self.grouping.first
+        assert first is not None
+        (argument,) = slot.call.arguments
+        number = [meaning(value.expression) for value in first.values].index(meaning(argument))
+        nulls = ((self.rows[:, first.mask_word] >> number) & 1).astype(np.uint8)
+        nulls |= self.rows[:, self.grouping.inputs[first.input].count_word] == 0
+        at, kind = first.values[number].word, slot.call.type
+        if kind.family in FLOATS:
+            return [(np.ascontiguousarray(self.rows[:, at]).view(np.float64).astype(dtype_of(kind)), nulls)]
+        if kind.family in TEXTS or kind.family == "numeric":
+            values = self.rows[:, at : at + 2].copy()
+            scales = self.rows[:, at + 2].astype(np.int16) if kind.is_variable_numeric else None
+            return [(values, nulls)] if scales is None else [(values, nulls), (scales, np.zeros_like(nulls))]
+        return [(self.rows[:, at].astype(dtype_of(kind)), nulls)]
+
+    def _variance(self, slot: AggregateSlot, source: InputSlot, nulls: npt.NDArray[np.uint8]) -> Columns:
+        """Return a variance or a deviation."""
+        function, summand = slot.call.function, slot.call.arguments[0].type
+        if slot.state is State.AVERAGE_FLOAT:
+            place = (self.words, self.row_words, self.count, source.states[slot.state], source.count_word)
+            floats, error = float_results(place, function, nulls)
+            check(error, slot)
+            return [(floats, nulls)]
+        place = (self.words, self.row_words, self.count, source.states[State.SUM_INTEGER], source.count_word)
+        scale = (summand.display_scale or 0) if summand.family == "numeric" else 0
+        values, scales, error = decimal_results(place, source.states[slot.state], scale, function, nulls)
+        check(error, slot)
+        return [(values, nulls), (scales, np.zeros_like(nulls))]
+
+    def _total(self, slot: AggregateSlot, at: int, seen_at: int, nulls: npt.NDArray[np.uint8]) -> Columns:
+        """Return a sum or an average."""
+        place = (self.words, self.row_words, self.count, at, seen_at)
+        result = slot.call.type
+        if result.family == "int8":
+            integers = np.zeros(self.count, dtype=np.int64)
+            check(bigint_sums(*place, integers, nulls), slot)
+            return [(integers, nulls)]
+        if result.family in FLOATS:
+            floats = np.zeros(self.count, dtype=np.float64)
+            read = float_averages if slot.call.function == "avg" else float_sums
+            check(read(*place, floats, nulls), slot)
+            return [(floats.astype(dtype_of(result)), nulls)]
+        summand = slot.call.arguments[0].type
+        scale = summand.display_scale if summand.family == "numeric" else 0
+        values = np.zeros((self.count, 2), dtype=np.int64)
+        scales = np.zeros(self.count, dtype=np.int16)
+        compute = decimal_averages if slot.call.function == "avg" else decimal_sums
+        check(compute(*place, SCALE_OF_STATE if scale is None else scale, values, scales, nulls), slot)
+        if result.is_variable_numeric:
+            return [(values, nulls), (scales, np.zeros_like(nulls))]
+        return [(values, nulls)]
+
+
+def check(error: int, slot: AggregateSlot) -> None:
+    """Raise the SqlError of an error code."""
+    if error != OK:
+        sqlstate, message = MESSAGES[error]
+        raise SqlError(sqlstate, message, context=f"aggregate {aggregate_text(slot.call)}")
+
+
+def dtype_of(kind: SqlType) -> str:
+    """Return numpy's name of the type's physical form."""
+    return DTYPES[PhysicalType(kind.row.kernel)]

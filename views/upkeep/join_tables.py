@@ -1,0 +1,105 @@
+"""Static pipelines: the build sides of a view's joins, run once and kept as join tables: in Spark, unless a table's columns are all of it.
+
+Enters: the probes of a stream pipeline, and the tables of one consistent read. Leaves: a `JoinTable` per probe, in the form that the
+generated kernel expects, in `Joins` that change where the tables may. Must not know kernels, nor how the tables are read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy.typing as npt
+import pyarrow as pa
+
+from ringbuffer.groups.join_table import COLUMNS_MAX, ROWS_MAX, BuildColumn, JoinTable, build_join_table
+from sql.errors import SqlError, not_supported
+from views.codegen.probes import key_forms
+from views.model.nodes import Probe, StreamPipeline
+from views.model.protocols import TableExport, UpperExecutor
+from views.upkeep.to_arrow import from_arrow, morsel_places
+
+
+class Joins:
+    """The join tables of a state, one for each probe, which other states may share. arrays: what kernels take of them.
+
+    rows: what they were made of, where tables may change under the view. version: counts the changes.
+    """
+
+    def __init__(self, tables: Sequence[JoinTable], rows: Sequence[pa.Table] = ()) -> None:
+        self.version = 0
+        self.tables: tuple[JoinTable, ...] = ()
+        self.rows: tuple[pa.Table, ...] = ()
+        self.arrays: tuple[npt.NDArray[Any], ...] = ()
+        self.set(tables, rows)
+
+    def set(self, tables: Sequence[JoinTable], rows: Sequence[pa.Table]) -> None:
+        """Join with these from now on; whoever is folding goes on with those that it took."""
+        self.tables, self.rows = tuple(tables), tuple(rows)
+        self.arrays = tuple(array for table in tables for array in (table.index, table.rows))
+        self.version += 1
+
+
+def rows_to_bytes(rows: pa.Table) -> bytes:
+    """Return a build side's rows as they are kept."""
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, rows.schema) as writer:
+        writer.write_table(rows)
+    return bytes(sink.getvalue().to_pybytes())
+
+
+def rows_from_bytes(kept: bytes) -> pa.Table:
+    """Return the rows that `rows_to_bytes` was given. Raises ValueError for anything else."""
+    try:
+        return pa.ipc.open_stream(kept).read_all()
+    except pa.ArrowException as error:
+        raise ValueError(f"the rows of a joined table can't be read: {error}") from None
+
+
+def join_table(probe: Probe, rows: pa.Table) -> JoinTable:
+    """Return the join table of a probe's build side. Raises SqlError 0A000 and 54000 for more columns or rows than it may have."""
+    if probe.kept > COLUMNS_MAX:
+        raise not_supported(f"a continuous view that needs more than {COLUMNS_MAX} columns of {probe.name}")
+    if rows.num_rows > ROWS_MAX:
+        raise SqlError("54000", f"the tables {probe.name} have {rows.num_rows} rows for a join, more than {ROWS_MAX}")
+    schema = probe.build.schema
+    # A column that nothing reads may be of a type that kernels have no form for.
+    used = sorted({*range(probe.kept), *(place for _, place in probe.keys)})
+    read = tuple(schema[place] for place in used)
+    morsel = from_arrow(rows.select(used), read)
+    places = morsel_places(read)
+    columns = {}
+    for number, place in enumerate(used):
+        at = places[number]
+        scales = morsel.data[at + 1] if schema[place].type.is_variable_numeric else None
+        columns[place] = BuildColumn(morsel.data[at], morsel.nulls[at], schema[place].type.display_scale or 0, scales)
+    keys = [(columns[place], form) for (_, place), form in zip(probe.keys, key_forms(probe), strict=True)]
+    return build_join_table(rows.num_rows, [columns[place] for place in range(probe.kept)], keys, morsel.heap)
+
+
+def run_static_pipelines(
+    view: str,
+    stream: StreamPipeline,
+    tables: Mapping[str, TableExport],
+    executor: UpperExecutor,
+    keeps_rows: bool = False,
+) -> Joins:
+    """Return the join tables of a stream pipeline. keeps_rows: the tables may change.
+
+    Raises SqlError for what fails on the tables' rows.
+    """
+    rows = [_build_rows(view, probe, tables, executor) for probe in stream.probes]
+    return Joins(joined(stream, rows), rows if keeps_rows else ())
+
+
+def _build_rows(view: str, probe: Probe, tables: Mapping[str, TableExport], executor: UpperExecutor) -> pa.Table:
+    """Return a build side's rows. A table's own need no engine: starting a JVM for them would take seconds."""
+    if probe.stored is None:
+        return executor.run(view, probe.build, {}, tables)
+    name, places = probe.stored
+    return tables[name].table.select(list(places))
+
+
+def joined(stream: StreamPipeline, rows: Sequence[pa.Table]) -> tuple[JoinTable, ...]:
+    """Return the join tables of the build sides' rows. Raises SqlError as `join_table`."""
+    return tuple(join_table(probe, side) for probe, side in zip(stream.probes, rows, strict=True))

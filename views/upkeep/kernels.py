@@ -1,0 +1,113 @@
+"""A compiled kernel with what it needs beside its data: constants, a scratch heap per thread, the SQL of what can fail.
+
+Enters: a generated module. Leaves: a callable that picks the arrays of a morsel and goes on after every stop that only asked for room.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from ringbuffer.compile.loader import Compile, load_kernel
+from ringbuffer.groups.hash_table import ERROR, EXPRESSION, HEAP_NEEDED, Words
+from ringbuffer.memory.columns import Morsel
+from ringbuffer.memory.error_codes import OK, SCRATCH_FULL, RowError
+from ringbuffer.scalar.texts.text_functions import ScratchHeap
+from sql.tree.expressions import Literal as Constant
+from views.codegen.modules import GeneratedModule
+from views.codegen.parameters import block_of
+
+Array = npt.NDArray[Any]
+WRITABLE: tuple[Literal["C", "W", "A"], ...] = ("C", "W", "A")
+# The place of the last column of a morsel, whatever comes before it.
+LAST = 1 << 30
+
+
+class CompiledKernel:
+    """A kernel whose last arguments are columns. places: where in a morsel the arrays of each of its columns are.
+
+    can_fail: there is a row that an expression of it can't be evaluated for.
+    """
+
+    def __init__(
+        self, module: GeneratedModule, places: list[tuple[int, ...]], folder: Path, compile_text: Compile
+    ) -> None:
+        self._module = module
+        self._places = tuple(place for column in module.columns for place in places[column])
+        self._long_texts = np.frombuffer(module.long_texts + b"\0", dtype=np.uint8)
+        self.constants = int(self._long_texts.ctypes.data)
+        self.can_fail = bool(module.expressions)
+        self._thread = threading.local()
+        self.function, self.path = load_kernel(
+            folder, module.name, module.text, module.function, module.types, compile_text
+        )
+
+    def expression_text(self, index: int) -> str:
+        """Return the SQL of the expression with the number that the kernel reports."""
+        return self._module.expressions[index]
+
+    def constants_with(self, parameters: Sequence[Constant]) -> npt.NDArray[np.uint8]:
+        """Return a block in the place of `constants` that has the values of the parameters; whoever calls the kernel keeps it."""
+        return np.frombuffer(block_of(self._module.long_texts, parameters) + b"\0", dtype=np.uint8)
+
+    @property
+    def uses_scratch(self) -> bool:
+        """Tell whether its arguments are others in each thread, and when it needs more room."""
+        return self._module.uses_scratch
+
+    def arrays(self, morsel: Morsel) -> list[Array]:
+        """Return the kernel's last arguments but the results: scratch heap, heap and columns, as far as it uses them."""
+        found: list[Array] = []
+        if self._module.uses_scratch:
+            found.append(self._scratch().words)
+        if self._module.uses_heap:
+            found.append(morsel.heap)
+        data, nulls = morsel.data, morsel.nulls
+        for place in self._places:
+            if place == LAST:
+                found.append(data[-1])
+            elif place == ~LAST:
+                found.append(nulls[-1])
+            else:
+                found.append(data[place] if place >= 0 else nulls[~place])
+        return found
+
+    def can_go_on(self, control: Words, row: int) -> bool:
+        """Return whether a kernel that stopped at `row` only needs more room in its output; make room in the scratch heap.
+
+        Raises RowError when the row can't be evaluated.
+        """
+        error = int(control[ERROR])
+        if error == OK:
+            return True
+        control[ERROR] = OK
+        if error != SCRATCH_FULL:
+            raise RowError(error, row, expression=int(control[EXPRESSION]))
+        self._scratch().grow()
+        return False
+
+    def _scratch(self) -> ScratchHeap:
+        heap: ScratchHeap | None = getattr(self._thread, "heap", None)
+        if heap is None:
+            heap = self._thread.heap = ScratchHeap()
+        return heap
+
+
+def needed_bytes(control: Words) -> int:
+    """Return the heap bytes that the row needs at which a kernel stopped; 0: it needs more rows."""
+    return int(control[HEAP_NEEDED])
+
+
+def own_arrays(morsel: Morsel) -> Morsel:
+    """Return a morsel whose arrays are contiguous and writable, which is the only form that kernels are compiled for."""
+    return Morsel(
+        morsel.rows_count,
+        tuple(np.require(array, requirements=WRITABLE) for array in morsel.data),
+        tuple(np.require(array, requirements=WRITABLE) for array in morsel.nulls),
+        np.require(morsel.heap, requirements=WRITABLE),
+    )

@@ -1,0 +1,157 @@
+"""From a definition to a running view.
+
+Enters: a definition and its bound query. Leaves: a `ContinuousView` whose kernels are generated, imported and warmed up. Must not
+attach a view to anything: the engine's catalog does that (`views.upkeep.phases` holds the moves that follow).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from ringbuffer.compile.kernel_compiler import compile_kernel
+from ringbuffer.compile.loader import Compile
+from sql.errors import SqlError
+from sql.tree.relations import BoundQuery, Schema
+from views.model.arrow_schema import arrow_schema
+from views.model.definition import ViewDefinition
+from views.model.nodes import StreamPipeline, ViewPlan
+from views.model.protocols import TableExport, TableSource, UpperExecutor
+from views.model.trees import substitute_now
+from views.plan.checks import check_sliding
+from views.plan.planner import PlannedView, plan_view
+from views.share.reuse import NotCoveredError, cover
+from views.share.stored import restored_pipeline, stored_pipeline
+from views.upkeep.join_tables import run_static_pipelines
+from views.upkeep.phases import Lifecycle
+from views.upkeep.state import ViewState
+from views.upkeep.twins import find_twin
+from views.upkeep.view import ContinuousView, Upkeep
+
+
+def build_view(
+    definition: ViewDefinition,
+    bound: BoundQuery,
+    kernels_dir: Path,
+    executor: UpperExecutor,
+    tables: TableSource,
+    places: tuple[int, ...] | None = None,
+    heir_of: ContinuousView | None = None,
+    candidates: Collection[ContinuousView] = (),
+    is_new: bool = True,
+    compile_text: Compile = compile_kernel,
+) -> ContinuousView:
+    """Plan, split, run the static pipelines on one read of their tables, generate and warm up a view.
+
+    places: where the stream's columns, as `bound` has them, are in its morsels; None: in this order, and there are no others.
+    heir_of: the view with whose state it goes on, over the same columns of the same stream.
+    candidates: views of these that it may take rows with (`views.upkeep.twins`). is_new: nothing is stored of what it keeps.
+    compile_text: compiles kernels that are not in `kernels_dir` yet.
+    Raises SqlError: 0A000 for what has no plan, 42701 for two columns of one name, 42601 for too many column names, and what fails
+    on the tables' rows; NotCoveredError when it can't be the heir.
+    """
+    planned = planned_over(definition, bound, heir_of, is_new)
+    plan = planned.plan
+    twin = None
+    if heir_of is None:
+        twin, plan = find_twin(candidates, plan, definition.joins.stream_join, is_new)
+    known = heir_of or twin
+    # Kernels come first: who compiles them elsewhere, and builds the view again then, has done nothing in vain.
+    if known is None:
+        state = ViewState(definition.shown, plan, kernels_dir, None, places, compile_text=compile_text)
+    else:
+        heir, other = (None, known.state) if heir_of is None else (heir_of.state, None)
+        state = ViewState(definition.shown, plan, kernels_dir, heir_of=heir, twin_of=other, compile_text=compile_text)
+    exports = tables.read_all(plan.stream_tables | plan.upper_tables if known is None else plan.upper_tables)
+    if known is None:
+        follows = definition.joins.stream_join == "arrival"
+        state.joins = run_static_pipelines(definition.name, plan.maintained, exports, executor, follows)
+        static_versions: Mapping[str, int] = {name: exports[name].version for name in plan.stream_tables}
+    else:
+        static_versions = known.static_versions
+    if plan.upper is not None:
+        _warm_up(definition.name, plan, executor, exports)
+    kept = None if plan.kept is None else stored_pipeline(plan.kept)
+    return ContinuousView(
+        replace(definition, kept=kept),
+        planned.schema,
+        plan,
+        state,
+        planned.time_dependent,
+        planned.notices,
+        Lifecycle(definition.name),
+        static_versions,
+        None if heir_of is None else heir_of.upkeep,
+    )
+
+
+def planned_over(
+    definition: ViewDefinition, bound: BoundQuery, heir_of: ContinuousView | None, is_new: bool
+) -> PlannedView:
+    """Return the plan of a view, over the state of `heir_of` if there is one. Raises SqlError and NotCoveredError as `build_view`."""
+    planned = plan_view(definition, bound)
+    if is_new:
+        check_sliding(planned.plan.stream)
+    planned = _over_kept(planned, definition, bound, heir_of)
+    if heir_of is not None and planned.plan.maintained.probes:
+        if heir_of.definition.joins.stream_join != definition.joins.stream_join:
+            raise NotCoveredError("It has joined its stream with other states of the tables.")
+    return planned
+
+
+def _over_kept(
+    planned: PlannedView, definition: ViewDefinition, bound: BoundQuery, heir_of: ContinuousView | None
+) -> PlannedView:
+    """Return the plan over the state that there is. Raises NotCoveredError, and SqlError XX001 for a damaged definition."""
+    if heir_of is not None:
+        return _covered(planned, definition, bound, heir_of.plan.maintained)
+    if definition.kept is None:
+        return planned
+    try:
+        return _covered(planned, definition, bound, restored_pipeline(definition.kept, planned.plan.stream))
+    except NotCoveredError as error:
+        raise SqlError("XX001", f"its state does not have what the query needs: {error.reason}") from None
+
+
+def _covered(planned: PlannedView, definition: ViewDefinition, bound: BoundQuery, kept: StreamPipeline) -> PlannedView:
+    """Return the plan over what `kept` keeps: as it is, or what it groups more finely added up. Raises NotCoveredError."""
+    try:
+        return replace(planned, plan=cover(kept, planned.plan))
+    except NotCoveredError as error:
+        try:
+            finer = plan_view(definition, bound, kept)
+        except SqlError:
+            # What adds them up can't be run.
+            raise error from None
+    return replace(finer, plan=cover(kept, finer.plan))
+
+
+def renamed_view(view: ContinuousView, definition: ViewDefinition, schema: Schema) -> ContinuousView:
+    """Return what takes the place of a view when only names change: its own, or those of its columns."""
+    return _twin(view, view.state, definition, schema, view.upkeep)
+
+
+def emptied_view(view: ContinuousView, definition: ViewDefinition) -> ContinuousView:
+    """Return a view that begins anew. definition: with a state of its own."""
+    return _twin(view, view.state.emptied(), definition, view.schema, Upkeep())
+
+
+def _twin(
+    view: ContinuousView, state: ViewState, definition: ViewDefinition, schema: Schema, upkeep: Upkeep
+) -> ContinuousView:
+    lifecycle = Lifecycle(definition.name)
+    versions = view.static_versions
+    return ContinuousView(definition, schema, view.plan, state, view.time_dependent, (), lifecycle, versions, upkeep)
+
+
+def _warm_up(name: str, plan: ViewPlan, executor: UpperExecutor, tables: Mapping[str, TableExport]) -> None:
+    """Run the upper pipeline over no groups: an unsupported expression fails here, and the first reader finds a prepared plan."""
+    assert plan.upper is not None
+    groups = arrow_schema(plan.finish.output).empty_table()
+    try:
+        executor.run(name, substitute_now(plan.upper.relation, 0), {plan.upper.groups: groups}, tables)
+    except SqlError as error:
+        # An aggregate without keys has a row even of no groups, and that row may divide by zero: the reader's error, later.
+        if not error.sqlstate.startswith("22"):
+            raise

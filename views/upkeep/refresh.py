@@ -1,0 +1,350 @@
+"""Reading continuous views: one consistent cut of all views that a statement names, and a version of each at that cut.
+
+Enters: views, the commit lock, the reader's now() and cancellation. Leaves: a `Version` per view name. Under the commit lock a cut only
+swaps local tables; merging, exporting and Spark run outside it, one refresh at a time per view, and readers of one position share the
+result. What was swapped out is merged before anything that can fail, so an error or a cancelled read loses nothing. Must not know sessions.
+"""
+
+from __future__ import annotations
+
+import itertools
+import threading
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from time import perf_counter
+
+import pyarrow as pa
+
+from sql.errors import SqlError
+from sql.tree.relations import Relation
+from views.model.arrow_schema import arrow_schema
+from views.model.protocols import Clock, TableSource, UpperExecutor
+from views.model.trees import substitute_now
+from views.plan.deferred import above_finished, above_groups
+from views.upkeep.view import ContinuousView, Cut, Exported, Moment, Version
+
+QUERY_CANCELED = "57014"
+# The SQLSTATEs of values that can not be computed, or not here, begin with one of these.
+DATA_ERRORS = ("22", "54000", "0A000")
+CANCEL_POLL_S = 0.05
+# Of cuts, in the order in which they are taken.
+MOMENTS = itertools.count(1)
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """The statement that reads. now_us: its transaction's now(). check_cancelled: raises 57014 once the client has cancelled.
+
+    token: the name under which what Spark runs for it can be cancelled. staleness_us: it is content with versions that were the answer
+    so long ago.
+    """
+
+    now_us: int
+    check_cancelled: Callable[[], None]
+    token: Hashable = None
+    staleness_us: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Engines:
+    """What making a version takes besides the view."""
+
+    executor: UpperExecutor
+    clock: Clock
+    tables: TableSource
+
+
+def cut(
+    views: Sequence[ContinuousView], commit_lock: threading.Lock, engines: Engines, reader: Reader
+) -> dict[str, Version]:
+    """Return a version of each view by name, all of them at one position between two commits.
+
+    Tables that are joined above the groupings are read when a version is made: as they are at the cut, or later.
+
+    Raises SqlError for what fails above the stream pipelines, and 57014; the views' states are intact then.
+    """
+    if len(views) == 1:
+        stored = reusable(views[0], engines.tables)
+        if stored is not None:
+            return {views[0].definition.name: stored}
+    if reader.staleness_us:
+        old = not_too_old(views, engines.clock.now_us() - reader.staleness_us)
+        if old is not None:
+            return old
+    exact = len(views) > 1
+    for view in views:
+        # Those that take rows together with it will be given a table.
+        view.state.drain()
+    with commit_lock:
+        moment = Moment(next(MOMENTS), engines.clock.now_us())
+        wanted = [(view, _take(view, exact, reader, engines.tables, moment)) for view in views]
+    versions: dict[str, Version] = {}
+    try:
+        for view, entry in wanted:
+            versions[view.definition.name] = obtain(view, entry, engines, reader)
+    finally:
+        for view, entry in wanted:
+            with view.changed:
+                entry.waiting -= 1
+    return versions
+
+
+def not_too_old(views: Sequence[ContinuousView], oldest_us: int) -> dict[str, Version] | None:
+    """Return the stored versions, if all of them were the answer at one moment that is not before `oldest_us`."""
+    found: dict[str, Version] = {}
+    moments: set[Moment] = set()
+    for view in views:
+        moment, stored = view.latest_at, view.latest
+        if moment is None or stored is None or moment.time_us < oldest_us:
+            return None
+        if view.latest_at is not moment:
+            return None
+        moments.add(moment)
+        found[view.definition.name] = stored
+    return found if len(moments) <= 1 else None
+
+
+def reusable(view: ContinuousView, tables: TableSource) -> Version | None:
+    """Return the stored version if nothing was committed since it was cut, and its answer does not depend on the time."""
+    stored = view.latest
+    return stored if stored is not None and is_current(view, stored, tables) else None
+
+
+def is_current(view: ContinuousView, version: Version, tables: TableSource) -> bool:
+    """Return whether a new version of `view` would be the same: no statement on its stream, nor on a table of its upper part."""
+    if view.time_dependent or version.position != view.committed:
+        return False
+    return not view.upper_tables or tables.versions(view.upper_tables) == version.table_versions
+
+
+def _take(view: ContinuousView, exact: bool, reader: Reader, tables: TableSource, moment: Moment) -> Cut:
+    """Return the cut of `view` at the last commit, joining one that other readers wait for. The caller holds the commit lock."""
+    stored = reusable(view, tables)
+    if stored is not None:
+        view.latest_at = moment
+        return Cut(view, stored.position, None, exact, None, waiting=1, version=stored)
+    now_us = reader.now_us if view.time_dependent else None
+    table_versions = tables.versions(view.upper_tables) if view.upper_tables else {}
+    with view.changed:
+        if view.cuts and not view.time_dependent:
+            last = view.cuts[-1]
+            is_same = last.view is view and last.position == view.committed and last.table_versions == table_versions
+            if is_same and not last.pins:
+                last.moment = moment
+                last.waiting += 1
+                last.exact = last.exact or exact
+                return last
+        entry = new_cut(view, exact, now_us, table_versions)
+        entry.waiting, entry.moment = 1, moment
+        return entry
+
+
+def new_cut(view: ContinuousView, exact: bool, now_us: int | None, table_versions: Mapping[str, int]) -> Cut:
+    """Return a new last entry of the view's queue, at the last commit. The caller holds the commit lock and `view.changed`."""
+    upkeep = view.upkeep
+    began_s = perf_counter()
+    swapped = view.state.swap() if upkeep.swapped != upkeep.committed else None
+    upkeep.swapped = upkeep.committed
+    entry = Cut(view, upkeep.committed, swapped, exact, now_us, table_versions=table_versions)
+    entry.phases.swap_s = perf_counter() - began_s
+    view.cuts.append(entry)
+    return entry
+
+
+def obtain(view: ContinuousView, wanted: Cut, engines: Engines, reader: Reader) -> Version:
+    """Return the version of `wanted`: wait for the reader who is refreshing the view, or become that reader.
+
+    Raises SqlError for what fails above the stream pipeline, and what `reader` raises when it is cancelled.
+    """
+    while True:
+        with view.changed:
+            while not wanted.done and (view.upkeep.refreshing or not (wanted.groups is not None or _can_refresh(view))):
+                view.changed.wait(CANCEL_POLL_S)
+                reader.check_cancelled()
+            if not wanted.done:
+                view.upkeep.refreshing = True
+        if wanted.version is not None:
+            return wanted.version
+        if wanted.error is not None:
+            # A copy, because several threads may raise it and each adds its own traceback.
+            raise replace(wanted.error)
+        try:
+            reader.check_cancelled()
+            if wanted.groups is not None:
+                _finish_kept(wanted, engines, reader)
+            else:
+                _refresh_next(view, engines, reader)
+        finally:
+            with view.changed:
+                view.upkeep.refreshing = False
+                view.changed.notify_all()
+
+
+def _can_refresh(view: ContinuousView) -> bool:
+    """Tell whether some reader waits for a cut that is not behind one held for a snapshot. The caller holds `view.changed`.
+
+    Whoever waits helps the others: a snapshot waits for readers who may be busy with another view before they come to this one.
+    """
+    for entry in view.cuts:
+        if entry.held:
+            return False
+        if entry.waiting > 0:
+            return True
+    return False
+
+
+def _refresh_next(view: ContinuousView, engines: Engines, reader: Reader) -> None:
+    """Merge up to the next cut that needs a version of its own, make that version, and give it to the cuts that it serves.
+
+    When making it is cancelled, or fails by a bug of ours, the cuts stay in the queue with their rows merged: the next reader goes on.
+    """
+    with view.changed:
+        batch = _next_batch(view)
+    assert batch, "nobody refreshes a view whose first cut is held for a snapshot"
+    target = batch[-1]
+    merge_cuts(view, batch, target)
+    version: Version | None = None
+    error: SqlError | None = None
+    try:
+        version = _make_version(target, engines, reader)
+    except SqlError as failure:
+        if failure.sqlstate == QUERY_CANCELED:
+            raise
+        error = failure
+    with view.changed:
+        while target in view.cuts:
+            entry = view.cuts.popleft()
+            entry.version, entry.error = version, error
+        if version is not None and not target.view.time_dependent:
+            target.view.latest_at, target.view.latest = None, version
+            target.view.latest_at = target.moment
+        view.changed.notify_all()
+
+
+def _next_batch(view: ContinuousView) -> list[Cut]:
+    """Return the first cuts in the queue, up to the one whose version serves them all. The caller holds `view.changed`.
+
+    A reader of this view alone is served by any later position as well, so that readers share; a reader of several views needs its own.
+    So does one of a view whose place another has taken meanwhile: they share the state, not what is above it. No batch goes beyond
+    a cut that is held for a snapshot.
+    """
+    batch: list[Cut] = []
+    awaited: ContinuousView | None = None
+    for entry in view.cuts:
+        if entry.held or (awaited is not None and entry.view is not awaited):
+            break
+        batch.append(entry)
+        if entry.waiting > 0:
+            awaited = entry.view
+        if entry.waiting > 0 and (entry.exact or entry.now_us is not None):
+            break
+    return batch
+
+
+def merge_tables_of(view: ContinuousView, entry: Cut) -> None:
+    """Bring a cut's rows into the global table, if they are not there yet. The caller is the one who refreshes the view."""
+    if entry.tables is not None:
+        tables, entry.tables = entry.tables, None
+        view.state.merge(tables)
+
+
+def merge_cuts(view: ContinuousView, entries: Sequence[Cut], target: Cut) -> None:
+    """Bring the global table to `target`, the last of `entries`. The caller is the one who refreshes the view.
+
+    What is pinned before it keeps its own groups and leaves the queue.
+    """
+    for entry in entries:
+        began_s = perf_counter()
+        merge_tables_of(view, entry)
+        target.phases.merge_s += perf_counter() - began_s
+        if not entry.pins or entry is target:
+            continue
+        try:
+            entry.groups = exported(entry.view, entry.now_us or 0)
+        except SqlError as failure:
+            entry.error = failure
+        with view.changed:
+            view.cuts.remove(entry)
+            view.changed.notify_all()
+
+
+def _finish_kept(entry: Cut, engines: Engines, reader: Reader) -> None:
+    """Make the version of a pinned cut from the groups that it has kept. Raises 57014, and can be tried again then."""
+    assert entry.groups is not None
+    try:
+        entry.version = _finished(entry, entry.groups, engines, reader)
+    except SqlError as failure:
+        if failure.sqlstate == QUERY_CANCELED:
+            raise
+        entry.error = failure
+    entry.groups = None
+
+
+def _make_version(target: Cut, engines: Engines, reader: Reader) -> Version:
+    """Export the merged groups and run what lies above them."""
+    now_us = reader.now_us if target.now_us is None else target.now_us
+    began_s = perf_counter()
+    groups = exported(target.view, now_us)
+    target.phases.hand_over_s = perf_counter() - began_s
+    return _finished(target, groups, engines, reader)
+
+
+def exported(view: ContinuousView, now_us: int) -> Exported:
+    """Return the finish step's rows, or the groups where it can't be evaluated for all of them. Raises SqlError."""
+    try:
+        return Exported(view.state.export(now_us))
+    except SqlError as failure:
+        if not failure.sqlstate.startswith(DATA_ERRORS):
+            raise
+    table, unmade = view.state.export_groups()
+    return Exported(table, above_groups(view.plan, unmade))
+
+
+def _finished(target: Cut, groups: Exported, engines: Engines, reader: Reader) -> Version:
+    """Run what lies above the groups, or leave it to the readers where a row of it can't be evaluated."""
+    if groups.above is None:
+        try:
+            return _evaluated(target, groups.table, engines, reader)
+        except SqlError as failure:
+            if not failure.sqlstate.startswith(DATA_ERRORS):
+                raise
+    view = target.view
+    above = above_finished(view.plan) if groups.above is None else groups.above
+    if view.time_dependent:
+        above = substitute_now(above, reader.now_us if target.now_us is None else target.now_us)
+    versions = engines.tables.versions(view.upper_tables) if view.upper_tables else {}
+    return _version(target, groups.table, versions, engines.clock.now_us(), above)
+
+
+def _version(
+    target: Cut, table: pa.Table, table_versions: Mapping[str, int], created_us: int, above: Relation | None = None
+) -> Version:
+    upkeep = target.view.upkeep
+    upkeep.versions_count += 1
+    upkeep.refreshed = created_us, target.phases
+    number, position = upkeep.versions_count, target.position
+    return Version(number, position, table, created_us, table_versions, target.phases, above)
+
+
+def _evaluated(target: Cut, table: pa.Table, engines: Engines, reader: Reader) -> Version:
+    """Run what lies above the groups in `table`. Raises SqlError."""
+    view = target.view
+    now_us = reader.now_us if target.now_us is None else target.now_us
+    plan, phases = view.plan, target.phases
+    table_versions: Mapping[str, int] = {}
+    if plan.upper is not None:
+        began_s = perf_counter()
+        relation = substitute_now(plan.upper.relation, now_us) if view.time_dependent else plan.upper.relation
+        exports = engines.tables.read_all(view.upper_tables) if view.upper_tables else {}
+        table_versions = {name: export.version for name, export in exports.items()}
+        table = engines.executor.run(reader.token, relation, {plan.upper.groups: table}, exports)
+        phases.spark_s = perf_counter() - began_s
+    began_s = perf_counter()
+    if plan.tail is not None:
+        table = view.state.finish_tail(table, plan.tail)
+    expected = arrow_schema(view.schema)
+    assert table.schema.types == expected.types, f"view {view.definition.name}: {table.schema} instead of {expected}"
+    renamed = table.rename_columns(expected.names)
+    created_us = engines.clock.now_us()
+    phases.store_s = perf_counter() - began_s
+    return _version(target, renamed, table_versions, created_us)

@@ -1,0 +1,448 @@
+"""The state of a continuous view: its local table, which commits write, and its global table, which refreshes read.
+
+Enters: morsels of the view's stream. Leaves: the groups as Arrow. `check` and `fold` touch nothing shared and run on any thread; `apply`,
+`absorb` and `swap` take the short lock; `merge`, `export`, `pages` the refresh lock; `load` and `reset` both. Must not know transactions,
+streams or Spark.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+
+from ringbuffer.compile.kernel_compiler import compile_kernel
+from ringbuffer.compile.loader import Compile
+from ringbuffer.groups.hash_table import (
+    CONTROL_WORDS,
+    ENTRY,
+    ROWS_IN,
+    ROWS_PASSED,
+    ROWS_SKIPPED,
+    GroupTable,
+    Words,
+    find_group,
+)
+from ringbuffer.groups.join_table import JoinTable
+from ringbuffer.groups.merge import merge_tables
+from ringbuffer.memory.columns import Morsel
+from ringbuffer.pages.pages import Page
+from sql.catalog.catalog import ARRIVAL
+from sql.tree.expressions import Literal
+from views.codegen.grouping import Grouping, make_grouping
+from views.codegen.stream_kernel import generate_stream_kernel
+from views.model.nodes import FinishStep, ViewPlan
+from views.plan.deferred import unmade_schema
+from views.share.reuse import covered_grouping
+from views.upkeep.commit_buffers import TABLES_WAITING_MAX, Front, Groups
+from views.upkeep.finish import CompiledStep, array_places
+from views.upkeep.groups import read_groups, read_made_groups
+from views.upkeep.join_tables import Joins, join_table, joined, rows_from_bytes, rows_to_bytes
+from views.upkeep.kernels import LAST, CompiledKernel, needed_bytes, own_arrays
+from views.upkeep.state_pages import load_table, state_fingerprint, table_pages
+from views.upkeep.to_arrow import to_arrow
+
+JOINED = "joined/"  # of pages with the rows of a probe's build side
+
+# Stands for the arrays of a table where rows are only checked.
+NO_WORDS = np.zeros(1, dtype=np.int64)
+NO_BYTES = np.zeros(0, dtype=np.uint8)
+
+
+@dataclass(frozen=True)
+class StateCounts:
+    """Rows that came, that the filters let through (with joins: matches), that were left out; groups that are merged, and in tables that
+    are not; tables of statements that wait, and how many did at most.
+    """
+
+    tuples_in: int
+    tuples_passed: int
+    tuples_skipped: int
+    groups: int
+    groups_waiting: int
+    queue: int
+    queue_most: int
+
+
+class ViewState:
+    """The compiled pipelines of one view, and its groups."""
+
+    def __init__(
+        self,
+        name: str,
+        plan: ViewPlan,
+        kernels_dir: Path,
+        joins: Joins | None = None,
+        places: tuple[int, ...] | None = None,
+        heir_of: ViewState | None = None,
+        twin_of: ViewState | None = None,
+        compile_text: Compile = compile_kernel,
+    ) -> None:
+        """Generate, compile and warm up the kernels. Raises SqlError 0A000 for what a kernel can't evaluate yet.
+
+        joins: a table for each probe, or None, and then only states that `joined_with` makes may take rows.
+        places: where the columns of the plan's stream are in the morsels that come; None: these have no others. The arrival comes last.
+        heir_of: the state whose groups, join tables and stream kernel this one goes on with; its pipeline is `plan.maintained`.
+        twin_of: one with an equal pipeline, whose join tables and stream kernel this one has as well.
+        compile_text: compiles what is not there yet.
+        """
+        self.name = name
+        self.plan = plan
+        self.joins = joins or Joins(())
+        self._grouping = make_grouping(plan.maintained)
+        self._shown = self._grouping if plan.kept is None else covered_grouping(self._grouping, plan.stream)
+        self._finish = CompiledStep(plan.finish, kernels_dir, compile_text)
+        self._tail = None if plan.tail is None else CompiledStep(plan.tail, kernels_dir, compile_text)
+        self._program = np.array(self._grouping.merge_steps, dtype=np.int64).reshape(-1, 3)
+        known = heir_of or twin_of
+        if known is None:
+            self._kernel = self._stream_kernel(kernels_dir, places, compile_text)
+        else:
+            assert known.fingerprint == self.fingerprint
+            self._kernel, self.joins = known._kernel, known.joins
+        # The address of the constants; the array holds them where parameters are among them.
+        self._constants, self._parameters = self._kernel.constants, NO_BYTES
+        self._groups: Groups = self._no_groups(TABLES_WAITING_MAX) if heir_of is None else heir_of._groups
+
+    def _stream_kernel(
+        self, kernels_dir: Path, places: tuple[int, ...] | None, compile_text: Compile
+    ) -> CompiledKernel:
+        pipeline = self.plan.maintained
+        arrays = array_places(pipeline.input)
+        if places is not None:
+            arrays = [(place, ~place) for place in places]
+        if pipeline.input[-1].name == ARRIVAL.name:
+            arrays[len(pipeline.input) - 1 :] = [(LAST, ~LAST)]
+        module = generate_stream_kernel(pipeline, self._grouping)
+        return CompiledKernel(module, arrays, kernels_dir, compile_text)
+
+    def emptied(self) -> ViewState:
+        """Return a state with the same kernels and join tables, and no rows."""
+        state = copy.copy(self)
+        state._groups = self._no_groups(self.queue_max)
+        return state
+
+    def _no_groups(self, queue_max: int) -> Groups:
+        is_ordered = self._grouping.first is not None
+        new_table = partial(empty_table, self._grouping)
+        return Groups(Front(new_table, self._program, queue_max, is_ordered), self.new_table())
+
+    def takes_rows_of(self, other: ViewState) -> bool:
+        """Tell whether what is folded for the other state is what this one would fold."""
+        return self._kernel is other._kernel and self.joins is other.joins
+
+    @property
+    def groups(self) -> Groups:
+        """Its tables, which other states have as well that go on with it."""
+        return self._groups
+
+    def joined_with(self, join_tables: tuple[JoinTable, ...], parameters: Sequence[Literal] = ()) -> ViewState:
+        """Return a state with the same kernels, these join tables and constants, for tables of its own (`new_table`, `fold`, `rows_of`)."""
+        assert len(join_tables) == len(self.plan.stream.probes) and len(parameters) == len(self.plan.stream.parameters)
+        state = copy.copy(self)
+        state.joins = Joins(join_tables)
+        state._parameters = self._kernel.constants_with(parameters)
+        state._constants = int(state._parameters.ctypes.data)
+        return state
+
+    @property
+    def join_tables(self) -> tuple[JoinTable, ...]:
+        """The tables that its rows meet now, one for each probe."""
+        return self.joins.tables
+
+    def join_with(self, probe: int, rows: pa.Table) -> None:
+        """Have rows meet these in one of the probes from now on. Raises IndexError for a probe that there is not."""
+        sides, tables = list(self.joins.rows), list(self.joins.tables)
+        sides[probe] = rows
+        tables[probe] = join_table(self.plan.maintained.probes[probe], rows)
+        self.joins.set(tables, sides)
+
+    @property
+    def kernel_paths(self) -> tuple[Path, ...]:
+        """The generated files: the stream pipeline's first, then those of the finish step and the tail that need one."""
+        return tuple(kernel.path for kernel in self.kernels)
+
+    @property
+    def kernels(self) -> tuple[CompiledKernel, ...]:
+        """The kernels of `kernel_paths`."""
+        steps = [step.kernel for step in (self._finish, self._tail) if step is not None]
+        return (self._kernel, *(kernel for kernel in steps if kernel is not None))
+
+    @property
+    def fingerprint(self) -> str:
+        """What `pages` mean: only a state with the same fingerprint may load them."""
+        return state_fingerprint(self.plan.maintained, self._grouping)
+
+    @property
+    def groups_count(self) -> int:
+        """Groups that are merged."""
+        return self._groups.merged.groups_count
+
+    @property
+    def bytes_count(self) -> int:
+        """Bytes of memory in both tables, and in the join tables."""
+        local = sum(table.bytes_count for table in self._unmerged())
+        return self._groups.merged.bytes_count + local + sum(table.bytes_count for table in self.join_tables)
+
+    @property
+    def _fronts(self) -> tuple[Front, ...]:
+        feed = self._groups.feed
+        return (self._groups.front,) if feed is None else (feed, self._groups.front)
+
+    def _unmerged(self) -> list[GroupTable]:
+        """Return all tables that no refresh has taken yet, as they are at one moment."""
+        with ExitStack() as stack:
+            for front in self._fronts:
+                stack.enter_context(front.lock)
+            return [table for front in self._fronts for table in front.tables]
+
+    @property
+    def queue_max(self) -> int:
+        """How many large tables of statements may wait for a refresh."""
+        return self._groups.front.queue_max
+
+    @queue_max.setter
+    def queue_max(self, count: int) -> None:
+        for front in self._fronts:
+            front.queue_max = count
+
+    @property
+    def counts(self) -> StateCounts:
+        """What has come in so far, merged or not; what cuts have taken and a refresh has not merged is missing."""
+        return self.counts_with(())
+
+    def counts_with(self, taken: Sequence[GroupTable]) -> StateCounts:
+        """Return what has come in so far. taken: the tables that wait in cuts."""
+        merged, fronts, waiting = self._groups.merged, self._fronts, [*taken, *self._unmerged()]
+        came, passed, skipped = (
+            sum(int(table.control[word]) for table in (merged, *waiting))
+            for word in (ROWS_IN, ROWS_PASSED, ROWS_SKIPPED)
+        )
+        return StateCounts(
+            came,
+            passed,
+            skipped,
+            merged.groups_count,
+            sum(table.groups_count for table in waiting),
+            sum(len(front.waiting) for front in fronts),
+            max(front.queued_most for front in fronts),
+        )
+
+    @property
+    def rows_in_count(self) -> int:
+        """Rows that reached the pipeline, up to the last merge."""
+        return int(self._groups.merged.control[ROWS_IN])
+
+    @property
+    def rows_passed_count(self) -> int:
+        """Rows among them that the filters let through; with joins, matches."""
+        return int(self._groups.merged.control[ROWS_PASSED])
+
+    @property
+    def rows_skipped_count(self) -> int:
+        """Rows that could not be evaluated and were left out (on_error = skip), merged or not; a running merge has some on its way."""
+        return self.counts.tuples_skipped
+
+    def expression_text(self, index: int) -> str:
+        """Return the SQL text of the expression with the index that a RowError carries."""
+        return self._kernel.expression_text(index)
+
+    def new_table(self) -> GroupTable:
+        """Return an empty table for one statement's rows; without keys it has its one group already."""
+        return empty_table(self._grouping)
+
+    @property
+    def can_fail(self) -> bool:
+        """True if there is a row that `check` raises for."""
+        return self._kernel.can_fail
+
+    def check(self, morsel: Morsel, now_us: int) -> None:
+        """Evaluate all row expressions and touch nothing. Raises RowError."""
+        if not self.can_fail:
+            return
+        control = np.zeros(CONTROL_WORDS, dtype=np.int64)
+        arrays = self.joins.arrays
+        start, count = 0, morsel.rows_count
+        while start < count:
+            start = self._call(morsel, start, False, now_us, control, NO_WORDS, NO_WORDS, arrays)
+            if start < count:
+                self._kernel.can_go_on(control, start)
+
+    def fold(self, morsel: Morsel, table: GroupTable, now_us: int) -> int:
+        """Fold the rows into a statement's own table; return the rows skipped (on_error = skip). Raises RowError."""
+        control = table.control
+        skipped_before = int(control[ROWS_SKIPPED])
+        # All of a morsel's rows meet the same tables: the control words may say at which match to go on.
+        arrays = self.joins.arrays
+        start, count = 0, morsel.rows_count
+        while start < count:
+            start = self._call(morsel, start, True, now_us, control, table.slots, table.rows, arrays)
+            if start < count and self._kernel.can_go_on(control, start):
+                if needed_bytes(control):
+                    table.grow_heap(needed_bytes(control))
+                else:
+                    table.grow_rows()
+        control[ROWS_IN] += count
+        return int(control[ROWS_SKIPPED]) - skipped_before
+
+    def apply(self, morsel: Morsel, now_us: int) -> None:
+        """Fold the rows of a checked morsel into the local table."""
+        feed = self._groups.feed
+        if feed is None:
+            front = self._groups.front
+        else:
+            front, feed.is_new = feed, True
+        with front.lock:
+            self.fold(morsel, front.local, now_us)
+
+    def row_fold(self, row: Morsel) -> Callable[[int], None]:
+        """Return what folds a checked row, which lies in the same memory each time, as `apply` does; called with now_us."""
+        kernel = self._kernel
+        if kernel.uses_scratch:
+            return partial(self.apply, row)
+        groups, constants, arrays = self._groups, self._constants, kernel.arrays(row)
+        table = groups.front.local
+        words = (constants, table.control, table.slots, table.rows, *self.joins.arrays, *arrays)
+        fold_row = kernel.function.entry_for(0, 1, True, 0, *words)
+
+        def fold(now_us: int) -> None:
+            feed = groups.feed
+            if feed is None:
+                front = groups.front
+            else:
+                front, feed.is_new = feed, True
+            with front.lock:
+                table = front.local
+                control = table.control
+                joined = self.joins.arrays
+                if fold_row(0, 1, True, now_us, constants, control, table.slots, table.rows, *joined, *arrays) == 1:
+                    control[ROWS_IN] += 1
+                else:
+                    # It needs room.
+                    self.fold(row, table, now_us)
+
+        return fold
+
+    def absorb(self, table: GroupTable) -> None:
+        """Take a statement's table; it never fails on data."""
+        feed = self._groups.feed
+        if feed is None:
+            self._groups.front.absorb(table)
+        else:
+            feed.is_new = True
+            feed.absorb(table)
+
+    def make_room(self) -> Front:
+        """Return what the next table of a statement comes to, with room for it: see `Front.make_room`."""
+        front = self._groups.feed or self._groups.front
+        front.make_room()
+        return front
+
+    def drain(self) -> None:
+        """Merge what waits for a refresh if that is too much. The caller holds no lock that others need."""
+        (self._groups.feed or self._groups.front).drain()
+
+    def swap(self) -> tuple[GroupTable, ...]:
+        """Return the local tables and go on with an empty one. The caller holds the commit lock."""
+        feed = self._groups.feed
+        if feed is not None:
+            feed.hand_over()
+        return self._groups.front.swap()
+
+    def merge(self, tables: tuple[GroupTable, ...]) -> None:
+        """Merge swapped tables into the global table; it never fails on data."""
+        with self._groups.refresh_lock:
+            for table in tables:
+                merge_tables(self._groups.merged, table, self._program)
+
+    def export(self, now_us: int) -> pa.Table:
+        """Return the rows of the finish step in arrow_schema(finish.output). Raises SqlError (22003 of a sum) and changes nothing."""
+        with self._groups.refresh_lock:
+            groups = read_groups(self._groups.merged, self._shown)
+            return self._finish.run(groups, now_us)
+
+    def export_groups(self) -> tuple[pa.Table, list[int]]:
+        """Return the groups themselves, where `export` fails, and which columns have aggregates that some groups can't represent.
+
+        The table is in arrow_schema(unmade_schema(finish.input, these columns)). Raises SqlError where almost all groups are such.
+        """
+        with self._groups.refresh_lock:
+            groups, unmade = read_made_groups(self._groups.merged, self._shown)
+            return to_arrow(groups, unmade_schema(self.plan.finish.input, unmade)), unmade
+
+    def rows_of(self, table: GroupTable, now_us: int) -> pa.Table:
+        """Return the finish step's rows of a statement's own table, in arrow_schema(finish.output). Raises SqlError (22003 of a sum)."""
+        return self._finish.run(read_groups(table, self._shown), now_us)
+
+    def finish_tail(self, table: pa.Table, step: FinishStep) -> pa.Table:
+        """Run the tail step on what the upper executor returned. Raises SqlError."""
+        assert self._tail is not None and step == self.plan.tail
+        return self._tail.run_table(table, 0)
+
+    def pages(self) -> list[Page]:
+        """Return the merged groups as pages that hold until the next merge; the caller sees to it that there is none meanwhile."""
+        with self._groups.refresh_lock:
+            return table_pages(self._groups.merged)
+
+    def load(self, pages: Iterable[Page]) -> None:
+        """Replace all groups by those of `pages` of a state with the same fingerprint. Raises ValueError, and then changes nothing."""
+        kept: dict[int, bytes] = {}
+        table = load_table(self._grouping.table, without_joins(pages, kept))
+        if len(kept) == len(self.plan.maintained.probes) > 0:
+            rows = [rows_from_bytes(kept[number]) for number in range(len(kept))]
+            self.joins.set(joined(self.plan.maintained, rows), rows)
+        with self._groups.refresh_lock:
+            self._groups.front.swap()
+            self._groups.merged = table
+
+    def reset(self) -> None:
+        """Forget all rows."""
+        with self._groups.refresh_lock:
+            self._groups.front.swap()
+            self._groups.merged = self.new_table()
+
+    def _call(
+        self, morsel: Morsel, start: int, folding: bool, now_us: int, control: Words, slots: Words, rows: Words,
+        arrays: tuple[Words, ...],
+    ) -> int:  # fmt: skip
+        """Run the stream kernel from row `start` on and return the row at which it stopped."""
+        kernel = self._kernel
+        table = (start, morsel.rows_count, folding, now_us, self._constants, control, slots, rows, *arrays)
+        try:
+            return kernel.function(*table, *kernel.arrays(morsel))
+        except TypeError:
+            # Arrays that share memory with Arrow are read-only.
+            return kernel.function(*table, *kernel.arrays(own_arrays(morsel)))
+
+
+def empty_table(grouping: Grouping) -> GroupTable:
+    """Return a table without rows; without keys it has its one group already."""
+    layout = grouping.table
+    table = GroupTable(layout)
+    if not grouping.keys:
+        sizes = (layout.key_words, layout.entry_words, layout.row_words, layout.text_mask)
+        find_group(table.control, table.slots, table.rows, table.control, ENTRY, 0, *sizes)
+    return table
+
+
+def join_pages(rows: Iterable[pa.Table]) -> list[Page]:
+    """Return the build sides of a state's probes as pages, for `ViewState.load`."""
+    return [
+        Page(f"{JOINED}{number}", np.frombuffer(rows_to_bytes(side), dtype=np.uint8))
+        for number, side in enumerate(rows)
+    ]
+
+
+def without_joins(pages: Iterable[Page], kept: dict[int, bytes]) -> Iterator[Page]:
+    """Yield the pages of a state's groups; the others, the last ones, go into `kept` by their probes' numbers."""
+    for page in pages:
+        if page.name.startswith(JOINED):
+            kept[int(page.name.removeprefix(JOINED))] = page.array.tobytes()
+        else:
+            yield page

@@ -1,0 +1,152 @@
+"""A view's groups as pages and back, and the fingerprint that says whether this software reads them as they were meant.
+
+Enters: a group table; the pages of one. Leaves: pages that share the table's memory; a table whose slots are built anew. The fingerprint
+covers the words of a row and what each of them means: keys, aggregates, filters, joins and types, but no names, since those may change.
+Must not know locks, versions or files.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+import numpy.typing as npt
+
+from ringbuffer.groups.hash_table import (
+    HEAP_USED,
+    ROWS_COUNT,
+    ROWS_FIRST,
+    ROWS_IN,
+    ROWS_PASSED,
+    ROWS_SKIPPED,
+    GroupTable,
+    TableLayout,
+    fill_slots,
+)
+from ringbuffer.pages.pages import Page
+from sql.tree.expressions import AggregateCall, Call, Case, Cast, Column, Expression, Literal
+from sql.tree.relations import Schema
+from sql.types.datatypes import SqlType
+from views.codegen.grouping import Grouping
+from views.model.nodes import Probe, StreamPipeline
+
+# Raise it when an aggregate's words get another meaning or keys another hash: test_state_pages has a golden table that fails then.
+STATE_FORM = 1
+FINGERPRINT_CHARACTERS = 32
+
+# The words of the page "counters".
+COUNTERS = (ROWS_COUNT, HEAP_USED, ROWS_IN, ROWS_PASSED, ROWS_SKIPPED)
+# Rows and heap are cut into pages of at most this size, so that reading them needs no second copy of the whole.
+PAGE_BYTES_MAX = 16 << 20
+
+
+def table_pages(table: GroupTable) -> list[Page]:
+    """Return the pages "counters" int64[5], "rows" int64[words] and "heap" uint8[bytes], of the last two as many as it takes.
+
+    They share the table's memory, so they are only good until it changes.
+    """
+    rows = table.rows[: table.groups_count * table.layout.row_words]
+    heap = table.heap[: int(table.control[HEAP_USED])]
+    pages = [Page("counters", table.control[list(COUNTERS)])]
+    pages += [Page("rows", piece) for piece in _pieces(rows)]
+    pages += [Page("heap", piece) for piece in _pieces(heap)]
+    return pages
+
+
+def _pieces(array: npt.NDArray[np.generic]) -> Iterator[npt.NDArray[np.generic]]:
+    size = PAGE_BYTES_MAX // array.itemsize
+    for start in range(0, len(array), size):
+        yield array[start : start + size]
+
+
+def load_table(layout: TableLayout, pages: Iterable[Page]) -> GroupTable:
+    """Return the table that `table_pages` was given. Raises ValueError when the pages are not those of a table of this layout."""
+    remaining = iter(pages)
+    first = next(remaining, None)
+    if first is None or first.name != "counters" or first.array.shape != (len(COUNTERS),):
+        raise ValueError("the state of a view begins with its counters")
+    counters = [int(value) for value in first.array]
+    rows_count, heap_used = counters[COUNTERS.index(ROWS_COUNT)], counters[COUNTERS.index(HEAP_USED)]
+    if min(counters) < 0:
+        raise ValueError(f"the state of a view has the counters {counters}")
+    table = GroupTable(layout, max(ROWS_FIRST, 1 << (rows_count - 1).bit_length()))
+    table.grow_heap(heap_used)
+    table.control[list(COUNTERS)] = counters
+    parts: dict[str, npt.NDArray[np.generic]] = {
+        "rows": table.rows[: rows_count * layout.row_words],
+        "heap": table.heap[:heap_used],
+    }
+    filled = dict.fromkeys(parts, 0)
+    for page in remaining:
+        target = parts.get(page.name)
+        if target is None or page.array.dtype != target.dtype or page.array.ndim != 1:
+            raise ValueError(f'the state of a view has no page "{page.name}" of {page.array.dtype}')
+        end = filled[page.name] + len(page.array)
+        if end > len(target):
+            raise ValueError(f'the state of a view has more in "{page.name}" than its counters say')
+        target[filled[page.name] : end] = page.array
+        filled[page.name] = end
+    if any(filled[name] != len(part) for name, part in parts.items()):
+        raise ValueError(f"the state of a view has {filled} words and bytes, its counters say {counters}")
+    fill_slots(table.slots, table.rows, rows_count, layout.row_words)
+    return table
+
+
+def state_fingerprint(pipeline: StreamPipeline, grouping: Grouping) -> str:
+    """Return what is the same only for states whose rows have the same words with the same meaning."""
+    layout = grouping.table
+    lines = [
+        f"form {STATE_FORM}",
+        f"row {layout.key_words} {layout.entry_words} {layout.row_words} {layout.text_mask}",
+        f"steps {grouping.merge_steps}",
+        f"input {_types(pipeline.input)}",
+        f"filters {_texts(pipeline.filters)} on error {pipeline.on_error}",
+        *(_probe_text(probe) for probe in pipeline.probes),
+        *(f"key {key.null_bit} {key.word} {key.shown_word} {_text(key.expression)}" for key in grouping.keys),
+        *(f"aggregate {slot.input} {slot.state.name} {_call_text(slot.call)}" for slot in grouping.aggregates),
+    ]
+    return hashlib.sha256("\n".join(lines).encode()).hexdigest()[:FINGERPRINT_CHARACTERS]
+
+
+def _probe_text(probe: Probe) -> str:
+    keys = ", ".join(f"{_text(key)} = {place}" for key, place in probe.keys)
+    sides = f"{_types(probe.build.schema)} kept {probe.kept}"
+    return f"{probe.kind} join {sides} on {keys} guards {_texts(probe.guards)} filters {_texts(probe.filters)}"
+
+
+def _call_text(call: AggregateCall) -> str:
+    condition = "" if call.filter is None else f" filter {_text(call.filter)}"
+    order = "".join(f" order by {_text(k.expression)} {k.descending} {k.nulls_first}" for k in call.order_by)
+    return f"{call.function}({_texts(call.arguments)}) {_type(call.type)}{condition}{order}"
+
+
+def _types(schema: Schema) -> str:
+    return ", ".join(_type(column.type) for column in schema)
+
+
+def _type(kind: SqlType) -> str:
+    modifiers = (kind.length, kind.precision, kind.scale, kind.display_scale)
+    return f"{kind.family}{modifiers}{kind.fields}"
+
+
+def _texts(expressions: Iterable[Expression]) -> str:
+    return "; ".join(_text(expression) for expression in expressions)
+
+
+def _text(expression: Expression) -> str:
+    """Return what an expression of a stream pipeline computes, as text without the names that people have given."""
+    match expression:
+        case Column():
+            return f"#{expression.index} {_type(expression.type)}"
+        case Literal():
+            return f"{expression.value!r} {_type(expression.type)}"
+        case Call():
+            return f"{expression.function}({_texts(expression.arguments)}) {_type(expression.type)}"
+        case Cast():
+            how = f"{'explicit' if expression.explicit else ''} {expression.zone}"
+            return f"cast({_text(expression.operand)}) {_type(expression.type)} {how}"
+        case Case():
+            branches = "; ".join(f"{_text(condition)}: {_text(value)}" for condition, value in expression.branches)
+            return f"case({branches}; {_text(expression.default)}) {_type(expression.type)}"
+    raise AssertionError(f"a stream pipeline has no {type(expression).__name__}")

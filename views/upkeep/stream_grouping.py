@@ -1,0 +1,105 @@
+"""Groupings over streams inside of statements that are no views: each planned as the first pipeline of a continuous view.
+
+Enters: bound queries. Leaves: the same queries with scans of groups where the groupings stood, and the groupings' plans. Must not scan or
+compile anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from sql.catalog.catalog import SessionSettings
+from sql.errors import SqlError
+from sql.tree.expressions import Column, Literal
+from sql.tree.relations import Aggregate, BoundQuery, Distinct, Project, Relation, Scan
+from sql.tree.walks import all_relations, open_columns, relation_names, rewrite_everywhere
+from views.codegen.finish_kernel import generate_finish_kernel
+from views.codegen.grouping import make_grouping
+from views.codegen.stream_kernel import generate_stream_kernel
+from views.model.definition import ViewDefinition
+from views.model.nodes import ViewPlan
+from views.model.parameters import with_parameters
+from views.plan.planner import plan_view
+from views.plan.rules.subquery_grouping import group_subqueries
+
+# Of the kernels' files.
+NAME = "select"
+# What may stand below a grouping: anything else is not there before the streams are scanned.
+LEAVES = ("stream", "table")
+
+
+@dataclass(frozen=True)
+class StreamGrouping:
+    """name: of the scan that reads the groups; relation: what stood in its place; plan: yields the same rows, under other names."""
+
+    name: str
+    relation: Relation
+    plan: ViewPlan
+
+    def for_kernels(self) -> tuple[ViewPlan, tuple[Literal, ...]]:
+        """Return the plan with what kernels depend on alone, with parameters for constants; and the constants."""
+        stream, parameters = with_parameters(self.plan.stream)
+        probes = (replace(probe, build=Scan(probe.name, "rows", probe.build.schema)) for probe in stream.probes)
+        return replace(self.plan, stream=replace(stream, probes=tuple(probes))), parameters
+
+
+def cut_groupings(
+    roots: Sequence[Relation], stream_names: frozenset[str], takes: Callable[[StreamGrouping], bool] = lambda _: True
+) -> tuple[list[Relation], list[StreamGrouping]]:
+    """Return the queries with a scan of kind 'rows' in the place of every grouping that reads one of the streams, where kernels can run it.
+
+    A grouping that occurs more than once is cut once. takes: has the last word on each; asked once.
+    """
+    taken = frozenset[str]().union(*(relation_names(root) for root in roots))
+    found: dict[Relation, StreamGrouping] = {}
+    left: set[Relation] = set()
+
+    def step(node: Relation) -> Relation:
+        if not isinstance(node, Aggregate | Distinct) or node in left or not relation_names(node) & stream_names:
+            return node
+        if node not in found:
+            plan = plan_grouping(node)
+            grouping = None if plan is None else StreamGrouping(free_name(f"groups {len(found)}", taken), node, plan)
+            if grouping is None or not takes(grouping):
+                left.add(node)
+                return node
+            found[node] = grouping
+        return Scan(found[node].name, "rows", node.schema)
+
+    return [rewrite_everywhere(group_subqueries(root, stream_names), step) for root in roots], list(found.values())
+
+
+def plan_grouping(grouping: Aggregate | Distinct) -> ViewPlan | None:
+    """Return the pipelines that yield a grouping's rows, with columns of its types and other names.
+
+    None: it reads something else than one stream and tables, it belongs to an outer query's row, or there is something in it that
+    kernels don't have.
+    """
+    kinds = [node.kind for node in all_relations(grouping) if isinstance(node, Scan)]
+    if kinds.count("stream") != 1 or not set(kinds) <= set(LEAVES) or any(True for _ in open_columns(grouping)):
+        return None
+    columns = tuple(
+        (f"c{index}", Column(index, column.name, column.type)) for index, column in enumerate(grouping.schema)
+    )
+    query = BoundQuery(Project(grouping, columns), (), relation_names(grouping), False)
+    definition = ViewDefinition(NAME, 0, "", "", 0, (), SessionSettings())
+    try:
+        planned = plan_view(definition, query)
+        plan = planned.plan
+        stream, _ = with_parameters(plan.stream)
+        generate_stream_kernel(stream, make_grouping(stream))
+        generate_finish_kernel(plan.finish)
+    except SqlError:
+        return None
+    types = [column.type for column in planned.schema]
+    if plan.upper is not None or types != [column.type for column in grouping.schema]:
+        return None
+    return plan
+
+
+def free_name(name: str, taken: frozenset[str]) -> str:
+    """Return the name, made longer until no relation has it."""
+    while name in taken:
+        name += "_"
+    return name

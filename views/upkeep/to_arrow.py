@@ -1,0 +1,79 @@
+"""Columns of kernels and Arrow tables into each other, in the forms of `views.model.arrow_schema`.
+
+Inside, a decimal of variable scale is two columns of a morsel, the unscaled value and its scale; in Arrow it is a struct of both. Must
+not know groups or plans.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ringbuffer.memory.arrow import morsel_from_arrow, morsel_to_arrow
+from ringbuffer.memory.columns import ColumnLayout, Layout, Morsel, PhysicalType
+from sql.tree.relations import Schema
+from views.model.arrow_schema import VARIABLE_NUMERIC, arrow_schema
+
+
+def morsel_layout(schema: Schema) -> Layout:
+    """Return the layout of the morsel that holds rows of `schema`: a decimal of variable scale is followed by its scale."""
+    columns: list[ColumnLayout] = []
+    for column in schema:
+        kind = column.type
+        physical = PhysicalType(kind.row.kernel)
+        columns.append(
+            ColumnLayout(column.name, physical, scale=kind.display_scale or 0, zoned=kind.family == "timestamptz")
+        )
+        if kind.is_variable_numeric:
+            columns.append(ColumnLayout(column.name, PhysicalType.INT16))
+    return tuple(columns)
+
+
+def morsel_places(schema: Schema) -> list[int]:
+    """Return for each column of `schema` where it is in the morsel; the scale of a decimal of variable scale comes right after it."""
+    places = []
+    place = 0
+    for column in schema:
+        places.append(place)
+        place += 2 if column.type.is_variable_numeric else 1
+    return places
+
+
+def to_arrow(morsel: Morsel, schema: Schema) -> pa.Table:
+    """Return the rows of a morsel in arrow_schema(schema)."""
+    table = morsel_to_arrow(morsel, morsel_layout(schema))
+    columns = []
+    for column, place in zip(schema, morsel_places(schema), strict=True):
+        array = _one_array(table.column(place))
+        if column.type.is_variable_numeric:
+            mask = pa.array(morsel.nulls[place] != 0)
+            fields = [VARIABLE_NUMERIC.field(0), VARIABLE_NUMERIC.field(1)]
+            scales = pa.array(morsel.data[place + 1], pa.int16())
+            array = pa.StructArray.from_arrays([array, scales], fields=fields, mask=mask)
+        columns.append(array)
+    result = pa.Table.from_arrays(columns, schema=arrow_schema(schema))
+    assert result.num_rows == morsel.rows_count, (result.num_rows, morsel.rows_count)
+    return result
+
+
+def from_arrow(table: pa.Table, schema: Schema) -> Morsel:
+    """Return the rows of a table whose columns have the forms of arrow_schema(schema)."""
+    columns: list[pa.Array | pa.ChunkedArray] = []
+    for column, values in zip(schema, table.columns, strict=True):
+        if not column.type.is_variable_numeric:
+            columns.append(values)
+            continue
+        array = _one_array(values)
+        # A NULL struct hides whatever its fields hold.
+        columns.append(pc.struct_field(array, 0))
+        columns.append(pc.fill_null(pc.struct_field(array, 1), np.int16(0)))
+    layout = morsel_layout(schema)
+    names = [column.name for column in layout]
+    return morsel_from_arrow(pa.Table.from_arrays(columns, names=names), layout)
+
+
+def _one_array(values: pa.ChunkedArray) -> pa.Array:
+    if values.num_chunks == 1:
+        return values.chunk(0)
+    return pa.concat_arrays(values.chunks) if values.num_chunks else pa.array([], values.type)

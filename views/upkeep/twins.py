@@ -1,0 +1,79 @@
+"""Views whose stream pipelines are equal take rows together: one of them leads, and each row is folded once for all.
+
+Enters: the views that take rows now. Leaves: sets of them with a `Feed` each. A view counts from its own creation on, and may be emptied or
+left alone while another goes on, so what is merged is each view's own. Must not know the catalog.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from views.codegen.grouping import make_grouping
+from views.model.nodes import StreamPipeline, ViewPlan
+from views.share.reuse import equal_plan
+from views.upkeep.commit_buffers import Feed
+from views.upkeep.state_pages import state_fingerprint
+from views.upkeep.view import ContinuousView
+
+Views = tuple[ContinuousView, ...]
+
+
+def together(views: Iterable[ContinuousView]) -> tuple[Views, ...]:
+    """Return the views in sets of those that take rows together, in order; the first of each leads."""
+    sets: list[list[ContinuousView]] = []
+    for view in views:
+        for known in sets:
+            if view.state.takes_rows_of(known[0].state):
+                known.append(view)
+                break
+        else:
+            sets.append([view])
+    return tuple(tuple(known) for known in sets)
+
+
+def find_twin(
+    candidates: Iterable[ContinuousView], plan: ViewPlan, stream_join: str, is_new: bool
+) -> tuple[ContinuousView | None, ViewPlan]:
+    """Return a view of the same columns of the same stream that a view with this plan can take rows with, and the plan that does.
+
+    is_new: it keeps nothing yet, and so may keep it in the order in which the other one does.
+    """
+    for view in candidates:
+        kept = view.plan.maintained
+        if not _joins_alike(kept, plan.maintained):
+            continue
+        if kept.probes and view.definition.joins.stream_join != stream_join:
+            continue
+        if state_fingerprint(plan.maintained, make_grouping(plan.maintained)) == view.state.fingerprint:
+            return view, plan
+        equal = equal_plan(kept, plan) if is_new else None
+        if equal is not None:
+            return view, equal
+    return None, plan
+
+
+def _joins_alike(one: StreamPipeline, other: StreamPipeline) -> bool:
+    if one.stream != other.stream or len(one.probes) != len(other.probes):
+        return False
+    return all(mine.build == theirs.build for mine, theirs in zip(one.probes, other.probes, strict=True))
+
+
+class Sharing:
+    """Which views take rows together at present. Everything here happens under the commit lock."""
+
+    def __init__(self) -> None:
+        self._feeds: dict[tuple[int, ...], tuple[Feed, Views]] = {}
+
+    def follow(self, sets: Sequence[Views]) -> None:
+        """Have the views of each set take rows together, and all others by themselves."""
+        wanted = {tuple(id(view.state.groups) for view in views): views for views in sets if len(views) > 1}
+        for key in [key for key in self._feeds if key not in wanted]:
+            feed, views = self._feeds.pop(key)
+            feed.end()
+            for view in views:
+                view.upkeep.followers = ()
+        for key, views in wanted.items():
+            if key not in self._feeds:
+                self._feeds[key] = Feed([view.state.groups for view in views]), views
+                leader, *others = views
+                leader.upkeep.followers = tuple(view.upkeep for view in others)

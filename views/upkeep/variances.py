@@ -1,0 +1,114 @@
+"""Variances and deviations of groups: exact ones of integers and small decimals as PostgreSQL's, floats' from their squared deviations.
+
+Enters: a group table's words, and where sums, sums of squares and counts are. Leaves: columns of values and nulls. What does not fit 128
+bits is computed with Python's integers, group by group. Must not know plans.
+"""
+
+from __future__ import annotations
+
+from math import isqrt
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ringbuffer.groups.aggregate_results import decimal_variances, float_variances
+from ringbuffer.memory.error_codes import NUMERIC_DIGITS, OK
+
+Array = npt.NDArray[Any]
+Nulls = npt.NDArray[np.uint8]
+
+DIGITS_MAX = 38
+WORD = 1 << 64
+# PostgreSQL's numeric: digits of base 10^4, and how many significant digits a quotient has at least.
+BASE_DIGITS = 4
+SIGNIFICANT_MIN = 16
+
+
+def float_results(
+    place: tuple[Array, int, int, int, int], function: str, nulls: Nulls
+) -> tuple[npt.NDArray[np.float64], int]:
+    """Return the column of a function over float states, and an error code. place: words, row words, groups, state, count."""
+    count = place[2]
+    floats = np.zeros(count, dtype=np.float64)
+    error = float_variances(*place, function.endswith("samp"), floats, nulls)
+    return (np.sqrt(floats) if function.startswith("stddev") else floats), error
+
+
+def decimal_results(
+    place: tuple[Array, int, int, int, int], squares_at: int, scale: int, function: str, nulls: Nulls
+) -> tuple[Array, npt.NDArray[np.int16], int]:
+    """Return int64[groups, 2], scales and an error code of a function over sums of integers with `scale` digits behind the point."""
+    words, row_words, count, at, seen_at = place
+    values, scales = np.zeros((count, 2), dtype=np.int64), np.zeros(count, dtype=np.int16)
+    wide = np.zeros(count, dtype=np.uint8)
+    sample = function.endswith("samp")
+    decimal_variances(words, row_words, count, at, squares_at, seen_at, scale, sample, values, scales, nulls, wide)
+    for number in np.flatnonzero(wide):
+        row = int(number) * row_words
+        found, digits = wide_variance(
+            whole(words, row + at), whole(words, row + squares_at), int(words[row + seen_at]), scale, sample
+        )
+        if len(str(found)) > DIGITS_MAX:
+            return values, scales, NUMERIC_DIGITS
+        write(values, scales, int(number), found, digits)
+    if function.startswith("stddev"):
+        for number in np.flatnonzero(nulls == 0):
+            digits = int(scales[number])
+            write(values, scales, int(number), root(joined(values, int(number)), digits), digits)
+    return values, scales, OK
+
+
+def whole(words: Array, at: int) -> int:
+    """Return a sum (lo, hi, wraps)."""
+    lo, hi, wraps = (int(word) for word in words[at : at + 3])
+    return (wraps << 128) + (hi << 64) + lo % WORD
+
+
+def joined(values: Array, number: int) -> int:
+    """Return a value of two words."""
+    return (int(values[number, 1]) << 64) + int(values[number, 0]) % WORD
+
+
+def write(values: Array, scales: npt.NDArray[np.int16], number: int, value: int, digits: int) -> None:
+    """Put a value into its two words."""
+    lo = value % WORD
+    values[number, 0] = lo - WORD if lo >= WORD >> 1 else lo
+    values[number, 1] = value >> 64
+    scales[number] = digits
+
+
+def wide_variance(total: int, squares: int, count: int, scale: int, sample: bool) -> tuple[int, int]:
+    """Return a variance as an integer, and its digits behind the point."""
+    dividend = count * squares - total * total
+    if dividend <= 0:
+        return 0, 0
+    divisor = count * (count - 1 if sample else count)
+    digits = quotient_digits(dividend, 2 * scale, divisor)
+    shift = digits - 2 * scale
+    dividend, divisor = (dividend * 10**shift, divisor) if shift >= 0 else (dividend, divisor * 10**-shift)
+    return (2 * dividend + divisor) // (2 * divisor), digits
+
+
+def quotient_digits(dividend: int, scale: int, divisor: int) -> int:
+    """Return the scale that PostgreSQL's select_div_scale chooses for (dividend / 10^scale) / divisor."""
+    first, weight = first_base_digit(dividend, scale)
+    other, other_weight = first_base_digit(divisor, 0)
+    quotient_weight = weight - other_weight - (1 if first <= other else 0)
+    return max(SIGNIFICANT_MIN - quotient_weight * BASE_DIGITS, scale, 0)
+
+
+def first_base_digit(value: int, scale: int) -> tuple[int, int]:
+    """Return the first digit of base 10^4 of value / 10^scale, and its weight."""
+    padding = -scale % BASE_DIGITS
+    digits = str(value * 10**padding)
+    count = -(-len(digits) // BASE_DIGITS)
+    first = digits[: len(digits) - (count - 1) * BASE_DIGITS]
+    return int(first), count - 1 - (scale + padding) // BASE_DIGITS
+
+
+def root(value: int, digits: int) -> int:
+    """Return the square root of value / 10^digits at the same scale, rounded."""
+    square = value * 10**digits
+    below = isqrt(square)
+    return below + (1 if square - below * below > below else 0)
