@@ -1,7 +1,7 @@
-"""CREATE VIEW: a continuous view if there is a stream below it, else an ordinary one; what it compiles holds up nobody else.
+"""CREATE VIEW: a continuous view if there is a stream below it, else an ordinary one; what it compiles and runs holds up nobody else.
 
-Enters: the statement with its transaction. Leaves: an outcome; the transaction has a catalog of its own. Kernels are compiled while others
-define: the statement then begins anew, with the catalog of that time. Must not know messages.
+Enters: the statement with its transaction. Leaves: an outcome; the transaction has a catalog of its own. Kernels are compiled and
+pipelines run while others define: the statement then begins anew, with the catalog of that time. Must not know messages.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from engine.commit.transaction import Transaction
 from engine.ddl.definitions import build_continuous_view, build_split_view, creating_settings, require_free
 from engine.ddl.query_views import define_query_view, reads_stream
 from engine.ddl.view_replacing import Engines, replace_view, replaced_view
+from engine.spark.awaited_pipelines import AwaitedPipelines, PipelineNeededError
 from engine.statements.outcome import Outcome
 from engine.storage.errors import disk_error
 from engine.storage.kernel_files import KernelFiles, KernelNeededError
@@ -41,9 +42,11 @@ class ViewMaking:
         self._database = session.database
         self._own_image = own_image
         self._kernels: KernelFiles = session.database.kernels
+        self._pipelines = AwaitedPipelines(session.database.upper, session)
 
     async def define(self, statement: CreateView, transaction: Transaction, work: Define) -> Outcome:
-        """Do `work`, which comes to `create_view`; anew with the catalog of that time whenever a kernel has been compiled."""
+        """Do `work`, which comes to `create_view`; anew with the catalog of that time whenever it had to wait for something."""
+        pipelines = self._pipelines = AwaitedPipelines(self._database.upper, self._session)
         kernels = self._kernels = self._database.kernels.checked_by(self._session.check_cancelled)
         # Only a transaction that has neither defined nor read anything may begin anew.
         if transaction.holds_ddl_lock or transaction.tables is not None or transaction.pins is not None:
@@ -52,16 +55,20 @@ class ViewMaking:
         with kernels.awaited() as compile_needed:
             while True:
                 self._kernels = kernels.compiling_later()
+                pipelines.is_later = True
                 try:
                     return await work(statement, transaction)
-                except KernelNeededError as needed:
-                    kernel = needed
+                except (KernelNeededError, PipelineNeededError) as needed:
+                    wait = needed
                 # Others define meanwhile.
                 del transaction.operations[operations_count:]
                 transaction.image = None
                 transaction.end_tables()
                 self._session.block.release_ddl_lock(transaction)
-                await self._session.in_worker(self._compile, compile_needed, kernel, statement)
+                if isinstance(wait, KernelNeededError):
+                    await self._session.in_worker(self._compile, compile_needed, wait, statement)
+                else:
+                    await self._session.in_worker(pipelines.run_needed, wait)
 
     def _compile(
         self, compile_needed: Callable[[KernelNeededError], None], kernel: KernelNeededError, statement: CreateView
@@ -72,7 +79,7 @@ class ViewMaking:
             raise disk_error(error.error, f'write the kernels of view "{shown(statement.name)}"') from error
 
     async def create_view(self, statement: CreateView, transaction: Transaction) -> Outcome:
-        """Do CREATE VIEW: a continuous view if there is a stream below it, else an ordinary one. Raises KernelNeededError in `define`."""
+        """Do CREATE VIEW: a continuous view if there is a stream below it, else an ordinary one. In `define`, it may have to begin anew."""
         image = await self._own_image(transaction)
         before = replaced_view(statement, image)
         if before is not None:
@@ -131,7 +138,7 @@ class ViewMaking:
     def _engines(self, transaction: Transaction) -> Engines:
         """Return what a view is built with."""
         database = self._database
-        return self._kernels, database.upper, TransactionTables(database.begin_tables(transaction))
+        return self._kernels, self._pipelines, TransactionTables(database.begin_tables(transaction))
 
     def _replace_view(
         self,
