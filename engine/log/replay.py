@@ -28,7 +28,7 @@ RECORDS_COUNT = struct.Struct("<I")
 
 
 class LoggedRows(NamedTuple):
-    """One record's rows, in the form of ringbuffer/log_rows. now_us: the transaction's now(); columns_count: of the rows.
+    """One record's rows, in the form of ringbuffer/pages/log_rows. now_us: the transaction's now(); columns_count: of the rows.
 
     arrival_us: when the transaction was decided; None: the rows' last column, which is not counted, is their arrival.
     """

@@ -1,7 +1,7 @@
 """Spark's SQL of a bound relation: how it writes constants, types and names. Its functions are in `sql/emit/rules/spark.py`.
 
 Enters: a relation tree. Leaves: text for Spark 4 in ANSI mode with the session zone UTC, TIMESTAMP_NTZ for timestamps, exact decimals
-(allowPrecisionLoss=false) and the functions of `engine/spark_functions.java`.
+(allowPrecisionLoss=false) and the functions of `engine/spark/spark_functions.java`.
 """
 
 from __future__ import annotations

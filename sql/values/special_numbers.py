@@ -1,8 +1,8 @@
 """NaN and the infinities of plain numerics, in the form that each value's own scale makes room for: (rank, SPECIAL_SCALE).
 
 A numeric whose scale is known when the statement is bound has none of them: it is a plain integer to all engines. The ranks order them as
-PostgreSQL does; -Infinity is below all numbers. `ringbuffer/scalar/numbers/numeric.py` and `engine/spark_functions.java` have the same
-form.
+PostgreSQL does; -Infinity is below all numbers. `ringbuffer/scalar/numbers/numeric.py` and `engine/spark/spark_functions.java` have the
+same form.
 """
 
 from __future__ import annotations

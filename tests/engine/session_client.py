@@ -57,6 +57,8 @@ class MemoryConnection:
         self.neighbours = Neighbours({})
         self.conversation = Conversation(MESSAGE_BYTES_MAX)
         self.written = bytearray()
+        self.may_write = asyncio.Event()
+        self.may_write.set()
         self.packet_ended = asyncio.Event()
 
     def follow(self, settings: Settings) -> None:

@@ -23,7 +23,7 @@ SLACK_S = 20.0
 PROGRAM = """
 import asyncio, re, subprocess, sys, threading, time
 import numpy as np
-from engine.shutdown import end_by_signals
+from engine.server.shutdown import end_by_signals
 
 async def main():
     stop = asyncio.Event()
