@@ -8,13 +8,15 @@ from __future__ import annotations
 from sql.emit.expressions import ExpressionPrinter
 from sql.emit.failing import can_fail
 from sql.tree.expressions import Call, Expression, Subquery
-from sql.tree.walks import columns_of
+from sql.tree.walks import columns_of, walk
 
 
 def conjunct_texts(printer: ExpressionPrinter, predicate: Expression) -> tuple[str, ...]:
     """Return texts that are all true exactly where `predicate` is."""
     safe: list[tuple[frozenset[str], str]] = []
-    texts = []
+    texts: list[str] = []
+    # Those that join nothing.
+    filters: list[str] = []
     for conjunct in conjuncts(predicate):
         items = from_items(printer, conjunct)
         guards = [text for read, text in safe if read <= items]
@@ -28,8 +30,15 @@ def conjunct_texts(printer: ExpressionPrinter, predicate: Expression) -> tuple[s
         text = printer.conjunct(text, conjunct)
         if not can_fail(conjunct):
             safe.append((items, text))
+        is_choice = isinstance(conjunct, Call) and conjunct.function == "or"
+        is_filter = (is_choice or len(items) < 2) and not any(isinstance(part, Subquery) for part in walk(conjunct))
         texts.append(text)
-    return tuple(texts)
+        filters += [text] if is_filter else []
+    few = printer.few_conditions(filters, " AND ")
+    if few is filters:
+        return tuple(texts)
+    kept = frozenset(filters)
+    return (*few, *(text for text in texts if text not in kept))
 
 
 def is_membership(conjunct: Expression) -> bool:

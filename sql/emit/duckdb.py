@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from sql.emit.block import NEGATIVE_COUNTS
 from sql.emit.constants import civil_date, civil_text, decimal_text, unscaled_value
 from sql.emit.duckdb_aggregates import DUCKDB_AGGREGATES
-from sql.emit.duckdb_optimizer import chosen_value, conjunct
+from sql.emit.duckdb_optimizer import chosen_value, conjunct, few_conditions
 from sql.emit.expressions import ExpressionPrinter, SubqueryRule
 from sql.emit.long_constants import LONG_ITEMS, constant_columns, each, long_array
 from sql.emit.rules.duckdb import CASTS, RULES
@@ -117,6 +117,9 @@ class DuckDbExpressions(ExpressionPrinter):
 
     def conjunct(self, text: str, node: Expression) -> str:
         return conjunct(text, node, self.columns)
+
+    def few_conditions(self, texts: Sequence[str], word: str) -> Sequence[str]:
+        return few_conditions(texts, word)
 
     def quoted(self, value: str) -> str:
         return "'" + value.replace("'", "''") + "'"

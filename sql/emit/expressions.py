@@ -242,6 +242,10 @@ class ExpressionPrinter(ABC):
         """Return the text of a condition as the engine's optimizer may see it: true for the same rows."""
         return text
 
+    def few_conditions(self, texts: Sequence[str], word: str) -> Sequence[str]:
+        """Return conditions that stand between AND or OR (`word`) as so many as the engine's optimizer may see."""
+        return texts
+
     def text(self, node: Expression) -> str:
         """Return the engine's SQL of `node`."""
         match node:
@@ -416,7 +420,7 @@ def short_circuit(printer: ExpressionPrinter, node: Call, texts: list[str]) -> s
     """AND and OR evaluate from the left and stop: operands that may raise stay behind the ones that decide before them."""
     word, decided, stop = (" AND ", "FALSE", "NOT {}") if node.function == "and" else (" OR ", "TRUE", "{}")
     first = next((index for index, item in enumerate(node.arguments) if index and can_fail(item)), len(texts))
-    head = texts[0] if first == 1 else f"({word.join(texts[:first])})"
+    head = texts[0] if first == 1 else f"({word.join(printer.few_conditions(texts[:first], word))})"
     if first == len(texts):
         return head
     rest = replace(node, arguments=node.arguments[first:])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from random import Random
 from typing import Any
 
@@ -12,6 +12,7 @@ import pytest
 
 from engine.embedded.query_engine import QueryEngine
 from sql.emit.duckdb import emit_duckdb
+from sql.emit.duckdb_optimizer import CONDITIONS_MAX, few_conditions
 from sql.emit.long_constants import LONG_IN_ITEMS, LONG_ITEMS, SEPARATORS
 from sql.tree.relations import Values
 from tests.engine.answers import bound_root, difference, engine_answer, oracle_answer
@@ -130,3 +131,34 @@ def test_constants_are_data() -> None:
     assert "VALUES" not in emit_duckdb(root, {})
     listed = ", ".join(map(str, range(LONG_IN_ITEMS)))
     assert "IN (SELECT" in emit_duckdb(bound_root(f"SELECT 7 IN ({listed})"), {})
+
+
+# Conditions by what stands between them; each is NULL for some rows.
+CONDITIONS = {
+    "OR of ANDs": (" OR ", "(i = {n} AND l = {n})"),
+    "OR": (" OR ", "i > {n}"),
+    "AND of ORs": (" AND ", "(i <> {n} OR l IS DISTINCT FROM {n})"),
+    "AND": (" AND ", "i <> {n}"),
+}
+
+
+@pytest.mark.parametrize("count", [CONDITIONS_MAX, CONDITIONS_MAX + 1, 10 * CONDITIONS_MAX])
+@pytest.mark.parametrize("kind", CONDITIONS)
+def test_many_conditions(
+    kind: str, count: int, oracle: psycopg.Connection[Any], engine: QueryEngine, inputs: dict[str, pa.Table]
+) -> None:
+    word, text = CONDITIONS[kind]
+    conditions = word.join(text.format(n=7 * number) for number in range(-count // 2, count // 2 + 1))
+    for query in (
+        f"SELECT id FROM t WHERE {conditions} ORDER BY 1",
+        f"SELECT id, ({conditions}) IS NULL, NOT ({conditions}) FROM t ORDER BY 1",
+        f"SELECT t.id, u.id FROM t JOIN t u ON t.id = u.id AND ({conditions.replace('i ', 't.i ').replace('l ', 'u.l ')}) ORDER BY 1",
+    ):
+        assert failure(oracle, engine, inputs, query) is None
+
+
+def test_few_conditions_are_a_few_in_all() -> None:
+    texts: Sequence[str] = [f"c{number}" for number in range(CONDITIONS_MAX**2 + 1)]
+    few = few_conditions(texts, " AND ")
+    assert len(few) == 2
+    assert " AND ".join(few).replace("COALESCE(", "").replace(", NULL)", "") == " AND ".join(texts)
