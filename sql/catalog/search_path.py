@@ -16,12 +16,12 @@ ITEM = re.compile(r'\s*+(?:"((?:[^"]|"")*+)"\s*+(?=,|$)|([^",]*+)(?=,|$)|[^,]++)
 @lru_cache(maxsize=256)
 def path_names(search_path: str, user: str) -> tuple[str, ...]:
     """Return the names in a search_path in their order, each once; $user is the user's."""
-    found: list[str] = []
+    found: dict[str, None] = {}
     for quoted, plain in ITEM.findall(search_path):
         name = quoted.replace('""', '"') if quoted else plain.rstrip()
         name = user if name == "$user" else name
-        if name and name not in found:
-            found.append(name)
+        if name:
+            found[name] = None
     return tuple(found)
 
 

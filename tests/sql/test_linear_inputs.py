@@ -25,6 +25,7 @@ TEXTS = [
     f"{DIGITS}.{DIGITS}e{DIGITS}!",
     f'a{BLANKS}b{BLANKS}"',
     '"' * (LENGTH + 1),
+    ", ".join(map("n{}".format, range(LENGTH))),
 ]
 READERS: dict[str, Callable[[str], object]] = {
     "time": lambda text: quantity(text, MILLISECONDS),
