@@ -20,7 +20,7 @@ from sql.functions.operators import BINARY_OPERATORS, PREFIX_OPERATORS
 from sql.functions.scalars import FUNCTIONS, OF_SESSION, TABLE_FUNCTIONS, VIEW_CHANGES
 from sql.functions.signatures import Signature
 from sql.parse.parse import parse
-from sql.parse.statements.statement import Select
+from sql.parse.statements.select import Select
 from sql.tree.relations import Project, Relation
 from sql.tree.walks import scans
 from sql.types.casts import cast_context

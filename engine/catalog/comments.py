@@ -11,7 +11,7 @@ from engine.catalog.image import WORDS, CatalogImage, Entry, TableEntry
 from sql.errors import SqlError
 from sql.names.relation_keys import name_of
 from sql.names.suggestions import did_you_mean
-from sql.parse.statements.objects import Comment
+from sql.parse.statements.comment import Comment
 
 KINDS = {"stream": "foreign table"}
 

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sql.errors import SqlError
-from sql.parse.statements.statement import SequenceOptions
+from sql.parse.statements.parts import SequenceOptions
 from sql.types.datatypes import INT2, INT4, INT8, SqlType
 
 # As many values as PostgreSQL logs ahead.

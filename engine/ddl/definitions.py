@@ -22,7 +22,8 @@ from sql.bind.readers import as_read, expression_with_zone, open_expressions
 from sql.catalog.catalog import ARRIVAL, ColumnDescription, RelationDescription, SessionSettings
 from sql.errors import SqlError
 from sql.names.relation_keys import name_of
-from sql.parse.statements.statement import CreateStream, CreateView
+from sql.parse.statements.create_foreign_table import CreateStream
+from sql.parse.statements.create_view import CreateView
 from sql.settings.values import zone_option
 from sql.tree.expressions import Call, Expression, Literal
 from sql.tree.relations import BoundQuery, Relation

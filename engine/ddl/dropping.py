@@ -18,7 +18,7 @@ from engine.tables.table_expressions import bound_description
 from sql.errors import SqlError
 from sql.names.relation_keys import NOWHERE, name_of, schema_of
 from sql.names.suggestions import did_you_mean
-from sql.parse.statements.statement import DropRelation
+from sql.parse.statements.drop import DropRelation
 
 NAMED_MAX = 100  # of views whose loss a notice lists
 

@@ -27,7 +27,7 @@ from sql.bind.query import bind_query
 from sql.catalog.catalog import Catalog, ColumnDescription, KnowsTypes, RelationDescription, SessionSettings
 from sql.errors import SqlError
 from sql.parse.parse import parse
-from sql.parse.statements.statement import CreateView
+from sql.parse.statements.create_view import CreateView
 from sql.tree.expressions import Call, Cast, Column, Expression, Literal
 from sql.tree.needed_columns import needed_columns
 from sql.tree.relations import BoundQuery, OutputColumn, Project, Relation, Scan, Schema

@@ -49,7 +49,8 @@ from sql.catalog.catalog import ColumnDescription, ConstraintDescription, Relati
 from sql.errors import SqlError
 from sql.names.relation_keys import PUBLIC
 from sql.parse.parse import parse
-from sql.parse.statements.statement import CreateStream, CreateView
+from sql.parse.statements.create_foreign_table import CreateStream
+from sql.parse.statements.create_view import CreateView
 from views.model.definition import ViewDefinition
 
 RANKS = {"sequence": 0, "table": 1}

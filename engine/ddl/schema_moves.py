@@ -30,7 +30,7 @@ from engine.ddl.view_alterations import rename_view
 from engine.tables.table_expressions import bound_description
 from sql.errors import SqlError
 from sql.names.relation_keys import name_of, relation_key, schema_of
-from sql.parse.statements.statement import TableChange
+from sql.parse.statements.parts import TableChange
 
 
 def move(entry: Entry, schema: str, work: TableWork) -> None:

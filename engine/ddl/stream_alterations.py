@@ -30,8 +30,10 @@ from sql.catalog.catalog import ColumnDescription
 from sql.errors import SqlError, not_supported
 from sql.names.suggestions import did_you_mean
 from sql.parse.parse import parse
+from sql.parse.statements.alter_table import AlterTable
 from sql.parse.statements.create_table import COLUMNS_MAX
-from sql.parse.statements.statement import AlterTable, CreateView, TableChange, TableColumn
+from sql.parse.statements.create_view import CreateView
+from sql.parse.statements.parts import TableChange, TableColumn
 from sql.parse.type_names import stored_type
 from sql.tree.expressions import Column, Expression
 from sql.tree.volatility import is_volatile

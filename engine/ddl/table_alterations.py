@@ -41,7 +41,8 @@ from sql.catalog.catalog import ColumnDescription, ConstraintDescription
 from sql.errors import SqlError, not_supported
 from sql.names.relation_keys import in_schema_of
 from sql.names.suggestions import did_you_mean
-from sql.parse.statements.statement import AlterTable, TableChange, TableColumn
+from sql.parse.statements.alter_table import AlterTable
+from sql.parse.statements.parts import TableChange, TableColumn
 from sql.tree.expressions import Call, Column, Expression, Literal
 from sql.tree.relations import Filter, Limit, Project
 from sql.tree.walks import columns_of as tree_columns

@@ -20,7 +20,8 @@ from sql.bind.insert import bind_default
 from sql.catalog.catalog import ColumnDescription, RelationDescription
 from sql.errors import SqlError
 from sql.names.relation_keys import quoted_key
-from sql.parse.statements.statement import CreateTable, TableColumn
+from sql.parse.statements.create_table import CreateTable
+from sql.parse.statements.parts import TableColumn
 from sql.tree.relations import Schema
 from sql.types.datatypes import TEXT, SqlType
 from sql.types.records import require_stored

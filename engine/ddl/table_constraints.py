@@ -18,7 +18,7 @@ from sql.catalog.catalog import ColumnDescription, ConstraintDescription
 from sql.errors import SqlError, not_supported
 from sql.names.relation_keys import in_schema_of
 from sql.names.suggestions import did_you_mean
-from sql.parse.statements.statement import Constraint
+from sql.parse.statements.parts import Constraint
 from sql.tree.walks import columns_of
 
 

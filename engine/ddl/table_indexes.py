@@ -21,7 +21,7 @@ from sql.catalog.catalog import ConstraintDescription
 from sql.errors import SqlError
 from sql.names.relation_keys import in_schema_of, name_of, schema_of
 from sql.names.suggestions import did_you_mean
-from sql.parse.statements.objects import CreateIndex, DropIndex, RenameIndex
+from sql.parse.statements.indexes import CreateIndex, DropIndex, RenameIndex
 
 KINDS = frozenset({"index", "unique index"})
 NOT_FOR = {StreamEntry: "foreign tables", ViewEntry: "views", QueryViewEntry: "views", SequenceEntry: "sequences"}

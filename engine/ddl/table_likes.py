@@ -18,7 +18,8 @@ from sql.catalog.catalog import ColumnDescription, ConstraintDescription
 from sql.errors import SqlError
 from sql.names.relation_keys import name_of
 from sql.names.suggestions import did_you_mean
-from sql.parse.statements.statement import Constraint, CreateTable, LikeRelation, SequenceOptions, TableColumn
+from sql.parse.statements.create_table import CreateTable
+from sql.parse.statements.parts import Constraint, LikeRelation, SequenceOptions, TableColumn
 
 
 def build_table_like(statement: CreateTable, work: TableWork) -> TableEntry:

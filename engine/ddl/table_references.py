@@ -19,8 +19,7 @@ from sql.catalog.schemas import found_key, meant_schema
 from sql.errors import SqlError, not_supported
 from sql.names.relation_keys import in_schema_of, in_temporary_schema, written_schema
 from sql.names.suggestions import did_you_mean
-from sql.parse.statements.references import Reference
-from sql.parse.statements.statement import Constraint
+from sql.parse.statements.parts import Constraint, Reference
 from sql.types.datatypes import SqlType
 
 MISSING = "referenced in foreign key constraint does not exist"

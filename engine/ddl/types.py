@@ -23,8 +23,8 @@ from sql.errors import SqlError, not_supported
 from sql.names.relation_keys import NOWHERE, described, name_of, relation_key, schema_of
 from sql.names.suggestions import did_you_mean
 from sql.parse.parse import parse
-from sql.parse.statements.objects import AlterType, CreateType, DropType, TypeStatement
-from sql.parse.statements.statement import CreateView
+from sql.parse.statements.create_view import CreateView
+from sql.parse.statements.types import AlterType, CreateType, DropType, TypeStatement
 from sql.tree.expressions import Call, Cast, Expression
 from sql.tree.relations import Relation
 from sql.tree.walks import all_relations, operator_expressions, walk

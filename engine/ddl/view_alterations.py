@@ -17,7 +17,7 @@ from engine.ddl.query_views import bound_again
 from sql.errors import SqlError
 from sql.names.relation_keys import name_of
 from sql.names.suggestions import did_you_mean
-from sql.parse.statements.statement import TableChange
+from sql.parse.statements.parts import TableChange
 from sql.tree.relations import Relation, Scan, Schema
 from sql.tree.walks import rewrite_everywhere
 from views.upkeep.lifecycle import emptied_view, renamed_view

@@ -20,7 +20,7 @@ from sql.bind.query import bind_query
 from sql.catalog.catalog import ColumnDescription, SessionSettings
 from sql.errors import SqlError
 from sql.names.relation_keys import name_of
-from sql.parse.statements.statement import CreateView
+from sql.parse.statements.create_view import CreateView
 from sql.tree.relations import BoundQuery
 from views.explain.pipelines import stream_lines
 from views.model.definition import ViewDefinition, define_view

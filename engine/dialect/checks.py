@@ -6,8 +6,9 @@ only ever told from the tree that runs, never from names. Must not run anything.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
 from engine.catalog.image import CatalogImage, Entry, QueryViewEntry, TableEntry
 from engine.catalog.privileges import Privileges
@@ -20,48 +21,18 @@ from sql.catalog.catalog import SessionSettings
 from sql.catalog.schemas import found_key
 from sql.errors import SqlError
 from sql.names.relation_keys import is_temporary, name_of, relation_key, schema_of
-from sql.parse.statements.objects import (
-    AlterType,
-    AlterView,
-    Comment,
-    CreateIndex,
-    CreateType,
-    DropIndex,
-    DropType,
-    RenameIndex,
-)
-from sql.parse.statements.session_statement import LockTable
-from sql.parse.statements.statement import (
-    AlterSequence,
-    AlterTable,
-    Checkpoint,
-    Constraint,
-    CopyFrom,
-    CopyTo,
-    CreateSequence,
-    CreateStream,
-    CreateTable,
-    CreateView,
-    DropRelation,
-    Explain,
-    SequenceOptions,
-    Statement,
-    TableColumn,
-    Truncate,
-)
+from sql.parse.statements.declaration import Right, Statement
+from sql.parse.statements.parts import Constraint, LikeRelation, TableChange, TableColumn
+from sql.parse.statements.sequences import AlterSequence, CreateSequence
 from sql.parse.syntax import Query, Table
 from sql.tree.relations import BoundQuery
 
 NOTHING = 0
 KINDS = {"stream": "foreign table", "table": "table", "sequence": "sequence", "view": "view", "query": "view"}
 ANYONE_MAY = "Anyone can COPY to stdout or from stdin. psql's \\copy command also works for anyone."
-FILES = {
-    CopyFrom: (READ_FILES, "from"),
-    CopyTo: (WRITE_FILES, "to"),
-}
-
 
 Bound = BoundQuery | BoundInsert | BoundUpdate | BoundDelete
+Check = Callable[["Checks", Any, Any], object]
 
 
 @dataclass(frozen=True)
@@ -80,91 +51,30 @@ class Checks:
 
     def check(self, statement: Statement) -> None:
         """Raise 42501 unless the role may do the statement. What it reads is checked with its bound tree, see `bound`."""
-        match statement:
-            case CopyFrom():
-                self._file(statement)
-                self.require(statement.name, "a")
-            case CopyTo():
-                self._file(statement)
-            case Explain():
-                self.check(statement.statement)
-            case Truncate():
-                for name, _ in statement.names:
-                    self.require(name, "D")
-            case LockTable():
-                for name, _ in statement.tables:
-                    self._lock(name, statement.mode)
-            case Checkpoint():
-                if not self._has(CHECKPOINTER):
-                    raise denied("must be superuser or have privileges of pg_checkpoint to do CHECKPOINT")
-            case _:
-                self._definition(statement)
+        for field, right in statement.rights:
+            CHECKS[right](self, getattr(statement, field), statement)
 
-    def _definition(self, statement: Statement) -> None:
-        match statement:
-            case CreateView():
-                self._schema(statement.name)
-                if statement.or_replace:
-                    self.owner(statement.name)
-                self._schemas(statement.query)
-            case CreateTable() | CreateStream():
-                self._schema(statement.name, statement.name_position)
-                if isinstance(statement, CreateTable):
-                    self._referenced(statement.constraints, statement.columns)
-                    for like in statement.likes:
-                        self.require(like.name, "r")
-            case CreateSequence():
-                self._schema(statement.name)
-                self._linked(statement.options, self.role)
-            case CreateType():
-                self._schema(statement.name)
-            case AlterType() | DropType():
-                self._types(statement)
-            case Comment() if statement.part is not None:
-                self.owner(statement.name, is_whole=False)
-            case AlterTable() | AlterSequence() | AlterView() | Comment():
-                self.owner(statement.name)
-                if isinstance(statement, AlterSequence) and statement.name in self.image.entries:
-                    owner = self.privileges.owner(self.image.entries[statement.name].description.oid)
-                    self._linked(statement.options, owner)
-                schema = new_schema(statement)
-                if schema in self.image.schemas:
-                    self._schema(relation_key(schema, ""))
-                for change in statement.changes if isinstance(statement, AlterTable) else ():
-                    self._referenced(
-                        () if change.constraint is None else (change.constraint,),
-                        () if change.column is None else (change.column,),
-                    )
-            case CreateIndex():
-                self.owner(statement.table)
-            case DropIndex():
-                for name, _ in statement.names:
-                    self._index_owner(name)
-            case RenameIndex():
-                self._index_owner(statement.name)
-            case DropRelation():
-                for name, _ in statement.names:
-                    if not self._owns(self.image.schemas.get(schema_of(name), NOTHING)):
-                        self.owner(name)
-
-    def _linked(self, options: SequenceOptions, owner: int) -> None:
+    def _linked(self, statement: CreateSequence | AlterSequence) -> None:
         """Raise 55000 for a sequence of one owner that a table of another one shall own."""
+        options = statement.options
+        known = self.image.entries.get(statement.name) if isinstance(statement, AlterSequence) else None
+        owner = self.role if known is None else self.privileges.owner(known.description.oid)
         table = self.image.entries.get(options.owned_by[0]) if options.owned_by else None
         if table is not None and self.privileges.owner(table.description.oid) != owner:
             raise SqlError("55000", "sequence must have same owner as table it is linked to")
 
-    def _types(self, statement: AlterType | DropType) -> None:
-        """Raise 42501 unless the role owns the types, and may make one in the schema that one is moved to."""
-        for name in statement.names if isinstance(statement, DropType) else (statement.name,):
-            enum = self.image.types.get(name)
-            if enum is not None and not self._owns(enum.oid):
-                raise denied(f"must be owner of type {enum.shown}")
-        if (
-            isinstance(statement, AlterType)
-            and statement.action == "set schema"
-            and statement.new_name in self.image.schemas
-        ):
-            self._schema(relation_key(statement.new_name, ""))
+    def _owner_of_type(self, name: str) -> None:
+        enum = self.image.types.get(name)
+        if enum is not None and not self._owns(enum.oid):
+            raise denied(f"must be owner of type {enum.shown}")
+
+    def _moved_into(self, schema: str | None) -> None:
+        if schema is not None and schema in self.image.schemas:
+            self._schema(relation_key(schema, ""))
+
+    def _dropped(self, name: str) -> None:
+        if not self._owns(self.image.schemas.get(schema_of(name), NOTHING)):
+            self.owner(name)
 
     def bound(self, bound: Bound) -> None:
         """Raise 42501 unless the role may run a bound tree: read what its text named, lock it, and write what it is about."""
@@ -226,9 +136,9 @@ class Checks:
         if not (is_temporary(schema) or self._may(self.image.schemas[schema], "U") or self.of_owner):
             raise denied(f"permission denied for schema {schema}")
 
-    def _referenced(self, constraints: Sequence[Constraint], columns: Sequence[TableColumn]) -> None:
+    def _referenced(self, parts: Iterable[Constraint | TableColumn | TableChange]) -> None:
         """Raise 42501 for a foreign key to a table that the role may not refer to."""
-        for one in (*constraints, *(one for column in columns for one in column.constraints)):
+        for one in constraints_of(parts):
             if one.reference is not None:
                 self.require(found_key(one.reference.table, self.settings, self.image.entries.get), "x")
 
@@ -248,13 +158,14 @@ class Checks:
         elif not self._may(self.image.schemas[schema], "C"):
             raise SqlError("42501", f"permission denied for schema {schema}", position)
 
-    def _file(self, statement: CopyFrom | CopyTo) -> None:
-        if statement.file is None:
-            return
-        group, word = FILES[type(statement)]
-        if not self._has(group):
+    def _file(self, file: str | None, group: str, word: str) -> None:
+        if file is not None and not self._has(group):
             message = f"must be superuser or have privileges of the {group} role to COPY {word} a file"
             raise SqlError("42501", message, hint=ANYONE_MAY)
+
+    def _checkpoint(self) -> None:
+        if not self._has(CHECKPOINTER):
+            raise denied("must be superuser or have privileges of pg_checkpoint to do CHECKPOINT")
 
     def _may(self, oid: int, letters: str) -> bool:
         return self.privileges.may(self.roles, self.role, oid, letters)
@@ -266,16 +177,15 @@ class Checks:
         return self.roles.has_privileges_of(self.role, PREDEFINED[group])
 
 
-def new_schema(statement: AlterTable | AlterSequence | AlterView | Comment) -> str:
-    """Return the schema that the statement moves a relation into, if it does."""
-    match statement:
-        case AlterTable():
-            return next((one.new_name for one in statement.changes if one.action == "set schema"), "")
-        case AlterView() if statement.change.action == "set schema":
-            return statement.change.new_name
-        case AlterSequence():
-            return statement.schema or ""
-    return ""
+def constraints_of(parts: Iterable[Constraint | TableColumn | TableChange | None]) -> Iterator[Constraint]:
+    """Yield the constraints that a statement makes. parts: they, or columns and changes that may have some."""
+    for part in parts:
+        if isinstance(part, Constraint):
+            yield part
+        elif isinstance(part, TableColumn):
+            yield from part.constraints
+        elif part is not None:
+            yield from constraints_of((part.constraint, part.column))
 
 
 def shown(entry: Entry) -> str:
@@ -286,3 +196,47 @@ def shown(entry: Entry) -> str:
 def denied(message: str) -> SqlError:
     """Return 42501."""
     return SqlError("42501", message)
+
+
+def name_in(one: str | tuple[str, int] | LikeRelation) -> str:
+    """Return a name that may have its position with it."""
+    if isinstance(one, LikeRelation):
+        return one.name
+    return one if isinstance(one, str) else one[0]
+
+
+def for_each(check: Callable[[Checks, str, Any], None]) -> Check:
+    """Return the check of several names by the check of one."""
+
+    def check_all(checks: Checks, names: Iterable[Any], statement: Any) -> None:
+        for one in names:
+            check(checks, name_in(one), statement)
+
+    return check_all
+
+
+# What is asked of the role for a right, from the value of the field that it is about and the statement.
+CHECKS: dict[Right, Check] = {
+    Right.CREATE: lambda checks, name, _: checks._schema(name),
+    Right.CREATE_AT_POSITION: lambda checks, name, statement: checks._schema(name, statement.name_position),
+    Right.REPLACE: lambda checks, name, statement: checks.owner(name) if statement.or_replace else None,
+    Right.OWN: lambda checks, name, _: checks.owner(name),
+    Right.OWN_PART: lambda checks, name, _: checks.owner(name, is_whole=False),
+    Right.DROP: for_each(lambda checks, name, _: checks._dropped(name)),
+    Right.OWN_INDEX: lambda checks, name, _: checks._index_owner(name),
+    Right.OWN_INDEXES: for_each(lambda checks, name, _: checks._index_owner(name)),
+    Right.OWN_TYPE: lambda checks, name, _: checks._owner_of_type(name),
+    Right.OWN_TYPES: for_each(lambda checks, name, _: checks._owner_of_type(name)),
+    Right.INSERT: lambda checks, name, _: checks.require(name, "a"),
+    Right.TRUNCATE: for_each(lambda checks, name, _: checks.require(name, "D")),
+    Right.LOCK: for_each(lambda checks, name, statement: checks._lock(name, statement.mode)),
+    Right.LIKE: for_each(lambda checks, name, _: checks.require(name, "r")),
+    Right.REFER: lambda checks, parts, _: checks._referenced(parts),
+    Right.LINK: lambda checks, _, statement: checks._linked(statement),
+    Right.MOVE: lambda checks, schema, _: checks._moved_into(schema),
+    Right.NAME_SCHEMAS: lambda checks, query, _: checks._schemas(query),
+    Right.READ_FILE: lambda checks, file, _: checks._file(file, READ_FILES, "from"),
+    Right.WRITE_FILE: lambda checks, file, _: checks._file(file, WRITE_FILES, "to"),
+    Right.CHECKPOINT: lambda checks, _, __: checks._checkpoint(),
+    Right.STATEMENT: lambda checks, statement, _: checks.check(statement),
+}

@@ -18,8 +18,10 @@ from engine.dialect.role_statements import RoleWork, named_role
 from sql.errors import SqlError
 from sql.names.relation_keys import schema_of
 from sql.names.suggestions import did_you_mean
-from sql.parse.statements.access import ChangeOwner, CommentOn, DropOwned, GrantPrivileges, ReassignOwned, RoleSpec
-from sql.parse.statements.statement import DropRelation
+from sql.parse.statements.drop import DropRelation
+from sql.parse.statements.grants import GrantPrivileges
+from sql.parse.statements.owners import ChangeOwner, CommentOn, DropOwned, ReassignOwned
+from sql.parse.statements.parts import RoleSpec
 
 OF_KIND = {"table": OF_RELATION, "relation": OF_RELATION, "sequence": OF_SEQUENCE, "schema": OF_SCHEMA}
 # What GRANT ON a table's name may say also where the name is a sequence's.

@@ -12,7 +12,8 @@ from engine.catalog.image import CatalogImage, is_part
 from engine.catalog.roles import BOOTSTRAP_OID, DATABASE_OWNER, FIRST_FREE_OID, PREDEFINED, Membership, Role, Roles
 from engine.dialect.checks import shown
 from sql.errors import SqlError, not_supported
-from sql.parse.statements.access import AlterRole, CreateRole, DropRole, GrantRole, RoleOptions, RoleSpec, RoleStatement
+from sql.parse.statements.parts import RoleOptions, RoleSpec
+from sql.parse.statements.roles import AlterRole, CreateRole, DropRole, GrantRole, RoleStatement
 from sql.types.datatypes import TIMESTAMPTZ
 from sql.values.literals import input_value
 from sql.wire.scram import make_verifier, read_verifier

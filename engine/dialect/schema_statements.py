@@ -10,7 +10,7 @@ from engine.ddl.schemas import with_schema
 from engine.dialect.checks import denied
 from engine.dialect.role_statements import RoleWork, named_role
 from sql.errors import SqlError
-from sql.parse.statements.access import CreateSchema, DropSchema, RenameSchema
+from sql.parse.statements.schemas import CreateSchema, DropSchema, RenameSchema
 
 SYSTEM = ("pg_catalog", "information_schema", "pg_toast")
 

@@ -14,7 +14,7 @@ from ringbuffer.memory.columns import Layout, PhysicalType
 from ringbuffer.memory.error_codes import DATETIME_OVERFLOW, INVALID_DATETIME, INVALID_TEXT, RowError
 from sql.catalog.catalog import ColumnDescription, RelationDescription
 from sql.errors import SqlError, not_supported
-from sql.parse.statements.statement import CopyOptions
+from sql.parse.statements.parts import CopyOptions
 from sql.times.input_styles import InputStyles
 from sql.types.datatypes import LiteralValue
 from sql.values.client_encodings import ClientEncoding, ReceivedText

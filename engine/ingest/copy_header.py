@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from engine.streams.row_errors import shown
 from sql.catalog.catalog import ColumnDescription
 from sql.errors import SqlError
-from sql.parse.statements.statement import CopyOptions
+from sql.parse.statements.parts import CopyOptions
 
 UNESCAPED = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
 

@@ -23,7 +23,7 @@ from ringbuffer.decode.copy_decoder import CopyDecoder
 from ringbuffer.memory.columns import Layout, Morsel
 from ringbuffer.memory.error_codes import RowError
 from sql.errors import SqlError
-from sql.parse.statements.statement import CopyOptions
+from sql.parse.statements.parts import CopyOptions
 from sql.times.input_styles import InputStyles
 from sql.wire import writer
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from engine.commit.transaction import Again
 from engine.statements.outcome import Outcome
 from sql.parse.parse import parse
-from sql.parse.statements.statement import Empty, Statement
+from sql.parse.statements.declaration import Empty, Statement
 from sql.tree.expressions import Literal
 
 if TYPE_CHECKING:

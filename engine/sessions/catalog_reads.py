@@ -23,7 +23,9 @@ from engine.system_catalog.rows.settings import setting_rows
 from engine.system_catalog.session_context import SessionContext
 from engine.system_catalog.time_zones import moment
 from ringbuffer.encode.output_forms import Forms
-from sql.parse.statements.statement import CopyTo, Explain, Select
+from sql.parse.statements.copy import CopyTo
+from sql.parse.statements.explain import Explain
+from sql.parse.statements.select import Select
 from sql.parse.syntax import Query
 from sql.settings.settings import Settings
 from sql.tree.expressions import Literal

@@ -15,7 +15,7 @@ from sql.catalog.catalog import SessionSettings
 from sql.catalog.schemas import keys_of
 from sql.errors import SqlError
 from sql.names.relation_keys import name_of, schema_of, written_schema
-from sql.parse.statements.session_statement import SetConstraints
+from sql.parse.statements.variables import SetConstraints
 
 if TYPE_CHECKING:
     from engine.commit.transaction import Transaction

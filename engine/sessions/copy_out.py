@@ -27,7 +27,7 @@ from sql.catalog.catalog import SessionSettings
 from sql.errors import SqlError, not_supported
 from sql.names.suggestions import did_you_mean
 from sql.parse import syntax
-from sql.parse.statements.statement import CopyTo
+from sql.parse.statements.copy import CopyTo
 from sql.tree.expressions import Column
 from sql.tree.relations import BoundQuery, OutputColumn, Project, Scan, Schema
 from sql.values.client_encodings import ClientEncoding

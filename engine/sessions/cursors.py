@@ -16,7 +16,7 @@ from engine.embedded.columnless import concatenated
 from engine.sessions.prepared import Portal, Prepared
 from engine.statements.outcome import Outcome
 from sql.errors import SqlError
-from sql.parse.statements.session_statement import CloseCursor, Declare, Fetch
+from sql.parse.statements.cursors import CloseCursor, Declare, Fetch
 from sql.tree.expressions import Literal
 from sql.tree.relations import Schema
 from sql.wire.messages import Bind

@@ -46,46 +46,26 @@ from sql.bind.write_target import stored
 from sql.errors import SqlError
 from sql.names.relation_keys import TEMPORARY, in_temporary_schema, is_temporary
 from sql.names.suggestions import did_you_mean
-from sql.parse.statements.access import AccessStatement, DropOwned, DropSchema, RenameSchema
-from sql.parse.statements.objects import (
-    AlterType,
-    AlterView,
-    Comment,
-    CreateIndex,
-    CreateType,
-    DropIndex,
-    DropType,
-    IndexStatement,
-    RenameIndex,
-    TypeStatement,
-)
-from sql.parse.statements.statement import (
-    AlterSequence,
-    AlterTable,
-    CreateSequence,
-    CreateStream,
-    CreateTable,
-    CreateView,
-    DropRelation,
-    Statement,
-    Truncate,
-)
+from sql.parse.statements.alter_table import AlterTable
+from sql.parse.statements.alter_view import AlterView
+from sql.parse.statements.comment import Comment
+from sql.parse.statements.create_foreign_table import CreateStream
+from sql.parse.statements.create_table import CreateTable
+from sql.parse.statements.create_view import CreateView
+from sql.parse.statements.declaration import Statement
+from sql.parse.statements.delete import Truncate
+from sql.parse.statements.drop import DropRelation
+from sql.parse.statements.indexes import CreateIndex, DropIndex, IndexStatement, RenameIndex
+from sql.parse.statements.owners import DropOwned
+from sql.parse.statements.schemas import DropSchema, RenameSchema
+from sql.parse.statements.sequences import AlterSequence, CreateSequence
+from sql.parse.statements.types import TypeStatement
 from sql.tree.expressions import Column, Expression
 from sql.tree.relations import Project
 from views.upkeep.refresh import Reader
 
 if TYPE_CHECKING:
     from engine.sessions.session import Session
-
-ALTER_TAGS = {False: "ALTER TABLE", True: "ALTER FOREIGN TABLE"}
-INDEX_TAGS: dict[type, str] = {CreateIndex: "CREATE INDEX", DropIndex: "DROP INDEX", RenameIndex: "ALTER INDEX"}
-TYPE_TAGS: dict[type, str] = {CreateType: "CREATE TYPE", AlterType: "ALTER TYPE", DropType: "DROP TYPE"}
-DROP_TAGS = {
-    "stream": "DROP FOREIGN TABLE",
-    "view": "DROP VIEW",
-    "table": "DROP TABLE",
-    "sequence": "DROP SEQUENCE",
-}
 
 
 class DefinitionStatements:
@@ -161,14 +141,14 @@ class DefinitionStatements:
         """Do DROP of anything."""
         work = await self._work(transaction)
         await self._session.in_worker(drop, statement, work)
-        return self._finished(work, transaction, DROP_TAGS[statement.kind])
+        return self._finished(work, transaction, statement.tag)
 
     # Tables
 
     async def create_table(self, statement: CreateTable, transaction: Transaction) -> Outcome:
         """Do CREATE TABLE, or CREATE TABLE AS, which fills it."""
         work = await self._work(transaction, reads=statement.query is not None)
-        tag = "CREATE TABLE" if statement.query is None else "CREATE TABLE AS"
+        tag = statement.tag
         if self._is_there(statement.name, statement.if_not_exists, work.image):
             return Outcome(tag)
         require_free(work.image, statement.name, None)
@@ -218,11 +198,11 @@ class DefinitionStatements:
         elif isinstance(entry, StreamEntry):
             tools = self._alteration_tools(transaction)
             reshaping = await self._session.in_worker(alter_stream, statement, entry, work, tools)
-        return self._finished(work, transaction, ALTER_TAGS[statement.foreign], reshaping)
+        return self._finished(work, transaction, statement.tag, reshaping)
 
     async def _alter_schema(self, statement: AlterTable, transaction: Transaction) -> Outcome:
         """Do ALTER TABLE ... SET SCHEMA, which takes views and sequences too."""
-        tag = ALTER_TAGS[statement.foreign]
+        tag = statement.tag
         image = await self.own_image(transaction)
         entry = image.entries.get(statement.name)
         if entry is None or statement.foreign:
@@ -253,7 +233,7 @@ class DefinitionStatements:
 
     async def change_index(self, statement: IndexStatement, transaction: Transaction) -> Outcome:
         """Do CREATE INDEX, DROP INDEX or ALTER INDEX."""
-        tag = INDEX_TAGS[type(statement)]
+        tag = statement.tag
         if not isinstance(statement, RenameIndex) and statement.concurrently:
             self._session.runner.refuse_in_block(f"{tag} CONCURRENTLY", transaction)
         work = await self._work(transaction)
@@ -303,7 +283,7 @@ class DefinitionStatements:
 
     # Roles
 
-    async def change_access(self, statement: AccessStatement, transaction: Transaction) -> Outcome:
+    async def change_access(self, statement: Statement, transaction: Transaction) -> Outcome:
         """Do the statements on roles, privileges and owners."""
         image = await self.own_image(transaction)
         session = self._session
@@ -350,7 +330,7 @@ class DefinitionStatements:
         known = set(work.image.continuous_views)
         await self._session.in_worker(change_types, statement, work)
         transaction.built += [view for view in work.image.continuous_views if view not in known]
-        return self._finished(work, transaction, TYPE_TAGS[type(statement)])
+        return self._finished(work, transaction, statement.tag)
 
     async def drop_owned(self, statement: DropOwned, transaction: Transaction) -> Outcome:
         """Do DROP OWNED: what roles own is dropped, what they were given is taken back."""

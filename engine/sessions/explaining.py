@@ -27,7 +27,8 @@ from sql.bind.readers import with_zone
 from sql.bind.substitute import substitute_now
 from sql.catalog.catalog import SessionSettings
 from sql.names.relation_keys import name_of
-from sql.parse.statements.statement import CreateView, Explain
+from sql.parse.statements.create_view import CreateView
+from sql.parse.statements.explain import Explain
 from sql.tree.needed_columns import needed_columns
 from sql.tree.relations import BoundQuery, Relation, Scan
 from sql.tree.walks import rewrite_everywhere, scans

@@ -13,7 +13,7 @@ from engine.catalog.image import CatalogImage, QueryViewEntry, TableEntry
 from engine.statements.outcome import Outcome
 from sql.errors import SqlError
 from sql.names.suggestions import did_you_mean
-from sql.parse.statements.session_statement import LockTable
+from sql.parse.statements.lock import LockTable
 
 if TYPE_CHECKING:
     from engine.sessions.session import Session

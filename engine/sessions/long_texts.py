@@ -13,7 +13,7 @@ from engine.sessions.collecting import collecting_later
 from sql.errors import SqlError
 from sql.interrupts import interrupted_by
 from sql.parse.parse import parse
-from sql.parse.statements.statement import Statement
+from sql.parse.statements.declaration import Statement
 
 if TYPE_CHECKING:
     from engine.sessions.session import Session

@@ -22,7 +22,7 @@ from ringbuffer.decode.parameters import decode_parameters
 from ringbuffer.memory.columns import DTYPES, ColumnLayout, Layout, Morsel, PhysicalType
 from sql.bind.insert import BoundInsert
 from sql.catalog.catalog import ColumnDescription
-from sql.parse.statements.statement import Insert
+from sql.parse.statements.insert import Insert
 from sql.tree.expressions import Cast, Expression, Literal, Parameter
 from sql.tree.relations import Values
 from sql.types.datatypes import FAMILIES

@@ -23,8 +23,14 @@ from sql.bind.update import BoundUpdate, bind_update
 from sql.catalog.catalog import Catalog
 from sql.errors import SqlError
 from sql.parse.parse import parse
-from sql.parse.statements.session_statement import Declare
-from sql.parse.statements.statement import Delete, Empty, Explain, Insert, Select, Show, Statement, Update
+from sql.parse.statements.cursors import Declare
+from sql.parse.statements.declaration import Empty, Statement
+from sql.parse.statements.delete import Delete
+from sql.parse.statements.explain import Explain
+from sql.parse.statements.insert import Insert
+from sql.parse.statements.select import Select
+from sql.parse.statements.update import Update
+from sql.parse.statements.variables import Show
 from sql.settings.settings import Settings
 from sql.settings.table import canonical_name
 from sql.tree.expressions import Literal

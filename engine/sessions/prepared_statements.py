@@ -18,8 +18,13 @@ from sql.bind.execute import bind_arguments
 from sql.bind.substitute import substitute_now
 from sql.catalog.schemas import find_type
 from sql.errors import not_supported
-from sql.parse.statements.session_statement import Execute, Prepare
-from sql.parse.statements.statement import Delete, Explain, Insert, Select, Show, Update
+from sql.parse.statements.delete import Delete
+from sql.parse.statements.explain import Explain
+from sql.parse.statements.insert import Insert
+from sql.parse.statements.prepared import Execute, Prepare
+from sql.parse.statements.select import Select
+from sql.parse.statements.update import Update
+from sql.parse.statements.variables import Show
 from sql.parse.type_names import resolve_type
 from sql.tree.expressions import Expression, Literal
 from sql.tree.relations import OutputColumn, Schema, Values

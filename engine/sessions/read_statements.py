@@ -33,7 +33,9 @@ from ringbuffer.encode.output_forms import Forms
 from sql.bind.origins import with_origins
 from sql.bind.query import bind_query
 from sql.errors import not_supported
-from sql.parse.statements.statement import CopyTo, Explain, Select
+from sql.parse.statements.copy import CopyTo
+from sql.parse.statements.explain import Explain
+from sql.parse.statements.select import Select
 from sql.tree.expressions import Literal
 from sql.tree.relations import BoundQuery, Relation, Schema
 from sql.types.datatypes import JSON, TEXT, SqlType

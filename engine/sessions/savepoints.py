@@ -12,7 +12,7 @@ from engine.commit.transaction import Savepoint, Transaction
 from engine.statements.outcome import Outcome
 from engine.tables.write_journal import TableMark, WriteJournal
 from sql.errors import SqlError, not_supported
-from sql.parse.statements.statement import Transaction as TransactionStatement
+from sql.parse.statements.transaction import Transaction as TransactionStatement
 
 if TYPE_CHECKING:
     from engine.sessions.session import Session

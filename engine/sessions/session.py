@@ -35,8 +35,9 @@ from engine.sessions.transaction_block import ABORTED, TransactionBlock
 from engine.statements.outcome import Outcome
 from engine.tables.sequence_functions import SequenceSession
 from sql.errors import SqlError
-from sql.parse.statements.statement import CopyFrom, Empty, Statement
-from sql.parse.statements.statement import Transaction as TransactionStatement
+from sql.parse.statements.copy import CopyFrom
+from sql.parse.statements.declaration import Empty, Statement
+from sql.parse.statements.transaction import Transaction as TransactionStatement
 from sql.settings.settings import Settings, Shown
 from sql.tree.expressions import Literal
 from sql.wire import writer

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from engine.sessions.prepared import SHOW_ALL_COLUMNS
 from engine.statements.outcome import Outcome, text_outcome
 from sql.errors import SqlError
-from sql.parse.statements.statement import SetVariable, Show
+from sql.parse.statements.variables import SetVariable, Show
 from sql.settings.settings import Settings
 from sql.settings.table import canonical_name
 

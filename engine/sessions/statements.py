@@ -17,7 +17,7 @@ from engine.ingest.insert import InsertTarget, evaluate_rows, make_target
 from engine.sessions.again import statement_again
 from engine.sessions.constraint_statements import set_constraints
 from engine.sessions.cursors import Cursors
-from engine.sessions.definition_statements import ALTER_TAGS, TYPE_TAGS, DefinitionStatements
+from engine.sessions.definition_statements import DefinitionStatements
 from engine.sessions.lock_statements import lock_tables
 from engine.sessions.long_texts import in_pieces
 from engine.sessions.prepared import Prepared
@@ -37,65 +37,35 @@ from sql.errors import SqlError, not_supported
 from sql.functions.scalars import VIEW_CHANGES
 from sql.names.suggestions import did_you_mean
 from sql.parse.grammar.cursor import read_name
-from sql.parse.statements.access import (
-    AlterRole,
-    ChangeOwner,
-    CommentOn,
-    CreateRole,
-    CreateSchema,
-    DropOwned,
-    DropRole,
-    DropSchema,
-    GrantPrivileges,
-    GrantRole,
-    ReassignOwned,
-    RenameSchema,
-)
-from sql.parse.statements.objects import (
-    AlterType,
-    AlterView,
-    Comment,
-    CreateIndex,
-    CreateType,
-    DropIndex,
-    DropType,
-    RenameIndex,
-)
-from sql.parse.statements.session_statement import (
-    CloseCursor,
-    Declare,
-    Execute,
-    Fetch,
-    Listen,
-    LockTable,
-    Notify,
-    Prepare,
-    SetConstraints,
-)
-from sql.parse.statements.statement import (
-    AlterSequence,
-    AlterTable,
-    Checkpoint,
-    CopyFrom,
-    CopyTo,
-    CreateSequence,
-    CreateStream,
-    CreateTable,
-    CreateView,
-    Deallocate,
-    Delete,
-    Discard,
-    DropRelation,
-    Explain,
-    Insert,
-    Maintenance,
-    Select,
-    SetVariable,
-    Show,
-    Statement,
-    Truncate,
-    Update,
-)
+from sql.parse.statements.alter_table import AlterTable
+from sql.parse.statements.alter_view import AlterView
+from sql.parse.statements.checkpoint import Checkpoint
+from sql.parse.statements.comment import Comment
+from sql.parse.statements.copy import CopyFrom, CopyTo
+from sql.parse.statements.create_foreign_table import CreateStream
+from sql.parse.statements.create_table import CreateTable
+from sql.parse.statements.create_view import CreateView
+from sql.parse.statements.cursors import CloseCursor, Declare, Fetch
+from sql.parse.statements.declaration import Statement
+from sql.parse.statements.delete import Delete, Truncate
+from sql.parse.statements.drop import DropRelation
+from sql.parse.statements.explain import Explain
+from sql.parse.statements.grants import GrantPrivileges
+from sql.parse.statements.indexes import CreateIndex, DropIndex, RenameIndex
+from sql.parse.statements.insert import Insert
+from sql.parse.statements.lock import LockTable
+from sql.parse.statements.maintenance import Maintenance
+from sql.parse.statements.notifications import Listen, Notify
+from sql.parse.statements.owners import ChangeOwner, CommentOn, DropOwned, ReassignOwned
+from sql.parse.statements.prepared import Execute, Prepare
+from sql.parse.statements.roles import AlterRole, CreateRole, DropRole, GrantRole
+from sql.parse.statements.schemas import CreateSchema, DropSchema, RenameSchema
+from sql.parse.statements.select import Select
+from sql.parse.statements.sequences import AlterSequence, CreateSequence
+from sql.parse.statements.session_state import Deallocate, Discard
+from sql.parse.statements.types import AlterType, CreateType, DropType
+from sql.parse.statements.update import Update
+from sql.parse.statements.variables import SetConstraints, SetVariable, Show
 from sql.parse.syntax import FunctionCall, SelectBody
 from sql.tree.expressions import Call, Literal
 from sql.tree.relations import BoundQuery, Project, Values
@@ -107,38 +77,6 @@ if TYPE_CHECKING:
 # A statement that meets a conflict is tried this often in all, with longer and longer waits in between: half a second together.
 CONFLICT_ATTEMPTS = 10
 CONFLICT_WAIT_S = 0.01
-# What a read-only transaction refuses, as its error calls it.
-WRITES: dict[type, str] = {
-    Insert: "INSERT",
-    Update: "UPDATE",
-    Delete: "DELETE",
-    CreateStream: "CREATE FOREIGN TABLE",
-    CreateTable: "CREATE TABLE",
-    CreateView: "CREATE VIEW",
-    CreateSequence: "CREATE SEQUENCE",
-    AlterSequence: "ALTER SEQUENCE",
-    CreateIndex: "CREATE INDEX",
-    DropIndex: "DROP INDEX",
-    RenameIndex: "ALTER INDEX",
-    AlterView: "ALTER VIEW",
-    **TYPE_TAGS,
-    Comment: "COMMENT",
-    Truncate: "TRUNCATE TABLE",
-    CreateRole: "CREATE ROLE",
-    AlterRole: "ALTER ROLE",
-    DropRole: "DROP ROLE",
-    GrantRole: "GRANT ROLE",
-    GrantPrivileges: "GRANT",
-    ReassignOwned: "REASSIGN OWNED",
-    DropOwned: "DROP OWNED",
-    CommentOn: "COMMENT",
-    CreateSchema: "CREATE SCHEMA",
-    DropSchema: "DROP SCHEMA",
-    RenameSchema: "ALTER SCHEMA",
-    ChangeOwner: "ALTER",
-}
-DEFINITIONS = {AlterTable, DropRelation, *WRITES} - {Insert, Update, Delete, Truncate}
-DROPPED = {"stream": "FOREIGN TABLE", "view": "VIEW", "table": "TABLE", "sequence": "SEQUENCE"}
 
 
 class StatementRunner:
@@ -222,20 +160,14 @@ class StatementRunner:
         if transaction.tables is not None:
             transaction.tables.time_zone = settings.time_zone
         self._session.sequences.read_only = settings.read_only
-        if settings.read_only:
-            what = WRITES.get(type(statement))
-            if isinstance(statement, AlterTable):
-                what = ALTER_TAGS[statement.foreign]
-            if what is not None:
-                refuse_read_only(settings, what)
-            if isinstance(statement, DropRelation):
-                refuse_read_only(settings, f"DROP {DROPPED[statement.kind]}")
+        if statement.writes:
+            refuse_read_only(settings, statement.tag)
 
     async def _run(
         self, statement: Statement, transaction: Transaction, parameters: tuple[Literal, ...], prepared: Prepared | None
     ) -> Outcome:
         written = statement
-        if transaction.snapshot is not None and type(statement) in DEFINITIONS:
+        if transaction.snapshot is not None and statement.defines:
             # Its names are those of the newest catalog.
             await self._definitions.own_image(transaction)
         statement = await self._resolved(statement)

@@ -17,7 +17,11 @@ from engine.ddl.schemas import with_schema
 from engine.sessions.definition_statements import DefinitionStatements
 from sql.errors import SqlError
 from sql.names.relation_keys import schema_of, temporary_schema
-from sql.parse.statements.statement import CreateSequence, CreateTable, CreateView, DropRelation, Statement
+from sql.parse.statements.create_table import CreateTable
+from sql.parse.statements.create_view import CreateView
+from sql.parse.statements.declaration import Statement
+from sql.parse.statements.drop import DropRelation
+from sql.parse.statements.sequences import CreateSequence
 
 if TYPE_CHECKING:
     from engine.sessions.session import Session

@@ -19,8 +19,8 @@ from engine.sessions.log_answer import awaited_answer
 from engine.sessions.savepoints import Savepoints
 from engine.statements.outcome import Outcome
 from sql.errors import CONFLICT, SqlError
-from sql.parse.statements.statement import Statement
-from sql.parse.statements.statement import Transaction as TransactionStatement
+from sql.parse.statements.declaration import Statement
+from sql.parse.statements.transaction import Transaction as TransactionStatement
 
 if TYPE_CHECKING:
     from engine.sessions.session import Session

@@ -25,7 +25,8 @@ from sql.bind.query import bind_query
 from sql.catalog.catalog import SessionSettings
 from sql.interrupts import interrupted_by
 from sql.names.relation_keys import in_temporary_schema, name_of, relation_key, shown, temporary_schema
-from sql.parse.statements.statement import CreateView, Statement
+from sql.parse.statements.create_view import CreateView
+from sql.parse.statements.declaration import Statement
 
 if TYPE_CHECKING:
     from engine.sessions.session import Session

@@ -34,7 +34,10 @@ from sql.bind.insert import BoundInsert, bind_insert
 from sql.bind.update import BoundUpdate, bind_update
 from sql.errors import SqlError, not_supported
 from sql.names.suggestions import did_you_mean
-from sql.parse.statements.statement import CopyFrom, Delete, Insert, Update
+from sql.parse.statements.copy import CopyFrom
+from sql.parse.statements.delete import Delete
+from sql.parse.statements.insert import Insert
+from sql.parse.statements.update import Update
 from sql.settings.settings import Settings
 from sql.tree.expressions import Literal
 from views.upkeep.refresh import Reader

@@ -33,7 +33,7 @@ from sql.bind.substitute import substitute_now
 from sql.bind.write_target import ROWS, columns_schema, listed_columns, stored
 from sql.catalog.catalog import ColumnDescription, RelationDescription
 from sql.errors import SqlError, not_supported
-from sql.parse.statements.statement import CopyFrom
+from sql.parse.statements.copy import CopyFrom
 from sql.times.input_styles import InputStyles
 from sql.tree.expressions import Column, Expression, Literal
 from sql.tree.relations import OutputColumn, Project, Relation, Scan

@@ -7,45 +7,20 @@ schemas that are not there. Queries, INSERT, UPDATE and DELETE are left to bind.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from typing import Any, cast
 
 from engine.catalog.image import CatalogImage
 from engine.ddl.table_names import index_names
 from sql import interrupts
-from sql.bind.open_types import with_types
+from sql.bind.open_types import with_type
 from sql.catalog.catalog import SessionSettings
 from sql.catalog.schemas import SYSTEM, find_type, found_key, meant_schema
 from sql.errors import SqlError
 from sql.names.relation_keys import TEMPORARY, dotted, in_schema_of, name_of, relation_key, unknown, written_schema
-from sql.parse.statements.access import ChangeOwner, CommentOn, GrantPrivileges
-from sql.parse.statements.objects import (
-    AlterType,
-    AlterView,
-    Comment,
-    CreateIndex,
-    CreateType,
-    DropIndex,
-    DropType,
-    RenameIndex,
-)
-from sql.parse.statements.session_statement import LockTable
-from sql.parse.statements.statement import (
-    AlterSequence,
-    AlterTable,
-    CopyFrom,
-    CopyTo,
-    CreateSequence,
-    CreateStream,
-    CreateTable,
-    CreateView,
-    DropRelation,
-    Explain,
-    Maintenance,
-    SequenceOptions,
-    Statement,
-    TableChange,
-    Truncate,
-)
+from sql.parse.statements.declaration import Naming, Statement
+from sql.parse.statements.parts import LikeRelation, SequenceOptions, TableChange
 from sql.types.enums import EnumType
 
 # Names that are looked for at once, which takes some microseconds each.
@@ -55,79 +30,24 @@ NAMES_AT_ONCE_MAX = 256
 def resolved(statement: Statement, image: CatalogImage, settings: SessionSettings) -> Statement:
     """Return the statement with keys."""
     names = Names(image, settings)
-    match statement:
-        case CreateTable() | CreateStream():
-            name = names.new(statement.name, statement.name_position)
-            if isinstance(statement, CreateTable) and statement.likes:
-                likes = tuple(replace(one, name=names.known(one.name)) for one in statement.likes)
-                statement = replace(statement, likes=likes)
-            return replace(with_types(statement, names.own_type), name=name)
-        case CreateView():
-            return replace(statement, name=names.new(statement.name))
-        case CreateSequence():
-            return replace(statement, name=names.new(statement.name), options=names.options(statement.options))
-        case AlterSequence():
-            known = names.known(statement.name, statement.if_exists)
-            return replace(statement, name=known, options=names.options(statement.options))
-        case AlterTable():
-            known = names.known(statement.name, statement.if_exists)
-            changes = tuple(names.change(one, known) for one in statement.changes)
-            return with_types(replace(statement, name=known, changes=changes), names.own_type)
-        case AlterView():
-            known = names.known(statement.name, statement.if_exists)
-            return replace(statement, name=known, change=names.change(statement.change, known))
-        case RenameIndex():
-            known = names.known(statement.name, statement.if_exists)
-            return replace(statement, name=known, new_name=in_schema_of(known, statement.new_name))
-        case CreateType():
-            return replace(statement, name=names.new(statement.name, statement.name_position))
-        case AlterType():
-            return replace(statement, name=names.known_type(statement.name))
-        case DropType():
-            return replace(
-                statement, names=tuple(names.dropped_type(name, statement.if_exists) for name in statement.names)
-            )
-        case ChangeOwner() | CommentOn() if statement.kind == "type":
-            return replace(statement, name=names.known_type(statement.name))
-        case ChangeOwner() if statement.kind != "schema":
-            return replace(statement, name=names.known(statement.name, statement.if_exists))
-        case Comment() | CopyFrom():
-            return replace(statement, name=names.known(statement.name))
-        case CopyTo() if statement.query is None:
-            return replace(statement, name=names.known(statement.name))
-        case CreateIndex():
-            return replace(statement, table=names.known(statement.table))
-        case Truncate():
-            return replace(statement, names=names.all_known(statement.names))
-        case Maintenance() | LockTable():
-            return replace(statement, tables=names.all_known(statement.tables))
-        case GrantPrivileges() if statement.kind in ("table", "sequence"):
-            return replace(statement, names=names.all_known(statement.names))
-        case DropRelation() | DropIndex():
-            return replace(statement, names=tuple(names.dropped(statement.names, statement.if_exists)))
-        case Explain() if isinstance(statement.statement, CreateView):
-            view = statement.statement
-            return replace(statement, statement=replace(view, name=names.new(view.name)))
-        case _:
-            return statement
+    for field, naming in statement.named:
+        statement = replace(cast(Any, statement), **{field: FOUND[naming](names, getattr(statement, field), statement)})
+    return statement
 
 
 def names_many(statement: Statement) -> bool:
     """Tell whether looking for the names of a statement takes so long that other clients would notice."""
-    match statement:
-        case Truncate() | GrantPrivileges() | DropRelation() | DropIndex() | DropType():
-            return len(statement.names) > NAMES_AT_ONCE_MAX
-        case Maintenance() | LockTable():
-            return len(statement.tables) > NAMES_AT_ONCE_MAX
-    return False
+    return any(
+        len(getattr(statement, field)) > NAMES_AT_ONCE_MAX for field, naming in statement.named if naming in MANY
+    )
 
 
 class Names:
     """The names of one statement."""
 
     def __init__(self, image: CatalogImage, settings: SessionSettings) -> None:
-        self._image = image
-        self._settings = settings
+        self.image = image
+        self.settings = settings
         self._indexes: set[str] | None = None
 
     def known(self, written: str, if_exists: bool = False) -> str:
@@ -145,7 +65,7 @@ class Names:
         found = []
         for written, position in names:
             schema = written_schema(written)
-            is_there = schema is None or meant_schema(schema, self._settings) in self._image.schemas
+            is_there = schema is None or meant_schema(schema, self.settings) in self.image.schemas
             if if_exists and not is_there:
                 found.append((written, position))
                 continue
@@ -157,20 +77,20 @@ class Names:
         """Return the key of a relation that is made; the schema of temporary ones is made with the first. Raises 3F000."""
         schema = written_schema(written)
         if schema is None:
-            return relation_key(creation_schema(self._image, self._settings, position), written)
+            return relation_key(creation_schema(self.image, self.settings, position), written)
         if schema != TEMPORARY:
             self._require_schema(written, position)
-        return relation_key(meant_schema(schema, self._settings), name_of(written))
+        return relation_key(meant_schema(schema, self.settings), name_of(written))
 
     def known_type(self, written: str) -> str:
         """Return the key of a type that is to be there. Raises 3F000."""
         self._require_schema(written)
-        return found_key(written, self._settings, self._image.types.get)
+        return found_key(written, self.settings, self.image.types.get)
 
     def dropped_type(self, written: str, if_exists: bool) -> str:
         """Return the key of a type that is to be dropped; a schema that need not be there stays in the name. Raises 3F000."""
         schema = written_schema(written)
-        if if_exists and schema is not None and schema not in self._image.schemas:
+        if if_exists and schema is not None and schema not in self.image.schemas:
             return written
         return self.known_type(written)
 
@@ -183,31 +103,64 @@ class Names:
 
     def own_type(self, written: str) -> EnumType | None:
         """Return the type of the database that a name means, or None. Raises 3F000."""
-        return find_type(written, self._image, self._settings)
+        return find_type(written, self.image, self.settings)
 
-    def change(self, change: TableChange, relation: str) -> TableChange:
-        """Return a renaming with the new key. Raises 3F000."""
-        if change.action == "rename":
-            return replace(change, new_name=in_schema_of(relation, change.new_name))
-        return change
+    def likes(self, likes: tuple[LikeRelation, ...]) -> tuple[LikeRelation, ...]:
+        """Return the relations that a new table is to be like with their keys. Raises 3F000."""
+        return tuple(replace(one, name=self.known(one.name)) for one in likes)
 
     def _found(self, written: str, otherwise: str) -> str:
         interrupts.check()
-        key = found_key(written, self._settings, self._is_there)
+        key = found_key(written, self.settings, self._is_there)
         return key if self._is_there(key) else otherwise
 
     def _is_there(self, key: str) -> bool:
-        if key in self._image.entries:
+        if key in self.image.entries:
             return True
         if self._indexes is None:
             # Once for all names.
-            self._indexes = index_names(self._image)
+            self._indexes = index_names(self.image)
         return key in self._indexes
 
     def _require_schema(self, written: str, position: int | None = None) -> None:
         schema = written_schema(written)
-        if schema is not None and meant_schema(schema, self._settings) not in self._image.schemas:
+        if schema is not None and meant_schema(schema, self.settings) not in self.image.schemas:
             raise SqlError("3F000", f'schema "{schema}" does not exist', position)
+
+
+def changed(change: TableChange, relation: str) -> TableChange:
+    """Return a change of a relation, with the new key if it is a renaming."""
+    if change.action == "rename":
+        return replace(change, new_name=in_schema_of(relation, change.new_name))
+    return change
+
+
+def may_be_missing(statement: Any) -> bool:
+    """Tell whether a statement says IF EXISTS."""
+    return getattr(statement, "if_exists", False)
+
+
+# How the names in a field are found, from the session's names, the field's value, and the statement with the keys found so far.
+FOUND: dict[Naming, Callable[[Names, Any, Any], Any]] = {
+    Naming.NEW: lambda names, name, _: names.new(name),
+    Naming.NEW_AT_POSITION: lambda names, name, statement: names.new(name, statement.name_position),
+    Naming.KNOWN: lambda names, name, statement: names.known(name, may_be_missing(statement)),
+    Naming.ALL_KNOWN: lambda names, found, _: names.all_known(found),
+    Naming.DROPPED: lambda names, found, statement: tuple(names.dropped(found, statement.if_exists)),
+    Naming.TYPE: lambda names, name, _: names.known_type(name),
+    Naming.DROPPED_TYPES: lambda names, found, statement: tuple(
+        names.dropped_type(name, statement.if_exists) for name in found
+    ),
+    Naming.BESIDE: lambda _, name, statement: in_schema_of(statement.name, name),
+    Naming.LIKES: lambda names, likes, _: names.likes(likes),
+    Naming.OPTIONS: lambda names, options, _: names.options(options),
+    Naming.CHANGE: lambda _, change, statement: changed(change, statement.name),
+    Naming.CHANGES: lambda _, changes, statement: tuple(changed(change, statement.name) for change in changes),
+    Naming.TYPES: lambda names, parts, _: tuple(with_type(part, names.own_type) for part in parts),
+    Naming.STATEMENT: lambda names, statement, _: resolved(statement, names.image, names.settings),
+}
+# Those that may be thousands.
+MANY = frozenset({Naming.ALL_KNOWN, Naming.DROPPED, Naming.DROPPED_TYPES})
 
 
 def creation_schema(image: CatalogImage, settings: SessionSettings, position: int | None = None) -> str:

@@ -14,7 +14,8 @@ from engine.ddl.table_building import create_sequence, restarted
 from engine.ddl.table_work import TableWork
 from sql.errors import SqlError
 from sql.names.relation_keys import schema_of
-from sql.parse.statements.statement import AlterSequence, CreateSequence, SequenceOptions
+from sql.parse.statements.parts import SequenceOptions
+from sql.parse.statements.sequences import AlterSequence, CreateSequence
 
 
 def make_sequence(statement: CreateSequence, work: TableWork) -> None:

@@ -13,7 +13,7 @@ from ringbuffer.ring.ring import STRING_CAPACITY_MAX
 from sql.errors import SqlError
 from sql.parse.statements.create_foreign_table import OPTIONS
 from sql.parse.statements.options import invalid_option
-from sql.parse.statements.statement import OptionChange
+from sql.parse.statements.parts import OptionChange
 from sql.values.durations import milliseconds
 
 CAPACITY_MAX = 1 << 30

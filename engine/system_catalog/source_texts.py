@@ -10,7 +10,8 @@ from engine.system_catalog.syntax_nodes import nodes
 from sql.catalog.catalog import ColumnDescription, RelationDescription
 from sql.errors import SqlError
 from sql.parse.parse import parse
-from sql.parse.statements.statement import CreateView, Select
+from sql.parse.statements.create_view import CreateView
+from sql.parse.statements.select import Select
 from sql.parse.syntax import Constant, Expression, FunctionCall, Logic, Name, Operation, SelectBody, Test, TypeCast
 from sql.tree.expressions import Call, Literal
 from sql.tree.walks import walk

@@ -6,7 +6,7 @@ from functools import cache
 
 from engine.system_catalog.static_rows import FOLDER
 from sql.parse.parse import parse
-from sql.parse.statements.statement import Select
+from sql.parse.statements.select import Select
 from sql.parse.syntax import Query
 
 # Relations of information_schema's views that stand for those rows of pg_class of which the role may know.

@@ -17,7 +17,8 @@ from sql.names.relation_keys import quoted_key
 from sql.parse import syntax
 from sql.parse.grammar.cursor import read_name
 from sql.parse.parse import parse
-from sql.parse.statements.statement import Select, TableColumn
+from sql.parse.statements.parts import TableColumn
+from sql.parse.statements.select import Select
 from sql.tree.expressions import Call, Column, Expression, Literal
 from sql.tree.walks import map_expression, walk
 from sql.types.datatypes import BOOL, INT8

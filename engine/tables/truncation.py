@@ -13,7 +13,7 @@ from engine.tables.foreign_keys import links_to
 from engine.tables.table_transaction import TableTransaction
 from sql.errors import SqlError
 from sql.names.suggestions import did_you_mean
-from sql.parse.statements.statement import Truncate
+from sql.parse.statements.delete import Truncate
 
 
 def truncate_tables(

@@ -14,7 +14,7 @@ from sql.bind.subqueries import bind_inside
 from sql.catalog.catalog import ColumnDescription, RelationDescription
 from sql.errors import SqlError
 from sql.names.suggestions import did_you_mean
-from sql.parse.statements.statement import Assignment
+from sql.parse.statements.parts import Assignment
 from sql.parse.syntax import Expression as Syntax
 from sql.parse.syntax import Subquery
 from sql.tree.expressions import Call, Column, Expression, Literal

@@ -28,7 +28,7 @@ from sql.bind.write_target import (
     without_identity,
 )
 from sql.catalog.catalog import Catalog, RelationDescription, SessionSettings
-from sql.parse.statements.statement import Delete
+from sql.parse.statements.delete import Delete
 from sql.tree.expressions import Column, Expression
 from sql.tree.relations import LockedRead, OutputColumn, Project, Relation
 from sql.tree.sharing import settled

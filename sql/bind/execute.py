@@ -12,7 +12,7 @@ from sql.bind.places import start_of
 from sql.bind.scope import Scope
 from sql.catalog.catalog import Catalog, SessionSettings
 from sql.errors import SqlError
-from sql.parse.statements.session_statement import Execute
+from sql.parse.statements.prepared import Execute
 from sql.tree.expressions import Expression, Subquery
 from sql.tree.walks import walk
 from sql.types.casts import can_cast, plain_name

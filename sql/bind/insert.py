@@ -34,7 +34,8 @@ from sql.bind.write_target import (
 )
 from sql.catalog.catalog import Catalog, ColumnDescription, RelationDescription, SessionSettings
 from sql.errors import SqlError, not_supported
-from sql.parse.statements.statement import ColumnDefinition, Insert, TableColumn
+from sql.parse.statements.insert import Insert
+from sql.parse.statements.parts import ColumnDefinition, TableColumn
 from sql.parse.syntax import Expression as Syntax
 from sql.parse.syntax import Query
 from sql.tree.expressions import Column, Expression, Subquery

@@ -24,7 +24,7 @@ from sql.bind.write_target import (
 )
 from sql.catalog.catalog import ConstraintDescription, RelationDescription
 from sql.errors import SqlError, not_supported
-from sql.parse.statements.statement import OnConflict
+from sql.parse.statements.parts import OnConflict
 from sql.tree.expressions import Call, Column, Expression, Literal, SortKey, WindowCall
 from sql.tree.relations import Filter, Join, OutputColumn, Project, Relation, Scan, Sort, Window
 from sql.tree.walks import columns_of

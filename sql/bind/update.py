@@ -31,7 +31,7 @@ from sql.bind.write_target import (
     without_identity,
 )
 from sql.catalog.catalog import Catalog, RelationDescription, SessionSettings
-from sql.parse.statements.statement import Update
+from sql.parse.statements.update import Update
 from sql.tree.expressions import Column
 from sql.tree.relations import LockedRead, OutputColumn, Project, Relation
 from sql.tree.sharing import settled

@@ -1,109 +1,31 @@
-"""Text to statements. Enters: the text of a Query or Parse message. Leaves: `sql.parse.statements.statement` dataclasses.
+"""Text to statements. Enters: the text of a Query or Parse message. Leaves: statements, which are frozen dataclasses.
 
-Statements have our own grammar (`sql.grammar` and one file per statement here in `sql.statements`): every node knows its position, and
-what PostgreSQL refuses is refused. Must not know relations or types' meanings.
+The grammar is our own: `sql.parse.grammar` reads queries and expressions, and each file of `sql.parse.statements` has statements and the
+rules that read them. Every node knows its position, and what PostgreSQL refuses is refused. Must not know relations or types' meanings.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from importlib import import_module
+from pkgutil import iter_modules
 
+from sql.parse import statements
 from sql.parse.grammar import common_tables, queries
 from sql.parse.grammar.cursor import Cursor
-from sql.parse.statements.alter_table import alter_table
-from sql.parse.statements.alter_view import alter_view
-from sql.parse.statements.checkpoint import checkpoint
-from sql.parse.statements.comment import comment
-from sql.parse.statements.copy import copy
-from sql.parse.statements.create_foreign_table import create_foreign_table
-from sql.parse.statements.create_table import create_table
-from sql.parse.statements.create_view import create_view
-from sql.parse.statements.cursors import close, declare, fetch
-from sql.parse.statements.delete import delete, delete_after_with, truncate
-from sql.parse.statements.drop import drop
-from sql.parse.statements.explain import explain
-from sql.parse.statements.grants import alter_default, grant
-from sql.parse.statements.indexes import alter_index, create_index, drop_index
-from sql.parse.statements.insert import insert, insert_after_with
-from sql.parse.statements.lock import lock
-from sql.parse.statements.maintenance import analyze, vacuum
-from sql.parse.statements.notifications import listen, notify, unlisten
+from sql.parse.statements.declaration import Empty, Statement
+from sql.parse.statements.delete import Delete, delete_after_with
+from sql.parse.statements.insert import Insert, insert_after_with
 from sql.parse.statements.options import object_kind
-from sql.parse.statements.owners import drop_owned, or_owner, reassign
-from sql.parse.statements.prepared import execute, prepare
-from sql.parse.statements.roles import alter_role, create_role, drop_role
-from sql.parse.statements.schemas import alter_schema, create_schema, drop_schema
-from sql.parse.statements.sequences import alter_sequence, create_sequence
-from sql.parse.statements.session_state import deallocate, discard
-from sql.parse.statements.statement import Delete, Empty, Insert, Select, Statement, Update
-from sql.parse.statements.transaction import STARTS, transaction
-from sql.parse.statements.types import alter_type, create_type, drop_type
+from sql.parse.statements.prepared import Prepare, prepare
+from sql.parse.statements.rules import RULES, begins
+from sql.parse.statements.select import Select
+from sql.parse.statements.transaction import Transaction
 from sql.parse.statements.unsupported import refusal
-from sql.parse.statements.update import update, update_after_with
-from sql.parse.statements.variables import reset, set_variable, show
+from sql.parse.statements.update import Update, update_after_with
 
-RULES: dict[str, Callable[[Cursor], Statement]] = {
-    "analyse": analyze,
-    "analyze": analyze,
-    "checkpoint": checkpoint,
-    "close": close,
-    "comment": comment,
-    "copy": copy,
-    "deallocate": deallocate,
-    "declare": declare,
-    "delete": delete,
-    "discard": discard,
-    "execute": execute,
-    "explain": explain,
-    "grant": grant,
-    "fetch": fetch,
-    "insert": insert,
-    "listen": listen,
-    "lock": lock,
-    "move": fetch,
-    "notify": notify,
-    "prepare": lambda cursor: prepare(cursor, statement),
-    "reassign": reassign,
-    "reset": reset,
-    "revoke": grant,
-    "set": set_variable,
-    "show": show,
-    "truncate": truncate,
-    "unlisten": unlisten,
-    "update": update,
-    "vacuum": vacuum,
-    **dict.fromkeys(STARTS, transaction),
-}
-
-
-OBJECT_RULES: dict[tuple[str, str], Callable[[Cursor], Statement]] = {
-    ("create", "foreign"): create_foreign_table,
-    ("create", "index"): create_index,
-    ("create", "schema"): create_schema,
-    ("create", "sequence"): create_sequence,
-    ("create", "table"): create_table,
-    ("create", "type"): create_type,
-    ("create", "view"): create_view,
-    ("alter", "default"): alter_default,
-    ("alter", "foreign"): or_owner(alter_table),
-    ("alter", "schema"): or_owner(alter_schema),
-    ("alter", "index"): alter_index,
-    ("alter", "sequence"): or_owner(alter_sequence),
-    ("alter", "table"): or_owner(alter_table),
-    ("alter", "type"): or_owner(alter_type),
-    ("alter", "view"): or_owner(alter_view),
-    **{("create", kind): create_role for kind in ("role", "user", "group")},
-    **{("alter", kind): alter_role for kind in ("role", "user", "group")},
-    **{("drop", kind): drop_role for kind in ("role", "user", "group")},
-    ("drop", "foreign"): drop,
-    ("drop", "index"): drop_index,
-    ("drop", "owned"): drop_owned,
-    ("drop", "schema"): drop_schema,
-    ("drop", "sequence"): drop,
-    ("drop", "table"): drop,
-    ("drop", "type"): drop_type,
-    ("drop", "view"): drop,
-}
+for found in iter_modules(statements.__path__, statements.__name__ + "."):
+    # Each names the first words of what it reads.
+    import_module(found.name)
 
 
 def parse(text: str) -> tuple[Statement, ...]:
@@ -136,13 +58,17 @@ def statement(cursor: Cursor) -> Statement:
         return query_statement(cursor)
     if cursor.token.kind != "word":
         cursor.fail()
-    rule = RULES.get(cursor.token.value)
-    if rule is not None:
-        return rule(cursor)
-    rule = OBJECT_RULES.get((cursor.token.value, object_kind(cursor)))
-    if rule is not None:
-        return rule(cursor)
-    raise refusal(cursor)
+    word = cursor.token.value
+    rule = RULES.get(word) or RULES.get(f"{word} {object_kind(cursor)}")
+    if rule is None:
+        raise refusal(cursor)
+    return rule(cursor)
+
+
+@begins("prepare")
+def prepared(cursor: Cursor) -> Prepare | Transaction:
+    """Read PREPARE, which has a statement within."""
+    return prepare(cursor, statement)
 
 
 def query_statement(cursor: Cursor) -> Select | Insert | Update | Delete:

@@ -26,7 +26,7 @@ from sql.bind import bind_query
 from sql.catalog.catalog import ColumnDescription, RelationDescription, SessionSettings
 from sql.errors import SqlError
 from sql.parse.parse import parse
-from sql.parse.statements.statement import Select
+from sql.parse.statements.select import Select
 from sql.tree.relations import OutputColumn, Relation, Schema
 from sql.types.datatypes import (
     BOOL,

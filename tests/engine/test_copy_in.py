@@ -18,7 +18,7 @@ from engine.ingest.insert import make_target
 from ringbuffer.decode.copy_decoder import CopyDecoder
 from sql.errors import SqlError
 from sql.parse.parse import parse
-from sql.parse.statements.statement import CopyFrom
+from sql.parse.statements.copy import CopyFrom
 from sql.times.input_styles import USUAL
 from tests.end_to_end.raw_client import COPY_DONE, copy_data
 from tests.engine.session_client import SessionClient, World, rows_of

@@ -19,7 +19,7 @@ from sql.bind import bind_query
 from sql.catalog.catalog import ARRIVAL
 from sql.errors import SqlError
 from sql.parse.parse import parse
-from sql.parse.statements.statement import Select
+from sql.parse.statements.select import Select
 from sql.tree.relations import OutputColumn
 from sql.types.datatypes import SqlType
 from sql.values.literals import input_value

@@ -12,7 +12,7 @@ from engine.embedded.result_rows import ResultLimits
 from sql.bind import bind_query
 from sql.errors import SqlError
 from sql.parse.parse import parse
-from sql.parse.statements.statement import Select
+from sql.parse.statements.select import Select
 from sql.tree.relations import Relation
 from tests.sql.sample_catalog import SETTINGS, SampleCatalog
 

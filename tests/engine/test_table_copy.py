@@ -12,7 +12,7 @@ import pytest
 
 from sql.errors import SqlError
 from sql.parse.parse import parse
-from sql.parse.statements.statement import CopyFrom
+from sql.parse.statements.copy import CopyFrom
 from tests.end_to_end.raw_client import COPY_DONE, RawClient, copy_data, copy_fail, query
 from tests.engine.session_client import SessionClient, World
 from tests.oracle.postgres import PostgresCluster

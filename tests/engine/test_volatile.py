@@ -9,7 +9,7 @@ import pytest
 from engine.embedded.query_engine import QueryEngine
 from sql.bind import bind_query
 from sql.parse.parse import parse
-from sql.parse.statements.statement import Select
+from sql.parse.statements.select import Select
 from tests.sql.sample_catalog import SETTINGS, SampleCatalog
 
 

@@ -16,7 +16,7 @@ from sql.bind import bind_query
 from sql.catalog.catalog import ColumnDescription, RelationDescription, SessionSettings
 from sql.errors import SqlError
 from sql.parse.parse import parse
-from sql.parse.statements.statement import CreateView
+from sql.parse.statements.create_view import CreateView
 from sql.tree.relations import Relation
 from sql.types.datatypes import BOOL, DATE, FLOAT8, INT4, INT8, TEXT, TIMESTAMP, TIMESTAMPTZ, SqlType, numeric
 from views.codegen.state_size import kernel_file_name

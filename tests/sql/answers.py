@@ -6,10 +6,13 @@ import psycopg
 from psycopg.pq import ExecStatus
 
 from sql.bind import bind_insert, bind_query
-from sql.bind.open_types import with_types
+from sql.bind.open_types import with_type
 from sql.errors import SqlError
 from sql.parse.parse import parse
-from sql.parse.statements.statement import AlterTable, CreateStream, CreateTable, Explain, Insert, Select
+from sql.parse.statements.declaration import Naming
+from sql.parse.statements.explain import Explain
+from sql.parse.statements.insert import Insert
+from sql.parse.statements.select import Select
 from tests.sql.sample_catalog import SETTINGS, SampleCatalog
 
 # ["ok"] | ["columns", [name, oid, typmod], ...] | ["error", sqlstate, message, position, hint, detail]
@@ -23,8 +26,9 @@ def our_answer(statement: str) -> Answer:
         parsed = parse(statement)[-1]
         if isinstance(parsed, Insert):
             bind_insert(parsed, catalog, SETTINGS)
-        if isinstance(parsed, CreateTable | CreateStream | AlterTable):
-            with_types(parsed, lambda _: None)
+        for field in (field for field, naming in parsed.named if naming is Naming.TYPES):
+            for part in getattr(parsed, field):
+                with_type(part, lambda _: None)
         if not isinstance(parsed, Select):
             return ["ok"]
         root = bind_query(parsed.query, catalog, SETTINGS).root

@@ -15,7 +15,7 @@ from sql.catalog.catalog import (
     SessionSettings,
 )
 from sql.parse.parse import parse
-from sql.parse.statements.statement import Select
+from sql.parse.statements.select import Select
 from sql.types.datatypes import (
     BOOL,
     DATE,

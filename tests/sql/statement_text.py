@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from sql.parse.statements.statement import Assignment, Delete, Insert, OnConflict, Update
+from sql.parse.statements.delete import Delete
+from sql.parse.statements.insert import Insert
+from sql.parse.statements.parts import Assignment, OnConflict
+from sql.parse.statements.update import Update
 from sql.parse.syntax import Expression, FromItem, Target
 from tests.sql.syntax_text import (
     columns_text,

@@ -21,7 +21,7 @@ from sql.emit.duckdb import emit_duckdb
 from sql.emit.spark import emit_spark
 from sql.errors import SqlError
 from sql.parse.parse import parse
-from sql.parse.statements.statement import Select
+from sql.parse.statements.select import Select
 from sql.tree.relations import Relation
 from sql.tree.walks import scans
 from sql.types.datatypes import INT4, TEXT, TIMESTAMPTZ, SqlType, enum_type, numeric

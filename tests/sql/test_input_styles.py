@@ -8,7 +8,7 @@ from sql.bind import bind_query
 from sql.catalog.catalog import SessionSettings
 from sql.errors import SqlError
 from sql.parse.parse import parse
-from sql.parse.statements.statement import Select
+from sql.parse.statements.select import Select
 from sql.settings.settings import Settings
 from tests.sql.sample_catalog import SampleCatalog
 

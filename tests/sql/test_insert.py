@@ -10,7 +10,8 @@ from sql.bind import BoundInsert, bind_default, bind_insert, substitute_now, sub
 from sql.catalog.catalog import ColumnDescription, RelationDescription
 from sql.errors import SqlError
 from sql.parse.parse import parse
-from sql.parse.statements.statement import CreateStream, Insert
+from sql.parse.statements.create_foreign_table import CreateStream
+from sql.parse.statements.insert import Insert
 from sql.tree.expressions import Call, Literal
 from sql.tree.relations import Values
 from sql.types.datatypes import INT4, TEXT, TIMESTAMPTZ, SqlType

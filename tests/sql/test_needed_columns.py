@@ -7,7 +7,7 @@ import pytest
 from sql.bind import bind_query
 from sql.catalog.catalog import ARRIVAL
 from sql.parse.parse import parse
-from sql.parse.statements.statement import Select
+from sql.parse.statements.select import Select
 from sql.tree.needed_columns import needed_columns
 from tests.sql.sample_catalog import SETTINGS, STREAM_COLUMNS, SampleCatalog
 

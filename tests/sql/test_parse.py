@@ -10,24 +10,18 @@ from sql.bind import bind_query
 from sql.errors import SqlError
 from sql.names.relation_keys import as_written
 from sql.parse.parse import parse
-from sql.parse.statements.statement import (
-    Checkpoint,
-    CopyFrom,
-    CopyTo,
-    CreateStream,
-    CreateView,
-    Deallocate,
-    Discard,
-    DropRelation,
-    Empty,
-    Explain,
-    Insert,
-    Select,
-    SetVariable,
-    Show,
-    Statement,
-    Transaction,
-)
+from sql.parse.statements.checkpoint import Checkpoint
+from sql.parse.statements.copy import CopyFrom, CopyTo
+from sql.parse.statements.create_foreign_table import CreateStream
+from sql.parse.statements.create_view import CreateView
+from sql.parse.statements.declaration import Empty, Statement
+from sql.parse.statements.drop import DropRelation
+from sql.parse.statements.explain import Explain
+from sql.parse.statements.insert import Insert
+from sql.parse.statements.select import Select
+from sql.parse.statements.session_state import Deallocate, Discard
+from sql.parse.statements.transaction import Transaction
+from sql.parse.statements.variables import SetVariable, Show
 from sql.parse.syntax import Query
 from sql.types.datatypes import INT4, TEXT, TIMESTAMPTZ, SqlType, numeric
 from tests.sql.sample_catalog import SETTINGS, SampleCatalog

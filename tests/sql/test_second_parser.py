@@ -20,7 +20,8 @@ from sql.emit.duckdb import emit_duckdb
 from sql.emit.spark import emit_spark
 from sql.errors import SqlError
 from sql.parse.parse import parse
-from sql.parse.statements.statement import CreateStream, Select
+from sql.parse.statements.create_foreign_table import CreateStream
+from sql.parse.statements.select import Select
 from sql.parse.syntax import Between, CaseWhen, JoinClause, Query, SelectBody, SetOperation, Subquery, Table
 from sql.tree.relations import Relation
 from tests.randomized.cases import make_case

@@ -10,7 +10,7 @@ from sql.bind import bind_query
 from sql.emit.duckdb import emit_duckdb
 from sql.errors import SqlError
 from sql.parse.parse import parse
-from sql.parse.statements.statement import Select
+from sql.parse.statements.select import Select
 from sql.tree.relations import BoundQuery
 from sql.tree.sharing import is_shared, nodes_count, written_out
 from sql.tree.walks import all_relations

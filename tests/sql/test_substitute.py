@@ -10,7 +10,7 @@ import pytest
 from sql.bind import bind_query, substitute_parameters
 from sql.errors import SqlError
 from sql.parse.parse import parse
-from sql.parse.statements.statement import Select
+from sql.parse.statements.select import Select
 from sql.tree.expressions import Literal
 from sql.tree.relations import BoundQuery
 from sql.types.datatypes import INT4, INT8, NUMERIC, TEXT, SqlType

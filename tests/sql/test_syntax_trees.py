@@ -14,7 +14,10 @@ import pytest
 
 from sql.errors import SqlError
 from sql.parse.parse import parse
-from sql.parse.statements.statement import Delete, Insert, Select, Update
+from sql.parse.statements.delete import Delete
+from sql.parse.statements.insert import Insert
+from sql.parse.statements.select import Select
+from sql.parse.statements.update import Update
 from tests.oracle.postgres import PostgresCluster
 from tests.randomized.cases import make_case
 from tests.randomized.views import SOURCE

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from sql.bind import bind_query
 from sql.parse.parse import parse
-from sql.parse.statements.statement import Select
+from sql.parse.statements.select import Select
 from tests.sql.sample_catalog import SETTINGS, SampleCatalog
 from tests.sql.tree_text import tree_text
 

@@ -21,7 +21,7 @@ from ringbuffer.memory.arrow import slice_morsel
 from sql.bind import bind_query
 from sql.catalog.catalog import ColumnDescription, RelationDescription, SessionSettings
 from sql.parse.parse import parse
-from sql.parse.statements.statement import CreateView
+from sql.parse.statements.create_view import CreateView
 from sql.tree.relations import OutputColumn, Relation, Schema
 from sql.types.datatypes import BOOL, DATE, FLOAT8, INT2, INT4, INT8, TEXT, SqlType, numeric
 from tests.engine.answers import Answer, arrow_column, output_rows

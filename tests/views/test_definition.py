@@ -10,7 +10,7 @@ import pytest
 from sql.catalog.catalog import SessionSettings
 from sql.errors import SqlError
 from sql.parse.parse import parse
-from sql.parse.statements.statement import CreateView
+from sql.parse.statements.create_view import CreateView
 from views.model.definition import JoinChoice, ViewDefinition, define_view
 
 SETTINGS = SessionSettings(time_zone="Europe/Berlin", search_path="public").shared()

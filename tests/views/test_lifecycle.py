@@ -13,7 +13,7 @@ from ringbuffer.memory.arrow import morsel_from_arrow
 from sql.bind import bind_query
 from sql.errors import SqlError
 from sql.parse.parse import parse
-from sql.parse.statements.statement import CreateView
+from sql.parse.statements.create_view import CreateView
 from sql.tree.relations import Relation
 from tests.plans.snapshot import RELATIONS, SETTINGS, Relations
 from tests.views.fakes import FakeClock, FakeExecutor

@@ -6,7 +6,7 @@ import pytest
 
 from sql.bind import bind_query
 from sql.parse.parse import parse
-from sql.parse.statements.statement import Select
+from sql.parse.statements.select import Select
 from sql.tree.relations import Relation, Scan
 from sql.tree.walks import all_relations
 from tests.sql.sample_catalog import SETTINGS, SampleCatalog

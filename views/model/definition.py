@@ -13,8 +13,7 @@ from sql.catalog.catalog import SessionSettings
 from sql.errors import SqlError
 from sql.names.relation_keys import name_of
 from sql.names.suggestions import quoted_list
-from sql.parse.statements.create_view import OPTIONS
-from sql.parse.statements.statement import CreateView
+from sql.parse.statements.create_view import OPTIONS, CreateView
 
 BOOLEANS = {"on": True, "true": True, "off": False, "false": False}
 

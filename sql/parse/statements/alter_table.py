@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import NoReturn
 
 from sql.errors import SqlError, not_supported
@@ -11,11 +11,49 @@ from sql.parse.grammar.cursor import Cursor
 from sql.parse.grammar.types import type_name
 from sql.parse.statements.columns import resolved, table_column
 from sql.parse.statements.constraints import at_table_constraint, attributes, table_constraint
-from sql.parse.statements.statement import AlterTable, OptionChange, TableChange
+from sql.parse.statements.declaration import Naming, Right, Statement
+from sql.parse.statements.owners import or_owner
+from sql.parse.statements.parts import OptionChange, TableChange
+from sql.parse.statements.rules import begins
 from sql.parse.statements.update import written_name
 from sql.parse.syntax import TypeName
 from sql.parse.type_names import open_type
 from sql.types.datatypes import SqlType
+
+
+@dataclass(frozen=True)
+class AlterTable(Statement):
+    """ALTER [FOREIGN] TABLE [IF EXISTS] name actions. foreign: it says FOREIGN, so that it must be a stream."""
+
+    text: str
+    name: str
+    name_position: int
+    if_exists: bool
+    changes: tuple[TableChange, ...]
+    foreign: bool = False
+
+    writes = defines = True
+    named = (
+        ("name", Naming.KNOWN),
+        ("changes", Naming.CHANGES),
+        ("changes", Naming.TYPES),
+    )
+    rights = (
+        ("name", Right.OWN),
+        ("new_schema", Right.MOVE),
+        ("changes", Right.REFER),
+    )
+
+    @property
+    def tag(self) -> str:
+        """See Statement."""
+        return "ALTER FOREIGN TABLE" if self.foreign else "ALTER TABLE"
+
+    @property
+    def new_schema(self) -> str:
+        """The schema that it moves the relation into, if it does."""
+        return next((change.new_name for change in self.changes if change.action == "set schema"), "")
+
 
 # First words of actions of PostgreSQL that change nothing that we have.
 REFUSED = frozenset(
@@ -25,6 +63,8 @@ REFUSED = frozenset(
 )
 
 
+@begins("alter foreign", "alter table")
+@or_owner
 def alter_table(cursor: Cursor) -> AlterTable:
     """Read the statement from its first word."""
     first = cursor.index

@@ -2,15 +2,50 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from sql.errors import not_supported
 from sql.parse.grammar.cursor import Cursor
 from sql.parse.statements.alter_table import new_schema, renaming
-from sql.parse.statements.objects import AlterView
+from sql.parse.statements.declaration import Naming, Right, Statement
+from sql.parse.statements.owners import or_owner
+from sql.parse.statements.parts import TableChange
+from sql.parse.statements.rules import begins
+
+
+@dataclass(frozen=True)
+class AlterView(Statement):
+    """ALTER VIEW [IF EXISTS] name RENAME ...: a change whose action is 'rename' or 'rename column'; or SET SCHEMA: 'set schema'."""
+
+    text: str
+    name: str
+    name_position: int
+    if_exists: bool
+    change: TableChange
+
+    tag = "ALTER VIEW"
+    writes = defines = True
+    named = (
+        ("name", Naming.KNOWN),
+        ("change", Naming.CHANGE),
+    )
+    rights = (
+        ("name", Right.OWN),
+        ("new_schema", Right.MOVE),
+    )
+
+    @property
+    def new_schema(self) -> str:
+        """The schema that it moves the view into, if it does."""
+        return self.change.new_name if self.change.action == "set schema" else ""
+
 
 # First words of actions of PostgreSQL that are refused.
 REFUSED = frozenset({"alter", "owner", "reset", "set"})
 
 
+@begins("alter view")
+@or_owner
 def alter_view(cursor: Cursor) -> AlterView:
     """Read the statement from its first word."""
     first = cursor.index

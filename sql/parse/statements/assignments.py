@@ -5,7 +5,7 @@ from __future__ import annotations
 from sql.errors import SqlError
 from sql.parse.grammar import expressions as grammar
 from sql.parse.grammar.cursor import Cursor
-from sql.parse.statements.statement import Assignment
+from sql.parse.statements.parts import Assignment
 from sql.parse.syntax import Constant, Expression, Row, Subquery
 
 

@@ -21,8 +21,8 @@ from sql.parse.statements.constraints import (
 )
 from sql.parse.statements.foreign_key import reference
 from sql.parse.statements.options import generic_options
+from sql.parse.statements.parts import Constraint, SequenceOptions, TableColumn
 from sql.parse.statements.sequences import sequence_options
-from sql.parse.statements.statement import Constraint, SequenceOptions, TableColumn
 from sql.parse.syntax import Expression, TypeName
 from sql.parse.type_names import open_type
 from sql.types.datatypes import INT2, INT4, INT8, TEXT, SqlType

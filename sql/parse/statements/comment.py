@@ -2,14 +2,41 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from sql.errors import SqlError, not_supported
 from sql.parse.grammar.cursor import Cursor, relation_of
-from sql.parse.statements.access import CommentOn
-from sql.parse.statements.objects import Comment
-from sql.parse.statements.owners import comment_on
+from sql.parse.statements.declaration import Naming, Right, Statement
+from sql.parse.statements.owners import CommentOn, comment_on
+from sql.parse.statements.rules import begins
 from sql.parse.statements.unsupported import commented_object
 
 
+@dataclass(frozen=True)
+class Comment(Statement):
+    """COMMENT ON kind name IS comment, None: it is taken away.
+
+    kind: as of DropRelation, or 'column' or 'constraint', then of the relation `name`, which has it as `part`.
+    """
+
+    text: str
+    kind: str
+    name: str
+    name_position: int
+    part: str | None
+    comment: str | None
+
+    tag = "COMMENT"
+    writes = defines = True
+    named = (("name", Naming.KNOWN),)
+
+    @property
+    def rights(self) -> tuple[tuple[str, Right], ...]:
+        """See Statement."""
+        return (("name", Right.OWN if self.part is None else Right.OWN_PART),)
+
+
+@begins("comment")
 def comment(cursor: Cursor) -> Comment | CommentOn:
     """Read the statement from its first word."""
     first = cursor.index

@@ -9,8 +9,7 @@ from sql.parse.grammar import expressions as grammar
 from sql.parse.grammar.cursor import Cursor
 from sql.parse.statements.foreign_key import reference
 from sql.parse.statements.options import storage_parameters
-from sql.parse.statements.references import Reference
-from sql.parse.statements.statement import Constraint
+from sql.parse.statements.parts import Constraint, Reference
 from sql.parse.syntax import Expression
 
 

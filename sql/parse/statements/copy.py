@@ -2,15 +2,62 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from sql.errors import SqlError, not_supported
+from sql.parse import syntax
 from sql.parse.grammar import expressions as grammar
 from sql.parse.grammar import queries
 from sql.parse.grammar.cursor import Cursor
 from sql.parse.statements.copy_options import RawOption, copy_options, old_copy_options, resolve
-from sql.parse.statements.statement import CopyFrom, CopyOptions, CopyTo
+from sql.parse.statements.declaration import Naming, Right, Statement
+from sql.parse.statements.parts import CopyOptions
+from sql.parse.statements.rules import begins
 from sql.parse.syntax import Expression, Query
 
 
+@dataclass(frozen=True)
+class CopyFrom(Statement):
+    """COPY relation [(columns)] FROM STDIN, or FROM 'file' on the server (file not None). where: the rows that are kept."""
+
+    text: str
+    name: str
+    name_position: int
+    columns: tuple[tuple[str, int], ...] | None
+    options: CopyOptions
+    file: str | None = None
+    where: syntax.Expression | None = None
+
+    tag = "COPY FROM"
+    named = (("name", Naming.KNOWN),)
+    rights = (
+        ("file", Right.READ_FILE),
+        ("name", Right.INSERT),
+    )
+
+
+@dataclass(frozen=True)
+class CopyTo(Statement):
+    """COPY (query) TO STDOUT, or COPY relation [(columns)] TO STDOUT (query None), or TO 'file' on the server (file not None)."""
+
+    text: str
+    query: syntax.Query | None
+    name: str
+    name_position: int
+    options: CopyOptions
+    columns: tuple[tuple[str, int], ...] | None = None
+    file: str | None = None
+
+    tag = "COPY TO"
+    rights = (("file", Right.WRITE_FILE),)
+
+    @property
+    def named(self) -> tuple[tuple[str, Naming], ...]:
+        """See Statement."""
+        return (("name", Naming.KNOWN),) if self.query is None else ()
+
+
+@begins("copy")
 def copy(cursor: Cursor) -> CopyFrom | CopyTo:
     """Read the statement from its first word."""
     first = cursor.index

@@ -8,7 +8,7 @@ from sql.errors import SqlError, not_supported
 from sql.names.suggestions import did_you_mean
 from sql.parse.grammar.cursor import Cursor
 from sql.parse.statements.options import boolean_or_string
-from sql.parse.statements.statement import CopyOptions
+from sql.parse.statements.parts import CopyOptions
 from sql.values.client_encodings import encoding_named, is_known
 from sql.values.durations import milliseconds
 

@@ -2,19 +2,46 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
+
 from sql.errors import SqlError, not_supported
 from sql.parse.grammar.cursor import Cursor
 from sql.parse.statements.columns import table_column
 from sql.parse.statements.constraints import at_table_constraint, refuse_inheritance, table_constraint
 from sql.parse.statements.create_table import COLUMNS_MAX, check_names
+from sql.parse.statements.declaration import Naming, Right, Statement
 from sql.parse.statements.options import foreign_options
-from sql.parse.statements.statement import ColumnDefinition, CreateStream
+from sql.parse.statements.parts import ColumnDefinition
+from sql.parse.statements.rules import begins
 from sql.parse.type_names import column_type
+
+
+@dataclass(frozen=True)
+class CreateStream(Statement):
+    """CREATE FOREIGN TABLE [IF NOT EXISTS] name (...) SERVER stream [OPTIONS (...)]."""
+
+    text: str
+    name: str
+    columns: tuple[ColumnDefinition, ...]
+    options: Mapping[str, str]
+    if_not_exists: bool
+    name_position: int
+
+    tag = "CREATE FOREIGN TABLE"
+    writes = defines = True
+    named = (
+        ("name", Naming.NEW_AT_POSITION),
+        ("columns", Naming.TYPES),
+    )
+    rights = (("name", Right.CREATE_AT_POSITION),)
+
 
 SERVER = "stream"
 OPTIONS = frozenset({"capacity", "string_capacity", "timeout"})
 
 
+@begins("create foreign")
 def create_foreign_table(cursor: Cursor) -> CreateStream:
     """Read the statement from its first word."""
     first = cursor.index

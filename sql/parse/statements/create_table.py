@@ -3,17 +3,60 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from sql.errors import SqlError, not_supported
 from sql.names.relation_keys import TEMPORARY, written_schema
+from sql.parse import syntax
 from sql.parse.grammar import queries
 from sql.parse.grammar.cursor import Cursor
 from sql.parse.statements.columns import table_column
 from sql.parse.statements.constraints import at_table_constraint, refuse_inheritance, table_constraint
+from sql.parse.statements.declaration import Naming, Right, Statement
 from sql.parse.statements.options import storage_parameters
+from sql.parse.statements.parts import Constraint, LikeRelation, TableColumn
+from sql.parse.statements.rules import begins
 from sql.parse.statements.sequences import created_name, persistence
-from sql.parse.statements.statement import Constraint, CreateTable, LikeRelation, TableColumn
 from sql.parse.syntax import Query
+
+
+@dataclass(frozen=True)
+class CreateTable(Statement):
+    """CREATE TABLE [IF NOT EXISTS] name (columns, likes and constraints), or ... [(column names)] AS query [WITH [NO] DATA].
+
+    A temporary one has a name in the schema pg_temp. on_commit: 'drop', 'delete' or 'preserve' (its rows), or nothing.
+    """
+
+    text: str
+    name: str
+    name_position: int
+    columns: tuple[TableColumn, ...]
+    constraints: tuple[Constraint, ...]
+    if_not_exists: bool
+    query: syntax.Query | None = None
+    column_names: tuple[str, ...] = ()
+    with_data: bool = True
+    on_commit: str = ""
+    likes: tuple[LikeRelation, ...] = ()
+
+    writes = defines = True
+    named = (
+        ("name", Naming.NEW_AT_POSITION),
+        ("likes", Naming.LIKES),
+        ("columns", Naming.TYPES),
+    )
+    rights = (
+        ("name", Right.CREATE_AT_POSITION),
+        ("constraints", Right.REFER),
+        ("columns", Right.REFER),
+        ("likes", Right.LIKE),
+    )
+
+    @property
+    def tag(self) -> str:
+        """See Statement."""
+        return "CREATE TABLE" if self.query is None else "CREATE TABLE AS"
+
 
 COLUMNS_MAX = 1600
 # What LIKE can copy beside names, types and NOT NULL. Tables here have no generated columns, nor choices of how they are stored.
@@ -22,6 +65,7 @@ LIKE_PARTS = (
 )  # fmt: skip
 
 
+@begins("create table")
 def create_table(cursor: Cursor) -> CreateTable:
     """Read the statement from its first word."""
     first = cursor.index

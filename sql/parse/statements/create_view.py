@@ -2,12 +2,46 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
+
 from sql.errors import SqlError
+from sql.parse import syntax
 from sql.parse.grammar import queries
 from sql.parse.grammar.cursor import Cursor
+from sql.parse.statements.declaration import Naming, Right, Statement
 from sql.parse.statements.options import relation_options
+from sql.parse.statements.rules import begins
 from sql.parse.statements.sequences import created_name, persistence
-from sql.parse.statements.statement import CreateView
+
+
+@dataclass(frozen=True)
+class CreateView(Statement):
+    """CREATE [OR REPLACE] VIEW name [(columns)] [WITH (options)] AS query. query_text is the SELECT's own text.
+
+    reset: what a replaced view has counted may go. It is not in the options.
+    """
+
+    text: str
+    name: str
+    column_names: tuple[str, ...]
+    options: Mapping[str, str]
+    query: syntax.Query
+    query_text: str
+    query_offset: int
+    name_position: int
+    or_replace: bool = False
+    reset: bool = False
+
+    tag = "CREATE VIEW"
+    writes = defines = True
+    named = (("name", Naming.NEW),)
+    rights = (
+        ("name", Right.CREATE),
+        ("name", Right.REPLACE),
+        ("query", Right.NAME_SCHEMAS),
+    )
+
 
 # The values of each option, as they are written and, of default_stream_join, set.
 STREAM_JOINS = ("frozen", "arrival", "retroactive")
@@ -23,6 +57,7 @@ OPTIONS = {
 ON = ("true", "on")
 
 
+@begins("create view")
 def create_view(cursor: Cursor) -> CreateView:
     """Read the statement from its first word."""
     first = cursor.index

@@ -2,12 +2,59 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from sql.errors import SqlError
 from sql.parse.grammar import queries
 from sql.parse.grammar.cursor import Cursor
+from sql.parse.statements.declaration import Statement
 from sql.parse.statements.options import signed_number
-from sql.parse.statements.session_statement import CloseCursor, Declare, Fetch
-from sql.parse.statements.statement import Select
+from sql.parse.statements.rules import begins
+from sql.parse.statements.select import Select
+
+
+@dataclass(frozen=True)
+class Declare(Statement):
+    """DECLARE name CURSOR FOR select. scroll: None where neither SCROLL nor NO SCROLL is said; hold: WITH HOLD."""
+
+    text: str
+    name: str
+    select: Select
+    binary: bool = False
+    scroll: bool | None = None
+    hold: bool = False
+
+    tag = "DECLARE CURSOR"
+
+
+@dataclass(frozen=True)
+class Fetch(Statement):
+    """FETCH or MOVE (moves). direction: 'forward', 'backward', 'absolute', 'relative'; count: None is ALL."""
+
+    text: str
+    name: str
+    direction: str
+    count: int | None
+    moves: bool = False
+
+    @property
+    def tag(self) -> str:
+        """See Statement."""
+        return "MOVE" if self.moves else "FETCH"
+
+
+@dataclass(frozen=True)
+class CloseCursor(Statement):
+    """CLOSE name | ALL (name None)."""
+
+    text: str
+    name: str | None
+
+    @property
+    def tag(self) -> str:
+        """See Statement."""
+        return "CLOSE CURSOR ALL" if self.name is None else "CLOSE CURSOR"
+
 
 # FETCH's words that go with a count, without one, and with none at all.
 COUNTED = ("absolute", "relative")
@@ -16,6 +63,7 @@ SINGLE = ("next", "prior", "first", "last")
 COUNT_MAX = (1 << 31) - 1
 
 
+@begins("declare")
 def declare(cursor: Cursor) -> Declare:
     """Read DECLARE name [BINARY] [ASENSITIVE | INSENSITIVE] [[NO] SCROLL] CURSOR [{WITH | WITHOUT} HOLD] FOR query."""
     first = cursor.index
@@ -51,6 +99,7 @@ def declare(cursor: Cursor) -> Declare:
     return Declare(cursor.text_since(first), name, select, "binary" in words, scroll, hold)
 
 
+@begins("fetch", "move")
 def fetch(cursor: Cursor) -> Fetch:
     """Read FETCH or MOVE [direction] [FROM | IN] name."""
     first = cursor.index
@@ -100,6 +149,7 @@ def whole_number(cursor: Cursor) -> int:
     return int(text)
 
 
+@begins("close")
 def close(cursor: Cursor) -> CloseCursor:
     """Read CLOSE name | ALL."""
     first = cursor.index

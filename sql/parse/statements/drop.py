@@ -2,10 +2,34 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from sql.parse.grammar.cursor import Cursor
-from sql.parse.statements.statement import DropRelation
+from sql.parse.statements.declaration import Naming, Right, Statement
+from sql.parse.statements.rules import begins
 
 
+@dataclass(frozen=True)
+class DropRelation(Statement):
+    """DROP FOREIGN TABLE | VIEW | TABLE | SEQUENCE [IF EXISTS] names [CASCADE | RESTRICT]. kind: 'stream', 'view', 'table', 'sequence'."""
+
+    text: str
+    kind: str
+    names: tuple[tuple[str, int], ...]
+    if_exists: bool
+    cascade: bool
+
+    writes = defines = True
+    named = (("names", Naming.DROPPED),)
+    rights = (("names", Right.DROP),)
+
+    @property
+    def tag(self) -> str:
+        """See Statement."""
+        return f"DROP {'FOREIGN TABLE' if self.kind == 'stream' else self.kind.upper()}"
+
+
+@begins("drop foreign", "drop sequence", "drop table", "drop view")
 def drop(cursor: Cursor) -> DropRelation:
     """Read the statement from its first word."""
     first = cursor.index

@@ -2,19 +2,39 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
 from sql.errors import SqlError, not_supported
 from sql.names.keywords import RESERVED
 from sql.parse.grammar import common_tables, queries
 from sql.parse.grammar.cursor import Cursor
-from sql.parse.statements.create_view import create_view
+from sql.parse.statements.create_view import CreateView, create_view
+from sql.parse.statements.declaration import Naming, Right, Statement
 from sql.parse.statements.options import boolean_or_string, object_kind
-from sql.parse.statements.statement import Explain, Select
+from sql.parse.statements.rules import begins
+from sql.parse.statements.select import Select
 from sql.values.booleans import parse_bool
+
+
+@dataclass(frozen=True)
+class Explain(Statement):
+    """EXPLAIN [(options)] statement: a Select or a CreateView."""
+
+    text: str
+    statement: Select | CreateView
+    options: Mapping[str, str] = field(default_factory=dict)
+
+    tag = "EXPLAIN"
+    named = (("statement", Naming.STATEMENT),)
+    rights = (("statement", Right.STATEMENT),)
+
 
 FORMATS = ("text", "json", "dot")
 OPTIONS = frozenset({"analyze", "verbose", "costs", "settings", "buffers", "wal", "timing", "summary", "format"})
 
 
+@begins("explain")
 def explain(cursor: Cursor) -> Explain:
     """Read the statement from its first word."""
     first = cursor.index

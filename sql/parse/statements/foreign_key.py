@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sql.errors import not_supported
 from sql.parse.grammar.cursor import Cursor
-from sql.parse.statements.references import Reference
+from sql.parse.statements.parts import Reference
 from sql.parse.statements.update import written_name
 
 

@@ -2,12 +2,47 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import NoReturn
 
 from sql.errors import SqlError, not_supported
 from sql.parse.grammar.cursor import Cursor
-from sql.parse.statements.access import GrantPrivileges, GrantRole, RoleSpec
-from sql.parse.statements.roles import grant_role, granted_by, role_spec
+from sql.parse.statements.declaration import Naming, Statement
+from sql.parse.statements.parts import RoleSpec
+from sql.parse.statements.roles import GrantRole, grant_role, granted_by, role_spec
+from sql.parse.statements.rules import begins
+
+
+@dataclass(frozen=True)
+class GrantPrivileges(Statement):
+    """GRANT privileges ON objects TO grantees [WITH GRANT OPTION], or REVOKE [GRANT OPTION FOR] ... FROM ... [CASCADE].
+
+    kind: 'table', 'sequence', 'schema', 'all tables' or 'all sequences' (names are then schemas). words: privileges, none for ALL.
+    option: the grant option is meant. grantor: of GRANTED BY.
+    """
+
+    text: str
+    revokes: bool
+    words: tuple[str, ...]
+    kind: str
+    names: tuple[tuple[str, int], ...]
+    grantees: tuple[RoleSpec, ...]
+    option: bool
+    cascade: bool
+    grantor: RoleSpec | None = None
+
+    writes = defines = True
+
+    @property
+    def tag(self) -> str:
+        """See Statement."""
+        return "REVOKE" if self.revokes else "GRANT"
+
+    @property
+    def named(self) -> tuple[tuple[str, Naming], ...]:
+        """See Statement."""
+        return (("names", Naming.ALL_KNOWN),) if self.kind in ("table", "sequence") else ()
+
 
 # What PostgreSQL grants privileges on, and we have not.
 OTHERS = (
@@ -25,6 +60,7 @@ OTHERS = (
 )
 
 
+@begins("grant", "revoke")
 def grant(cursor: Cursor) -> GrantPrivileges | GrantRole:
     """Read GRANT or REVOKE from its first word."""
     first = cursor.index
@@ -132,6 +168,7 @@ def names(cursor: Cursor, schemas: bool) -> tuple[tuple[str, int], ...]:
             return tuple(found)
 
 
+@begins("alter default")
 def alter_default(cursor: Cursor) -> NoReturn:
     """Refuse ALTER DEFAULT PRIVILEGES."""
     position = cursor.position

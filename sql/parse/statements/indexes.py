@@ -2,16 +2,75 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from sql.errors import SqlError, not_supported
 from sql.parse.grammar import expressions
 from sql.parse.grammar.cursor import Cursor
 from sql.parse.statements.constraints import index_options, nulls_treatment
-from sql.parse.statements.objects import CreateIndex, DropIndex, RenameIndex
+from sql.parse.statements.declaration import Naming, Right, Statement
+from sql.parse.statements.rules import begins
 from sql.parse.statements.update import written_name
+
+
+@dataclass(frozen=True)
+class CreateIndex(Statement):
+    """CREATE [UNIQUE] INDEX [CONCURRENTLY] [IF NOT EXISTS] [name] ON table (columns). columns: (name, position)."""
+
+    text: str
+    name: str | None
+    table: str
+    table_position: int
+    columns: tuple[tuple[str, int], ...]
+    unique: bool
+    concurrently: bool
+    if_not_exists: bool
+
+    tag = "CREATE INDEX"
+    writes = defines = True
+    named = (("table", Naming.KNOWN),)
+    rights = (("table", Right.OWN),)
+
+
+@dataclass(frozen=True)
+class DropIndex(Statement):
+    """DROP INDEX [CONCURRENTLY] [IF EXISTS] names."""
+
+    text: str
+    names: tuple[tuple[str, int], ...]
+    if_exists: bool
+    concurrently: bool
+
+    tag = "DROP INDEX"
+    writes = defines = True
+    named = (("names", Naming.DROPPED),)
+    rights = (("names", Right.OWN_INDEXES),)
+
+
+@dataclass(frozen=True)
+class RenameIndex(Statement):
+    """ALTER INDEX [IF EXISTS] name RENAME TO new_name."""
+
+    text: str
+    name: str
+    new_name: str
+    if_exists: bool
+
+    tag = "ALTER INDEX"
+    writes = defines = True
+    named = (
+        ("name", Naming.KNOWN),
+        ("new_name", Naming.BESIDE),
+    )
+    rights = (("name", Right.OWN_INDEX),)
+
+
+IndexStatement = CreateIndex | DropIndex | RenameIndex
 
 METHODS = ("btree", "hash")
 
 
+@begins("create index")
 def create_index(cursor: Cursor) -> CreateIndex:
     """Read CREATE [UNIQUE] INDEX [CONCURRENTLY] [[IF NOT EXISTS] name] ON [ONLY] table [USING method] (column [ASC | DESC] ..., ...)."""
     first = cursor.index
@@ -92,6 +151,7 @@ def included_column(cursor: Cursor) -> None:
         cursor.defer(SqlError("42P17", f"including column does not support {what}"))
 
 
+@begins("drop index")
 def drop_index(cursor: Cursor) -> DropIndex:
     """Read DROP INDEX [CONCURRENTLY] [IF EXISTS] name, ... [CASCADE | RESTRICT]; nothing depends on an index."""
     first = cursor.index
@@ -108,6 +168,7 @@ def drop_index(cursor: Cursor) -> DropIndex:
     return DropIndex(cursor.text_since(first), tuple(names), if_exists, concurrently)
 
 
+@begins("alter index")
 def alter_index(cursor: Cursor) -> RenameIndex:
     """Read ALTER INDEX [IF EXISTS] name RENAME TO name; other changes are refused."""
     first, position = cursor.index, cursor.position

@@ -2,18 +2,48 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from sql.errors import SqlError
+from sql.parse import syntax
 from sql.parse.grammar import common_tables, queries
 from sql.parse.grammar import expressions as grammar
 from sql.parse.grammar.cursor import Cursor
 from sql.parse.grammar.sorting import nulls_order
 from sql.parse.statements.assignments import assignments, is_default
-from sql.parse.statements.statement import Insert, OnConflict
+from sql.parse.statements.declaration import Statement
+from sql.parse.statements.parts import OnConflict
+from sql.parse.statements.rules import begins
 from sql.parse.syntax import CommonTable, Expression, Query, Target, ValuesBody
+
+
+@dataclass(frozen=True)
+class Insert(Statement):
+    """[WITH ...] INSERT INTO relation [AS alias] [(columns)] VALUES ... | DEFAULT VALUES | query. A row's item is None for DEFAULT.
+
+    query: of INSERT ... SELECT; rows is then empty. overriding: '', 'system', 'user'. returning: the target list, empty without one.
+    """
+
+    text: str
+    name: str
+    name_position: int
+    columns: tuple[tuple[str, int], ...] | None
+    rows: tuple[tuple[syntax.Expression | None, ...], ...]
+    query: syntax.Query | None = None
+    returning: tuple[syntax.Target, ...] = ()
+    alias: str | None = None
+    on_conflict: OnConflict | None = None
+    overriding: str = ""
+    common_tables: tuple[syntax.CommonTable, ...] = ()
+
+    tag = "INSERT"
+    writes = True
+
 
 Rows = tuple[tuple[Expression | None, ...], ...]
 
 
+@begins("insert")
 def insert(cursor: Cursor) -> Insert:
     """Read the statement from its first word, which may be WITH."""
     first = cursor.index

@@ -2,9 +2,27 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from sql.parse.grammar.cursor import Cursor
-from sql.parse.statements.session_statement import LockTable
+from sql.parse.statements.declaration import Naming, Right, Statement
+from sql.parse.statements.rules import begins
 from sql.parse.statements.update import written_name
+
+
+@dataclass(frozen=True)
+class LockTable(Statement):
+    """LOCK TABLE. tables: (name, position). mode: in capital letters, without MODE."""
+
+    text: str
+    tables: tuple[tuple[str, int], ...]
+    mode: str
+    nowait: bool
+
+    tag = "LOCK TABLE"
+    named = (("tables", Naming.ALL_KNOWN),)
+    rights = (("tables", Right.LOCK),)
+
 
 MODES = (
     ("access", "share"), ("row", "share"), ("row", "exclusive"), ("share", "update", "exclusive"), ("share", "row", "exclusive"),
@@ -12,6 +30,7 @@ MODES = (
 )  # fmt: skip
 
 
+@begins("lock")
 def lock(cursor: Cursor) -> LockTable:
     """Read LOCK."""
     first = cursor.index

@@ -2,13 +2,34 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from sql.parse.grammar.cursor import Cursor
+from sql.parse.statements.declaration import Naming, Statement
 from sql.parse.statements.options import boolean_or_string
-from sql.parse.statements.statement import Maintenance
+from sql.parse.statements.rules import begins
+
+
+@dataclass(frozen=True)
+class Maintenance(Statement):
+    """VACUUM and ANALYZE, which is `verb`. tables: (name, position), none for all."""
+
+    text: str
+    verb: str
+    tables: tuple[tuple[str, int], ...]
+
+    named = (("tables", Naming.ALL_KNOWN),)
+
+    @property
+    def tag(self) -> str:
+        """See Statement."""
+        return self.verb
+
 
 WORDS = ("full", "freeze", "verbose", "analyze", "analyse")
 
 
+@begins("vacuum")
 def vacuum(cursor: Cursor) -> Maintenance:
     """Read VACUUM [(options)] [FULL] [FREEZE] [VERBOSE] [ANALYZE] [tables]."""
     first = cursor.index
@@ -21,6 +42,7 @@ def vacuum(cursor: Cursor) -> Maintenance:
     return Maintenance(cursor.text_since(first), "VACUUM", tables(cursor))
 
 
+@begins("analyse", "analyze")
 def analyze(cursor: Cursor) -> Maintenance:
     """Read ANALYZE [(options)] [VERBOSE] [tables]."""
     first = cursor.index

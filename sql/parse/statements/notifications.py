@@ -2,10 +2,39 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from sql.parse.grammar.cursor import Cursor
-from sql.parse.statements.session_statement import Listen, Notify
+from sql.parse.statements.declaration import Statement
+from sql.parse.statements.rules import begins
 
 
+@dataclass(frozen=True)
+class Listen(Statement):
+    """LISTEN channel, or UNLISTEN channel | * (on False; channel None)."""
+
+    text: str
+    channel: str | None
+    on: bool
+
+    @property
+    def tag(self) -> str:
+        """See Statement."""
+        return "LISTEN" if self.on else "UNLISTEN"
+
+
+@dataclass(frozen=True)
+class Notify(Statement):
+    """NOTIFY channel [, 'payload']."""
+
+    text: str
+    channel: str
+    payload: str
+
+    tag = "NOTIFY"
+
+
+@begins("listen")
 def listen(cursor: Cursor) -> Listen:
     """Read LISTEN channel."""
     first = cursor.index
@@ -14,6 +43,7 @@ def listen(cursor: Cursor) -> Listen:
     return Listen(cursor.text_since(first), name, True)
 
 
+@begins("unlisten")
 def unlisten(cursor: Cursor) -> Listen:
     """Read UNLISTEN * | channel."""
     first = cursor.index
@@ -22,6 +52,7 @@ def unlisten(cursor: Cursor) -> Listen:
     return Listen(cursor.text_since(first), name, False)
 
 
+@begins("notify")
 def notify(cursor: Cursor) -> Notify:
     """Read NOTIFY channel [, 'payload']."""
     first = cursor.index

@@ -3,12 +3,85 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TypeVar
 
 from sql.parse.grammar.cursor import Cursor
-from sql.parse.statements.access import ChangeOwner, CommentOn, DropOwned, ReassignOwned
+from sql.parse.statements.declaration import Naming, Statement
+from sql.parse.statements.parts import RoleSpec
 from sql.parse.statements.roles import role_list, role_spec
+from sql.parse.statements.rules import begins
 from sql.parse.statements.unsupported import refusal
+
+
+@dataclass(frozen=True)
+class ChangeOwner(Statement):
+    """ALTER TABLE | FOREIGN TABLE | VIEW | SEQUENCE | SCHEMA [IF EXISTS] name OWNER TO role. kind: those words in lower case."""
+
+    text: str
+    kind: str
+    name: str
+    name_position: int
+    if_exists: bool
+    role: RoleSpec
+
+    writes = defines = True
+
+    @property
+    def tag(self) -> str:
+        """See Statement."""
+        return f"ALTER {self.kind.upper()}"
+
+    @property
+    def named(self) -> tuple[tuple[str, Naming], ...]:
+        """See Statement."""
+        if self.kind == "schema":
+            return ()
+        return (("name", Naming.TYPE if self.kind == "type" else Naming.KNOWN),)
+
+
+@dataclass(frozen=True)
+class ReassignOwned(Statement):
+    """REASSIGN OWNED BY roles TO role."""
+
+    text: str
+    roles: tuple[RoleSpec, ...]
+    role: RoleSpec
+
+    tag = "REASSIGN OWNED"
+    writes = defines = True
+
+
+@dataclass(frozen=True)
+class DropOwned(Statement):
+    """DROP OWNED BY roles [CASCADE | RESTRICT]."""
+
+    text: str
+    roles: tuple[RoleSpec, ...]
+    cascade: bool
+
+    tag = "DROP OWNED"
+    writes = defines = True
+
+
+@dataclass(frozen=True)
+class CommentOn(Statement):
+    """COMMENT ON ROLE | SCHEMA | TYPE name IS comment, None: it is taken away. name: of a schema or a type."""
+
+    text: str
+    kind: str
+    role: RoleSpec | None
+    name: str
+    comment: str | None
+
+    tag = "COMMENT"
+    writes = defines = True
+
+    @property
+    def named(self) -> tuple[tuple[str, Naming], ...]:
+        """See Statement."""
+        return (("name", Naming.TYPE),) if self.kind == "type" else ()
+
 
 Altered = TypeVar("Altered")
 
@@ -56,6 +129,7 @@ def owner_follows(cursor: Cursor) -> bool:
     return cursor.ahead(at).kind == "word" and cursor.ahead(at).value == "owner"
 
 
+@begins("reassign")
 def reassign(cursor: Cursor) -> ReassignOwned:
     """Read REASSIGN OWNED BY roles TO role."""
     first = cursor.index
@@ -65,6 +139,7 @@ def reassign(cursor: Cursor) -> ReassignOwned:
     return ReassignOwned(cursor.text_since(first), roles, role_spec(cursor))
 
 
+@begins("drop owned")
 def drop_owned(cursor: Cursor) -> DropOwned:
     """Read DROP OWNED BY roles."""
     first = cursor.index

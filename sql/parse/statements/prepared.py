@@ -3,14 +3,41 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
+from sql.parse import syntax
 from sql.parse.grammar.calls import arguments
 from sql.parse.grammar.cursor import Cursor
 from sql.parse.grammar.types import type_name
-from sql.parse.statements.session_statement import Execute, Prepare
-from sql.parse.statements.statement import Statement, Transaction
-from sql.parse.statements.transaction import prepare_transaction
+from sql.parse.statements.declaration import Statement
+from sql.parse.statements.rules import begins
+from sql.parse.statements.transaction import Transaction, prepare_transaction
 from sql.parse.syntax import Expression, TypeName
+
+
+@dataclass(frozen=True)
+class Prepare(Statement):
+    """PREPARE name [(types)] AS statement."""
+
+    text: str
+    name: str
+    types: tuple[syntax.TypeName, ...]
+    statement: Statement
+
+    tag = "PREPARE"
+
+
+@dataclass(frozen=True)
+class Execute(Statement):
+    """EXECUTE name [(arguments)]."""
+
+    text: str
+    name: str
+    arguments: tuple[syntax.Expression, ...]
+    position: int
+
+    tag = "EXECUTE"
+
 
 PREPARABLE = ("select", "values", "table", "with", "insert", "update", "delete")
 
@@ -37,6 +64,7 @@ def prepare(cursor: Cursor, statement: Callable[[Cursor], Statement]) -> Prepare
     return Prepare(cursor.text_since(first), name, tuple(types), prepared)
 
 
+@begins("execute")
 def execute(cursor: Cursor) -> Execute:
     """Read EXECUTE name [(arguments)]."""
     first = cursor.index

@@ -2,12 +2,77 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import Any
 
 from sql.errors import SqlError, not_supported
 from sql.parse.grammar.cursor import Cursor
-from sql.parse.statements.access import AlterRole, CreateRole, DropRole, GrantRole, RoleOptions, RoleSpec
+from sql.parse.statements.declaration import Statement
 from sql.parse.statements.options import signed_number
+from sql.parse.statements.parts import RoleOptions, RoleSpec
+from sql.parse.statements.rules import begins
+
+
+@dataclass(frozen=True)
+class CreateRole(Statement):
+    """CREATE ROLE | USER | GROUP name [WITH] options."""
+
+    text: str = field(repr=False)
+    role: RoleSpec
+    options: RoleOptions
+
+    tag = "CREATE ROLE"
+    writes = defines = True
+
+
+@dataclass(frozen=True)
+class AlterRole(Statement):
+    """ALTER ROLE | USER name [WITH] options, or RENAME TO new_name."""
+
+    text: str = field(repr=False)
+    role: RoleSpec
+    options: RoleOptions
+    new_name: RoleSpec | None = None
+
+    tag = "ALTER ROLE"
+    writes = defines = True
+
+
+@dataclass(frozen=True)
+class DropRole(Statement):
+    """DROP ROLE | USER | GROUP [IF EXISTS] names."""
+
+    text: str
+    roles: tuple[RoleSpec, ...]
+    if_exists: bool
+
+    tag = "DROP ROLE"
+    writes = defines = True
+
+
+@dataclass(frozen=True)
+class GrantRole(Statement):
+    """GRANT roles TO members [WITH ADMIN OPTION], or REVOKE [ADMIN OPTION FOR] roles FROM members. admin: the option is meant.
+
+    grantor: of GRANTED BY.
+    """
+
+    text: str
+    revokes: bool
+    roles: tuple[RoleSpec, ...]
+    members: tuple[RoleSpec, ...]
+    admin: bool
+    grantor: RoleSpec | None = None
+
+    writes = defines = True
+
+    @property
+    def tag(self) -> str:
+        """See Statement."""
+        return "REVOKE ROLE" if self.revokes else "GRANT ROLE"
+
+
+RoleStatement = CreateRole | AlterRole | DropRole | GrantRole
 
 ATTRIBUTES = {
     "superuser": "superuser",
@@ -22,6 +87,7 @@ STANDING_FOR = {"current_user": "current", "current_role": "current", "session_u
 RESERVED_NAMES = frozenset({"public", "none"})
 
 
+@begins("create role", "create user", "create group")
 def create_role(cursor: Cursor) -> CreateRole:
     """Read CREATE ROLE | USER | GROUP from its first word."""
     first = cursor.index
@@ -36,6 +102,7 @@ def create_role(cursor: Cursor) -> CreateRole:
     return CreateRole(cursor.text_since(first), role, options)
 
 
+@begins("alter role", "alter user", "alter group")
 def alter_role(cursor: Cursor) -> AlterRole:
     """Read ALTER ROLE | USER | GROUP from its first word."""
     first = cursor.index
@@ -65,6 +132,7 @@ def alter_role(cursor: Cursor) -> AlterRole:
     return AlterRole(cursor.text_since(first), role, options)
 
 
+@begins("drop role", "drop user", "drop group")
 def drop_role(cursor: Cursor) -> DropRole:
     """Read DROP ROLE | USER | GROUP from its first word."""
     first = cursor.index

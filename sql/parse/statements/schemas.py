@@ -2,11 +2,55 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from sql.parse.grammar.cursor import Cursor
-from sql.parse.statements.access import CreateSchema, DropSchema, RenameSchema
+from sql.parse.statements.declaration import Statement
+from sql.parse.statements.owners import or_owner
+from sql.parse.statements.parts import RoleSpec
 from sql.parse.statements.roles import role_spec
+from sql.parse.statements.rules import begins
 
 
+@dataclass(frozen=True)
+class CreateSchema(Statement):
+    """CREATE SCHEMA [IF NOT EXISTS] [name] [AUTHORIZATION role]; without a name, the role's is meant."""
+
+    text: str
+    name: str | None
+    if_not_exists: bool
+    role: RoleSpec | None
+
+    tag = "CREATE SCHEMA"
+    writes = defines = True
+
+
+@dataclass(frozen=True)
+class DropSchema(Statement):
+    """DROP SCHEMA [IF EXISTS] names [CASCADE | RESTRICT]."""
+
+    text: str
+    names: tuple[str, ...]
+    if_exists: bool
+    cascade: bool
+
+    tag = "DROP SCHEMA"
+    writes = defines = True
+
+
+@dataclass(frozen=True)
+class RenameSchema(Statement):
+    """ALTER SCHEMA name RENAME TO new_name."""
+
+    text: str
+    name: str
+    new_name: str
+
+    tag = "ALTER SCHEMA"
+    writes = defines = True
+
+
+@begins("create schema")
 def create_schema(cursor: Cursor) -> CreateSchema:
     """Read CREATE SCHEMA [IF NOT EXISTS] name [AUTHORIZATION role], or without the name."""
     first = cursor.index
@@ -20,6 +64,7 @@ def create_schema(cursor: Cursor) -> CreateSchema:
     return CreateSchema(cursor.text_since(first), name, if_not_exists, role)
 
 
+@begins("drop schema")
 def drop_schema(cursor: Cursor) -> DropSchema:
     """Read DROP SCHEMA [IF EXISTS] names [CASCADE | RESTRICT]."""
     first = cursor.index
@@ -32,6 +77,8 @@ def drop_schema(cursor: Cursor) -> DropSchema:
     return DropSchema(cursor.text_since(first), tuple(names), if_exists, cascade)
 
 
+@begins("alter schema")
+@or_owner
 def alter_schema(cursor: Cursor) -> RenameSchema:
     """Read ALTER SCHEMA name RENAME TO name."""
     first = cursor.index

@@ -2,16 +2,67 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from sql.errors import SqlError, not_supported
 from sql.names.relation_keys import TEMPORARY, as_written, name_of, written_schema
 from sql.parse.grammar.cursor import Cursor
 from sql.parse.grammar.types import type_name
+from sql.parse.statements.declaration import Naming, Right, Statement
 from sql.parse.statements.options import signed_number
-from sql.parse.statements.statement import AlterSequence, CreateSequence, SequenceOptions
+from sql.parse.statements.owners import or_owner
+from sql.parse.statements.parts import SequenceOptions
+from sql.parse.statements.rules import begins
 from sql.parse.type_names import resolve_type
 from sql.types.datatypes import SqlType
+
+
+@dataclass(frozen=True)
+class CreateSequence(Statement):
+    """CREATE SEQUENCE [IF NOT EXISTS] name [options]."""
+
+    text: str
+    name: str
+    name_position: int
+    if_not_exists: bool
+    options: SequenceOptions
+
+    tag = "CREATE SEQUENCE"
+    writes = defines = True
+    named = (
+        ("name", Naming.NEW),
+        ("options", Naming.OPTIONS),
+    )
+    rights = (
+        ("name", Right.CREATE),
+        ("options", Right.LINK),
+    )
+
+
+@dataclass(frozen=True)
+class AlterSequence(Statement):
+    """ALTER SEQUENCE [IF EXISTS] name options, or SET SCHEMA schema."""
+
+    text: str
+    name: str
+    name_position: int
+    if_exists: bool
+    options: SequenceOptions
+    schema: str | None = None
+
+    tag = "ALTER SEQUENCE"
+    writes = defines = True
+    named = (
+        ("name", Naming.KNOWN),
+        ("options", Naming.OPTIONS),
+    )
+    rights = (
+        ("name", Right.OWN),
+        ("options", Right.LINK),
+        ("schema", Right.MOVE),
+    )
+
 
 # Words that begin an option, with the name under which it may be said once.
 STARTS = {
@@ -30,6 +81,7 @@ NEGATIONS = {"minimum": "no_minimum", "maximum": "no_maximum", "owned_by": "not_
 LIMIT = 1 << 63
 
 
+@begins("create sequence")
 def create_sequence(cursor: Cursor) -> CreateSequence:
     """Read CREATE [TEMPORARY | UNLOGGED] SEQUENCE from its first word."""
     first = cursor.index
@@ -65,6 +117,8 @@ def created_name(cursor: Cursor, is_temporary: bool) -> str:
     return as_written((TEMPORARY, name_of(name)))
 
 
+@begins("alter sequence")
+@or_owner
 def alter_sequence(cursor: Cursor) -> AlterSequence:
     """Read ALTER SEQUENCE from its first word."""
     first = cursor.index

@@ -2,10 +2,40 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from sql.parse.grammar.cursor import Cursor
-from sql.parse.statements.statement import Deallocate, Discard
+from sql.parse.statements.declaration import Statement
+from sql.parse.statements.rules import begins
 
 
+@dataclass(frozen=True)
+class Deallocate(Statement):
+    """DEALLOCATE name | ALL (name None)."""
+
+    text: str
+    name: str | None
+
+    @property
+    def tag(self) -> str:
+        """See Statement."""
+        return "DEALLOCATE ALL" if self.name is None else "DEALLOCATE"
+
+
+@dataclass(frozen=True)
+class Discard(Statement):
+    """DISCARD ALL | PLANS | SEQUENCES | TEMP."""
+
+    text: str
+    what: str
+
+    @property
+    def tag(self) -> str:
+        """See Statement."""
+        return f"DISCARD {self.what.upper()}"
+
+
+@begins("deallocate")
 def deallocate(cursor: Cursor) -> Deallocate:
     """Read DEALLOCATE [PREPARE] name | ALL."""
     first = cursor.index
@@ -16,6 +46,7 @@ def deallocate(cursor: Cursor) -> Deallocate:
     return Deallocate(cursor.text_since(first), name)
 
 
+@begins("discard")
 def discard(cursor: Cursor) -> Discard:
     """Read DISCARD ALL | PLANS | SEQUENCES | TEMP."""
     first = cursor.index

@@ -2,12 +2,31 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from sql.parse.grammar.cursor import Cursor
-from sql.parse.statements.statement import Transaction
+from sql.parse.statements.declaration import Statement
+from sql.parse.statements.rules import begins
+
+
+@dataclass(frozen=True)
+class Transaction(Statement):
+    """action: 'begin', 'commit', 'rollback'; 'savepoint', 'release', 'rollback to' (name: the savepoint's); chain: AND CHAIN.
+
+    Of two-phase commit 'prepare', 'commit prepared', 'rollback prepared' (name: the transaction's).
+    """
+
+    text: str
+    action: str
+    chain: bool = False
+    modes: tuple[str, ...] = ()
+    name: str = ""
+
 
 STARTS = ("begin", "start", "commit", "end", "rollback", "abort", "savepoint", "release")
 
 
+@begins(*STARTS)
 def transaction(cursor: Cursor) -> Transaction:
     """Read the statement from its first word."""
     first = cursor.index

@@ -2,14 +2,83 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from sql.errors import SqlError, not_supported
 from sql.parse.grammar.cursor import Cursor
-from sql.parse.statements.objects import AlterType, CreateType, DropType
+from sql.parse.statements.declaration import Naming, Right, Statement
+from sql.parse.statements.owners import or_owner
+from sql.parse.statements.rules import begins
+
+
+@dataclass(frozen=True)
+class CreateType(Statement):
+    """CREATE TYPE name AS ENUM (labels)."""
+
+    text: str
+    name: str
+    name_position: int
+    labels: tuple[str, ...]
+
+    tag = "CREATE TYPE"
+    writes = defines = True
+    named = (("name", Naming.NEW_AT_POSITION),)
+    rights = (("name", Right.CREATE),)
+
+
+@dataclass(frozen=True)
+class AlterType(Statement):
+    """ALTER TYPE name action. action: 'add value', 'rename value', 'rename', 'set schema'.
+
+    label: the value that it is about; new_name: of a renaming, or the new schema. neighbor: behind (is_after) or before which label a
+    value is added; None: behind all.
+    """
+
+    text: str
+    name: str
+    action: str
+    label: str = ""
+    new_name: str = ""
+    neighbor: str | None = None
+    is_after: bool = False
+    if_not_exists: bool = False
+
+    tag = "ALTER TYPE"
+    writes = defines = True
+    named = (("name", Naming.TYPE),)
+    rights = (
+        ("name", Right.OWN_TYPE),
+        ("new_schema", Right.MOVE),
+    )
+
+    @property
+    def new_schema(self) -> str:
+        """The schema that it moves the type into, if it does."""
+        return self.new_name if self.action == "set schema" else ""
+
+
+@dataclass(frozen=True)
+class DropType(Statement):
+    """DROP TYPE [IF EXISTS] names [CASCADE | RESTRICT]."""
+
+    text: str
+    names: tuple[str, ...]
+    if_exists: bool
+    cascade: bool
+
+    tag = "DROP TYPE"
+    writes = defines = True
+    named = (("names", Naming.DROPPED_TYPES),)
+    rights = (("names", Right.OWN_TYPES),)
+
+
+TypeStatement = CreateType | AlterType | DropType
 
 # What ALTER TYPE can do to other types.
 OTHER_CHANGES = ("add", "alter", "drop", "set")
 
 
+@begins("create type")
 def create_type(cursor: Cursor) -> CreateType:
     """Read CREATE TYPE name AS ENUM ([label, ...])."""
     first, position = cursor.index, cursor.position
@@ -34,6 +103,8 @@ def create_type(cursor: Cursor) -> CreateType:
     return CreateType(cursor.text_since(first), name, name_position, tuple(labels))
 
 
+@begins("alter type")
+@or_owner
 def alter_type(cursor: Cursor) -> AlterType:
     """Read ALTER TYPE name ADD VALUE | RENAME VALUE | RENAME TO | SET SCHEMA."""
     first, position = cursor.index, cursor.position
@@ -76,6 +147,7 @@ def other_change(cursor: Cursor, position: int) -> SqlError:
     return not_supported(f"ALTER TYPE ... {cursor.token.value.upper()}", position)
 
 
+@begins("drop type")
 def drop_type(cursor: Cursor) -> DropType:
     """Read DROP TYPE [IF EXISTS] names [CASCADE | RESTRICT]."""
     first = cursor.index

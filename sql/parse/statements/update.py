@@ -2,16 +2,40 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from sql.errors import not_supported
+from sql.parse import syntax
 from sql.parse.grammar import common_tables, from_clause
 from sql.parse.grammar import expressions as grammar
 from sql.parse.grammar.cursor import Cursor
 from sql.parse.statements.assignments import assignments
+from sql.parse.statements.declaration import Statement
 from sql.parse.statements.insert import returning
-from sql.parse.statements.statement import Update
+from sql.parse.statements.parts import Assignment
+from sql.parse.statements.rules import begins
 from sql.parse.syntax import CommonTable, Expression
 
 
+@dataclass(frozen=True)
+class Update(Statement):
+    """[WITH ...] UPDATE relation [AS alias] SET ... [FROM items] [WHERE where] [RETURNING targets]."""
+
+    text: str
+    name: str
+    name_position: int
+    alias: str | None
+    assignments: tuple[Assignment, ...]
+    from_items: tuple[syntax.FromItem, ...]
+    where: syntax.Expression | None
+    returning: tuple[syntax.Target, ...] = ()
+    common_tables: tuple[syntax.CommonTable, ...] = ()
+
+    tag = "UPDATE"
+    writes = True
+
+
+@begins("update")
 def update(cursor: Cursor) -> Update:
     """Read the statement from its first word, which may be WITH."""
     first = cursor.index

@@ -2,19 +2,62 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from sql.errors import not_supported
 from sql.parse.grammar.cursor import Cursor
+from sql.parse.statements.declaration import Statement
 from sql.parse.statements.options import boolean_or_string, signed_number
 from sql.parse.statements.roles import nonreserved_word
-from sql.parse.statements.session_statement import SetConstraints
-from sql.parse.statements.statement import SetVariable, Show
+from sql.parse.statements.rules import begins
 from sql.parse.statements.transaction import transaction_modes
+
+
+@dataclass(frozen=True)
+class SetVariable(Statement):
+    """SET [SESSION | LOCAL] name = value; value None is DEFAULT (also RESET name); name 'all' with None is RESET ALL.
+
+    SET TRANSACTION modes has the name 'transaction' and the modes as value; SESSION CHARACTERISTICS: 'session characteristics'.
+    """
+
+    text: str
+    name: str
+    value: str | None
+    local: bool = False
+
+    @property
+    def tag(self) -> str:
+        """See Statement."""
+        return "RESET" if self.text[:5].lower() == "reset" else "SET"
+
+
+@dataclass(frozen=True)
+class Show(Statement):
+    """SHOW name | ALL."""
+
+    text: str
+    name: str
+
+    tag = "SHOW"
+
+
+@dataclass(frozen=True)
+class SetConstraints(Statement):
+    """SET CONSTRAINTS. names: as written, None for ALL. deferred: DEFERRED, not IMMEDIATE."""
+
+    text: str
+    names: tuple[str, ...] | None
+    deferred: bool
+
+    tag = "SET CONSTRAINTS"
+
 
 # SET words that stand for a setting, and the setting.
 PATH = "search_path"
 SPELLED = {"names": "client_encoding", "schema": PATH, "role": "role"}
 
 
+@begins("set")
 def set_variable(cursor: Cursor) -> SetVariable | SetConstraints:
     """Read SET from its first word."""
     first = cursor.index
@@ -136,6 +179,7 @@ def zone_value(cursor: Cursor) -> str | None:
     return one_value(cursor)
 
 
+@begins("reset")
 def reset(cursor: Cursor) -> SetVariable:
     """Read RESET from its first word."""
     first = cursor.index
@@ -144,6 +188,7 @@ def reset(cursor: Cursor) -> SetVariable:
     return SetVariable(cursor.text_since(first), name, None)
 
 
+@begins("show")
 def show(cursor: Cursor) -> Show:
     """Read SHOW from its first word."""
     first = cursor.index

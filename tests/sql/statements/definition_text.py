@@ -7,16 +7,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from sql.parse.statements.statement import (
-    AlterSequence,
-    AlterTable,
-    Constraint,
-    CreateSequence,
-    CreateTable,
-    SequenceOptions,
-    TableChange,
-    TableColumn,
-)
+from sql.parse.statements.alter_table import AlterTable
+from sql.parse.statements.create_table import CreateTable
+from sql.parse.statements.parts import Constraint, SequenceOptions, TableChange, TableColumn
+from sql.parse.statements.sequences import AlterSequence, CreateSequence
 from sql.parse.syntax import Expression
 from tests.sql.syntax_text import columns_text, expression_text, identifier, query_text
 

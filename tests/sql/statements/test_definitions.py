@@ -11,7 +11,9 @@ import psycopg
 import pytest
 
 from sql.parse.parse import parse
-from sql.parse.statements.statement import AlterSequence, AlterTable, CreateSequence, CreateTable
+from sql.parse.statements.alter_table import AlterTable
+from sql.parse.statements.create_table import CreateTable
+from sql.parse.statements.sequences import AlterSequence, CreateSequence
 from tests.oracle.postgres import PostgresCluster
 from tests.sql.statements.definition_text import definition_text
 

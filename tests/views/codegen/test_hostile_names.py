@@ -18,7 +18,7 @@ import pytest
 from sql.bind import bind_query
 from sql.catalog.catalog import ColumnDescription, RelationDescription, SessionSettings
 from sql.parse.parse import parse
-from sql.parse.statements.statement import CreateView
+from sql.parse.statements.create_view import CreateView
 from sql.types.datatypes import FLOAT8, INT4, TEXT, TIMESTAMPTZ, SqlType, enum_type, numeric
 from sql.types.enums import EnumLabel, EnumType
 from tests.hostile_texts import MARK, hostile

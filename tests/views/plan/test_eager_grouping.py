@@ -14,7 +14,7 @@ from sql.bind import bind_query
 from sql.catalog.catalog import ColumnDescription, RelationDescription, SessionSettings
 from sql.errors import SqlError
 from sql.parse.parse import parse
-from sql.parse.statements.statement import Select
+from sql.parse.statements.select import Select
 from sql.tree.relations import Aggregate, OutputColumn, Relation, Scan
 from sql.tree.walks import all_relations, rewrite_everywhere
 from sql.types.datatypes import BOOL, FLOAT8, INT4, INT8, TEXT, SqlType, numeric

@@ -8,7 +8,7 @@ from pathlib import Path
 from sql.bind import bind_query
 from sql.errors import SqlError
 from sql.parse.parse import parse
-from sql.parse.statements.statement import CreateView
+from sql.parse.statements.create_view import CreateView
 from sql.tree.expressions import OuterColumn, Subquery
 from sql.tree.walks import walk
 from tests.sql.sample_catalog import SETTINGS, SampleCatalog

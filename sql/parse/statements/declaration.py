@@ -1,0 +1,126 @@
+"""What a statement declares of itself: its tag, whether it writes or defines, the names that it has, the rights that it needs.
+
+A statement is a frozen dataclass below `Statement`. What runs statements goes through these declarations in loops and knows none of them
+by name. Must not know a catalog.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum, auto
+from typing import ClassVar
+
+
+class Naming(Enum):
+    """How the name in a field is found along the search_path, before the statement is done."""
+
+    NEW = auto()
+    """A relation that is made."""
+    NEW_AT_POSITION = auto()
+    """A relation or type that is made, whose position is told when its schema is not there."""
+    KNOWN = auto()
+    """A relation or index that is to be there, unless the statement says IF EXISTS."""
+    ALL_KNOWN = auto()
+    """Several of these, with their positions."""
+    DROPPED = auto()
+    """Relations or indexes that are to be dropped, with their positions."""
+    TYPE = auto()
+    """A type of the database that is to be there."""
+    DROPPED_TYPES = auto()
+    """Types that are to be dropped."""
+    BESIDE = auto()
+    """The new name of what `name` is, in the same schema."""
+    LIKES = auto()
+    """The relations that a new table is to be like."""
+    OPTIONS = auto()
+    """The options of a sequence, among them the table that owns it."""
+    CHANGE = auto()
+    """A change of the relation `name`, perhaps of its name."""
+    CHANGES = auto()
+    """Several of these."""
+    TYPES = auto()
+    """Columns or changes, whose types may be of the database."""
+    STATEMENT = auto()
+    """A statement within the statement."""
+
+
+class Right(Enum):
+    """What a role needs for what a field names. What a query or a write needs is read off its bound tree instead."""
+
+    CREATE = auto()
+    """To make a relation or type in its schema."""
+    CREATE_AT_POSITION = auto()
+    """The same; the position of the name is told."""
+    REPLACE = auto()
+    """To own the relation, if the statement says OR REPLACE."""
+    OWN = auto()
+    """To own the relation."""
+    OWN_PART = auto()
+    """To own the relation, of which the statement means a part."""
+    DROP = auto()
+    """To own each relation or its schema."""
+    OWN_INDEX = auto()
+    """To own the table of an index."""
+    OWN_INDEXES = auto()
+    """The same of several."""
+    OWN_TYPE = auto()
+    """To own a type."""
+    OWN_TYPES = auto()
+    """To own several types."""
+    INSERT = auto()
+    """To insert into the relation."""
+    TRUNCATE = auto()
+    """To empty each relation."""
+    LOCK = auto()
+    """To lock each relation in the statement's mode."""
+    LIKE = auto()
+    """To read the relations that a new table is to be like."""
+    REFER = auto()
+    """To refer to the tables of foreign keys."""
+    LINK = auto()
+    """To let a table own the sequence: both have one owner."""
+    MOVE = auto()
+    """To make something in the schema into which the relation or type is moved."""
+    NAME_SCHEMAS = auto()
+    """To use the schemas that a query's text names."""
+    READ_FILE = auto()
+    """To read a file of the server, if the statement names one."""
+    WRITE_FILE = auto()
+    """To write one."""
+    CHECKPOINT = auto()
+    """To ask for a checkpoint."""
+    STATEMENT = auto()
+    """What the statement within the statement needs."""
+
+
+class Statement:
+    """What a client asks for in one statement. Its subclasses are frozen dataclasses."""
+
+    text: str
+    """The user's own text without the semicolon."""
+    writes: ClassVar[bool] = False
+    """Whether a read-only transaction refuses it, by its tag."""
+    defines: ClassVar[bool] = False
+    """Whether it changes the catalog, so that its names are those of the newest one."""
+
+    @property
+    def tag(self) -> str:
+        """What CommandComplete and errors call it; rows may be counted after that."""
+        return ""
+
+    @property
+    def named(self) -> tuple[tuple[str, Naming], ...]:
+        """The fields that have names of relations or types, in the order in which these are looked for."""
+        return ()
+
+    @property
+    def rights(self) -> tuple[tuple[str, Right], ...]:
+        """What the role needs, each with the field that it is about, in the order of the checks."""
+        return ()
+
+
+@dataclass(frozen=True)
+class Empty(Statement):
+    """Nothing between two semicolons, or an empty message."""
+
+    text: str = ""

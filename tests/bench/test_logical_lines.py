@@ -1,0 +1,38 @@
+"""What counts as a logical line, and to which room a file belongs."""
+
+from __future__ import annotations
+
+from bench.logical_lines import logical_lines, room_of, rooms
+
+MODULE = '''"""A docstring."""
+
+import os
+
+
+class Two:
+    """Another one."""
+
+    lines = (
+        1,
+        2,
+    )
+
+
+def four(number: int) -> int:
+    # A comment.
+    if number:
+        return 1; print()
+    return os.cpu_count() or 0
+'''
+
+
+def test_statements_are_counted_and_nothing_else() -> None:
+    # class, lines; def, if, return, print, return
+    assert logical_lines(MODULE) == 7
+    assert logical_lines("") == 0
+
+
+def test_every_room_has_lines() -> None:
+    found = rooms()
+    assert room_of("engine/statements/select.py") == "engine/statements"
+    assert found["engine/statements"] > 100 and found["sql/parse"] > 1000
