@@ -7,7 +7,6 @@ and written into the rings at once, and a crash loses them. Definitions and tabl
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
 from unittest.mock import patch
 
 from engine.__main__ import main
@@ -15,8 +14,6 @@ from engine.catalog.image import CatalogImage
 from engine.commit.committer import Answer, Committer, RowCommit, Views
 from engine.commit.parts import end, prepare, stages_of
 from engine.commit.transaction import Transaction
-from ringbuffer.io.row_packet import RowPacket
-from ringbuffer.pages.log_rows import RowRecord
 
 
 class UnloggedCommitter(Committer):
@@ -45,13 +42,6 @@ class UnloggedCommitter(Committer):
         for stage in stages:
             stage.append_to_ring()
         return True
-
-    def commit_row_alone(
-        self, commit: RowCommit, record: RowRecord | RowPacket, views: Views, image: CatalogImage, answer: Answer,
-        meanwhile: Callable[[], None],
-    ) -> bool:  # fmt: skip
-        """See Committer: nobody waits for the disk."""
-        return False
 
     def commit_row(
         self, commit: RowCommit, views: Views, image: CatalogImage, waits: bool, answer: Answer

@@ -188,7 +188,6 @@ async def listen(config: ServerConfig, tls: ssl.SSLContext | None) -> None:
                 config.host,
                 config.port,
                 server_limits(config),
-                database.looking,
                 door(database, tls),
                 partial(open_session, database),
                 partial(announce, database),

@@ -45,7 +45,6 @@ from engine.spark.runtime import SparkRuntime
 from engine.spark.upper import SparkUpperExecutor
 from engine.storage.errors import disk_error
 from engine.storage.kernel_files import KernelFiles
-from engine.storage.spin_wait import Looking
 from engine.storage.storage import Storage
 from engine.streams.options import StreamOptions
 from engine.streams.warm_up import warm_up
@@ -120,7 +119,6 @@ class Database:
         self.stream_kernels = StreamKernels(
             KernelFiles(config.data_dir / "kernels" / "select", storage, self.compilers)
         )
-        self.looking = Looking(config.busy_poll_us)
         self.log = CommitLog(
             storage,
             config.data_dir / "log",
@@ -128,7 +126,6 @@ class Database:
             self.commit_lock,
             config.log_segment_bytes,
             config.log_flush_interval_ms,
-            self.looking,
         )
         self.committer = Committer(self, self.log)
         self._checkpointer = Checkpointer(

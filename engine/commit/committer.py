@@ -42,7 +42,6 @@ from engine.log.commit_log import CommitLog, statement_flags
 from engine.log.commits import Commit, Waiting
 from engine.log.records import COMMIT, COMMITTED, PREPARE, ROWS, STATEMENTS_MAX, Bytes, checksum_of
 from engine.log.replay import RECORDS_COUNT
-from ringbuffer.io.row_packet import RowPacket
 from ringbuffer.memory.columns import Morsel
 from ringbuffer.memory.error_codes import RowError
 from ringbuffer.pages.log_rows import FLAG_COMMITS, RowRecord
@@ -61,8 +60,8 @@ class StagedCommit(Commit):
 
     __slots__ = ("_stages",)
 
-    def __init__(self, stages: Sequence[StatementStage], answer: Answer, waits: bool, on_loop: bool) -> None:
-        super().__init__(answer, waits, on_loop)
+    def __init__(self, stages: Sequence[StatementStage], answer: Answer, waits: bool) -> None:
+        super().__init__(answer, waits)
         self._stages = stages
 
     def apply(self) -> None:
@@ -87,7 +86,7 @@ class RowCommit(Commit):
     )  # fmt: skip
 
     def __init__(self, row: Morsel, record: RowRecord, ring_row: RowWriter) -> None:
-        super().__init__(ignore, waits=False, on_loop=True)
+        super().__init__(ignore, waits=False)
         self.row = row
         self.arrival: npt.NDArray[Any] = row.data[-1]
         self.record = record
@@ -192,42 +191,9 @@ class Committer:
                 return None
             arrive(transaction, stages, log.stamp())
             try:
-                return self._append(transaction, stages, records, 0, answer, on_loop=True)
+                return self._append(transaction, stages, records, 0, answer)
             except FullBufferError:
                 return None
-
-    def commit_row_alone(
-        self, commit: RowCommit, record: RowRecord | RowPacket, views: Views, image: CatalogImage, answer: Answer,
-        meanwhile: Callable[[], None],
-    ) -> bool:  # fmt: skip
-        """Commit one whole row of a stream as `commit_row` does, and wait for the disk, if whom it answers commits alone.
-
-        record: has the row, or decodes it only now. meanwhile: called, if ever, while the disk writes; must not raise. False: nothing has
-        happened.
-        """
-        log = self.log
-        if not log.begin_alone(answer):
-            return False
-        try:
-            now_us = commit.arrive(self._database.clock.now_us(), log.newest_us)
-            if commit.views is not views:
-                commit.meet(views)
-            if commit.checks and (record is not commit.record or not commit.passes()):
-                return False
-            with log.lock:
-                room = commit.room
-                if self._database.image is not image or not (room is None or room.takes_row(commit.string_bytes_max)):
-                    return False
-                size = log.add_row_alone(record, now_us)
-                if not size:
-                    return False
-                if room is not None:
-                    room.add_row(size - commit.record.plain_bytes)
-                commit.waits, commit.answer = True, answer
-            log.flush_alone(commit, meanwhile)
-        finally:
-            log.end_alone()
-        return True
 
     def commit_row(
         self, commit: RowCommit, views: Views, image: CatalogImage, waits: bool, answer: Answer
@@ -279,7 +245,7 @@ class Committer:
                         continue
                     if log.fits(bytes_of(records)):
                         arrive(transaction, stages, log.stamp())
-                        if self._append(transaction, stages, records, number, answer, on_loop=False):
+                        if self._append(transaction, stages, records, number, answer):
                             answer(None)
                         return
                 log.make_room(bytes_of(records))
@@ -297,7 +263,7 @@ class Committer:
             while not log.fits(bytes_of([])):
                 log.make_room(bytes_of([]))
             with log.lock:
-                is_done = self._append(transaction, stages, [], number, answer, on_loop=False)
+                is_done = self._append(transaction, stages, [], number, answer)
         if is_done:
             answer(None)
 
@@ -308,7 +274,6 @@ class Committer:
         records: Records,
         number: int,
         answer: Answer,
-        on_loop: bool,
     ) -> bool:
         """Append the rest of a transaction, which fits, and what decides it; return whether it is visible already, or will be by a flush.
 
@@ -329,7 +294,7 @@ class Committer:
                 log.add(ROWS, flags, number, payload)
             last = log.place
             log.add(COMMIT, 0, number, [RECORDS_COUNT.pack(count)], transaction.arrival_us)
-        commit = StagedCommit(stages, answer, transaction.waits_for_log, on_loop)
+        commit = StagedCommit(stages, answer, transaction.waits_for_log)
         if not transaction.waits_for_log and log.unapplied == 0:
             with self._database.commit_lock:
                 commit.apply()

@@ -21,9 +21,7 @@ from engine.log.commits import Commit, Mark, Place
 from engine.log.records import STATEMENT_SHIFT, Bytes, Record, pieces
 from engine.log.segments import Segments
 from engine.log.unwritten import Unwritten
-from engine.storage.spin_wait import Looking
 from engine.storage.storage import Storage
-from ringbuffer.io.row_packet import RowPacket
 from ringbuffer.pages.log_rows import RowRecord
 from sql.errors import SqlError
 from views.model.protocols import Clock
@@ -46,7 +44,7 @@ GATHERING = 0.5
 class CommitLog:
     """The log of one server. open() reads what is there; close() syncs what is left.
 
-    looking: how the event loop waits for the disk. lock: the append lock; whoever appends holds it. unapplied: commits that are in the
+    lock: the append lock; whoever appends holds it. unapplied: commits that are in the
     log and not visible yet. durable: the position up to which the log is synced. newest_us: the time of the newest record, before which
     none follows.
     """
@@ -59,7 +57,6 @@ class CommitLog:
         commit_lock: threading.Lock,
         segment_bytes: int,
         flush_interval_ms: int,
-        looking: Looking,
     ) -> None:
         self.lock = threading.Lock()
         self.unapplied = 0
@@ -71,7 +68,6 @@ class CommitLog:
         self._segments = Segments(storage, folder, segment_bytes)
         self._half_bytes = segment_bytes // 2
         self._interval_s = flush_interval_ms / 1000
-        self._looking = looking
         self._flush_lock = threading.RLock()
         self._opened = threading.Condition(self.lock)
         self._is_closed = True
@@ -83,10 +79,6 @@ class CommitLog:
         self._turn_is_due = False
         self._turn_began_s = 0.0
         self._group_size = 0
-        # Whom the last flush of the event loop answered, if that was one alone.
-        self._last_alone: Callable[[SqlError | None], None] | None = None
-        # Up to where the record goes that was appended for one alone.
-        self._alone_end = 0
         self._sync_s = 0.0
         self._wake = threading.Event()
         self._ends = False
@@ -170,27 +162,6 @@ class CommitLog:
         self._note_growth()
         return size
 
-    def add_row_alone(self, record: RowRecord | RowPacket, now_us: int) -> int:
-        """Append a row as `add_row` does, in the page that `flush_alone` writes next: between `begin_alone` and that.
-
-        0: it has to go the other way, and nothing happened.
-        """
-        segments = self._segments
-        position = segments.position
-        if not self.takes or now_us < self.newest_us or position != self.durable or not self._unwritten.is_empty:
-            return 0
-        if (page := segments.next_page()) is None:
-            return 0
-        size = record.pack(*page, segments.sequence, position, self.next_transaction, now_us, now_us)
-        if size == 0:
-            return 0
-        segments.take(size)
-        self.next_transaction += 1
-        self.newest_us = now_us
-        self.unapplied = 1
-        self._alone_end = position + size
-        return size
-
     def fits(self, size: int) -> bool:
         """Tell whether there is room for records of `size` bytes together; `make_room`, without the lock, makes some."""
         return size <= self._segments.room and self._unwritten.fits(size)
@@ -241,46 +212,7 @@ class CommitLog:
 
     # Flushing, without the append lock.
 
-    def begin_alone(self, answer: Callable[[SqlError | None], None]) -> bool:
-        """Begin a commit on the event loop that waits for nobody else's: whom it answers was alone the last time, too.
-
-        Nobody else flushes until `end_alone`. False: it is not so, and nothing happened.
-        """
-        return (
-            self._last_alone is answer
-            and self.unapplied == 0
-            and not self._turn_is_due
-            and self._sync_s <= QUICK_SYNC_S
-            and self._flush_lock.acquire(blocking=False)
-        )
-
-    def flush_alone(self, commit: Commit, meanwhile: Callable[[], None]) -> None:
-        """Flush the commit of a row that `add_row_alone` has appended. meanwhile: see StoredFile."""
-        error = self._write_page(self._alone_end, meanwhile)
-        commit.answer(error)
-        if error is None:
-            with self._commit_lock:
-                commit.apply()
-            commit.publish()
-        with self.lock:
-            self.unapplied -= 1
-
-    def end_alone(self) -> None:
-        """What `begin_alone` began is over."""
-        self._flush_lock.release()
-
-    def flush_soon(self, commit: Commit, call_soon: Callable[[Callable[[], None]], object]) -> None:
-        """Have a commit flushed that was just added on the event loop: at once if whoever it answers was alone the last time too."""
-        is_alone = self._last_alone is commit.answer and self.unapplied == 1 and not self._turn_is_due
-        if not is_alone or self._sync_s > QUICK_SYNC_S or not self._flush_lock.acquire(blocking=False):
-            self.flush_at_turn_end(call_soon)
-            return
-        try:
-            self._flush(sync=False, on_loop=True)
-        finally:
-            self._flush_lock.release()
-
-    def flush_at_turn_end(self, call_soon: Callable[[Callable[[], None]], object]) -> None:
+    def flush_soon(self, call_soon: Callable[[Callable[[], None]], object]) -> None:
         """Have a commit flushed that was just added on the event loop, together with those that the same turn adds."""
         if not self._turn_is_due:
             self._turn_is_due = True
@@ -300,7 +232,7 @@ class CommitLog:
             self._wake.set()
             return
         try:
-            self._flush(sync=False, on_loop=True)
+            self._group_size = max(self._flush(sync=False), self._group_size - 1)
         finally:
             self._flush_lock.release()
 
@@ -373,11 +305,10 @@ class CommitLog:
         with self._flush_lock:
             self._segments.remove_before(position)
 
-    def _flush(self, sync: bool, on_loop: bool = False) -> None:
-        """Flush what is there now; what comes meanwhile is for whoever adds it, or else the flusher would never be done.
+    def _flush(self, sync: bool) -> int:
+        """Flush what is there now, and return how many commits that were.
 
-        on_loop: this is the event loop. Its clients are answered before their rows are applied: nobody whom they tell can ask us before
-        it goes on.
+        What is added after the beginning is flushed by those who add it, or else the flusher would never be done.
         """
         with self.lock:
             writes = self._unwritten.take()
@@ -385,18 +316,8 @@ class CommitLog:
             target = self._segments.position
         sync = (sync and self.durable < target) or any(commit.waits for commit in commits)
         if not (writes or commits or sync):
-            return
-        error = self._write(writes, target if sync else None, on_loop)
-        later = commits
-        if on_loop:
-            self._group_size = max(len(commits), self._group_size - 1)
-            self._last_alone = commits[0].answer if len(commits) == 1 else None
-            later = []
-            for commit in commits:
-                if commit.on_loop:
-                    commit.answer(error)
-                else:
-                    later.append(commit)
+            return 0
+        error = self._write(writes, target if sync else None)
         if error is None and commits:
             with self._commit_lock:
                 for commit in commits:
@@ -409,19 +330,18 @@ class CommitLog:
                     log.exception("committed rows did not reach their ring")
         with self.lock:
             self.unapplied -= len(commits)
-        for commit in later:
+        for commit in commits:
             commit.answer(error)
+        return len(commits)
 
-    def _write(self, writes: Sequence[tuple[int, Bytes]], target: int | None, on_loop: bool) -> SqlError | None:
+    def _write(self, writes: Sequence[tuple[int, Bytes]], target: int | None) -> SqlError | None:
         """Write, and sync up to `target`. Returns the failure, which stays: what is on the disk now is not known."""
         if self._failure is not None:
             return self._failure
         try:
             began_ns = time.perf_counter_ns()
             if target is not None and len(writes) == 1 and writes[0][0] == self.durable:
-                look_ns = self._looking.due_ns(began_ns) if on_loop else 0
-                if not self._segments.write_durably(*writes[0], look_ns):
-                    self._looking.rest()
+                self._segments.write_durably(*writes[0])
             else:
                 if writes:
                     # They adjoin one another.
@@ -429,17 +349,6 @@ class CommitLog:
                 if target is None:
                     return None
                 self._segments.sync()
-            self._note_sync(began_ns, target)
-        except OSError as error:
-            return self._fail(error)
-        return None
-
-    def _write_page(self, target: int, meanwhile: Callable[[], None]) -> SqlError | None:
-        """Write and sync the page that has all up to `target` which is not durable. Results as of `_write`."""
-        try:
-            began_ns = time.perf_counter_ns()
-            if not self._segments.write_page_durably(self._looking.due_ns(began_ns), meanwhile):
-                self._looking.rest()
             self._note_sync(began_ns, target)
         except OSError as error:
             return self._fail(error)

@@ -36,16 +36,15 @@ class Mark(NamedTuple):
 class Commit(ABC):
     """A transaction whose last record is in the log.
 
-    answer: told None, or why it failed. waits: not before it is durable (synchronous_commit). on_loop: the answer is for the event loop.
+    answer: told None, or why it failed. waits: not before it is durable (synchronous_commit).
     first, last: as of Place, where the transaction's first record is and the one that decides it.
     """
 
-    __slots__ = ("answer", "first", "last", "on_loop", "waits")
+    __slots__ = ("answer", "first", "last", "waits")
 
-    def __init__(self, answer: Callable[[SqlError | None], None], waits: bool, on_loop: bool) -> None:
+    def __init__(self, answer: Callable[[SqlError | None], None], waits: bool) -> None:
         self.answer = answer
         self.waits = waits
-        self.on_loop = on_loop
         self.first: tuple[int, int] = Place(0, 0)
         self.last: tuple[int, int] = self.first
 

@@ -16,14 +16,14 @@ import struct
 import threading
 import time
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 from engine.log.records import Bytes, Record, later_records, record_at
-from engine.storage.storage import Page, Storage, StoredFile
+from engine.storage.storage import Storage, StoredFile
 from ringbuffer.pages.log_rows import ALIGNMENT
 
 log = logging.getLogger(__name__)
@@ -303,21 +303,10 @@ class Segments:
         assert self._file is not None, "the log is not open"
         self._file.write_pieces(self._kept[-1].offset(position), pieces)
 
-    def write_durably(self, position: int, data: Bytes, look_ns: int) -> bool:
+    def write_durably(self, position: int, data: Bytes) -> None:
         """Write records as `write` does, all before which is durable, and make them durable too; see StoredFile. Raises OSError."""
         assert self._file is not None, "the log is not open"
-        return self._file.write_durably(self._kept[-1].offset(position), data, look_ns)
-
-    def next_page(self) -> tuple[Page, int] | None:
-        """Return memory of the page that the next small record goes to, and the offset in it; see StoredFile.page_at."""
-        if self._file is None or self.room < PAGE_BYTES:
-            return None
-        return self._file.page_at(self._kept[-1].offset(self.position))
-
-    def write_page_durably(self, look_ns: int, meanwhile: Callable[[], None]) -> bool:
-        """Write the page that `next_page` gave; see StoredFile. Raises OSError."""
-        assert self._file is not None, "the log is not open"
-        return self._file.write_page_durably(look_ns, meanwhile)
+        self._file.write_durably(self._kept[-1].offset(position), data)
 
     def sync(self) -> None:
         """Make durable what was written. Raises OSError."""

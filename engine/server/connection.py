@@ -17,12 +17,10 @@ from collections.abc import Awaitable, Sequence
 from typing import TYPE_CHECKING, cast
 
 from engine.server.admission import Admission
-from engine.server.socket_writer import NO_DESCRIPTOR, Outlet
 from engine.sessions.bug_barrier import BugBarrier
 from engine.sessions.first_step import first_step
 from engine.sessions.session_protocol import SessionProtocol
 from engine.sessions.statement_timeout import terminated
-from ringbuffer.scalar.numbers.fields import Bytes
 from sql.errors import SqlError
 from sql.settings.settings import Settings
 from sql.values.client_encodings import UTF8
@@ -74,11 +72,9 @@ class Connection(asyncio.Protocol):
         self._server = server
         self._limits = server.limits
         self.neighbours = server.neighbours
-        self._busy_polling = server.busy_polling
         self._packet_bytes_max = min(PACKET_BYTES_MAX, server.limits.message_bytes_max)
         self._loop = asyncio.get_running_loop()
         self._transport: asyncio.Transport | None = None
-        self._outlet: Outlet | None = None
         self._closed = asyncio.Event()
         # False once the server stops: what comes then is not looked at, since a Sync before it may have been dropped.
         self._takes_messages = True
@@ -95,9 +91,6 @@ class Connection(asyncio.Protocol):
         self._packet_waits = False
         self._packet_ended: asyncio.Future[None] | None = None
         self._current: FrontendMessage | None = None
-        self._barrier = BugBarrier(self)
-        # Whether the session may take the next packet by a kernel, as far as was known when it was looked for.
-        self._expects = False
         self._ending: asyncio.Task[None] | None = None
 
     # What the session uses.
@@ -127,8 +120,8 @@ class Connection(asyncio.Protocol):
     def flush(self) -> None:
         """Hand the buffered replies to the socket now."""
         if self._replies:
-            if self._outlet is not None:
-                self._outlet.send(b"".join(self._replies) if len(self._replies) > 1 else self._replies[0])
+            if self._transport is not None:
+                self._transport.write(b"".join(self._replies))
             self._replies.clear()
             self._replies_bytes = 0
 
@@ -155,42 +148,12 @@ class Connection(asyncio.Protocol):
             and self._transport is not None
         )
 
-    def expect(self) -> int:
-        """See `engine.server.busy_polling`."""
-        outlet, session = self._outlet, self.session
-        if outlet is None or self._reading_is_paused:
-            return NO_DESCRIPTOR
-        self._expects = session is not None and self._takes_packets and session.packets.expects()
-        return outlet.descriptor
-
-    def take(self, data: Bytes, size: int) -> None:
-        """See `engine.server.busy_polling`."""
-        session = self.session
-        if self._expects and session is not None and size <= self._packet_bytes_max:
-            self._current, self._packet_waits = SYNC, True
-            # A bug that is answered has taken the packet, too.
-            is_taken = True
-            with self._barrier:
-                is_taken = session.packets.take(data, size)
-                if is_taken:
-                    return
-            self._packet_is_over()
-            if is_taken:
-                return
-        self.data_received(data[:size].tobytes())
-
     @property
     def _takes_packets(self) -> bool:
         """True when a packet that comes now is the first of what is to be done, and may be answered at once."""
         is_busy = self._packet_waits or self._task is not None or self._queue or self._replies
         can_answer = self._takes_messages and self.may_write.is_set() and not self.encoding.converts
         return not is_busy and can_answer and self.conversation.is_between_messages
-
-    def _packet_is_over(self) -> None:
-        self._packet_waits = False
-        self._current = None
-        if self._replies:
-            self.flush()
 
     @property
     def is_open(self) -> bool:
@@ -231,13 +194,12 @@ class Connection(asyncio.Protocol):
 
     def end_packet(self, error: SqlError | None) -> None:
         """The log has answered the packet that waits: send the reply, and go on with what came meanwhile. On the event loop."""
-        session, outlet = self.session, self._outlet
+        session, transport = self.session, self._transport
         assert session is not None and self._packet_waits
-        with self._barrier:
+        with BugBarrier(self):
             reply = session.packets.end(error)
-            if outlet is not None:
-                outlet.send(reply)
-        self._busy_polling.answered(self)
+            if transport is not None:
+                transport.write(reply)
         self._packet_waits = False
         if self._packet_ended is not None:
             self._packet_ended.set_result(None)
@@ -246,14 +208,13 @@ class Connection(asyncio.Protocol):
             self._task = self._loop.create_task(self._work_on(None))
             return
         self._batch_done()
-        if outlet is None:
+        if transport is None:
             self._close_session()
 
     # What the event loop calls.
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast(asyncio.Transport, transport)
-        self._outlet = Outlet(self._transport)
         self._transport.set_write_buffer_limits(high=self._limits.write_high_water_bytes)
         raw = transport.get_extra_info("socket")
         if raw is not None:
@@ -267,7 +228,6 @@ class Connection(asyncio.Protocol):
         self._startup_timer = self._loop.call_later(self._limits.startup_wait_s_max, self._startup_timed_out)
 
     def data_received(self, data: bytes) -> None:
-        self._busy_polling.received()
         if data[0] in _PACKET_KINDS and len(data) <= self._packet_bytes_max and self._answer_packet(data):
             return
         self._queued_bytes += len(data)
@@ -286,8 +246,7 @@ class Connection(asyncio.Protocol):
         self.may_write.set()
 
     def connection_lost(self, exc: BaseException | None) -> None:
-        self._transport = self._outlet = None
-        self._busy_polling.forget(self)
+        self._transport = None
         self._stop_startup_timer()
         self.conversation.close()
         self._queue.clear()
@@ -307,22 +266,24 @@ class Connection(asyncio.Protocol):
 
     def _answer_packet(self, data: bytes) -> bool:
         """Let the session answer a whole packet at once; False: its messages are to be handled one by one."""
-        session, outlet = self.session, self._outlet
-        if session is None or outlet is None or not self._takes_packets:
+        session, transport = self.session, self._transport
+        if session is None or transport is None or not self._takes_packets:
             return False
         # What a bug in here would leave half done ends with this message.
         self._current = SYNC
         # The log may answer at once.
         self._packet_waits = True
         reply: bytes | bool = b""
-        with self._barrier:
+        with BugBarrier(self):
             reply = session.packets.answer(data)
             if reply is True:
                 return True
             if reply:
-                outlet.send(reply)
-                self._busy_polling.answered(self)
-        self._packet_is_over()
+                transport.write(reply)
+        self._packet_waits = False
+        self._current = None
+        if self._replies:
+            self.flush()
         return reply is not False
 
     def _work(self) -> None:
@@ -439,7 +400,7 @@ class Connection(asyncio.Protocol):
                 transport, self, context, server_side=True, ssl_handshake_timeout=wait_s
             )
             if secure is not None and self._transport is not None:
-                self._transport, self._outlet, self.is_encrypted = secure, Outlet(secure), True
+                self._transport, self.is_encrypted = secure, True
                 secure.set_write_buffer_limits(high=self._limits.write_high_water_bytes)
         except OSError as error:
             # ssl.SSLError is one of them.

@@ -20,11 +20,9 @@ from typing import TypeVar
 
 from engine.scheduler.deep_trees import make_room
 from engine.server.authentication import Authenticator
-from engine.server.busy_polling import BusyPolling
 from engine.server.connection import REPLY_BATCH_BYTES, Connection
 from engine.sessions.session_protocol import SessionProtocol
 from engine.sessions.session_registry import Neighbours
-from engine.storage.spin_wait import Looking
 from sql.errors import SqlError
 from sql.wire.messages import CancelRequest
 
@@ -89,7 +87,6 @@ async def serve(
     host: str,
     port: int,
     limits: ServerLimits,
-    looking: Looking,
     door: Door,
     open_session: OpenSession,
     ready: Callable[[str, int], None],
@@ -97,11 +94,11 @@ async def serve(
 ) -> None:
     """Listen until `stop` is set, then say goodbye to every client.
 
-    looking: whether clients' next packets are looked for. ready: called with the address once clients can connect (port 0 asks the system
+    ready: called with the address once clients can connect (port 0 asks the system
     for a free one). open_session(connection, startup parameters): may raise SqlError, which refuses the client. Raises OSError when the
     address can't be had.
     """
-    server = Server(limits, looking, door, open_session)
+    server = Server(limits, door, open_session)
     listener = await asyncio.get_running_loop().create_server(
         server.connection, host, port, backlog=1024, reuse_address=True
     )
@@ -117,11 +114,10 @@ async def serve(
 class Server:
     """The connections of one listener."""
 
-    def __init__(self, limits: ServerLimits, looking: Looking, door: Door, open_session: OpenSession) -> None:
+    def __init__(self, limits: ServerLimits, door: Door, open_session: OpenSession) -> None:
         self.limits = limits
         self.door = door
         self.open_session = open_session
-        self.busy_polling = BusyPolling(asyncio.get_running_loop(), looking)
         self.connections: set[Connection] = set()
         self.strangers: set[Connection] = set()
         self._strangers_of: Counter[str] = Counter()

@@ -16,7 +16,7 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
-from ringbuffer.io.signal_watch import SIGNALS_BYTES, warm_up_watch, watch_signals
+from engine.server.signal_watch import SIGNALS_BYTES, warm_up_watch, watch_signals
 
 SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGQUIT)
 # Beyond what statements are waited for: for a last checkpoint, and for Spark.

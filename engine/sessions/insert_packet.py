@@ -16,18 +16,15 @@ from typing import TYPE_CHECKING
 from engine.catalog.image import CatalogImage
 from engine.commit.committer import RowCommit, Views
 from engine.ingest.insert import HEAD, InsertTarget, head_target
-from engine.sessions.bug_barrier import BugBarrier
 from engine.sessions.log_answer import LogAnswer
 from engine.sessions.parameter_rows import ParameterRow, parameter_row
 from engine.sessions.prepared import Prepared
 from engine.statements.outcome import expand
 from engine.streams.stream import arrived
 from ringbuffer.decode.one_row import OneRow
-from ringbuffer.io.row_packet import RowPacket
 from ringbuffer.memory.columns import Layout
 from ringbuffer.pages.log_rows import RowRecord
 from ringbuffer.ring.ring import RowWriter
-from ringbuffer.scalar.numbers.fields import Bytes
 from sql.catalog.catalog import SessionSettings
 from sql.errors import SqlError
 from sql.wire import writer
@@ -65,8 +62,7 @@ class PlacedRow:
 class InsertPacket:
     """The packet of one prepared statement with one choice of formats.
 
-    tail: what follows the values, result formats to Sync; messages_bytes: what follows Bind; reply: all but ReadyForQuery. whole: takes
-    packets like it by one kernel call.
+    tail: what follows the values, result formats to Sync; messages_bytes: what follows Bind; reply: all but ReadyForQuery.
     """
 
     values_offset: int
@@ -74,7 +70,6 @@ class InsertPacket:
     messages_bytes: int
     reply: bytes
     placed: PlacedRow
-    whole: RowPacket
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,10 +96,8 @@ class InsertPackets:
         self._session = session
         self._loop = asyncio.get_running_loop()
         self._log_answer = LogAnswer(self._loop, session.connection.end_packet)
-        # What is to be noted of the packet that is under way; then the reply to it, and what of that is said after an error, too.
-        self._due: tuple[bytes, bytes | RowPacket, RowCommit, bool] | None = None
-        self._reply = self._reply_alone = self._told = b""
-        self._barrier = BugBarrier(self)
+        # The reply to the packet that waits for the log, and what of that is said after an error, too.
+        self._reply = self._told = b""
         self._database = session.database
         self._prepared = prepared
         self._heads: dict[bytes, PlacedRow | None] = {}
@@ -121,31 +114,6 @@ class InsertPackets:
         if not self._is_free:
             return False
         return self._answer_query(data) if data[0] == QUERY else self._answer_bind(data)
-
-    def expects(self) -> bool:
-        """Tell whether the packet that came last may come again with other values: then `take` takes it."""
-        known = self._known
-        return (
-            known is not None
-            and not known.packet.placed.commit.checks
-            and known.waits
-            and self._is_free
-            and self._is_still(known, self._database.image)
-        )
-
-    def take(self, data: Bytes, size: int) -> bool:
-        """Do the packet in data[:size] if it is the one that was expected; see PacketsProtocol."""
-        known = self._known
-        assert known is not None
-        packet, views, whole = known.packet, known.views, known.packet.whole
-        whole.packet, whole.size = data, size
-        commit = packet.placed.commit
-        self._due = (packet.reply, whole, commit, False)
-        committer, answer = self._database.committer, self._log_answer
-        if committer.commit_row_alone(commit, whole, views, known.image, answer, self._note_meanwhile):
-            return True
-        self._due = None
-        return False
 
     @property
     def _is_free(self) -> bool:
@@ -236,52 +204,34 @@ class InsertPackets:
         self, placed: PlacedRow, views: Views, image: CatalogImage, waits: bool, reply: bytes, data: bytes, simple: bool
     ) -> bytes | bool:  # fmt: skip
         """Commit the row. Returns the reply; True when it has to wait for the log; False when nothing was done."""
-        committer, commit, answer = self._database.committer, placed.commit, self._log_answer
-        self._due = (reply, data, commit, simple)
-        if waits and committer.commit_row_alone(commit, commit.record, views, image, answer, self._note_meanwhile):
-            return True
-        done = committer.commit_row(commit, views, image, waits, answer)
-        if done:
-            return self.end(None)
+        committer, commit = self._database.committer, placed.commit
+        done = committer.commit_row(commit, views, image, waits, self._log_answer)
         if done is None:
-            self._due = None
             return False
-        committer.log.flush_soon(commit, self._loop.call_soon)
-        self._note()
-        return True
+        if not done:
+            committer.log.flush_soon(self._loop.call_soon)
+        self._note(reply, data, commit, simple)
+        return self.end(None) if done else True
 
     def end(self, error: SqlError | None) -> bytes:
         """Return the reply to a packet that has waited for the log; error: why that has not taken the row."""
-        self._note()
         messages = self._session.inbox.take()
         if error is None:
-            return self._reply + messages + IDLE if messages else self._reply_alone
+            return self._reply + messages + IDLE
         return writer.error_response(error) + self._told + messages + IDLE
 
-    def answer_bug(self, error: Exception) -> None:
-        """Nobody can be told while the disk writes: `end` does the same again, and what it meets is answered."""
-
-    def _note_meanwhile(self) -> None:
-        with self._barrier:
-            self._note()
-
-    def _note(self) -> None:
-        """Make the reply to what is being committed, and end what ends with a transaction, if that is not done yet."""
-        if self._due is None:
-            return
-        reply, data, commit, simple = self._due
+    def _note(self, reply: bytes, data: bytes, commit: RowCommit, simple: bool) -> None:
+        """Make the reply to what is being committed, and end what ends with a transaction."""
         session = self._session
         session.begin_message(simple)
-        session.doing.packet = (data if isinstance(data, bytes) else data.tobytes(), commit)
+        session.doing.packet = (data, commit)
         if simple:
             self._prepared.pop("", None)
         session.names.end_transaction(committed=True)
         session.settings.commit()
         changed = session.settings.changed_reports()
-        self._told = b"".join(writer.parameter_status(name, value) for name, value in changed) if changed else b""
+        self._told = b"".join(writer.parameter_status(name, value) for name, value in changed)
         self._reply = reply + self._told
-        self._reply_alone = self._reply + IDLE
-        self._due = None
 
 
 def learn(data: bytes, head: bytes, shape: ParameterRow) -> InsertPacket | None:
@@ -304,8 +254,7 @@ def learn(data: bytes, head: bytes, shape: ParameterRow) -> InsertPacket | None:
     described = writer.NO_DATA if messages.startswith(DESCRIBE) else b""
     reply = writer.BIND_COMPLETE + described + INSERTED
     tail = data[values_end:]
-    whole = RowPacket(placed.row, placed.commit.record, data[0], head, tail, len(messages))
-    packet = shape.packets[head] = InsertPacket(bind.parameters_offset, tail, len(messages), reply, placed, whole)
+    packet = shape.packets[head] = InsertPacket(bind.parameters_offset, tail, len(messages), reply, placed)
     return packet
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Awaitable, Mapping
 from typing import Protocol
 
-from ringbuffer.scalar.numbers.fields import Bytes
 from sql.errors import SqlError
 from sql.wire.messages import FrontendMessage
 
@@ -20,15 +19,6 @@ class PacketsProtocol(Protocol):
         """Return the reply to a read that begins with Bind or Query, if all of it can be done in one go. False: nothing was done.
 
         True: all is done but for the log, whose answer comes by `Connection.end_packet`, if it has not; no message is handled before that.
-        """
-
-    def expects(self) -> bool:
-        """Tell whether the next read may be one for `take`, if nothing else happens before it."""
-
-    def take(self, data: Bytes, size: int) -> bool:
-        """Do what came in data[:size] as `answer` does, and wait for the log: `Connection.end_packet` has been called on return.
-
-        data uint8[n]: see RowPacket. False: nothing was done.
         """
 
     def end(self, error: SqlError | None) -> bytes:

@@ -60,7 +60,6 @@ class ServerConfig:
     copy_block_bytes: int = 1 * MIB
 
     # How long the next statement of a client that waits for its COMMITs is looked for before the server sleeps; 0: not at all.
-    busy_poll_us: int = 200
 
     # Streams: what one has without OPTIONS; stream_string_bytes_default is of each of its two string buffers. A statement's rows wait in
     # memory up to stage_memory_bytes_max, then in a file, until COMMIT. Memory of rows that have gone waits for new ones, which the system
@@ -141,7 +140,6 @@ class ServerConfig:
                 "read_high_water_bytes can't be more than message_bytes_max",
             ),
             (self.message_bytes_max <= 1 * GIB, "message_bytes_max can't be more than 1 GB"),
-            (0 <= self.busy_poll_us <= 10_000, "busy_poll_us must be between 0 and 10000"),
             (is_power_of_two(self.stream_capacity_default), "stream_capacity_default must be a power of two"),
             (self.stream_string_bytes_default >= KIB, "stream_string_bytes_default must be at least 1024"),
             (

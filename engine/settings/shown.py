@@ -29,7 +29,6 @@ DESCRIPTIONS = {
     "read_high_water_bytes": "Sets how much of what a client has sent may wait before its socket is not read.",
     "write_high_water_bytes": "Sets how much of its replies a client may leave before its statements wait.",
     "copy_block_bytes": "Sets how much of a COPY is decoded at once.",
-    "busy_poll_us": "Sets for how long the end of a COMMIT and then the client's next statement are looked for without sleeping.",
     "stream_capacity_default": "Sets how many rows the ring of a stream keeps without OPTIONS (capacity ...).",
     "stream_string_bytes_default": "Sets the size of each string buffer of a stream without OPTIONS (string_capacity ...).",
     "stage_memory_bytes_max": "Sets the memory for the rows of one uncommitted statement; beyond it they wait in a file.",

@@ -12,18 +12,12 @@ import errno
 import fcntl
 import os
 import tempfile
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
-
-import numpy as np
-import numpy.typing as npt
+from typing import Protocol
 
 from engine.storage.direct_writes import DIRECT_BYTES_MAX, NOT_THIS_WAY, PAGE_BYTES, DirectWrites
-
-if TYPE_CHECKING:
-    from ringbuffer.io.async_write import AsyncWriter
 
 LOCK_FILE_NAME = "antumbra.lock"
 PIECE_BYTES = 1 << 20
@@ -33,7 +27,6 @@ FILE_MODE = 0o600
 FOLDER_MODE = 0o700
 
 Bytes = bytes | bytearray | memoryview
-Page = npt.NDArray[np.uint8]
 # `list` is a method's name below.
 Names = list[str]
 
@@ -58,24 +51,8 @@ class StoredFile(Protocol):
     def write_pieces(self, position: int, pieces: Sequence[Bytes]) -> None:
         """Write all of the pieces as `write` does, one behind the other."""
 
-    def write_durably(self, position: int, data: Bytes, look_ns: int) -> bool:
-        """Write as `write` does, and return once it is durable. What was written before may be or not.
-
-        look_ns: look for the end for so long at most, instead of sleeping until then. False: somebody else had the processor for so long.
-        """
-
-    def page_at(self, position: int) -> tuple[Page, int] | None:
-        """Return memory with the page of the file that is written next, and the offset of `position` in it.
-
-        None: there is none. Who fills it from the offset on has to call `write_page_durably` before anything else happens to the file.
-        """
-
-    def write_page_durably(self, look_ns: int, meanwhile: Callable[[], None]) -> bool:
-        """Write the page that `page_at` gave as `write_durably` does.
-
-        meanwhile: called while the disk writes, where its end is looked for; otherwise not at all. It must not raise: nobody would know
-        whether the page is durable.
-        """
+    def write_durably(self, position: int, data: Bytes) -> None:
+        """Write as `write` does, and return once it is durable. What was written before may be or not."""
 
     def read(self, position: int, size: int) -> bytes:
         """Return `size` bytes from `position` on, fewer only where the file ends."""
@@ -140,17 +117,16 @@ class TableConnection(Protocol):
 class DiskFile:
     """A file of the real file system."""
 
-    __slots__ = ("_descriptor", "_direct", "_writer")
+    __slots__ = ("_descriptor", "_direct")
 
-    def __init__(self, descriptor: int, writer: Callable[[], AsyncWriter]) -> None:
+    def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
-        self._writer = writer
         self._direct: DirectWrites | None = None
 
     def go_direct(self, blank_from: int | None) -> None:
         """Let writes go past the page cache from now on; see DirectWrites."""
         self._end_direct()
-        self._direct = DirectWrites(self._descriptor, blank_from, self._writer)
+        self._direct = DirectWrites(self._descriptor, blank_from)
 
     @property
     def size(self) -> int:
@@ -200,32 +176,11 @@ class DiskFile:
         if self._direct is None or not self._direct.write_pages(start, end, pieces):
             self.write(start, b"".join(pieces))
 
-    def write_durably(self, position: int, data: Bytes, look_ns: int) -> bool:
+    def write_durably(self, position: int, data: Bytes) -> None:
         """See StoredFile."""
-        direct = self._direct
-        if direct is None or not direct.write(position, memoryview(data).cast("B"), os.RWF_DSYNC, look_ns):
+        if self._direct is None or not self._direct.write(position, memoryview(data).cast("B"), os.RWF_DSYNC):
             self.write(position, data)
             self.sync()
-            return True
-        return not direct.was_displaced
-
-    def page_at(self, position: int) -> tuple[Page, int] | None:
-        """See StoredFile."""
-        direct = self._direct
-        if direct is None or (page := direct.page_at(position)) < 0:
-            return None
-        return direct.memory, position - page
-
-    def write_page_durably(self, look_ns: int, meanwhile: Callable[[], None]) -> bool:
-        """See StoredFile."""
-        direct = self._direct
-        assert direct is not None, "there is a page only where there are direct writes"
-        page = direct.page
-        if not direct.write_page(os.RWF_DSYNC, look_ns, meanwhile):
-            self.write(page, direct.memory.data)
-            self.sync()
-            return True
-        return not direct.was_displaced
 
     def read(self, position: int, size: int) -> bytes:
         """See StoredFile."""
@@ -261,25 +216,13 @@ class DiskFile:
 class DiskStorage:
     """The real file system."""
 
-    def __init__(self) -> None:
-        self._writer: AsyncWriter | None = None
-
-    def writer(self) -> AsyncWriter:
-        """Return who does the writes that are looked for, of all files."""
-        if self._writer is None:
-            # numba, which only a server needs.
-            from ringbuffer.io.async_write import AsyncWriter
-
-            self._writer = AsyncWriter()
-        return self._writer
-
     def commit_tables(self, connection: TableConnection) -> None:
         """Commit the open transaction; DuckDB syncs its log before this returns."""
         connection.commit()
 
     def create(self, path: Path, size: int = 0, for_little: bool = True) -> StoredFile:
         """See Storage."""
-        file = DiskFile(os.open(path, NEW_FILE, FILE_MODE), self.writer)
+        file = DiskFile(os.open(path, NEW_FILE, FILE_MODE))
         try:
             if size:
                 reserve(file._descriptor, size)
@@ -298,14 +241,14 @@ class DiskStorage:
 
     def open(self, path: Path) -> StoredFile:
         """See Storage."""
-        file = DiskFile(os.open(path, os.O_RDWR | os.O_CLOEXEC), self.writer)
+        file = DiskFile(os.open(path, os.O_RDWR | os.O_CLOEXEC))
         file.go_direct(blank_from=None)
         return file
 
     def temporary(self, folder: Path) -> StoredFile:
         """See Storage."""
         with tempfile.TemporaryFile(dir=folder, buffering=0) as file:
-            return DiskFile(os.dup(file.fileno()), self.writer)
+            return DiskFile(os.dup(file.fileno()))
 
     def list(self, folder: Path) -> Names:
         """See Storage."""

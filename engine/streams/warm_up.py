@@ -9,8 +9,6 @@ import sys
 from threading import Timer
 
 from ringbuffer.groups.merge import warm_up_merging
-from ringbuffer.io.async_write import warm_up_writes
-from ringbuffer.io.packet_look import warm_up_looks
 from ringbuffer.patterns.automata import warm_up_automata
 from ringbuffer.patterns.automaton_symbols import warm_up_symbols
 from ringbuffer.warm_up.decoders import warm_up_decoders
@@ -21,7 +19,7 @@ NOTICE = "antumbra: compiling kernels, about half a minute; they are kept for th
 
 
 def warm_up() -> None:
-    """Compile or load decoders, encoders, the ring, the merge of groups, system calls, automata; says so on stderr when it takes long."""
+    """Compile or load decoders, encoders, the ring, the merge of groups, automata; says so on stderr when it takes long."""
     notice = Timer(SILENCE_S_MAX, sys.stderr.write, (NOTICE + "\n",))
     notice.daemon = True
     notice.start()
@@ -29,8 +27,6 @@ def warm_up() -> None:
         warm_up_decoders()
         warm_up_encoders()
         warm_up_merging()
-        warm_up_writes()
-        warm_up_looks()
         warm_up_automata()
         warm_up_symbols()
     finally:

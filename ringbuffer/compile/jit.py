@@ -63,6 +63,14 @@ def _compiled(function: Function, inlined: bool) -> Function:
     return result
 
 
+def external(name: str, result: str, *arguments: str) -> Callable[..., Any]:
+    """Return a function of the C library, which kernels alone can call. result, arguments: names of numba's types."""
+    types: Any = numba.types
+    given = [getattr(types, argument) for argument in arguments]
+    function: Callable[..., Any] = types.ExternalFunction(name, getattr(types, result)(*given))
+    return function
+
+
 def entry_of(function: Callable[..., Any], *arguments: object) -> Callable[..., Any]:
     """Return a kernel's machine code for arguments of the types of these, compiled now if need be.
 

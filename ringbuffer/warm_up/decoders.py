@@ -10,7 +10,6 @@ from ringbuffer.decode.copy_text import TextDecoder
 from ringbuffer.decode.literals import decode_literals
 from ringbuffer.decode.one_row import OneRow
 from ringbuffer.decode.parameters import decode_parameters
-from ringbuffer.io.row_packet import RowPacket
 from ringbuffer.memory.arrow import compact_morsel, concat_morsels, morsel_from_arrow, morsel_to_arrow
 from ringbuffer.memory.checksums import crc32_of, joined_crc32
 from ringbuffer.memory.columns import ColumnLayout, Layout, PhysicalType
@@ -40,7 +39,6 @@ def warm_up_decoders() -> None:
     RowWriter(ring, row.morsel).append()
     record = RowRecord(row.morsel, LAYOUT, 0)
     record.pack(np.zeros(RECORD_BYTES, dtype=np.uint8), 0, 1, 0, 1, 0, 0)
-    RowPacket(row, record, 0, b"", b"", 0)
     joined_crc32(crc32_of(morsel.heap.ctypes.data, len(morsel.heap)), 0, 1)
     decode_rows(b"".join(encode_rows(morsel, LAYOUT)), LAYOUT)
     decode_rows(pack_rows(morsel, LAYOUT), LAYOUT)

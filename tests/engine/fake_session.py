@@ -12,8 +12,6 @@ from engine.server.connection import Connection
 from engine.server.server import Door, ServerLimits, run, serve
 from engine.settings.hba import default_rules
 from engine.storage.clock import SystemClock
-from engine.storage.spin_wait import Looking
-from ringbuffer.scalar.numbers.fields import Bytes
 from sql.errors import SqlError
 from sql.types.datatypes import INT4, TEXT
 from sql.wire import writer
@@ -37,10 +35,7 @@ WAIT_S_MAX = 30.0
 
 
 class FakePackets:
-    """A query `packet x` is answered as a whole, `log x` once the log answers.
-
-    Where the world says that packets are expected, `packet x` is taken, which the answer shows; taking `broken` is a bug.
-    """
+    """A query `packet x` is answered as a whole, `log x` once the log answers."""
 
     def __init__(self, session: FakeSession) -> None:
         self.session = session
@@ -55,20 +50,6 @@ class FakePackets:
         if word == b"packet":
             return self.end(None)
         self.session.world.waiting.set()
-        return True
-
-    def expects(self) -> bool:
-        return self.session.world.expects
-
-    def take(self, data: Bytes, size: int) -> bool:
-        word, _, rest = data[5 : size - 1].tobytes().partition(b" ")
-        if word == b"broken":
-            raise KeyError("in a packet that was expected")
-        if word != b"packet":
-            return False
-        self.session.simple = True
-        self.logged = rest if rest == b"bug" else b"taken " + rest
-        self.session.connection.end_packet(None)
         return True
 
     def end(self, error: SqlError | None) -> bytes:
@@ -229,11 +210,9 @@ class FakeSession:
 class FakeWorld:
     """A server of fake sessions in a thread of its own. start() and stop() may be called from the test's thread."""
 
-    def __init__(self, limits: ServerLimits, door: Door | None = None, looking: Looking | None = None) -> None:
+    def __init__(self, limits: ServerLimits, door: Door | None = None) -> None:
         self.limits = limits
-        self.looking = looking or Looking(0)
         # Whether packets are expected while they are looked for.
-        self.expects = False
         rules = default_rules(listens_beyond_loopback=False, trusts_all=False)
         self.door = door or Door(Authenticator(rules, Roles, SystemClock().now_us), None)
         self.host, self.port = "127.0.0.1", 0
@@ -280,4 +259,4 @@ class FakeWorld:
         def open_session(connection: Connection, parameters: Mapping[str, str]) -> FakeSession:
             return FakeSession(connection, parameters, self)
 
-        await serve("127.0.0.1", 0, self.limits, self.looking, self.door, open_session, ready, stop)
+        await serve("127.0.0.1", 0, self.limits, self.door, open_session, ready, stop)

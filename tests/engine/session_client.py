@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import cast
 
 import duckdb
-import numpy as np
 import pyarrow as pa
 
 from engine.catalog.roles import BOOTSTRAP_OID
@@ -24,8 +23,6 @@ from engine.storage.clock import SystemClock
 from engine.storage.storage import DiskStorage, Storage
 from ringbuffer.compile.processes import CompileProcesses
 from ringbuffer.memory.arrow import morsel_to_arrow
-from ringbuffer.memory.row_block import PADDING_BYTES
-from ringbuffer.scalar.numbers.fields import Bytes
 from sql.errors import SqlError
 from sql.settings.settings import Settings
 from sql.tree.relations import OutputColumn
@@ -167,17 +164,6 @@ class SessionClient:
     def at_once(self, packet: bytes) -> list[str] | None:
         """Return the answer to a packet if the session takes it as a whole."""
         return self.ask() if self._runner.run(self._packet(packet)) else None
-
-    def taken(self, packet: bytes) -> list[str] | None:
-        """Return the answer to a packet if the session expects it, and takes it as it comes from a socket."""
-        data = np.frombuffer(packet + bytes(PADDING_BYTES), dtype=np.uint8).copy()
-        return self.ask() if self._runner.run(self._take(data, len(packet))) else None
-
-    async def _take(self, data: Bytes, size: int) -> bool:
-        self._connection.packet_ended.clear()
-        is_taken = self.session.packets.expects() and self.session.packets.take(data, size)
-        assert self._connection.packet_ended.is_set() == is_taken
-        return is_taken
 
     async def _packet(self, packet: bytes) -> bool:
         self._connection.packet_ended.clear()

@@ -25,7 +25,6 @@ from engine.server.server import Door, Server, ServerLimits, origin
 from engine.server.tls import TlsError, make_context
 from engine.settings.hba import default_rules, read_rules
 from engine.storage.clock import SystemClock
-from engine.storage.spin_wait import Looking
 from sql.errors import SqlError
 from sql.wire.scram import make_verifier
 from tests.engine.fake_session import WAIT_S_MAX, FakeWorld
@@ -373,7 +372,7 @@ class Somebody:
 
 async def strangers_of_many_addresses() -> None:
     limits = ServerLimits(strangers_max=5, strangers_per_address_max=2)
-    server = Server(limits, Looking(0), Door(Authenticator((), Roles, lambda: 0), None), lambda *_: None)  # type: ignore[arg-type]  # nobody gets in
+    server = Server(limits, Door(Authenticator((), Roles, lambda: 0), None), lambda *_: None)  # type: ignore[arg-type]  # nobody gets in
 
     def comes(address: str) -> Any:
         connection: Any = Somebody(address)

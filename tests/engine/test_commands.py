@@ -17,7 +17,6 @@ from engine.__main__ import main
 from engine.commands import StartError, listen
 from engine.settings.config import ServerConfig
 from engine.storage.clock import SystemClock
-from engine.storage.spin_wait import Looking
 from engine.storage.storage import FolderLock
 
 
@@ -103,7 +102,6 @@ def test_a_port_in_use(tmp_path: Path) -> None:
 def test_a_port_that_is_taken_while_the_server_starts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     class QuickDatabase:
         clock = SystemClock()
-        looking = Looking(0)
         process_ids = np.zeros(1, dtype=np.int64)
 
         def __init__(self, config: ServerConfig, *_: object) -> None:

@@ -9,8 +9,6 @@ from contextlib import suppress
 
 import pytest
 
-from engine.server.connection import PACKET_BYTES_MAX
-from engine.storage.spin_wait import Looking
 from sql.errors import SqlError
 from tests.engine.fake_session import WAIT_S_MAX, FakeSession, FakeWorld
 from tests.engine.test_server import LIMITS, RawClient, error_fields
@@ -66,40 +64,6 @@ def test_a_client_that_goes_on_at_once_is_looked_for(client: RawClient, world: F
             time.sleep(0.01)
             assert other.ask(query("packet x")) == b"DZ"
     other.close()
-
-
-def test_a_packet_that_is_expected_is_taken(caplog: pytest.LogCaptureFixture) -> None:
-    """By the shorter way, if the loop has not read it before, and it is one for that."""
-    world = FakeWorld(LIMITS, looking=Looking(60_000_000)).start()
-    client = RawClient(world)
-    client.log_in()
-
-    def answer(text: str) -> list[tuple[bytes, bytes]]:
-        client.socket.sendall(query(text))
-        return client.until_ready()
-
-    for _ in range(20):
-        assert answer("packet x")[0][1].endswith(b"\1x")
-    world.expects = True
-    taken_count = 0
-    long = "packet " + "x" * PACKET_BYTES_MAX
-    with caplog.at_level(logging.ERROR, "engine.server.connection"):
-        for _ in range(100):
-            for _ in range(3):
-                taken_count += answer("packet x")[0][1].endswith(b"taken x")
-            assert [kind for kind, _ in answer("echo y")] == [b"T", b"D", b"C", b"Z"]
-            answer("packet x")
-            assert [kind for kind, _ in answer(long)] == [b"C", b"Z"]
-            for text in ("broken", "packet bug"):
-                answer("packet x")
-                (kind, body), ready = answer(text)
-                # Whoever looks at it first: only taking it is a bug of the first.
-                assert ready == (b"Z", b"I")
-                assert error_fields(body)["C"] == "XX000" if kind == b"E" else text == "broken"
-    assert taken_count > 10
-    assert 100 < len(caplog.records) <= 200, "and some of what is broken was taken"
-    client.close()
-    world.stop()
 
 
 def test_what_comes_meanwhile_waits(client: RawClient, world: FakeWorld) -> None:

@@ -16,7 +16,6 @@ import psycopg
 import pytest
 
 from engine.server.server import ServerLimits, serve
-from engine.storage.spin_wait import Looking
 from sql.wire.messages import Execute, Query
 from tests.engine.fake_session import WAIT_S_MAX, FakeWorld
 from tests.sql.wire.frames import SYNC_FRAME, TERMINATE_FRAME, bind, frame, opening, query, startup
@@ -154,7 +153,6 @@ class TestStartup:
                 world.host,
                 world.port,
                 LIMITS,
-                Looking(0),
                 world.door,
                 lambda *_: pytest.fail("it listened"),
                 lambda *_: None,

@@ -5,9 +5,7 @@ from __future__ import annotations
 import array
 import errno
 import itertools
-import mmap
 import os
-import platform
 import random
 import stat
 import subprocess
@@ -18,10 +16,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from engine.storage.direct_writes import DIRECT_BYTES_MAX, nothing
-from engine.storage.storage import PIECE_BYTES, DiskFile, DiskStorage, FolderLock, StorageError, StoredFile
-from ringbuffer.io import async_write
-from ringbuffer.io.async_write import AsyncWriter
+from engine.storage.direct_writes import DIRECT_BYTES_MAX
+from engine.storage.storage import PIECE_BYTES, DiskStorage, FolderLock, StorageError
 
 DISK = DiskStorage()
 LOOK_NS = 10_000_000
@@ -74,28 +70,19 @@ def test_writes_of_any_size_at_any_place(tmp_path: Path, seed: int, opened: bool
         cuts = sorted(choose.randint(0, len(data)) for _ in range(3))
         file.write_pieces(position, [data[a:b] for a, b in itertools.pairwise((0, *cuts, len(data)))])
 
-    def durably(position: int, data: bytes) -> None:
-        look_ns = choose.choice((0, LOOK_NS))
-        if choose.random() < 0.5 and put(file, position, data):
-            paged.append(position)
-            file.write_page_durably(look_ns, nothing)
-        else:
-            file.write_durably(position, data, look_ns)
-
     position = 0
-    paged: list[int] = []
     for _ in range(400):
         data = choose.randbytes(choose.choice((1, 8, 136, 4000, 4096, 10_000, 65_536, 70_000)))
         if choose.random() < 0.2 or position + len(data) > size:
             position = choose.choice((0, 4096 * choose.randrange(20), choose.randrange(size - 70_000)))
-        choose.choice((file.write, durably, in_pieces))(position, data)
+        choose.choice((file.write, file.write_durably, in_pieces))(position, data)
         model[position : position + len(data)] = data
         position += len(data)
         if choose.random() < 0.1:
             file.sync()
             assert file.read(0, size) == model
     file.close()
-    assert (tmp_path / "file").read_bytes() == model and paged
+    assert (tmp_path / "file").read_bytes() == model
 
 
 @pytest.mark.parametrize(("refused", "code"), [(0, errno.EINVAL), (os.RWF_DSYNC, errno.EOPNOTSUPP)])
@@ -113,135 +100,11 @@ def test_a_file_system_without_direct_writes(
     file = DISK.create(tmp_path / "file", 8192)
     for position in range(0, 6000, 100):
         if position % 200:
-            file.write_durably(position, b"x" * 50, 0)
+            file.write_durably(position, b"x" * 50)
         else:
             file.write(position, b"x" * 50)
     assert file.read(0, 8192) == (b"x" * 50 + bytes(50)) * 60 + bytes(2192)
     file.close()
-
-
-@pytest.mark.parametrize(("refused", "code"), [(0, errno.EINVAL), (os.RWF_DSYNC, errno.EOPNOTSUPP)])
-def test_a_page_that_has_to_go_another_way(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refused: int, code: int
-) -> None:
-    file = DISK.create(tmp_path / "file", 8192)
-    file.write(0, b"before")
-    assert put(file, 6, b" and behind")
-    real = os.pwritev
-    refusals: list[int] = []
-
-    def pwritev(descriptor: int, data: Sequence[memoryview], position: int, flags: int) -> int:
-        if flags == refused or refused == 0:
-            refusals.append(flags)
-            raise OSError(code, os.strerror(code))
-        return real(descriptor, data, position, flags)
-
-    monkeypatch.setattr(os, "pwritev", pwritev)
-    assert file.write_page_durably(0, nothing)
-    assert refusals == [os.RWF_DSYNC] and not put(file, 20, b"no page any more")
-    assert file.read(0, 8192) == b"before and behind" + bytes(8175)
-    file.close()
-
-
-def synced(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """Return where the positions of writes go that wait for the disk asleep."""
-    real, positions = os.pwritev, list[int]()
-
-    def pwritev(descriptor: int, data: Sequence[memoryview], position: int, flags: int) -> int:
-        if flags & os.RWF_DSYNC:
-            positions.append(position)
-        return real(descriptor, data, position, flags)
-
-    monkeypatch.setattr(os, "pwritev", pwritev)
-    return positions
-
-
-def test_a_write_that_is_looked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    asleep = synced(monkeypatch)
-    file = DISK.create(tmp_path / "file", 16_384)
-    assert isinstance(file, DiskFile)
-    assert file.write_durably(0, b"a" * 5000, LOOK_NS) and file.write_durably(5000, b"b" * 10, LOOK_NS)
-    assert not asleep
-    assert file.write_durably(5010, b"c" * 10, 0)
-    assert asleep == [4096]
-    assert file.read(0, 16_384) == b"a" * 5000 + b"b" * 10 + b"c" * 10 + bytes(11_364)
-    file.close()
-    with pytest.raises(OSError) as caught:
-        file.write_durably(0, b"x", LOOK_NS)
-    assert caught.value.errno == errno.EBADF
-
-
-def test_something_else_is_done_while_a_write_is_looked_for(tmp_path: Path) -> None:
-    file = DISK.create(tmp_path / "file", 8192)
-    file.write(4096, b"a")
-    done: list[str] = []
-
-    def fails() -> None:
-        raise ValueError("a bug")
-
-    def write(data: bytes, look_ns: int, meanwhile: Callable[[], None]) -> bool:
-        assert put(file, 4096 + b"ax yz!".index(data), data)
-        return file.write_page_durably(look_ns, meanwhile)
-
-    assert write(b"x", 0, lambda: done.append("asleep")) and not done
-    assert write(b" ", LOOK_NS, lambda: done.append("looking")) and done == ["looking"]
-    with pytest.raises(ValueError, match="a bug"):
-        write(b"y", LOOK_NS, fails)
-    # That write has come to its end, too, but what is in memory is not trusted any more.
-    assert not put(file, 4100, b"z")
-    file.write(4100, b"z")
-    assert write(b"!", LOOK_NS, nothing)
-    assert file.read(4095, 8) == b"\0ax yz!\0"
-    file.close()
-
-
-def put(file: StoredFile, position: int, data: bytes) -> bool:
-    """Put data into the page that is written next; False: there is none for it."""
-    if (page := file.page_at(position)) is None:
-        return False
-    memory, offset = page
-    if offset + len(data) > len(memory):
-        return False
-    memory[offset : offset + len(data)] = np.frombuffer(data, dtype=np.uint8)
-    return True
-
-
-def test_a_write_during_which_somebody_else_has_the_processor(tmp_path: Path) -> None:
-    file = DISK.create(tmp_path / "file", 8192)
-    # Any yield takes longer.
-    assert not all(file.write_durably(0, b"x", 1) for _ in range(20))
-    assert file.write_durably(0, b"x", 0)
-    assert file.write_durably(0, b"y" * 20, LOOK_NS)
-    assert file.read(0, 20) == b"y" * 20
-    file.close()
-
-
-@pytest.mark.parametrize("calls", ["no number", "no such call"])
-def test_a_system_without_asynchronous_writes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, calls: str) -> None:
-    monkeypatch.setattr(async_write, "CALLS", {} if calls == "no number" else {platform.machine(): (100_000, 1, 2)})
-    asleep = synced(monkeypatch)
-    disk = DiskStorage()
-    assert not disk.writer().is_usable
-    file = disk.create(tmp_path / "file", 8192)
-    assert file.write_durably(0, b"x" * 20, LOOK_NS)
-    assert asleep == [0] and file.read(0, 21) == b"x" * 20 + b"\0"
-    file.close()
-
-
-def test_asynchronous_writes_that_fail(tmp_path: Path) -> None:
-    writer = AsyncWriter()
-    memory = np.frombuffer(mmap.mmap(-1, 8192), dtype=np.uint8)
-    address = memory.ctypes.data
-    path = tmp_path / "file"
-    path.write_bytes(bytes(8192))
-    descriptor = os.open(path, os.O_RDWR | os.O_DIRECT)
-    assert writer.write(descriptor, address, 4096, 0, os.RWF_DSYNC, LOOK_NS, nothing) == 4096
-    with pytest.raises(OSError, match="Invalid argument"):
-        writer.write(descriptor, address + 1, 4096, 0, os.RWF_DSYNC, LOOK_NS, nothing)
-    with pytest.raises(OSError, match="Bad address"):
-        writer.write(descriptor, 4096, 4096, 0, os.RWF_DSYNC, LOOK_NS, nothing)
-    os.close(descriptor)
-    assert writer.write(NO_DESCRIPTOR, address, 4096, 0, os.RWF_DSYNC, LOOK_NS, nothing) is None
 
 
 @pytest.mark.parametrize("start", [0, 4096 * 3 + 40])

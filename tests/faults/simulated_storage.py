@@ -26,10 +26,8 @@ from pathlib import Path
 from random import Random
 
 import duckdb
-import numpy as np
 
-from engine.storage.direct_writes import PAGE_BYTES
-from engine.storage.storage import Bytes, Names, Page, StoredFile, TableConnection
+from engine.storage.storage import Bytes, Names, StoredFile, TableConnection
 from tests.faults.disk_images import Contents, Folder, Truncation, Write
 
 # Events that a full disk refuses.
@@ -290,7 +288,6 @@ class SimulatedFile:
         self._contents = contents
         self._is_open = True
         # The page that is written next, and where it is.
-        self._page: tuple[int, Page] = (0, np.zeros(0, dtype=np.uint8))
 
     @property
     def size(self) -> int:
@@ -317,28 +314,9 @@ class SimulatedFile:
     def write_pieces(self, position: int, pieces: Sequence[Bytes]) -> None:
         self.write(position, b"".join(pieces))
 
-    def write_durably(self, position: int, data: Bytes, look_ns: int) -> bool:
+    def write_durably(self, position: int, data: Bytes) -> None:
         self.write(position, data)
         self.sync()
-        return True
-
-    def page_at(self, position: int) -> tuple[Page, int] | None:
-        page = position - position % PAGE_BYTES
-        with self._storage._power():
-            self._require_open()
-            data = self._contents.now[page : page + PAGE_BYTES]
-        if len(data) < PAGE_BYTES:
-            return None
-        self._page = page, np.frombuffer(data, dtype=np.uint8).copy()
-        return self._page[1], position - page
-
-    def write_page_durably(self, look_ns: int, meanwhile: Callable[[], None]) -> bool:
-        page, memory = self._page
-        self.write(page, memory.data)
-        if look_ns:
-            meanwhile()
-        self.sync()
-        return True
 
     def read(self, position: int, size: int) -> bytes:
         with self._storage._power():

@@ -16,12 +16,9 @@ from engine.log.records import ROWS, checksum_of, record_at
 from engine.log.segments import FIRST_SEQUENCE, PAGE_BYTES
 from engine.log.unwritten import BUFFERED_BYTES_MAX
 from engine.storage.clock import SystemClock
-from engine.storage.spin_wait import Looking
-from ringbuffer.memory.columns import ColumnLayout, PhysicalType
-from ringbuffer.pages.log_rows import FLAG_COMMITS, RowRecord
+from ringbuffer.pages.log_rows import FLAG_COMMITS
 from sql.errors import SqlError
 from tests.faults.simulated_storage import Failure, SimulatedStorage
-from tests.ringbuffer.plain_rows import make_morsel
 
 FOLDER = Path("/data/log")
 WAIT_S_MAX = 10.0
@@ -30,8 +27,8 @@ WAIT_S_MAX = 10.0
 class Told(Commit):
     """A commit that writes down what happens to it."""
 
-    def __init__(self, name: str, told: list[str], waits: bool = True, on_loop: bool = False) -> None:
-        super().__init__(self.take, waits, on_loop)
+    def __init__(self, name: str, told: list[str], waits: bool = True) -> None:
+        super().__init__(self.take, waits)
         self.name = name
         self.told = told
 
@@ -71,7 +68,7 @@ def log(storage: SimulatedStorage) -> Iterator[CommitLog]:
 
 
 def opened(storage: SimulatedStorage, flush_interval_ms: int) -> Iterator[CommitLog]:
-    log = CommitLog(storage, FOLDER, SystemClock(), threading.Lock(), 8 << 20, flush_interval_ms, Looking(1000))
+    log = CommitLog(storage, FOLDER, SystemClock(), threading.Lock(), 8 << 20, flush_interval_ms)
     assert list(log.read(0, FIRST_SEQUENCE)) == []
     log.open(1, 0)
     yield log
@@ -178,67 +175,18 @@ def test_who_appends_waits_when_much_is_not_written(monkeypatch: pytest.MonkeyPa
             assert (log._unwritten.large_bytes == 0) == (count == 2)
 
 
-def test_on_the_event_loop_answers_come_first(log: CommitLog) -> None:
+def test_the_commits_of_a_turn_are_answered_once_they_are_visible(log: CommitLog) -> None:
     told: list[str] = []
     turns = Turns()
-    add(log, Told("loop", told, on_loop=True))
+    add(log, Told("loop", told))
     add(log, Told("thread", told))
-    log.flush_at_turn_end(turns.call_soon)
-    log.flush_at_turn_end(turns.call_soon)
+    log.flush_soon(turns.call_soon)
+    log.flush_soon(turns.call_soon)
     assert len(turns.due) == 1
     turns.run()
     assert told == [
-        "loop answered", "loop applied", "thread applied", "loop published", "thread published", "thread answered"
+        "loop applied", "thread applied", "loop published", "thread published", "loop answered", "thread answered"
     ]  # fmt: skip
-
-
-def test_a_client_that_comes_alone_again_is_answered_at_once(log: CommitLog, storage: SimulatedStorage) -> None:
-    told: list[str] = []
-    turns = Turns()
-    first, other = (Told(name, told, on_loop=True) for name in ("first", "other"))
-
-    def commit(client: Told) -> None:
-        add(log, client)
-        log.flush_soon(client, turns.call_soon)
-
-    commit(first)
-    assert not told, "others may come"
-    turns.run()
-    for _ in range(3):
-        told.clear()
-        position = log.place.position
-        commit(first)
-        assert told == ["first answered", "first applied", "first published"]
-        assert not turns.due and log.unapplied == 0 and log.durable == log.place.position > position
-    commit(other)
-    commit(first)
-    assert len(turns.due) == 1, "the two wait for each other"
-    syncs = counted(storage, "sync")
-    turns.run()
-    assert counted(storage, "sync") == syncs + 1 and log.unapplied == 0
-    commit(first)
-    assert turns.due, "it was not alone"
-    turns.run()
-
-
-def test_what_comes_while_one_is_written_is_flushed_later(log: CommitLog, storage: SimulatedStorage) -> None:
-    told: list[str] = []
-    turns = Turns()
-    first, other = Told("first", told, on_loop=True), Told("other", told)
-    add(log, first)
-    log.flush_soon(first, turns.call_soon)
-    turns.run()
-    first.answer = lambda _: add(log, other, b"meanwhile")
-    log._last_alone = first.answer
-    add(log, first)
-    log.flush_soon(first, turns.call_soon)
-    assert log.unapplied == 1 and "other answered" not in told
-    log.flush()
-    assert log.unapplied == 0 and told[-1] == "other answered"
-    log.close()
-    again = CommitLog(storage, FOLDER, SystemClock(), threading.Lock(), 8 << 20, 60_000, Looking(0))
-    payloads = [bytes(record.payload) for record in again.read(0, FIRST_SEQUENCE)]
-    assert payloads == [b"some rows", b"some rows", b"meanwhile"]
 
 
 def test_clients_that_came_together_are_waited_for(log: CommitLog, storage: SimulatedStorage) -> None:
@@ -246,8 +194,8 @@ def test_clients_that_came_together_are_waited_for(log: CommitLog, storage: Simu
     turns = Turns()
 
     def commit(name: str) -> None:
-        add(log, Told(name, told, on_loop=True))
-        log.flush_at_turn_end(turns.call_soon)
+        add(log, Told(name, told))
+        log.flush_soon(turns.call_soon)
 
     for name in "abc":
         commit(name)
@@ -283,89 +231,3 @@ def test_after_a_failed_sync_nothing_is_taken(log: CommitLog, storage: Simulated
     add(log, Told("b", told))
     log.flush()
     assert told == ["a 58030", "b 58030"]
-
-
-def alone(log: CommitLog, commit: Told, row: RowRecord, meanwhile: Callable[[], None] = lambda: None) -> bool:
-    """Commit a row the short way; False: it has to go the usual way."""
-    if not log.begin_alone(commit.answer):
-        return False
-    try:
-        with log.lock:
-            if not log.add_row_alone(row, log.newest_us + 1):
-                return False
-        log.flush_alone(commit, meanwhile)
-    finally:
-        log.end_alone()
-    return True
-
-
-def test_a_row_of_who_commits_alone(log: CommitLog, storage: SimulatedStorage) -> None:
-    layout = (ColumnLayout("number", PhysicalType.INT64),)
-    morsel = make_morsel([(5,)], layout)
-    row = RowRecord(morsel, layout, 77)
-    told: list[str] = []
-    first, other = (Told(name, told, on_loop=True) for name in ("first", "other"))
-    turns = Turns()
-
-    def commit_as_usual(client: Told) -> None:
-        add(log, client)
-        log.flush_soon(client, turns.call_soon)
-        turns.run()
-
-    assert not alone(log, first, row), "nobody was alone yet"
-    commit_as_usual(first)
-    assert not alone(log, other, row)
-    pages_count = 0
-    for number in range(100):
-        told.clear()
-        # Whether the disk is looked for.
-        log._looking.pays = number % 2 == 0
-        position, syncs = log.place.position, counted(storage, "sync")
-        if alone(log, first, row, lambda: told.append(f"{log.unapplied} is not visible yet")):
-            meanwhile = ["1 is not visible yet"] if number % 2 == 0 else []
-            assert told == [*meanwhile, "first answered", "first applied", "first published"]
-            assert counted(storage, "sync") == syncs + 1
-            assert log.durable == log.place.position > position and log.unapplied == 0
-        else:
-            # The record would have been in two pages.
-            pages_count += 1
-            commit_as_usual(first)
-    assert 1 <= pages_count < 10
-    # Not before what is not written, or not durable yet.
-    add(log, None)
-    assert not alone(log, first, row)
-    log.flush()
-    assert log.durable < log.place.position and not alone(log, first, row)
-    log.flush(sync=True)
-    assert alone(log, first, row)
-    with log._flush_lock:
-        found: list[bool] = []
-        thread = threading.Thread(target=lambda: found.append(alone(log, first, row)))
-        thread.start()
-        thread.join()
-    assert found == [False], "somebody else flushes"
-    log._turn_is_due = True
-    assert not alone(log, first, row), "others come in this turn"
-    log._turn_is_due = False
-    log.close()
-    assert not alone(log, first, row)
-    again = CommitLog(storage, FOLDER, SystemClock(), threading.Lock(), 8 << 20, 60_000, Looking(0))
-    records = list(again.read(0, FIRST_SEQUENCE))
-    assert sum(record.commits and record.kind == ROWS for record in records) == len(records)
-    assert [record.transaction for record in records] == sorted({record.transaction for record in records})
-
-
-def test_a_row_of_who_commits_alone_on_a_disk_that_fails(log: CommitLog, storage: SimulatedStorage) -> None:
-    layout = (ColumnLayout("number", PhysicalType.INT64),)
-    row = RowRecord(make_morsel([(5,)], layout), layout, 77)
-    told: list[str] = []
-    first = Told("first", told, on_loop=True)
-    turns = Turns()
-    add(log, first)
-    log.flush_soon(first, turns.call_soon)
-    turns.run()
-    assert alone(log, first, row)
-    told.clear()
-    storage.fail_at(storage.events + 1, Failure.ONCE)
-    assert alone(log, first, row) and told == ["first 58030"] and log.unapplied == 0
-    assert not log.takes and not alone(log, first, row)

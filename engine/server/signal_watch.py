@@ -10,10 +10,17 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from ringbuffer.compile.jit import entry_of, kernel
-from ringbuffer.io.system_calls import exit_at_once, kill, now_ns, poll, read, write
+from ringbuffer.compile.jit import entry_of, external, kernel
+
+poll = external("poll", "int32", "int64", "uint64", "int32")
+read = external("read", "int64", "int32", "int64", "uint64")
+write = external("write", "int64", "int32", "int64", "uint64")
+kill = external("kill", "int32", "int32", "int32")
+exit_at_once = external("_exit", "void", "int32")
+clock_gettime = external("clock_gettime", "int32", "int32", "int64")
 
 SIGKILL, SIGQUIT = 9, 3
+CLOCK_MONOTONIC = 1
 EXIT_FAILED = 1
 STDERR = 2
 POLLIN = 1
@@ -80,3 +87,11 @@ def watch(
             kill(process_ids[at], SIGKILL)
     exit_at_once(EXIT_FAILED)
     return 0
+
+
+@kernel
+def now_ns(time: npt.NDArray[np.int64]) -> int:
+    """-> nanoseconds of the monotonic clock. time int64[2]: where a struct timespec has room."""
+    clock_gettime(CLOCK_MONOTONIC, time.ctypes.data)
+    now: int = time[0] * 1_000_000_000 + time[1]
+    return now
