@@ -242,6 +242,44 @@ def test_the_readme_of_a_room_names_its_rooms_and_files(room: str) -> None:
     assert not missing, f"{room}/README.md does not mention {', '.join(missing)}"
 
 
+DECISIONS = TREE / "docs" / "decisions"
+COLUMNS_MAX = 100
+
+
+def test_a_decision_is_a_dated_page_that_the_index_lists() -> None:
+    index = dict(
+        re.findall(r"^\| (\d{4}) \| (\[.+\]\(.+\.md\)) \| .+ \|$", (DECISIONS / "README.md").read_text(), re.MULTILINE)
+    )
+    pages = sorted(path for path in FILES if path.parent == DECISIONS and path.name != "README.md")
+
+    def problems() -> Iterator[str]:
+        for number, path in enumerate(pages, 1):
+            lines = path.read_text().splitlines()
+            if not re.fullmatch(rf"{number:04}-[a-z0-9]+(-[a-z0-9]+)*\.md", path.name):
+                yield f"{tree_name(path)} is not named {number:04}-title-of-the-page.md"
+            if index.get(path.name[:4]) != f"[{lines[0].removeprefix('# ')}]({path.name})":
+                yield f"{tree_name(path)} is not in the index with its title"
+            if not re.match(r"20\d\d-[01]\d-[0-3]\d, room: ", lines[2]):
+                yield f"{tree_name(path)} has no date in its third line"
+            for place, line in enumerate(lines, 1):
+                if len(line) > COLUMNS_MAX:
+                    yield f"{tree_name(path)}:{place} has {len(line)} columns"
+
+    report(problems())
+    assert len(index) == len(pages)
+
+
+def test_links_of_pages_lead_somewhere() -> None:
+    def problems() -> Iterator[str]:
+        for path in FILES:
+            if path.suffix == ".md":
+                for link in re.findall(r"\]\(([^)#:\s]+)(?:#[^)\s]*)?\)", path.read_text()):
+                    if not (path.parent / link).exists():
+                        yield f"{tree_name(path)} links to {link}, which is not there"
+
+    report(problems())
+
+
 def test_requirements_lock_is_of_this_pyproject() -> None:
     """Every pin of pyproject.toml is in the lock, with hashes, and the lock names no place to download from."""
     pins = re.findall(
