@@ -1,8 +1,9 @@
-"""From aggregate states to columns: one kernel per kind of result, over the first `count` rows of a group table.
+"""From aggregate states to columns: one kernel per kind of result.
 
-rows int64[...], rows of `row_words` words; `at` and `seen_at` are the words of the state and of its count within a row. Results go to
-arrays of `count` values and nulls uint8[count] (an aggregate of no values is NULL). Returned is the error code of the first group whose
-result can't be represented, or 0. Must not know SQL.
+Each kernel reads the first `count` rows of a group table. rows: int64[...], of `row_words` words
+each; `at` and `seen_at` are the places of the state and of its count within a row. Results go to
+arrays of `count` values and nulls uint8[count]; an aggregate of no values is NULL. A kernel returns
+the error code of the first group whose result can't be represented, or 0. Must not know SQL.
 """
 
 from __future__ import annotations
@@ -128,7 +129,7 @@ def float_averages(rows: Words, row_words: int, count: int, at: int, seen_at: in
 def float_variances(
     rows: Words, row_words: int, count: int, at: int, seen_at: int, sample: bool, out: Floats, nulls: Nulls
 ) -> int:
-    """Write variances as float64; a sample's is NULL of one value."""
+    """Write variances as float64; the sample variance of one value is NULL."""
     for number in range(count):
         row = number * row_words
         values = rows[row + seen_at]
@@ -146,9 +147,11 @@ def decimal_variances(
     rows: Words, row_words: int, count: int, at: int, squares_at: int, seen_at: int, scale: int, sample: bool,
     out: Words, scales: Scales, nulls: Nulls, wide: Nulls,
 ) -> None:  # fmt: skip
-    """Write variances as int64[count, 2], at PostgreSQL's scales. at, squares_at: sums, and those of squares, of numbers of `scale` digits.
+    """Write variances as int64[count, 2], at PostgreSQL's scales.
 
-    wide: 1 for groups whose sums or products need more than 128 bits, which are not written.
+    at, squares_at: places of the sums of numbers with `scale` digits after the point, and of the
+    sums of their squares. wide: 1 for groups whose sums or products need more than 128 bits;
+    nothing is written for these.
     """
     for number in range(count):
         row = number * row_words
@@ -181,7 +184,10 @@ def decimal_variances(
 
 @kernel
 def rescaled_keys(rows: Words, row_words: int, count: int, at: int, shown_at: int, out: Words) -> None:
-    """Write decimal keys (lo, hi, scale without trailing zeros) as int64[count, 2] at the scales that they are shown with."""
+    """Write decimal keys as int64[count, 2] at the scales with which the keys are shown.
+
+    A key in a row is (lo, hi, scale without trailing zeros); `shown_at` is the place of the scale.
+    """
     for number in range(count):
         row = number * row_words
         lo, hi, _ = numeric_rescale(rows[row + at], rows[row + at + 1], rows[row + at + 2], rows[row + shown_at])

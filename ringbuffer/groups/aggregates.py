@@ -1,10 +1,13 @@
-"""Aggregate states: how many words each has in a group's row, and how a value is added to it.
+"""Aggregate states: the words of each state in the row of a group, and how a value is added.
 
-All aggregates of one argument under one FILTER share a count word: the rows that passed the filter and have a value (for count(*): just
-passed). `seen` is that count before the row at hand; a state with seen = 0 holds zero words, which is how every state starts. No update
-fails on data: what can't be represented is marked in the state, and reported by aggregate_results.py when the groups are read.
+All aggregates of one argument under one FILTER share a count word: how many rows have passed the
+filter and have a value (for count(*): have passed). `seen` is that count before the row at hand. A
+state with seen = 0 holds zero words, which is how every state starts. No update fails on data: a
+value that can't be represented is marked in the state, and aggregate_results.py reports the mark
+when the groups are read.
 
-rows int64[...]: the rows of a hash table; `at`: where the state begins. Floats are kept as their bits. Must not know SQL.
+rows: int64[...], the rows of a hash table; `at`: where the state begins. Floats are kept as their
+bits. Must not know SQL.
 """
 
 from __future__ import annotations
@@ -40,7 +43,7 @@ NAN_KEY = 0x7FF8000000000000
 
 
 class State(IntEnum):
-    """The kinds of states; an integer in the merge program."""
+    """The kinds of states, which are integers in the merge program."""
 
     COUNT = 0
     SUM_INTEGER = 1
@@ -93,7 +96,11 @@ WORDS: dict[State, int] = {
 
 @kernel
 def add_integer(rows: Words, at: int, lo: int, hi: int) -> None:
-    """Add a 128-bit integer to a sum (lo, hi, wraps): its value is the two words + wraps * 2^128, so order does not matter."""
+    """Add a 128-bit integer to a sum (lo, hi, wraps).
+
+    The value of the sum is its two words + wraps * 2^128, so that the order of the additions does
+    not matter.
+    """
     rows[at], rows[at + 1], overflow = int128_add(rows[at], rows[at + 1], lo, hi)
     if overflow:
         rows[at + 2] += 1 if hi >= 0 else -1
@@ -101,14 +108,14 @@ def add_integer(rows: Words, at: int, lo: int, hi: int) -> None:
 
 @kernel
 def add_square(rows: Words, at: int, value: int) -> None:
-    """Add the square of a 64-bit integer to a sum as `add_integer` keeps it."""
+    """Add the square of a 64-bit integer to a sum that is kept as `add_integer` does."""
     lo, hi = int128_multiply_words(value, value)
     add_integer(rows, at, lo, hi)
 
 
 @kernel
 def add_numeric(rows: Words, at: int, lo: int, hi: int, scale: int) -> None:
-    """Add a decimal to a sum (lo, hi, wraps, scale) whose scale is the largest one so far."""
+    """Add a decimal to a sum (lo, hi, wraps, scale) whose scale is the largest scale so far."""
     if scale == SPECIAL_SCALE:
         mark_special(rows, at, NAN_BIT if lo == NAN_RANK else PLUS_BIT if lo > 0 else MINUS_BIT)
         return
@@ -151,7 +158,7 @@ def mark_out_of_range(rows: Words, at: int) -> None:
 
 @kernel
 def special_sum_rank(wraps: int) -> int:
-    """Return the rank of a sum with NaN or infinities in it: those of both signs make NaN."""
+    """Return the rank of a sum that has NaN or infinities; infinities of both signs make NaN."""
     both = MINUS_BIT | PLUS_BIT
     if wraps & NAN_BIT != 0 or wraps & both == both:
         return NAN_RANK
@@ -160,7 +167,7 @@ def special_sum_rank(wraps: int) -> int:
 
 @kernel
 def sum_float64(rows: Words, at: int, value: float) -> None:
-    """Add to a sum (bits, overflowed): an infinity that comes of finite summands is an overflow."""
+    """Add a float to a sum (bits, overflowed); finite summands whose sum is infinite are an overflow."""
     old = from_bits(unsigned_word(rows[at]))
     new = old + value
     if np.isinf(new) and not np.isinf(old) and not np.isinf(value):
@@ -170,7 +177,10 @@ def sum_float64(rows: Words, at: int, value: float) -> None:
 
 @kernel
 def sum_float32(rows: Words, at: int, value: float) -> None:
-    """Add to a sum (bits of the float64, overflowed) that is rounded to single precision at each step, as PostgreSQL's is."""
+    """Add a float to a sum (bits of the float64, overflowed), rounded to single precision at each step.
+
+    PostgreSQL rounds its sums of real in this way.
+    """
     old = real(from_bits(unsigned_word(rows[at])))
     new = old + real(value)
     if np.isinf(new) and not np.isinf(old) and not np.isinf(value):
@@ -180,7 +190,10 @@ def sum_float32(rows: Words, at: int, value: float) -> None:
 
 @kernel
 def add_average(rows: Words, at: int, seen: int, value: float) -> None:
-    """Add to (sum, sum of squared deviations, overflowed): PostgreSQL's float8_accum, whose avg fails when the squares overflow."""
+    """Add a float to a state (sum, sum of squared deviations, overflowed) as PostgreSQL's float8_accum.
+
+    The avg of such a state fails when the squares overflow.
+    """
     old = from_bits(unsigned_word(rows[at]))
     squares = from_bits(unsigned_word(rows[at + 1]))
     new = old + value
@@ -200,9 +213,10 @@ def add_average(rows: Words, at: int, seen: int, value: float) -> None:
 
 @kernel
 def merge_average(rows: Words, at: int, seen: int, source: Words, start: int, count: int) -> None:
-    """Add another state (sum, squared deviations, overflowed) of `count` > 0 values: PostgreSQL's float8_combine.
+    """Add another state (sum, squared deviations, overflowed) of `count` > 0 values: float8_combine.
 
-    One value is added as if it had come by itself, so that single rows have the last digits of float8_accum.
+    A state of one value is added as the value itself would be, so that single rows have the last
+    digits of float8_accum.
     """
     if count == 1:
         add_average(rows, at, seen, from_bits(unsigned_word(source[start])))
@@ -261,21 +275,21 @@ def bit_xor(rows: Words, at: int, seen: int, value: int) -> None:
 
 @kernel
 def min_float(rows: Words, at: int, seen: int, value: float) -> None:
-    """Keep the smaller float, NaN being the largest; of 0 and -0 the later one, as PostgreSQL does."""
+    """Keep the smaller float. NaN is the largest; of 0 and -0 the later one stays, as in PostgreSQL."""
     if seen == 0 or compare_float64(from_bits(unsigned_word(rows[at])), value) >= 0:
         rows[at] = signed_word(bits(value))
 
 
 @kernel
 def max_float(rows: Words, at: int, seen: int, value: float) -> None:
-    """Keep the larger float, NaN being the largest; of 0 and -0 the later one."""
+    """Keep the larger float. NaN is the largest; of 0 and -0 the later one stays."""
     if seen == 0 or compare_float64(from_bits(unsigned_word(rows[at])), value) <= 0:
         rows[at] = signed_word(bits(value))
 
 
 @kernel
 def min_numeric(rows: Words, at: int, seen: int, lo: int, hi: int, scale: int) -> None:
-    """Keep the smaller decimal (lo, hi, scale); of equal ones the later, as PostgreSQL does."""
+    """Keep the smaller decimal (lo, hi, scale); of equal ones the later stays, as in PostgreSQL."""
     if seen == 0 or any_compare(rows[at], rows[at + 1], rows[at + 2], lo, hi, scale) >= 0:
         rows[at] = lo
         rows[at + 1] = hi
@@ -284,7 +298,7 @@ def min_numeric(rows: Words, at: int, seen: int, lo: int, hi: int, scale: int) -
 
 @kernel
 def max_numeric(rows: Words, at: int, seen: int, lo: int, hi: int, scale: int) -> None:
-    """Keep the larger decimal (lo, hi, scale); of equal ones the later."""
+    """Keep the larger decimal (lo, hi, scale); of equal ones the later stays."""
     if seen == 0 or any_compare(rows[at], rows[at + 1], rows[at + 2], lo, hi, scale) <= 0:
         rows[at] = lo
         rows[at + 1] = hi
@@ -293,7 +307,10 @@ def max_numeric(rows: Words, at: int, seen: int, lo: int, hi: int, scale: int) -
 
 @kernel
 def min_text(control: Words, rows: Words, at: int, seen: int, w0: int, w1: int, heap: int) -> None:
-    """Keep the smaller text (words as in text_values.py) by its bytes; the table's heap has room for it."""
+    """Keep the smaller text by its bytes. The heap of the table has room for the text.
+
+    w0, w1: the words of the text, as in text_values.py.
+    """
     if seen == 0 or text_compare(rows[at], rows[at + 1], control[HEAP_ADDRESS], w0, w1, heap) > 0:
         keep_text(control, rows, at, w0, w1, heap)
 
@@ -307,7 +324,7 @@ def max_text(control: Words, rows: Words, at: int, seen: int, w0: int, w1: int, 
 
 @kernel
 def keep_text(control: Words, rows: Words, at: int, w0: int, w1: int, heap: int) -> None:
-    """Replace the state's text; a long one takes the place of an old one that was as long."""
+    """Replace the text of a state; a long text takes the memory of an old one that was as long."""
     length = w0 & LENGTH_MASK
     if length > INLINE_BYTES_MAX:
         if (rows[at] & LENGTH_MASK) >= length:
@@ -321,13 +338,13 @@ def keep_text(control: Words, rows: Words, at: int, w0: int, w1: int, heap: int)
 
 @kernel
 def text_key(w0: int, w1: int, heap: int) -> int:
-    """Return the second word of a text in an entry that counts offsets from address 0."""
+    """Return the second word of a text whose entry counts offsets from address 0."""
     return heap + w1 if (w0 & LENGTH_MASK) > INLINE_BYTES_MAX else w1
 
 
 @kernel
 def text_heap_bytes(w0: int) -> int:
-    """Return the heap bytes that a text needs: 0 if it is inline."""
+    """Return the bytes that a text needs in a heap: 0 for an inline text."""
     length = w0 & LENGTH_MASK
     return length if length > INLINE_BYTES_MAX else 0
 
@@ -341,7 +358,7 @@ def float_word(value: float) -> int:
 
 @kernel
 def float_key(value: float) -> int:
-    """Return bits that are equal for equal floats: those of -0 and 0, and those of every NaN."""
+    """Return bits that are equal for equal floats: -0 and 0 have the same bits, and so has every NaN."""
     if value == 0.0:
         return 0
     if np.isnan(value):

@@ -1,8 +1,10 @@
-"""The first row of each group in an order, as a state: a null mask, then the words of some values, those that decide the order first.
+"""The first row of each group in an order, as a state: a null mask, then the words of some values.
 
-Each value has a form: bits 0-2 its kind, then whether it decides the order, descending or not, with NULLs first or last, and from bit 8 on
-its bit in the null mask. Of rows that are equal in the order the one that came first stays, so tables must be merged in the order of their
-commits. Texts are as in `ringbuffer.groups.aggregates`. Must not know SQL.
+The values that decide the order come first. Each value has a form: bits 0-2 are its kind, then come
+whether it decides the order, descending or not, and NULLs first or last; from bit 8 on stands its
+bit in the null mask. Of rows that are equal in the order the row that came first stays, so that
+tables must be merged in the order of their commits. Texts are as in `ringbuffer.groups.aggregates`.
+Must not know SQL.
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ from ringbuffer.scalar.texts.text_values import text_compare
 
 
 class Kind(IntEnum):
-    """What the words of a value are."""
+    """The kind of a value, which says what the words of the value are."""
 
     WORD = 0
     FLOAT = 1
@@ -54,7 +56,10 @@ def compare_kept(
     start: int,
     heap: int,
 ) -> int:
-    """Return -1, 0 or 1: whether the kept value rows[at] comes before, with or after source[start] in the order of `form`."""
+    """Return -1, 0 or 1: the kept value rows[at] comes before, with or after source[start] in the order.
+
+    The order is that of `form`.
+    """
     kept_null = (rows[mask_at] >> (form >> BIT_SHIFT)) & 1
     new_null = (source[source_mask] >> (form >> BIT_SHIFT)) & 1
     if kept_null != 0 or new_null != 0:
@@ -79,7 +84,7 @@ def compare_kept(
 
 @kernel
 def keep_value(form: int, control: Words, rows: Words, at: int, source: Words, start: int, heap: int) -> None:
-    """Put source[start] in the place of rows[at]; the table's heap has room for a text."""
+    """Write source[start] to the place of rows[at]; the heap of the table has room for a text."""
     kind = form & KIND_MASK
     if kind == TEXT:
         keep_text(control, rows, at, source[start], source[start + 1], heap)
@@ -95,7 +100,10 @@ def keep_value(form: int, control: Words, rows: Words, at: int, source: Words, s
 def merge_first(
     control: Words, rows: Words, group: int, seen: int, source: Words, row: int, program: Words, step: int, heap: int
 ) -> None:
-    """Keep the earlier of the rows at rows[group] and source[row]; program[step] is the head, with the values' steps behind it."""
+    """Keep the earlier of the rows at rows[group] and source[row].
+
+    program[step] is the head; the steps of the values follow it.
+    """
     mask, count = program[step, 1], program[step, 2]
     wins = seen == 0
     if not wins:

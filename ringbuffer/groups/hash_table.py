@@ -1,11 +1,14 @@
 """Group tables: hash tables from the keys of a grouping to the words of its aggregate states.
 
-A table is three arrays and a control block: slots int64[power of two], each 0 or (upper half of a hash, dense row number + 1);
-rows int64[capacity * row_words], where the words of a row are its hash, the *entry* (null mask of the keys, key words, shown words) and
-the state words; heap uint8[], a bump arena of the strings longer than 12 bytes. The words of a new row's states are 0, so a state's
-zero words are its start. A text is the two words of `ringbuffer.memory.columns`, its offset relative to a heap's address.
+A table is three arrays and a control block. slots: int64[power of two], each 0 or (upper half of a
+hash, dense row number + 1). rows: int64[capacity * row_words]; the words of a row are its hash, the
+*entry* (null mask of the keys, key words, shown words) and the state words. heap: uint8[], a bump
+arena of the strings longer than 12 bytes. The states of a new row have words of 0, so that zero
+words are the start of every state. A text is the two words of `ringbuffer.memory.columns`; its
+offset is relative to the address of a heap.
 
-Kernels never grow a table: they stop and say so, the owner grows it and calls again. Must not know what keys and states mean.
+Kernels never grow a table: a kernel stops and says so, the owner grows the table and calls again.
+Must not know what keys and states mean.
 """
 
 from __future__ import annotations
@@ -58,9 +61,13 @@ copy_memory: Any = copy_bytes
 
 @dataclass(frozen=True, slots=True)
 class TableLayout:
-    """The words of a row: 1 hash, `entry_words` of which the first `key_words` (null mask, keys) are compared, then the states.
+    """The layout of the words of a row: 1 word of hash, the entry, then the states.
 
-    text_mask: bit i is set where entry words i and i + 1 are a text (among keys or shown words).
+    Attributes:
+        key_words: the first words of the entry (null mask, keys), which are compared.
+        entry_words: words of the entry.
+        row_words: words of the whole row.
+        text_mask: bit i is set where entry words i and i + 1 are a text, a key or a shown one.
     """
 
     key_words: int
@@ -70,7 +77,7 @@ class TableLayout:
 
 
 class GroupTable:
-    """Owner of a table's arrays. A table has one writer at a time; the owner sees to that."""
+    """The owner of the arrays of one table. The owner makes sure that the table has one writer at a time."""
 
     __slots__ = ("control", "heap", "layout", "rows", "slots")
 
@@ -133,9 +140,11 @@ def find_group(
     row_words: int,
     text_mask: int,
 ) -> int:
-    """Return where in `rows` the row begins whose entry equals source[start : start + key_words], made if there is none; -1: grow rows.
+    """Return where the row begins in `rows` whose entry has the given key words; -1: grow rows first.
 
-    source_heap: the address that the offsets of long texts in `source` count from. The caller sees to room in the table's heap.
+    The key words are source[start : start + key_words]; a row is made if there is none. The offsets
+    of long texts in `source` count from the address `source_heap`. The caller has made room in the
+    heap of the table.
     """
     hash_word = hash_entry(source, start, source_heap, key_words, text_mask)
     tag = hash_word >> 32
@@ -166,7 +175,7 @@ def find_group(
 
 @sized_kernel
 def own_texts(control: Words, rows: Words, at: int, source_heap: int, entry_words: int, text_mask: int) -> None:
-    """Copy the long texts of a new entry from the source's heap to the table's."""
+    """Copy the long texts of a new entry from the heap of the source to the heap of the table."""
     for word in range(entry_words - 1):
         if (text_mask >> word) & 1:
             length = rows[at + word] & LENGTH_MASK
@@ -176,7 +185,7 @@ def own_texts(control: Words, rows: Words, at: int, source_heap: int, entry_word
 
 @sized_kernel
 def hash_entry(source: Words, start: int, source_heap: int, key_words: int, text_mask: int) -> int:
-    """Return the hash of the key words, and of the bytes of long texts among them."""
+    """Return the hash of the key words, and of the bytes of the long texts among the keys."""
     mixed = HASH_SEED
     previous_long = False
     for word in range(key_words):
@@ -218,7 +227,7 @@ def hash_bytes(mixed: np.uint64, address: int, length: int) -> np.uint64:
 def equal_entries(
     rows: Words, at: int, heap: int, source: Words, start: int, source_heap: int, key_words: int, text_mask: int
 ) -> bool:
-    """Return whether the key words of an entry in the table and of one in `source` are equal."""
+    """Return whether an entry in the table and one in `source` have equal key words."""
     previous_long = False
     for word in range(key_words):
         ours = rows[at + word]
@@ -252,7 +261,7 @@ def equal_bytes(a: int, b: int, length: int) -> bool:
 
 @kernel
 def store_text(control: Words, length: int, address: int) -> int:
-    """Copy `length` bytes to the table's heap and return their offset there; the caller saw to room."""
+    """Copy `length` bytes to the heap of the table and return their offset; the caller has made room."""
     offset: int = control[HEAP_USED]
     copy_memory(control[HEAP_ADDRESS] + offset, address, length)
     control[HEAP_USED] = offset + length
@@ -261,7 +270,10 @@ def store_text(control: Words, length: int, address: int) -> int:
 
 @kernel
 def own_text(control: Words, w0: int, w1: int, heap: int) -> int:
-    """Return the second word of a text (words as in text_values.py) whose bytes, if long, are copied to the table's heap."""
+    """Return the second word of a text, after copying a long text to the heap of the table.
+
+    w0, w1: the words of the text, as in text_values.py; `heap` is the address from which w1 counts.
+    """
     length = w0 & LENGTH_MASK
     if length > INLINE_BYTES_MAX:
         return store_text(control, length, heap + w1)
@@ -270,7 +282,7 @@ def own_text(control: Words, w0: int, w1: int, heap: int) -> int:
 
 @kernel
 def fill_slots(slots: Words, rows: Words, rows_count: int, row_words: int) -> None:
-    """Enter the first `rows_count` rows, all different, into empty slots."""
+    """Enter the first `rows_count` rows, which are all different, into empty slots."""
     mask = len(slots) - 1
     for number in range(rows_count):
         hash_word = rows[number * row_words]
@@ -281,5 +293,5 @@ def fill_slots(slots: Words, rows: Words, rows_count: int, row_words: int) -> No
 
 
 def partition(hash_word: int) -> int:
-    """Return the partition, from 0 to 63, to which rows with this hash belong."""
+    """Return the partition, from 0 to 63, of rows with this hash."""
     return (hash_word >> (64 - PARTITION_BITS)) & ((1 << PARTITION_BITS) - 1)

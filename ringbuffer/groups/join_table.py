@@ -1,12 +1,15 @@
-"""Join tables: the immutable build sides that generated stream kernels probe, from key words to the rows that match.
+"""Join tables: the immutable build sides that stream kernels probe, from key words to matching rows.
 
-A table is two arrays. `index` is a header and slots; a slot's first word is 0 or (first row << 32 | rows) of a key, because the rows of
-one key lie one after the other. `rows` int64[(rows + 1) * row_words] holds per row a mask of its NULL columns and the columns' words;
-the last row is all NULL, for an outer join's miss. A single integer key whose values are dense is an address, and if each has one row,
-that of the row itself: the slots are bits then, which stay in the nearest cache. Other keys are hashed, and their words lie beside the
-slot's first one: a probe touches one cache line, a match one or two more.
+A table is two arrays. `index` is a header and slots; the first word of a slot is 0 or (first row <<
+32 | rows) of a key, because the rows of one key lie one after the other. `rows`, int64[(rows + 1) *
+row_words], holds per row a mask of its NULL columns and the words of the columns; the last row is
+all NULL, for a miss of an outer join. A single integer key whose values are dense is an address. If
+each such key has one row, the address is that of the row itself, and the slots are bits, which stay
+in the nearest cache. Other keys are hashed, and their words lie beside the first word of the slot:
+a probe touches one cache line, a match one or two more.
 
-Key words are those of a group table's entry: a text counts its offset from a heap's address. Must not know SQL or views.
+Key words are those of an entry of a group table: a text counts its offset from the address of a
+heap. Must not know SQL or views.
 """
 
 from __future__ import annotations
@@ -56,7 +59,7 @@ NAN_KEY = 0x7FF8000000000000
 
 
 class KeyForm(StrEnum):
-    """How a key is compared: as one word, as a float's word, as a text, as a decimal of one scale, or of any scale."""
+    """How a key is compared: as a word, a float's word, a text, a decimal of one scale, or of any scale."""
 
     WORD = "word"
     FLOAT = "float"
@@ -76,7 +79,11 @@ KEY_WORDS: dict[KeyForm, int] = {
 
 @dataclass(frozen=True, slots=True)
 class BuildColumn:
-    """A column of the build side in the forms of `memory.columns`. scales: int16[n] of a decimal whose scale varies, else None."""
+    """A column of the build side, in the forms of `memory.columns`.
+
+    Attributes:
+        scales: int16[n] of a decimal whose scale varies, otherwise None.
+    """
 
     data: Array
     nulls: npt.NDArray[np.uint8]
@@ -85,7 +92,12 @@ class BuildColumn:
 
 
 class JoinTable:
-    """The arrays of one build side. keys_count: distinct keys; rows_count: rows whose keys are not NULL."""
+    """The arrays of one build side.
+
+    Attributes:
+        keys_count: distinct keys.
+        rows_count: rows whose keys are not NULL.
+    """
 
     def __init__(
         self, index: Words, rows: Words, heap: npt.NDArray[np.uint8], rows_count: int, keys_count: int
@@ -104,7 +116,7 @@ class JoinTable:
 
     @property
     def is_dense(self) -> bool:
-        """Whether keys are addresses."""
+        """True where keys are addresses."""
         return int(self.index[KIND]) != HASHED
 
 
@@ -114,7 +126,10 @@ def build_join_table(
     keys: Sequence[tuple[BuildColumn, KeyForm]],
     heap: npt.NDArray[np.uint8],
 ) -> JoinTable:
-    """Return the table of some rows by their keys; without keys every row matches. `columns` is what a match yields."""
+    """Return the join table of some rows by their keys; without keys every row matches.
+
+    columns: what a match yields, of `rows_count` rows; heap: the bytes of their long texts.
+    """
     assert len(columns) <= COLUMNS_MAX and rows_count <= ROWS_MAX
     known = np.ones(rows_count, dtype=np.bool_)
     for column, _ in keys:
@@ -151,7 +166,7 @@ def key_words(column: BuildColumn, form: KeyForm) -> list[Array]:
 
 
 def value_words(column: BuildColumn) -> list[Array]:
-    """Return the words in which the values of a column are kept, int64[n] each: as in a kernel, a float as its 64 bits."""
+    """Return the words that keep the values of a column, int64[n] each; a float is its 64 bits."""
     data = column.data
     words = [data[:, 0], data[:, 1]] if data.ndim == 2 else [data]
     if data.dtype.kind == "f":
@@ -162,7 +177,10 @@ def value_words(column: BuildColumn) -> list[Array]:
 
 
 def row_words(columns_words: Sequence[int]) -> int:
-    """Return the words of a row whose columns have so many each: one more for the mask, none for no columns."""
+    """Return how many words a row has whose columns have so many words each.
+
+    One word more is for the mask of NULLs; a row of no columns has no words.
+    """
     return 1 + sum(columns_words) if columns_words else 0
 
 
@@ -183,7 +201,10 @@ def _is_dense(keys: Array) -> bool:
 
 
 def _dense_index(keys: Array, positions: Words) -> tuple[Words, int]:
-    """Return (index, distinct keys); positions[i] becomes the place of row i."""
+    """Return the index of dense keys and how many distinct keys it has.
+
+    positions[i] becomes the place of row i.
+    """
     base = int(keys.min())
     slots_count = int(keys.max()) - base + 1
     present = np.zeros(slots_count + -slots_count % WORD_BITS, dtype=np.bool_)
@@ -218,7 +239,7 @@ def _hashed_index(keys: Array, mask: int, heap: int, positions: Words) -> tuple[
 
 
 def _payload(columns: Sequence[BuildColumn], kept: Array, positions: Words, places_count: int) -> Words:
-    """Return the rows at their places, and the row of NULLs behind them."""
+    """Return the words of the rows at their places, and after them the row of NULLs."""
     words = [value_words(column) for column in columns]
     width = row_words([len(column) for column in words])
     rows = np.zeros((places_count + 1, width), dtype=np.int64)
@@ -236,7 +257,10 @@ def _payload(columns: Sequence[BuildColumn], kept: Array, positions: Words, plac
 
 @kernel
 def normalise(values: Words, scales: Array, normal: Words) -> None:
-    """Write decimals int64[n, 2] of scales int16[n] without trailing zeros to `normal` int64[n, 3]: (lo, hi, scale)."""
+    """Write decimals without trailing zeros to `normal` int64[n, 3]: (lo, hi, scale).
+
+    The decimals are int64[n, 2] and their scales int16[n].
+    """
     for row in range(values.shape[0]):
         lo, hi, scale = numeric_normalise(values[row, 0], values[row, 1], signed_word(scales[row]))
         normal[row, 0] = lo
@@ -246,7 +270,11 @@ def normalise(values: Words, scales: Array, normal: Words) -> None:
 
 @kernel
 def enter_words(index: Words, keys: Words, slots: Words) -> None:
-    """Enter keys int64[n] of one word into an empty index; slots[i] becomes where the slot of row i begins, its first word the rows."""
+    """Enter keys int64[n] of one word into an empty index.
+
+    slots[i] becomes the place in the index where the slot of row i begins; the first word of a slot
+    becomes the number of its rows.
+    """
     mask = index[SIZE]
     for row in range(len(keys)):
         slot = hash_word(keys[row]) & mask
@@ -261,7 +289,7 @@ def enter_words(index: Words, keys: Words, slots: Words) -> None:
 
 @kernel
 def enter_entries(index: Words, keys: Words, words_count: int, texts: int, slots: Words) -> None:
-    """As `enter_words` for keys int64[n * words_count]."""
+    """Enter keys int64[n * words_count] into an empty index, as `enter_words` does for keys of one word."""
     mask = index[SIZE]
     heap = index[HEAP_ADDRESS]
     for row in range(len(slots)):
@@ -279,9 +307,11 @@ def enter_entries(index: Words, keys: Words, words_count: int, texts: int, slots
 
 @kernel
 def place_rows(index: Words, slot_words: int, slots: Words, positions: Words) -> int:
-    """Return the distinct keys. slots int64[n]: where in `index` each row's slot begins; positions[i] becomes the place of row i.
+    """Give each row its place, and return how many distinct keys there are.
 
-    A slot's first word becomes (first row << 32 | rows). Rows of one key keep their order; keys are in the order of their slots.
+    slots: int64[n], where in `index` the slot of each row begins; positions[i] becomes the place of
+    row i. The first word of a slot becomes (first row << 32 | rows). Rows of one key keep their
+    order; keys are in the order of their slots.
     """
     if slot_words == 1:
         for row in range(len(slots)):
@@ -333,7 +363,10 @@ def probe_word(index: Words, key: int) -> tuple[int, int]:
 
 @inlined_kernel
 def prefetch_word(index: Words, rows: Words, key: int, width: int) -> None:
-    """Begin to bring near what a later `probe_word` of `key` reads first; width: words of a row."""
+    """Begin to load the memory that a later `probe_word` of `key` reads first.
+
+    width: words of a row.
+    """
     if index[KIND] == HASHED:
         prefetch(signed_word(index.ctypes.data) + 8 * (HEADER_WORDS + 2 * (hash_word(key) & index[SIZE])))
     elif index[KIND] == UNIQUE:
@@ -344,7 +377,10 @@ def prefetch_word(index: Words, rows: Words, key: int, width: int) -> None:
 
 @sized_kernel
 def probe_entry(index: Words, source: Words, start: int, words_count: int, texts: int) -> tuple[int, int]:
-    """Return (first, end) of the rows whose key words equal source[start : start + words_count], where texts have absolute addresses."""
+    """Return (first, end) of the rows whose key words equal those of a source.
+
+    The words are source[start : start + words_count], in which texts have absolute addresses.
+    """
     mask = index[SIZE]
     heap = index[HEAP_ADDRESS]
     slot = hash_entry(source, start, 0, words_count, texts) & mask

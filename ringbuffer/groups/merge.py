@@ -1,8 +1,9 @@
-"""Merging one group table into another: one compiled kernel for all views, driven by a program.
+"""Merging of one group table into another: one compiled kernel for all views, driven by a program.
 
-program int64[k, 3]: for each state of a row (its kind, its first word, the word of the count that it shares), counts after the states
-that they belong to. A first row has a head (FIRST, its first word, how many values) and for each value (its form, its word, the word of
-the count). Merging is what makes local tables cheap: it never fails on data. Must not know SQL.
+program: int64[k, 3], for each state of a row (its kind, its first word, the word of the count that
+the state shares), counts after the states that they belong to. A first row has a head (FIRST, its
+first word, how many values) and for each value (its form, its word, the word of the count). A merge
+never fails on data. Must not know SQL.
 """
 
 from __future__ import annotations
@@ -74,7 +75,10 @@ SUM_SQUARES = int(State.SUM_SQUARES)
 
 
 def merge_tables(target: GroupTable, source: GroupTable, program: Program) -> None:
-    """Add the groups of `source` to those of `target`; both have the same layout. The source is left as it is."""
+    """Add the groups of `source` to those of `target`, which has the same layout.
+
+    The source is left as it is.
+    """
     layout = target.layout
     # Each string of the source is copied at most once, so with this much room the kernel needs no check.
     target.grow_heap(int(source.control[HEAP_USED]))
@@ -102,7 +106,7 @@ def merge_tables(target: GroupTable, source: GroupTable, program: Program) -> No
 
 
 def warm_up_merging() -> None:
-    """Compile or load the kernels of a merge: the first one may happen under a lock that commits take."""
+    """Compile or load the kernels of a merge, since the first merge may happen while commits wait for a lock."""
     layout = TableLayout(key_words=2, entry_words=2, row_words=4, text_mask=0)
     target, source = GroupTable(layout), GroupTable(layout)
     key = np.zeros(layout.entry_words, dtype=np.int64)
@@ -127,7 +131,10 @@ def merge_rows(
     row_words: int,
     text_mask: int,
 ) -> int:
-    """Merge the source's rows [start, count); return `count`, or the row at which the table must grow first."""
+    """Merge the rows [start, count) of the source.
+
+    Returns `count`, or the row at which the table must grow first.
+    """
     heap = source_control[HEAP_ADDRESS]
     for number in range(start, count):
         row = number * row_words
@@ -164,7 +171,7 @@ def merge_rows(
 def merge_state(
     kind: int, control: Words, rows: Words, at: int, seen: int, source: Words, start: int, added: int, heap: int
 ) -> None:
-    """Add the state at source[start], made of `added` > 0 values, to the one at rows[at], made of `seen` values."""
+    """Add the state at source[start], of `added` > 0 values, to the state at rows[at], of `seen` values."""
     if kind == COUNT:
         rows[at] += added
     elif kind in (SUM_INTEGER, SUM_SQUARES):
@@ -208,7 +215,10 @@ def merge_state(
 
 @kernel
 def merge_numeric(rows: Words, at: int, source: Words, start: int) -> None:
-    """Add a decimal sum (lo, hi, wraps, scale); one that has wrapped has a value that no common scale can hold."""
+    """Add a decimal sum (lo, hi, wraps, scale).
+
+    A sum that has wrapped has a value that no common scale can hold.
+    """
     if is_special_sum(source[start + 2]):
         mark_special(rows, at, source[start + 2] - SPECIAL_SUM)
         return

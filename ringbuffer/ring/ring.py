@@ -1,8 +1,10 @@
-"""The ring buffer of a stream: column-wise slots for the last `capacity` tuples, strings in two buffers used by alternate rounds.
+"""The ring buffer of a stream: one slot per tuple in each column, for the last `capacity` tuples.
 
-Enters: morsels. Leaves: tids, and morsels of earlier tuples. tid = claim; slot = tid mod capacity; a round is one pass over the slots and
-its long strings lie in strings[round mod 2], which is replaced by a fresh buffer when the round starts, so that a reader who still
-holds the old one keeps it alive. Tids are claimed per morsel and published in order. Must not know SQL, views or statements.
+Enters: morsels. Leaves: tids, and morsels of earlier tuples. The tid of a tuple is the number of
+its claim, its slot is tid mod capacity, and a round is one pass over all slots. The long strings of
+a round lie in strings[round mod 2]. A round starts with a fresh buffer in that place, and a reader
+that still holds the old buffer keeps it alive. Tids are claimed per morsel and published in order.
+Must not know SQL, views or statements.
 """
 
 from __future__ import annotations
@@ -41,12 +43,14 @@ class OverwrittenError(Exception):
 
 
 class Ring:
-    """The last `capacity` tuples (a power of two) of a stream. string_bytes: first size of each string buffer, which grows.
+    """The last `capacity` tuples (a power of two) of a stream.
 
-    Morsels may come without the layout's last column, which is a fixed-width one without NULLs then: it gets one value for all their rows.
+    The string buffers begin with `string_bytes` bytes each, and grow. Each of them may hold
+    `string_capacity` bytes: `string_room` tells before a commit whether there is room, and `append`
+    takes all rows that were committed.
 
-    string_capacity: bytes that each string buffer may hold; `string_room` tells before a commit whether there is room, and `append` takes
-    all that was committed.
+    A morsel may come without the last column of the layout, which has a fixed width and no NULLs:
+    all rows of the morsel then get one value.
     """
 
     def __init__(
@@ -91,7 +95,7 @@ class Ring:
         return self._texts
 
     def strings_place(self) -> tuple[int, int]:
-        """Return the next tid to be claimed, and the bytes of long strings of its round so far."""
+        """Return the next tid to be claimed, and the bytes of long strings that its round has so far."""
         with self._lock:
             round_number = self.claimed // self.capacity
             parity = round_number % 2
@@ -105,7 +109,10 @@ class Ring:
 
     @property
     def kept(self) -> tuple[int, int]:
-        """The smallest tid that can still be read, and the one behind the newest: of one moment, so the first is never the greater one."""
+        """The smallest tid that can be read, and the tid after the newest.
+
+        Both are of one moment, so that the first is never greater than the second.
+        """
         # With the lock, since one of the two read later than the other tells of an empty ring, or of more than it holds.
         with self._lock:
             end = self._published
@@ -119,12 +126,15 @@ class Ring:
 
     @property
     def oldest_tid(self) -> int:
-        """The smallest tid that can still be read; where writers go on, whoever needs the newest one too takes `kept`."""
+        """The smallest tid that can be read.
+
+        Writers may go on: a caller that needs the newest tid as well takes `kept`.
+        """
         return self.kept[0]
 
     @property
     def is_retired(self) -> bool:
-        """True when another ring has taken its place: what is here can be read, but nothing comes any more."""
+        """True after another ring has taken the place of this one: tuples can be read, but none come."""
         return self._is_retired
 
     def keep_newest(self, count: int) -> None:
@@ -148,9 +158,11 @@ class Ring:
         return even.nbytes, odd.nbytes
 
     def append(self, morsel: Morsel, last_value: int = 0, long_bytes: int | None = None) -> int:
-        """Write the rows under consecutive tids and return the first; they are visible when this returns. Any thread may call.
+        """Write the rows under consecutive tids, and return the first tid.
 
-        last_value: of the last column where the morsel does not have it; long_bytes: of its long strings, if they are known.
+        The rows are visible when this returns. Any thread may call. `last_value` is the value of
+        the last column, for a morsel without this column. `long_bytes` are the bytes of the long
+        strings in the morsel, if the caller knows them.
         """
         rows_count = morsel.rows_count
         # The lock itself: entering the condition around it is a call more.
@@ -170,9 +182,9 @@ class Ring:
         return first
 
     def read(self, first_tid: int, rows_count: int, columns: Sequence[int] | None = None) -> Morsel:
-        """Return tuples as a morsel of copies: of the columns with these indexes, None: of all.
+        """Return copies of tuples as a morsel of the columns with the given indexes, None: of all columns.
 
-        Raises OverwrittenError when some are gone, or go while they are copied.
+        Raises OverwrittenError when some of the tuples are gone, or go while they are copied.
         """
         chosen = self._columns if columns is None else columns
         with self._changed:
@@ -200,9 +212,10 @@ class Ring:
         return Morsel(rows_count, tuple(data), tuple(nulls), heap)
 
     def tail(self, below_tid: int, rows_max: int = TAIL_ROWS_MAX) -> Iterator[tuple[int, Morsel]]:
-        """Yield what can still be read below a published tid, the newest piece first, each with its first tid; appends may go on.
+        """Yield pieces of the tuples below a published tid, the newest piece first, each with its first tid.
 
-        The pieces adjoin one another. What is overwritten meanwhile is left out, and so is all before it.
+        The pieces adjoin one another, and have at most `rows_max` rows. Appends may go on. A tuple
+        that is overwritten meanwhile is left out, and so are all tuples before it.
         """
         end = below_tid
         size = rows_max
@@ -219,9 +232,10 @@ class Ring:
             end = first
 
     def restore(self, tuples_count: int, pieces: Iterable[tuple[int, Morsel]]) -> None:
-        """Make this a ring that has published `tuples_count` tuples and still has `pieces`, as `tail` yields them. Nobody uses it yet.
+        """Fill a ring that nobody uses yet with the pieces that `tail` has yielded of another ring.
 
-        Raises ValueError when the pieces are not the newest tuples of such a ring.
+        The ring then has published `tuples_count` tuples. Raises ValueError when the pieces are not
+        the newest tuples of such a ring.
         """
         self._strings_round = [-1, -1]
         end = tuples_count
@@ -256,7 +270,7 @@ class Ring:
         first_tid: int,
         strings: tuple[npt.NDArray[np.uint8], ...],
     ) -> npt.NDArray[np.uint8]:
-        """Let the words point into memory of our own, which is returned."""
+        """Copy the long strings of some words, and let the words point into the copy, which is returned."""
         heap = np.empty(sum(heap_bytes(words) for words in texts), dtype=np.uint8)
         used = 0
         for column in texts:
@@ -303,7 +317,7 @@ class Ring:
         return total
 
     def _reserve(self, round_number: int, size: int) -> int:
-        """Return where `size` bytes of the round's string buffer begin; the lock is held."""
+        """Return where `size` bytes begin in the string buffer of a round. The caller holds the lock."""
         parity = round_number % 2
         while True:
             if self._strings_round[parity] != round_number:
@@ -326,7 +340,10 @@ class Ring:
                 self._changed.wait()
 
     def _ample_bytes(self, round_number: int, used: int) -> int:
-        """Return how large a round's string buffer of `used` bytes should become, so that the rest of the round fits if it goes on so."""
+        """Return the size to which the string buffer of a round should grow, of which `used` bytes are used.
+
+        The rest of the round fits into that size if its strings are as long as those so far.
+        """
         now = len(self._strings[round_number % 2])
         tuples_count = min(self.claimed - round_number * self.capacity, self.capacity)
         expected = used * self.capacity // tuples_count * 5 // 4 if tuples_count >= FORETELLING_ROWS_MIN else 0
@@ -362,7 +379,7 @@ class Ring:
 
 
 class RowWriter:
-    """Appends one row that lies in the same memory each time: its columns are copied by one kernel call."""
+    """A writer of one row that lies in the same memory each time: one kernel call copies its columns."""
 
     def __init__(self, ring: Ring, row: Morsel) -> None:
         assert row.rows_count == 1
@@ -380,11 +397,11 @@ class RowWriter:
 
     @property
     def string_room(self) -> StringRoom | None:
-        """What has to admit the row's long strings; None when it can't have any."""
+        """The `StringRoom` that has to admit the long strings of the row; None: the row can't have any."""
         return self._ring.string_room if self._ring.texts else None
 
     def append(self) -> None:
-        """Write the row as it is now, visible when this returns. Any thread may call that owns the row."""
+        """Write the row as it is now; the row is visible when this returns. The row's owner calls, on any thread."""
         ring = self._ring
         with ring._lock:
             tid = ring.claimed
@@ -396,7 +413,7 @@ class RowWriter:
 
 
 def slots(physical: PhysicalType, capacity: int) -> npt.NDArray[Any]:
-    """Return room for a column's values, which are not defined."""
+    """Return an array for the values of a column; the values are not defined."""
     width = np.dtype(DTYPES[physical]).itemsize * (1 + (physical in WIDE))
     values = kept_memory.take(capacity * width).view(DTYPES[physical])
     return values.reshape(capacity, 2) if physical in WIDE else values
@@ -404,7 +421,10 @@ def slots(physical: PhysicalType, capacity: int) -> npt.NDArray[Any]:
 
 @kernel
 def copy_row(places: npt.NDArray[Any], slot: int) -> bool:
-    """-> whether the row was copied to `slot`: not if one of its strings is long. places int64[columns, 6]: see SOURCE to NULL_TARGET."""
+    """Copy a row to `slot`, and return whether that was done: a row with a long string is not copied.
+
+    places: int64[columns, 6], whose second index is one of SOURCE to NULL_TARGET.
+    """
     columns_count = places.shape[0]
     for index in range(columns_count):
         if places[index, IS_TEXT] != 0 and load_word(places[index, SOURCE]) & LENGTH_MASK > INLINE_BYTES_MAX:

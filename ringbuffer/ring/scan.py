@@ -1,8 +1,10 @@
-"""A scan of a ring while it is being filled: morsels of what has been published, in order of tids, each of them whole and right.
+"""A scan of a ring while writers fill it: morsels of published tuples in order of tids, none torn.
 
-Enters: a ring and the columns that are needed. Leaves: morsels of copies. Whoever scans decides how long to wait for more. Source of the
-algorithm: C. Winter, "Managing Dynamic Workloads in Relational Database Systems" (TUM 2023), chapter 3: pick a range, copy, check that no
-writer has come round to it meanwhile; a scan that was overtaken ends with an error. Must not know SQL or clocks.
+Enters: a ring and the columns that are needed. Leaves: morsels of copies. The caller decides how
+long to wait for more tuples. Source of the algorithm: C. Winter, "Managing Dynamic Workloads in
+Relational Database Systems" (TUM 2023), chapter 3: pick a range, copy it, check that no writer has
+come round to the range meanwhile. A scan that was overtaken ends with an error. Must not know SQL
+or clocks.
 """
 
 from __future__ import annotations
@@ -16,10 +18,14 @@ MORSEL_ROWS_MAX = 65_536
 
 
 class RingScan:
-    """position: the tid that comes next. One thread at a time; writers go on.
+    """A position in a ring, from which one thread takes tuples in order of tids while writers go on.
 
-    columns: indexes of those that the morsels have, in that order; from_newest: begin behind what is published now, else at the oldest
-    tuple of the ring.
+    A scan begins after the newest published tuple if `from_newest` is true, otherwise at the oldest
+    tuple of the ring. `columns` are the indexes of the columns of the morsels, in the order of the
+    morsels.
+
+    Attributes:
+        position: the tid that comes next.
     """
 
     def __init__(self, ring: Ring, columns: Sequence[int], from_newest: bool = False) -> None:
@@ -29,10 +35,11 @@ class RingScan:
         self.position = ring.tuples_count if from_newest else ring.oldest_tid
 
     def take(self, below_tid: int, rows_max: int = MORSEL_ROWS_MAX) -> Morsel | None:
-        """Return the next rows whose tids are smaller than `below_tid`, which is published; None when there are none.
+        """Return the next rows below the published tid `below_tid`; None when there are none.
 
-        Raises OverwrittenError when writers have come round to them. Before its first row is out, a scan begins again at the tuple that is
-        the oldest then, which is where it was to begin, if that is one of those asked for.
+        Raises OverwrittenError when writers have come round to the rows. A scan from the oldest
+        tuple that has returned no row yet begins again at the tuple that is the oldest by then, if
+        that tuple is below `below_tid`.
         """
         while True:
             rows_count = min(below_tid - self.position, rows_max)

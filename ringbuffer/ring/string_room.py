@@ -1,8 +1,10 @@
-"""How much room the string buffers of a ring have: told before a commit, when its rows are not in the ring yet and it is not too late.
+"""The room in the string buffers of a ring, told before a commit, when a refusal is still possible.
 
-Enters: where long strings are in the rows of a transaction, in the order of commits. Leaves: whether each round's strings fit into the
-bytes that a buffer may hold. Rows have their tids from the order in which they are admitted, since that is the order in which they are
-appended; a replay appends without asking, so that what was admitted once always comes back. Must not know statements; the caller locks.
+Enters: where long strings are in the rows of a transaction, in the order of commits. Leaves:
+whether the strings of each round fit into the bytes that a buffer may hold. Rows are appended in
+the order in which they are admitted, so that admission knows their tids. A replay appends without
+asking, so that what was admitted once always comes back. Must not know statements; the caller
+locks.
 """
 
 from __future__ import annotations
@@ -29,7 +31,13 @@ STEP_ROWS = 64
 
 @dataclass(frozen=True, slots=True)
 class StringSizes:
-    """The bytes of the long strings in a morsel: sums int64[n] of each `step` rows, None where there are none."""
+    """The bytes of the long strings in a morsel.
+
+    Attributes:
+        rows_count: rows of the morsel.
+        step: how many rows one sum is of.
+        sums: int64[n], the bytes of each `step` rows; None where there are no long strings.
+    """
 
     rows_count: int
     step: int
@@ -41,7 +49,7 @@ class StringSizes:
         return 0 if self.sums is None else int(self.sums.sum())
 
     def between(self, first: int, end: int) -> int:
-        """Return the bytes of rows [first, end), or of a few more at both ends."""
+        """Return the bytes of rows [first, end), in which a few rows more at both ends may be counted."""
         if self.sums is None:
             return 0
         return int(self.sums[first // self.step : -(-end // self.step)].sum())
@@ -72,14 +80,25 @@ def add_heap_bytes(words: npt.NDArray[Any], step: int, sums: npt.NDArray[Any]) -
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where rows that are admitted next begin: their first tid, and the bytes of long strings of its round before them."""
+    """The point at which the rows that are admitted next begin.
+
+    Attributes:
+        tid: their first tid.
+        used: bytes of long strings that their round has before them.
+    """
 
     tid: int
     used: int
 
 
 class NoRoomError(Exception):
-    """The strings of a round do not fit. wanted: bytes of the rows that are to be admitted; used: of those before; limit: of both."""
+    """The strings of a round do not fit.
+
+    Attributes:
+        wanted: bytes of the rows that are to be admitted.
+        used: bytes of the rows before them.
+        limit: the bytes that both may have together.
+    """
 
     def __init__(self, wanted: int, used: int, limit: int) -> None:
         super().__init__(f"{wanted} bytes of strings beside {used}, where {limit} fit")
@@ -89,12 +108,12 @@ class NoRoomError(Exception):
 
     @property
     def is_lasting(self) -> bool:
-        """True when there is no room for them in an empty buffer either."""
+        """True when the rows do not fit into an empty buffer either."""
         return self.wanted > self.limit
 
 
 class StringRoom:
-    """What is admitted to a ring, appended already or not."""
+    """The long strings that are admitted to a ring, whether their rows have been appended or not."""
 
     __slots__ = ("_ring", "_round_mask", "_tid", "_used")
 
@@ -115,7 +134,7 @@ class StringRoom:
         return Place(self._tid, self._used)
 
     def after(self, pieces: Iterable[StringSizes]) -> Place:
-        """Return where rows would begin behind these. Raises NoRoomError."""
+        """Return the place of the rows that follow `pieces`. Raises NoRoomError."""
         place = self.place
         tid, used, wanted = place.tid, place.used, 0
         ring = self._living()
@@ -136,7 +155,7 @@ class StringRoom:
         return Place(tid, used)
 
     def set(self, place: Place) -> None:
-        """Admit what `after` was asked for, or take that back."""
+        """Admit the rows for which `after` has returned `place`, or take such an admission back."""
         self._tid, self._used = place.tid, place.used
 
     def _living(self) -> Ring:
@@ -155,7 +174,11 @@ class StringRoom:
         return self._used + size <= ring.string_capacity
 
     def add_row(self, size: int) -> None:
-        """Admit a row for which `takes_row` was true. size: of its long strings, or up to seven bytes more, also where it has none."""
+        """Admit a row for which `takes_row` was true.
+
+        size: bytes of the long strings of the row, or up to seven bytes more, also for a row
+        without any.
+        """
         self._tid += 1
         if self._tid & self._round_mask == 0:
             self._used = 0
