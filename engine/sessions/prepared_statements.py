@@ -14,8 +14,7 @@ from engine.sessions.prepared import Prepared
 from engine.statements.outcome import Outcome
 from ringbuffer.encode.output_forms import Forms
 from ringbuffer.encode.rows import HEAD_BYTES, encode_data_rows
-from sql.bind.execute import bind_arguments
-from sql.bind.substitute import substitute_now
+from sql.bind.substitute import bind_arguments, substitute_now
 from sql.catalog.schemas import find_type
 from sql.errors import not_supported
 from sql.parse.statements.delete import Delete

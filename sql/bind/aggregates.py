@@ -1,4 +1,8 @@
-"""Aggregate calls: overload, DISTINCT, FILTER, and where they may stand (42803)."""
+"""Aggregate calls: overload, DISTINCT, FILTER, where they may stand (42803), and which query they belong to.
+
+An aggregate belongs to the nearest query whose columns its arguments read, which may be one further out. The column that stands for
+the aggregate where it is written is then passed in through the closures in between.
+"""
 
 from __future__ import annotations
 
@@ -6,18 +10,19 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from sql.bind.closures import Mark
-from sql.bind.homes import at_home
+from sql.bind.closures import Closure, Mark, nearest_closure, pass_in, reads_outside, reads_row
+from sql.bind.coerce import converted, result_type
 from sql.bind.operators import type_name
-from sql.bind.polymorphic import converted, result_type
+from sql.bind.virtual import FIRST_AGGREGATE, FIRST_WINDOW
 from sql.errors import SqlError, not_supported
 from sql.functions.aggregates import AGGREGATES, ORDERED_SET_AGGREGATES
 from sql.functions.overloads import AmbiguousError, choose
 from sql.functions.signatures import Signature
 from sql.parse.syntax import FunctionCall, SortItem
 from sql.tree.expressions import AggregateCall, Expression, Literal, SortKey
+from sql.tree.walks import aggregate_expressions, columns_of, map_aggregate
 from sql.types.casts import require_equality
-from sql.types.datatypes import INT8, SqlType
+from sql.types.datatypes import INT4, INT8, SqlType
 
 if TYPE_CHECKING:
     from sql.bind.expressions import Binder
@@ -26,15 +31,12 @@ if TYPE_CHECKING:
 DISTINCT_FREE = frozenset({"min", "max", "bool_and", "bool_or"})
 # The order of the rows decides the value of these.
 ORDERED = frozenset({"string_agg", "array_agg"})
+# Of overloads of functions.
 NONE_HINT = "No function matches the given name and argument types. You might need to add explicit type casts."
 
 
 def aggregate(binder: Binder, node: FunctionCall) -> Expression:
-    """Return the column that stands for an aggregate, or for a window call of one."""
-    if node.over is not None:
-        from sql.bind import windows
-
-        return windows.window(binder, node)
+    """Return the column that stands for an aggregate."""
     mark = Mark.of(binder.scope.outer)
     inner = replace(binder, inside_aggregate=True)
     order: tuple[SortKey, ...]
@@ -146,3 +148,51 @@ def pick(name: str, operands: list[Expression], position: int) -> Signature:
 
 def no_function(written: str, position: int) -> SqlError:
     return SqlError("42883", f"function {written} does not exist", position, hint=NONE_HINT)
+
+
+GROUPING_ARGUMENTS_MAX = 31
+
+
+def at_home(binder: Binder, label: str, call: AggregateCall, mark: Mark) -> Expression:
+    """Return the column that stands for an aggregate in the query that it belongs to: the nearest one whose columns it reads.
+
+    mark: what the closures around had taken before the arguments were bound.
+    """
+    closures: list[Closure] = []
+    home = binder
+    while True:
+        parts = aggregate_expressions(call)
+        closure = nearest_closure(home.scope.outer)
+        if closure is None or reads_row(parts) or not reads_outside(parts):
+            break
+        call = map_aggregate(call, closure.outside)
+        closures.append(closure)
+        home = closure.binder
+    check_place(home, call)
+    mark.release(len(closures))
+    assert home.virtual is not None, "checked with the place"
+    column = home.virtual.aggregate(label, call)
+    return pass_in(column, tuple(closures), label, call.position)
+
+
+def check_place(home: Binder, call: AggregateCall) -> None:
+    """Raise 42803 where an aggregate of this query may not stand."""
+    for part in aggregate_expressions(call):
+        for column in columns_of(part):
+            if FIRST_AGGREGATE <= column.index < FIRST_WINDOW:
+                raise SqlError("42803", "aggregate function calls cannot be nested", column.position)
+    if home.inside_aggregate:
+        raise SqlError("42803", "aggregate function calls cannot be nested", call.position)
+    if not home.aggregates_allowed or home.virtual is None:
+        what = "aggregate functions" if call.function != "grouping" else "grouping operations"
+        raise SqlError("42803", f"{what} are not allowed in {home.clause}", call.position)
+
+
+def grouping_call(binder: Binder, node: FunctionCall) -> Expression:
+    """Return the column that stands for GROUPING(...)."""
+    if len(node.arguments) > GROUPING_ARGUMENTS_MAX:
+        raise SqlError("54023", "GROUPING must have fewer than 32 arguments", node.position)
+    mark = Mark.of(binder.scope.outer)
+    arguments = tuple(binder.bind(item) for item in node.arguments)
+    call = AggregateCall("grouping", arguments, INT4, position=node.position, text=node.text)
+    return at_home(binder, "grouping", call, mark)

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sql.bind.coerce import coerce
-from sql.bind.common_type import unify
+from sql.bind.coerce import coerce, explicit_cast, unify
 from sql.bind.operators import binary
 from sql.bind.places import start_of
 from sql.errors import SqlError, not_supported
@@ -43,8 +42,6 @@ def array_items(binder: Binder, node: ArrayItems, wanted: SqlType | None = None)
 
 def items_as(binder: Binder, node: ArrayItems, wanted: SqlType) -> Expression:
     """Bind ARRAY[...]::type[], whose items are converted one by one."""
-    from sql.bind.coerce import explicit_cast
-
     if any(isinstance(item, ArrayItems) for item in node.items):
         raise not_supported("an array of arrays", node.position)
     values = tuple(

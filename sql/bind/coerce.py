@@ -1,19 +1,33 @@
-"""Conversions that bind puts in: literals are converted at once, parameters take the type, everything else gets a Cast."""
+"""Conversions that the binding puts in: literals are converted at once, parameters take the type, everything else gets a Cast.
+
+Beside them: one type for several expressions (PostgreSQL's select_common_type), what 'any', 'element' and 'array' stand for in a call, the
+words now, today, tomorrow and yesterday as constants (of the transaction's start, as now() is), types that the grammar left open, and
+numeric constants of more than 38 digits, which may stand beside a float and nowhere else.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from decimal import Decimal
+from typing import TypeVar
 
-from sql.bind.clock_words import clock_value
 from sql.bind.context import BindContext
 from sql.catalog.catalog import SessionSettings
 from sql.errors import SqlError, not_supported
+from sql.functions.overloads import element_family
+from sql.functions.signatures import Signature
+from sql.parse.statements.parts import ColumnDefinition, TableChange, TableColumn
+from sql.parse.type_names import OwnTypes, found_column_type, found_type
+from sql.times.datetime_input import CLOCK_WORDS
 from sql.times.input_styles import USUAL
 from sql.tree.expressions import Call, Case, Cast, Column, Expression, Literal, OuterColumn, Parameter, Subquery
-from sql.types.casts import can_cast, needs_zone, plain_name
-from sql.types.datatypes import LiteralValue, SqlType, scaled_numeric
-from sql.values.literals import apply_modifier, input_value, integer_value, unmodified_value
+from sql.tree.numeric_scale import common_scale, result_scale
+from sql.tree.relations import Relation
+from sql.tree.walks import map_relation
+from sql.types.casts import can_cast, category, common_family, needs_zone, plain_name, preferred, same_modifier
+from sql.types.datatypes import DATE, INT4, TEXT, TIMESTAMPTZ, LiteralValue, SqlType, array_of, scaled_numeric
+from sql.values.literals import apply_modifier, check_digits, input_value, integer_value, unmodified_value
 
 INTEGERS = ("int2", "int4", "int8")
 TEXTS = ("text", "varchar", "bpchar", "name")
@@ -209,3 +223,178 @@ def position_of(expression: Expression, default: int | None = None) -> int | Non
         return expression.position or default
     assert isinstance(expression, Case)
     return default
+
+
+def common_type(expressions: Sequence[Expression]) -> SqlType | None:
+    """Return the common type, None when there is none."""
+    families = [expression.type.family for expression in expressions]
+    family = common_family(families)
+    if family is None:
+        return None
+    typed = [expression.type for expression in expressions if not is_null(expression)]
+    plain = SqlType(family)
+    if not typed or family == "unknown":
+        return plain
+    kinds = [expression.type for expression in expressions]
+    if all(kind.family == family for kind in kinds) and same_modifier(kinds):
+        first = typed[0]
+        plain = replace(plain, length=first.length, precision=first.precision, scale=first.scale, fields=first.fields)
+    if family == "numeric":
+        scales = [scaled_numeric(0) if kind.family.startswith("int") else kind for kind in typed]
+        return replace(
+            plain, display_scale=common_scale([kind for kind in scales if kind.family == "numeric"] or scales)
+        )
+    return plain
+
+
+def is_null(expression: Expression) -> bool:
+    return isinstance(expression, Literal) and expression.value is None
+
+
+def unify(
+    expressions: Sequence[Expression], what: str, context: BindContext, positions: Sequence[int] = ()
+) -> tuple[SqlType, list[Expression]]:
+    """Return the common type and the expressions converted to it.
+
+    what: the construct's name in PostgreSQL's error. positions: where each expression begins, for the error.
+    """
+    kind = common_type(expressions)
+    if kind is None:
+        raise mismatch(expressions, what, positions)
+    # Untyped literals are read as the family first: their digits take part in the common scale.
+    base = SqlType(kind.family)
+    converted = [coerce(expression, base, context) for expression in expressions]
+    final = common_type(converted)
+    assert final is not None, "values of one family have a common type"
+    aligned = [
+        Literal(None, final, item.position) if isinstance(item, Literal) and item.value is None else item
+        for item in converted
+    ]
+    return final, aligned
+
+
+def mismatch(expressions: Sequence[Expression], what: str, positions: Sequence[int]) -> SqlError:
+    """Return PostgreSQL's error about the first two types that do not match."""
+    places: list[int | None] = [*positions] or [position_of(expression) for expression in expressions]
+    typed = [
+        (item.type, place) for item, place in zip(expressions, places, strict=True) if item.type.family != "unknown"
+    ]
+    first = typed[0][0]
+    for other, place in typed[1:]:
+        if category(other.family) != category(first.family):
+            names = f"{plain_name(first)} and {plain_name(other)}"
+            return SqlError("42804", f"{what} types {names} cannot be matched", place)
+        if not preferred(first.family) and can_cast(first.family, other.family, "implicit"):
+            first = other
+    return SqlError(
+        "42846", f"{what} could not convert type {plain_name(typed[0][0])} to {plain_name(first)}", typed[0][1]
+    )
+
+
+def converted(signature: Signature, operands: Sequence[Expression], context: BindContext) -> list[Expression]:
+    """Return the operands with the types that the overload takes."""
+    wanted = signature.cast_to
+    element = element_type(signature, operands)
+    found = []
+    for index, operand in enumerate(operands):
+        family = wanted[min(index, len(wanted) - 1)]
+        if family == "any":
+            found.append(coerce(operand, TEXT, context) if operand.type.family == "unknown" else operand)
+        elif family in ("element", "enum"):
+            found.append(coerce(operand, element, context))
+        elif family == "record":
+            found.append(coerce(operand, next(one.type for one in operands if one.type.is_record), context))
+        elif family == "array":
+            found.append(coerce(operand, array_of(element), context))
+        else:
+            found.append(coerce(operand, SqlType(family), context))
+    return found
+
+
+def element_type(signature: Signature, operands: Sequence[Expression]) -> SqlType:
+    """Return the common type of the elements that a polymorphic call means."""
+    if not signature.is_polymorphic:
+        return TEXT
+    family = element_family(signature, [operand.type.family for operand in operands])
+    assert family is not None, "an overload is chosen for elements that agree"
+    return SqlType(family)
+
+
+def result_type(signature: Signature, arguments: Sequence[Expression], position: int | None) -> SqlType:
+    """Return the type of a call over converted arguments; numerics get their display scale."""
+    if signature.result == "numeric":
+        return scaled_numeric(result_scale(signature.canonical, arguments, position))
+    if signature.result not in ("element", "enum", "array"):
+        return SqlType(signature.result)
+    for wanted, argument in zip(signature.cast_to, arguments, strict=True):
+        if wanted == "array":
+            return argument.type if signature.result == "array" else argument.type.element
+        if wanted in ("element", "enum") and "array" not in signature.arguments:
+            plain = argument.type.without_modifier()
+            return array_of(plain) if signature.result == "array" else plain
+    raise AssertionError(signature)
+
+
+DAYS = {"today": 0, "tomorrow": 1, "yesterday": -1}
+FAMILIES = frozenset({"date", "time", "timestamp", "timestamptz"})
+
+
+def clock_value(text: str, target: SqlType, context: BindContext, position: int | None) -> Expression | None:
+    """Return what a constant text means that is nothing but such a word, None for every other one. Raises 0A000 in definitions."""
+    word = text.strip().lower()
+    if target.family not in FAMILIES or word not in CLOCK_WORDS or (target.family == "time" and word != "now"):
+        return None
+    if context.settings.is_shared:
+        # PostgreSQL keeps the time of the definition for ever, which nobody wants.
+        raise not_supported(f"'{word}' in a definition", position, hint="Write now(), or the time itself.")
+    context.stable = True
+    now = Call("now", (), TIMESTAMPTZ, position, "now()")
+    zone = context.settings.clock_zone
+    if word == "now":
+        return now if target == TIMESTAMPTZ else Cast(now, target, False, zone, position)
+    day: Expression = Cast(now, DATE, False, zone, position)
+    if DAYS[word]:
+        day = Call("date_add_days", (day, Literal(DAYS[word], INT4)), DATE, position, word)
+    return day if target == DATE else Cast(day, target, False, zone if target.family == "timestamptz" else "", position)
+
+
+Part = TypeVar("Part", TableColumn, ColumnDefinition, TableChange)
+
+
+def with_type(part: Part, own: OwnTypes) -> Part:
+    """Return a column, or a change of one, with its known type."""
+    if isinstance(part, TableColumn):
+        return replace(part, type=found_type(part.type, own))
+    if isinstance(part, ColumnDefinition):
+        return replace(part, type=found_column_type(part.type, own))
+    if part.column is not None:
+        return replace(part, column=replace(part.column, type=found_type(part.column.type, own)))
+    if part.type is None:
+        return part
+    try:
+        return replace(part, type=found_type(part.type, own))
+    except SqlError as error:
+        # PostgreSQL gives no position of a type that is not there.
+        raise replace(error, position=None) from None
+
+
+def is_wide(value: Decimal) -> bool:
+    """Tell whether `value` has more digits than a numeric can hold here."""
+    try:
+        check_digits(value, None)
+    except SqlError:
+        return True
+    return False
+
+
+def refuse_wide_numbers(root: Relation, context: BindContext) -> Relation:
+    """Return `root`. Raises 22003, with the constant's position, for a wide constant that is still a numeric."""
+    if context.wide_numbers:
+        map_relation(root, _checked)
+    return root
+
+
+def _checked(node: Expression) -> Expression | None:
+    if isinstance(node, Literal) and isinstance(node.value, Decimal):
+        check_digits(node.value, node.position)
+    return None

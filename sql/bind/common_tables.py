@@ -10,10 +10,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
-from sql.bind import query as queries
 from sql.bind.closures import Mark, Passage, closures_between, nearest_closure
 from sql.bind.context import BindContext, KnownTable
-from sql.bind.operand import Operand, converted
+from sql.bind.outputs import Operand, common_types, converted
 from sql.bind.recursion import check_order, check_recursion, is_recursive
 from sql.errors import SqlError
 from sql.parse.syntax import CommonTable, SetOperation
@@ -69,7 +68,7 @@ def common_relation(known: KnownTable, context: BindContext) -> Relation:
         if known.common.recursive and is_recursive(known.common):
             relation = bind_recursive(known, context)
         else:
-            relation = queries.bind_relation(known.common.query, context)
+            relation = context.queries.relation(known.common.query, context)
             column_names(relation.schema, known.common)
     relation = shared(known.common.name, relation)
     if not any(True for _ in open_columns(relation)):
@@ -96,8 +95,8 @@ def bind_recursive(known: KnownTable, context: BindContext) -> Recursive:
     body = common.query.body
     assert isinstance(body, SetOperation), "checked with the recursion"
     name = context.recursive_name(common.name)
-    with queries.clauses_of(common.query, context):
-        start = queries.bind_body(body.left, context)
+    with common_tables(common.query.common_tables, context):
+        start = context.queries.body(body.left, context)
         kinds = [TEXT if column.type.family == "unknown" else column.type for column in start.relation.schema]
         step = bind_step(known, name, body, start, kinds, context)
         if step is None:
@@ -114,14 +113,12 @@ def bind_step(
     known: KnownTable, name: str, body: SetOperation, start: Operand, kinds: list[SqlType], context: BindContext
 ) -> Operand | None:
     """Return the recursive term, None when it needs numerics of another scale than those of `kinds`."""
-    from sql.bind.set_operations import common_types
-
     common = known.common
     schema = recursive_schema(common, start, kinds)
     visible = {**context.common_tables, common.name: replace(known, rows=(name, schema))}
     mark = Mark.of(context.outer)
     with context.inside(context.outer, visible):
-        step = queries.bind_body(body.right, context)
+        step = context.queries.body(body.right, context)
     begin = Operand(converted(start, kinds, context), start.places)
     overall = common_types(body, begin, step, context)
     for index, (kind, found) in enumerate(zip(kinds, overall, strict=True)):

@@ -7,10 +7,10 @@ column's type. Raises what PostgreSQL raises for queries, aggregates and wrong t
 from __future__ import annotations
 
 from sql.bind.coerce import coerce
-from sql.bind.context import BindContext
+from sql.bind.context import BindContext, ParameterTypes
 from sql.bind.expressions import Binder
-from sql.bind.parameters import ParameterTypes
 from sql.bind.places import start_of
+from sql.bind.query import QUERIES
 from sql.bind.scope import Scope, ScopeColumn, ScopeTable
 from sql.catalog.catalog import Catalog, ColumnDescription, RelationDescription, SessionSettings
 from sql.errors import SqlError
@@ -71,7 +71,7 @@ def bind_conversion(
 
 def row_binder(relation: RelationDescription, catalog: Catalog, settings: SessionSettings, place: str) -> Binder:
     """Return a binder of expressions over one row of the table."""
-    context = BindContext(catalog, settings, ParameterTypes())
+    context = BindContext(catalog, settings, ParameterTypes(), QUERIES)
     known_as = name_of(relation.name)
     columns = [
         ScopeColumn(column.name, Column(index, column.name, column.type), known_as)

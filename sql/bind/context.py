@@ -1,19 +1,27 @@
-"""What the binding of one statement shares: catalog, session values, parameter types, and what it finds on the way."""
+"""What the binding of one statement shares: catalog, session values, types of parameters, and what it finds on the way.
+
+The type of a parameter is given by the client, or found where the parameter is first used as something.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
 
 from sql.bind.closures import Closure, Outer
-from sql.bind.parameters import ParameterTypes
 from sql.catalog.catalog import Catalog, SessionSettings
 from sql.catalog.schemas import find_type
-from sql.parse.syntax import CommonTable
-from sql.tree.expressions import Expression
+from sql.errors import SqlError
+from sql.parse.syntax import Body, CommonTable, Query
+from sql.tree.expressions import Expression, Parameter
 from sql.tree.relations import LockedRead, Relation, Schema
+from sql.types.datatypes import UNKNOWN, SqlType
 from sql.types.enums import EnumType
+
+if TYPE_CHECKING:
+    from sql.bind.outputs import Operand
 
 
 @dataclass
@@ -35,19 +43,29 @@ class KnownTable:
 CommonTables = dict[str, KnownTable]
 
 
+class QueryBinders(NamedTuple):
+    """How `sql.bind.query` binds a whole query, and one side of a set operation, for what is bound inside of queries itself."""
+
+    relation: Callable[[Query, BindContext], Relation]
+    body: Callable[[Body, BindContext], Operand]
+
+
 @dataclass
 class BindContext:
-    """relations: names of all scanned relations so far. named: those that the text itself names, and ordinary views among them.
+    """What is known while one statement is bound.
 
-    stable: now() or the like was used. wide_numbers: a numeric constant has more digits than a numeric can hold here, which is fine
-    only where it becomes a float. common_tables: the WITH items in scope. outer: what surrounds the query that is being bound.
-    later_tables: WITH items that may not be named yet. views: ordinary views that are named, by their keys. locked: reads with FOR UPDATE
-    and the like. identified: where the tables are written whose rows can be told apart by a hidden column.
+    queries: bind a query inside an expression or a FROM clause. relations: names of all scanned relations so far.
+    named: those that the text itself names, and ordinary views among them. stable: now() or the like was used. wide_numbers: a numeric
+    constant has more digits than a numeric can hold here, which is fine only where it becomes a float. common_tables: the WITH items in
+    scope. outer: what surrounds the query that is being bound. later_tables: WITH items that may not be named yet. views: ordinary views
+    that are named, by their keys. locked: reads with FOR UPDATE and the like. identified: where the tables are written whose rows can be
+    told apart by a hidden column.
     """
 
     catalog: Catalog
     settings: SessionSettings
     parameters: ParameterTypes
+    queries: QueryBinders
     relations: set[str] = field(default_factory=set)
     named: set[str] = field(default_factory=set)
     stable: bool = False
@@ -80,3 +98,46 @@ class BindContext:
         """Return a name for a recursive relation that no other in this statement has."""
         self.recursive_count += 1
         return f"{name} {self.recursive_count}"
+
+
+class ParameterTypes:
+    """The parameters of one statement, from 1. given: the types that the client declared; None: the statement can have no parameters."""
+
+    def __init__(self, given: Sequence[SqlType | None] | None = None) -> None:
+        self.types: dict[int, SqlType] = {}
+        self.used: set[int] = set()
+        self.allowed = given is not None
+        for index, kind in enumerate(given or ()):
+            if kind is not None and kind.family != "unknown":
+                self.types[index + 1] = kind
+        self.given_count = len(given or ())
+
+    def use(self, number: int, position: int) -> Parameter:
+        """Return the parameter with the type known so far."""
+        if not self.allowed:
+            raise SqlError("42P02", f"there is no parameter ${number}", position)
+        self.used.add(number)
+        return Parameter(number, self.types.get(number, UNKNOWN), position)
+
+    def decide(self, parameter: Parameter, kind: SqlType) -> Parameter:
+        """Give an untyped parameter the type that its place asks for."""
+        plain = kind.without_modifier()
+        if plain.family == "numeric":
+            plain = SqlType("numeric")
+        known = self.types.setdefault(parameter.number, plain)
+        if known.family != plain.family:
+            message = f"inconsistent types deduced for parameter ${parameter.number}"
+            detail = f"{known.sql_name} versus {plain.sql_name}"
+            raise SqlError("42P08", message, parameter.position, detail=detail)
+        return Parameter(parameter.number, known, parameter.position)
+
+    def finish(self) -> tuple[SqlType, ...]:
+        """Return the types of all parameters; one that nothing decided is 42P18."""
+        count = max([self.given_count, *self.used, *self.types], default=0)
+        found = []
+        for number in range(1, count + 1):
+            kind = self.types.get(number)
+            if kind is None:
+                raise SqlError("42P18", f"could not determine data type of parameter ${number}")
+            found.append(kind)
+        return tuple(found)

@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from sql.bind.coerce import refuse_wide_numbers
 from sql.bind.common_tables import common_tables
-from sql.bind.context import BindContext
+from sql.bind.context import BindContext, ParameterTypes
 from sql.bind.locking import locked_reads
-from sql.bind.parameters import ParameterTypes
-from sql.bind.returning import bind_returning
-from sql.bind.wide_numbers import refuse_wide_numbers
+from sql.bind.query import QUERIES
 from sql.bind.write_target import (
+    bind_returning,
     columns_beside,
     columns_schema,
     condition_of,
@@ -61,7 +61,7 @@ def bind_delete(
 ) -> BoundDelete:
     """Return the typed form of a DELETE from a table."""
     parameters = ParameterTypes(parameter_types)
-    context = BindContext(catalog, settings, parameters)
+    context = BindContext(catalog, settings, parameters, QUERIES)
     with common_tables(statement.common_tables, context):
         relation = target_relation(statement.name, statement.name_position, catalog, settings, "delete from")
         joined, scope = joined_target(relation, statement.alias, statement.using, context)

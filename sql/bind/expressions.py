@@ -10,14 +10,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from sql import interrupts
-from sql.bind import arrays, calls, operators, record_values, rows, subqueries, table_functions
-from sql.bind.coerce import coerce, explicit_cast, require_boolean, scale_of
-from sql.bind.common_type import common_type, unify
+from sql.bind import arrays, calls, operators, rows, scope, subqueries
+from sql.bind.coerce import coerce, common_type, explicit_cast, is_wide, require_boolean, scale_of, unify
 from sql.bind.context import BindContext
 from sql.bind.places import start_of
 from sql.bind.scope import Scope
 from sql.bind.virtual import VirtualColumns
-from sql.bind.wide_numbers import is_wide
 from sql.errors import SqlError, not_supported
 from sql.parse.syntax import (
     ArrayComparison,
@@ -93,7 +91,7 @@ class Binder:
             case ParameterNumber():
                 return self.context.parameters.use(node.number, node.position)
             case Operation():
-                return operators.operation(self, node)
+                return rows.operation(self, node)
             case Logic():
                 return logic(self, node)
             case FunctionCall():
@@ -123,9 +121,9 @@ class Binder:
             case ArrayComparison():
                 return arrays.array_comparison(self, node)
             case FieldSelection():
-                return record_values.field_selection(self, node)
+                return scope.field_selection(self, node)
             case Row():
-                return record_values.row_value(self, node)
+                return scope.row_value(self, node)
             case Star():
                 raise SqlError("42601", 'row expansion via "*" is not supported here', node.position)
 
@@ -201,10 +199,10 @@ def case(binder: Binder, node: CaseWhen) -> Expression:
             conditions.append(binder.bind_boolean(condition, "CASE/WHEN"))
         else:
             equal = Operation("=", (node.operand, condition), start_of(condition), node.text)
-            conditions.append(operators.operation(binder, equal))
+            conditions.append(rows.operation(binder, equal))
         results.append(binder.bind(result))
     default = Literal(None, UNKNOWN) if node.default is None else binder.bind(node.default)
-    table_functions.refuse_sets(binder, sets_count, "CASE")
+    calls.refuse_sets(binder, sets_count, "CASE")
     # PostgreSQL looks at the ELSE branch first.
     places = [start_of(node.default or node), *(start_of(result) for _, result in node.branches)]
     kind, values = unify([default, *results], "CASE", binder.context, places)
@@ -244,7 +242,7 @@ def between(binder: Binder, node: Between) -> Expression:
 
     def inside(low: Syntax, high: Syntax) -> Expression:
         bounds = [
-            operators.operation(binder, Operation(operator, (node.operand, bound), node.position, node.text))
+            rows.operation(binder, Operation(operator, (node.operand, bound), node.position, node.text))
             for operator, bound in ((">=", low), ("<=", high))
         ]
         return Call("and", tuple(bounds), BOOL, node.position, node.text)

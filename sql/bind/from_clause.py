@@ -9,16 +9,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from sql.bind import query as queries
+from sql.bind.calls import bind_function_table
 from sql.bind.closures import Closure, Outer, Passage, closures_between
+from sql.bind.coerce import unify
 from sql.bind.common_tables import column_names, common_relation
-from sql.bind.common_type import unify
 from sql.bind.context import BindContext
 from sql.bind.expressions import Binder
 from sql.bind.operators import binary
 from sql.bind.readers import as_read
 from sql.bind.scope import Scope, ScopeColumn, ScopeTable, table_scope
-from sql.bind.table_functions import bind_function_table
 from sql.catalog.catalog import ColumnDescription, RelationDescription
 from sql.catalog.schemas import find_relation
 from sql.errors import SqlError, not_supported
@@ -100,10 +99,11 @@ def bind_item(item: FromItem, context: BindContext, base: Outer | None, hidden: 
         case Derived():
             check_alias(item)
             with context.inside(context.outer if item.lateral else blind(context, base, hidden)):
-                relation = queries.bind_relation(item.query, context)
+                relation = context.queries.relation(item.query, context)
             return aliased(relation, item.alias or "", item.column_aliases)
         case FunctionTable():
-            return bind_function_table(item, Scope(outer=context.outer, same_level=context.outer is not base), context)
+            scope = Scope(outer=context.outer, same_level=context.outer is not base)
+            return bind_function_table(item, Binder(scope, context, "functions in FROM", in_from=True))
         case JoinClause():
             return bind_join(item, context, base, hidden)
 

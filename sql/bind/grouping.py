@@ -1,35 +1,37 @@
-"""What GROUP BY does to expressions: keys and aggregates become columns of the Aggregate; other columns are 42803.
+"""GROUP BY: its keys by expression, output name or number, GROUPING SETS, ROLLUP and CUBE as sets of keys, and what remains of expressions.
 
-A column of a table whose primary key is grouped by is determined by it, and becomes a key of its own.
+Keys and aggregates become columns of the Aggregate; other columns are 42803. A column of a table whose primary key is grouped by is
+determined by it, and becomes a key of its own.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field, replace
+from itertools import combinations, product
 
-from sql.bind.scope import Scope
-from sql.bind.virtual import AGGREGATES, SETS, WINDOWS, VirtualColumns
+from sql.bind.expressions import Binder
+from sql.bind.outputs import bare_name, ordinal_place, output_name, output_named
+from sql.bind.scope import Output, Scope
+from sql.bind.virtual import FIRST_AGGREGATE, FIRST_SET, FIRST_WINDOW, VirtualColumns
 from sql.errors import SqlError, not_supported
+from sql.parse.syntax import Constant, GroupingSets, GroupItem, SelectBody
+from sql.parse.syntax import Expression as Syntax
 from sql.tree.expressions import AggregateCall, Column, Expression, Literal, Subquery
 from sql.tree.volatility import is_constant
 from sql.tree.walks import map_all, map_expression, walk, window_expressions
 from sql.types.casts import has_equality, plain_name
 from sql.types.datatypes import INT4
 
-if TYPE_CHECKING:
-    from sql.bind.grouping_sets import Keys
-
 
 def check_key(expression: Expression, position: int) -> None:
     """Raise when a key (through an ordinal or an alias) holds an aggregate or a window call."""
     for node in walk(expression):
-        if isinstance(node, Column) and node.index >= SETS:
+        if isinstance(node, Column) and node.index >= FIRST_SET:
             raise not_supported("a set-returning function in GROUP BY", node.position)
-        if isinstance(node, Column) and node.index >= WINDOWS:
+        if isinstance(node, Column) and node.index >= FIRST_WINDOW:
             raise SqlError("42P20", "window functions are not allowed in GROUP BY", node.position)
-        if isinstance(node, Column) and node.index >= AGGREGATES:
+        if isinstance(node, Column) and node.index >= FIRST_AGGREGATE:
             raise SqlError("42803", "aggregate functions are not allowed in GROUP BY", node.position)
     if not has_equality(expression.type.family):
         message = f"could not identify an equality operator for type {plain_name(expression.type)}"
@@ -122,10 +124,10 @@ class Regrouping:
         return self.change_column(node, inside=True)
 
     def change_column(self, node: Expression, inside: bool) -> Expression | None:
-        if not isinstance(node, Column) or node.index >= WINDOWS:
+        if not isinstance(node, Column) or node.index >= FIRST_WINDOW:
             return None
-        if node.index >= AGGREGATES:
-            place = self.places.get(node.index - AGGREGATES)
+        if node.index >= FIRST_AGGREGATE:
+            place = self.places.get(node.index - FIRST_AGGREGATE)
             return Literal(0, INT4) if place is None else Column(place, node.name, node.type, node.position)
         name = self.qualified(node)
         if inside:
@@ -141,3 +143,107 @@ class Regrouping:
                 if known.expression == column:
                     return f"{table.alias}.{known.name}"
         return column.name
+
+
+GROUPING_SETS_MAX = 4096
+CUBE_ITEMS_MAX = 12
+
+Sets = list[tuple[int, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Keys:
+    """The keys of a GROUP BY. written: there is one, though it may have no keys. sets: as `sql.tree.relations.Aggregate` has them."""
+
+    items: tuple[tuple[str, Expression], ...]
+    sets: tuple[tuple[int, ...], ...] | None
+    written: bool
+
+    def place(self, expression: Expression) -> int | None:
+        """Return the index of a key, None for what is no key."""
+        return next((index for index, (_, known) in enumerate(self.items) if known == expression), None)
+
+
+@dataclass
+class KeyList:
+    """The keys that were found so far, each once."""
+
+    outputs: list[Output]
+    binder: Binder
+    items: list[tuple[str, Expression]] = field(default_factory=list)
+
+    def place(self, item: Syntax) -> int:
+        """Return the index of an item of GROUP BY among the keys."""
+        expression = group_item(item, self.outputs, self.binder)
+        check_key(expression, item.position)
+        for index, (_, known) in enumerate(self.items):
+            if known == expression:
+                return index
+        named = next((output.name for output in self.outputs if output.expression == expression), output_name(item))
+        self.items.append((named, expression))
+        return len(self.items) - 1
+
+
+def bind_group_by(body: SelectBody, outputs: list[Output], binder: Binder) -> Keys:
+    """Return the grouping keys; each combination of the items' sets is a set."""
+    plain = Binder(binder.scope, binder.context, "GROUP BY", binder.virtual)
+    keys = KeyList(outputs, plain)
+    each = [item_sets(item, keys) for item in body.group_by]
+    count = 1
+    for sets in each:
+        count *= len(sets)
+        if count > GROUPING_SETS_MAX:
+            message = f"too many grouping sets present (maximum {GROUPING_SETS_MAX})"
+            raise SqlError("54001", message, body.group_by[0].position)
+    found: Sets = [tuple(dict.fromkeys(place for chosen in choice for place in chosen)) for choice in product(*each)]
+    if body.group_distinct:
+        found = list({frozenset(chosen): chosen for chosen in found}.values())
+    items = tuple(keys.items)
+    if len(found) == 1 and set(found[0]) == set(range(len(items))):
+        return Keys(items, None, bool(body.group_by))
+    return Keys(items, tuple(tuple(sorted(chosen)) for chosen in found), True)
+
+
+def item_sets(item: GroupItem, keys: KeyList) -> Sets:
+    """Return the sets that an item stands for."""
+    if not isinstance(item, GroupingSets):
+        return [(keys.place(item),)]
+    match item.kind:
+        case "list":
+            return [list_places(item, keys)]
+        case "rollup":
+            parts = [list_places(part, keys) for part in item.items]
+            return [joined(parts[:count]) for count in range(len(parts), -1, -1)]
+        case "cube":
+            parts = [list_places(part, keys) for part in item.items]
+            if len(parts) > CUBE_ITEMS_MAX:
+                message = f"CUBE is limited to {CUBE_ITEMS_MAX} elements"
+                raise SqlError("54011", message, item.position)
+            return [joined(chosen) for count in range(len(parts), -1, -1) for chosen in combinations(parts, count)]
+    return [chosen for part in item.items for chosen in item_sets(part, keys)]
+
+
+def list_places(item: GroupItem, keys: KeyList) -> tuple[int, ...]:
+    """Return the keys of one expression, or of a list in parentheses."""
+    if not isinstance(item, GroupingSets):
+        return (keys.place(item),)
+    return joined([list_places(part, keys) for part in item.items])
+
+
+def joined(parts: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
+    return tuple(dict.fromkeys(place for part in parts for place in part))
+
+
+def group_item(item: Syntax, outputs: list[Output], binder: Binder) -> Expression:
+    """Return a key; an input column wins over an output column of the same name."""
+    wanted = bare_name(item)
+    if wanted is not None:
+        column = binder.scope.bare(wanted, item.position)
+        if column is not None:
+            return column
+        found = output_named(wanted, item.position, outputs, "GROUP BY")
+        if found is not None:
+            return found
+    if isinstance(item, Constant):
+        return outputs[ordinal_place(item, len(outputs), "GROUP BY")].expression
+    return binder.bind_value(item)

@@ -11,18 +11,17 @@ from dataclasses import dataclass, replace
 
 from sql.bind.assignments import assign, default_value, identity_detail
 from sql.bind.closures import Passage
+from sql.bind.coerce import refuse_wide_numbers
 from sql.bind.common_tables import common_tables
-from sql.bind.context import BindContext
+from sql.bind.context import BindContext, ParameterTypes
 from sql.bind.expressions import Binder
 from sql.bind.locking import locked_reads
 from sql.bind.on_conflict import BoundConflict, bind_conflict
-from sql.bind.parameters import ParameterTypes
 from sql.bind.places import start_of
-from sql.bind.query import bind_operand
-from sql.bind.returning import bind_returning
+from sql.bind.query import QUERIES, bind_operand
 from sql.bind.scope import Scope
-from sql.bind.wide_numbers import refuse_wide_numbers
 from sql.bind.write_target import (
+    bind_returning,
     columns_schema,
     items_of,
     listed_columns,
@@ -78,7 +77,7 @@ def bind_insert(
 ) -> BoundInsert:
     """Return the typed rows of an INSERT into a stream or a table."""
     parameters = ParameterTypes(parameter_types)
-    context = BindContext(catalog, settings, parameters)
+    context = BindContext(catalog, settings, parameters, QUERIES)
     with common_tables(statement.common_tables, context):
         relation = target_relation(statement.name, statement.name_position, catalog, settings, "insert into")
         targets = target_columns(statement, relation)
@@ -122,7 +121,7 @@ def bind_insert(
 def bind_default(definition: ColumnDefinition | TableColumn, catalog: Catalog, settings: SessionSettings) -> Expression:
     """Return a column's DEFAULT as an expression of the column's type."""
     assert definition.default is not None, definition.name
-    context = BindContext(catalog, settings.shared(), ParameterTypes())
+    context = BindContext(catalog, settings.shared(), ParameterTypes(), QUERIES)
     column = ColumnDescription(definition.name, definition.type, definition.not_null)
     binder = Binder(Scope(), context, "DEFAULT expressions")
     try:

@@ -6,11 +6,11 @@ identities of the rows of tables that are to be locked. PostgreSQL's errors for 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Set
+from collections.abc import Callable, Iterator, Set
 from dataclasses import replace
 
 from sql.bind.context import BindContext
-from sql.bind.operand import Operand
+from sql.bind.outputs import Operand
 from sql.catalog.catalog import RelationDescription
 from sql.catalog.schemas import find_relation
 from sql.errors import SqlError, not_supported
@@ -48,10 +48,8 @@ KINDS = {"stream": "foreign table", "view": "view", "sequence": "sequence", "sta
 STREAM_HINT = "What is in a stream stays as it is."
 
 
-def bind_locked(query: Query, context: BindContext) -> Operand:
-    """Return the scan that stands for a query with locking clauses."""
-    from sql.bind.query import bind_operand
-
+def bind_locked(query: Query, context: BindContext, bind_operand: Callable[..., Operand]) -> Operand:
+    """Return the scan that stands for a query with locking clauses. bind_operand: binds the query without them."""
     first = query.locking[0]
     check_body(query, first)
     if context.settings.is_shared:

@@ -1,19 +1,16 @@
-"""Operators: PostgreSQL's overload for the operands, the casts it needs, and the canonical call."""
+"""Operators: PostgreSQL's overload for the operands, the casts that it needs, and the canonical call."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from sql.bind.coerce import coerce
-from sql.bind.polymorphic import converted, result_type
-from sql.bind.record_values import check_alike
+from sql.bind.coerce import coerce, converted, result_type
+from sql.bind.scope import check_alike
 from sql.errors import SqlError, not_supported
 from sql.functions.operators import BINARY_OPERATORS, PREFIX_OPERATORS
 from sql.functions.overloads import AmbiguousError, choose
 from sql.functions.signatures import Signature
-from sql.parse.syntax import Expression as Syntax
-from sql.parse.syntax import Operation, Row, Subquery
 from sql.tree.expressions import Call, Cast, Expression, Literal
 from sql.types.casts import can_cast, plain_name
 from sql.types.datatypes import BOOL, INT4, INT8, INTERVAL, TEXT, TIMESTAMP, SqlType
@@ -35,26 +32,6 @@ PATTERNS = frozenset({"~~", "!~~", "~~*", "!~~*", "~", "!~", "~*", "!~*"})
 NONE_HINT = "No operator matches the given name and argument types. You might need to add explicit type casts."
 NONE_HINT_UNARY = "No operator matches the given name and argument type. You might need to add an explicit type cast."
 MANY_HINT = "Could not choose a best candidate operator. You might need to add explicit type casts."
-
-
-def operation(binder: Binder, node: Operation) -> Expression:
-    """Bind a unary or binary operator."""
-    if is_row_comparison(*node.operands):
-        from sql.bind.rows import row_operation
-
-        left, right = node.operands
-        return row_operation(binder, node.operator, left, right, node.position, node.text)
-    operands = [binder.bind(operand) for operand in node.operands]
-    if len(operands) == 2:
-        return binary(binder, node.operator, operands[0], operands[1], node.position, node.text)
-    return prefix(binder, node.operator, operands[0], node.position, node.text)
-
-
-def is_row_comparison(left: Syntax, right: Syntax | None = None) -> bool:
-    """Tell whether items are compared one by one: a row beside a row, or beside a subquery."""
-    return isinstance(left, Row) and (
-        isinstance(right, Row) or (isinstance(right, Subquery) and right.kind == "scalar")
-    )
 
 
 def prefix(binder: Binder, operator: str, operand: Expression, position: int, text: str) -> Expression:

@@ -1,26 +1,46 @@
-"""The select list, and the items of GROUP BY, ORDER BY and DISTINCT ON that mean one of its columns by name or number."""
+"""The select list: its items, their names by PostgreSQL's FigureColname, and the items of GROUP BY, ORDER BY and DISTINCT ON that mean one.
+
+An operand of a set operation is a bound query whose untyped constants may still take the type that the operation finds.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
+from sql.bind.coerce import coerce, unify
+from sql.bind.context import BindContext
 from sql.bind.expressions import Binder, settle
-from sql.bind.naming import output_name
-from sql.bind.scope import Scope, brought
+from sql.bind.scope import Output, Scope, expand_star
 from sql.errors import SqlError
-from sql.parse.syntax import Constant, Name, SortItem, Star, Target
+from sql.parse.syntax import (
+    ArrayItems,
+    CaseWhen,
+    Collation,
+    Constant,
+    FieldSelection,
+    FunctionCall,
+    Name,
+    Query,
+    Row,
+    SelectBody,
+    SetOperation,
+    SortItem,
+    Star,
+    Subquery,
+    Subscript,
+    Target,
+    TypeCast,
+    ValuesBody,
+)
 from sql.parse.syntax import Expression as Syntax
-from sql.tree.expressions import Expression, SortKey
-
-
-@dataclass(frozen=True, slots=True)
-class Output:
-    """One output column while its SELECT is bound. syntax None: it came from a star."""
-
-    name: str
-    expression: Expression
-    syntax: Syntax | None
-    position: int
+from sql.tree.expressions import Cast, Column, Expression, Literal, SortKey
+from sql.tree.relations import (
+    Limit,
+    Project,
+    Relation,
+)
+from sql.types.datatypes import SqlType
 
 
 def bind_target(target: Target, binder: Binder, untyped: bool = False) -> list[Output]:
@@ -32,18 +52,6 @@ def bind_target(target: Target, binder: Binder, untyped: bool = False) -> list[O
     if not untyped:
         expression = settle(expression, binder.context)
     return [Output(target.alias or output_name(node), expression, node, target.position)]
-
-
-def expand_star(node: Star, scope: Scope) -> list[Output]:
-    """Return the columns of * or table.*."""
-    if node.qualifier:
-        table, closures = scope.table(node.qualifier, node.position)
-        columns = [column for column in table.columns if not column.hidden]
-    else:
-        if not scope.tables:
-            raise SqlError("42601", "SELECT * with no tables specified is not valid", node.position)
-        columns, closures = scope.visible, ()
-    return [Output(column.name, brought(column, closures, node.position), None, node.position) for column in columns]
 
 
 def column_outputs(scope: Scope) -> list[Output]:
@@ -98,3 +106,133 @@ def no_order(expression: Expression, position: int) -> SqlError:
     hint = "Use an explicit ordering operator or modify the query."
     what = f"could not identify an ordering operator for type {expression.type.sql_name}"
     return SqlError("42883", what, position, hint=hint)
+
+
+@dataclass(frozen=True, slots=True)
+class Operand:
+    """A bound query. places: where each of its columns is written, for errors about its type."""
+
+    relation: Relation
+    places: tuple[int, ...]
+
+    @property
+    def columns(self) -> tuple[Expression, ...]:
+        """The output columns; for an untyped constant the constant itself."""
+        items = untyped_items(self.relation)
+        return tuple(
+            items.get(index, Column(index, column.name, column.type))
+            for index, column in enumerate(self.relation.schema)
+        )
+
+
+def untyped_items(relation: Relation) -> dict[int, Expression]:
+    """Return the constants and parameters of unknown type among the columns of a relation."""
+    if isinstance(relation, Limit):
+        return untyped_items(relation.input)
+    if not isinstance(relation, Project):
+        return {}
+    return {index: item for index, (_, item) in enumerate(relation.items) if item.type.family == "unknown"}
+
+
+def converted(operand: Operand, kinds: Sequence[SqlType], context: BindContext) -> Relation:
+    """Return the operand's relation with columns of exactly these types."""
+    return convert(operand.relation, kinds, context)
+
+
+def convert(relation: Relation, kinds: Sequence[SqlType], context: BindContext) -> Relation:
+    if all(column.type == kind for column, kind in zip(relation.schema, kinds, strict=True)):
+        return relation
+    if isinstance(relation, Project):
+        pairs = zip(relation.items, kinds, strict=True)
+        items = tuple((name, fitted(item, kind, context)) for (name, item), kind in pairs)
+        return Project(relation.input, items)
+    if isinstance(relation, Limit) and untyped_items(relation):
+        return replace(relation, input=convert(relation.input, kinds, context))
+    items = tuple(
+        (column.name, fitted(Column(index, column.name, column.type), kind, context))
+        for index, (column, kind) in enumerate(zip(relation.schema, kinds, strict=True))
+    )
+    return Project(relation, items)
+
+
+def fitted(expression: Expression, kind: SqlType, context: BindContext) -> Expression:
+    """Return the expression with exactly this type, its display scale included."""
+    found = coerce(expression, kind.without_modifier(), context)
+    if found.type == kind:
+        return found
+    if isinstance(found, Literal):
+        return Literal(found.value, kind, found.position)
+    return Cast(found, kind)
+
+
+NAMELESS = "?column?"
+
+
+def output_name(expression: Syntax) -> str:
+    """Return the name that PostgreSQL gives to the column."""
+    return figure(expression)[0] or NAMELESS
+
+
+def figure(expression: Syntax) -> tuple[str, int]:
+    """Return the name and how strong it is: 0 none, 1 a type or a CASE, 2 a column or a function."""
+    match expression:
+        case Name():
+            return expression.parts[-1], 2
+        case FunctionCall():
+            return expression.label, 2
+        case TypeCast():
+            name, strength = figure(expression.operand)
+            return (expression.type.name, 1) if strength <= 1 else (name, strength)
+        case Collation():
+            return figure(expression.operand)
+        case ArrayItems():
+            return "array", 2
+        case Row():
+            return "row", 2
+        case Subscript():
+            return figure(expression.operand)
+        case FieldSelection():
+            return expression.name, 2
+        case Subquery():
+            return subquery_name(expression)
+        case CaseWhen():
+            name, strength = ("", 0) if expression.default is None else figure(expression.default)
+            return ("case", 1) if strength <= 1 else (name, strength)
+    return "", 0
+
+
+def subquery_name(node: Subquery) -> tuple[str, int]:
+    """Return the name of a subquery: its kind, or the name of its one column."""
+    if node.kind in ("exists", "array"):
+        return node.kind, 2
+    if node.kind != "scalar":
+        return "", 0
+    body = node.query.body
+    while isinstance(body, SetOperation | Query):
+        body = body.left if isinstance(body, SetOperation) else body.body
+    if isinstance(body, ValuesBody):
+        return "column1", 2
+    assert isinstance(body, SelectBody), "a body without operands"
+    target = body.targets[0] if body.targets else None
+    if target is None or isinstance(target.expression, Star):
+        return "", 0
+    return target.alias or output_name(target.expression), 2
+
+
+# What clients know under their own OIDs; the rows of a statement are those of the table that it writes to.
+
+
+def common_types(body: SetOperation, left: Operand, right: Operand, context: BindContext) -> list[SqlType]:
+    """Return the type that each pair of columns has together, or raise 42601 or 42804."""
+    word = body.operator.upper()
+    if len(left.places) != len(right.places):
+        message = f"each {word} query must have the same number of columns"
+        raise SqlError("42601", message, min(right.places, default=None))
+    kinds = []
+    columns = zip(left.columns, right.columns, left.places, right.places, strict=True)
+    for one, two, first_place, second_place in columns:
+        kind, _ = unify([one, two], word, context, [first_place, second_place])
+        if kind.family == "json" and not body.all:
+            raise SqlError("42883", "could not identify an equality operator for type json", first_place)
+        kinds.append(kind)
+    return kinds

@@ -1,19 +1,19 @@
 """Rows of values beside each other: (a, b) = (c, d), (a, b) < (c, d), IN, IS NULL, IS DISTINCT FROM, compared item by item.
 
 A row that is written beside another one is taken apart into comparisons of its items, in PostgreSQL's order of NULLs; rows as values
-are in `sql.bind.record_values`.
+are in `sql.bind.scope`.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sql.bind.operators import binary
-from sql.bind.record_values import fields_of
+from sql.bind.operators import binary, prefix
+from sql.bind.scope import fields_of
 from sql.bind.subqueries import row_of_subquery
 from sql.errors import SqlError
 from sql.parse.syntax import Expression as Syntax
-from sql.parse.syntax import Row, Subquery
+from sql.parse.syntax import Operation, Row, Subquery
 from sql.tree.expressions import Call, Expression
 from sql.types.casts import plain_name
 from sql.types.datatypes import BOOL
@@ -22,6 +22,24 @@ if TYPE_CHECKING:
     from sql.bind.expressions import Binder
 
 COMPARED = ("=", "<>", "<", "<=", ">", ">=")
+
+
+def operation(binder: Binder, node: Operation) -> Expression:
+    """Bind a unary or binary operator."""
+    if is_row_comparison(*node.operands):
+        left, right = node.operands
+        return row_operation(binder, node.operator, left, right, node.position, node.text)
+    operands = [binder.bind(operand) for operand in node.operands]
+    if len(operands) == 2:
+        return binary(binder, node.operator, operands[0], operands[1], node.position, node.text)
+    return prefix(binder, node.operator, operands[0], node.position, node.text)
+
+
+def is_row_comparison(left: Syntax, right: Syntax | None = None) -> bool:
+    """Tell whether items are compared one by one: a row beside a row, or beside a subquery."""
+    return isinstance(left, Row) and (
+        isinstance(right, Row) or (isinstance(right, Subquery) and right.kind == "scalar")
+    )
 
 
 def row_operation(binder: Binder, operator: str, left: Syntax, right: Syntax, position: int, text: str) -> Expression:

@@ -1,22 +1,29 @@
-"""Which names mean which columns: the tables of a FROM clause and what is visible without qualification.
+"""Names and what they mean: the tables of a FROM clause, the columns that are visible without qualification, rows as values.
 
-Enters: names. Leaves: `Column` expressions over the FROM clause's row, `OuterColumn`s for names of queries outside. Errors are
-PostgreSQL's, with 'did you mean'.
+Enters: names, ROW(...), selections of fields. Leaves: `Column` expressions over the FROM clause's row, `OuterColumn`s for names of queries
+outside; 'row' of its items, and 'field' of (record, the place of the field as an int4). A row that is compared with another one as it
+is written is no value: `sql.bind.rows` takes it apart. Errors are PostgreSQL's, with 'did you mean'.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from sql.bind.closures import Closure, Outer, Passage, pass_in
-from sql.bind.record_values import record_value
 from sql.errors import SqlError, not_supported
-from sql.names.relation_keys import name_of, relation_key
+from sql.names.relation_keys import name_of, relation_key, shown_key
 from sql.names.suggestions import close_names, distance
-from sql.parse.syntax import Name
-from sql.tree.expressions import Column, Expression
-from sql.types.datatypes import SqlType
+from sql.parse.syntax import Expression as Syntax
+from sql.parse.syntax import FieldSelection, Name, Row, Star
+from sql.tree.expressions import Call, Column, Expression, Literal
+from sql.types.casts import plain_name
+from sql.types.datatypes import INT4, SqlType, record_type
+from sql.types.records import RecordType, field_type
+
+if TYPE_CHECKING:
+    from sql.bind.expressions import Binder
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,3 +245,92 @@ def table_scope(alias: str, columns: list[tuple[str, SqlType]], relation: str = 
     """Return the scope of one table whose columns are the whole row; is_value: see ScopeTable."""
     found = [ScopeColumn(name, Column(index, name, kind), alias) for index, (name, kind) in enumerate(columns)]
     return Scope([ScopeTable(alias, tuple(found), relation, is_value=is_value)], found, len(found))
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """One output column while its SELECT is bound. syntax None: it came from a star."""
+
+    name: str
+    expression: Expression
+    syntax: Syntax | None
+    position: int
+
+
+def expand_star(node: Star, scope: Scope) -> list[Output]:
+    """Return the columns of * or table.*."""
+    if node.qualifier:
+        table, closures = scope.table(node.qualifier, node.position)
+        columns = [column for column in table.columns if not column.hidden]
+    else:
+        if not scope.tables:
+            raise SqlError("42601", "SELECT * with no tables specified is not valid", node.position)
+        columns, closures = scope.visible, ()
+    return [Output(column.name, brought(column, closures, node.position), None, node.position) for column in columns]
+
+
+def row_value(binder: Binder, node: Row) -> Expression:
+    """Bind ROW(...) where it is a value; a star stands for its columns."""
+    items: list[Expression] = []
+    for item in node.items:
+        if isinstance(item, Star):
+            items += [output.expression for output in expand_star(item, binder.scope)]
+        else:
+            items.append(binder.bind(item))
+    names = [f"f{number}" for number in range(1, len(items) + 1)]
+    return record_value(items, names, node.position, node.text)
+
+
+def record_value(
+    items: Sequence[Expression], names: Sequence[str], position: int, text: str, relation: tuple[int, str] | None = None
+) -> Expression:
+    """Return items as one value with fields of these names. relation: oid and key of the relation whose row it is, if it is one."""
+    fields = tuple((name, field_type(item.type)) for name, item in zip(names, items, strict=True))
+    record = RecordType(fields) if relation is None else RecordType(fields, relation[0], shown_key(relation[1]))
+    return Call("row", tuple(items), record_type(record), position, text)
+
+
+def fields_of(operand: Expression) -> list[Expression]:
+    """Return the fields of a record as expressions."""
+    record = operand.type.record
+    assert record is not None, operand
+    if isinstance(operand, Call) and operand.function == "row":
+        return list(operand.arguments)
+    return [
+        Call("field", (operand, Literal(place, INT4)), kind, operand.position if isinstance(operand, Call) else None)
+        for place, kind in enumerate(record.types)
+    ]
+
+
+def field_selection(binder: Binder, node: FieldSelection) -> Expression:
+    """Bind (record).name."""
+    operand = binder.bind(node.operand)
+    if isinstance(node.operand, Name) and isinstance(operand, Call) and operand.function == "row":
+        column = replace(node.operand, parts=(*node.operand.parts, node.name), position=node.position)
+        return binder.scope.qualified_column(column)
+    record = operand.type.record
+    if record is None or not operand.type.is_record:
+        if operand.type.family == "unknown":
+            raise not_supported("selection of a field of an untyped value", node.position)
+        name = plain_name(operand.type)
+        message = f"column notation .{node.name} applied to type {name}, which is not a composite type"
+        raise SqlError("42809", message, node.position)
+    for (name, _), found in zip(record.fields, fields_of(operand), strict=True):
+        if name == node.name:
+            return found
+    if record.relation:
+        raise SqlError("42703", f'column "{node.name}" not found in data type {record.name}', node.position)
+    raise SqlError("42703", f'could not identify column "{node.name}" in record data type', node.position)
+
+
+def check_alike(left: Expression, right: Expression) -> None:
+    """Raise 42804 for records that can't be compared: PostgreSQL finds it out when it compares two rows."""
+    one, two = left.type.record, right.type.record
+    if one is None or two is None:
+        return
+    if len(one.fields) != len(two.fields):
+        raise SqlError("42804", "cannot compare record types with different numbers of columns")
+    for number, (first, second) in enumerate(zip(one.types, two.types, strict=True), 1):
+        if first.family != second.family:
+            names = f"{plain_name(first)} and {plain_name(second)}"
+            raise SqlError("42804", f"cannot compare dissimilar column types {names} at record column {number}")

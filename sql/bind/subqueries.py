@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sql.bind import query as queries
 from sql.bind.arrays import COMPARISONS
 from sql.bind.closures import Closure
 from sql.bind.finishing import project
@@ -56,7 +55,7 @@ def bind_inside(binder: Binder, node: Subquery) -> tuple[Relation, Closure]:
     """Return the relation of a subquery, and what it takes from outside."""
     closure = Closure(binder)
     with binder.context.inside(closure):
-        return queries.bind_relation(node.query, binder.context), closure
+        return binder.context.queries.relation(node.query, binder.context), closure
 
 
 def check_single(relation: Relation, node: Subquery) -> None:

@@ -10,14 +10,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sql.bind.assignments import bind_assignments
+from sql.bind.coerce import refuse_wide_numbers
 from sql.bind.common_tables import common_tables
-from sql.bind.context import BindContext
+from sql.bind.context import BindContext, ParameterTypes
 from sql.bind.expressions import Binder
 from sql.bind.locking import locked_reads
-from sql.bind.parameters import ParameterTypes
-from sql.bind.returning import bind_returning
-from sql.bind.wide_numbers import refuse_wide_numbers
+from sql.bind.query import QUERIES
 from sql.bind.write_target import (
+    bind_returning,
     columns_beside,
     condition_of,
     filtered,
@@ -67,7 +67,7 @@ def bind_update(
 ) -> BoundUpdate:
     """Return the typed form of an UPDATE of a table."""
     parameters = ParameterTypes(parameter_types)
-    context = BindContext(catalog, settings, parameters)
+    context = BindContext(catalog, settings, parameters, QUERIES)
     with common_tables(statement.common_tables, context):
         relation = target_relation(statement.name, statement.name_position, catalog, settings, "update")
         joined, scope = joined_target(relation, statement.alias, statement.from_items, context)

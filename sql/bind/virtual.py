@@ -1,7 +1,7 @@
 """Columns that stand for aggregates, window calls and set-returning functions while expressions are bound.
 
-The row that expressions address is the FROM clause's; aggregate j is column AGGREGATES + j, window call k is column WINDOWS + k and
-set-returning function m is column SETS + m, until `sql.bind.select` knows where their values are.
+The row that expressions address is the FROM clause's; aggregate j is column FIRST_AGGREGATE + j, window call k is column FIRST_WINDOW + k
+and set-returning function m is column FIRST_SET + m, until `sql.bind.query` knows where their values are.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from sql.tree.expressions import AggregateCall, Column, Expression, WindowCall
 from sql.types.datatypes import SqlType
 
-AGGREGATES = 1 << 20
-WINDOWS = 1 << 21
-SETS = 1 << 22
+FIRST_AGGREGATE = 1 << 20
+FIRST_WINDOW = 1 << 21
+FIRST_SET = 1 << 22
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,19 +38,19 @@ class VirtualColumns:
         """Return the column that stands for the aggregate."""
         for index, (_, known) in enumerate(self.aggregates):
             if known == call:
-                return Column(AGGREGATES + index, name, call.type, call.position)
+                return Column(FIRST_AGGREGATE + index, name, call.type, call.position)
         self.aggregates.append((name, call))
-        return Column(AGGREGATES + len(self.aggregates) - 1, name, call.type, call.position)
+        return Column(FIRST_AGGREGATE + len(self.aggregates) - 1, name, call.type, call.position)
 
     def window(self, name: str, call: WindowCall) -> Column:
         """Return the column that stands for the window call."""
         for index, (_, known) in enumerate(self.windows):
             if known == call:
-                return Column(WINDOWS + index, name, call.type, call.position)
+                return Column(FIRST_WINDOW + index, name, call.type, call.position)
         self.windows.append((name, call))
-        return Column(WINDOWS + len(self.windows) - 1, name, call.type, call.position)
+        return Column(FIRST_WINDOW + len(self.windows) - 1, name, call.type, call.position)
 
     def set_function(self, name: str, call: SetCall) -> Column:
         """Return the column that stands for the function's values."""
         self.sets.append((name, call))
-        return Column(SETS + len(self.sets) - 1, name, call.type, call.position)
+        return Column(FIRST_SET + len(self.sets) - 1, name, call.type, call.position)

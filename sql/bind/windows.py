@@ -7,8 +7,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from sql.bind import aggregates
-from sql.bind.coerce import coerce
-from sql.bind.common_type import unify
+from sql.bind.coerce import coerce, unify
 from sql.bind.operators import type_name
 from sql.errors import SqlError, not_supported
 from sql.functions.aggregates import AGGREGATES, HYPOTHETICAL, ORDERED_SET_AGGREGATES, WINDOW_FUNCTIONS

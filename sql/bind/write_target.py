@@ -12,6 +12,7 @@ from sql.bind.closures import Passage
 from sql.bind.context import BindContext
 from sql.bind.expressions import Binder
 from sql.bind.from_clause import bind_from, check_aliases, side_by_side
+from sql.bind.query import bind_target
 from sql.bind.scope import Scope, ScopeColumn, ScopeTable
 from sql.catalog.catalog import Catalog, ColumnDescription, RelationDescription, SessionSettings
 from sql.catalog.schemas import find_relation
@@ -19,7 +20,7 @@ from sql.errors import SqlError
 from sql.names.relation_keys import dotted, name_of
 from sql.names.suggestions import did_you_mean
 from sql.parse.syntax import Expression as Syntax
-from sql.parse.syntax import FromItem
+from sql.parse.syntax import FromItem, Target
 from sql.tree.expressions import Cast, Column, Expression
 from sql.tree.relations import ROW_ID, Filter, Join, OutputColumn, Project, Relation, Scan, Schema
 from sql.tree.walks import columns_of, map_expression, scans
@@ -172,3 +173,14 @@ def items_of(returning: Relation | None) -> tuple[Expression, ...]:
 def read_relations(*roots: Relation | None) -> frozenset[str]:
     """Return the names of the relations that these trees read, the rows of the statement itself left out."""
     return frozenset(scan.name for root in roots if root is not None for scan in scans(root) if scan.kind != "rows")
+
+
+def bind_returning(targets: tuple[Target, ...], scope: Scope, schema: Schema, context: BindContext) -> Relation | None:
+    """Return what the client gets of the written rows, whose columns are `schema`; None without RETURNING."""
+    if not targets:
+        return None
+    binder = Binder(scope, context, "RETURNING")
+    outputs = [output for target in targets for output in bind_target(target, binder)]
+    if not outputs:
+        raise SqlError("42601", "RETURNING must have at least one column", targets[0].position)
+    return Project(Scan(ROWS, "rows", schema), tuple((output.name, output.expression) for output in outputs))

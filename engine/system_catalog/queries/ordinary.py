@@ -22,9 +22,9 @@ from engine.system_catalog.printed import (
     fields_of,
 )
 from sql.bind.aggregates import resolve, sort_keys
-from sql.bind.context import BindContext
+from sql.bind.context import BindContext, ParameterTypes
 from sql.bind.expressions import Binder, settle
-from sql.bind.parameters import ParameterTypes
+from sql.bind.query import QUERIES
 from sql.bind.scope import table_scope
 from sql.emit.aggregates import aggregate_text
 from sql.emit.duckdb import DuckDbExpressions
@@ -143,7 +143,7 @@ class Operands:
         count = max([len(self.printing.declared), *known], default=0)
         given = [FAMILIES_BY_NAME.get(known.get(number, UNKNOWN)) for number in range(1, count + 1)]
         context = self.printing.context
-        bind = BindContext(context.snapshot.image, context.settings, ParameterTypes(given))
+        bind = BindContext(context.snapshot.image, context.settings, ParameterTypes(given), QUERIES)
         return Binder(table_scope("operands", self.columns), bind)
 
     def note_parameters(self, context: BindContext) -> None:

@@ -19,8 +19,6 @@ def assignments(cursor: Cursor) -> tuple[Assignment, ...]:
 
 def assignment(cursor: Cursor) -> Assignment:
     """Read one assignment, of one column or of several in parentheses."""
-    from sql.parse.statements.insert import refuse_indirection, target_columns
-
     position = cursor.position
     if not cursor.at_operator("("):
         column = cursor.name()
@@ -54,3 +52,32 @@ def is_default(cursor: Cursor, item: Expression | None) -> bool:
         return False
     cursor.stray_defaults.remove(item.position)
     return True
+
+
+def target_columns(cursor: Cursor) -> tuple[tuple[str, int], ...]:
+    """Read (name, ...) with the position of each; elements and fields of columns are refused."""
+    cursor.expect_operator("(")
+    found = []
+    while True:
+        position = cursor.position
+        found.append((cursor.name(), position))
+        refuse_indirection(cursor)
+        if not cursor.accept_operator(","):
+            break
+    cursor.expect_operator(")")
+    return tuple(found)
+
+
+def refuse_indirection(cursor: Cursor) -> None:
+    """Read .field and [subscript] after a column that is written to, to refuse them."""
+    position = cursor.position
+    while cursor.at_operator(".", "["):
+        if cursor.advance().value == ".":
+            cursor.label()
+        else:
+            if not cursor.at_operator(":"):
+                grammar.expression(cursor)
+            if cursor.accept_operator(":") and not cursor.at_operator("]"):
+                grammar.expression(cursor)
+            cursor.expect_operator("]")
+        cursor.refuse("writing to a part of a column", position)

@@ -10,7 +10,7 @@ from sql.parse.grammar import common_tables, queries
 from sql.parse.grammar import expressions as grammar
 from sql.parse.grammar.cursor import Cursor
 from sql.parse.grammar.sorting import nulls_order
-from sql.parse.statements.assignments import assignments, is_default
+from sql.parse.statements.assignments import assignments, is_default, target_columns
 from sql.parse.statements.declaration import Statement
 from sql.parse.statements.parts import OnConflict
 from sql.parse.statements.rules import begins
@@ -73,35 +73,6 @@ def insert_after_with(cursor: Cursor, common: tuple[CommonTable, ...], first: in
     targets = returning(cursor)
     text = cursor.text_since(first)
     return Insert(text, name, position, columns, rows, query, targets, alias, conflict, overriding, common)
-
-
-def target_columns(cursor: Cursor) -> tuple[tuple[str, int], ...]:
-    """Read (name, ...) with the position of each; elements and fields of columns are refused."""
-    cursor.expect_operator("(")
-    found = []
-    while True:
-        position = cursor.position
-        found.append((cursor.name(), position))
-        refuse_indirection(cursor)
-        if not cursor.accept_operator(","):
-            break
-    cursor.expect_operator(")")
-    return tuple(found)
-
-
-def refuse_indirection(cursor: Cursor) -> None:
-    """Read .field and [subscript] after a column that is written to, to refuse them."""
-    position = cursor.position
-    while cursor.at_operator(".", "["):
-        if cursor.advance().value == ".":
-            cursor.label()
-        else:
-            if not cursor.at_operator(":"):
-                grammar.expression(cursor)
-            if cursor.accept_operator(":") and not cursor.at_operator("]"):
-                grammar.expression(cursor)
-            cursor.expect_operator("]")
-        cursor.refuse("writing to a part of a column", position)
 
 
 def override(cursor: Cursor) -> str:
