@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from engine.catalog.image import CatalogImage, TableEntry
 from engine.tables.table_transaction import TOUCHED, TableTransaction, physical_type
 from sql.bind.substitute import substitute_now
-from sql.catalog.catalog import ColumnDescription, ConstraintDescription, SessionSettings
+from sql.catalog.catalog import ConstraintDescription, SessionSettings
 from sql.errors import SqlError
 from sql.tree.expressions import Expression
 from sql.tree.relations import OutputColumn, Project, Relation, Scan, Schema
@@ -111,8 +111,3 @@ def table_scan(entry: TableEntry) -> Scan:
     """Return the scan of a table's rows."""
     schema: Schema = tuple(OutputColumn(column.name, column.type) for column in entry.description.columns)
     return Scan(entry.description.name, "table", schema)
-
-
-def column_numbered(entry: TableEntry, number: int) -> ColumnDescription:
-    """Return the column with a number."""
-    return next(column for column in entry.description.columns if column.number == number)

@@ -18,12 +18,10 @@ DATABASE = 5
 # Both names are one database.
 DATABASES = {"antumbra": DATABASE, "postgres": DATABASE + 1}
 OWNER = 10
-TEMPLATE_0, TEMPLATE_1 = 4, 1
 WRAPPER = 15_000
 SERVER = 15_001
 HEAP, BTREE = 2, 403
 DEFAULT_TABLESPACE = 1663
-C_COLLATION, DEFAULT_COLLATION = 950, 100
 
 
 def part_oid(kind: str, relation: int, name: str | int) -> int:

@@ -24,7 +24,6 @@ from sql.parse.syntax import Query
 from sql.settings.settings import default_value
 from sql.settings.version import VERSION_TEXT
 
-CATALOG_SCHEMAS = ("pg_catalog", "information_schema")
 UNDEFINED = {"regclass": "42P01", "regtype": "42704", "regnamespace": "3F000", "regrole": "42704"}
 
 

@@ -27,11 +27,6 @@ NEWLINE = 10
 # The letters behind the backslash in text format; every other control character stands for itself.
 LETTERS = {8: "b", 9: "t", 10: "n", 11: "v", 12: "f", 13: "r"}
 
-# How a CSV column is quoted, and which table says so.
-QUOTE_NEVER = 0
-QUOTE_IF_NEEDED = 1
-QUOTE_ALWAYS = 2
-
 
 @dataclass(frozen=True, slots=True)
 class CopyFormat:

@@ -33,7 +33,6 @@ from ringbuffer.scalar.texts.put_values import put_digits, put_offset, word_digi
 TIME_BYTES_MAX = 16
 # '-178956970 years -8 mons -2147483648 days -2562047788:00:54.775808'
 INTERVAL_BYTES_MAX = 80
-UUID_TEXT_BYTES = 36
 # As PostgreSQL numbers IPv4 and IPv6.
 ADDRESS_FAMILIES = {4: 2, 6: 3}
 UUID_BYTES = 16

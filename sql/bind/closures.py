@@ -94,11 +94,6 @@ class Mark:
         """Return the counts now."""
         return Mark(tuple((closure, len(closure.arguments)) for closure in closures_between(here, None)))
 
-    @property
-    def is_unchanged(self) -> bool:
-        """True when nothing was taken since."""
-        return all(len(closure.arguments) == count for closure, count in self.counts)
-
     def release(self, levels: int | None = None) -> None:
         """Forget what was taken since by the innermost closures, because nobody uses it."""
         for closure, count in self.counts[:levels]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 
 from sql.errors import SqlError, not_supported
-from sql.times.civil import DAY_US
 from sql.times.datetime_input import (
     SECOND_US,
     SHAPES,
@@ -107,8 +106,3 @@ def rounded(micros: int, digits: int) -> int:
     unit = UNITS_US[digits]
     magnitude = (abs(micros) + unit // 2) // unit * unit
     return magnitude if micros >= 0 else -magnitude
-
-
-def of_day(micros: int) -> int:
-    """Return the time of day of microseconds counted from any midnight."""
-    return micros % DAY_US

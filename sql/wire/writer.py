@@ -86,26 +86,6 @@ def parameter_description(oids: Sequence[int]) -> bytes:
     return message(b"t", struct.pack(f"!H{len(oids)}I", len(oids), *oids))
 
 
-def no_data() -> bytes:
-    """Return NoData: the described statement gives no rows."""
-    return NO_DATA
-
-
-def parse_complete() -> bytes:
-    """Return ParseComplete."""
-    return PARSE_COMPLETE
-
-
-def bind_complete() -> bytes:
-    """Return BindComplete."""
-    return BIND_COMPLETE
-
-
-def close_complete() -> bytes:
-    """Return CloseComplete."""
-    return CLOSE_COMPLETE
-
-
 def data_row(values: Sequence[bytes | None]) -> bytes:
     """Return one DataRow of encoded values, None for NULL: for the few rows of SHOW and EXPLAIN; results are encoded in bulk."""
     parts = [_INT16.pack(len(values))]
@@ -117,16 +97,6 @@ def data_row(values: Sequence[bytes | None]) -> bytes:
 def command_complete(tag: str) -> bytes:
     """Return CommandComplete, such as 'INSERT 0 1'."""
     return message(b"C", _string(tag))
-
-
-def empty_query_response() -> bytes:
-    """Return EmptyQueryResponse: in place of CommandComplete for an empty text."""
-    return EMPTY_QUERY_RESPONSE
-
-
-def portal_suspended() -> bytes:
-    """Return PortalSuspended: the row limit of Execute was reached."""
-    return PORTAL_SUSPENDED
 
 
 def error_response(error: SqlError) -> bytes:
@@ -152,11 +122,6 @@ def copy_out_response(format_code: int, columns_count: int) -> bytes:
 def copy_data(data: bytes | memoryview) -> bytes:
     """Return CopyData."""
     return b"".join((_HEAD.pack(b"d", len(data) + 4), data))
-
-
-def copy_done() -> bytes:
-    """Return CopyDone."""
-    return COPY_DONE
 
 
 def negotiate_protocol_version(version: int, protocol_options: Sequence[str]) -> bytes:

@@ -133,8 +133,3 @@ def test_shifts_and_powers() -> None:
         left, right = shifted(*words(number), bits)
         assert (unsigned_value(*left), unsigned_value(*right)) == ((number << bits) % WIDE, number >> bits)
     assert [value(*power_of_ten(k)) for k in range(39)] == [10**k for k in range(39)]
-
-
-def test_sign_extension() -> None:
-    for number in (0, 1, -1, (1 << 63) - 1, -(1 << 63)):
-        assert value(*int128.int128_from_int64(number)) == number

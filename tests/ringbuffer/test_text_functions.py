@@ -118,18 +118,6 @@ def test_failures() -> None:
     assert text_functions.text_repeat(*maker.words("abc"), 1 << 30, scratch.words)[3] == TEXT_TOO_LONG
 
 
-def test_ends_with() -> None:
-    maker = Texts()
-    for string, end in (
-        ("hello", "lo"),
-        ("hello", ""),
-        ("lo", "hello"),
-        ("a long enough text", "enough text"),
-        ("ab", "a"),
-    ):
-        assert text_functions.text_ends_with(*maker.words(string), *maker.words(end)) == string.endswith(end)
-
-
 def test_short_results_give_scratch_back() -> None:
     maker, scratch = Texts(), ScratchHeap()
     text_functions.text_upper(*maker.words("short"), scratch.words)

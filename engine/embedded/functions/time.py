@@ -29,7 +29,7 @@ from sql.times.civil import (
     utc_offset_us,
 )
 from sql.times.datetime_input import ZONE_HOURS_MAX
-from sql.times.interval_values import MONTH_DAYS, SECOND_US, Interval, bin_width_us, checked, span_us, truncated
+from sql.times.interval_values import MONTH_DAYS, SECOND_US, Interval, bin_width_us, checked, truncated
 from sql.times.zone_names import zone_meant
 
 EPOCH_2000_S = 946_684_800
@@ -190,10 +190,6 @@ def from_epoch(seconds: float) -> int:
 def clock_us(_: int) -> int:
     """Return the time of day now."""
     return SystemClock().now_us()
-
-
-def interval_is_positive(value: Interval) -> bool:
-    return span_us(value) > 0
 
 
 _TEXT = "VARCHAR"

@@ -176,12 +176,6 @@ ONE = np.uint64(1)
 
 
 @kernel
-def int128_from_int64(value: int) -> tuple[int, int]:
-    """Return the sign-extended words."""
-    return value, value >> 63
-
-
-@kernel
 def int128_divide_unsigned(alo: int, ahi: int, blo: int, bhi: int) -> tuple[int, int, int, int]:
     """Return (quotient lo, hi, remainder lo, hi) of unsigned values; the divisor must not be 0."""
     if ahi == 0 and bhi == 0:

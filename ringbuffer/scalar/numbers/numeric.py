@@ -252,15 +252,6 @@ def numeric_normalise(lo: int, hi: int, scale: int) -> tuple[int, int, int]:
 
 
 @kernel
-def numeric_hash(lo: int, hi: int, scale: int) -> int:
-    """Return a hash that is equal for equal values, whatever their scales."""
-    lo, hi, scale = numeric_normalise(lo, hi, scale)
-    mixed = lo * -7046029254386353131 + hi * -4417276706812531889 + scale * 1609587929392839161
-    mixed = (mixed ^ ((mixed >> 32) & 0xFFFFFFFF)) * -4417276706812531889
-    return mixed ^ ((mixed >> 29) & 0x7FFFFFFFF)
-
-
-@kernel
 def numeric_from_int64(value: int) -> tuple[int, int]:
     """Return the words of an integer, at scale 0."""
     return value, value >> 63

@@ -18,7 +18,6 @@ from ringbuffer.memory.columns import INLINE_BYTES_MAX
 from ringbuffer.memory.error_codes import FIELD_ZERO, NEGATIVE_LENGTH, OK, SCRATCH_FULL, TEXT_TOO_LONG, VALUE_TOO_LONG
 from ringbuffer.scalar.texts.text_values import (
     LENGTH_MASK,
-    compare_bytes,
     count_chars,
     find_bytes,
     make_text,
@@ -332,16 +331,3 @@ def text_reverse(w0: int, w1: int, heap: int, scratch: Scratch) -> tuple[int, in
         move_bytes(target + length - start - size, address + start, size)
         start += size
     return keep(scratch, target, length)
-
-
-@kernel
-def text_ends_with(a0: int, a1: int, aheap: int, b0: int, b1: int, bheap: int) -> bool:
-    """Return whether the first string ends with the second."""
-    a_length = a0 & LENGTH_MASK
-    b_length = b0 & LENGTH_MASK
-    if b_length > a_length:
-        return False
-    a_address = text_address(a0, a1, aheap)
-    b_address = text_address(b0, b1, bheap)
-    same: bool = compare_bytes(a_address + a_length - b_length, b_address, b_length) == 0
-    return same

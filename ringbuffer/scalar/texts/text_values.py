@@ -153,17 +153,6 @@ def compare_rest(a0: int, a1: int, aheap: int, b0: int, b1: int, bheap: int) -> 
 
 
 @kernel
-def text_hash(w0: int, w1: int, heap: int) -> int:
-    """Return a hash of the bytes."""
-    if w0 & LENGTH_MASK <= INLINE_BYTES_MAX:
-        return mix_word(mix_word(0, w0), w1)
-    mixed = mix_word(0, w0)
-    for i in range(w0 & LENGTH_MASK):
-        mixed = mixed * 31 + load_byte(w1 + heap + i)
-    return mix_word(mixed, w0)
-
-
-@kernel
 def mix_word(mixed: int, word: int) -> int:
     """Return a hash state after one more word."""
     mixed = (mixed ^ word) * MIX

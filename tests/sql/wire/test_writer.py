@@ -81,13 +81,13 @@ def test_parameter_description() -> None:
 @pytest.mark.parametrize(
     ("data", "kind"),
     [
-        (writer.no_data(), theirs.NoData),
-        (writer.parse_complete(), theirs.ParseComplete),
-        (writer.bind_complete(), theirs.BindComplete),
-        (writer.close_complete(), theirs.CloseComplete),
-        (writer.empty_query_response(), theirs.EmptyQueryResponse),
-        (writer.portal_suspended(), theirs.PortalSuspended),
-        (writer.copy_done(), theirs.CopyDone),
+        (writer.NO_DATA, theirs.NoData),
+        (writer.PARSE_COMPLETE, theirs.ParseComplete),
+        (writer.BIND_COMPLETE, theirs.BindComplete),
+        (writer.CLOSE_COMPLETE, theirs.CloseComplete),
+        (writer.EMPTY_QUERY_RESPONSE, theirs.EmptyQueryResponse),
+        (writer.PORTAL_SUSPENDED, theirs.PortalSuspended),
+        (writer.COPY_DONE, theirs.CopyDone),
     ],
 )
 def test_messages_without_a_body(data: bytes, kind: type[theirs.PGMessage]) -> None:
